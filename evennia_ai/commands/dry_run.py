@@ -7,7 +7,7 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.commands.common import AICommand, Outcome, UsageError
+from evennia_ai.commands.common import AICommand, Dialogue, Outcome, UsageError
 from evennia_ai.commands.rendering import call_text
 from evennia_ai.config import AssistantConfig, ModelProfile, resolve_profile, valid_values
 from evennia_ai.game.client_text import clean_address, clean_output, shown_name
@@ -32,6 +32,7 @@ from evennia_ai.store.reports import log_page
 WORDS = {GOOD: "|gok|n   ", NOTE: "|ynote|n ", BAD: "|rwrong|n", FATAL: "|rwrong|n"}
 LINE_CHARS, RESULT_CHARS = 400, 2_000
 HEARD_CHARS = 20_000
+PAUSE_S, MOST_PAUSES = 0.5, 60  # until a turn in progress has ended
 WHY_NOT = {"ambient": "other people are in the room, and the line names nobody"}
 USAGE = "Usage: aitest <assistant> = <line>. See |whelp aitest|n."
 
@@ -112,13 +113,18 @@ class CmdAITest(TryingCommand):
 
     do_whisper = do_default
 
-    def do_tool(self) -> Deferred[None]:
+    def do_tool(self) -> Dialogue:
         script, typed = self.find_editable(self.lhs), self.rhs or ""
         heard = hear_line(script.character, script.config, self.caller, "say", typed)
-        self.ensure_may_act("act")
         name, arguments = read_typed_call(typed)
+        for _ in range(MOST_PAUSES):
+            if not script.mind.ticker.is_ticking:
+                break
+            yield PAUSE_S
+        self.ensure_may_act("act")
         trying: Deferred[Any] = script.mind.try_tool(heard, name, json.dumps(arguments))
-        return trying.addCallback(lambda _: self.tell(tried_lines(script.id)))
+        trying.addCallback(lambda _: self.tell(tried_lines(script.id)))
+        trying.addErrback(self.tell_failure)
 
     def do_provider(self) -> Outcome:
         if not self.has_permission("Admin"):

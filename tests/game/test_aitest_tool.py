@@ -94,3 +94,18 @@ def test_only_who_may_edit_the_character_tries_its_tools_and_only_while_it_is_on
     bea.do("aistop Mira")
     assert "cannot act now" in tried(game, bea, "ring times = 3")
     assert not models.ToolCall.objects.exists()
+
+
+def test_it_waits_until_a_turn_in_progress_has_ended(game, mira, bea, monkeypatch):
+    pauses = []
+    monkeypatch.setattr(
+        "evennia.utils.utils.delay", lambda seconds, work, *args: pauses.append((work, args))
+    )
+    ticker = mira.assistant.mind.ticker
+    ticker.is_ticking = True
+    assert tried(game, bea, "ring times = 3") == ""
+    ticker.is_ticking = False
+    ((work, args),) = pauses
+    work(*args)
+    game.run(1)
+    assert "done: It rang 3 times." in "\n".join(bea.heard())
