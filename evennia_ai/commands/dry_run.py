@@ -114,6 +114,7 @@ class CmdAITest(TryingCommand):
     do_whisper = do_default
 
     def do_tool(self) -> Dialogue:
+        self.ensure_may_read(DRY_RUNS)
         script, typed = self.find_editable(self.lhs), self.rhs or ""
         heard = hear_line(script.character, script.config, self.caller, "say", typed)
         name, arguments = read_typed_call(typed)

@@ -12,8 +12,13 @@ from evennia.utils.utils import class_from_module
 from pydantic import BaseModel, Field
 
 from evennia_ai.errors import NothingDone
-from evennia_ai.game.perception import asked_for, display_name, find_named, find_objects
-from evennia_ai.game.perception import name_in_act as named
+from evennia_ai.game.perception import (
+    asked_for,
+    display_name,
+    find_named,
+    find_objects,
+    name_in_act,
+)
 from evennia_ai.game.settings import game_setting
 from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import ToolContext
@@ -111,8 +116,8 @@ def sell(context: ToolContext, arguments: DealArguments) -> str:
     trade, item = trade_of(keeper), carried(keeper, arguments.item)
     agree(trade, trade.price(keeper, item, customer), arguments.price)
     exchange(trade, item, keeper, customer, arguments.price)
-    who = named(customer, keeper)
-    return f"You sold {named(item, keeper)} to {who} for {trade.words(arguments.price)}."
+    who = name_in_act(customer, keeper)
+    return f"You sold {name_in_act(item, keeper)} to {who} for {trade.words(arguments.price)}."
 
 
 @tool("buy", category=ONCE, answers_only=True, needed=keeps_shop)
@@ -124,16 +129,16 @@ def buy(context: ToolContext, arguments: DealArguments) -> str:
         raise NothingDone(f"They carry no {asked_for(arguments.item)}.")
     agree(trade, trade.offer(keeper, item, customer), arguments.price)
     exchange(trade, item, customer, keeper, arguments.price)
-    who = named(customer, keeper)
-    return f"You bought {named(item, keeper)} from {who} for {trade.words(arguments.price)}."
+    who = name_in_act(customer, keeper)
+    return f"You bought {name_in_act(item, keeper)} from {who} for {trade.words(arguments.price)}."
 
 
-def agree(trade: Trade, price: int | None, named: int) -> None:
-    """Raise NothingDone unless a price is the one that was named, and that people agreed to."""
+def agree(trade: Trade, price: int | None, agreed: int) -> None:
+    """Raise NothingDone unless a price is the one that people agreed to."""
     if price is None:
         raise NothingDone("That is not for sale.")
-    if price != named:
-        raise NothingDone(f"The price is {trade.words(price)}, not {trade.words(named)}.")
+    if price != agreed:
+        raise NothingDone(f"The price is {trade.words(price)}, not {trade.words(agreed)}.")
 
 
 def exchange(trade: Trade, item: Any, seller: Any, buyer: Any, price: int) -> None:

@@ -278,7 +278,7 @@ def test_a_marked_turn_is_found_and_downloaded_as_a_scene(window: Callable[..., 
     page.select_option("select[name=mark-mark]", "bad")
     page.fill("textarea[name=mark-comment]", "says: <b>welcome</b>")
     page.get_by_role("button", name="Save the mark").click()
-    playwright.expect(page.locator(".alert")).to_contain_text("is marked.")
+    playwright.expect(page.locator(".alert")).to_contain_text("is stored.")
     staff.expect("says: <b>welcome</b>")
     staff.look("turn-marked")
     staff.tab("Turns")

@@ -130,6 +130,21 @@ def test_interrupted_between_money_and_thing_neither_moves_and_it_is_not_done_ag
     assert stored(mira, ann.character, item=ale) == [13, 4, ann.character.id]
 
 
+def test_interrupted_after_both_moved_it_is_not_done_again(game, mira, ann, ale, monkeypatch):
+    def killed(self, *args, **options):
+        raise Killed
+
+    monkeypatch.setattr(type(ale), "at_give", killed)
+    game.thing("ale", mira).db.price = 3
+    asks(game, ann, "sell", item="ale", price=3)
+    monkeypatch.undo()
+    ann.do("yes")
+    game.run(30)
+    assert stored(mira, ann.character, item=ale) == [13, 4, ann.character.id]
+    (act,) = models.ToolCall.objects.filter(name="sell").exclude(state="asked")
+    assert act.state == "unknown"
+
+
 def test_nobody_pays_for_what_somebody_else_orders(game, mira, ann, bob, ale):
     game.model.add(call("sell", item="ale", price=3), call("noop"))
     ann.do("say Mira, sell Bob an ale")

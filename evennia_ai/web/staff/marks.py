@@ -46,7 +46,7 @@ def change_mark(asked: Asked) -> tuple[str, str]:
         raise Refused("Only who may read a private turn may mark it.")
     by = AccountDB.objects.get(id=asked.account).username
     mark_turn(turn, asked.fields["mark"], asked.fields["comment"].strip(), by)
-    return f"the mark of turn {turn}", f"Turn {turn} is marked."
+    return f"the mark of turn {turn}", f"The mark of turn {turn} is stored."
 
 
 def scene_of(turn: Row, name: str) -> Row:

@@ -42,7 +42,7 @@ def test_a_mark_and_a_comment_stand_on_the_turn_until_they_are_changed(
     monkeypatch.setattr("evennia.utils.logger.log_sec", logged.append)
     browser = Browser(builder)
     page = marks(browser, lived, said).content.decode()
-    assert f"Turn {said.id} is marked." in page and "Too curt.<br>says: welcome" in page
+    assert f"The mark of turn {said.id} is stored." in page and "Too curt.<br>says: welcome" in page
     said.refresh_from_db()
     assert (said.mark, said.marked_by) == ("bad", "Bo")
     assert [f"the mark of turn {said.id}" in line for line in logged] == [True]
@@ -94,7 +94,7 @@ def test_a_private_turn_is_marked_and_exported_only_by_who_may_read_it(
 ):
     browser = Browser(admin)
     page = marks(browser, lived, whispered, "good", f"says: {CANARY}").content.decode()
-    assert "is marked" in page
+    assert "is stored" in page
     (scene,) = scenes_of(browser, lived, tmp_path)
     assert scene.steps[0].whispers == f"Keep my word: {CANARY}"
     other, path = Browser(builder), f"{lived.assistant.id}/"
