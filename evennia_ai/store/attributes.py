@@ -31,6 +31,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "ai_lore": (list, tuple),
     "ai_fillers": (str, list, tuple),
     "ai_following": (str,),
+    "ai_quests": (list, tuple, dict),
     "ai_introduced": (bool,),
     "ai_muted": (list, tuple, set),
     "author_note": (dict,),

@@ -25,6 +25,8 @@ PUBLIC_RESULT = models.Message.objects.filter(
     turn_id=OuterRef("turn_id"), tool_call_id=OuterRef("call_id"), role="tool", private=False
 )
 PRIVATE_CALL = Q(turn__private=True) | ~Exists(PUBLIC_RESULT)
+GOOD, BAD, ANY = "good", "bad", "any"
+MARKS = (GOOD, BAD)
 Row = dict[str, Any]
 
 
@@ -61,6 +63,7 @@ class TurnsWanted:
     outcome: str = ""
     tool: str = ""
     least_tokens: int | None = None
+    mark: str = ""  # one of `MARKS`, or `ANY`
 
 
 def turns_wanted(wanted: TurnsWanted) -> Any:
@@ -74,6 +77,8 @@ def turns_wanted(wanted: TurnsWanted) -> Any:
         rows = rows.filter(at__lte=datetime.combine(wanted.until, time.max, UTC))
     if wanted.outcome:
         rows = rows.filter(outcome=wanted.outcome)
+    if wanted.mark:
+        rows = rows.filter(mark__in=MARKS if wanted.mark == ANY else (wanted.mark,))
     if wanted.tool:
         acts = models.ToolCall.objects.filter(**in_turn, name=wanted.tool)
         rows = rows.filter(id__in=acts.values("turn_id"))

@@ -292,6 +292,13 @@ def recover_turn(turn: models.Turn, now: datetime, outcome: str = INTERRUPTED) -
         turn.events.filter(state=CLAIMED).update(state=state)
 
 
+def mark_turn(turn_id: int, mark: str, comment: str, by: str) -> None:
+    """Store a mark and a comment of staff in place of those before; raises StoreUnavailable."""
+    with brief_transaction():
+        rows = models.Turn.objects.filter(id=turn_id)
+        rows.update(mark=mark, comment=comment, marked_by=by)
+
+
 def give_up_acts(turn_id: int, now: datetime) -> None:
     """Mark the running tool calls of a closed turn as unknown, until they end."""
     acts = models.ToolCall.objects.filter(turn_id=turn_id, state=INTENDED)

@@ -107,7 +107,7 @@ PLACES = (
     Place(models.Event, Law.CUT, ("authors",)),
     Place(models.Event, Law.EMPTIED, (), ("reason",), "turn_id"),
     Place(models.Turn, Law.CUT, ("audience",), (), "id"),
-    Place(models.Turn, Law.EMPTIED, (), ("detail",), "id"),
+    Place(models.Turn, Law.EMPTIED, (), ("detail", "comment"), "id"),
     Place(models.Compaction, Law.REWRITTEN, ("speakers",), ("summary",), shown=True),
     Place(models.SleepPass, Law.DELETED, (), ("errors",), "assistant_id"),
     Place(models.DailyUse, Law.STAYS),

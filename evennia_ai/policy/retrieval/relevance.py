@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
-from operator import itemgetter
 from typing import Any, TypeVar
 
 from evennia_ai.policy.retrieval.exchange import (
@@ -71,43 +70,36 @@ def _weight(count: int, length: int, average: float) -> float:
 def newest_first(
     query: str, records: Sequence[R], now: datetime, name_of: Callable[[str], str] = str
 ) -> list[R]:
-    """Return ranked records with the newest of each group on one subject first.
+    """Return ranked records with the newest of each group on one subject before the others of it.
 
     ``name_of`` returns the name of a source: whose it is makes two notes no notes on one subject.
     """
     # "Ann owes 5 crowns" then stands before the older "Ann owes 3 crowns"; no other record moves.
     # If the query names a time, the order stays, because the ranking has put that time first.
-    ordered = list(records)
     if find_spans(query, now.timestamp()):
-        return ordered
+        return list(records)
     names = find_words(" ".join(name_of(record["source_entity"]) for record in records))
     told = [subject_of(told_by(record)) for record in records]
     subjects = [(words.difference(names), changed) for words, changed in told]
-    placed: set[int] = set()
-    for first, record in enumerate(records):
-        if first in placed or not subjects[first][0]:
-            continue
+    times = [record.get("timestamp", "") for record in records]
+    sources = [record["source_entity"] for record in records]
 
-        def replaces(place: int, first: int = first) -> bool:
-            older, newer = sorted((first, place), key=lambda one: records[one]["timestamp"])
-            return same_subject(subjects[older][0], *subjects[newer])
+    def is_alike(one: int, other: int) -> bool:
+        older, newer = sorted((one, other), key=times.__getitem__)
+        same = sources[one] == sources[other] and subjects[one][0] and subjects[other][0]
+        return bool(same) and same_subject(subjects[older][0], *subjects[newer])
 
-        alike = [
-            place
-            for place in range(first + 1, len(records))
-            if place not in placed
-            and subjects[place][0]
-            and records[place]["source_entity"] == record["source_entity"]
-            and replaces(place)
-        ]
-        places = [first, *alike]
-        placed.update(places)
-        by_age = sorted(
-            (records[place] for place in places), key=itemgetter("timestamp"), reverse=True
-        )
-        for place, newer in zip(places, by_age, strict=True):
-            ordered[place] = newer
-    return ordered
+    ordered: list[int] = []
+    grouped: set[int] = set()
+    for first in range(len(records)):
+        later = (place for place in range(first + 1, len(records)) if place not in grouped)
+        if first not in grouped:
+            group = [first, *(place for place in later if is_alike(first, place))]
+            grouped.update(group)
+            ordered.append(max(group, key=times.__getitem__))
+        if first not in ordered:
+            ordered.append(first)
+    return [records[place] for place in ordered]
 
 
 def told_by(record: Mapping[str, Any]) -> str:
