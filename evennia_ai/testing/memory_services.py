@@ -14,7 +14,7 @@ from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.messages import OWN_RESULTS, Audience, Authors, ToolCallRequest
 from evennia_ai.policy.conversation.character import LoreEntry
 from evennia_ai.policy.records.provenance import Segment
-from evennia_ai.policy.records.shared_memory import Telling, Told
+from evennia_ai.policy.records.shared_memory import Told
 from evennia_ai.ports import (
     Character,
     DayPlan,
@@ -129,25 +129,10 @@ class AtOnce:
 
 
 class NoSharedMemory:
-    """`ports.SharedMemory` without any content."""
-
-    def labels_of(self, character: Character) -> frozenset[str]:
-        return frozenset()
+    """`ports.SharedMemory` of a character that shares nothing."""
 
     def told_by(self, assistant_id: int) -> list[Told]:
         return []
-
-    def open_among(self, assistant_id: int, seqs: Iterable[int]) -> frozenset[int]:
-        return frozenset()
-
-    def tell(self, assistant_id: int, teller: str, now: datetime, new: Sequence[Telling]) -> None:
-        """Store nothing."""
-
-    def still_told(self, ids: Iterable[str]) -> frozenset[str]:
-        return frozenset()
-
-    def take_back(self, ids: Sequence[int]) -> None:
-        """Delete nothing."""
 
 
 class NoPendingActs:
@@ -155,9 +140,6 @@ class NoPendingActs:
 
     def take(self) -> None:
         """Return none."""
-
-    def finish(self, id: int, state: str, result: str) -> None:
-        """Store nothing."""
 
 
 class NoLongTermMemory:
@@ -176,7 +158,7 @@ class StandInServices:
         self.toolbox = StandInToolbox()
         self.world = StandInWorld()
         self.semantic: Any = NoLongTermMemory()
-        self.shared_memory = NoSharedMemory()
+        self.shared_memory: Any = NoSharedMemory()
         self.lore_ranking = LoreIndex(lambda: embedder)
         self.moderation: Moderation | None = None
         self.link_hosts: tuple[str, ...] = ()

@@ -23,7 +23,6 @@ from evennia_ai.ports import (
     OfferedTools,
     RemoteEmbedder,
     RequestSizes,
-    Situation,
     TurnRecord,
 )
 from evennia_ai.testing.memory_services import (
@@ -38,62 +37,21 @@ from evennia_ai.testing.memory_services import (
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 
 
-class Namespace:
-    """Evennia's ``db`` or ``ndb``: a name that was never set reads None."""
-
-    def __getattr__(self, name: str) -> Any:
-        return None
-
-
 class StandInCharacter:
-    """Plays an `AssistantCharacter`; ``said`` are the words it spoke."""
+    """Plays an `AssistantCharacter` before the engine, which calls no other hook."""
 
     def __init__(self, key: str, now: Callable[[], datetime], dbref: str = "#7") -> None:
         self.key = key
         self.dbref = dbref
         self.id = self.pk = int(dbref.lstrip("#"))
-        self.db, self.ndb = Namespace(), Namespace()
-        self.location: Any = None
-        self.contents: list[Any] = []
-        self.has_account = False
-        self.assistant: Any = None
+        self.location = None
         self.journal = MemoryJournal(now)
         self.ai_profiles = EmptyProfiles()
         self.ai_goals = EmptyGoals()
         self.ai_plan = EmptyPlan()
-        self.said: list[str] = []
-
-    def attach_assistant(self, persona: str = "") -> Any:
-        return self.assistant
-
-    def ai_perceived(
-        self, kind: str, actor: Any, item: Any = None, since: datetime | None = None
-    ) -> bool:
-        return False
-
-    def at_ai_hear(self, event: Heard) -> Heard | None:
-        return event
 
     def at_ai_pre_act(self, tool: str, args: dict[str, Any]) -> bool | None:
         return None
-
-    def at_ai_situation(self, situation: Situation) -> Situation:
-        return situation
-
-    def at_ai_describe_self(self) -> str:
-        return ""
-
-    def at_ai_say(self, text: str) -> str:
-        return text
-
-    def at_ai_thinking(self, seconds: float) -> str | None:
-        return None
-
-    def at_pre_say(self, message: str, **kwargs: Any) -> str | None:
-        return message
-
-    def at_say(self, message: str, **kwargs: Any) -> None:
-        self.said.append(message)
 
 
 class MemoryIdentity:
@@ -194,15 +152,6 @@ class NoRest:
     is_asleep = needs_pass = False
     woken_at: float | None = None
 
-    def sleep_through(self, run: Callable[[Any], Any]) -> Any:
-        raise NotImplementedError
-
-    def wake_up(self, reason: str) -> None:
-        """Be awake."""
-
-    def go_to_bed(self, cause: str, reason: str = "") -> bool:
-        return False
-
     def lie_down(self) -> None:
         """Stay awake."""
 
@@ -250,11 +199,11 @@ class MemoryMind(Mind):
                 log=log,
                 inbox=inbox,
                 turns=MemoryTurns(log, inbox),
-                pending_acts=NoPendingActs(),
+                pending_acts=cast(Any, NoPendingActs()),
                 memories=lambda: self.memories,
                 company=MemoryCompany(services.world),
                 life=MemoryLife(),
-                rest=NoRest(),
+                rest=cast(Any, NoRest()),
                 sizes=RequestSizes(overhead=0),
                 offered=OfferedTools(),
                 services=services,
