@@ -7,15 +7,15 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db.models import Q
-from evennia.scripts.models import ScriptDB
 
 from evennia_ai import models
 from evennia_ai.messages import Audience
 from evennia_ai.policy.facts.origin import SpokenWords, without_json
 from evennia_ai.policy.retrieval.words import WORD
-from evennia_ai.store.attributes import SCRIPT_KEY
+from evennia_ai.store.attributes import assistants
 from evennia_ai.store.backlog import PAUSES_S
-from evennia_ai.store.forget_words import learn_words, pages, rows_of
+from evennia_ai.store.forget_words import learn_words, pages
+from evennia_ai.store.rows import rows_of
 
 TURNS_AT_ONCE = 5
 COPIED_SHARE = 0.8  # of the words of a copy stand in the answer
@@ -213,8 +213,8 @@ class Traces:
 
 def characters_by_assistant() -> dict[int, str]:
     """Return the dbref of each assistant's character."""
-    rows = ScriptDB.objects.filter(db_key=SCRIPT_KEY).exclude(db_obj=None)
-    return {id_: f"#{owner}" for id_, owner in rows.values_list("id", "db_obj_id")}
+    rows = assistants().values_list("id", "db_obj_id")
+    return {id_: f"#{owner}" for id_, owner in rows}
 
 
 def call_ids(row: Any) -> list[str]:

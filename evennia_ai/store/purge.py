@@ -25,7 +25,7 @@ from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.call_records import drop_unused_texts
 from evennia_ai.store.conversation import MASK, UNSETTLED_ROWS
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, OVERHEARD, WAITING
-from evennia_ai.store.rows import delete_rows
+from evennia_ai.store.rows import delete_rows, rows_of
 
 CHUNK = 120  # rows of a step: 3 to 5 ms, of turns in a dry run 20 (measured)
 # Rows younger than this always stay: recent conversations, today's budgets and others read them.
@@ -91,9 +91,7 @@ class TablePurge:
 
     @property
     def _rows(self) -> Any:
-        rows = self.model.objects.all()
-        owner = self._assistant_id
-        return rows if owner is None else rows.filter(assistant_id=owner)
+        return rows_of(self.model, self._assistant_id)
 
     def step(self) -> tuple[bool, Tally]:
         """Do one step in one transaction; returns whether more may follow, and its tally.

@@ -11,7 +11,7 @@ from twisted.internet.defer import inlineCallbacks, maybeDeferred
 from twisted.internet.task import Clock
 
 from evennia_ai.memory.lore_index import LoreIndex
-from evennia_ai.messages import OWN_RESULTS, Audience, Authors, ToolCallRequest
+from evennia_ai.messages import OWN_RESULTS, Audience, Authors, Situation, ToolCallRequest
 from evennia_ai.policy.conversation.character import LoreEntry
 from evennia_ai.policy.records.provenance import Segment
 from evennia_ai.policy.records.shared_memory import Told
@@ -27,7 +27,6 @@ from evennia_ai.ports import (
     Moderation,
     RecordStore,
     RemoteEmbedder,
-    Situation,
     ToolContext,
     ToolResult,
     ToolSpec,

@@ -11,14 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from evennia_ai.messages import (
-    EXCUSE,
-    Audience,
-    Heard,
-    InboxEvent,
-    Message,
-    ToolCallRequest,
-)
+from evennia_ai.messages import EXCUSE, Audience, Heard, InboxEvent, Message, ToolCallRequest
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View, is_maskable
 from evennia_ai.policy.conversation.inbox import heard_messages, state_after_loss

@@ -14,12 +14,11 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig
-from evennia_ai.messages import LLMReply, Message, make_message, to_wire
+from evennia_ai.messages import LLMReply, Message, Situation, make_message, to_wire
 from evennia_ai.policy.compaction.plan import CompactionLimits, CompactionPlan, plan_compaction
 from evennia_ai.policy.conversation.character import LoreEntry
 from evennia_ai.policy.retrieval.words import stemmers
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
-from evennia_ai.ports import Situation
 from evennia_ai.scheduling import TimeSlices
 from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.testing.minds import MemoryMind

@@ -11,8 +11,8 @@ from evennia_ai.errors import (
     ProviderRejected,
     ProviderUnavailable,
 )
+from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.retry import LOADING_CODE, LOADING_PAUSE_S, BreakerLimits, RetryLimits
-from evennia_ai.ports import LLMReply
 from tests.llm.gateway_desk import DOWN, PROFILE, Desk
 
 # --- another try ----------------------------------------------------------------------------------

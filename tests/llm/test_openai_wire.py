@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.openai_wire import build_body
 from evennia_ai.llm.reply_body import ReplyBody
-from evennia_ai.messages import Timings
+from evennia_ai.messages import LLMReply, Timings, ToolCallRequest, Usage
 from evennia_ai.policy.request_forms.wire_order import WireStyle
-from evennia_ai.ports import LLMReply, LLMRequest, Scene, ToolCallRequest, Usage
+from evennia_ai.ports import LLMRequest, Scene
 
 SCENE = Scene("Mira", "an innkeeper", ())
 HELLO = [{"role": "user", "content": "Ann says: hello"}]

@@ -7,10 +7,9 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import NothingDone, ProviderUnavailable
-from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
+from evennia_ai.messages import Delta, LLMReply, ToolCallRequest, Usage, make_message
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
-from evennia_ai.ports import Delta, Usage
 from evennia_ai.testing.minds import MemoryMind
 from tests.reading import ReplyClient
 
