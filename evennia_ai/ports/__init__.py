@@ -36,7 +36,6 @@ from evennia_ai.ports.models import (
     TASK_SUMMARY,
     Caller,
     Embedder,
-    FactStore,
     Found,
     Gateway,
     HeardLine,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, cast
 
 from twisted.internet.defer import Deferred, succeed
@@ -44,7 +45,7 @@ class StandInCharacter:
         self.key = key
         self.dbref = dbref
         self.id = self.pk = int(dbref.lstrip("#"))
-        self.location = None
+        self.location, self.ndb = None, SimpleNamespace()
         self.journal = MemoryJournal(now)
         self.ai_profiles = EmptyProfiles()
         self.ai_goals = EmptyGoals()
