@@ -93,7 +93,7 @@ class StoredTurn:
 
 
 class MemoryTurns:
-    """`ports.Turns` in lists; ``lease`` False plays a server that goes down."""
+    """`ports.Turns` in lists; ``may_go_on`` returns False where a server goes down."""
 
     def __init__(
         self,
@@ -108,7 +108,6 @@ class MemoryTurns:
         self.acts: list[Act] = []
         self.loose_calls: list[ModelCallRecord] = []
         self.current: int | None = None
-        self.lease = True
         self._lost: int | None = None
 
     def begin(
@@ -189,7 +188,7 @@ class MemoryTurns:
 
     def is_current(self, turn_id: int) -> bool:
         held = self.current == turn_id and self._lost != turn_id
-        return held and self.lease and self.may_go_on()
+        return held and self.may_go_on()
 
     def lose_lease(self) -> None:
         """End the lease of the open turn."""

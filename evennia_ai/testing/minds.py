@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from types import SimpleNamespace
@@ -13,16 +12,12 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.memory.recall_index import RecallIndex
-from evennia_ai.messages import Audience, Heard
 from evennia_ai.mind import Mind, Surroundings
 from evennia_ai.policy.audience import BUILDER, KnownLine
 from evennia_ai.policy.conversation.character import Persona, read_persona
 from evennia_ai.policy.tokens import CountText, estimate_tokens
 from evennia_ai.ports import (
-    Embedder,
-    Gateway,
     OfferedTools,
-    RemoteEmbedder,
     RequestSizes,
     TurnRecord,
 )
@@ -161,7 +156,7 @@ class MemoryMind(Mind):
     """A mind without Evennia and a database, for tests of the engine.
 
     ``config`` are its settings, ``character`` who it is; its memories are ranked by words alone
-    without ``embedder``.
+    if ``services`` have no embedder.
     """
 
     settings: MemorySettings
@@ -173,14 +168,13 @@ class MemoryMind(Mind):
 
     def __init__(
         self,
-        gateway: Gateway,
+        services: StandInServices,
         config: AssistantConfig | None = None,
         persona: str | Mapping[str, Any] | Persona = "You are Mira, a barkeep.",
-        embedder: Embedder | RemoteEmbedder | None = None,
         name: str = "Mira",
         character: Any = None,
     ) -> None:
-        self.services = services = StandInServices(gateway, embedder)
+        self.services = services
         self.character = character = character or StandInCharacter(name, services.now)
         self.journal = character.journal
         log = MemoryConversation(services.now)
@@ -188,7 +182,7 @@ class MemoryMind(Mind):
         self.memories = RecallIndex(
             character.journal,
             character.ai_profiles,
-            embedder,
+            services.embedder,
             partial(services.world.name_of, character),
             log.lines,
             name,
@@ -211,49 +205,11 @@ class MemoryMind(Mind):
             )
         )
 
-    def rebuild(self, **parts: Any) -> None:
-        """Put the mind together again with some parts of its `Surroundings` replaced."""
-        super().__init__(replace(self.around, **parts))
-        self.services = cast(StandInServices, self.around.services)
-        self.character = cast(StandInCharacter, self.who.character)
-
     @property
     def mind(self) -> MemoryMind:
         """Return itself, so that it can stand for an `AssistantScript`."""
         return self
 
     @property
-    def id(self) -> int:
-        return self.who.id
-
-    @property
     def conversation(self) -> MemoryConversation:
         return self.log
-
-    @property
-    def config(self) -> AssistantConfig:
-        return self.settings.config
-
-    @config.setter
-    def config(self, config: AssistantConfig) -> None:
-        self.settings.config = config
-
-    def hears(
-        self,
-        text: str,
-        speaker: str = "#5",
-        name: str = "Ann",
-        audience: Audience | None = None,
-        **fields: Any,
-    ) -> int:
-        """Put words that need an answer into the inbox; return the event's id."""
-        heard_by = frozenset({speaker}) if audience is None else audience
-        defaults: dict[str, Any] = {"kind": "say", "addressed": True, **fields}
-        return self.inbox.put(
-            Heard(speaker=speaker, speaker_name=name, text=text, audience=heard_by, **defaults)
-        )
-
-    def whispered(self, text: str, speaker: str = "#5", name: str = "Ann") -> int:
-        """Put a whisper into the inbox; return the event's id."""
-        open_now = self.settings.config.discretion == "trusting"
-        return self.hears(text, speaker, name, kind="whisper", private=True, repeatable=open_now)

@@ -20,10 +20,11 @@ from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.policy.limits.retry import GatewayLimits
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import LLMRequest, Scene
-from evennia_ai.testing.minds import MemoryMind, StandInCharacter
+from evennia_ai.testing.minds import StandInCharacter
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.registry import ToolRegistry
 from tests.llm import conftest as shared
+from tests.minds import MemoryMind
 
 # The same fixtures as in the client's own tests.
 eventually = shared.eventually

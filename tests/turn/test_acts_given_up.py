@@ -9,10 +9,10 @@ from evennia_ai.errors import OutcomeUnknown
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import ToolSpec
-from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.react_loop import remember_earlier
 from evennia_ai.turn.reply_calls import unlogged
 from evennia_ai.turn.tool_execution import give_time, speech_call
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 from tests.simulation.restart import after_restart
 

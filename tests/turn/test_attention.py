@@ -2,7 +2,7 @@
 
 from twisted.internet.defer import Deferred
 
-from evennia_ai.testing.minds import MemoryMind
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 ANN, BOB = "#5", "#6"

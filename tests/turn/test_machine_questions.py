@@ -6,8 +6,8 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.conversation.machine import TONGUES, language_asking, rows_of, true_answer
 from evennia_ai.policy.replies.artefacts import Surroundings, find_slip
-from evennia_ai.testing.minds import MemoryMind
 from tests.growth import text_grows_like_a_square
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 ASKED = {

@@ -5,7 +5,7 @@ import pytest
 from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import ContextOverflow
 from evennia_ai.messages import make_message
-from evennia_ai.testing.minds import MemoryMind
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 SMALL = AssistantConfig(max_context_tokens=4_000, max_reply_tokens=200, compact_preserve_window=4)

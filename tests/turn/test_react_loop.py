@@ -7,7 +7,7 @@ from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import NothingDone, ProviderRejected, ProviderUnavailable
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.conversation.react import GAVE_UP
-from evennia_ai.testing.minds import MemoryMind
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 FALLBACK = "(fallback)"
@@ -191,7 +191,7 @@ def test_a_reply_that_comes_after_the_lease_was_lost_does_nothing():
     script.hears("hi")
     failures = []
     script.mind.answering.answer_all().addErrback(failures.append)
-    script.mind.turns.lease = False
+    script.mind.turns.may_go_on = lambda: False
     late.callback(call("say", text="too late"))
     assert said(script) == []
     assert script.mind.turns.acts == []
@@ -205,7 +205,7 @@ def test_what_a_tool_did_as_the_lease_was_lost_is_kept_and_no_later_call_runs():
     script.services.toolbox.behaviours["look"] = lambda context, arguments: late
     script.hears("hi")
     script.mind.answering.answer_all().addErrback(lambda failure: None)
-    script.mind.turns.lease = False
+    script.mind.turns.may_go_on = lambda: False
     late.callback("a shut door")
     assert [(act.state, act.result) for act in script.mind.turns.acts] == [("done", "a shut door")]
     assert said(script) == []

@@ -7,7 +7,7 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ContextOverflow, ProviderUnavailable
 from evennia_ai.messages import LLMReply
-from evennia_ai.testing.minds import MemoryMind
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 FALLBACK = "(fallback)"

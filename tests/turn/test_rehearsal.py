@@ -10,7 +10,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable, TurnAborted
 from evennia_ai.messages import Heard, LLMReply, Usage
 from evennia_ai.mind.dry_run import NOT_DONE, run_dry
-from evennia_ai.testing.minds import MemoryMind
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 

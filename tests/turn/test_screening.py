@@ -3,7 +3,7 @@
 import pytest
 from twisted.internet.defer import succeed
 
-from evennia_ai.testing.minds import MemoryMind
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 BOB = "#6"

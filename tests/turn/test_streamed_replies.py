@@ -10,7 +10,7 @@ from evennia_ai.errors import NothingDone, ProviderUnavailable
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest, Usage, make_message
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
-from evennia_ai.testing.minds import MemoryMind
+from tests.minds import MemoryMind
 from tests.reading import ReplyClient
 
 FIRST, SECOND, THIRD = "The ferry leaves at noon today.", "Bring two coins.", "And mind the dog."
