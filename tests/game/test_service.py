@@ -11,6 +11,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.models import Event, Turn
+from evennia_ai.policy.disclosure import DEFAULTS
 from evennia_ai.services.assistant_service import REVIVAL_S, AssistantService
 from evennia_ai.store.loaded import MOST_MB
 from tests.game.conftest import gateway_to
@@ -225,6 +226,8 @@ def test_the_app_tells_evennia_of_its_service(settings):
         ("PERSONAS", ["guard"]),
         ("OFFLINE_LANGUAGES", ["nowhere/la.toml"]),
         ("TEXTS", {"nope": "x"}),
+        ("WHO_MAY_READ", {"errors": 7}),
+        *(("MEMORY_MB", value) for value in (0, -1, "much", True)),
     ],
 )
 def test_a_wrong_setting_of_the_game_is_told_and_takes_nobody_down(game, settings, name, value):
@@ -233,14 +236,7 @@ def test_a_wrong_setting_of_the_game_is_told_and_takes_nobody_down(game, setting
     assert len(service.complaints) == 1
     assert service.complaints[0].startswith(f"AI_ASSISTANT['{name}']: ")
     assert "say" in service.toolbox.tools
-
-
-@pytest.mark.parametrize("value", [0, -1, "much", True])
-def test_a_wrong_memory_budget_is_told_and_the_default_holds(game, settings, value):
-    settings.AI_ASSISTANT = {"MEMORY_MB": value}
-    service = AssistantService(clock=game.clock, environ={})
-    assert "MEMORY_MB" in " ".join(service.complaints)
-    assert service.loaded.most_bytes == MOST_MB * 1_000_000
+    assert service.who_may_read == DEFAULTS and service.loaded.most_bytes == MOST_MB * 1_000_000
 
 
 def test_what_the_start_loaded_is_left_out_of_garbage_collections(game):
