@@ -169,6 +169,10 @@ class EvenniaPerception:
             tell_once(character, trouble)
         return [*self._records.entries(), *own], knowledge_labels(character, audience)
 
+    def labels_of(self, character: Character) -> frozenset[str]:
+        """Return the scopes that a character belongs to now, by its tags and its place."""
+        return knowledge_labels(character, frozenset())
+
     def name_of(self, character: Character, dbref: str) -> str:
         """Return what the character calls somebody; empty for nobody, and for a mask."""
         found = find_object(dbref)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -44,16 +44,11 @@ class Traces:
     what it left.
     """
 
-    def __init__(
-        self,
-        people: Audience,
-        assistant: int | None = None,
-        characters: Mapping[int, str] | None = None,
-    ) -> None:
+    def __init__(self, people: Audience, assistant: int | None = None) -> None:
         self.people = people
         self.assistant = assistant
         # The dbref of each assistant's character.
-        self.characters = characters_by_assistant() if characters is None else characters
+        self.characters = characters_by_assistant()
         self.words = SpokenWords()
         self.assistants: set[int] = set()
         self.turns: dict[int, int] = {}

@@ -32,8 +32,8 @@ from evennia_ai.store.loaded import LoadedMinds
 class StandInWorld:
     """`ports.World` with one room; everybody in ``present`` hears."""
 
-    def __init__(self, present: Audience = frozenset({"#5"})) -> None:
-        self.present = present
+    def __init__(self) -> None:
+        self.present: Audience = frozenset({"#5"})
         self.seen = Situation(place="Tavern", people=("Ann",))
         self.known: list[LoreEntry] = []
         self.names = {"#5": "Ann"}
@@ -49,6 +49,9 @@ class StandInWorld:
         self, character: Character, audience: Audience
     ) -> tuple[Sequence[LoreEntry], Audience]:
         return self.known, frozenset({"all"})
+
+    def labels_of(self, character: Character) -> frozenset[str]:
+        return frozenset({"all"})
 
     def name_of(self, character: Character, dbref: str) -> str:
         return self.names.get(dbref, "")

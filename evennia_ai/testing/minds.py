@@ -36,10 +36,9 @@ from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, Me
 class StandInCharacter:
     """Plays an `AssistantCharacter` before the engine, which calls no other hook."""
 
-    def __init__(self, key: str, now: Callable[[], datetime], dbref: str = "#7") -> None:
+    def __init__(self, key: str, now: Callable[[], datetime]) -> None:
         self.key = key
-        self.dbref = dbref
-        self.id = self.pk = int(dbref.lstrip("#"))
+        self.dbref, self.id, self.pk = "#7", 7, 7
         self.location, self.ndb = None, SimpleNamespace()
         self.journal = MemoryJournal(now)
         self.ai_profiles = EmptyProfiles()
