@@ -33,9 +33,9 @@ class StoredEvent:
 class MemoryInbox:
     """`ports.Inbox` in a list; ``rows`` are the stored events."""
 
-    def __init__(self, now: Now, rows: list[StoredEvent] | None = None) -> None:
+    def __init__(self, now: Now) -> None:
         self.now = now
-        self.rows: list[StoredEvent] = [] if rows is None else rows
+        self.rows: list[StoredEvent] = []
 
     def put(self, heard: Heard) -> int:
         event = InboxEvent(len(self.rows) + 1, self.now(), heard)
@@ -214,18 +214,14 @@ Now = Callable[[], datetime]
 
 
 @dataclass
-class StoredMask:
-    """A mask of the tool results up to a message."""
+class StoredMove:
+    """A compaction, or a mask of the tool results up to a message, which has no record.
+
+    ``archived`` says whether the journal holds the summary.
+    """
 
     upto_seq: int
-    undone: bool = False
-
-
-@dataclass
-class StoredCompaction:
-    """One compaction; ``archived`` says whether the journal holds its summary."""
-
-    record: CompactionRecord
+    record: CompactionRecord | None = None
     undone: bool = False
     archived: bool = False
 
@@ -271,15 +267,10 @@ class MemoryConversation:
     Moves are compactions and masks, oldest first.
     """
 
-    def __init__(
-        self,
-        now: Now,
-        messages: list[Message] | None = None,
-        moves: list[StoredCompaction | StoredMask] | None = None,
-    ) -> None:
+    def __init__(self, now: Now) -> None:
         self.now = now
-        self.messages: list[Message] = [] if messages is None else messages
-        self.moves: list[StoredCompaction | StoredMask] = [] if moves is None else moves
+        self.messages: list[Message] = []
+        self.moves: list[StoredMove] = []
         self.lines = MemoryLines(self.messages)
         self.scenes: list[Message] = []
 
@@ -313,19 +304,19 @@ class MemoryConversation:
 
     @property
     def current(self) -> View:
-        records = [m.record for m in self._in_force() if isinstance(m, StoredCompaction)]
-        record = records[-1] if records else None
-        masks = [m.upto_seq for m in self._in_force() if isinstance(m, StoredMask)]
+        record = next((move.record for move in self._compactions()[-1:]), None)
+        masks = [m.upto_seq for m in self.moves if not (m.undone or m.record)]
         first = record.upto_seq if record else 0
         messages = [m for m in self.messages if m["metadata"]["seq"] > first]
         return View(record, messages, max(masks, default=0), count_stored, self.scenes)
 
-    def _in_force(self) -> list[StoredCompaction | StoredMask]:
-        return [move for move in self.moves if not move.undone]
+    def _compactions(self) -> list[StoredMove]:
+        """Return the compactions in force, oldest first."""
+        return [move for move in self.moves if move.record and not move.undone]
 
     def compact(self, record: CompactionRecord) -> CompactionRecord:
         stored = replace(record, id=len(self.moves) + 1, compacted_at=self.now().isoformat())
-        self.moves.append(StoredCompaction(stored))
+        self.moves.append(StoredMove(stored.upto_seq, stored))
         return stored
 
     def mask(self, upto_seq: int) -> int:
@@ -333,28 +324,24 @@ class MemoryConversation:
         chosen = range(view.masked_upto + 1, upto_seq + 1)
         count = sum(is_maskable(m) and m["metadata"]["seq"] in chosen for m in view.messages)
         if count:
-            self.moves.append(StoredMask(upto_seq))
+            self.moves.append(StoredMove(upto_seq))
         return count
 
     def undo(self) -> CompactionRecord | None:
-        records = [m for m in self._in_force() if isinstance(m, StoredCompaction)]
-        if not records:
-            return None
-        for move in self.moves[self.moves.index(records[-1]) :]:
-            move.undone = True
-            if isinstance(move, StoredCompaction):
-                move.archived = True  # it may be archived in part
-        return records[-1].record
+        for last in self._compactions()[-1:]:
+            for move in self.moves[self.moves.index(last) :]:
+                move.undone = move.archived = True  # it may be archived in part
+            return last.record
+        return None
 
     def compaction(self, id: int) -> CompactionRecord | None:
-        records = (m.record for m in self._in_force() if isinstance(m, StoredCompaction))
-        return next((record for record in records if record.id == id), None)
+        records = (move.record for move in self._compactions())
+        return next((record for record in records if record and record.id == id), None)
 
     def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
-        moves = (move for move in self.moves if isinstance(move, StoredCompaction))
-        return [(m.record, not m.undone) for m in moves if m.undone == m.archived]
+        return [(m.record, not m.undone) for m in self.moves if m.record and m.undone == m.archived]
 
     def note_archived(self, id: int, archived: bool) -> None:
         for move in self.moves:
-            if isinstance(move, StoredCompaction) and move.record.id == id:
+            if move.record and move.record.id == id:
                 move.archived = archived
