@@ -48,7 +48,8 @@ class Traces:
         self.people = people
         self.assistant = assistant
         # The dbref of each assistant's character.
-        self.characters = characters_by_assistant()
+        owners = assistants().values_list("id", "db_obj_id")
+        self.characters = {id_: f"#{owner}" for id_, owner in owners}
         self.words = SpokenWords()
         self.assistants: set[int] = set()
         self.turns: dict[int, int] = {}
@@ -204,12 +205,6 @@ class Traces:
         for id_, *pair in calls.values_list("id", "turn_id", "call_id"):
             if tuple(pair) in self._pairs:
                 self.calls.setdefault(id_, BY_WORDS)
-
-
-def characters_by_assistant() -> dict[int, str]:
-    """Return the dbref of each assistant's character."""
-    rows = assistants().values_list("id", "db_obj_id")
-    return {id_: f"#{owner}" for id_, owner in rows}
 
 
 def call_ids(row: Any) -> list[str]:

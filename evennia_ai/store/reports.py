@@ -230,16 +230,9 @@ def add_report(
     return int(row.id)
 
 
-def count_open(reporter: str) -> int:
-    """Return how many reports of a player nobody has closed yet."""
-    open_ones = models.Report.objects.filter(reporter=reporter, closed_at=None)
-    return int(open_ones.count())
-
-
-def report_page(number: int, size: int) -> Page:
-    """Return a page of the open reports, with their assistants."""
-    rows = models.Report.objects.filter(closed_at=None).select_related("assistant")
-    return paged(rows, number, size)
+def open_reports(**of: Any) -> Any:
+    """Return the reports that nobody has closed yet, as a queryset."""
+    return models.Report.objects.filter(closed_at=None, **of)
 
 
 def find_report(number: int) -> models.Report | None:
@@ -251,5 +244,4 @@ def find_report(number: int) -> models.Report | None:
 def close_report(number: int, now: datetime, by: str) -> bool:
     """Close a report; returns False if it is not open."""
     with brief_transaction():
-        rows = models.Report.objects.filter(id=number, closed_at=None)
-        return bool(rows.update(closed_at=now, closed_by=by))
+        return bool(open_reports(id=number).update(closed_at=now, closed_by=by))
