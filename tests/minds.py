@@ -104,6 +104,10 @@ class MemoryMind(minds.MemoryMind):
     def config(self, config: AssistantConfig) -> None:
         self.settings.config = config
 
+    def states(self) -> dict[str, str]:
+        """Return the state of every event by its text, for assertions."""
+        return {row.event.heard.text: row.state for row in self.inbox.rows}
+
     def hears(
         self,
         text: str,

@@ -455,7 +455,7 @@ class TestEmergencyCompaction:
         talk(script, 30)
         script.hears("Are you there?", ANN)
         assert outcome(script.mind.answering.answer_all()) == 1
-        assert script.mind.inbox.states()["Are you there?"] == "answered"
+        assert script.mind.states()["Are you there?"] == "answered"
         assert len(script.services.gateway.requests) == 2
         assert len(script.conversation.moves) == 1
 
@@ -464,5 +464,5 @@ class TestEmergencyCompaction:
         talk(script, 30)
         script.hears("Are you there?", ANN)
         outcome(script.mind.answering.answer_all())
-        assert script.mind.inbox.states()["Are you there?"] == "excused"
+        assert script.mind.states()["Are you there?"] == "excused"
         assert len(script.conversation.moves) == 1

@@ -60,10 +60,6 @@ class MemoryInbox:
             if row.event.id in event_ids:
                 row.state, row.reason = state, reason
 
-    def states(self) -> dict[str, str]:
-        """Return the state of every event by its text, for assertions."""
-        return {row.event.heard.text: row.state for row in self.rows}
-
 
 @dataclass
 class Act:

@@ -155,10 +155,10 @@ def test_with_the_last_player_gone_the_beat_stops(game, mira, ann):
     ann.do("say hello")
     game.run(1)
     beat = ("tick", mira.assistant.id)
-    assert beat in game.service.timer
+    assert beat in game.service.timer.entries
     ann.account.unpuppet_object(ann.session)
     game.run(mira.assistant.config.tick_rate)
-    assert beat not in game.service.timer
+    assert beat not in game.service.timer.entries
 
 
 def test_an_unreached_line_is_answered_when_its_speaker_comes_back(game, mira, ann):
@@ -178,7 +178,7 @@ def test_a_builders_interval_ticks_as_well(game, mira, ann):
     ann.do("say hello")
     game.service.accepting = True
     game.model.add(call("say", text="Hi."))
-    assert not game.service.timer.running
+    assert not game.service.timer.loop.running
     assert mira.assistant.at_repeat() is None
     game.run(0)
     assert ann.last() == 'Mira says, "Hi."'

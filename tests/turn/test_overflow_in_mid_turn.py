@@ -33,7 +33,7 @@ def test_after_the_compaction_the_turn_goes_on_where_it_was(script, first):
     assert [act.call.name for act in script.mind.turns.acts] == [first, "say"]
     assert len(set(call_ids(script))) == 2
     assert len(script.conversation.moves) == 1
-    assert script.mind.inbox.states() == {"a mug, please": "answered"}
+    assert script.mind.states() == {"a mug, please": "answered"}
 
 
 def test_what_was_done_before_the_overflow_is_not_done_again(script):
