@@ -16,11 +16,7 @@ from evennia_ai.mind import Mind, Surroundings
 from evennia_ai.policy.audience import BUILDER, KnownLine
 from evennia_ai.policy.conversation.character import Persona, read_persona
 from evennia_ai.policy.tokens import CountText, estimate_tokens
-from evennia_ai.ports import (
-    OfferedTools,
-    RequestSizes,
-    TurnRecord,
-)
+from evennia_ai.ports import OfferedTools, RequestSizes, TurnRecord
 from evennia_ai.testing.memory_services import (
     EmptyGoals,
     EmptyPlan,
@@ -104,7 +100,7 @@ class MemoryLife:
 
     Attributes:
         told: (key, dbref) of each line that is not the character's own speech.
-        thoughts: (turn id, whether it begins) of each announcement; ``compactions`` likewise.
+        compactions: (reason, result) of each announcement of one.
         signals: what it was doing last, by name.
     """
 
@@ -112,7 +108,6 @@ class MemoryLife:
         self.is_forgetting = False
         self.thinks = True
         self.told: list[tuple[str, str]] = []
-        self.thoughts: list[tuple[int, bool]] = []
         self.compactions: list[tuple[str, Mapping[str, Any] | None]] = []
         self.signals: dict[str, bool] = {}
 
@@ -135,7 +130,7 @@ class MemoryLife:
         self.signals[name] = on
 
     def thinking(self, turn: TurnRecord, begins: bool) -> None:
-        self.thoughts.append((turn.id, begins))
+        """Tell nobody."""
 
     def compacting(self, reason: str, result: Mapping[str, Any] | None) -> None:
         self.compactions.append((reason, result))

@@ -28,9 +28,7 @@ def test_it_is_plain_data_that_may_be_changed_without_changing_the_journal(full)
 def test_32_entries_go_into_one_attribute_and_an_entry_writes_one(mira, full):
     assert len(rows()) == 4
     full.all()
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         full.add("One more guest.")
     written = [q["sql"] for q in queries if q["sql"].startswith(("UPDATE", "INSERT"))]
     assert len(written) == 1

@@ -157,9 +157,7 @@ def test_after_a_crash_an_open_turn_is_closed_by_what_is_known_of_it(
 
 def test_hearing_costs_one_query_and_so_does_storing_messages_at_any_length(tables):
     def queries(action):
-        with CaptureQueriesContext(
-            connection,
-        ) as captured:
+        with CaptureQueriesContext(connection) as captured:
             action()
         return len([q for q in captured if "SAVEPOINT" not in q["sql"]])
 

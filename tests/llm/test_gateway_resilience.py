@@ -67,9 +67,7 @@ def test_a_pause_leaves_the_place_to_others():
 def storm(**limits):
     """A desk whose endpoint has just failed three times in a row."""
     desk = Desk(
-        retry=RetryLimits(max_attempts=1),
-        breaker=BreakerLimits(failures=3, pause_s=10.0),
-        **limits,
+        retry=RetryLimits(max_attempts=1), breaker=BreakerLimits(failures=3, pause_s=10.0), **limits
     )
     for number in range(3):
         desk.ask()
