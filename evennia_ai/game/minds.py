@@ -274,7 +274,7 @@ class GameMind(Mind):
         chosen = read_scopes(self.settings.config.share_memory)
         if not chosen:
             return own
-        scopes = select_scopes(chosen, shared.labels_of(character))
+        scopes = select_scopes(chosen, self.services.world.labels_of(character))
         told = [indices.of_scope(scope) for scope in scopes]
         return SharedSearch(own, told, shared.still_told, character.dbref)
 

@@ -8,13 +8,7 @@ with its script.
 
 from evennia_ai.models.calls import CallRecord, DailyUse, ModelCall, PromptText, SpeakerUse
 from evennia_ai.models.fields import OwnedByAssistant
-from evennia_ai.models.game import (
-    Lore,
-    Report,
-    SharedEntry,
-    SharedPersona,
-    SleepPass,
-)
+from evennia_ai.models.game import Lore, Report, SharedEntry, SharedPersona, SleepPass
 from evennia_ai.models.talk import (
     Amendment,
     Compaction,
@@ -25,25 +19,3 @@ from evennia_ai.models.talk import (
     ToolCall,
     Turn,
 )
-
-__all__ = [
-    "Amendment",
-    "CallRecord",
-    "Compaction",
-    "DailyUse",
-    "Event",
-    "LineVector",
-    "Lore",
-    "Message",
-    "ModelCall",
-    "OwnedByAssistant",
-    "PendingAct",
-    "PromptText",
-    "Report",
-    "SharedEntry",
-    "SharedPersona",
-    "SleepPass",
-    "SpeakerUse",
-    "ToolCall",
-    "Turn",
-]

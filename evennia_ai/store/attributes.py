@@ -50,6 +50,14 @@ def script_of(assistant_id: int) -> Any:
     return ScriptDB.objects.filter(id=assistant_id).first()
 
 
+def assistants(**attributes: Any) -> Any:
+    """Return the scripts of assistants with such Attributes, as a queryset."""
+    scripts = ScriptDB.objects.filter(db_key=SCRIPT_KEY, db_obj__isnull=False)
+    for name, value in attributes.items():
+        scripts = scripts.filter(db_attributes__db_key=name, db_attributes__db_value=value)
+    return scripts
+
+
 def numbers_of(dbrefs: Iterable[str]) -> list[int]:
     """Return the numbers in dbrefs."""
     return [int(dbref.lstrip("#")) for dbref in dbrefs]

@@ -14,8 +14,9 @@ from django.db.models.functions import Coalesce
 
 from evennia_ai import models
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.store.attributes import assistants
 from evennia_ai.store.names import plain_name
-from evennia_ai.store.reports import having, rows_of
+from evennia_ai.store.rows import rows_of
 from evennia_ai.store.search import rows_with
 from evennia_ai.store.usage import DAY, Use, uses_by
 
@@ -32,7 +33,7 @@ Row = dict[str, Any]
 
 def assistant_rows(assistant: int | None = None) -> list[Row]:
     """Return all assistants by name, or the one with an id: id, name, dbref and place."""
-    rows = having() if assistant is None else having().filter(id=assistant)
+    rows = assistants() if assistant is None else assistants().filter(id=assistant)
     columns = ("id", "db_obj_id", "db_obj__db_key", "db_obj__db_location__db_key")
     found = rows.order_by("db_obj__db_key", "id").values_list(*columns)
     return [
@@ -70,7 +71,7 @@ def turns_wanted(wanted: TurnsWanted) -> Any:
     """Return the turns that are wanted, as a queryset."""
     of = {} if wanted.assistant is None else {"assistant_id": wanted.assistant}
     in_turn = {**of, "turn__isnull": False}
-    rows = models.Turn.objects.filter(**of)
+    rows = rows_of(models.Turn, wanted.assistant)
     if wanted.since:
         rows = rows.filter(at__gte=datetime.combine(wanted.since, time.min, UTC))
     if wanted.until:

@@ -20,7 +20,7 @@ from evennia_ai.errors import (
     StoreUnavailable,
     TurnAborted,
 )
-from evennia_ai.messages import InboxEvent, Message, turn_label
+from evennia_ai.messages import InboxEvent, Message, ToolCallRequest, turn_label
 from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, expiry_reason, next_batch
 from evennia_ai.policy.conversation.machine import asking, rest_of
 from evennia_ai.policy.conversation.react import own_call_id
@@ -31,7 +31,6 @@ from evennia_ai.ports import (
     Life,
     Settings,
     Slices,
-    ToolCallRequest,
     ToolContext,
     ToolResult,
     TurnRecord,

@@ -193,11 +193,7 @@ def visit_knowledge(staff: Staff) -> None:
 
 @pytest.mark.parametrize(
     ("width", "colours", "scripts"),
-    [
-        ("wide", "light", True),
-        ("narrow", "dark", True),
-        ("narrow", "light", False),
-    ],
+    [("wide", "light", True), ("narrow", "dark", True), ("narrow", "light", False)],
 )
 def test_staff_open_and_click_every_page_and_the_log_says_who_read_whispers(
     window: Callable[..., Staff], game: GameServer, width: str, colours: str, scripts: bool

@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.config import AssistantConfig
-from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 ANN, BOB, CEL = "#5", "#6", "#7"

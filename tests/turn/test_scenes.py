@@ -7,8 +7,8 @@ from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import Heard, Situation
 from evennia_ai.mind.dry_run import next_step, run_dry
 from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
-from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 ANN, BOTH = frozenset({"#5"}), frozenset({"#5", "#6"})

@@ -36,7 +36,8 @@ from evennia_ai.store.explanations import (
 )
 from evennia_ai.store.names import locks_of
 from evennia_ai.store.page_rows import ANY, MARKS, Row
-from evennia_ai.store.reports import rows_of, seconds_between, waiting_events
+from evennia_ai.store.reports import seconds_between, waiting_events
+from evennia_ai.store.rows import rows_of
 from evennia_ai.web import disclosure
 from evennia_ai.web.staff.access import StaffPage
 from evennia_ai.web.staff.editing import EditingPage
