@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evennia_ai.errors import ProviderUnavailable, TurnAborted
+from evennia_ai.errors import ProviderUnavailable, StoreUnavailable, TurnAborted
 from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
 from tests.scripted import call
@@ -154,6 +154,24 @@ def test_the_signal_is_up_meanwhile_and_always_comes_down(ready):
     script.mind.turns.begin = begin
     assert extract(script)["success"] is False
     assert seen == [True]
+    assert script.life.signals == {"pre_compaction": False}
+
+
+def test_the_signal_comes_down_though_the_database_is_busy_for_a_moment(ready):
+    script, tries = ready([call("noop")]), []
+    real = script.life.signal
+
+    def signal(name, on):
+        tries.append(on)
+        if len(tries) in (1, 3):
+            raise StoreUnavailable("The database is busy.")
+        real(name, on)
+
+    script.life.signal = signal
+    fired = []
+    run_pre_compaction_extraction(script, script).addBoth(fired.append)
+    script.services.clock.pump([0.1] * 5)
+    assert fired[0]["success"] and tries == [True, True, False, False]
     assert script.life.signals == {"pre_compaction": False}
 
 

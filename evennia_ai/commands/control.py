@@ -153,7 +153,7 @@ class CmdAICompact(AICommand):
         request = self.read_request(number)
         running: Deferred[dict[str, Any]] = self.script.mind.compact(request)
         self.msg(f"{self.name} is being compacted ...")
-        return running.addCallback(lambda result: self.msg(compacted(result)))
+        return running.addCallback(lambda result: self.msg(compacted(result, self.name)))
 
     do_keep = do_default
 
@@ -198,8 +198,8 @@ class CmdAICompact(AICommand):
         return CompactionRequest(MANUAL, force=True, focus=focus, keep_recent=keep)
 
 
-def compacted(result: dict[str, Any]) -> str:
-    """Return what became of a compaction as a sentence."""
+def compacted(result: dict[str, Any], name: str) -> str:
+    """Return what became of a compaction of somebody as a sentence; ``name`` is escaped."""
     if result.get("skipped"):
         return f"Nothing was changed: {result['reason']}."
     if result.get("error") == CHANGED:
@@ -209,7 +209,7 @@ def compacted(result: dict[str, Any]) -> str:
     return (
         f"Done ({result['rung']}): {result['compacted_messages']} messages summarised, "
         f"{result['preserved_messages']} kept; {result['original_tokens']:,} tokens "
-        f"before, {result['new_tokens']:,} now. To undo it: |waicompact/undo|n"
+        f"before, {result['new_tokens']:,} now. To undo it: |waicompact/undo {name}|n"
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from evennia.utils import logger
 from twisted.internet.defer import inlineCallbacks
@@ -74,9 +74,7 @@ class HistoryChanges(AICommand):
                 f"These words are {age_s:,.0f} s old; {self.name} answers none that are "
                 f"older than {max_age_s:,.0f} s (the setting event_max_age). Say them again."
             )
-        with brief_transaction():
-            self.amend(HIDDEN, messages)
-            turns.ask_again(turn)
+        self.amend(HIDDEN, messages, also=lambda: turns.ask_again(turn))
         self.script.wake()
         yield self.tell_rest(
             messages,
@@ -139,10 +137,18 @@ class HistoryChanges(AICommand):
             )
         self.reader.count(PRIVATE_WORDS, private)
 
-    def amend(self, kind: str, messages: Sequence[Message], words: str = "") -> None:
+    def amend(
+        self,
+        kind: str,
+        messages: Sequence[Message],
+        words: str = "",
+        also: Callable[[], object] = bool,
+    ) -> None:
         seqs, by = seqs_of(messages), self.caller.dbref
         authors = sorted(by_builder([by])) if words else ()
-        self.script.conversation.amendments.add(kind, seqs, by, words, authors)
+        with brief_transaction():
+            self.script.conversation.amendments.add(kind, seqs, by, words, authors)
+            also()
         self.take_up(seqs)
 
     def take_up(self, seqs: Sequence[int]) -> None:

@@ -40,7 +40,7 @@ starts; |waitest/provider default|n tests it and says what to do.
 
 For experts:
 
-  |waimemory|n  what a character remembers: search, add, edit, delete, undo
+  |waimemory|n  what a character remembers: search, add, edit, delete, restore
   |wailore|n    what characters know about the world
   |waigoals|n   what a character is after
   |wainote|n    a hint for its next turns

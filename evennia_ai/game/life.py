@@ -31,7 +31,7 @@ log = Logger()
 T = TypeVar("T")
 
 STORE_PAUSE_S = 5.0
-NOTE = "author_note"
+NOTE, SIGNALS = "author_note", "context_signals"
 
 
 class GameLife:
@@ -110,9 +110,9 @@ class GameLife:
         return minute_now(self._services.now(), self._shell.config.sleep_clock)
 
     def signal(self, name: str, on: bool) -> None:
-        """Note on the script what it is doing, for a game's own code."""
-        signals = dict(self._shell.db.context_signals or {})
-        self._shell.db.context_signals = signals | {name: on}
+        """Note on the script what it is doing, for a game's code; raises StoreUnavailable."""
+        signals = read_attribute(self._shell, SIGNALS) or {}
+        write_attribute(self._shell, SIGNALS, {**signals, name: on})
 
     def thinking(self, turn: TurnRecord, begins: bool) -> None:
         """Announce that a turn starts or ended."""

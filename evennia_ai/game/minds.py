@@ -47,7 +47,7 @@ from evennia_ai.store.attributes import (
     inspect_attribute,
     read_attribute,
     tell_once,
-    write_attribute,
+    write_attributes,
 )
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
@@ -151,15 +151,11 @@ class GameSettings:
         return own_settings(self._shell)
 
     def write(self, changes: Mapping[str, Any]) -> None:
-        """Store checked values on this assistant, None to inherit again.
+        """Store checked values on this assistant, all or none; None to inherit again.
 
         Raises StoreUnavailable.
         """
-        for name, value in changes.items():
-            if value is None:
-                self._shell.attributes.remove(name)
-            else:
-                write_attribute(self._shell, name, value)
+        write_attributes(self._shell, **changes)
         self.resolve()
 
     def resolve(self) -> tuple[AssistantConfig, ModelProfile]:

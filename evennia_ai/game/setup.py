@@ -7,9 +7,10 @@ from typing import Any
 
 from evennia.objects.models import ObjectDB
 
-from evennia_ai.config import ModelProfile, parse_value, resolve_profile
+from evennia_ai.config import FIELDS, ModelProfile, parse_value, resolve_profile
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.minds import PERSONA_AUTHORS, unknown_families
+from evennia_ai.game.settings import game_setting
 from evennia_ai.policy.conversation.character import check_scope
 from evennia_ai.store.attributes import read_attribute, write_attributes
 
@@ -32,9 +33,10 @@ def sets_discretion(services: Any, profile: ModelProfile, name: str, value: Any)
 
     ``profile`` is the present one. Raises ConfigError for an unknown profile.
     """
-    profiles = [profile] if name == "profile" else []
-    if profiles and value is not None:
-        profiles.append(resolve_profile(str(value), services.profiles))
+    profiles = []
+    if name == "profile":
+        chosen = game_setting(name, FIELDS[name].default) if value is None else value
+        profiles = [profile, resolve_profile(str(chosen), services.profiles)]
     return name == DISCRETION or any(DISCRETION in one.settings for one in profiles)
 
 

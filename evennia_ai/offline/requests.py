@@ -120,7 +120,7 @@ class _Asked:
         return self.language.pattern("requests", key).search(text)
 
     def without(self, key: str, text: str, instead: str = "") -> str:
-        return self.language.pattern("requests", key).sub(instead, text)
+        return self.language.pattern("requests", key).sub(lambda _: instead, text)
 
     def follow(self) -> RequestedAction | None:
         if self.lead("unfollow"):

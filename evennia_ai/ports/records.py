@@ -56,11 +56,12 @@ def anew(write: Write) -> Write:
     """Let a method that writes run once more on what is stored now, if that had changed."""
 
     @wraps(write)
-    def run(*args: Any, **kwargs: Any) -> Any:
+    def run(store: RecordStore, *args: Any, **kwargs: Any) -> Any:
         try:
-            return write(*args, **kwargs)
+            return write(store, *args, **kwargs)
         except Overwritten:
-            return write(*args, **kwargs)
+            store.load_all()
+            return write(store, *args, **kwargs)
 
     return cast(Write, run)
 

@@ -172,7 +172,8 @@ class AssistantService(Service):
             log.warn("evennia_ai: {advice}", advice=exposed)
         reason = ServerConfig.objects.conf(SWITCH)
         if reason:
-            self.switch_off(str(reason))
+            self.switched_off = str(reason)
+            self.gateway.switch_off(self.switched_off)
 
     def check_store(self) -> None:
         """Store nothing if the tables do not fit, or if another server has this world."""
@@ -267,23 +268,24 @@ class AssistantService(Service):
         self.resume()
 
     def switch_off(self, reason: str) -> None:
-        """Stop all assistants until `switch_on`, also after a restart.
+        """Stop all assistants until `switch_on`, also after a restart; drop turns in flight.
 
-        Turns in flight are dropped, and whoever waits for an answer is told once.
+        Whoever waits is told once. Raises StoreUnavailable; then nothing has changed.
         """
+        write(SWITCH, reason)
         self.switched_off = reason
-        ServerConfig.objects.conf(SWITCH, reason)
         scripts = AssistantScript.get_all_cached_instances()
         for script in sorted(scripts, key=lambda one: one.id or 0):
             if mind := script.ndb.mind:
-                told = filter(self.crowd.should_tell, mind.drop_turn(reason))
-                mind.life.tell("switched_off", told)
+                with suppress(StoreUnavailable):  # its turn ends without its model call, too
+                    told = filter(self.crowd.should_tell, mind.drop_turn(reason))
+                    mind.life.tell("switched_off", told)
         self.gateway.switch_off(reason)
 
     def switch_on(self) -> None:
-        """Let the assistants take turns again."""
+        """Let the assistants take turns again; raises StoreUnavailable."""
+        write(SWITCH, None)
         self.switched_off = ""
-        ServerConfig.objects.conf(SWITCH, delete=True)
         self.gateway.open()
         self.resume()
 

@@ -199,7 +199,7 @@ class MemoryLinks:
 
         yield spread(put, journal.ids(), judge)
         yield self._background.write_in_pieces(wrong, PIECE, partial(write_links, journal))
-        gone = rows.keys() - set(journal.ids())
+        gone = rows.keys() - {entry["id"] for entry in journal.every()}
         stray += [row.id for entry_id in sorted(gone) for row in rows[entry_id]]
         yield self._semantic.delete(stray)
         kept = sum(bool(keep) for _, keep in wrong)

@@ -132,7 +132,7 @@ class Extraction:
             return skip(f"fewer than {LEAST_MESSAGES} messages")
         # A turn that an error left open would otherwise stay open behind the turns of the loops.
         yield persist(self._clock, self._turns.recover)
-        self._life.signal(SIGNAL, True)
+        yield persist(self._clock, partial(self._life.signal, SIGNAL, True))
         try:
             found: Extracted = yield self._ask_for_facts(evicted, limits)
         except ProviderError as error:
@@ -140,7 +140,7 @@ class Extraction:
             log.warn(message, name=self._who.name, error=error)
             return {"success": False, "error": str(error), "facts_recorded": 0}
         finally:
-            self._life.signal(SIGNAL, False)
+            yield persist(self._clock, partial(self._life.signal, SIGNAL, False))
         return {"success": True, **asdict(found)}
 
     def _evicted_messages(self, use: ContextUse) -> Sequence[Message]:

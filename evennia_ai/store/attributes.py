@@ -7,6 +7,7 @@ ignored and left in place; the log names it once. A write never holds the reacto
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 
 from evennia.scripts.models import ScriptDB
@@ -17,7 +18,7 @@ from twisted.logger import Logger
 from evennia_ai.config import brief
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.policy.conversation.character import Persona
-from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.brief_transaction import brief_transaction, store_errors
 
 log = Logger()
 
@@ -34,6 +35,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "ai_introduced": (bool,),
     "ai_muted": (list, tuple, set),
     "author_note": (dict,),
+    "context_signals": (dict,),
     "stopped": (bool,),
     "operating_mode": (str,),
     "sleep_phase": (str,),
@@ -110,9 +112,10 @@ def write_attributes(obj: Any, **values: Any) -> None:
 
 def forget_cached(obj: Any, name: str) -> None:
     """Drop an Attribute from the cache: Evennia also caches what it could not save."""
-    cached = obj.attributes.get(name, return_obj=True)
-    if cached is not None and cached.pk:
-        cached.flush_from_cache(force=True)
+    with suppress(StoreUnavailable), store_errors():  # it cannot be read either
+        cached = obj.attributes.get(name, return_obj=True)
+        if cached is not None and cached.pk:
+            cached.flush_from_cache(force=True)
     obj.attributes.reset_cache()
 
 

@@ -42,7 +42,7 @@ NEWER = (
     "The database is newer than this version of evennia_ai (unknown: {names}). Install the version "
     "that it was migrated with, or see `docs/upgrade.md` for one from before the release. "
 )
-UNUSABLE = "Until then no line is stored, and the characters answer from the offline brain."
+UNUSABLE = "Until then no line is stored: the characters say that they have no minds just now."
 
 
 class Patience:

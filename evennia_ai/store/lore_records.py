@@ -20,6 +20,7 @@ from evennia_ai.policy.conversation.character import (
     split_keys,
     stored_fields,
 )
+from evennia_ai.store.brief_transaction import brief_transaction
 
 
 def read_entry(raw: Any) -> LoreEntry:
@@ -95,15 +96,17 @@ class LoreRecords:
         return next((e for e in self.entries() if e.title.lower() == title.lower()), None)
 
     def write(self, entry: LoreEntry) -> None:
-        """Store an entry; it replaces the one with the same title, in its place."""
+        """Store an entry in place of the one with the same title; raises StoreUnavailable."""
         fields = asdict(entry) | {"authors": sorted(entry.authors)}
         self._written = None
-        models.Lore.objects.update_or_create(title__iexact=entry.title, defaults=fields)
+        with brief_transaction():
+            models.Lore.objects.update_or_create(title__iexact=entry.title, defaults=fields)
 
     def remove(self, title: str) -> bool:
-        """Delete an entry written in the game; returns True if it existed."""
+        """Delete an entry written in the game; returns True if it existed. Raises as `write`."""
         self._written = None
-        return bool(models.Lore.objects.filter(title__iexact=title).delete()[0])
+        with brief_transaction():
+            return bool(models.Lore.objects.filter(title__iexact=title).delete()[0])
 
 
 class PersonaRecords:
@@ -145,10 +148,11 @@ class PersonaRecords:
         return known[name]
 
     def write(self, name: str, persona: Persona, authors: Iterable[str] = ()) -> None:
-        """Store a shared persona and its authors."""
+        """Store a shared persona and its authors; raises StoreUnavailable."""
         fields = {"fields": stored_fields(persona), "authors": sorted(authors)}
-        models.SharedPersona.objects.update_or_create(name=name.lower(), defaults=fields)
         self._written = None
+        with brief_transaction():
+            models.SharedPersona.objects.update_or_create(name=name.lower(), defaults=fields)
 
 
 def shared_name(value: Any) -> str | None:

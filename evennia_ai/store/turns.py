@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from datetime import datetime
 from typing import Any
@@ -67,7 +68,7 @@ class TableTurns:
         self.may_go_on = may_go_on
         self.current: int | None = None
         self._lost: int | None = None  # the turn whose lease has ended
-        self._is_in_doubt = False  # a turn may be open that nobody heard to have begun
+        self._is_in_doubt = False  # the last turn or outcome may be stored though nobody heard so
 
     @property
     def _rows(self) -> Any:
@@ -77,10 +78,11 @@ class TableTurns:
         self, events: Sequence[InboxEvent], audience: Audience, private: bool, context: str
     ) -> TurnRecord:
         """Open a turn, claim its events, and store these and overheard ones as messages."""
-        in_doubt, self._is_in_doubt = self._is_in_doubt, True
-        with brief_transaction():
-            if in_doubt:
-                events = self._without_unheard(events)
+        if self._is_in_doubt:
+            self.recover()
+            known = models.Event.objects.filter(id__in=[event.id for event in events])
+            events = [event_from_row(row) for row in known.order_by("id")]
+        with self._transaction():
             turn = models.Turn.objects.create(
                 assistant_id=self.assistant_id,
                 at=self.now(),
@@ -92,7 +94,6 @@ class TableTurns:
             first_turns = self._first_turns([event for event in events if event.attempts])
             self._claim(events, turn.id)
             rows = self._log_heard([*events, *overheard], first_turns, turn.id)
-        self._is_in_doubt = False
         self.conversation.extend_view(rows)
         self.current = turn.id
         overheard += self._overheard_in(set(first_turns.values()))
@@ -101,16 +102,13 @@ class TableTurns:
         acts = self._acts_since(min(earlier)) if earlier else ()
         return TurnRecord(turn.id, audience, private, tuple(events), known, acts)
 
-    def _without_unheard(self, events: Sequence[InboxEvent]) -> list[InboxEvent]:
-        """Close the turn that an earlier try opened, if its commit succeeded unheard.
-
-        Returns the events as they are now.
-        """
-        for turn_id in self._rows.filter(ended_at=None).values_list("id", flat=True):
-            recover_turn(turn_id, self.now())
-            self.conversation.forget_view()
-        rows = models.Event.objects.filter(id__in=[event.id for event in events])
-        return [event_from_row(row) for row in rows.order_by("id")]
+    @contextmanager
+    def _transaction(self) -> Generator[None]:
+        """Run one transaction; after an error its commit may have succeeded unheard."""
+        self._is_in_doubt = True
+        with brief_transaction():
+            yield
+        self._is_in_doubt = False
 
     def _take_overheard(self, turn_id: int) -> list[InboxEvent]:
         events = overheard_by(self.assistant_id)
@@ -180,10 +178,14 @@ class TableTurns:
         self.current = None
 
     def recover(self) -> None:
-        """Close the turn that an error left open, if any, as `recover_turn` does."""
-        if self.current is not None:
-            recover_turn(self.current, self.now())
+        """Close the turn that an error left open, or that began unheard, as `recover_turn` does."""
+        if self._is_in_doubt or self.current is not None:
+            for turn_id in self._rows.filter(ended_at=None).values_list("id", flat=True):
+                recover_turn(turn_id, self.now())
             self.current = None
+        if self._is_in_doubt:
+            self.conversation.forget_view()  # it may lack what was stored
+            self._is_in_doubt = False
 
     def is_current(self, turn_id: int) -> bool:
         """Return True while this process holds the lease of a turn."""
@@ -230,7 +232,7 @@ class TableTurns:
         Nothing if the assistant was deleted.
         """
         outcome = {"state": state, "result": result, "locks": locks}
-        with brief_transaction():
+        with self._transaction():
             acts = models.ToolCall.objects.filter(id=act).exclude(**outcome)
             is_new = acts.update(**outcome, ended_at=self.now())
             rows = self.conversation.insert(messages) if is_new else []

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from evennia_ai.errors import NothingDone
 from evennia_ai.game.perception import asked_for, find_named, name_in_act
 from evennia_ai.ports import ToolContext
+from evennia_ai.store.attributes import forget_cached
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.permission import object_lets
@@ -62,9 +63,18 @@ def use_door(context: ToolContext, arguments: DoorArguments) -> str:
         raise NothingDone(f"It is {state}.")
     if not object_lets(door, context, act, default=True):
         raise NothingDone(f"You cannot {act} it.")
-    with brief_transaction():
-        for side in filter(None, (door, other_side(door))):
-            change(side, after)
+    sides = {side: side.lock_storage for side in (door, other_side(door)) if side}
+    try:
+        with brief_transaction():
+            for side in sides:
+                change(side, after)
+    except BaseException:  # Evennia also caches what is rolled back
+        for side, locks in sides.items():
+            side.db_lock_storage = locks
+            side.locks.reset()
+            for name in ("door", "door_lock"):
+                forget_cached(side, name)
+        raise
     show(character, line, item=door)
     return f"{name_in_act(door, character)} is {after} now."
 

@@ -4,9 +4,13 @@ The database is the test's own. A second connection really holds the lock.
 """
 
 import pytest
+from django.db import OperationalError, connection
+from twisted.internet.defer import Deferred
 
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.models import Event
 from evennia_ai.store import brief_transaction
+from evennia_ai.store.turns import TableTurns
 from tests.faults import storage_scene as scene
 from tests.faults.own_database import IS_POSTGRESQL, limit_pages
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
@@ -17,6 +21,11 @@ pytestmark = pytest.mark.game
 
 db, trouble, lock = scene.db, scene.trouble, scene.lock
 patience, writes = scene.patience, scene.writes
+
+
+def busy(*args, **kwargs):
+    raise StoreUnavailable("The database cannot be written now.")
+
 
 # --- 36, 37: hearing while nothing can be written ---
 
@@ -119,6 +128,95 @@ def test_36_stopped_while_the_database_is_locked_it_is_not_stopped_and_staff_is_
     lock.end()
     assert not mira.assistant.is_on
     assert mira.assistant.attributes.get("stopped") is True
+
+
+def test_36_a_setting_stays_as_it_is_while_the_database_is_locked(game, mira, tavern, lock, logged):
+    admin = game.player("Ada", tavern, permissions=["Admin"])
+    admin.do("aisetup/set Mira/tick_rate = 9")
+    lock.begin()
+    admin.do("aisetup/set Mira/tick_rate =")
+    assert "The database cannot be written now" in admin.last()
+    lock.end()
+    assert mira.assistant.mind.settings.own() == {"tick_rate": 9}
+    admin.do("aisetup/set Mira/tick_rate =")
+    assert mira.assistant.mind.settings.own() == {}
+    assert not tracebacks(logged)
+
+
+def test_36_a_signal_to_a_games_code_holds_nobody_while_the_database_is_locked(mira, lock):
+    life = mira.assistant.mind.life
+    lock.begin()
+    with pytest.raises(StoreUnavailable):
+        life.signal("pre_compaction", True)
+    lock.end()
+    assert not mira.assistant.db.context_signals
+    life.signal("pre_compaction", True)
+    assert mira.assistant.db.context_signals == {"pre_compaction": True}
+
+
+def test_36_all_are_stopped_whole_or_not_at_all_while_the_database_is_locked(
+    game, ann, mira, tavern, lock, logged
+):
+    admin = game.player("Ada", tavern, permissions=["Admin"])
+    for line in ("aistop all", "aistart all"):
+        was_off = bool(game.service.switched_off)
+        lock.begin()
+        admin.do(line)
+        assert "The database cannot be written now" in admin.last()
+        lock.end()
+        assert bool(game.service.switched_off) == was_off
+        admin.do(line)
+        assert bool(game.service.switched_off) != was_off
+    assert not tracebacks(logged)
+
+
+def test_36_whoever_cannot_be_told_of_a_stop_keeps_no_model_call_alive(
+    game, ann, mira, tavern, monkeypatch, logged
+):
+    admin = game.player("Ada", tavern, permissions=["Admin"])
+    late = Deferred()
+    game.model.add(late)
+    ann.do("say hi")
+    game.run(1)
+    with monkeypatch.context() as patch:
+        patch.setattr(TableTurns, "finish", busy)
+        admin.do("aistop all")
+    assert "All assistants are stopped" in admin.last()
+    game.run(1)
+    assert not game.service.gateway.lanes.calls
+    assert not spoken_by("Mira", ann) and not tracebacks(logged)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["ailore/set The well = It is dry.", "ailore/delete The sea", "aisetup/persona guard = Gruff."],
+)
+def test_36_lore_and_personas_stay_as_they_are_while_the_database_is_locked(
+    game, mira, tavern, lock, line, logged
+):
+    admin = game.player("Ada", tavern, permissions=["Admin"])
+    admin.do("ailore/set The sea = It is deep.")
+    lock.begin()
+    admin.do(line)
+    assert "The database cannot be written now" in admin.last()
+    lock.end()
+    assert [entry.title for entry in game.service.lore.entries()] == ["The sea"]
+    assert not game.service.personas.all()
+    admin.do(line)
+    assert "cannot" not in admin.last() and not tracebacks(logged)
+
+
+def test_36_of_several_settings_all_are_stored_or_none(mira):
+    def go_down_at_the_second(execute, sql, params, many, context):
+        written.append(sql.startswith(("INSERT", "UPDATE")) and "typeclasses_attribute" in sql)
+        if sum(written) >= 2:
+            raise OperationalError("the connection was lost")
+        return execute(sql, params, many, context)
+
+    written, settings = [], mira.assistant.mind.settings
+    with connection.execute_wrapper(go_down_at_the_second), pytest.raises(StoreUnavailable):
+        settings.write({"tick_rate": 9.0, "discretion": "trusting", "compact_target": 0.3})
+    assert settings.own() == {}
 
 
 def test_36_a_first_meeting_while_the_database_is_locked_holds_nobody(

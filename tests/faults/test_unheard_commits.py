@@ -1,6 +1,7 @@
 """A write is tried again though its commit succeeded: nothing is stored, counted or done twice."""
 
 import pytest
+from django.db import connection
 from django.db.models import Count
 
 from evennia_ai.errors import StoreUnavailable
@@ -21,8 +22,17 @@ from evennia_ai.models import (
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.store.turns import begin_pass
 from tests.faults import storage_scene as scene
-from tests.faults.own_database import Unheard
-from tests.faults.storage_scene import SHORT_S, WRITES, a_moment_changes_nothing, pass_time
+from tests.faults.own_database import Full, Unheard
+from tests.faults.seen import ends
+from tests.faults.storage_scene import (
+    LONG_S,
+    SHORT_S,
+    WRITES,
+    a_moment_changes_nothing,
+    begin_at,
+    memory_equals_rows,
+    pass_time,
+)
 from tests.scripted import call
 
 pytestmark = pytest.mark.game
@@ -59,6 +69,31 @@ def test_a_turn_is_stored_once_whichever_of_its_commits_nobody_heard(
     assert ToolCall.objects.get().state == "done"
     assert ModelCall.objects.count() == CallRecord.objects.count() == 1
     assert DailyUse.objects.get().calls == 1
+
+
+class Outage(Unheard):
+    """An outage of the database that begins after a commit, of which nobody hears."""
+
+    def commit(self):
+        self.wrapping.enter_context(connection.execute_wrapper(Full.refuse))
+        super().commit()
+
+
+# After an intent nobody knows whether it was said.
+@pytest.mark.parametrize("method", [one for one in WRITES if one != "intend"])
+def test_after_an_outage_that_began_at_a_commit_a_line_is_answered_and_remembered(
+    game, ann, mira, db, monkeypatch, method
+):
+    outage = Outage()
+    begin_at(monkeypatch, game, outage, method, LONG_S)
+    game.model.add(*[call("say", text="Hello.") for _ in range(5)])
+    ann.do("say hi")
+    pass_time(game, 60)
+    outage.end()
+    assert len([line for line in ann.heard() if "Hello." in line]) == 1
+    assert ends() == {"hi": "answered"}
+    assert not Turn.objects.filter(ended_at=None)
+    assert memory_equals_rows(mira.assistant)
 
 
 @pytest.mark.parametrize("line", ["say hi", "say to Bob = hi"])

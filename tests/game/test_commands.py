@@ -1,11 +1,13 @@
 """What builders and admins type, and what they are told."""
 
+import re
 from contextlib import suppress
 
 import pytest
 
 from evennia_ai.assistant_character import AssistantMixin
 from evennia_ai.commands.cmdset import COMMANDS
+from evennia_ai.commands.memories import CmdAIMemory
 from evennia_ai.errors import ProviderMisconfigured
 from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.models import Event, Message
@@ -237,6 +239,8 @@ def test_help_shows_the_five_commands_and_groups_the_others_apart(game, admin, t
     shown = admin.told("help ai staff")
     for name in ("aisetup", "aiwhy", "aihistory", "aistatus", "aistop", "nobody answers"):
         assert name in shown
+    (memory,) = re.findall(r"aimemory\s+what a character remembers: (.*)", shown)
+    assert set(memory.split(", ")) <= set(CmdAIMemory.switch_options)
     groups = {command.key: command.help_category for command in COMMANDS}
     core = {name for name, group in groups.items() if group.endswith(", staff")}
     assert core == {"aisetup", "aiwhy", "aihistory", "aistatus", "aistop"}

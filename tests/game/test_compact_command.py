@@ -50,7 +50,7 @@ def test_a_compaction_is_done_told_and_taken_back(game, admin, answer, talkative
     text = answer("aicompact Mira = the stories")
     gone, kept = counts(text)
     assert gone + kept == 40
-    assert "Done (summary)" in text
+    assert "Done (summary)" in text and "To undo it: aicompact/undo Mira" in text
     assert "the stories" in game.model.requests[0].messages[0]["content"]
     assert not game.model.requests[0].caller.background  # the admin waits, and so does Mira
     assert "blinks, as if sorting" in text

@@ -144,6 +144,24 @@ def test_whose_words_a_synthesis_holds_is_forgotten_in_it_too(mira, ann, bob, co
     assert mira.journal.all() == []
 
 
+def test_an_undo_reaches_a_journal_that_was_let_go_meanwhile(game, mira, conversation):
+    conversation.compact(record(seqs(conversation)[-1], summary={"public": "They talked."}))
+    archive, journal = mira.assistant.mind.compactor.archive, mira.journal
+    archive.archive()
+    assert len(journal.all()) == 1
+    real = journal.segments.write
+
+    def busy(*changed):
+        journal.segments.write = real
+        game.clock.callLater(0, journal.unload)
+        raise StoreUnavailable("The database is busy.")
+
+    journal.segments.write = busy
+    archive.undo()
+    game.run(1)
+    assert mira.journal.all() == []
+
+
 class Killed(BaseException):
     """What no code of ours may take for an error of its own."""
 

@@ -7,7 +7,8 @@ from evennia_ai.store.attributes import SCRIPT_KEY
 from tests.scripted import call
 
 CANARY = "zanzibar"
-PROFILES = {"open": {"client": "offline", "discretion": "trusting"}}
+OFFLINE = {"client": "offline"}
+PROFILES = {"open": {**OFFLINE, "discretion": "trusting"}}
 
 
 @pytest.fixture
@@ -59,12 +60,20 @@ def test_a_builder_has_no_way_to_it(game, service, whispered, builder, line):
 
 
 def test_a_builder_cannot_leave_a_profile_that_an_admin_chose(game, service, mira, builder, admin):
-    strict = {"shut": {"client": "offline", "discretion": "strict"}}
+    strict = {"shut": {**OFFLINE, "discretion": "strict"}}
     service.profiles = {**service.profiles, **strict}
     mira.assistant.mind.settings.resolve()
     assert "Only admins" not in admin.told("aisetup/set Mira/profile = shut")
     assert "Only admins may change" in builder.told("aisetup/set Mira/profile =")
     assert mira.assistant.mind.settings.profile.name == "shut"
+
+
+def test_a_builder_cannot_return_to_a_default_profile_that_is_open(game, service, mira, builder):
+    service.profiles = {**service.profiles, "default": PROFILES["open"], "own": OFFLINE}
+    mira.assistant.attributes.add("profile", "own")
+    mira.assistant.mind.settings.resolve()
+    assert "Only admins may change" in builder.told("aisetup/set Mira/profile =")
+    assert mira.assistant.config.discretion == "strict"
 
 
 def test_an_admin_opens_nothing_that_was_heard_before(game, whispered, admin, builder):

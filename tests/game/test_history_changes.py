@@ -4,6 +4,7 @@ import pytest
 from evennia.utils import logger
 from twisted.internet.defer import Deferred
 
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import make_message
 from evennia_ai.models import Amendment, Event, LineVector, Message, SharedEntry, Turn
 from evennia_ai.policy.context.projection import CompactionRecord
@@ -172,6 +173,20 @@ def test_a_retry_asks_again_and_hides_the_answer(game, builder, ann, talk):
     typed(game, builder, "aihistory/undo Mira")
     hears(game, ann, "say Mira, what now?", call("noop"))
     assert "Forty crowns it is" in prompt(game) and "Four crowns, you mean" in prompt(game)
+
+
+def test_a_retry_that_cannot_be_stored_hides_nothing(game, builder, talk, monkeypatch):
+    def busy(_turn):
+        raise StoreUnavailable("The database is busy.")
+
+    script = talk.assistant
+    script.mind.memories().prepare(script.services)
+    game.run(1)
+    before = list(script.conversation.current.logged)
+    monkeypatch.setattr(script.mind.turns, "ask_again", busy)
+    assert "The database is busy." in typed(game, builder, "aihistory/retry Mira")
+    assert list(script.conversation.current.logged) == before
+    assert not Amendment.objects.exists() and not script.conversation.amendments.shown
 
 
 def test_a_retry_does_no_act_twice(game, builder, ann, tavern, mira):

@@ -5,8 +5,11 @@ from django.db import OperationalError, connection
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.policy.consolidation.entities import Finding
 from evennia_ai.policy.records.provenance import SIZE
+from evennia_ai.ports.goal_records import DayPlan
 from evennia_ai.ports.journal import Journal
+from evennia_ai.ports.profiles import EntityProfiles
 from tests.faults.own_database import Full
 from tests.game import journal_scene as scene
 from tests.game.journal_scene import LONG, cold, contents, rows, spoil
@@ -89,12 +92,13 @@ def test_where_it_was_taken_away_meanwhile_nothing_comes_back(mira, full):
     assert contents(full) == ["One more."]
 
 
-def other_process(mira):
-    """Return the journal as another process reads it, and let this one keep its own."""
-    own = mira.nattributes.get(Journal.kind)
-    other = cold(mira)
+def other_process(mira, kind=Journal):
+    """Return records as another process reads them, and let this one keep its own."""
+    own = mira.nattributes.get(kind.kind)
+    kind.drop(mira)
+    other = kind.of(mira)
     other.all()
-    mira.nattributes.add(Journal.kind, own)
+    mira.nattributes.add(kind.kind, own)
     return other
 
 
@@ -116,6 +120,25 @@ def test_nothing_is_written_over_what_was_not_read(mira, journal, change):
     assert theirs in journal.ids()
     assert journal.all() == cold(mira).all()
     assert len(set(journal.ids())) == len(contents(journal))
+
+
+def test_a_plan_that_another_process_changed_is_replaced_whole(mira):
+    def planned(content):  # each plan begins in the segment of the one before
+        return [{"begin": n, "end": n + 1, "content": content, "where": ""} for n in range(20)]
+
+    mira.ai_plan.replace(planned("Mend nets."), [])
+    other_process(mira, DayPlan).replace(planned("Sell fish."), [])
+    mira.ai_plan.replace(planned("Sing."), [])
+    assert contents(mira.ai_plan) == ["Sing."] * 20
+
+
+def test_what_another_process_observed_meanwhile_costs_no_finding(mira):
+    known = mira.ai_profiles
+    seen = known.observe("#1005", "She limps.")
+    other_process(mira, EntityProfiles).observe("#1007", "He whistles.")
+    assert known.consolidate([seen], [Finding("gait", "limping", (seen,))]) == 1
+    assert [one["value"] for one in known.attributes("#1005")] == ["limping"]
+    assert known.count_new() == 1
 
 
 def test_two_who_begin_a_segment_share_it(mira, journal):

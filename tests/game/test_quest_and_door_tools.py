@@ -1,6 +1,7 @@
 """Tools that a game may add: quest flags, as a builder listed them, and doors."""
 
 import pytest
+from django.db import OperationalError, connection
 from evennia.contrib.grid.simpledoor import SimpleDoor
 from evennia.utils.create import create_object
 
@@ -61,6 +62,24 @@ def gate(game, tavern):
 
 def uses(mira, player, act, door="gate"):
     return try_tool(use_door, mira, player.character, door=door, act=act)
+
+
+def test_a_door_that_cannot_be_stored_on_both_sides_stays_as_it_is(mira, ann, gate):
+    def fail_at_the_other_side(execute, sql, params, many, context):
+        written.append(sql.startswith("UPDATE") and "objects_objectdb" in sql)
+        if written[-1] and sum(written) > 1:
+            raise OperationalError("database is locked")
+        return execute(sql, params, many, context)
+
+    written, back = [], gate.destination.exits[0]
+    ann.character.tags.add("guest")
+    with connection.execute_wrapper(fail_at_the_other_side):
+        assert uses(mira, ann, "close").state == "failed"
+    assert (state_of(gate), state_of(back)) == ("open", "open")
+    assert gate.access(ann.character, "traverse") and gate.db.door == back.db.door == "open"
+    uses(mira, ann, "close")
+    uses(mira, ann, "open")
+    assert gate.locks.get("traverse") == back.locks.get("traverse") == "traverse:tag(guest)"
 
 
 def test_a_door_is_closed_locked_and_opened_again_on_both_sides(mira, ann, gate):

@@ -7,6 +7,8 @@ from evennia_ai import models
 from evennia_ai.assistant_character import AssistantMixin
 from evennia_ai.commands.setup.draft import TRIAL, archetypes, families_of
 from evennia_ai.config import FIELDS
+from evennia_ai.errors import StoreUnavailable
+from evennia_ai.game.minds import GameSettings
 from evennia_ai.policy.conversation.character import read_persona
 from tests.game import setup_menu_scene as scene
 from tests.game.setup_menu_scene import menu_of
@@ -236,6 +238,21 @@ def test_an_assistant_attached_meanwhile_is_changed_and_not_doubled(builder, adm
     assert len(guard.scripts.all()) == 1
 
 
+def test_a_character_is_created_once_though_its_settings_cannot_be_stored_at_first(
+    builder, tavern, monkeypatch
+):
+    def busy(*args, **kwargs):
+        raise StoreUnavailable("The database cannot be written now.")
+
+    menu = menu_of(builder, *OTTO, "tick_rate = 9")
+    with monkeypatch.context() as patch:
+        patch.setattr(GameSettings, "write", busy)
+        assert "cannot be written now" in menu.type("live")
+    menu.type("live")
+    (otto,) = [one for one in tavern.contents if one.key == "Otto"]
+    assert otto.assistant.mind.settings.own() == {"tick_rate": 9}
+
+
 # --- the trial ---
 
 
@@ -315,6 +332,21 @@ def test_what_a_crash_in_a_trial_leaves_is_cleared_away(game, builder, guard, ta
         trial.running.clear()  # as in a new process
         menu_of(builder)
         assert set(tavern.contents) == before and not guard.scripts.all()
+
+
+@pytest.mark.parametrize("lines", [OTTO, ("1", "You are a guard.")])
+def test_a_trial_that_cannot_be_marked_leaves_nothing(builder, guard, tavern, lines, monkeypatch):
+    from evennia_ai.commands.setup import trial
+
+    def busy(*args, **kwargs):
+        raise StoreUnavailable("The database cannot be written now.")
+
+    before = set(tavern.contents)
+    menu = menu_of(builder, *lines)
+    monkeypatch.setattr(trial, "write_attributes", busy)
+    assert "cannot be written now" in menu.type("hello")
+    assert set(tavern.contents) == before
+    assert not guard.scripts.all() and not isinstance(guard, AssistantMixin)
 
 
 def test_a_trial_needs_the_permission_for_dry_runs(game, builder, service):

@@ -95,3 +95,4 @@ def test_what_the_persona_never_does_is_law(asked, law):
 def test_a_gesture_is_made_at_once():
     talk = Talk("Mira", Persona("You are Mira."), HOME, tools=("say", "emote", "noop"))
     assert "waves to Ann." in talk.hear("could you wave to me?")
+    assert r"waves to A\1\g<x>." in talk.hear("could you wave to me?", r"A\1\g<x>")

@@ -215,6 +215,21 @@ def test_a_memory_whose_entry_is_gone_is_deleted_and_no_entry_ever(run, semantic
     assert mira.journal.get(own)
 
 
+def test_no_memory_is_deleted_because_the_journal_was_let_go_meanwhile(run, semantic, mira):
+    for n in range(40):
+        mira.journal.add(f"Fact number {n}.")
+    consolidate(run, mira)
+    before, real = memories(semantic, mira), mira.assistant.mind.links._background.write_in_pieces
+
+    def let_go(*work):
+        mira.assistant.mind.let_go()
+        return real(*work)
+
+    mira.assistant.mind.links._background.write_in_pieces = let_go
+    assert prune(run, mira)["deleted"] == 0
+    assert memories(semantic, mira) == before
+
+
 def test_an_entry_whose_memory_is_gone_is_consolidated_anew(run, semantic, mira):
     for number in range(25):
         mira.journal.add(f"Guest {number} paid.")

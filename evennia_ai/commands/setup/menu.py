@@ -316,8 +316,8 @@ class SetupMenu(SetupCommand):
             self.msg(f"|g{self.name} is changed.|n Its memories stay.")
             self.report_complaints()
         else:
-            found = draft.character or self.create(draft.typed)
-            self.attach(found, draft.persona, draft.own_settings())
+            draft.character = draft.character or self.create(draft.typed)
+            self.attach(draft.character, draft.persona, draft.own_settings())
         self.is_open = False
 
 

@@ -59,7 +59,14 @@ class Trial:
         add_assistant_mixin(character)
         script: AssistantScript = character.attach_assistant()
         self.staged = script
-        write_attributes(script, **{TRIAL: mark, "stopped": True})
+        try:
+            write_attributes(script, **{TRIAL: mark, "stopped": True})
+        except Exception:
+            script.delete()
+            remove_assistant_mixin(character)
+            if mark == CHARACTER:
+                character.delete()
+            raise
         running.add(script.id)
         return script
 

@@ -108,11 +108,8 @@ def may_fall_back(error: errors.ProviderError) -> bool:
 
     Not if its streamed reply had begun, since words may have been spoken.
     """
-    if error.begun or isinstance(error, errors.Busy | errors.DeadlineExceeded):
-        return False
-    return isinstance(
-        error, errors.ProviderUnavailable | errors.ProviderMisconfigured | errors.QuotaExhausted
-    )
+    ends_it = error.begun or isinstance(error, errors.Busy | errors.DeadlineExceeded)
+    return isinstance(error, FAULTS) and not ends_it
 
 
 # --- the circuit breaker --------------------------------------------------------------------------
@@ -187,11 +184,8 @@ def after_failure(
 
 def judges_endpoint(error: errors.ProviderError) -> bool:
     """Return True if an error is the endpoint's fault, not this request's."""
-    if isinstance(error, errors.Busy | errors.CircuitOpen) or error.code == LOADING_CODE:
-        return False
-    return isinstance(
-        error, errors.ProviderUnavailable | errors.ProviderMisconfigured | errors.QuotaExhausted
-    )
+    is_ours = isinstance(error, errors.Busy | errors.CircuitOpen) or error.code == LOADING_CODE
+    return isinstance(error, FAULTS) and not is_ours
 
 
 @dataclass(frozen=True)

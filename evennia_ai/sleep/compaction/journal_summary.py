@@ -56,7 +56,7 @@ class SummaryArchive:
     def _update_entries(self) -> None:
         """Write, rewrite or remove entries until they agree. Raises StoreUnavailable."""
         journal = self._who.character.journal
-        held = [entry for entry in journal.held() if is_synthesis(entry)]
+        held = [entry for entry in journal.every() if is_synthesis(entry)]
         plan = plan_syntheses(self._log.current.record, self._log.compaction, held)
         journal.remove(*plan.gone)
         for entry_id, fields in {**plan.changed, **plan.new}.items():

@@ -307,8 +307,8 @@ class LorePage(EditingPage, TemplateView):
         written = fields["scopes"].split(",") if fields["scopes"].strip() else [EVERYBODY]
         scopes = tuple(setup.read_scope(scope) for scope in written)
         own = characters_of(AccountDB.objects.get(id=asked.account))
-        author = frozenset(one.dbref for one in own[:1])
-        entry = LoreEntry(title, fields["text"].strip(), scopes, author)
+        authors = frozenset(one.dbref for one in own[:1]).union(before.authors if before else ())
+        entry = LoreEntry(title, fields["text"].strip(), scopes, authors)
         lore.write(replace(entry, keys=split_keys(fields["keys"]), always=fields["always"]))
         return f"the lore '{title}'", f"'{title}' is written."
 

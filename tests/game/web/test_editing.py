@@ -65,6 +65,12 @@ def test_lore_is_written_edited_and_deleted(service, builder, tavern, lore):
     assert sent(browser, lore, "delete", title="The well").status_code == 404
 
 
+def test_who_wrote_lore_stays_its_author_though_another_saves_it(service, builder, admin, lore):
+    builder.do("ailore/set The well = It is dry.")
+    sent(Browser(admin), lore, "lore", **LORE)
+    assert service.lore.find("The well").authors == {BUILDER, builder.dbref, admin.dbref}
+
+
 @pytest.mark.parametrize(
     ("act", "fields", "told"),
     [
