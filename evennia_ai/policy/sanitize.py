@@ -213,7 +213,7 @@ def strip_reasoning(text: str) -> str:
 
 def spoken_words(text: str, name: str, limit: int) -> str:
     """Return a reply as spoken words, without reasoning, own name and quotes; may be empty."""
-    # Whoever shows them to a client escapes them: see `clean_output`.
+    # Whoever shows them to a client escapes them: see `inert`.
     words = one_line(strip_reasoning(text))
     words = re.sub(rf"\A{re.escape(name)}(?: says)?\s*[:,]\s*", "", words, flags=re.IGNORECASE)
     closing = QUOTES.get(words[:1])

@@ -335,7 +335,7 @@ def situation_parts(scenes: Iterable[ShownScene]) -> list[tuple[str, list[Line]]
 
 
 def labelled_lines(scene: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a situation, each with its label (`turn.prompt_contexts`)."""
+    """Yield the lines of a situation, each with its label (`turn.prompt_context_data`)."""
     label, rows = "", list[tuple[str, str]]()
     for line in scene.splitlines()[1:-1]:
         found = LABELLED.fullmatch(line)
