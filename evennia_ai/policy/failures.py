@@ -52,8 +52,8 @@ class Said:
 
     @cached_property
     def text(self) -> str:
-        """Return the words in one spelling."""
-        return spell(self.words)
+        """Return the words in one spelling, numbers as ``#``."""
+        return NUMBER.sub("#", plain(self.words))
 
     @cached_property
     def spelled_code(self) -> str:
@@ -314,11 +314,6 @@ def is_silent_overflow(reply: LLMReply, window: int) -> bool:
     empty = not reply.content and not reply.tool_calls
     cut_off = reply.finish_reason == "length" and empty and prompt >= NEARLY_ALL * window
     return prompt > window or cut_off
-
-
-def spell(text: str) -> str:
-    """Return text in lower case without quotes, ``_`` and ``/`` as spaces, numbers as ``#``."""
-    return NUMBER.sub("#", plain(text))
 
 
 def plain(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -188,7 +187,9 @@ def read_line(line: str, known_ids: Collection[str]) -> Finding | float | None:
     """Return the attribute or the sentiment on one line, None if it has neither."""
     said = read_line_object(line)
     if said.keys() == {"sentiment"}:
-        return read_sentiment(said["sentiment"])
+        value = said["sentiment"]
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return float(value) if is_number and -1 <= value <= 1 else None
     attribute, value = words(said.get("attribute")), words(said.get("value"))
     sources = said.get("sources")
     if not attribute or len(attribute) > LONGEST_NAME or len(attribute.split()) > MOST_NAME_WORDS:
@@ -208,10 +209,3 @@ def words(value: object) -> str:
         return clean_heard(str(value)).strip(" :")
     except ValueError:  # Python does not convert an integer of thousands of digits to text
         return ""
-
-
-def read_sentiment(value: object) -> float | None:
-    """Return a sentiment from -1 to 1, None if the value is not one."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    return float(value) if math.isfinite(value) and -1 <= value <= 1 else None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -123,7 +123,9 @@ def read_insights(reply: str, entries: Sequence[Record]) -> Read:
 
     A citation in another spelling is matched, and one of an entry that was not shown is removed.
     """
-    known = ids_by_spelling([entry["id"] for entry in entries])
+    ids = [entry["id"] for entry in entries]
+    shared = Counter(map(spelling, ids))
+    known = {spelling(id_): id_ for id_ in ids if shared[spelling(id_)] == 1} | {i: i for i in ids}
     said = {normalised(entry["content"]) for entry in entries}
     insights: list[Insight] = []
     refused = 0
@@ -135,12 +137,6 @@ def read_insights(reply: str, entries: Sequence[Record]) -> Read:
         else:
             refused += 1
     return Read(tuple(insights), refused)
-
-
-def ids_by_spelling(ids: Collection[str]) -> dict[str, str]:
-    """Return each id by itself, and by its `spelling` if no other id shares that."""
-    shared = Counter(map(spelling, ids))
-    return {spelling(id_): id_ for id_ in ids if shared[spelling(id_)] == 1} | {i: i for i in ids}
 
 
 def spelling(id_: str) -> str:

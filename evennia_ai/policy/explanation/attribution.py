@@ -148,7 +148,8 @@ class Weights:
 
     def of(self, sentence: str) -> Weighted:
         """Return the words of a sentence with their weights, without the character's name."""
-        names, things = names_in(sentence), things_in(sentence)
+        names, things = names_in(sentence), [found[1] for found in ARTICLE.finditer(sentence)]
+        things = normal_words(" ".join([*things, *find_terms(sentence)]))  # and people
         words = [one for one in dict.fromkeys(normal_words(sentence)) if one not in self._own]
         if NAMING.search(sentence):  # then the name is what it tells
             words, names = [one for one in words if one in names], frozenset()
@@ -184,12 +185,6 @@ def share_in(source: Source, words: Weighted) -> float:
     held = sum(words.told[word] for word in shared)
     missing = sum(weight for word, weight in words.lacked.items() if word not in source.words)
     return held / (held + missing) * (OWN_SHARE if source.line.own else 1.0) if held else 0.0
-
-
-def things_in(sentence: str) -> frozenset[str]:
-    """Return the words of a sentence that name things or people."""
-    things = [found[1] for found in ARTICLE.finditer(sentence)]
-    return frozenset(normal_words(" ".join([*things, *find_terms(sentence)])))
 
 
 def names_in(sentence: str) -> frozenset[str]:

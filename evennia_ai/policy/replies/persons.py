@@ -51,16 +51,12 @@ def is_no_gesture(
     """
     words = plain_words(text)
     known = {word for name in names for word in plain_words(name)}
-    if known.issuperset(words) or any(holds_run(plain_words(line), words) for line in heard):
+    if known.issuperset(words):
         return True
+    for line in map(plain_words, heard):
+        if len(words) >= min(LONGEST_ECHO, len(line)) and run_at(line, words) >= 0:
+            return True
     return english and not text.startswith("'s ") and not tells_deed(text)
-
-
-def holds_run(line: Sequence[str], words: Sequence[str]) -> bool:
-    """Return True if a line holds all of the words in a row."""
-    if len(words) < min(LONGEST_ECHO, len(line)):
-        return False
-    return f" {' '.join(words)} " in f" {' '.join(line)} "
 
 
 def tells_deed(text: str) -> bool:

@@ -57,11 +57,6 @@ class ReplyReader:
     def _read_call(self, index: int, name: str, arguments: str) -> Calls:
         return []
 
-    def _read_whole(self, reply: LLMReply) -> None:
-        """Read a reply's text if no part of it came before."""
-        if not self._in_parts:
-            self._calls += self._read(reply.content)
-
     def _with_calls(self, reply: LLMReply, tied: bool = False) -> LLMReply:
         """Return the reply with the calls; what was cut off behind them does not matter."""
         calls = tuple(self._calls)
@@ -78,7 +73,8 @@ class SchemaReader(ReplyReader):
 
     def finish(self, reply: LLMReply) -> LLMReply:
         """Return the reply with the calls of its object; without one, those in its text."""
-        self._read_whole(reply)
+        if not self._in_parts:
+            self._calls += self._read(reply.content)
         values = self._object.values
         if self._speech is not None:
             self._calls += self._speech.end(unfinished=True)

@@ -78,14 +78,9 @@ class SentenceSplitter:
         word = LAST_WORD.search(self._text, max(0, start - 24), start + 1)
         if self._text[start] != "." or self._text[start : start + 2] == ".." or word is None:
             return True
-        return not is_abbreviation(word[1])
-
-
-def is_abbreviation(word: str) -> bool:
-    """Return True if a full stop after this word may not end a sentence: "Dr.", "B.", "3."."""
-    if word.isdigit():
-        return len(word) <= 2
-    return word.lower() in ABBREVIATIONS or (len(word) == 1 and word != "I")
+        if word[1].isdigit():  # "3." may go on
+            return len(word[1]) > 2
+        return word[1].lower() not in ABBREVIATIONS and (len(word[1]) > 1 or word[1] == "I")
 
 
 class Speech:

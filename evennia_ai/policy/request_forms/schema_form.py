@@ -130,11 +130,11 @@ class SchemaForm(RequestForm):
             return object_schema({"act": {"enum": [NONE]}, "target": {"enum": [""]}})
         acts = wanted_acts(asked, ACTS)
         usual = object_schema({"act": {"enum": acts}, "target": text(TARGET_CHARS)})
-        own = [
-            object_schema({"act": {"const": tool_name(tool)}, **parameters_of(tool)})
-            for tool in own_tools(asked.tools)
-        ]
-        return {"anyOf": [usual, *own], "$defs": definitions(asked.tools)} if own else usual
+        own, shared = [], dict[str, Any]()  # what the arguments of a game's tools refer to
+        for tool in own_tools(asked.tools):
+            own.append(object_schema({"act": {"const": tool_name(tool)}, **parameters_of(tool)}))
+            shared |= tool["function"].get("parameters", {}).get("$defs", {})
+        return {"anyOf": [usual, *own], "$defs": shared} if own else usual
 
 
 def text(chars: int) -> Schema:
@@ -151,12 +151,6 @@ def object_schema(properties: Schema) -> Schema:
         "required": list(everything),
         "additionalProperties": False,
     }
-
-
-def definitions(tools: Sequence[Schema]) -> dict[str, Any]:
-    """Return what the arguments of a game's own tools refer to, by name."""
-    own = (tool["function"].get("parameters", {}).get("$defs", {}) for tool in own_tools(tools))
-    return {name: schema for named_schemas in own for name, schema in named_schemas.items()}
 
 
 def own_tools(tools: Sequence[Schema]) -> list[Schema]:

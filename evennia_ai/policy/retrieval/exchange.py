@@ -180,16 +180,12 @@ def _corrections(
     return found
 
 
-def tells_change(words: str) -> bool:
-    """Return True for words that say that something has changed or was wrong."""
-    return bool(CHANGES.search(words) or CORRECTION.search(words))
-
-
 @lru_cache(maxsize=TEXTS_KNOWN)
 def subject_of(text: str) -> tuple[frozenset[str], bool]:
     """Return a text's content words, none if it only asks, and whether it tells of a change."""
     only_asks = ends_with_question(text) and not SENTENCE_ENDS.search(text)
-    return frozenset(() if only_asks else find_words(text)), tells_change(text)
+    changes = bool(CHANGES.search(text) or CORRECTION.search(text))
+    return frozenset(() if only_asks else find_words(text)), changes
 
 
 def same_subject(words: frozenset[str], later: frozenset[str], changed: bool) -> bool:
