@@ -31,7 +31,8 @@ def answer(view: View, text: str) -> str:
     if not view.language.full:
         return view.phrase(asked.intent.key or "other")
     if not asked.intent.key and view.language.finds("follow_up", text):
-        asked = _as_before(view, asked)
+        before = view.language.asked_of(" ".join(_before(view)[:1])).intent
+        asked = asked._replace(intent=before) if before.tells else asked  # "and a lamp?"
     intent, handler = asked.intent, HANDLERS.get(asked.intent.key)
     told = "" if handler or not view.language.asks(text) else _about_people(view, text, SURE_ENOUGH)
     said = told or (handler(view, text, asked.topic) if handler else _sought(view, asked, text))
@@ -43,12 +44,6 @@ def answer(view: View, text: str) -> str:
     if view.language.asks(text) or view.language.finds("follow_up", text):
         return _to_question(view, text)
     return _to_statement(view, text)
-
-
-def _as_before(view: View, asked: Asked) -> Asked:
-    """Return a question such as "and a lamp?" with the intent of the speaker's last one."""
-    intent = view.language.asked_of(" ".join(_before(view)[:1])).intent
-    return asked._replace(intent=intent) if intent.tells else asked
 
 
 def _before(view: View) -> list[str]:

@@ -117,7 +117,9 @@ def _heard_of(view: View, lines: Sequence[HeardLine]) -> View:
     as a sentence of its own."""
     spoken = [line.text[:READ_CHARS] for line in lines if line.kind in SPEECH]
     own = view.answering(lines[0], " ".join(spoken or [line.text for line in lines]))
-    called = _called(view)
+    names = "|".join(map(re.escape, sorted({view.name, *view.situation.people}, key=len)[::-1]))
+    # A list of names at a line's start: "Guard 01 and Guard 03, ".
+    called = re.compile(rf"^(?:(?:{names})(?:,? (?:and|und) |, | & ))*(?:{names})\s*[,:!]\s*", re.I)
     parts: list[str] = []
     for part in (part for text in spoken for part in sentences(own.language.plain(text))):
         bare = without_address(called.sub("", part).strip(), view.name).strip()
@@ -131,12 +133,6 @@ def _heard_of(view: View, lines: Sequence[HeardLine]) -> View:
         says = len(words(rest)) >= VOCATIVE or "?" in rest or own.language.key_of(rest)
         parts += [piece for piece in (head, rest if says or not head else "") if piece]
     return replace(own, lines=tuple(lines), sentences=tuple(parts))
-
-
-def _called(view: View) -> re.Pattern[str]:
-    """Return the pattern of a list of names at a line's start: "Guard 01 and Guard 03, "."""
-    names = "|".join(map(re.escape, sorted({view.name, *view.situation.people}, key=len)[::-1]))
-    return re.compile(rf"^(?:(?:{names})(?:,? (?:and|und) |, | & ))*(?:{names})\s*[,:!]\s*", re.I)
 
 
 def _words_for(view: View) -> tuple[str, str]:
@@ -153,7 +149,7 @@ def _words_for(view: View) -> tuple[str, str]:
             emote, said = _answer_emote(view, line.text)
             parts.append(said)
         elif line.kind == "give":
-            parts.append(_thank(view, line))
+            parts.append(view.phrase("gift", item=view.thing(line.text)))
         elif line.kind == "arrive":
             parts.append(view.phrase("arrive"))
     parts += _answers(view)
@@ -174,10 +170,6 @@ def _answer_emote(view: View, text: str) -> tuple[str, str]:
     row = next((row for row in rows if re.search(row["match"], deed, re.I)), dict[str, str]())
     emote = row.get("emote", "").replace("{who}", in_sentence(view.speaker))
     return emote, view.phrase(row["say"]) if "say" in row else ""
-
-
-def _thank(view: View, line: HeardLine) -> str:
-    return view.phrase("gift", item=view.thing(line.text))
 
 
 def _answers(view: View) -> list[str]:

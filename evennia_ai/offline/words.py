@@ -42,11 +42,6 @@ def capitals(text: str) -> str:
     return LOWER_START.sub(lambda found: found[1].upper(), text)
 
 
-def joined(text: str) -> str:
-    """Return sentences as one, joined by semicolons."""
-    return re.sub(r"[.!] (?=\S)", "; ", text)
-
-
 def ended(text: str) -> str:
     """Return the text with a full stop, unless it has an end."""
     text = text.rstrip(" ,;:-")
