@@ -127,14 +127,14 @@ class Extraction:
         """
         if not self._settings.config.pre_compact_extraction_enabled:
             return skip("extraction disabled")
-        evicted = self._evicted_messages(use)
-        if not evicted:
+        task = self._decide(CompactionRequest(SLEEP), use)
+        if isinstance(task, Skip) or len(task.evicted) < LEAST_MESSAGES:
             return skip(f"fewer than {LEAST_MESSAGES} messages")
         # A turn that an error left open would otherwise stay open behind the turns of the loops.
         yield persist(self._clock, self._turns.recover)
         self._life.signal(SIGNAL, True)
         try:
-            found: Extracted = yield self._ask_for_facts(evicted, limits)
+            found: Extracted = yield self._ask_for_facts(task.evicted, limits)
         except ProviderError as error:
             message = "{name}: the model journalled no facts before the compaction: {error}"
             log.warn(message, name=self._who.name, error=error)
@@ -142,12 +142,6 @@ class Extraction:
         finally:
             self._life.signal(SIGNAL, False)
         return {"success": True, **asdict(found)}
-
-    def _evicted_messages(self, use: ContextUse) -> Sequence[Message]:
-        """Return what the next compaction evicts, nothing if that is too little to ask about."""
-        task = self._decide(CompactionRequest(SLEEP), use)
-        few = isinstance(task, Skip) or len(task.evicted) < LEAST_MESSAGES
-        return () if isinstance(task, Skip) or few else task.evicted
 
     @inlineCallbacks
     def _ask_for_facts(
