@@ -81,7 +81,8 @@ class AICommand(MuxCommand):
             self.check_switches()
             if AssistantScript.shared_services is None or self.services.store_trouble:
                 raise UsageError(self.explain_no_services())
-            self.reader = self.make_reader()
+            who = self.services.who_may_read
+            self.reader = Reader(who, self.has_permission, zone_of(self.caller))
             self.ensure_may_read(self.reads)
             outcome = self.run()
         except AssistantError as error:
@@ -133,9 +134,6 @@ class AICommand(MuxCommand):
         if AssistantScript.shared_services:
             return str(self.services.store_trouble)
         return f"{text('minds_off')} The server log says what to do: |wevennia -l|n."
-
-    def make_reader(self) -> Reader:
-        return Reader(self.services.who_may_read, self.has_permission, zone_of(self.caller))
 
     def has_permission(self, permission: str) -> bool:
         """Return True if the caller has a permission, by their account as for Evennia's locks.

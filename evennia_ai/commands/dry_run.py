@@ -14,7 +14,7 @@ from evennia_ai.game.perception import plain
 from evennia_ai.game.room_lines import RoomLine, perceive, uncoloured
 from evennia_ai.game.settings import game_settings
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
-from evennia_ai.llm.probe import BAD, FATAL, GOOD, NOTE, Finding, sum_up
+from evennia_ai.llm.probe import BAD, FATAL, GOOD, NOTE, sum_up
 from evennia_ai.messages import NO_USAGE, Heard
 from evennia_ai.mind import Surroundings
 from evennia_ai.mind.dry_run import DryRun, DryRunCall, DryRunStep, run_dry
@@ -128,7 +128,11 @@ class CmdAITest(TryingCommand):
         address = clean_address(shown_address(profile.base_url or OPENAI_ADDRESS))
         self.tell(f"Testing '{name}': {address}, {model}")
         found = yield self.services.prober.probe(profile, self.tell)
-        self.tell([*map(finding_line, found), sum_up(found, name)])
+        lines = []
+        for one in found:
+            lines.append(f"{WORDS[one.state]} {clean_output(one.text, LINE_CHARS)}")
+            lines += [f"      {clean_output(one.advice, LINE_CHARS)}"] if one.advice else []
+        self.tell([*lines, sum_up(found, name)])
 
 
 def hear_line(
@@ -144,11 +148,6 @@ def hear_line(
         raise UsageError(f"{name} is in no room, so nobody can speak to it.")
     line = RoomLine(Line(kind, words), speaker, character)
     return perceive(line, words, character, config)
-
-
-def finding_line(finding: Finding) -> str:
-    advice = f"\n      {clean_output(finding.advice, LINE_CHARS)}" if finding.advice else ""
-    return f"{WORDS[finding.state]} {clean_output(finding.text, LINE_CHARS)}{advice}"
 
 
 def dry_run_lines(name: str, heard: Heard, result: DryRun) -> list[str]:

@@ -239,16 +239,13 @@ class CmdAIMemory(AICommand):
             raise UsageError(f"Which entry? Give its number. {lists}")
         kind, _, seq = number.lower().partition(":")
         if kind == LINE and seq.isdecimal() and len(seq) < 19:
-            raise UsageError(self.line_hint(int(seq)))
+            hide = f"|waihistory/hide {self.name} = {int(seq)}|n"
+            what = f"That is no entry but line {int(seq)} of the log."
+            raise UsageError(f"{what} To keep it from prompts: {hide}")
         found: Record | None = records.get(number) or records.get(number.lower())
         if found is None or not may_read(self.reader, found):
             raise UsageError(f"{self.name} has no entry '{clean_output(number, 40)}'. {lists}")
         return found
-
-    def line_hint(self, seq: int) -> str:
-        """Return how to hide a line of the log."""
-        hide = f"|waihistory/hide {self.name} = {seq}|n"
-        return f"That is no entry but line {seq} of the log. To keep it from prompts: {hide}"
 
     def find_audience(self) -> Audience | None:
         """Return the players who were named, by dbref, None if none was.
