@@ -90,21 +90,21 @@ def attribute_from(id: str, finding: Finding, items: Sequence[Record]) -> Record
         finding.attribute,
         finding.value,
         newest(items),
-        {**common_origin(items), "sources": list(finding.sources)},
+        {**common_origin(items, INFERENCE), "sources": list(finding.sources)},
     )
 
 
-def common_origin(items: Sequence[Record]) -> dict[str, object]:
+def common_origin(items: Sequence[Record], source_type: str) -> dict[str, object]:
     """Return the origin of a conclusion: all authors, a shared source, the lowest trust."""
     entities = {item["source_entity"] for item in items}
     return {
-        "source_type": INFERENCE,
+        "source_type": source_type,
         "source_entity": entities.pop() if len(entities) == 1 else "",
         "speakers": sorted(of_records(items)),
         "source_seqs": [seq for item in items for seq in item["source_seqs"]],
         "said_at": newest_said(items),
         "audience": items[0]["audience"],
-        "trust": min([*(item["trust"] for item in items), TRUST[INFERENCE]]),
+        "trust": min([*(item["trust"] for item in items), TRUST[source_type]]),
     }
 
 
