@@ -16,8 +16,8 @@ from twisted.internet.defer import Deferred, succeed
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import MARK, NOOP, PERCEIVED, SAY, SPEECH, WHISPER, make_message
 from evennia_ai.offline.answers import answer
-from evennia_ai.offline.autonomy import act_autonomously
 from evennia_ai.offline.languages import COURTESIES, ENGLISH, GERMAN, HOSTILE, read, read_languages
+from evennia_ai.offline.languages import language_of as known_language
 from evennia_ai.offline.requests import RequestedAction, refusal, requested_action
 from evennia_ai.offline.steps import Calls, done, next_step, words_for_step
 from evennia_ai.offline.transcript import READ_CHARS
@@ -27,6 +27,7 @@ from evennia_ai.offline.words import (
     in_sentence,
     is_description,
     long_sentences,
+    rotated,
     sentences,
     words,
 )
@@ -41,6 +42,7 @@ MODEL = "offline"
 JOURNAL = "add_journal_entry"
 VOCATIVE = 4  # a greeting's rest of fewer words, and of no kind, only calls somebody
 CALLED = "..."  # stands for a sentence that is only the character's name
+RECENT = 3  # emotes that are not made again
 MOST_ANSWERS, LONGEST = 2, 330  # characters of two answers
 UNKNOWN_TONGUES = SNOWBALL.keys() - {ENGLISH, GERMAN}
 EMPTY = ("remark", "unknown", "unknown_self", "why")  # phrases that say nothing beside others
@@ -263,6 +265,55 @@ def _with_calls(calls: Calls, content: str = "") -> LLMReply:
         for number, (name, arguments) in enumerate(calls)
     )
     return LLMReply(content, made, "tool_calls" if made else "stop", model=MODEL)
+
+
+# --- what the character does unasked: little, in persona, and never twice in a row ----------------
+
+
+def act_autonomously(view: View) -> Calls:
+    """Return the calls of one small act, or a ``noop``."""
+    said = [s.text for s in view.transcript.heard if s.kind in SPEECH]
+    own = view.character.language
+    spoken = known_language(said[-1], view.languages) if said and own.code == ENGLISH else None
+    view = replace(view, language=spoken or own)
+    act = _welcome(view)
+    idle = view.transcript.deeds[-1:] == ["emote"] and not view.transcript.since
+    if view.others and not act and not idle:
+        act = _shown(view, "emote", _pastime(view))
+    return act or ((NOOP, {"reason": "there is nothing to do"}),)
+
+
+def _shown(view: View, tool: str, text: str) -> Calls:
+    return ((tool, {"text": text}),) if text and tool in view.tools else ()
+
+
+def _welcome(view: View) -> Calls:
+    """Return a greeting for those who have arrived and not spoken since."""
+    since = view.transcript.since
+    spoke = {said.speaker for said in since if said.kind in SPEECH}
+    came = dict.fromkeys(said.speaker for said in since if said.kind == "arrives")
+    new = [name for name in came if name in view.others and name not in spoke]
+    if not new:
+        return ()
+    names = view.listed(map(view.called, new))
+    if view.character.tone == "terse" or len(new) > 2:
+        return _shown(view, "emote", view.emote("nods", who=names))
+    known = all(map(view.transcript.met, new))
+    return _shown(view, "say", view.phrase("greet_again" if known else "arrive", who=names))
+
+
+def _pastime(view: View) -> str:
+    """Return the next idle emote, of the character's habits or of anybody's; "" if none."""
+    number, habits = len(view.transcript.emotes), list[str]()
+    if view.language is view.character.language:
+        meanwhile = view.language.pattern("patterns", "meanwhile")
+        bare = (meanwhile.sub("", habit) for habit in view.character.habits)
+        habits = [habit.rstrip(" .,") + "." for habit in bare]
+    done = [text.strip().lower() for text in view.transcript.emotes]
+    choices = rotated([*habits, *view.language.phrases["idle"]], number)
+    tries = (text for before in (done, done[-RECENT:]) for text in choices
+             if text.lower() not in before)  # fmt: skip
+    return next(tries, "")
 
 
 # --- journal entries and summaries: the package's rules tell facts from chatter, word for word ----
