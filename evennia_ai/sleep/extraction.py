@@ -69,11 +69,6 @@ class Extracted:
     iterations: int = 0
     stopped_by: str = NOOP
 
-    def plus(self, more: Extracted) -> Extracted:
-        """Return the sum with a later loop."""
-        facts = self.facts_recorded + more.facts_recorded
-        return Extracted(facts, self.iterations + more.iterations, more.stopped_by)
-
 
 @dataclass(frozen=True)
 class ExtractionLimits:
@@ -154,7 +149,9 @@ class Extraction:
         for key in split_by_audience(evicted):
             if limits.is_interrupted():
                 return replace(total, stopped_by=INTERRUPTED)
-            total = total.plus((yield self._extract_for(part_audience(key), limits)))
+            more: Extracted = yield self._extract_for(part_audience(key), limits)
+            facts = total.facts_recorded + more.facts_recorded
+            total = Extracted(facts, total.iterations + more.iterations, more.stopped_by)
         return total
 
     @inlineCallbacks

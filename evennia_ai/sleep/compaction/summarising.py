@@ -16,8 +16,8 @@ from evennia_ai.messages import Message, make_message
 from evennia_ai.policy.audience import of_messages, of_parts
 from evennia_ai.policy.compaction.summary import (
     INSTRUCTIONS,
+    LEAST_TEXT_ROOM,
     UPDATE,
-    is_shorter_than_its_summary,
     make_digest,
     split_turn,
     transcript_lines,
@@ -302,7 +302,7 @@ class PartSummaries:
         tried again later.
         """
         tokens = estimate_tokens(material.previous) + sum(map(stored_tokens, material.messages))
-        if is_shorter_than_its_summary(tokens):
+        if tokens <= LEAST_TEXT_ROOM:
             lines = transcript_lines(material.messages, self._who.name)
             return "\n".join(filter(None, (material.previous, *lines))), SUMMARY
         if may_ask(request, strikes):
