@@ -124,7 +124,7 @@ def visible_items(items: Iterable[Message], audience: Audience) -> list[Message]
 def mask_results(messages: Sequence[Message], upto_seq: int) -> list[Message]:
     """Return the messages with long tool results up to a sequence number masked."""
     return [
-        masked(message)
+        with_content(message, MASKED, tokens=0, original_tool=message["tool_call_id"])
         if is_maskable(message) and message["metadata"].get("seq", 0) <= upto_seq
         else message
         for message in messages
@@ -144,11 +144,6 @@ def plan_mask(messages: Sequence[Message], keep_last: int, least_saving: int, co
     if not old or sum(map(count, old)) < least_saving:
         return 0
     return old[-1]["metadata"]["seq"]
-
-
-def masked(message: Message) -> Message:
-    """Return one tool result, masked."""
-    return with_content(message, MASKED, tokens=0, original_tool=message["tool_call_id"])
 
 
 @dataclass
