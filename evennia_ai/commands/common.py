@@ -203,7 +203,10 @@ class AICommand(MuxCommand):
         if not name:
             raise UsageError(f"Which character? See |whelp {self.key}|n.")
         search = partial(self.caller.search, name, quiet=True)
-        found = search() or search(global_search=True) or self.found_by_shown_name(name)
+        found = search() or search(global_search=True)
+        if not found:  # Evennia searches for colours, too
+            known = (script.character for script in all_assistants())
+            found = all_named(name, known, self.caller)
         if not found:
             raise UsageError(
                 f"There is no character called '{clean_output(name, NAME_CHARS)}'. "
@@ -215,10 +218,6 @@ class AICommand(MuxCommand):
                 f"Several match: {', '.join(matches)}. Use a number, such as {found[0].dbref}."
             )
         return found[0]
-
-    def found_by_shown_name(self, name: str) -> list[Any]:
-        """Return the characters with assistants of this name: Evennia searches for colours, too."""
-        return all_named(name, (script.character for script in all_assistants()), self.caller)
 
     def find_assistant(self, name: str) -> AssistantScript:
         """Return the assistant of a character; raises UsageError if it has none."""

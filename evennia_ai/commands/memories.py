@@ -87,15 +87,11 @@ class CmdAIMemory(AICommand):
         if isinstance(work, Deferred):
             yield work
 
-    @inlineCallbacks
-    def do_default(self) -> Steps[None]:
-        journal: RecordStore = self.script.character.journal
-        yield self.list_entries(journal, "has no journal entries yet.")
+    def do_default(self) -> Deferred[None]:
+        return self.list_entries(self.script.character.journal, "has no journal entries yet.")
 
-    @inlineCallbacks
-    def do_archive(self) -> Steps[None]:
-        archive = self.script.character.journal.archive
-        yield self.list_entries(archive, "has no pruned entries.")
+    def do_archive(self) -> Deferred[None]:
+        return self.list_entries(self.script.character.journal.archive, "has no pruned entries.")
 
     @inlineCallbacks
     def list_entries(self, records: RecordStore, if_none: str) -> Steps[None]:

@@ -211,7 +211,9 @@ def _identity(view: View, text: str, asked: str) -> str:
     said = view.spoken(Passage(own, "self"))
     said = view.phrase("again", fact=said) if view.repeats(own) and said == own else said
     named = view.name.split()[0].lower() in said.lower()
-    return said if named or view.was_said(view.name) else f"{view.phrase('ask_name')} {said}"
+    return (
+        said if named or view.name.lower() in view.own_talk else f"{view.phrase('ask_name')} {said}"
+    )
 
 
 def _goal(view: View, text: str, topic: str) -> str:

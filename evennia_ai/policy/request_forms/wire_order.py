@@ -263,18 +263,11 @@ def write_items(items: Iterable[Item]) -> list[WireMessage]:
             wire[-1] = words(role, JOINTS[role].join(same))
             same = []
         if isinstance(item, Act):
-            wire += native_call(item)
+            result = {"role": TOOL, "tool_call_id": item.call["id"], "content": item.result}
+            wire += [{"role": ASSISTANT, "content": "", "tool_calls": [item.call]}, result]
         elif item:
             wire.append(item)
     return wire
-
-
-def native_call(act: Act) -> list[WireMessage]:
-    """Return an act as the message that calls a tool, and its result."""
-    return [
-        {"role": ASSISTANT, "content": "", "tool_calls": [act.call]},
-        {"role": TOOL, "tool_call_id": act.call["id"], "content": act.result},
-    ]
 
 
 # Of the usual chat templates: a message takes 5 tokens in ChatML and 3 with OpenAI.

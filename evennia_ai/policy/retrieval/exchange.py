@@ -262,8 +262,9 @@ def _dates(text: str, now: float | None) -> Iterator[Span]:
         if found["month"].lower() in AMBIGUOUS and not (found["cue"] or day or found["year"]):
             continue
         month = _number_in(MONTHS, found["month"]) + 1
-        year = int(found["year"]) if found["year"] else _last_year_with(month, now)
-        span = _calendar_span(year, month, int(day or 0))
+        today = datetime.fromtimestamp(now or 0.0, UTC)
+        latest = today.year - (month > today.month) if now is not None else 0
+        span = _calendar_span(int(found["year"] or latest), month, int(day or 0))
         if span is not None:
             dated = True
             yield span
@@ -277,14 +278,6 @@ def _number_in(table: Iterable[str], word: str) -> int:
     """Return the place of the first pattern that matches the word, -1 for none."""
     places = (place for place, names in enumerate(table) if re.fullmatch(names, word, re.I))
     return next(places, -1)
-
-
-def _last_year_with(month: int, now: float | None) -> int:
-    """Return the year of the latest such month, 0 without a current time."""
-    if now is None:
-        return 0
-    today = datetime.fromtimestamp(now, UTC)
-    return today.year - (month > today.month)
 
 
 def _calendar_span(year: int, month: int, day: int) -> Span | None:
