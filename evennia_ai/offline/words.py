@@ -6,6 +6,8 @@ import re
 import zlib
 from collections.abc import Iterable
 
+from evennia_ai.policy import texts
+
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 SENTENCE_END = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"”»)'’]))\s+(?=\S)")
 ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Capt|Sgt|Lt|[A-Z])\.$")
@@ -22,13 +24,7 @@ def words(text: str) -> list[str]:
 
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text, with single spaces."""
-    found: list[str] = []
-    for part in SENTENCE_END.split(" ".join(text.split())):
-        if found and ABBREVIATION.search(found[-1]):
-            found[-1] += " " + part
-        elif part.strip():
-            found.append(part.strip())
-    return found
+    return [part.strip() for part in texts.sentences(" ".join(text.split()))]
 
 
 def long_sentences(text: str) -> list[str]:
