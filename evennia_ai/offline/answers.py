@@ -12,8 +12,9 @@ from functools import partial
 from evennia_ai.offline.languages import Asked, exit_parts, match_name
 from evennia_ai.offline.passages import Passage, split_lore
 from evennia_ai.offline.view import SURE, View
-from evennia_ai.offline.words import is_description, rotated, words
+from evennia_ai.offline.words import is_description, rotated
 from evennia_ai.policy.retrieval.words import without_words
+from evennia_ai.policy.texts import plain_words
 
 Handler = Callable[[View, str, str], str]
 # Share of a question's words that a quotation holds: of one about what was told, of any other.
@@ -139,7 +140,7 @@ def _about_people(view: View, text: str, floor: float = ASKED) -> str:
     if other:
         told = _of_speaker(view, other)
         bare = not view.language.content(
-            without_words(text, words(f"{other} {view.called(other)}"))
+            without_words(text, plain_words(f"{other} {view.called(other)}"))
         )
         telling = [one for one in reversed(told) if one.facts.keys() - {"name"}] or told[::-1]
         asked = [] if bare else _matching(view, text, told, floor)
@@ -245,7 +246,7 @@ def _story(view: View, text: str, topic: str) -> str:
 
 def _where_is(view: View, text: str, topic: str, none: str = "not_here") -> str:
     """Return where somebody or something is: here, carried, along a way, or told of."""
-    if set(words(topic)) & set(words(view.name)):
+    if set(plain_words(topic)) & set(plain_words(view.name)):
         return view.phrase("it_is_me")
     here = match_name(topic, view.situation.people)
     if here:
@@ -254,7 +255,7 @@ def _where_is(view: View, text: str, topic: str, none: str = "not_here") -> str:
     if way and set(content(topic)[:1]) & set(content(way)):
         return view.phrase("exits", exits=exit_parts(way)[0])
     found = _about_people(view, text) or _at_hand(view, topic) or view.known(text)
-    if found or not 0 < len(words(topic)) < FEW:
+    if found or not 0 < len(plain_words(topic)) < FEW:
         return found
     return f"{view.phrase(none, thing=topic, other=topic)} {view.offer()}".strip()
 

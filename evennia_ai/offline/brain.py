@@ -29,12 +29,12 @@ from evennia_ai.offline.words import (
     long_sentences,
     rotated,
     sentences,
-    words,
 )
 from evennia_ai.policy.compaction.summary import newest_within
 from evennia_ai.policy.facts.check import Fact, as_bullets, extract_facts, without_address
 from evennia_ai.policy.retrieval.languages import SNOWBALL, STOP_WORDS
 from evennia_ai.policy.retrieval.words import language_of
+from evennia_ai.policy.texts import plain_words
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMReply, LLMRequest, Scene, ToolCallRequest
 
@@ -125,14 +125,14 @@ def _heard_of(view: View, lines: Sequence[HeardLine]) -> View:
     parts: list[str] = []
     for part in (part for text in spoken for part in sentences(own.language.plain(text))):
         bare = without_address(called.sub("", part).strip(), view.name).strip()
-        if not set(words(bare)) - set(words(view.name)):
+        if not set(plain_words(bare)) - set(plain_words(view.name)):
             parts.append(CALLED)
             continue
         opener = own.language.pattern("patterns", "opener").match(bare)
         head, rest = (
             (bare[: opener.end()].rstrip(" ,"), bare[opener.end() :]) if opener else ("", bare)
         )
-        says = len(words(rest)) >= VOCATIVE or "?" in rest or own.language.key_of(rest)
+        says = len(plain_words(rest)) >= VOCATIVE or "?" in rest or own.language.key_of(rest)
         parts += [piece for piece in (head, rest if says or not head else "") if piece]
     return replace(own, lines=tuple(lines), sentences=tuple(parts))
 
@@ -202,7 +202,7 @@ def _weighed(view: View) -> list[str]:
     language, parts = view.language, view.sentences
     keys = {text: language.key_of(text) for text in parts}
     weighty = [part for part in parts if keys[part] not in COURTESIES]
-    weighty = [p for p in weighty if len(words(p)) > 1 or "?" in p or len(parts) == 1]
+    weighty = [p for p in weighty if len(plain_words(p)) > 1 or "?" in p or len(parts) == 1]
     if not weighty:
         return list(parts[-1:])
     named = any("name" in language.facts_in(part) for part in weighty)

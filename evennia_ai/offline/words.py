@@ -7,19 +7,14 @@ import zlib
 from collections.abc import Iterable
 
 from evennia_ai.policy import texts
+from evennia_ai.policy.texts import plain_words
 
-WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 SENTENCE_END = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"”»)'’]))\s+(?=\S)")
 ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Capt|Sgt|Lt|[A-Z])\.$")
 LOWER_START = re.compile(r"(?:^|(?<=[.!?] ))([a-zà-ÿ])")
 ARTICLES = frozenset({"a", "an", "the", "some", "my", "your", "his", "her", "their"})
 DESCRIBING = frozenset({"a", "an", "the", "some", "ein", "eine"})
 LONG_SENTENCE = 3  # words of a sentence that may be said again soon
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a text in lower case."""
-    return WORD.findall(text.lower().replace("’", "'"))
 
 
 def sentences(text: str) -> list[str]:
@@ -29,7 +24,7 @@ def sentences(text: str) -> list[str]:
 
 def long_sentences(text: str) -> list[str]:
     """Return the sentences that must not be repeated soon, without case and punctuation."""
-    parts = (words(part) for part in re.split(r"[.!?…]+", text))
+    parts = (plain_words(part) for part in re.split(r"[.!?…]+", text))
     return [" ".join(part) for part in parts if len(part) > LONG_SENTENCE]
 
 
