@@ -17,11 +17,11 @@ from functools import lru_cache
 from typing import Any
 
 from evennia_ai.policy.replies.json_parts import LooseReader, Unreadable
+from evennia_ai.policy.request_forms.form import Call
 from evennia_ai.policy.sanitize import SPECIAL_TOKEN, drop_reasoning
 from evennia_ai.policy.texts import read_object
 
 Tools = Mapping[str, Mapping[str, Any]]  # a tool's name: the JSON schema of its parameters
-Call = tuple[str, str]  # a name, and arguments as JSON
 
 ACT = "act"
 MOST_CALLS = 64

@@ -15,6 +15,8 @@ Schema = Mapping[str, Any]
 AUTO, TOOLS, SCHEMA, TEXT = "auto", "tools", "schema", "text"
 FORMS = (TOOLS, SCHEMA, TEXT)
 
+Call = tuple[str, str]  # a tool call before it has an id: a name, and arguments as JSON
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -27,14 +29,6 @@ class Asked:
     exits: Sequence[str] = ()  # names of the exits
     people: Sequence[str] = ()  # names of those present
     heard: str = ""  # the words that are answered
-
-
-@dataclass(frozen=True)
-class NamedCall:
-    """A tool call before it has an id; ``arguments`` is JSON text."""
-
-    name: str
-    arguments: str
 
 
 @dataclass(frozen=True)
