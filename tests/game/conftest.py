@@ -161,6 +161,18 @@ class Game:
     def _texts(self, number):
         return [str(message["content"]) for message in self.model.requests[number].messages]
 
+    def asleep(self, mind, step, profile=None):
+        """Run a step of sleep, with a model profile if one is given; returns its result."""
+        mind.settings.resolve()
+        mind.settings._profile = profile or mind.settings._profile
+        fired = []
+        step().addBoth(fired.append)
+        for _ in range(300):
+            if fired:
+                break
+            self.run(1)
+        return fired[0]
+
     def run(self, seconds=0.0):
         """Advance the clock in steps, so that each step sees the effects of the one before."""
         for _ in range(3):
@@ -343,6 +355,13 @@ def ann(game, tavern, mira):
 @pytest.fixture
 def bob(game, tavern, mira):
     return game.player("Bob", tavern)
+
+
+@pytest.fixture
+def builder(game, tavern, mira):
+    """A builder who may edit Mira."""
+    mira.locks.add("edit:perm(Builder)")
+    return game.player("Bea", tavern, permissions=["Builder"])
 
 
 @pytest.fixture

@@ -13,14 +13,6 @@ CANARY = "zanzibar"
 
 
 @pytest.fixture
-def builder(game, tavern, mira):
-    """Return a builder who may edit Mira and is not an admin."""
-    builder = game.player("Bo", tavern, permissions=["Builder"])
-    mira.locks.add(f"edit:id({builder.character.id}) or perm(Admin)")
-    return builder
-
-
-@pytest.fixture
 def typed(game):
     """Return a function that types a command, lets time pass and returns all output."""
 

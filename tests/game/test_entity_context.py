@@ -1,6 +1,7 @@
 """What was noticed of others becomes what is known of them, and shows when they are near."""
 
 import json
+from functools import partial
 
 import pytest
 
@@ -30,20 +31,8 @@ def known(mira):
 @pytest.fixture
 def consolidate(game, mira):
     """A function that runs one pass; returns its result."""
-
-    def consolidate(profile=None):
-        mira.assistant.mind.settings.resolve()
-        if profile:
-            mira.assistant.mind.settings._profile = profile
-        fired = []
-        run_entity_consolidation_batch(mira.assistant, mira).addBoth(fired.append)
-        for _ in range(200):
-            if fired:
-                break
-            game.run(1)
-        return fired[0]
-
-    return consolidate
+    step = partial(run_entity_consolidation_batch, mira.assistant, mira)
+    return lambda profile=None: game.asleep(mira.assistant.mind, step, profile)
 
 
 def values(profiles, dbref, audience=None):

@@ -1,6 +1,7 @@
 """What fades in sleep, what never does, and how it comes back."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from evennia.typeclasses.attributes import Attribute
@@ -31,20 +32,8 @@ def journal(service, mira):
 @pytest.fixture
 def prune(game, mira):
     """A function that runs one pass; returns its result."""
-
-    def prune(profile=None):
-        mira.assistant.mind.settings.resolve()
-        if profile:
-            mira.assistant.mind.settings._profile = profile
-        fired = []
-        prune_low_importance_entries(mira.assistant, mira).addBoth(fired.append)
-        for _ in range(300):
-            if fired:
-                break
-            game.run(1)
-        return fired[0]
-
-    return prune
+    step = partial(prune_low_importance_entries, mira.assistant, mira)
+    return lambda profile=None: game.asleep(mira.assistant.mind, step, profile)
 
 
 @pytest.fixture

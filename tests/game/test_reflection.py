@@ -24,19 +24,8 @@ def line(insight, *because):
 @pytest.fixture
 def think_over(game, mira):
     """A function that runs the step; returns its result."""
-
-    def think_over(profile=ASKING):
-        mira.assistant.mind.settings.resolve()
-        mira.assistant.mind.settings._profile = profile
-        fired = []
-        mira.assistant.mind.reflection.reflect().addBoth(fired.append)
-        for _ in range(50):
-            if fired:
-                break
-            game.run(1)
-        return fired[0]
-
-    return think_over
+    mind = mira.assistant.mind
+    return lambda profile=ASKING: game.asleep(mind, mind.reflection.reflect, profile)
 
 
 def live_through(game, mira, number, content="Ann said thing {n}.", **fields):
