@@ -177,7 +177,6 @@ def _everything(view: View, text: str = "", topic: str = "") -> str:
 
 
 def _gifts(view: View, text: str, topic: str) -> str:
-    """Return who gave what."""
     given = [s for s in view.transcript.heard if s.kind == "give" and s.speaker]
     giver = _named_other(view, text) or view.speaker
     if giver == view.speaker and view.language.finds("asks_who", text):

@@ -66,7 +66,9 @@ def plan_consolidation(
     ]
     new_id = next(new_ids)
     for finding, items in sorted(cited, key=lambda pair: newest(pair[1])):
-        new = attribute_from(new_id, finding, items)
+        origin = {**common_origin(items, INFERENCE), "sources": list(finding.sources)}
+        entity, at = items[0]["entity"], newest(items)
+        new = make_attribute(new_id, entity, finding.attribute, finding.value, at, origin)
         alike = [value for value in after.values() if value["attribute"] == new["attribute"]]
         after |= apply_attribute(alike, new)
         if new_id in after:
@@ -80,18 +82,6 @@ def plan_consolidation(
 def newest(items: Iterable[Record]) -> datetime:
     """Return the time of the latest observation."""
     return max(moment(item["at"]) for item in items)
-
-
-def attribute_from(id: str, finding: Finding, items: Sequence[Record]) -> Record:
-    """Return a finding as a value, with the origin of its observations."""
-    return make_attribute(
-        id,
-        items[0]["entity"],
-        finding.attribute,
-        finding.value,
-        newest(items),
-        {**common_origin(items, INFERENCE), "sources": list(finding.sources)},
-    )
 
 
 def common_origin(items: Sequence[Record], source_type: str) -> dict[str, object]:

@@ -153,7 +153,6 @@ class Compactor:
         return CompactionTask(request, use, view, messages, plan, limits)
 
     def _limits_for(self, request: CompactionRequest) -> CompactionLimits:
-        """Return the limits that a plan goes by."""
         config = self._settings.config
         limits = CompactionLimits(
             window=self._meter.estimated(self._meter.window),
