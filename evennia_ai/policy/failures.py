@@ -275,10 +275,7 @@ TABLE = (
     Row(Meaning.MOVED, "proxies", statuses=range(300, 400)),
     Row(Meaning.BUSY, "any server", statuses=(429,)),
     Row(
-        Meaning.LOADING,
-        "llama.cpp, Hugging Face endpoints",
-        statuses=(503,),
-        words=(LOADING_TEXT,),
+        Meaning.LOADING, "llama.cpp, Hugging Face endpoints", statuses=(503,), words=(LOADING_TEXT,)
     ),
     Row(Meaning.BROKEN, "any server", statuses=(408, 409, 425, *range(500, 600))),
     Row(Meaning.NO_REPLY, "proxies", statuses=(0,)),

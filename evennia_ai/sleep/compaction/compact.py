@@ -145,7 +145,7 @@ class Compactor:
             messages,
             limits,
             stored_tokens,
-            waits=request.waits_for_threshold,
+            waits=request.reason == SLEEP and not request.force,
             force=request.force,
         )
         if isinstance(plan, Skip):
