@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import re
+import sys
 import time
 from itertools import count
 
@@ -12,6 +13,7 @@ from django.apps import apps
 from django.db import connection
 from twisted.internet.task import Clock
 
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from tests.scripted import ScriptedLLM
@@ -362,6 +364,28 @@ def builder(game, tavern, mira):
     """A builder who may edit Mira."""
     mira.locks.add("edit:perm(Builder)")
     return game.player("Bea", tavern, permissions=["Builder"])
+
+
+@pytest.fixture
+def busy(monkeypatch):
+    """Return a function that has a method fail as where the database is busy, or so many times.
+
+    It returns the list of what failed.
+    """
+
+    def busy(owner, method, times=sys.maxsize):
+        real, failed = getattr(owner, method), []
+
+        def fails(*args, **kwargs):
+            if len(failed) < times:
+                failed.append(args)
+                raise StoreUnavailable("database is locked")
+            return real(*args, **kwargs)
+
+        monkeypatch.setattr(owner, method, fails)
+        return failed
+
+    return busy
 
 
 @pytest.fixture

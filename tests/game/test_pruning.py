@@ -7,7 +7,7 @@ import pytest
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
+from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.memory.working_memory import clear_stale_conversations
 from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.sleep.pruning import prune_low_importance_entries
@@ -158,21 +158,13 @@ def test_a_kill_between_the_two_writes_loses_and_doubles_nothing(mira, journal, 
     assert len(cold(mira).archive.all()) == 1
 
 
-def test_a_busy_database_is_tried_again(journal, old, prune, monkeypatch):
+def test_a_busy_database_is_tried_again(journal, old, prune, busy):
     old("Dull weather.")
     for word in ("grey", "brown"):
         old(f"Dull {word} weather.", days=50)
-    put_away, tried = JournalArchive.put_away, []
-
-    def busy(self, *args):
-        tried.append(args)
-        if len(tried) < 3:
-            raise StoreUnavailable("busy")
-        return put_away(self, *args)
-
-    monkeypatch.setattr(JournalArchive, "put_away", busy)
+    failed = busy(JournalArchive, "put_away", times=2)
     assert prune()["pruned"] == 1
-    assert len(tried) == 3
+    assert len(failed) == 2
 
 
 def test_what_is_pinned_at_the_last_moment_stays(mira, journal, old, prune, monkeypatch):

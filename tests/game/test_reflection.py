@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
+from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import LLMReply
 from evennia_ai.models import ModelCall
 from evennia_ai.policy.records.forgetting import cited_by
@@ -171,21 +171,12 @@ def test_without_a_model_it_leaves_what_was_lived_through_for_later(game, mira, 
     assert think_over()["thought_over"] == 15
 
 
-def test_a_busy_database_loses_and_doubles_nothing(game, mira, think_over, monkeypatch):
+def test_a_busy_database_loses_and_doubles_nothing(game, mira, think_over, busy):
     live_through(game, mira, 15)
     game.model.add(line("One.", "j1", "j2") + "\n" + line("Two.", "j1", "j3"))
-    segments = mira.journal.segments
-    write, tried = segments.write, []
-
-    def busy(*changed):
-        tried.append(changed)
-        if len(tried) < 3:
-            raise StoreUnavailable("busy")
-        write(*changed)
-
-    monkeypatch.setattr(segments, "write", busy)
+    failed = busy(mira.journal.segments, "write", times=2)
     assert think_over()["insights"] == 2
-    assert len(tried) == 3
+    assert len(failed) == 2
     assert len(reflections(mira)) == 2
 
 
