@@ -81,7 +81,8 @@ class AICommand(MuxCommand):
             self.check_switches()
             if AssistantScript.shared_services is None or self.services.store_trouble:
                 raise UsageError(self.explain_no_services())
-            self.reader = self.make_reader()
+            who = self.services.who_may_read
+            self.reader = Reader(who, self.has_permission, zone_of(self.caller))
             self.ensure_may_read(self.reads)
             outcome = self.run()
         except AssistantError as error:
@@ -133,9 +134,6 @@ class AICommand(MuxCommand):
         if AssistantScript.shared_services:
             return str(self.services.store_trouble)
         return f"{text('minds_off')} The server log says what to do: |wevennia -l|n."
-
-    def make_reader(self) -> Reader:
-        return Reader(self.services.who_may_read, self.has_permission, zone_of(self.caller))
 
     def has_permission(self, permission: str) -> bool:
         """Return True if the caller has a permission, by their account as for Evennia's locks.
@@ -205,7 +203,10 @@ class AICommand(MuxCommand):
         if not name:
             raise UsageError(f"Which character? See |whelp {self.key}|n.")
         search = partial(self.caller.search, name, quiet=True)
-        found = search() or search(global_search=True) or self.found_by_shown_name(name)
+        found = search() or search(global_search=True)
+        if not found:  # Evennia searches for colours, too
+            known = (script.character for script in all_assistants())
+            found = all_named(name, known, self.caller)
         if not found:
             raise UsageError(
                 f"There is no character called '{clean_output(name, NAME_CHARS)}'. "
@@ -217,10 +218,6 @@ class AICommand(MuxCommand):
                 f"Several match: {', '.join(matches)}. Use a number, such as {found[0].dbref}."
             )
         return found[0]
-
-    def found_by_shown_name(self, name: str) -> list[Any]:
-        """Return the characters with assistants of this name: Evennia searches for colours, too."""
-        return all_named(name, (script.character for script in all_assistants()), self.caller)
 
     def find_assistant(self, name: str) -> AssistantScript:
         """Return the assistant of a character; raises UsageError if it has none."""

@@ -16,7 +16,7 @@ from evennia_ai.game.room_lines import RoomLine, perceive, uncoloured
 from evennia_ai.game.settings import game_settings
 from evennia_ai.game.texts import ACT_STATES, worded
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
-from evennia_ai.llm.probe import BAD, FATAL, GOOD, NOTE, Finding, sum_up
+from evennia_ai.llm.probe import BAD, FATAL, GOOD, NOTE, sum_up
 from evennia_ai.messages import NO_USAGE, Heard
 from evennia_ai.mind import Surroundings
 from evennia_ai.mind.dry_run import DryRun, DryRunCall, DryRunStep, run_dry
@@ -152,7 +152,11 @@ class CmdAITest(TryingCommand):
         address = clean_address(shown_address(profile.base_url or OPENAI_ADDRESS))
         self.tell(f"Testing '{name}': {address}, {model}")
         found = yield self.services.prober.probe(profile, self.tell)
-        self.tell([*map(finding_line, found), sum_up(found, name)])
+        lines = []
+        for one in found:
+            lines.append(f"{WORDS[one.state]} {clean_output(one.text, LINE_CHARS)}")
+            lines += [f"      {clean_output(one.advice, LINE_CHARS)}"] if one.advice else []
+        self.tell([*lines, sum_up(found, name)])
 
 
 def hear_line(
@@ -176,11 +180,6 @@ def tried_lines(assistant: int) -> list[str]:
     told = f"|w{worded(ACT_STATES, row['state'])}|n: {clean_output(row['result'], RESULT_CHARS)}"
     locks = [f"|x{clean_output(one, LINE_CHARS)}|n" for one in locks_of(row["locks"])]
     return [call_text(row["name"], row["arguments"]), told, *locks]
-
-
-def finding_line(finding: Finding) -> str:
-    advice = f"\n      {clean_output(finding.advice, LINE_CHARS)}" if finding.advice else ""
-    return f"{WORDS[finding.state]} {clean_output(finding.text, LINE_CHARS)}{advice}"
 
 
 def dry_run_lines(name: str, heard: Heard, result: DryRun) -> list[str]:

@@ -94,7 +94,7 @@ class CmdAIHistory(HistoryChanges):
     reads = FIGURES
     combined = (frozenset(SWITCHES),)
     switch_options = (
-        *("turns", "find", *SWITCHES, "unanswered", "compactions", "compaction"),
+        *("turns", *SWITCHES, "unanswered", "compactions", "compaction"),
         *("sleep", "journal", "export", "hide", "edit", "retry", "undo"),
     )
 
@@ -126,14 +126,13 @@ class CmdAIHistory(HistoryChanges):
         if (wanted.search or player) and not may_search:
             self.msg(f"Whispers were not searched: {reader.whose(PRIVATE_WORDS)} read them.")
 
-    do_since = do_until = do_player = do_search = do_find = do_default
+    do_since = do_until = do_player = do_search = do_default
 
     def read_wanted(self, typed: str, switches: Sequence[str]) -> tuple[LogFilter, str]:
         """Return the filter that was typed, and its player as a dbref, "" without one."""
-        names = ["search" if switch == "find" else switch for switch in switches]
         now = self.services.now().astimezone(self.reader.zone)
         try:
-            wanted = read_filter(typed, names, now)
+            wanted = read_filter(typed, switches, now)
         except (ValueError, OverflowError) as error:
             raise UsageError(clean_output(str(error), 300)) from error
         return wanted, find_speaker(wanted.player) if wanted.player else ""

@@ -87,15 +87,11 @@ class CmdAIMemory(AICommand):
         if isinstance(work, Deferred):
             yield work
 
-    @inlineCallbacks
-    def do_default(self) -> Steps[None]:
-        journal: RecordStore = self.script.character.journal
-        yield self.list_entries(journal, "has no journal entries yet.")
+    def do_default(self) -> Deferred[None]:
+        return self.list_entries(self.script.character.journal, "has no journal entries yet.")
 
-    @inlineCallbacks
-    def do_archive(self) -> Steps[None]:
-        archive = self.script.character.journal.archive
-        yield self.list_entries(archive, "has no pruned entries.")
+    def do_archive(self) -> Deferred[None]:
+        return self.list_entries(self.script.character.journal.archive, "has no pruned entries.")
 
     @inlineCallbacks
     def list_entries(self, records: RecordStore, if_none: str) -> Steps[None]:
@@ -239,16 +235,13 @@ class CmdAIMemory(AICommand):
             raise UsageError(f"Which entry? Give its number. {lists}")
         kind, _, seq = number.lower().partition(":")
         if kind == LINE and seq.isdecimal() and len(seq) < 19:
-            raise UsageError(self.line_hint(int(seq)))
+            hide = f"|waihistory/hide {self.name} = {int(seq)}|n"
+            what = f"That is no entry but line {int(seq)} of the log."
+            raise UsageError(f"{what} To keep it from prompts: {hide}")
         found: Record | None = records.get(number) or records.get(number.lower())
         if found is None or not may_read(self.reader, found):
             raise UsageError(f"{self.name} has no entry '{clean_output(number, 40)}'. {lists}")
         return found
-
-    def line_hint(self, seq: int) -> str:
-        """Return how to hide a line of the log."""
-        hide = f"|waihistory/hide {self.name} = {seq}|n"
-        return f"That is no entry but line {seq} of the log. To keep it from prompts: {hide}"
 
     def find_audience(self) -> Audience | None:
         """Return the players who were named, by dbref, None if none was.

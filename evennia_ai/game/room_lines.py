@@ -305,7 +305,8 @@ def uncoloured(line: str) -> str:
 
 def perceive(line: RoomLine, words: str, character: Any, config: AssistantConfig) -> Heard:
     """Make an event of a line that a character hears; ``words`` may name what was given."""
-    speaker, said, address = line.speaker, line.line, line.verdict.of(character.dbref)
+    speaker, said = line.speaker, line.line
+    addressed, reason = line.verdict.of(character.dbref)
     is_whisper = said.kind == WHISPER
     return Heard(
         kind=said.kind,
@@ -315,9 +316,9 @@ def perceive(line: RoomLine, words: str, character: Any, config: AssistantConfig
         audience=line.everybody - {character.dbref},
         private=is_whisper or (said.from_assistant and bool(speaker.ndb.ai_in_confidence)),
         repeatable=is_whisper and not said.from_assistant and config.discretion == "trusting",
-        addressed=address.addressed,
+        addressed=addressed,
         hops=said.hops,
-        reason=address.reason,
+        reason=reason,
         authors=authors_behind(speaker) if said.from_assistant else frozenset({speaker.dbref}),
     )
 

@@ -12,8 +12,9 @@ from functools import partial
 from evennia_ai.offline.languages import Asked, exit_parts, match_name
 from evennia_ai.offline.passages import Passage, split_lore
 from evennia_ai.offline.view import SURE, View
-from evennia_ai.offline.words import is_description, rotated, words
+from evennia_ai.offline.words import is_description, rotated
 from evennia_ai.policy.retrieval.words import without_words
+from evennia_ai.policy.texts import plain_words
 
 Handler = Callable[[View, str, str], str]
 # Share of a question's words that a quotation holds: of one about what was told, of any other.
@@ -31,7 +32,8 @@ def answer(view: View, text: str) -> str:
     if not view.language.full:
         return view.phrase(asked.intent.key or "other")
     if not asked.intent.key and view.language.finds("follow_up", text):
-        asked = _as_before(view, asked)
+        before = view.language.asked_of(" ".join(_before(view)[:1])).intent
+        asked = asked._replace(intent=before) if before.tells else asked  # "and a lamp?"
     intent, handler = asked.intent, HANDLERS.get(asked.intent.key)
     told = "" if handler or not view.language.asks(text) else _about_people(view, text, SURE_ENOUGH)
     said = told or (handler(view, text, asked.topic) if handler else _sought(view, asked, text))
@@ -43,12 +45,6 @@ def answer(view: View, text: str) -> str:
     if view.language.asks(text) or view.language.finds("follow_up", text):
         return _to_question(view, text)
     return _to_statement(view, text)
-
-
-def _as_before(view: View, asked: Asked) -> Asked:
-    """Return a question such as "and a lamp?" with the intent of the speaker's last one."""
-    intent = view.language.asked_of(" ".join(_before(view)[:1])).intent
-    return asked._replace(intent=intent) if intent.tells else asked
 
 
 def _before(view: View) -> list[str]:
@@ -144,7 +140,7 @@ def _about_people(view: View, text: str, floor: float = ASKED) -> str:
     if other:
         told = _of_speaker(view, other)
         bare = not view.language.content(
-            without_words(text, words(f"{other} {view.called(other)}"))
+            without_words(text, plain_words(f"{other} {view.called(other)}"))
         )
         telling = [one for one in reversed(told) if one.facts.keys() - {"name"}] or told[::-1]
         asked = [] if bare else _matching(view, text, told, floor)
@@ -181,7 +177,6 @@ def _everything(view: View, text: str = "", topic: str = "") -> str:
 
 
 def _gifts(view: View, text: str, topic: str) -> str:
-    """Return who gave what."""
     given = [s for s in view.transcript.heard if s.kind == "give" and s.speaker]
     giver = _named_other(view, text) or view.speaker
     if giver == view.speaker and view.language.finds("asks_who", text):
@@ -216,7 +211,9 @@ def _identity(view: View, text: str, asked: str) -> str:
     said = view.spoken(Passage(own, "self"))
     said = view.phrase("again", fact=said) if view.repeats(own) and said == own else said
     named = view.name.split()[0].lower() in said.lower()
-    return said if named or view.was_said(view.name) else f"{view.phrase('ask_name')} {said}"
+    return (
+        said if named or view.name.lower() in view.own_talk else f"{view.phrase('ask_name')} {said}"
+    )
 
 
 def _goal(view: View, text: str, topic: str) -> str:
@@ -248,7 +245,7 @@ def _story(view: View, text: str, topic: str) -> str:
 
 def _where_is(view: View, text: str, topic: str, none: str = "not_here") -> str:
     """Return where somebody or something is: here, carried, along a way, or told of."""
-    if set(words(topic)) & set(words(view.name)):
+    if set(plain_words(topic)) & set(plain_words(view.name)):
         return view.phrase("it_is_me")
     here = match_name(topic, view.situation.people)
     if here:
@@ -257,7 +254,7 @@ def _where_is(view: View, text: str, topic: str, none: str = "not_here") -> str:
     if way and set(content(topic)[:1]) & set(content(way)):
         return view.phrase("exits", exits=exit_parts(way)[0])
     found = _about_people(view, text) or _at_hand(view, topic) or view.known(text)
-    if found or not 0 < len(words(topic)) < FEW:
+    if found or not 0 < len(plain_words(topic)) < FEW:
         return found
     return f"{view.phrase(none, thing=topic, other=topic)} {view.offer()}".strip()
 

@@ -26,8 +26,8 @@ from evennia_ai.messages import (
     make_message,
 )
 from evennia_ai.offline.answers import answer
-from evennia_ai.offline.autonomy import act_autonomously
 from evennia_ai.offline.languages import COURTESIES, ENGLISH, GERMAN, HOSTILE, read, read_languages
+from evennia_ai.offline.languages import language_of as known_language
 from evennia_ai.offline.requests import RequestedAction, refusal, requested_action
 from evennia_ai.offline.steps import Calls, done, next_step, words_for_step
 from evennia_ai.offline.transcript import READ_CHARS
@@ -37,13 +37,14 @@ from evennia_ai.offline.words import (
     in_sentence,
     is_description,
     long_sentences,
+    rotated,
     sentences,
-    words,
 )
 from evennia_ai.policy.compaction.summary import newest_within
 from evennia_ai.policy.facts.check import Fact, as_bullets, extract_facts, without_address
 from evennia_ai.policy.retrieval.languages import SNOWBALL, STOP_WORDS
 from evennia_ai.policy.retrieval.words import language_of
+from evennia_ai.policy.texts import plain_words
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, Scene
 
@@ -51,6 +52,7 @@ MODEL = "offline"
 JOURNAL = "add_journal_entry"
 VOCATIVE = 4  # a greeting's rest of fewer words, and of no kind, only calls somebody
 CALLED = "..."  # stands for a sentence that is only the character's name
+RECENT = 3  # emotes that are not made again
 MOST_ANSWERS, LONGEST = 2, 330  # characters of two answers
 UNKNOWN_TONGUES = SNOWBALL.keys() - {ENGLISH, GERMAN}
 EMPTY = ("remark", "unknown", "unknown_self", "why")  # phrases that say nothing beside others
@@ -127,26 +129,22 @@ def _heard_of(view: View, lines: Sequence[HeardLine]) -> View:
     as a sentence of its own."""
     spoken = [line.text[:READ_CHARS] for line in lines if line.kind in SPEECH]
     own = view.answering(lines[0], " ".join(spoken or [line.text for line in lines]))
-    called = _called(view)
+    names = "|".join(map(re.escape, sorted({view.name, *view.situation.people}, key=len)[::-1]))
+    # A list of names at a line's start: "Guard 01 and Guard 03, ".
+    called = re.compile(rf"^(?:(?:{names})(?:,? (?:and|und) |, | & ))*(?:{names})\s*[,:!]\s*", re.I)
     parts: list[str] = []
     for part in (part for text in spoken for part in sentences(own.language.plain(text))):
         bare = without_address(called.sub("", part).strip(), view.name).strip()
-        if not set(words(bare)) - set(words(view.name)):
+        if not set(plain_words(bare)) - set(plain_words(view.name)):
             parts.append(CALLED)
             continue
         opener = own.language.pattern("patterns", "opener").match(bare)
         head, rest = (
             (bare[: opener.end()].rstrip(" ,"), bare[opener.end() :]) if opener else ("", bare)
         )
-        says = len(words(rest)) >= VOCATIVE or "?" in rest or own.language.key_of(rest)
+        says = len(plain_words(rest)) >= VOCATIVE or "?" in rest or own.language.key_of(rest)
         parts += [piece for piece in (head, rest if says or not head else "") if piece]
     return replace(own, lines=tuple(lines), sentences=tuple(parts))
-
-
-def _called(view: View) -> re.Pattern[str]:
-    """Return the pattern of a list of names at a line's start: "Guard 01 and Guard 03, "."""
-    names = "|".join(map(re.escape, sorted({view.name, *view.situation.people}, key=len)[::-1]))
-    return re.compile(rf"^(?:(?:{names})(?:,? (?:and|und) |, | & ))*(?:{names})\s*[,:!]\s*", re.I)
 
 
 def _words_for(view: View) -> tuple[str, str]:
@@ -163,7 +161,7 @@ def _words_for(view: View) -> tuple[str, str]:
             emote, said = _answer_emote(view, line.text)
             parts.append(said)
         elif line.kind == "give":
-            parts.append(_thank(view, line))
+            parts.append(view.phrase("gift", item=view.thing(line.text)))
         elif line.kind == "arrive":
             parts.append(view.phrase("arrive"))
     parts += _answers(view)
@@ -184,10 +182,6 @@ def _answer_emote(view: View, text: str) -> tuple[str, str]:
     row = next((row for row in rows if re.search(row["match"], deed, re.I)), dict[str, str]())
     emote = row.get("emote", "").replace("{who}", in_sentence(view.speaker))
     return emote, view.phrase(row["say"]) if "say" in row else ""
-
-
-def _thank(view: View, line: HeardLine) -> str:
-    return view.phrase("gift", item=view.thing(line.text))
 
 
 def _answers(view: View) -> list[str]:
@@ -218,7 +212,7 @@ def _weighed(view: View) -> list[str]:
     language, parts = view.language, view.sentences
     keys = {text: language.key_of(text) for text in parts}
     weighty = [part for part in parts if keys[part] not in COURTESIES]
-    weighty = [p for p in weighty if len(words(p)) > 1 or "?" in p or len(parts) == 1]
+    weighty = [p for p in weighty if len(plain_words(p)) > 1 or "?" in p or len(parts) == 1]
     if not weighty:
         return list(parts[-1:])
     named = any("name" in language.facts_in(part) for part in weighty)
@@ -281,6 +275,55 @@ def _with_calls(calls: Calls, content: str = "") -> LLMReply:
         for number, (name, arguments) in enumerate(calls)
     )
     return LLMReply(content, made, "tool_calls" if made else "stop", model=MODEL)
+
+
+# --- what the character does unasked: little, in persona, and never twice in a row ----------------
+
+
+def act_autonomously(view: View) -> Calls:
+    """Return the calls of one small act, or a ``noop``."""
+    said = [s.text for s in view.transcript.heard if s.kind in SPEECH]
+    own = view.character.language
+    spoken = known_language(said[-1], view.languages) if said and own.code == ENGLISH else None
+    view = replace(view, language=spoken or own)
+    act = _welcome(view)
+    idle = view.transcript.deeds[-1:] == ["emote"] and not view.transcript.since
+    if view.others and not act and not idle:
+        act = _shown(view, "emote", _pastime(view))
+    return act or ((NOOP, {"reason": "there is nothing to do"}),)
+
+
+def _shown(view: View, tool: str, text: str) -> Calls:
+    return ((tool, {"text": text}),) if text and tool in view.tools else ()
+
+
+def _welcome(view: View) -> Calls:
+    """Return a greeting for those who have arrived and not spoken since."""
+    since = view.transcript.since
+    spoke = {said.speaker for said in since if said.kind in SPEECH}
+    came = dict.fromkeys(said.speaker for said in since if said.kind == "arrives")
+    new = [name for name in came if name in view.others and name not in spoke]
+    if not new:
+        return ()
+    names = view.listed(map(view.called, new))
+    if view.character.tone == "terse" or len(new) > 2:
+        return _shown(view, "emote", view.emote("nods", who=names))
+    known = all(map(view.transcript.met, new))
+    return _shown(view, "say", view.phrase("greet_again" if known else "arrive", who=names))
+
+
+def _pastime(view: View) -> str:
+    """Return the next idle emote, of the character's habits or of anybody's; "" if none."""
+    number, habits = len(view.transcript.emotes), list[str]()
+    if view.language is view.character.language:
+        meanwhile = view.language.pattern("patterns", "meanwhile")
+        bare = (meanwhile.sub("", habit) for habit in view.character.habits)
+        habits = [habit.rstrip(" .,") + "." for habit in bare]
+    done = [text.strip().lower() for text in view.transcript.emotes]
+    choices = rotated([*habits, *view.language.phrases["idle"]], number)
+    tries = (text for before in (done, done[-RECENT:]) for text in choices
+             if text.lower() not in before)  # fmt: skip
+    return next(tries, "")
 
 
 # --- journal entries and summaries: the package's rules tell facts from chatter, word for word ----

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.offline.words import words
 from evennia_ai.policy.retrieval.languages import STOP_WORDS
 from evennia_ai.policy.retrieval.words import find_words, stem
 from evennia_ai.policy.retrieval.words import language_of as function_words_of
+from evennia_ai.policy.texts import plain_words
 
 DATA = Path(__file__).parent / "data"
 ENGLISH, GERMAN = "en", "de"
@@ -112,7 +112,7 @@ class Language:
 
     def tells(self, text: str) -> bool:
         """Return True for a sentence that may tell something, and is no courtesy and no order."""
-        key, long = self.key_of(text), len(words(text)) > SHORT
+        key, long = self.key_of(text), len(plain_words(text)) > SHORT
         is_chatter = key in HOSTILE or (key in CHATTER and not long and not self.facts_in(text))
         return not is_chatter and not self.finds("order", text)
 
@@ -232,7 +232,7 @@ def _language(code: str, data: Mapping[str, Any]) -> Language:
 
 def language_of(text: str, languages: Sequence[Language]) -> Language | None:
     """Return the language of a line, None if nothing tells it."""
-    found, code = words(text), function_words_of(text)
+    found, code = plain_words(text), function_words_of(text)
     points = [
         sum(word in language.common for word in found) + bool(language.marks.search(text))
         for language in languages
@@ -248,10 +248,10 @@ def language_of(text: str, languages: Sequence[Language]) -> Language | None:
 
 def match_name(phrase: str, names: Sequence[str]) -> str:
     """Return the name that a phrase means, by its words; "" if none."""
-    wanted = [_stem(word) for word in words(phrase)]
+    wanted = [_stem(word) for word in plain_words(phrase)]
     best, points = "", 0.0
     for name in names:
-        stems = [_stem(word) for word in words(name) if word not in SMALL]
+        stems = [_stem(word) for word in plain_words(name) if word not in SMALL]
         shared = sum(1.0 + (item == stems[-1]) for item in stems if item in wanted)
         if shared > points:
             best, points = name, shared

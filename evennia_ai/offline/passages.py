@@ -15,8 +15,9 @@ from dataclasses import dataclass, field
 from evennia_ai.offline.character import Character
 from evennia_ai.offline.languages import Language, language_of
 from evennia_ai.offline.transcript import Said, Transcript
-from evennia_ai.offline.words import sentences, words
+from evennia_ai.offline.words import sentences
 from evennia_ai.policy.retrieval.exchange import CONTINUATION, CORRECTION
+from evennia_ai.policy.texts import plain_words
 from evennia_ai.ports import Scene
 
 LONGEST = 240  # characters of two sentences that stay together
@@ -94,7 +95,7 @@ def read_told(
         for part in sentences(text):
             if language.asks(part) or not language.tells(part):
                 continue
-            if len(words(part)) <= FEW_WORDS and not corrects:
+            if len(plain_words(part)) <= FEW_WORDS and not corrects:
                 continue
             facts = language.facts_in(part)
             whole = f"{before} ... {part}" if corrects else part

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from evennia_ai.messages import Situation
 from evennia_ai.offline.languages import ENGLISH, Language, match_exit, match_name
 from evennia_ai.offline.view import View
-from evennia_ai.offline.words import with_article, words
+from evennia_ai.offline.words import with_article
 from evennia_ai.policy.retrieval.words import stem
+from evennia_ai.policy.texts import plain_words
 
 MOST_WORDS = 8  # of a thing's name
 # Intents that no request is read from.
@@ -131,7 +132,7 @@ class _Asked:
     def walk(self) -> RequestedAction | None:
         found, exits = self.lead("go"), self.situation.exits
         place = match_exit(found["rest"] if found else "", exits)
-        if not found and len(words(self.text)) == 1 and match_exit(self.text, exits):
+        if not found and len(plain_words(self.text)) == 1 and match_exit(self.text, exits):
             place = match_exit(self.text, exits)
         elif self.search("return", self.text) and not place and len(exits) == 1:
             place = exits[0]
@@ -159,7 +160,7 @@ class _Asked:
         if source and (place or match_name(source["place"], situation.things)):
             item = item[: source.start()].strip()
         asked_for = match_name(item, self.names) or place or self.lead("give")
-        if not item or not asked_for or len(words(item)) > MOST_WORDS:
+        if not item or not asked_for or len(plain_words(item)) > MOST_WORDS:
             return None
         receiver = match_name(to, situation.people) or self.speaker
         return RequestedAction("fetch" if place else "give", self.speaker, item, place, receiver)
@@ -222,4 +223,4 @@ def _law(view: View, text: str, implied: str = "") -> str:
 def _bare(language: Language, text: str) -> list[str]:
     """Return the stems of a text's words, prepositions included, without "I", "never" and such."""
     small = language.data.get("law", {}).get("small", "").split()
-    return [stem(word, language.code) for word in words(text) if word not in small]
+    return [stem(word, language.code) for word in plain_words(text) if word not in small]

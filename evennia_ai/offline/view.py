@@ -103,10 +103,6 @@ class View:
         """Return everything that the character said, in lower case."""
         return "\n".join((*self.transcript.own, *self.scene.excuses)).lower()
 
-    def was_said(self, text: str) -> bool:
-        """Return True if the character said this before in the conversation."""
-        return text.rstrip(".!?").lower() in self.own_talk
-
     @cached_property
     def recent(self) -> tuple[str, ...]:
         """Return the character's newest lines."""

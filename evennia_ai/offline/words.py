@@ -6,7 +6,9 @@ import re
 import zlib
 from collections.abc import Iterable
 
-WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
+from evennia_ai.policy import texts
+from evennia_ai.policy.texts import plain_words
+
 SENTENCE_END = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"”»)'’]))\s+(?=\S)")
 ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Capt|Sgt|Lt|[A-Z])\.$")
 LOWER_START = re.compile(r"(?:^|(?<=[.!?] ))([a-zà-ÿ])")
@@ -15,36 +17,20 @@ DESCRIBING = frozenset({"a", "an", "the", "some", "ein", "eine"})
 LONG_SENTENCE = 3  # words of a sentence that may be said again soon
 
 
-def words(text: str) -> list[str]:
-    """Return the words of a text in lower case."""
-    return WORD.findall(text.lower().replace("’", "'"))
-
-
 def sentences(text: str) -> list[str]:
     """Return the sentences of a text, with single spaces."""
-    found: list[str] = []
-    for part in SENTENCE_END.split(" ".join(text.split())):
-        if found and ABBREVIATION.search(found[-1]):
-            found[-1] += " " + part
-        elif part.strip():
-            found.append(part.strip())
-    return found
+    return [part.strip() for part in texts.sentences(" ".join(text.split()))]
 
 
 def long_sentences(text: str) -> list[str]:
     """Return the sentences that must not be repeated soon, without case and punctuation."""
-    parts = (words(part) for part in re.split(r"[.!?…]+", text))
+    parts = (plain_words(part) for part in re.split(r"[.!?…]+", text))
     return [" ".join(part) for part in parts if len(part) > LONG_SENTENCE]
 
 
 def capitals(text: str) -> str:
     """Return the text with every sentence beginning in upper case."""
     return LOWER_START.sub(lambda found: found[1].upper(), text)
-
-
-def joined(text: str) -> str:
-    """Return sentences as one, joined by semicolons."""
-    return re.sub(r"[.!] (?=\S)", "; ", text)
 
 
 def ended(text: str) -> str:

@@ -52,8 +52,8 @@ class Said:
 
     @cached_property
     def text(self) -> str:
-        """Return the words in one spelling."""
-        return spell(self.words)
+        """Return the words in one spelling, numbers as ``#``."""
+        return NUMBER.sub("#", plain(self.words))
 
     @cached_property
     def spelled_code(self) -> str:
@@ -275,10 +275,7 @@ TABLE = (
     Row(Meaning.MOVED, "proxies", statuses=range(300, 400)),
     Row(Meaning.BUSY, "any server", statuses=(429,)),
     Row(
-        Meaning.LOADING,
-        "llama.cpp, Hugging Face endpoints",
-        statuses=(503,),
-        words=(LOADING_TEXT,),
+        Meaning.LOADING, "llama.cpp, Hugging Face endpoints", statuses=(503,), words=(LOADING_TEXT,)
     ),
     Row(Meaning.BROKEN, "any server", statuses=(408, 409, 425, *range(500, 600))),
     Row(Meaning.NO_REPLY, "proxies", statuses=(0,)),
@@ -314,11 +311,6 @@ def is_silent_overflow(reply: LLMReply, window: int) -> bool:
     empty = not reply.content and not reply.tool_calls
     cut_off = reply.finish_reason == "length" and empty and prompt >= NEARLY_ALL * window
     return prompt > window or cut_off
-
-
-def spell(text: str) -> str:
-    """Return text in lower case without quotes, ``_`` and ``/`` as spaces, numbers as ``#``."""
-    return NUMBER.sub("#", plain(text))
 
 
 def plain(text: str) -> str:

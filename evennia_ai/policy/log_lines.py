@@ -253,7 +253,8 @@ def split_values(typed: str, switches: Sequence[str]) -> dict[str, str]:
     first, *rest = NEXT.split(typed)
     pairs: list[tuple[str, str]] = []
     if not switches:
-        rest = [f"{PAGE} {first}" if is_number(first) else first, *rest] if typed else []
+        is_page = " " not in first and first.lower() not in FILTERS  # right or wrong
+        rest = [f"{PAGE} {first}" if is_page else first, *rest] if typed else []
     elif len(switches) == 1:
         pairs = [(switches[0], first)]
     else:
@@ -278,11 +279,6 @@ def without_page(typed: str) -> str:
     """Return the filters that were typed, without a page."""
     parts = NEXT.split(typed.strip())
     return ", ".join(p for p in parts if not p.isdecimal() and not p.lower().startswith("page "))
-
-
-def is_number(text: str) -> bool:
-    """Return True for what can only be a page number, right or wrong."""
-    return not text.partition(" ")[2] and text.lower() not in FILTERS
 
 
 def read_time(

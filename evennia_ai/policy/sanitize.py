@@ -156,7 +156,7 @@ def inert(text: str, hosts: Collection[str] = (), functions: bool = False) -> st
         hosts: the hosts to which an address stays a link, ``*`` for all; see `is_allowed`.
         functions: True if Evennia parses ``$func()`` in all that it sends.
     """
-    text = break_tags(break_links(text, hosts))
+    text = MXP_TAG.sub(f"<{GAP}", break_links(text, hosts))
     text = FRAGILE_PIPE.sub(f"|{GAP}", text.replace("|", "||"))
     text = BRACES.sub(lambda run: run[0] * 2, text)
     if functions:
@@ -186,11 +186,6 @@ def is_allowed(link: re.Match[str], hosts: Collection[str]) -> bool:
     return ANY_HOST in hosts or any(
         name == host.lower() or name.endswith(f".{host.lower()}") for host in hosts
     )
-
-
-def break_tags(text: str) -> str:
-    """Return a text in which an MXP client finds no tag, also with other text behind it."""
-    return MXP_TAG.sub(f"<{GAP}", text)
 
 
 def clean_heard(text: str, limit: int = 2_000) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -141,23 +142,17 @@ def split_result(result: Mapping[str, Any]) -> tuple[Figures, str]:
 def describe_step(texts: StepTexts, name: str, figures: Mapping[str, Any], error: str = "") -> str:
     """Return what one step did, as a line: its title, then its result."""
     title, sentence = texts.get(name, ("", ""))
-    return f"{title or plain(name)}: {describe_result(sentence, figures, error)}"
-
-
-def describe_result(sentence: str, figures: Mapping[str, Any], error: str) -> str:
-    """Return a step's result in words."""
+    title, told = title or plain(name), ""
     if error or figures.get("success") is False:
-        return f"failed, {error or 'for a reason that stands in the log'}"
+        return f"{title}: failed, {error or 'for a reason that stands in the log'}"
     if figures.get("skipped"):
-        return f"not done, {figures.get('reason') or 'for no reason given'}"
-    try:
+        return f"{title}: not done, {figures.get('reason') or 'for no reason given'}"
+    with suppress(KeyError, ValueError, TypeError):
         told = sentence.format(**figures)
-    except (KeyError, ValueError, TypeError):
-        told = ""
     if not told:
-        return list_figures(figures) or "nothing to do"
+        return f"{title}: {list_figures(figures) or 'nothing to do'}"
     notes = list_figures({name: figures.get(name) for name in NOTES})
-    return f"{told}; {notes}" if notes else told
+    return f"{title}: {told}; {notes}" if notes else f"{title}: {told}"
 
 
 def list_figures(figures: Mapping[str, Any]) -> str:

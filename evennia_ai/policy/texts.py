@@ -77,6 +77,7 @@ def plain_words(text: str) -> list[str]:
 # A full stop ends a sentence only before white space, and not behind a title.
 STOP = (
     r"(?:(?:[!?…؟]++|(?<!\bMr)(?<!\bMrs)(?<!\bMs)(?<!\bDr)(?<!\bSt)"
+    r"(?<!\bCapt)(?<!\bSgt)(?<!\bLt)"
     r"\.++(?=[!?…\"”»'’)*_\]]*+(?:\s|\Z)))[.!?…]*+[\"”»'’)*_\]]*+"
     r"|[。！？]++[」』”’）】]*+|(?=\n)|\Z)"
 )

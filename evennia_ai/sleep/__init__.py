@@ -24,9 +24,8 @@ class StepGivenUp(AssistantError):
 class PassTime:
     """The time of one sleep pass; ``is_over`` once it is broken off because somebody waits."""
 
-    def __init__(self, clock: Clock, step_time_s: float = STEP_TIME_S) -> None:
+    def __init__(self, clock: Clock) -> None:
         self.clock = clock
-        self.step_time_s = step_time_s
         self.is_over = False
         self._end: Any = None
         self._give_up: Callable[[str], None] | None = None
@@ -65,8 +64,8 @@ class PassTime:
                 timer.cancel()
             return result
 
-        late = f"given up after {self.step_time_s:.0f} s"
-        timer = self.clock.callLater(self.step_time_s, give_up, late)
+        late = f"given up after {STEP_TIME_S:.0f} s"
+        timer = self.clock.callLater(STEP_TIME_S, give_up, late)
         self._give_up = give_up
         came.addBoth(settle)
         running.addBoth(arrive)

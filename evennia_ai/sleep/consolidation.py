@@ -36,12 +36,6 @@ Report = Callable[[int, int], object]
 Rows = dict[str, list[MemoryRow]]
 
 
-def is_named(journal: Journal, entry_id: str, memory_id: str) -> bool:
-    """Return True if an entry still exists and names this memory."""
-    entry = journal.get(entry_id)
-    return entry is not None and memory_of(entry) == memory_id
-
-
 def write_links(journal: Journal, pairs: Sequence[tuple[Record, str]]) -> int:
     """Link entries to their memories in one transaction; return how many have not changed."""
     changes: dict[str, dict[str, Any]] = {}
@@ -172,7 +166,8 @@ class MemoryLinks:
         ids = {**there, **stored}
         pairs = [(entry, ids[entry["id"]]) for entry in entries if entry["id"] in ids]
         linked_now = yield persist(self._clock, partial(write_links, journal, pairs))
-        stray += [known for entry, known in pairs if not is_named(journal, entry["id"], known)]
+        now = ((journal.get(entry["id"]), known) for entry, known in pairs)
+        stray += [known for entry, known in now if entry is None or memory_of(entry) != known]
         yield memory.delete(stray)
         return {"stored": len(stored), "already_there": len(there), "linked": linked_now}
 

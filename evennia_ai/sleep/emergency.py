@@ -82,7 +82,9 @@ class Emergency:
         Fires as `run_pre_compaction_extraction` does; an error does not stop the compaction. Fails
         with TurnAborted and StoreUnavailable only.
         """
-        reason = self._reason_to_skip(use)
+        # The model must see the whole talk, or it would journal half of a matter.
+        too_full = TOO_FULL if use.ratio > 1 else ""
+        reason = SOMEBODY_WAITS if self._inbox.open_events() else too_full
         if reason:
             log.info("{name}: nothing journalled: {reason}", name=self._who.name, reason=reason)
             return {"skipped": True, "reason": reason}
@@ -99,12 +101,3 @@ class Emergency:
             log.failure("{name}: extraction failed; compacting", name=self._who.name)
             return {"success": False, "error": f"{type(error).__name__}: {error}"}
         return result
-
-    def _reason_to_skip(self, use: ContextUse) -> str:
-        """Return why not to extract facts now, empty if nothing speaks against it.
-
-        The model must see the whole conversation, or it would journal half of a matter.
-        """
-        if self._inbox.open_events():
-            return SOMEBODY_WAITS
-        return TOO_FULL if use.ratio > 1 else ""

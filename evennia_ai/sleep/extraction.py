@@ -69,11 +69,6 @@ class Extracted:
     iterations: int = 0
     stopped_by: str = NOOP
 
-    def plus(self, more: Extracted) -> Extracted:
-        """Return the sum with a later loop."""
-        facts = self.facts_recorded + more.facts_recorded
-        return Extracted(facts, self.iterations + more.iterations, more.stopped_by)
-
 
 @dataclass(frozen=True)
 class ExtractionLimits:
@@ -127,14 +122,14 @@ class Extraction:
         """
         if not self._settings.config.pre_compact_extraction_enabled:
             return skip("extraction disabled")
-        evicted = self._evicted_messages(use)
-        if not evicted:
+        task = self._decide(CompactionRequest(SLEEP), use)
+        if isinstance(task, Skip) or len(task.evicted) < LEAST_MESSAGES:
             return skip(f"fewer than {LEAST_MESSAGES} messages")
         # A turn that an error left open would otherwise stay open behind the turns of the loops.
         yield persist(self._clock, self._turns.recover)
         yield persist(self._clock, partial(self._life.signal, SIGNAL, True))
         try:
-            found: Extracted = yield self._ask_for_facts(evicted, limits)
+            found: Extracted = yield self._ask_for_facts(task.evicted, limits)
         except ProviderError as error:
             message = "{name}: the model journalled no facts before the compaction: {error}"
             log.warn(message, name=self._who.name, error=error)
@@ -142,12 +137,6 @@ class Extraction:
         finally:
             yield persist(self._clock, partial(self._life.signal, SIGNAL, False))
         return {"success": True, **asdict(found)}
-
-    def _evicted_messages(self, use: ContextUse) -> Sequence[Message]:
-        """Return what the next compaction evicts, nothing if that is too little to ask about."""
-        task = self._decide(CompactionRequest(SLEEP), use)
-        few = isinstance(task, Skip) or len(task.evicted) < LEAST_MESSAGES
-        return () if isinstance(task, Skip) or few else task.evicted
 
     @inlineCallbacks
     def _ask_for_facts(
@@ -160,7 +149,9 @@ class Extraction:
         for key in split_by_audience(evicted):
             if limits.is_interrupted():
                 return replace(total, stopped_by=INTERRUPTED)
-            total = total.plus((yield self._extract_for(part_audience(key), limits)))
+            more: Extracted = yield self._extract_for(part_audience(key), limits)
+            facts = total.facts_recorded + more.facts_recorded
+            total = Extracted(facts, total.iterations + more.iterations, more.stopped_by)
         return total
 
     @inlineCallbacks

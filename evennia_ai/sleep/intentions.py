@@ -67,23 +67,15 @@ class GoalReview:
         over = goals.over(config.archive_days)
         removed: int = yield persist(self._services.clock, partial(goals.remove, *over))
         every = goals.all()
-        wanting = (
-            [goal for goal in every if needs_steps(goal, every)]
-            if self._background.has_model
-            else []
-        )
+        has_model = self._background.has_model
+        wanting = [goal for goal in every if has_model and needs_steps(goal, every)]
         work = partial(self._find_steps, goals)
         asked: Asked[Counter[str]] = yield self._background.ask_each(wanting[:CALLS_A_PASS], work)
         if not (faded or removed or asked.calls):
             return skip("nothing to do about them")
         total = sum(asked.results, Counter[str]())
-        figures = {
-            "faded": faded,
-            "removed": removed,
-            "steps": total["steps"],
-            "calls": asked.calls,
-        }
-        return asked.report(**figures, cut_off=total["cut_off"])
+        figures = {"steps": total["steps"], "calls": asked.calls, "cut_off": total["cut_off"]}
+        return asked.report(faded=faded, removed=removed, **figures)
 
     @inlineCallbacks
     def _find_steps(self, goals: Goals, goal: Record) -> Steps[Counter[str]]:
@@ -136,9 +128,8 @@ class DayPlanning:
             return skip("its day is planned, or cannot be")
         goals = by_weight(self._who.character.ai_goals.open())[:MOST_GOALS]
         requests = [goals] if self._background.has_model else []
-        work = self._ask
         asked: Asked[tuple[Sequence[Planned], bool]] = yield self._background.ask_each(
-            requests, work
+            requests, self._ask
         )
         if asked.error:
             return asked.report(parts=0, calls=asked.calls)

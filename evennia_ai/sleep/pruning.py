@@ -83,7 +83,6 @@ class Pruning:
         return {"success": True, **done, "kept": kept}
 
     def _reason_for_nothing(self, kept: int) -> str:
-        """Return why nothing was archived."""
         config = self._settings.config
         if not config.prune_enabled:
             return "pruning disabled"
@@ -92,7 +91,6 @@ class Pruning:
         return "nothing faded"
 
     def _fading(self) -> Fading:
-        """Return when entries of this assistant fade."""
         own = self._settings.config
         return Fading(
             own.prune_retention, own.prune_importance, own.prune_age_days, own.prune_floor

@@ -36,17 +36,11 @@ def store_insights(journal: Journal, insights: Sequence[Insight], looked_at: dat
     """Store the insights whose entries all still exist with one audience; return how many."""
     new = []
     for insight in insights:
-        cited = cited_entries(journal, insight)
-        if cited:
+        cited = [entry for entry in map(journal.get, insight.because) if entry]
+        audiences = {tuple(entry["audience"] or ("*",)) for entry in cited}
+        if len(cited) == len(insight.because) and len(audiences) == 1:
             new.append(insight_entry(insight, cited, looked_at.isoformat()))
     return journal.add_all(new)
-
-
-def cited_entries(journal: Journal, insight: Insight) -> list[Record]:
-    """Return the entries behind an insight; none if one is gone or their audiences differ now."""
-    cited = [entry for entry in map(journal.get, insight.because) if entry]
-    audiences = {tuple(entry["audience"] or ("*",)) for entry in cited}
-    return cited if len(cited) == len(insight.because) and len(audiences) == 1 else []
 
 
 @dataclass(frozen=True, eq=False)

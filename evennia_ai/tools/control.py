@@ -17,7 +17,7 @@ from evennia_ai.policy.sleep_schedule import (
     BedtimeState,
     why_not_to_bed,
 )
-from evennia_ai.ports import ToolContext, ToolParts
+from evennia_ai.ports import ToolContext
 from evennia_ai.tools.base import EVERYBODY, tool
 from evennia_ai.tools.permission import People
 
@@ -74,16 +74,11 @@ def bedtime_state(context: ToolContext) -> BedtimeState:
     """Return what decides whether the character may go to sleep now."""
     parts = context.assistant
     woken_at = parts.rest.woken_at
+    partners = parts.company.partners.items()
+    latest = max((at for dbref, at in partners if dbref not in context.speakers), default=None)
     return BedtimeState(
         unanswered=len(parts.inbox.open_events().waiting),
-        addressed_s=last_addressed_s(parts, context),
+        addressed_s=(parts.services.now() - latest).total_seconds() if latest else None,
         woken_s=None if woken_at is None else parts.services.clock.seconds() - woken_at,
         refused=not may_be_sent_to_bed(context),
     )
-
-
-def last_addressed_s(parts: ToolParts, context: ToolContext) -> float | None:
-    """Return the seconds since a partner outside this turn talked, None if there is none."""
-    others = (at for dbref, at in parts.company.partners.items() if dbref not in context.speakers)
-    latest = max(others, default=None)
-    return None if latest is None else (parts.services.now() - latest).total_seconds()

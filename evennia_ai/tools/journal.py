@@ -14,7 +14,6 @@ from evennia_ai.policy.compaction.materials import entry_ref, is_synthesis, sele
 from evennia_ai.policy.compaction.summary import transcript_lines
 from evennia_ai.policy.limits.people import plan_pin
 from evennia_ai.policy.records.journal_entry import GIVEN, score_importance
-from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import UNGUARDED
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.scheduling import Steps, persist
@@ -87,7 +86,8 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
         raise NothingDone("That is too long to keep in mind: say it shorter.")
 
     def write() -> int:
-        own = [e for e in journal.pinned(everything=True) if is_own_pin(e)]
+        pins = journal.pinned(everything=True)  # without those of a builder and the game's code
+        own = [e for e in pins if e["source_type"] != BUILDER and e["importance_by"] != GIVEN]
         most = parts.config.person_pins
         plan = plan_pin(own, context.speakers, room, most, parts.settings.count_text)
         if plan.refusal:
@@ -104,11 +104,6 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
     gone: int = yield persist(parts.services.clock, write)
     # Their words may be others' secrets.
     return "You keep it in mind." + (OLDER_PINS.format(count=gone) if gone else "")
-
-
-def is_own_pin(entry: Record) -> bool:
-    """Return True if the character pinned the entry, not a builder or the game's code."""
-    return bool(entry["source_type"] != BUILDER and entry["importance_by"] != GIVEN)
 
 
 def entry_fields(context: ToolContext, content: str) -> dict[str, Any]:

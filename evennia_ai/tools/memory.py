@@ -59,16 +59,11 @@ def search_history(context: ToolContext, arguments: SearchArguments) -> Steps[st
         parts.memories(), parts.log, parts.services, words, context.audience, upto, only_lines=True
     )
     found = sorted((hit.record for hit in hits), key=lambda line: line["seq"])
-    if not any(shares_word(words, line["words"]) for line in found):
+    wanted = set(asked_words(words))
+    if not any(not wanted or wanted.intersection(find_words(one["words"])) for one in found):
         is_all_shown = parts.log.current.record is None
         return ALL_SHOWN if is_all_shown else "Nothing of that kind was said."
     return recall_result(context, found, [parts.lines.line(line) for line in found])
-
-
-def shares_word(query: str, text: str) -> bool:
-    """Return True if a text holds one of a query's words that matter, or if none of them does."""
-    wanted = set(asked_words(query))
-    return not wanted or not wanted.isdisjoint(find_words(text))
 
 
 def last_seq_before(context: ToolContext) -> int | None:

@@ -258,8 +258,7 @@ def wait_for_speaker(item: Tool, context: ToolContext, exact: str) -> ToolResult
     person = only_speaker(context)
     if pending_acts.asked_of(person.dbref, context.assistant.services.now()):
         raise ToolDenied("They have not answered yet whether you may do the last such thing.")
-    act = pending_act(item, context, exact, CONFIRM)
-    act = replace(act, id=pending_acts.put(act))
+    act = put_act(item, context, exact, CONFIRM)
     ask_to_confirm(person, context.character, act, item.purpose)
     name = display_name(person, context.character)
     return ToolResult(ASKED, f"Not done yet. {name} is asked whether you may: wait for the answer.")
@@ -273,8 +272,7 @@ def wait_for_staff(item: Tool, context: ToolContext, exact: str) -> ToolResult:
         raise ToolDenied("The staff is asked for exactly that already.")
     if len(queue) >= MOST_WAITING:
         raise ToolDenied("Too much waits for the staff already.")
-    act = pending_act(item, context, exact, APPROVE)
-    act = replace(act, id=pending_acts.put(act))
+    act = put_act(item, context, exact, APPROVE)
     tell_staff(context.assistant.name, act, item.approval)
     return ToolResult(ASKED, "Not done yet. The staff is asked; it may take a long time.")
 
@@ -289,12 +287,12 @@ def only_speaker(context: ToolContext) -> Any:
     return people[0]
 
 
-def pending_act(item: Tool, context: ToolContext, exact: str, needs: str) -> PendingAct:
-    """Return a call as an act that waits."""
+def put_act(item: Tool, context: ToolContext, exact: str, needs: str) -> PendingAct:
+    """Store a call as an act that waits; return it."""
     parts = context.assistant
     now, config = parts.services.now(), parts.config
     within_s = config.approve_within if needs == APPROVE else config.confirm_within
-    return PendingAct(
+    act = PendingAct(
         id=0,
         assistant_id=parts.id,
         needs=needs,
@@ -308,3 +306,4 @@ def pending_act(item: Tool, context: ToolContext, exact: str, needs: str) -> Pen
         at=now,
         expires_at=now + timedelta(seconds=within_s),
     )
+    return replace(act, id=pending_acts.put(act))

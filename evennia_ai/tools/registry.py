@@ -66,10 +66,7 @@ class ToolRegistry:
 
     def permitted(self, context: ToolContext, specs: Iterable[ToolSpec]) -> list[ToolSpec]:
         """Return those of some tools whose locks let every author of the prompt pass."""
-        turn = open_turn(context.assistant)
-        return [
-            spec for spec in specs if all(self._ask(self.tools[spec.name], context, turn).values())
-        ]
+        return [s for s in specs if all(self.answers(self.tools[s.name], context).values())]
 
     @inlineCallbacks
     def run(
@@ -114,13 +111,8 @@ class ToolRegistry:
 
         Of a tool that only answers, those who speak now count, since one of them must confirm it.
         """
-        return self._ask(item, context, open_turn(context.assistant))
-
-    def _ask(
-        self, item: Tool, context: ToolContext, turn: tuple[int, int] | None
-    ) -> Mapping[str, bool]:
         authors = known(context.speakers) if item.answers_only else context.all_authors
-        return self.people.answers(authors, item.lock, turn)
+        return self.people.answers(authors, item.lock, open_turn(context.assistant))
 
     def _ensure_rights(self, item: Tool, context: ToolContext) -> None:
         """Raise ToolDenied if a lock or the character's rights forbid a tool; note the answers."""

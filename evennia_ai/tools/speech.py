@@ -64,9 +64,9 @@ def whisper(context: ToolContext, arguments: WhisperArguments) -> ToolResult:
         target = find_named(arguments.target, present, context.character)
         receivers = [target] if target else []
     if not receivers:
-        raise NothingDone(
-            f"Nobody of that name is here to hear you. {people_here(context, present)}"
-        )
+        names = ", ".join(display_name(person, context.character) for person in present)
+        here = f"Here are: {names}." if names else "Nobody is here."
+        raise NothingDone(f"Nobody of that name is here to hear you. {here}")
     if not may_be_heard_by(context, receivers):
         raise NothingDone("What was told you in confidence is not for that person.")
     return deliver_whisper(context, arguments.text, receivers)
@@ -177,9 +177,3 @@ def deliver_whisper(context: ToolContext, text: str, receivers: list[Any]) -> To
         raise NothingDone("Nobody who may hear this is here any more.")
     speak(context, text, receivers=receivers, whisper=True)
     return ToolResult(DONE, WHISPERED, frozenset(who.dbref for who in receivers))
-
-
-def people_here(context: ToolContext, present: Iterable[Any]) -> str:
-    """Return a sentence for the model that names the people present."""
-    names = ", ".join(display_name(person, context.character) for person in present)
-    return f"Here are: {names}." if names else "Nobody is here."

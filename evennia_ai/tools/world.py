@@ -241,9 +241,7 @@ def show(character: Character, key: str, receiver: Any = None, **things: Any) ->
     if line == TEXTS[key]:  # Evennia's articles are English
         named = {name: WithArticle(thing) for name, thing in things.items()}
     character.location.msg_contents(
-        line,
-        from_obj=character,
-        mapping={"actor": character, "receiver": receiver, **named},
+        line, from_obj=character, mapping={"actor": character, "receiver": receiver, **named}
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import re
+import sys
 import time
 from itertools import count
 
@@ -13,6 +14,7 @@ from django.apps import apps
 from django.db import connection
 from twisted.internet.task import Clock
 
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
@@ -163,6 +165,18 @@ class Game:
 
     def _texts(self, number):
         return [str(message["content"]) for message in self.model.requests[number].messages]
+
+    def asleep(self, mind, step, profile=None):
+        """Run a step of sleep, with a model profile if one is given; returns its result."""
+        mind.settings.resolve()
+        mind.settings._profile = profile or mind.settings._profile
+        fired = []
+        step().addBoth(fired.append)
+        for _ in range(300):
+            if fired:
+                break
+            self.run(1)
+        return fired[0]
 
     def run(self, seconds=0.0):
         """Advance the clock in steps, so that each step sees the effects of the one before."""
@@ -373,6 +387,35 @@ def use(game, mira, ann):
 @pytest.fixture
 def bob(game, tavern, mira):
     return game.player("Bob", tavern)
+
+
+@pytest.fixture
+def builder(game, tavern, mira):
+    """A builder who may edit Mira."""
+    mira.locks.add("edit:perm(Builder)")
+    return game.player("Bea", tavern, permissions=["Builder"])
+
+
+@pytest.fixture
+def busy(monkeypatch):
+    """Return a function that has a method fail as where the database is busy, or so many times.
+
+    It returns the list of what failed.
+    """
+
+    def busy(owner, method, times=sys.maxsize):
+        real, failed = getattr(owner, method), []
+
+        def fails(*args, **kwargs):
+            if len(failed) < times:
+                failed.append(args)
+                raise StoreUnavailable("database is locked")
+            return real(*args, **kwargs)
+
+        monkeypatch.setattr(owner, method, fails)
+        return failed
+
+    return busy
 
 
 @pytest.fixture

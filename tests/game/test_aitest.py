@@ -11,11 +11,6 @@ pytestmark = pytest.mark.engine
 
 
 @pytest.fixture
-def builder(game, tavern):
-    return game.player("Bea", tavern, permissions=["Builder"])
-
-
-@pytest.fixture
 def admin(game, tavern):
     return game.player("Ada", game.room("Office"), permissions=["Admin"])
 

@@ -1,15 +1,7 @@
 """``ainote``: a builder's note in a character's prompts."""
 
-import pytest
-
 from tests.game.conftest import flat
 from tests.scripted import call
-
-
-@pytest.fixture
-def builder(game, tavern, mira):
-    mira.locks.add("edit:perm(Builder)")
-    return game.player("Bea", tavern, permissions=["Builder"])
 
 
 def asked(game, ann):

@@ -8,7 +8,6 @@ from twisted.internet.defer import Deferred
 from twisted.logger import capturedLogs
 
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.models import Event, Message, ModelCall, ToolCall, Turn
 from evennia_ai.services.assistant_service import AssistantService
@@ -31,19 +30,6 @@ def crash(game, script):
     return service
 
 
-def failing_times(monkeypatch, method, times):
-    """Have a method of the tables fail as a locked database would, a number of times."""
-    real, left = getattr(TableTurns, method), [None] * times
-
-    def flaky(self, *args, **kwargs):
-        if left:
-            left.pop()
-            raise StoreUnavailable("database is locked")
-        return real(self, *args, **kwargs)
-
-    monkeypatch.setattr(TableTurns, method, flaky)
-
-
 def test_steered_in_mid_turn_the_words_are_answered_afterwards(game, ann, mira):
     late = Deferred()
     game.model.add(late, call("say", text="Back."))
@@ -62,9 +48,9 @@ def test_steered_in_mid_turn_the_words_are_answered_afterwards(game, ann, mira):
 
 @pytest.mark.parametrize(("method", "times"), [("intend", 1), ("intend", 2), ("finish", 1)])
 def test_a_locked_database_loses_nothing_and_says_nothing_twice(
-    game, ann, mira, monkeypatch, method, times
+    game, ann, mira, busy, method, times
 ):
-    failing_times(monkeypatch, method, times)
+    busy(TableTurns, method, times)
     game.model.add(call("say", text="one"), call("say", text="two"))
     ann.do("say hi")
     game.run(10)

@@ -120,14 +120,14 @@ def test_stopped_it_answers_nothing_until_it_is_started(game, admin, guard):
     assert admin.last() == 'Guard says, "Halt!"'
 
 
-def drive_delete(admin, script, answer):
+def drive_delete(admin, answer):
     """Run the command's dialogue as Evennia would; returns its question."""
     from evennia_ai.commands.setup.command import CmdAISetup
 
     command = CmdAISetup()
     command.caller, command.session = admin.character, admin.session
-    command.script, command.name = script, "Guard"
-    dialogue = command.confirm_delete()
+    command.lhs = "Guard"
+    dialogue = command.do_delete()
     question = next(dialogue)
     with suppress(StopIteration):
         dialogue.send(answer)
@@ -140,7 +140,7 @@ def test_delete_asks_first(game, admin, guard):
     admin.do("aisetup Guard = You are a guard.")
     admin.do("aisetup/delete Guard")
     assert "Delete it? yes/[no]" in admin.last()
-    drive_delete(admin, guard.assistant, "no")
+    drive_delete(admin, "no")
     assert admin.last() == "Nothing was deleted."
     assert guard.assistant
 
@@ -150,7 +150,7 @@ def test_delete_leaves_the_character_and_nothing_else(game, admin, guard):
     game.model.add(call("say", text="Halt!"))
     admin.do("say hello")
     game.run()
-    assert "with its 3 messages" in drive_delete(admin, guard.assistant, "yes")
+    assert "with its 3 messages" in drive_delete(admin, "yes")
     assert not Message.objects.exists()
     assert not Event.objects.exists()
     assert guard.pk

@@ -84,13 +84,9 @@ def test_two_compactions_are_undone_one_after_the_other(conversation):
     assert conversation.undo() is None
 
 
-def test_a_compaction_that_cannot_be_stored_changes_nothing(conversation, monkeypatch):
+def test_a_compaction_that_cannot_be_stored_changes_nothing(conversation, busy):
     before = contents(conversation)
-
-    def locked(*args, **kwargs):
-        raise StoreUnavailable("locked")
-
-    monkeypatch.setattr(conversation.compactions, "commit", locked)
+    busy(conversation.compactions, "commit")
     with pytest.raises(StoreUnavailable):
         conversation.compact(record(seqs(conversation)[2]))
     assert contents(conversation) == fresh(conversation) == before

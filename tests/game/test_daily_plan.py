@@ -29,17 +29,8 @@ ALL_DAY = "\n".join(
 @pytest.fixture
 def plan(game, mira):
     """A function that runs the step; returns its result."""
-
-    def plan(profile=ASKING):
-        mira.assistant.mind.settings.resolve()
-        mira.assistant.mind.settings._profile = profile
-        fired = []
-        mira.assistant.mind.planning.plan().addBoth(fired.append)
-        for _ in range(20):
-            game.run(1)
-        return fired[0]
-
-    return plan
+    mind = mira.assistant.mind
+    return lambda profile=ASKING: game.asleep(mind, mind.planning.plan, profile)
 
 
 def parts(mira):

@@ -11,14 +11,6 @@ CANARY = "zanzibar"
 
 
 @pytest.fixture
-def builder(game, tavern, mira):
-    """Return a builder who may edit Mira and is not an admin."""
-    builder = game.player("Bo", tavern, permissions=["Builder"])
-    mira.locks.add(f"edit:id({builder.character.id}) or perm(Admin)")
-    return builder
-
-
-@pytest.fixture
 def typed(game):
     """Return a function that types a command, lets time pass and returns all output."""
 
@@ -107,7 +99,7 @@ def test_no_command_shows_a_builder_a_private_word(confided, builder, typed, com
 @pytest.mark.parametrize(
     "line",
     [
-        "aihistory Mira", "aihistory/turns Mira", "aihistory/find Mira = word",
+        "aihistory Mira", "aihistory/turns Mira", "aihistory/search Mira = word",
         "aihistory/compaction Mira = 1", "aihistory/sleep Mira", "aihistory/sleep Mira = 1",
         "aihistory/journal Mira", "aimemory Mira", "aimemory/show Mira = j1",
         "aimemory/about Mira = Ann", "aimemory/search Mira as Ann = word",
@@ -120,7 +112,7 @@ def test_an_admin_reads_them_all(confided, admin, typed, line):
 
 def test_a_search_does_not_tell_a_builder_whether_whispers_hold_a_word(confided, builder, typed):
     found, not_found = (
-        typed(builder, f"aihistory/find Mira = {word}") for word in (CANARY, "giraffe")
+        typed(builder, f"aihistory/search Mira = {word}") for word in (CANARY, "giraffe")
     )
     assert found == not_found
     found, not_found = (

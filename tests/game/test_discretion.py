@@ -12,13 +12,6 @@ PROFILES = {"open": {**OFFLINE, "discretion": "trusting"}}
 
 
 @pytest.fixture
-def builder(game, tavern, mira):
-    builder = game.player("Bo", tavern, permissions=["Builder"])
-    mira.locks.add(f"edit:id({builder.character.id}) or perm(Admin)")
-    return builder
-
-
-@pytest.fixture
 def whispered(game, mira, ann):
     game.model.add(call("whisper", target="Ann", text="I keep it."))
     ann.do(f"whisper Mira = my word is {CANARY}")

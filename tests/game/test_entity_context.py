@@ -1,11 +1,12 @@
 """What was noticed of others becomes what is known of them, and shows when they are near."""
 
 import json
+from functools import partial
 
 import pytest
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
+from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.memory.entity_context import run_entity_consolidation_batch
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.audience import KnownLine
@@ -30,20 +31,8 @@ def known(mira):
 @pytest.fixture
 def consolidate(game, mira):
     """A function that runs one pass; returns its result."""
-
-    def consolidate(profile=None):
-        mira.assistant.mind.settings.resolve()
-        if profile:
-            mira.assistant.mind.settings._profile = profile
-        fired = []
-        run_entity_consolidation_batch(mira.assistant, mira).addBoth(fired.append)
-        for _ in range(200):
-            if fired:
-                break
-            game.run(1)
-        return fired[0]
-
-    return consolidate
+    step = partial(run_entity_consolidation_batch, mira.assistant, mira)
+    return lambda profile=None: game.asleep(mira.assistant.mind, step, profile)
 
 
 def values(profiles, dbref, audience=None):
@@ -72,20 +61,12 @@ def test_nothing_new_is_skipped(game, ann, known, consolidate):
     assert known.all() == before
 
 
-def test_a_busy_database_loses_and_doubles_nothing(game, ann, known, consolidate, monkeypatch):
+def test_a_busy_database_loses_and_doubles_nothing(game, ann, known, consolidate, busy):
     one = known.observe(ann.dbref, "She likes ale.")
-    write, tried = known.segments.write, []
-
-    def busy(*segments):
-        tried.append(segments)
-        if len(tried) < 3:
-            raise StoreUnavailable("busy")
-        write(*segments)
-
-    monkeypatch.setattr(known.segments, "write", busy)
+    failed = busy(known.segments, "write", times=2)
     game.model.add(line("likes", "ale", one))
     assert consolidate(ASKING)["attributes"] == 1
-    assert len(tried) == 3
+    assert len(failed) == 2
     assert len(history(known, ann.dbref, "likes")) == 1
 
 
@@ -233,11 +214,8 @@ def test_what_is_known_for_some_ears_alone_makes_the_answer_private(game, mira, 
     assert told["private"]
 
 
-def test_a_busy_database_keeps_no_answer_back(game, mira, ann, known, monkeypatch):
-    def busy(*args, **kwargs):
-        raise StoreUnavailable("busy")
-
-    monkeypatch.setattr(known, "note_contact", busy)
+def test_a_busy_database_keeps_no_answer_back(game, mira, ann, known, busy):
+    busy(known, "note_contact")
     game.model.add(call("say", text="Good day."))
     ann.do("say Mira, hello")
     game.run(5)

@@ -18,17 +18,8 @@ STEPS = "\n".join(json.dumps({"step": text}) for text in ("Ask Bob.", "Search th
 @pytest.fixture
 def tend(game, mira):
     """A function that runs the step; returns its result."""
-
-    def tend(profile=ASKING):
-        mira.assistant.mind.settings.resolve()
-        mira.assistant.mind.settings._profile = profile
-        fired = []
-        mira.assistant.mind.goals.review().addBoth(fired.append)
-        for _ in range(20):
-            game.run(1)
-        return fired[0]
-
-    return tend
+    mind = mira.assistant.mind
+    return lambda profile=ASKING: game.asleep(mind, mind.goals.review, profile)
 
 
 def test_a_weighty_goal_gets_steps_once(game, ann, mira, tend):

@@ -5,12 +5,6 @@ import pytest
 STATE = ("done", "drop", "undo")
 
 
-@pytest.fixture
-def builder(game, tavern, mira):
-    mira.locks.add("edit:perm(Builder)")
-    return game.player("Bea", tavern, permissions=["Builder"])
-
-
 def test_a_goal_is_given_shown_ended_and_taken_up_again(builder, mira):
     assert "has no goals" in builder.told("aigoals Mira")
     told = builder.told("aigoals/add Mira = Find out who waters the ale: 8")

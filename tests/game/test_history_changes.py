@@ -18,12 +18,6 @@ pytestmark = pytest.mark.engine
 
 
 @pytest.fixture
-def builder(game, tavern, mira):
-    mira.locks.add("edit:perm(Builder)")
-    return game.player("Bea", tavern, permissions=["Builder"])
-
-
-@pytest.fixture
 def talk(game, mira, ann):
     """Mira and Ann, who spoke of a debt."""
     hears(game, ann, "say Mira, I owe you forty crowns", call("say", text="Forty crowns it is."))

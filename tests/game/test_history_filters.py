@@ -16,11 +16,6 @@ LONG = "So long as the river runs, " * 20
 
 
 @pytest.fixture
-def builder(game, tavern, mira):
-    return game.player("Bea", tavern, permissions=["Builder"])
-
-
-@pytest.fixture
 def talk(game, mira, ann, bob):
     """Lines of some days: the day, who spoke, whether in private."""
     log, now = mira.assistant.conversation, datetime(2026, 11, 20, 12, tzinfo=UTC)

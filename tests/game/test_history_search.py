@@ -61,12 +61,12 @@ def test_a_whisper_is_found_for_its_own_listener_alone(game, bob, ann, old_talk)
 
 
 def test_admins_find_words_in_the_whole_log(admin, old_talk):
-    text = admin.told("aihistory/find Mira = ferry")
+    text = admin.told("aihistory/search Mira = ferry")
     assert "The ferry leaves at noon." in text
     assert "(private)" in text
     assert "cheese" not in text
-    assert "The key is" not in admin.told("aihistory/find Mira = ferry at noon")
-    assert admin.told("aihistory/find Mira = zebra") == "No message holds these words."
+    assert "The key is" not in admin.told("aihistory/search Mira = ferry at noon")
+    assert admin.told("aihistory/search Mira = zebra") == "No message holds these words."
 
 
 def test_admins_read_the_compactions(admin, ann, old_talk):

@@ -12,14 +12,7 @@ pytestmark = pytest.mark.engine
 def mira(service, game, tavern):
     # The offline brain is told all lore, a model what the talk touches.
     service.profiles["default"] = {"client": "openai", "model": "m", "base_url": "http://m/v1"}
-    mira = game.assistant("Mira", tavern)
-    mira.locks.add("edit:perm(Builder)")
-    return mira
-
-
-@pytest.fixture
-def builder(game, tavern, mira):
-    return game.player("Bea", tavern, permissions=["Builder"])
+    return game.assistant("Mira", tavern)
 
 
 def known_after(game, player, line):

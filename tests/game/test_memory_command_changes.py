@@ -114,17 +114,13 @@ def test_forget_me_reaches_what_could_be_brought_back(mira, ann, ring, ask):
 
 
 @pytest.mark.parametrize("broken", ["archive", "journal"])
-def test_a_change_is_whole_or_not_at_all(mira, monkeypatch, broken):
+def test_a_change_is_whole_or_not_at_all(mira, busy, broken):
     mira.journal.add(TOLL)
     mira.journal.add("Bob came.")
     editor = MemoryEditor(mira)
     editor.delete("j2")
-
-    def fails(*args, **kwargs):
-        raise StoreUnavailable("locked")
-
     shelf = mira.journal.archive if broken == "archive" else mira.journal
-    monkeypatch.setattr(shelf.segments, "write", fails)
+    busy(shelf.segments, "write")
     for change in (lambda: editor.delete("j1"), lambda: editor.restore("j2")):
         with pytest.raises(StoreUnavailable):
             change()

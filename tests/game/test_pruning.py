@@ -1,12 +1,13 @@
 """What fades in sleep, what never does, and how it comes back."""
 
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import ProviderUnavailable, StoreUnavailable
+from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.memory.working_memory import clear_stale_conversations
 from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.sleep.pruning import prune_low_importance_entries
@@ -31,20 +32,8 @@ def journal(service, mira):
 @pytest.fixture
 def prune(game, mira):
     """A function that runs one pass; returns its result."""
-
-    def prune(profile=None):
-        mira.assistant.mind.settings.resolve()
-        if profile:
-            mira.assistant.mind.settings._profile = profile
-        fired = []
-        prune_low_importance_entries(mira.assistant, mira).addBoth(fired.append)
-        for _ in range(300):
-            if fired:
-                break
-            game.run(1)
-        return fired[0]
-
-    return prune
+    step = partial(prune_low_importance_entries, mira.assistant, mira)
+    return lambda profile=None: game.asleep(mira.assistant.mind, step, profile)
 
 
 @pytest.fixture
@@ -169,21 +158,13 @@ def test_a_kill_between_the_two_writes_loses_and_doubles_nothing(mira, journal, 
     assert len(cold(mira).archive.all()) == 1
 
 
-def test_a_busy_database_is_tried_again(journal, old, prune, monkeypatch):
+def test_a_busy_database_is_tried_again(journal, old, prune, busy):
     old("Dull weather.")
     for word in ("grey", "brown"):
         old(f"Dull {word} weather.", days=50)
-    put_away, tried = JournalArchive.put_away, []
-
-    def busy(self, *args):
-        tried.append(args)
-        if len(tried) < 3:
-            raise StoreUnavailable("busy")
-        return put_away(self, *args)
-
-    monkeypatch.setattr(JournalArchive, "put_away", busy)
+    failed = busy(JournalArchive, "put_away", times=2)
     assert prune()["pruned"] == 1
-    assert len(tried) == 3
+    assert len(failed) == 2
 
 
 def test_what_is_pinned_at_the_last_moment_stays(mira, journal, old, prune, monkeypatch):

@@ -19,17 +19,9 @@ KEEP_ALL = {name: {} for name in ("calls", *BY_TURN)}
 log, keep, purged = scene.log, scene.keep, scene.purged
 
 
-def test_a_busy_database_is_tried_again_and_nothing_is_counted_twice(log, purged, monkeypatch):
+def test_a_busy_database_is_tried_again_and_nothing_is_counted_twice(log, purged, busy):
     log.summed_up()
-    truly, refused = purge.brief_transaction, []
-
-    def busy():
-        if len(refused) < 3:
-            refused.append(1)
-            raise StoreUnavailable("locked")
-        return truly()
-
-    monkeypatch.setattr(purge, "brief_transaction", busy)
+    refused = busy(purge, "brief_transaction", times=3)
     report = purged(ALL)
     assert len(refused) == 3
     assert report["Message"].gone == 2

@@ -3,7 +3,6 @@
 import pytest
 from django.db import OperationalError, transaction
 
-from evennia_ai.errors import StoreUnavailable
 from evennia_ai.models import ModelCall, SleepPass, Turn
 from evennia_ai.sleep import STEPS
 from evennia_ai.store.turns import begin_pass, end_pass
@@ -42,15 +41,10 @@ def test_a_pass_is_kept_with_what_each_step_did_and_what_it_cost(slept):
     assert row.cost["calls"] == ModelCall.objects.count() == 2
 
 
-def test_a_turn_that_a_failed_step_left_open_is_closed_after_the_pass(
-    game, admin, mira, monkeypatch
-):
-    def refuse(*about):
-        raise StoreUnavailable("The database is down.")
-
+def test_a_turn_that_a_failed_step_left_open_is_closed_after_the_pass(game, admin, mira, busy):
     fill(mira.assistant, 0.75)
     game.model.add(call("noop"), "Ann told stories.")
-    monkeypatch.setattr(mira.assistant.mind.turns, "finish", refuse)
+    busy(mira.assistant.mind.turns, "finish")
     admin.told("aisleep Mira")
     for _ in range(50):
         game.run(0.1)

@@ -56,7 +56,7 @@ aihistory/player Mira = Zeno | No assistant ever heard anybody called 'Zeno'.
 aihistory/since/player Mira = today | Give 2 values, with commas between them.
 aihistory Mira = search zebra | No message holds these words.
 aihistory all = yesterday | It shows one character at a time.
-aihistory/find Mira = ... | No message holds these words
+aihistory/search Mira = ... | No message holds these words
 aihistory/compaction Mira = 99 | There is no compaction with this number.
 aihistory/compactions Mira | Mira has no compaction yet.
 ailore | There is no lore yet.

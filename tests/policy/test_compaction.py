@@ -18,7 +18,6 @@ from evennia_ai.policy.compaction.plan import (
     Skip,
     Thresholds,
     decide_compaction,
-    last_turn_start,
     needs_compaction,
     plan_compaction,
     plan_last_turn,
@@ -162,14 +161,14 @@ def test_one_long_turn_is_cut_between_its_units():
 def test_the_last_turn_is_kept_where_it_fits():
     messages = [message for n in range(200) for message in (heard(f"line {n} " * 10), said())]
     plan = plan_compaction(messages, LIMITS, count_message)
-    assert plan.cut <= last_turn_start(messages)
+    assert plan.cut <= 398
 
 
 def test_on_the_last_rung_nothing_but_the_last_turn_stays():
     messages = [message for n in range(50) for message in (heard(f"line {n}"), said())]
     assert plan_compaction(messages, LIMITS, count_message) == Skip(WITHIN_WINDOW)
     plan = plan_last_turn(messages, LIMITS, count_message)
-    assert plan.cut == last_turn_start(messages) == 98
+    assert plan.cut == 98
 
 
 @pytest.mark.parametrize("later", [[], [said("y" * 9_000)], [calls("2"), result("2", "y" * 9_000)]])

@@ -19,7 +19,6 @@ from evennia_ai.policy.limits.endpoints import (
     EndpointFacts,
     Speed,
     after_reply,
-    has_changed,
     is_local,
     local_deadline,
     longest_silence,
@@ -71,6 +70,9 @@ def test_the_running_figure_follows_slowly_and_keeps_what_a_call_does_not_tell()
 
 
 def test_only_a_change_of_more_than_a_quarter_counts():
+    def has_changed(old, new):
+        return should_store(EndpointFacts(speed=old), EndpointFacts(speed=new))
+
     assert not has_changed(CPU, Speed(175.0, 26.25))
     assert has_changed(CPU, Speed(176.0, 35.0))
     assert has_changed(CPU, Speed(140.0, 26.0))

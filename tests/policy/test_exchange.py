@@ -11,7 +11,7 @@ from evennia_ai.policy.retrieval.exchange import (
     companions,
     same_subject,
     signs_of,
-    tells_change,
+    subject_of,
 )
 from evennia_ai.policy.retrieval.words import find_words
 
@@ -116,7 +116,7 @@ def test_two_halves_belong_together(lines: tuple[str, ...], place: int) -> None:
 
 def alike(one: str, other: str) -> bool:
     return same_subject(
-        frozenset(find_words(one)), frozenset(find_words(other)), tells_change(other)
+        frozenset(find_words(one)), frozenset(find_words(other)), subject_of(other)[1]
     )
 
 

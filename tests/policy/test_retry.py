@@ -1,5 +1,6 @@
 """When a failed call is tried again, and when the endpoint wants that."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
@@ -23,7 +24,6 @@ from evennia_ai.policy.limits.retry import (
     LONGEST_WAIT_S,
     RetryLimits,
     asked_wait_s,
-    backoff_bound,
     parse_retry_after,
     retry_delay,
 )
@@ -137,14 +137,9 @@ def test_what_another_try_cannot_help_is_not_tried_again(kind):
 
 
 def test_the_bound_doubles_up_to_its_cap():
-    assert [backoff_bound(attempt, LIMITS) for attempt in range(1, 7)] == [
-        0.5,
-        1.0,
-        2.0,
-        4.0,
-        8.0,
-        8.0,
-    ]
+    limits, error = replace(LIMITS, max_attempts=9), ProviderUnavailable("down")
+    waits = [retry_delay(error, attempt, 60.0, 1.0, limits) for attempt in range(1, 7)]
+    assert waits == [0.5, 1.0, 2.0, 4.0, 8.0, 8.0]
 
 
 def test_a_wait_that_is_asked_for_is_kept_in_full():

@@ -161,11 +161,8 @@ class CmdAISetup(SetupMenu):
         self.msg(f"The persona @{shown} is stored. To use it: |waisetup <character> = @{shown}|n")
 
     def do_delete(self) -> Dialogue:
-        self.find_editable(self.lhs)
-        return self.confirm_delete()
-
-    def confirm_delete(self) -> Dialogue:
         """Ask, then delete in chunks with pauses, so that the server stays responsive."""
+        self.find_editable(self.lhs)
         script, name = self.script, self.name
         answer = yield (
             f"This deletes {name}'s assistant with its {count_rows(script.id)['Message']} "

@@ -157,7 +157,9 @@ def plan_syntheses(
     for key, source in meant.items():
         if key not in first:
             audience = part_audience(key)
-            new[synthesis_id(source, key)] = {
+            at = datetime.fromisoformat(source.compacted_at).astimezone(UTC)
+            number = sorted(source.summary, key=public_first).index(key) + 1
+            new[f"{PREFIX}{at:%Y%m%dT%H%M%S%fZ}_{number}"] = {
                 **entry_fields(source, key),
                 "source_type": SOURCE,
                 "audience": None if audience is None else sorted(audience),
@@ -173,7 +175,7 @@ def memories_of(record: CompactionRecord | None, read: ReadRecord) -> dict[str, 
     Goes back from ``record`` where a part is a digest, or empty.
     """
     found: dict[str, CompactionRecord] = {}
-    for key in sorted(record.summary if record else (), key=lambda key: (key != PUBLIC, key)):
+    for key in sorted(record.summary if record else (), key=public_first):
         source = record
         while source and not is_memory(source.summary.get(key, "")):
             source = read(source.previous_id) if source.previous_id else None
@@ -182,16 +184,14 @@ def memories_of(record: CompactionRecord | None, read: ReadRecord) -> dict[str, 
     return found
 
 
+def public_first(key: str) -> tuple[bool, str]:
+    """Return what orders the keys of parts."""
+    return key != PUBLIC, key
+
+
 def is_memory(text: str) -> bool:
     """Return True for a summary that somebody wrote; an empty part and a digest are none."""
     return bool(text.strip()) and COUNTED not in text
-
-
-def synthesis_id(record: CompactionRecord, key: str) -> str:
-    """Return a new entry's id: the compaction's time and a number, 1 for the public part."""
-    at = datetime.fromisoformat(record.compacted_at).astimezone(UTC)
-    keys = sorted(record.summary, key=lambda key: (key != PUBLIC, key))
-    return f"{PREFIX}{at:%Y%m%dT%H%M%S%fZ}_{keys.index(key) + 1}"
 
 
 def entry_fields(

@@ -157,14 +157,6 @@ def unanswered_from(messages: Messages) -> int:
     return len(messages)
 
 
-def last_turn_start(messages: Messages) -> int:
-    """Return the index of the last line heard, 0 if there is none."""
-    # It is one line, not a run: room talk may be the whole history, and unanswered lines end the
-    # prompt.
-    indices = range(len(messages) - 1, 0, -1)
-    return next((index for index in indices if messages[index]["role"] == "user"), 0)
-
-
 def turn_start_before(messages: Messages, cut: int) -> int:
     """Return the index where the turn of a cut begins; the cut itself if it splits no turn."""
     if cut >= len(messages) or messages[cut]["role"] == "user":
@@ -204,7 +196,9 @@ def plan_compaction(
     sizes = [count(message) for message in messages]
     room = max(0, limits.target_tokens - PARTS_SHOWN * limits.summary_room)
     pending = unanswered_from(messages)
-    last_turn = min(legal[last_turn_start(messages)], pending)
+    # The last line heard: room talk may be the whole history, and unanswered lines end the prompt.
+    heard = [index for index, message in enumerate(messages) if message["role"] == "user"] or [0]
+    last_turn = min(legal[heard[-1]], pending)
     last_unit = min(legal[len(messages) - 1], pending)
     cut = min(legal[wanted_cut(sizes, limits)], last_turn)
     kept = sum(sizes[cut:])

@@ -113,11 +113,6 @@ def text_room(room_tokens: int) -> int:
     return max(LEAST_TEXT_ROOM, room_tokens)
 
 
-def is_shorter_than_its_summary(tokens: int) -> bool:
-    """Return True if the input is so short that no summary would be shorter."""
-    return tokens <= LEAST_TEXT_ROOM
-
-
 def words_for(room_tokens: int, tokens_a_word: float) -> int:
     """Return the most words of a summary whose part has a limit."""
     # ``tokens_a_word`` depends on the language: Russian takes twice as many as English.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -67,7 +66,9 @@ def plan_consolidation(
     ]
     new_id = next(new_ids)
     for finding, items in sorted(cited, key=lambda pair: newest(pair[1])):
-        new = attribute_from(new_id, finding, items)
+        origin = {**common_origin(items, INFERENCE), "sources": list(finding.sources)}
+        entity, at = items[0]["entity"], newest(items)
+        new = make_attribute(new_id, entity, finding.attribute, finding.value, at, origin)
         alike = [value for value in after.values() if value["attribute"] == new["attribute"]]
         after |= apply_attribute(alike, new)
         if new_id in after:
@@ -83,29 +84,17 @@ def newest(items: Iterable[Record]) -> datetime:
     return max(moment(item["at"]) for item in items)
 
 
-def attribute_from(id: str, finding: Finding, items: Sequence[Record]) -> Record:
-    """Return a finding as a value, with the origin of its observations."""
-    return make_attribute(
-        id,
-        items[0]["entity"],
-        finding.attribute,
-        finding.value,
-        newest(items),
-        {**common_origin(items), "sources": list(finding.sources)},
-    )
-
-
-def common_origin(items: Sequence[Record]) -> dict[str, object]:
+def common_origin(items: Sequence[Record], source_type: str) -> dict[str, object]:
     """Return the origin of a conclusion: all authors, a shared source, the lowest trust."""
     entities = {item["source_entity"] for item in items}
     return {
-        "source_type": INFERENCE,
+        "source_type": source_type,
         "source_entity": entities.pop() if len(entities) == 1 else "",
         "speakers": sorted(of_records(items)),
         "source_seqs": [seq for item in items for seq in item["source_seqs"]],
         "said_at": newest_said(items),
         "audience": items[0]["audience"],
-        "trust": min([*(item["trust"] for item in items), TRUST[INFERENCE]]),
+        "trust": min([*(item["trust"] for item in items), TRUST[source_type]]),
     }
 
 
@@ -188,7 +177,9 @@ def read_line(line: str, known_ids: Collection[str]) -> Finding | float | None:
     """Return the attribute or the sentiment on one line, None if it has neither."""
     said = read_line_object(line)
     if said.keys() == {"sentiment"}:
-        return read_sentiment(said["sentiment"])
+        value = said["sentiment"]
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+        return float(value) if is_number and -1 <= value <= 1 else None
     attribute, value = words(said.get("attribute")), words(said.get("value"))
     sources = said.get("sources")
     if not attribute or len(attribute) > LONGEST_NAME or len(attribute.split()) > MOST_NAME_WORDS:
@@ -208,10 +199,3 @@ def words(value: object) -> str:
         return clean_heard(str(value)).strip(" :")
     except ValueError:  # Python does not convert an integer of thousands of digits to text
         return ""
-
-
-def read_sentiment(value: object) -> float | None:
-    """Return a sentiment from -1 to 1, None if the value is not one."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return None
-    return float(value) if math.isfinite(value) and -1 <= value <= 1 else None

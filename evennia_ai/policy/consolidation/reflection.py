@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from evennia_ai.messages import WireMessage
-from evennia_ai.policy.audience import of_records
+from evennia_ai.policy.consolidation.entities import common_origin
 from evennia_ai.policy.consolidation.weights import BY_MODEL
 from evennia_ai.policy.context.projection import part_key
 from evennia_ai.policy.records.journal_entry import normalised
-from evennia_ai.policy.records.provenance import TRUST, Record, newest_said, united
+from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.texts import fenced, read_line_object, reply_lines, request
 
@@ -123,7 +123,9 @@ def read_insights(reply: str, entries: Sequence[Record]) -> Read:
 
     A citation in another spelling is matched, and one of an entry that was not shown is removed.
     """
-    known = ids_by_spelling([entry["id"] for entry in entries])
+    ids = [entry["id"] for entry in entries]
+    shared = Counter(map(spelling, ids))
+    known = {spelling(id_): id_ for id_ in ids if shared[spelling(id_)] == 1} | {i: i for i in ids}
     said = {normalised(entry["content"]) for entry in entries}
     insights: list[Insight] = []
     refused = 0
@@ -135,12 +137,6 @@ def read_insights(reply: str, entries: Sequence[Record]) -> Read:
         else:
             refused += 1
     return Read(tuple(insights), refused)
-
-
-def ids_by_spelling(ids: Collection[str]) -> dict[str, str]:
-    """Return each id by itself, and by its `spelling` if no other id shares that."""
-    shared = Counter(map(spelling, ids))
-    return {spelling(id_): id_ for id_ in ids if shared[spelling(id_)] == 1} | {i: i for i in ids}
 
 
 def spelling(id_: str) -> str:
@@ -166,35 +162,16 @@ def insight_entry(insight: Insight, cited: Sequence[Record], looked_at: str) -> 
     """Return the fields of an insight's journal entry."""
     # Its id derives from the content and the sources, so the same insight is stored once. ``cited``
     # are its sources as they are now, of one audience, gathered at ``looked_at`` (ISO time).
-    first, *_ = cited
-    sources = {entry["source_entity"] for entry in cited}
     links = [entry["id"] for entry in cited]
-    told = "\0".join([key_of(first), *links, normalised(insight.content)])
+    told = "\0".join([key_of(cited[0]), *links, normalised(insight.content)])
     digest = hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
     return {
-        **made_of(cited),
+        **common_origin(cited, SOURCE),
         "id": f"{ID_PREFIX}{digest}",
         "content": insight.content,
         "timestamp": looked_at,
-        "source_entity": sources.pop() if len(sources) == 1 else "",
         "importance": IMPORTANCE,
         "importance_by": BY_MODEL,
         "tags": [SOURCE],
         "links": links,
-    }
-
-
-def made_of(cited: Sequence[Record]) -> dict[str, Any]:
-    """Return the origin fields of a conclusion, with the lowest trust of its sources."""
-    first, *more = cited
-    seqs = {"source_seqs": first["source_seqs"]}
-    for entry in more:
-        seqs = united(seqs, entry, seqs)
-    return {
-        **seqs,
-        "speakers": sorted(of_records(cited)),
-        "said_at": newest_said(cited),
-        "source_type": SOURCE,
-        "audience": first["audience"],
-        "trust": min([TRUST[SOURCE], *(entry["trust"] for entry in cited)]),
     }

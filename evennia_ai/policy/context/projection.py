@@ -124,7 +124,7 @@ def visible_items(items: Iterable[Message], audience: Audience) -> list[Message]
 def mask_results(messages: Sequence[Message], upto_seq: int) -> list[Message]:
     """Return the messages with long tool results up to a sequence number masked."""
     return [
-        masked(message)
+        with_content(message, MASKED, tokens=0, original_tool=message["tool_call_id"])
         if is_maskable(message) and message["metadata"].get("seq", 0) <= upto_seq
         else message
         for message in messages
@@ -144,11 +144,6 @@ def plan_mask(messages: Sequence[Message], keep_last: int, least_saving: int, co
     if not old or sum(map(count, old)) < least_saving:
         return 0
     return old[-1]["metadata"]["seq"]
-
-
-def masked(message: Message) -> Message:
-    """Return one tool result, masked."""
-    return with_content(message, MASKED, tokens=0, original_tool=message["tool_call_id"])
 
 
 @dataclass
@@ -257,7 +252,9 @@ def newest_that_fit(
     head = [message for message in messages[:1] if is_marker(message)]
     rest = list(messages[len(head) :])
     left = budget - sum(map(size, head))
-    first = first_shown(list(map(size, rest)), left, cut_step(left) if in_steps else 1)
+    # The largest power of two in a part of the budget, which changes with the rest of the prompt.
+    step = 1 << max(0, int(STEP_PART * left).bit_length() - 1) if in_steps else 1
+    first = first_shown(list(map(size, rest)), left, step)
     if first < len(rest) or not rest:
         return [*head, *rest[first:]]
     return [shorten(rest[-1], budget, size)]
@@ -274,12 +271,6 @@ def first_shown(sizes: Sequence[int], budget: int, step: int) -> int:
     starts = list(accumulate(sizes, initial=0))[:-1]
     first = bisect_left(starts, math.ceil(excess / step) * step)
     return first if first < len(sizes) else bisect_left(starts, excess)
-
-
-def cut_step(budget: int) -> int:
-    """Return the step between cuts: the largest power of two within `STEP_PART` of the budget."""
-    # The budget changes with the rest of the prompt, but rarely past a power of two.
-    return 1 << max(0, int(STEP_PART * budget).bit_length() - 1)
 
 
 def shorten(message: Message, budget: int, size: Size) -> Message:

@@ -63,18 +63,11 @@ def quarter_of(now: datetime) -> str:
 
 def scene_text(rows: Iterable[Row]) -> str:
     """Return rows as a prompt shows them; lines of one label in a row stand below it as a list."""
-    groups = groupby(rows, key=lambda row: row[0])
-    return fenced(
-        SITUATION,
-        "\n".join(
-            labelled(label, [line.text for _label, line in group]) for label, group in groups
-        ),
-    )
-
-
-def labelled(label: str, lines: Sequence[str]) -> str:
-    """Return the lines of one label as text."""
-    return f"{label}: {lines[0]}" if len(lines) == 1 else "\n- ".join([f"{label}:", *lines])
+    told = []
+    for label, group in groupby(rows, key=lambda row: row[0]):
+        lines = [line.text for _label, line in group]
+        told.append(f"{label}: {lines[0]}" if not lines[1:] else "\n- ".join([f"{label}:", *lines]))
+    return fenced(SITUATION, "\n".join(told))
 
 
 def news(rows: Sequence[Row], scenes: Iterable[Message]) -> list[Row]:

@@ -10,10 +10,9 @@ the profile's or the server's figure comes first.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import TypeGuard
 
 BY_PROFILE, BY_ENDPOINT = "as the profile says", "as its endpoint tells"
 BY_NAME, BY_NOBODY = "by the model's name", "not known, so max_context_tokens counts"
@@ -194,14 +193,10 @@ def window_of(entry: Mapping[str, object]) -> int | None:
 def _entries(answer: object) -> Iterator[Mapping[str, object]]:
     """Yield the entries of a list of models, or the one entry that the answer is."""
     if isinstance(answer, Mapping):
-        lists = (answer[key] for key in LISTS if _is_list(answer.get(key)))
+        lists = (answer[key] for key in LISTS if isinstance(answer.get(key), list))
         answer = next(lists, [answer])
-    if _is_list(answer):
+    if isinstance(answer, list):
         yield from (entry for entry in answer if isinstance(entry, Mapping))
-
-
-def _is_list(value: object) -> TypeGuard[Sequence[object]]:
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
 
 
 def _same_model(name: object, model: str) -> bool:

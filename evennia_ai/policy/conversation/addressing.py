@@ -57,14 +57,6 @@ class Listener:
 
 
 @dataclass(frozen=True)
-class Address:
-    """The decision for one listener, with its reason for the log."""
-
-    addressed: bool
-    reason: str
-
-
-@dataclass(frozen=True)
 class Verdict:
     """The decision for all listeners: why some answer, by dbref, and why the others do not.
 
@@ -75,10 +67,10 @@ class Verdict:
     otherwise: str = AMBIENT
     refused: Mapping[str, str] = field(default_factory=dict)
 
-    def of(self, dbref: str) -> Address:
-        """Return the decision for one listener."""
+    def of(self, dbref: str) -> tuple[bool, str]:
+        """Return whether one listener answers, and the reason for the log."""
         reason = self.answering.get(dbref)
-        return Address(reason is not None, reason or self.refused.get(dbref, self.otherwise))
+        return reason is not None, reason or self.refused.get(dbref, self.otherwise)
 
 
 # Returns for each of some assistants: is it awake, and how near its persona is to the words.

@@ -78,12 +78,10 @@ def fold(text: str) -> str:
 
 def split_words(folded: str) -> list[Word]:
     """Return the words of a folded text; "07" is "7"."""
-    return [Word(as_word(m[0]), m.start(), m.end()) for m in WORD.finditer(folded)]
-
-
-def as_word(word: str) -> str:
-    """Return a number without its leading zeros, any other word unchanged."""
-    return (word.lstrip("0") or "0") if word.isdigit() else word
+    return [
+        Word((m[0].lstrip("0") or "0") if m[0].isdigit() else m[0], m.start(), m.end())
+        for m in WORD.finditer(folded)
+    ]
 
 
 @lru_cache(maxsize=4_096)
@@ -144,7 +142,8 @@ class Names:
             key = tuple(word.word for word in words[at:stop])
             ids = self._full.get(key) or self._parts.get(key) or self._plural(key)
             if ids:
-                return Mention(at, stop, self._listening(ids))
+                others = ids - self._speaker  # only those who hear, or all if nobody does
+                return Mention(at, stop, frozenset(others - self.silent or others))
         return None
 
     def _plural(self, key: tuple[str, ...]) -> set[str] | None:
@@ -156,11 +155,6 @@ class Names:
             if len(stem) >= SHORTEST_PLURAL and len(ids) > 1:
                 return ids
         return None
-
-    def _listening(self, ids: set[str]) -> frozenset[str]:
-        """Return those of several who hear, all of them if nobody does; never the speaker."""
-        others = ids - self._speaker
-        return frozenset(others - self.silent or others)
 
 
 def select_calls(

@@ -148,21 +148,23 @@ class Weights:
 
     def of(self, sentence: str) -> Weighted:
         """Return the words of a sentence with their weights, without the character's name."""
-        names, things = names_in(sentence), things_in(sentence)
+        names, terms = names_in(sentence), set(normal_words(" ".join(find_terms(sentence))))
+        things = normal_words(" ".join(found[1] for found in ARTICLE.finditer(sentence)))
         words = [one for one in dict.fromkeys(normal_words(sentence)) if one not in self._own]
         if NAMING.search(sentence):  # then the name is what it tells
             words, names = [one for one in words if one in names], frozenset()
-        told = {word: self._rarity(word) for word in words}
+        told = {}
+        for word in words:
+            holding = self._holding[word]
+            rarity = math.log(1 + (self._total - holding + 0.5) / (holding + 0.5))
+            told[word] = rarity * (ASKED_WEIGHT if word in self._asked else 1.0)
         lacked = {
-            word: weight if word in things else weight * OTHER_WORDS
+            word: weight if word in {*things, *terms} else weight * OTHER_WORDS
             for word, weight in told.items()
         }
-        return Weighted(told, lacked, numbers_in(sentence) & told.keys(), names)
-
-    def _rarity(self, word: str) -> float:
-        holding = self._holding[word]
-        rarity = math.log(1 + (self._total - holding + 0.5) / (holding + 0.5))
-        return rarity * (ASKED_WEIGHT if word in self._asked else 1.0)
+        # Another number is another claim.
+        numbers = {word for word in terms if any(map(str.isdigit, word))}
+        return Weighted(told, lacked, frozenset(numbers & told.keys()), names)
 
 
 def nearest(sentence: str, sources: Iterable[Source], weights: Weights) -> Attribution:
@@ -186,12 +188,6 @@ def share_in(source: Source, words: Weighted) -> float:
     return held / (held + missing) * (OWN_SHARE if source.line.own else 1.0) if held else 0.0
 
 
-def things_in(sentence: str) -> frozenset[str]:
-    """Return the words of a sentence that name things or people."""
-    things = [found[1] for found in ARTICLE.finditer(sentence)]
-    return frozenset(normal_words(" ".join([*things, *find_terms(sentence)])))
-
-
 def names_in(sentence: str) -> frozenset[str]:
     """Return the words of single names in a sentence; two, as in "Gilded Gull", name a thing."""
     terms = find_terms(sentence).items()
@@ -200,16 +196,6 @@ def names_in(sentence: str) -> frozenset[str]:
         for term, kind in terms
         if kind == NAME and " " not in term
         for word in normal_words(term)
-    )
-
-
-def numbers_in(sentence: str) -> frozenset[str]:
-    """Return the words of the numbers in a sentence: another number is another claim."""
-    return frozenset(
-        word
-        for term in find_terms(sentence)
-        for word in normal_words(term)
-        if any(map(str.isdigit, word))
     )
 
 

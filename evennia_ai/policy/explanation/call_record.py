@@ -276,16 +276,11 @@ def rebuilt(
         lines = transcript_lines(as_shown(talk, trace), trace.teller, trace.with_results)
         previous = marker["content"] if marker else trace.previous
         return [*kept.extra, user(summary_material(previous, lines))]
-    scenes = (scene_of(scene) for scene in trace.scenes)
+    scenes = [make_message("user", s.text, type=SCENE, after=s.after) for s in trace.scenes]
     shown = in_order([*([] if marker is None else [marker]), *talk, *scenes])
     said, acts = (to_wire(as_shown(messages, trace)) for messages in (shown, own))
     said, acts = [*said, *trace.unlogged], [*acts, *trace.unlogged_own]
     return [*assembled(trace, said, acts), *kept.extra]
-
-
-def scene_of(scene: ShownScene) -> Message:
-    """Return a scene as a message."""
-    return make_message("user", scene.text, type=SCENE, after=scene.after)
 
 
 def assembled(

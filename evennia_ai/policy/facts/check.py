@@ -116,14 +116,12 @@ def distinct(facts: Iterable[Fact]) -> tuple[Fact, ...]:
 
 def missing_facts(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ...]:
     """Return the facts that stand in no sentence of the texts, nor in two sentences on end."""
-    places = [words for text in texts for words in places_in(text)]
+    places = []
+    for text in texts:
+        words = [frozenset(normal_words(sentence)) for sentence in sentences_of(text)]
+        following = [*words[1:], frozenset[str]()]
+        places += [one | after for one, after in zip(words, following, strict=False)]
     return tuple(fact for fact in facts if not any(map(fact.stands_in, places)))
-
-
-def places_in(text: str) -> list[frozenset[str]]:
-    """Return the words of each two sentences on end."""
-    words = [frozenset(normal_words(sentence)) for sentence in sentences_of(text)]
-    return [one | after for one, after in zip(words, [*words[1:], frozenset[str]()], strict=False)]
 
 
 def as_bullets(facts: Iterable[Fact], budget_tokens: int) -> tuple[str, ...]:

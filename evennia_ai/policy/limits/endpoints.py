@@ -72,14 +72,6 @@ def _smooth(old: float | None, new: float | None) -> float | None:
     return old + NEW_SHARE * (new - old)
 
 
-def has_changed(old: Speed, new: Speed) -> bool:
-    """Return True if a figure is new or differs by more than `TOLERANCE` of the old one."""
-    return any(
-        now is not None and (before is None or abs(now - before) > TOLERANCE * before)
-        for before, now in ((old.read, new.read), (old.written, new.written))
-    )
-
-
 def local_deadline(speed: Speed, answered: bool, prompt_tokens: int, reply_tokens: int) -> float:
     """Return the turn deadline for a local model, `LOCAL_DEADLINE_S` to `LONGEST_DEADLINE_S`.
 
@@ -132,9 +124,13 @@ def longest_silence(facts: EndpointFacts, prompt_tokens: int) -> float | None:
 
 
 def should_store(stored: EndpointFacts, facts: EndpointFacts) -> bool:
-    """Return True if the facts differ from the stored ones by more than a little speed."""
+    """Return True if facts differ from the stored ones, the speed by more than `TOLERANCE`."""
+    before, now = stored.speed, facts.speed
     told, known = ((one.window, one.form, one.system) for one in (stored, facts))
-    return told != known or has_changed(stored.speed, facts.speed)
+    return told != known or any(
+        new is not None and (old is None or abs(new - old) > TOLERANCE * old)
+        for old, new in ((before.read, now.read), (before.written, now.written))
+    )
 
 
 FACTS = TypeAdapter(EndpointFacts)

@@ -156,7 +156,7 @@ def plan_pin(
     what they may take beside the new one, in tokens; ``most`` is how many pins one person's words
     may cause, and ``people`` those who speak now.
     """
-    own = [pin for pin in pins if is_of(pin, people)]
+    own = [p for p in pins if bool(by := causes_of(p)) == bool(people) and by <= people]
     nobodys = [pin for pin in pins if people and not causes_of(pin)]
     left, gone = list(pins), list[Record]()
     while True:
@@ -174,12 +174,6 @@ def causes_of(record: Record) -> Audience:
     """Return the people who caused a record: its one speaker, else everybody behind its words."""
     source = record["source_entity"]
     return frozenset({source}) if source else people_among(record["speakers"])
-
-
-def is_of(record: Record, people: Audience) -> bool:
-    """Return True if a record came of these people's words alone, or of nobody's."""
-    causes = causes_of(record)
-    return bool(causes) == bool(people) and causes <= people
 
 
 def is_reached(records: Iterable[Record], people: Audience, most: int) -> bool:

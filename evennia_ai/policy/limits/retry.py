@@ -76,11 +76,6 @@ class RetryLimits:
     least_time_s: float = 0.5  # the time that an attempt needs before the deadline
 
 
-def backoff_bound(attempt: int, limits: RetryLimits) -> float:
-    """Return the longest wait after the ``attempt``-th attempt (from 1), in seconds."""
-    return min(limits.cap_s, limits.base_s * 2.0 ** (attempt - 1))
-
-
 def retry_delay(
     error: errors.ProviderError, attempt: int, left_s: float, jitter: float, limits: RetryLimits
 ) -> float | None:
@@ -97,7 +92,7 @@ def retry_delay(
     elif attempt >= limits.max_attempts or not is_transient or error.begun:
         return None
     elif error.retry_after_s is None:
-        delay = (1 + jitter) / 2 * backoff_bound(attempt, limits)
+        delay = (1 + jitter) / 2 * min(limits.cap_s, limits.base_s * 2.0 ** (attempt - 1))
     else:
         delay = max(0.0, error.retry_after_s) + jitter * limits.base_s
     return delay if delay + limits.least_time_s <= left_s else None

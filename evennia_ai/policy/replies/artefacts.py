@@ -301,17 +301,12 @@ def quotes_rules(words: Sequence[str], rules: str) -> bool:
 def quotes_persona(words: Sequence[str], persona: str, name: str) -> bool:
     """Return True for "You are Brannoc", or a long run with "you" that stands in the persona."""
     # What it tells of the character may be said: "I have outlived two mayors".
-    own = plain_words(name)
-    if own and any(list(words[at : at + 2 + len(own)]) in address(own) for at in range(len(words))):
+    said, own = f" {' '.join(words)} ", " ".join(plain_words(name))
+    if own and any(f" {how} {own} " in said for how in ("you are", "du bist", "tu es")):
         return True
     known = runs(MAY_BE_SAID.sub("", persona), PERSONA_RUN)
     found = (tuple(words[at : at + PERSONA_RUN]) for at in range(len(words)))
     return any(run in known and not SECOND_PERSON.isdisjoint(run) for run in found)
-
-
-def address(own: list[str]) -> list[list[str]]:
-    """Return "you are Brannoc" in four languages."""
-    return [[*how, *own] for how in (["you", "are"], ["du", "bist"], ["tu", "es"])]
 
 
 def is_echo(text: str, heard: Collection[str], name: str = "") -> bool:

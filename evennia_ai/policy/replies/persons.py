@@ -51,16 +51,12 @@ def is_no_gesture(
     """
     words = plain_words(text)
     known = {word for name in names for word in plain_words(name)}
-    if known.issuperset(words) or any(holds_run(plain_words(line), words) for line in heard):
+    if known.issuperset(words):
         return True
+    for line in map(plain_words, heard):
+        if len(words) >= min(LONGEST_ECHO, len(line)) and run_at(line, words) >= 0:
+            return True
     return english and not text.startswith("'s ") and not tells_deed(text)
-
-
-def holds_run(line: Sequence[str], words: Sequence[str]) -> bool:
-    """Return True if a line holds all of the words in a row."""
-    if len(words) < min(LONGEST_ECHO, len(line)):
-        return False
-    return f" {' '.join(words)} " in f" {' '.join(line)} "
 
 
 def tells_deed(text: str) -> bool:
@@ -197,8 +193,9 @@ def turned(
     """
     text, problem = reply, ""
     known = frozenset(find_words(own, (), "en"))
-    claims = filter(None, map(read_claim, recalled))
-    for speaker, line in sorted(claims, key=lambda claim: claim[0] != asker):
+    claims = (RECALLED.fullmatch(RECALLED_DAY.sub("", row, count=1)) for row in recalled)
+    said = [(claim["speaker"], claim["words"]) for claim in claims if claim and not claim["acted"]]
+    for speaker, line in sorted(said, key=lambda claim: claim[0] != asker):
         if speaker == name or not is_english(line):
             continue
         for clause in reversed(copied(text, line, known)):
@@ -207,12 +204,6 @@ def turned(
                 problem = f"it said of you what {speaker} told you about themselves"
             text = new or text
     return Turned(reply if problem else text, problem)
-
-
-def read_claim(row: str) -> tuple[str, str] | None:
-    """Return the speaker and the words of a recalled line, None for what nobody said."""
-    found = RECALLED.fullmatch(RECALLED_DAY.sub("", row, count=1))
-    return (found["speaker"], found["words"]) if found and not found["acted"] else None
 
 
 def clauses(text: str) -> list[Clause]:
@@ -239,18 +230,13 @@ def copied(text: str, line: str, known: frozenset[str]) -> list[Clause]:
     for clause in clauses(text):
         (first, _), (_, last) = clause.spans[0], clause.spans[-1]
         if not any(start < last and first < end for start, end in quoted):
-            parts = [clause] if run_at(whole, clause.words) >= 0 else runs_in(clause, told)
-            found += [part for part in parts if tells_of_oneself(part.words, known)]
+            part = clause
+            if run_at(whole, clause.words) < 0:  # the first whole clause of the line in it
+                places = ((run_at(clause.words, words), len(words)) for words in told)
+                at, length = next((place for place in places if place[0] >= 0), (0, 0))
+                part = Clause(clause.words[at : at + length], clause.spans[at : at + length])
+            found += [part] if tells_of_oneself(part.words, known) else []
     return found
-
-
-def runs_in(clause: Clause, told: Iterable[Sequence[str]]) -> list[Clause]:
-    """Return the parts of a clause that are whole clauses of a line; the first that there is."""
-    for words in told:
-        at, length = run_at(clause.words, words), len(words)
-        if at >= 0:
-            return [Clause(clause.words[at : at + length], clause.spans[at : at + length])]
-    return []
 
 
 def run_at(words: Sequence[str], run: Sequence[str]) -> int:

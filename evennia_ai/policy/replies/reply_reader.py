@@ -15,7 +15,7 @@ from evennia_ai.messages import SAY, WHISPER, Delta, LLMReply, ToolCallRequest
 from evennia_ai.policy.replies.json_parts import ObjectReader
 from evennia_ai.policy.replies.speech import WORDS, Speech, spoken
 from evennia_ai.policy.replies.text_calls import ACT, Tools, read_text_calls, tidy_call
-from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, Asked, NamedCall, tool_name
+from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, Asked, Call, tool_name
 from evennia_ai.policy.request_forms.schema_form import (
     SAY_CHARS,
     act_calls_of,
@@ -57,11 +57,6 @@ class ReplyReader:
     def _read_call(self, index: int, name: str, arguments: str) -> Calls:
         return []
 
-    def _read_whole(self, reply: LLMReply) -> None:
-        """Read a reply's text if no part of it came before."""
-        if not self._in_parts:
-            self._calls += self._read(reply.content)
-
     def _with_calls(self, reply: LLMReply, tied: bool = False) -> LLMReply:
         """Return the reply with the calls; what was cut off behind them does not matter."""
         calls = tuple(self._calls)
@@ -78,7 +73,8 @@ class SchemaReader(ReplyReader):
 
     def finish(self, reply: LLMReply) -> LLMReply:
         """Return the reply with the calls of its object; without one, those in its text."""
-        self._read_whole(reply)
+        if not self._in_parts:
+            self._calls += self._read(reply.content)
         values = self._object.values
         if self._speech is not None:
             self._calls += self._speech.end(unfinished=True)
@@ -203,7 +199,7 @@ class TextReader(ReplyReader):
         # Words beside a call of `say` are about it.
         if found.words and not is_cut_off and SAY not in dict(found.calls):
             self._calls.append(spoken(found.words))
-        self._calls += numbered(NamedCall(*call) for call in found.calls)
+        self._calls += numbered(found.calls)
         return self._with_calls(reply)
 
 
@@ -223,10 +219,10 @@ def with_written_calls(reply: LLMReply, asked: Asked, acts: bool = False) -> LLM
     found = read_text_calls(reply.content, parameters(asked), acts)
     if not found.calls:
         return reply
-    calls: list[NamedCall] = []
+    calls: list[Call] = []
     for name, arguments in found.calls:
         is_act = acts and name == ACT
-        calls += calls_of(json.loads(arguments), asked) if is_act else [NamedCall(name, arguments)]
+        calls += calls_of(json.loads(arguments), asked) if is_act else [(name, arguments)]
     changed = replace(reply, content=found.words, tool_calls=tuple(numbered(calls)), tied=acts)
     return replace(changed, finish_reason="stop")  # a call that was cut off was not found
 
@@ -243,9 +239,9 @@ def parameters(asked: Asked) -> dict[str, dict[str, object]]:
     return {tool_name(t): dict(t["function"].get("parameters", {})) for t in asked.tools}
 
 
-def numbered(calls: Iterable[NamedCall]) -> list[ToolCallRequest]:
+def numbered(calls: Iterable[Call]) -> list[ToolCallRequest]:
     """Return calls with ids."""
     return [
-        ToolCallRequest(f"act{number}", call.name, call.arguments)
-        for number, call in enumerate(calls)
+        ToolCallRequest(f"act{number}", name, arguments)
+        for number, (name, arguments) in enumerate(calls)
     ]

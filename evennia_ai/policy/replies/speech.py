@@ -78,14 +78,9 @@ class SentenceSplitter:
         word = LAST_WORD.search(self._text, max(0, start - 24), start + 1)
         if self._text[start] != "." or self._text[start : start + 2] == ".." or word is None:
             return True
-        return not is_abbreviation(word[1])
-
-
-def is_abbreviation(word: str) -> bool:
-    """Return True if a full stop after this word may not end a sentence: "Dr.", "B.", "3."."""
-    if word.isdigit():
-        return len(word) <= 2
-    return word.lower() in ABBREVIATIONS or (len(word) == 1 and word != "I")
+        if word[1].isdigit():  # "3." may go on
+            return len(word[1]) > 2
+        return word[1].lower() not in ABBREVIATIONS and (len(word[1]) > 1 or word[1] == "I")
 
 
 class Speech:
@@ -268,11 +263,6 @@ def any_of(patterns: Iterable[str]) -> re.Pattern[str]:
 SELF_DESCRIPTION, THOUGHT = any_of(SELF_DESCRIPTIONS), any_of(THOUGHTS)
 
 
-def straight(words: str) -> str:
-    """Return words with straight apostrophes."""
-    return words.replace("’", "'")
-
-
 def is_refusal(words: str) -> bool:
     """Return True for "I'm sorry, but I can't assist with that" in one of nine languages."""
     sentences = SENTENCE_MARK.split(words)
@@ -314,7 +304,7 @@ def opens_with_refusal(text: str) -> bool:
     """Return True for a reply to a task that begins with a refusal, as "I cannot summarise ..."."""
     # Quoted words at the beginning count only if the whole reply is quoted: a summary may begin
     # with what somebody said.
-    words = straight(text).strip(MARKUP)
+    words = text.replace("’", "'").strip(MARKUP)
     if words[:1] in QUOTES:
         words = words[1:] if words[-1:] in QUOTES else ""
     first = plain_words(SENTENCE_MARK.split(words, maxsplit=1)[0])
@@ -325,7 +315,7 @@ def opens_with_refusal(text: str) -> bool:
 
 def describes_assistant(words: str, persona: str) -> bool:
     """Return True for "As an AI language model ..."; a persona that is an AI may say so."""
-    return SELF_DESCRIPTION.search(straight(words)) is not None and not is_ai(persona)
+    return SELF_DESCRIPTION.search(words.replace("’", "'")) is not None and not is_ai(persona)
 
 
 def is_ai(persona: str) -> bool:
@@ -336,4 +326,4 @@ def is_ai(persona: str) -> bool:
 
 def tells_thoughts(words: str) -> bool:
     """Return True for thoughts about the task: "Okay, the user wants me to ..."."""
-    return THOUGHT.search(straight(words)) is not None
+    return THOUGHT.search(words.replace("’", "'")) is not None

@@ -17,11 +17,11 @@ from functools import lru_cache
 from typing import Any
 
 from evennia_ai.policy.replies.json_parts import LooseReader, Unreadable
+from evennia_ai.policy.request_forms.form import Call
 from evennia_ai.policy.sanitize import SPECIAL_TOKEN, drop_reasoning
 from evennia_ai.policy.texts import read_object
 
 Tools = Mapping[str, Mapping[str, Any]]  # a tool's name: the JSON schema of its parameters
-Call = tuple[str, str]  # a name, and arguments as JSON
 
 ACT = "act"
 MOST_CALLS = 64
@@ -243,7 +243,9 @@ def tidy_call(name: str, arguments: str, tools: Tools) -> Call:
 
     What cannot be read stays as it is, for the tool to refuse.
     """
-    known = find_name(name, tools)
+    spelled = [name, *re.findall(r"[\w-]+", name)]
+    spelled += [word.lower().removesuffix("json") for word in spelled]
+    known = next((word for word in spelled if word in tools), "")
     if not known:
         return name, arguments
     if not NOTHING.sub("", arguments):
@@ -263,13 +265,6 @@ def tidy_call(name: str, arguments: str, tools: Tools) -> Call:
     if is_cut or (value is first and read_object(arguments)):
         return known, arguments
     return next(iter(calls_with(known, value, tools)), (known, arguments))
-
-
-def find_name(name: str, tools: Tools) -> str:
-    """Return the tool that a model's spelling of its name means, "" for none."""
-    words = [name, *re.findall(r"[\w-]+", name)]
-    words += [word.lower().removesuffix("json") for word in words]
-    return next((word for word in words if word in tools), "")
 
 
 def last_object(text: str) -> Any:

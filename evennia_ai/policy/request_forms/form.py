@@ -15,6 +15,8 @@ Schema = Mapping[str, Any]
 AUTO, TOOLS, SCHEMA, TEXT = "auto", "tools", "schema", "text"
 FORMS = (TOOLS, SCHEMA, TEXT)
 
+Call = tuple[str, str]  # a tool call before it has an id: a name, and arguments as JSON
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -30,19 +32,12 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class NamedCall:
-    """A tool call before it has an id; ``arguments`` is JSON text."""
-
-    name: str
-    arguments: str
-
-
-@dataclass(frozen=True)
 class RequestForm:
-    """One way to ask a model for a turn."""
+    """One way to ask a model for a turn; of itself one without a schema for the reply."""
 
     name: str  # as profiles name it
     native: bool = False  # True if the tools' schemas are sent with the request
+    how: str = ""  # what the rules say of tools
     # Of a request without a configured one, None for the model's default.
     temperature: float | None = None
 
@@ -55,15 +50,17 @@ class RequestForm:
 
     def rules(self, tools: Sequence[Schema]) -> str:
         """Return the beginning of every prompt: the same for every character of a game."""
-        raise NotImplementedError
+        return RULES.format(how=self.how)  # the tools describe themselves
 
     def question(self, name: str, addressee: str) -> str:
-        """Return the last line of a prompt, "" for none."""
-        raise NotImplementedError
+        """Return the last line of a prompt, "" for none: what to answer, if it must be said."""
+        if self.native or not addressee:
+            return ""
+        return f"What do you, {name}, say to {addressee}?"
 
     def tell(self, tool: Schema) -> str:
         """Return a line about a tool that came after the start of a talk, "" for none."""
-        return ""
+        return described(tool, "Arguments: ") if self.native else ""
 
     def response_schema(self, asked: Asked, words_only: bool = False) -> Schema | None:
         """Return the JSON schema that the reply must fit, None for none."""
@@ -155,26 +152,5 @@ def answer_in(lines: Iterable[str], persona: str) -> str:
     return ""
 
 
-@dataclass(frozen=True)
-class PlainForm(RequestForm):
-    """A form without a schema for the reply."""
-
-    how: str = ""
-
-    def rules(self, tools: Sequence[Schema]) -> str:
-        """Return the rules; the tools describe themselves."""
-        return RULES.format(how=self.how)
-
-    def tell(self, tool: Schema) -> str:
-        """Return a line with the tool's arguments, for models that call tools."""
-        return described(tool, "Arguments: ") if self.native else ""
-
-    def question(self, name: str, addressee: str) -> str:
-        """Return what to answer, for models that must be reminded."""
-        if self.native or not addressee:
-            return ""
-        return f"What do you, {name}, say to {addressee}?"
-
-
-TOOLS_FORM = PlainForm(TOOLS, native=True, how=WITH_TOOLS)
-TEXT_FORM = PlainForm(TEXT, how=WITH_WORDS)
+TOOLS_FORM = RequestForm(TOOLS, native=True, how=WITH_TOOLS)
+TEXT_FORM = RequestForm(TEXT, how=WITH_WORDS)

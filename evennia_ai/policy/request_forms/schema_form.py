@@ -18,7 +18,7 @@ from evennia_ai.messages import EMOTE, NOOP, SAY, WHISPER
 from evennia_ai.policy.request_forms.form import (
     SCHEMA,
     Asked,
-    NamedCall,
+    Call,
     RequestForm,
     Schema,
     described,
@@ -130,11 +130,11 @@ class SchemaForm(RequestForm):
             return object_schema({"act": {"enum": [NONE]}, "target": {"enum": [""]}})
         acts = wanted_acts(asked, ACTS)
         usual = object_schema({"act": {"enum": acts}, "target": text(TARGET_CHARS)})
-        own = [
-            object_schema({"act": {"const": tool_name(tool)}, **parameters_of(tool)})
-            for tool in own_tools(asked.tools)
-        ]
-        return {"anyOf": [usual, *own], "$defs": definitions(asked.tools)} if own else usual
+        own, shared = [], dict[str, Any]()  # what the arguments of a game's tools refer to
+        for tool in own_tools(asked.tools):
+            own.append(object_schema({"act": {"const": tool_name(tool)}, **parameters_of(tool)}))
+            shared |= tool["function"].get("parameters", {}).get("$defs", {})
+        return {"anyOf": [usual, *own], "$defs": shared} if own else usual
 
 
 def text(chars: int) -> Schema:
@@ -153,12 +153,6 @@ def object_schema(properties: Schema) -> Schema:
     }
 
 
-def definitions(tools: Sequence[Schema]) -> dict[str, Any]:
-    """Return what the arguments of a game's own tools refer to, by name."""
-    own = (tool["function"].get("parameters", {}).get("$defs", {}) for tool in own_tools(tools))
-    return {name: schema for named_schemas in own for name, schema in named_schemas.items()}
-
-
 def own_tools(tools: Sequence[Schema]) -> list[Schema]:
     """Return a game's own tools."""
     return [tool for tool in tools if tool_name(tool) not in BUILT_IN]
@@ -169,7 +163,7 @@ def describe_own(tool: Schema) -> str:
     return described(tool, "Instead of target: ")
 
 
-def calls_of(answer: Mapping[str, Any], asked: Asked) -> list[NamedCall]:
+def calls_of(answer: Mapping[str, Any], asked: Asked) -> list[Call]:
     """Return the tool calls of an answer: the act first, then the words."""
     act, words = str(answer.get("act") or NONE), str(answer.get("say") or "").strip()
     calls = act_calls_of(answer, asked)
@@ -180,13 +174,13 @@ def calls_of(answer: Mapping[str, Any], asked: Asked) -> list[NamedCall]:
     return calls or [named(NOOP)]
 
 
-def act_calls_of(answer: Mapping[str, Any], asked: Asked) -> list[NamedCall]:
+def act_calls_of(answer: Mapping[str, Any], asked: Asked) -> list[Call]:
     """Return the call of an answer's act; none for talk, and for an act without its target."""
     act, target = str(answer.get("act") or NONE), target_of(answer)
     own = own_tool(act, asked)
     if own is not None:
         fields = {name: answer[name] for name in parameters_of(own) if name in answer}
-        return [NamedCall(act, json.dumps(fields, ensure_ascii=False))]
+        return [(act, json.dumps(fields, ensure_ascii=False))]
     if act == "give":
         return give_calls(target, asked)
     if act == "follow" and target.lower() in ADDRESSEES:
@@ -210,7 +204,7 @@ def own_tool(name: str, asked: Asked) -> Schema | None:
     return next((tool for tool in own_tools(asked.tools) if tool_name(tool) == name), None)
 
 
-def give_calls(target: str, asked: Asked) -> list[NamedCall]:
+def give_calls(target: str, asked: Asked) -> list[Call]:
     """Return the call that gives a thing: to whom the target names, else to who asked for it."""
     # A thing that lies here is picked up first.
     found = RECEIVER.fullmatch(target)
@@ -244,9 +238,9 @@ def target_of(answer: Mapping[str, Any]) -> str:
     return str(answer.get("target") or "").strip()
 
 
-def named(name: str, /, **arguments: str) -> NamedCall:
+def named(name: str, /, **arguments: str) -> Call:
     """Return a call."""
-    return NamedCall(name, json.dumps(arguments, ensure_ascii=False))
+    return name, json.dumps(arguments, ensure_ascii=False)
 
 
 def wanted_acts(asked: Asked, acts: Iterable[str]) -> list[str]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import Any
 
 from evennia_ai.messages import (
@@ -97,7 +98,11 @@ def arrange(messages: Sequence[WireMessage], style: WireStyle = WireStyle()) -> 
     if style.calls:
         ordered = [*past_items(past), *current]
     else:
-        ordered = [*without_acts(past), *current_in_text(current)]
+        told = (
+            [one] if not isinstance(one, Act) else event_lines([one])
+            for one in settled_speech(past)
+        )
+        ordered = [*chain.from_iterable(told), *current_in_text(current)]
     if is_words(ordered[-1], ASSISTANT):
         ordered.append(words(USER, CLOSING))
     if rules:
@@ -160,15 +165,6 @@ def past_items(items: Sequence[Item]) -> list[Item]:
         else:
             ordered += event_lines([item])
     return [*ordered, *event_lines(waiting)]
-
-
-def without_acts(items: Iterable[Item]) -> list[WireMessage]:
-    """Return finished turns as words only: acts are event lines."""
-    return [
-        message
-        for item in settled_speech(items)
-        for message in (event_lines([item]) if isinstance(item, Act) else [item])
-    ]
 
 
 def current_in_text(acts: Sequence[Act]) -> list[WireMessage]:
@@ -263,18 +259,11 @@ def write_items(items: Iterable[Item]) -> list[WireMessage]:
             wire[-1] = words(role, JOINTS[role].join(same))
             same = []
         if isinstance(item, Act):
-            wire += native_call(item)
+            result = {"role": TOOL, "tool_call_id": item.call["id"], "content": item.result}
+            wire += [{"role": ASSISTANT, "content": "", "tool_calls": [item.call]}, result]
         elif item:
             wire.append(item)
     return wire
-
-
-def native_call(act: Act) -> list[WireMessage]:
-    """Return an act as the message that calls a tool, and its result."""
-    return [
-        {"role": ASSISTANT, "content": "", "tool_calls": [act.call]},
-        {"role": TOOL, "tool_call_id": act.call["id"], "content": act.result},
-    ]
 
 
 # Of the usual chat templates: a message takes 5 tokens in ChatML and 3 with OpenAI.

@@ -194,16 +194,12 @@ def _corrections(
     return found
 
 
-def tells_change(words: str) -> bool:
-    """Return True for words that say that something has changed or was wrong."""
-    return bool(CHANGES.search(words) or CORRECTION.search(words))
-
-
 @lru_cache(maxsize=TEXTS_KNOWN)
 def subject_of(text: str) -> tuple[frozenset[str], bool]:
     """Return a text's content words, none if it only asks, and whether it tells of a change."""
     only_asks = ends_with_question(text) and not SENTENCE_ENDS.search(text)
-    return frozenset(() if only_asks else find_words(text)), tells_change(text)
+    changes = bool(CHANGES.search(text) or CORRECTION.search(text))
+    return frozenset(() if only_asks else find_words(text)), changes
 
 
 def same_subject(words: frozenset[str], later: frozenset[str], changed: bool) -> bool:
@@ -280,8 +276,9 @@ def _dates(text: str, now: float | None) -> Iterator[Span]:
         if found["month"].lower() in AMBIGUOUS and not (found["cue"] or day or found["year"]):
             continue
         month = _number_in(MONTHS, found["month"]) + 1
-        year = int(found["year"]) if found["year"] else _last_year_with(month, now)
-        span = _calendar_span(year, month, int(day or 0))
+        today = datetime.fromtimestamp(now or 0.0, UTC)
+        latest = today.year - (month > today.month) if now is not None else 0
+        span = _calendar_span(int(found["year"] or latest), month, int(day or 0))
         if span is not None:
             dated = True
             yield span
@@ -295,14 +292,6 @@ def _number_in(table: Iterable[str], word: str) -> int:
     """Return the place of the first pattern that matches the word, -1 for none."""
     places = (place for place, names in enumerate(table) if re.fullmatch(names, word, re.I))
     return next(places, -1)
-
-
-def _last_year_with(month: int, now: float | None) -> int:
-    """Return the year of the latest such month, 0 without a current time."""
-    if now is None:
-        return 0
-    today = datetime.fromtimestamp(now, UTC)
-    return today.year - (month > today.month)
 
 
 def _calendar_span(year: int, month: int, day: int) -> Span | None:

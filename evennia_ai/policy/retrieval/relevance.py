@@ -52,19 +52,13 @@ def score_documents(query: str, documents: Sequence[Sequence[str]]) -> list[floa
     scores = [0.0] * len(documents)
     for word in sorted(set(asked_words(query))):
         counts = [document.count(word) for document in documents]
-        rarity = _idf(len(counts) - counts.count(0), len(counts))
+        holding = len(counts) - counts.count(0)
+        rarity = math.log(1 + (len(counts) - holding + 0.5) / (holding + 0.5))
         for index, count in enumerate(counts):
             if count:
-                scores[index] += _weight(count, len(documents[index]), average) * rarity
+                length = len(documents[index]) / average
+                scores[index] += rarity * count * (K1 + 1) / (count + K1 * (1 - B + B * length))
     return scores
-
-
-def _idf(holding: int, total: int) -> float:
-    return math.log(1 + (total - holding + 0.5) / (holding + 0.5))
-
-
-def _weight(count: int, length: int, average: float) -> float:
-    return count * (K1 + 1) / (count + K1 * (1 - B + B * length / average))
 
 
 def newest_first(

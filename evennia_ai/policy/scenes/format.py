@@ -79,10 +79,6 @@ def _as_list(value: Any) -> Any:
     return value if isinstance(value, list) else [value]
 
 
-def _as_alternatives(value: Any) -> Any:
-    return [_as_list(entry) for entry in _as_list(value)]
-
-
 def _as_calls(value: Any) -> Any:
     calls: list[Any] = []
     for entry in _as_list(value):
@@ -114,7 +110,7 @@ AsList = BeforeValidator(_as_list)
 AsEntry = BeforeValidator(lambda value: {"text": value} if isinstance(value, str) else value)
 AsRules = BeforeValidator(lambda value: {"rules": value} if isinstance(value, bool) else value)
 Texts = Annotated[tuple[Text, ...], AsList]
-Alternatives = Annotated[tuple[tuple[Words, ...], ...], BeforeValidator(_as_alternatives)]
+Alternatives = Annotated[tuple[Annotated[tuple[Words, ...], AsList], ...], AsList]
 
 
 class Part(BaseModel):

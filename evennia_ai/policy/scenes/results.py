@@ -256,7 +256,7 @@ def _transcript(scene: Scene, run: Run) -> Iterator[str]:
         yield from (f"   {name} {_manner(s.kind, s.private)}: {s.text}" for s in step.answer.spoken)
         for act in step.answer.acts:
             if act.name not in ("say", "whisper", "emote"):
-                told = ", ".join(f"{key}={value}" for key, value in act.arguments.items())
+                told = _arguments_text(act.arguments)
                 yield f"   {name} calls {act.name} ({told}): {act.state}"
         yield from (f"   a reply was refused: {why}" for why in step.answer.refused)
         for verdict in step.verdicts:

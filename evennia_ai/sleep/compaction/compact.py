@@ -99,7 +99,8 @@ class Compactor:
         room, undone = self._meter.window, False
         while self._strikes < STRIKES and (record := self._log.current.record) is not None:
             room -= record.original_token_count
-            if room < 0 or not owes_summary(record):
+            is_digest = record.reason == EMERGENCY and record.rung not in OF_A_MODEL
+            if room < 0 or not is_digest:
                 break
             try:
                 self._log.undo()
@@ -144,7 +145,7 @@ class Compactor:
             messages,
             limits,
             stored_tokens,
-            waits=request.waits_for_threshold,
+            waits=request.reason == SLEEP and not request.force,
             force=request.force,
         )
         if isinstance(plan, Skip):
@@ -152,7 +153,6 @@ class Compactor:
         return CompactionTask(request, use, view, messages, plan, limits)
 
     def _limits_for(self, request: CompactionRequest) -> CompactionLimits:
-        """Return the limits that a plan goes by."""
         config = self._settings.config
         limits = CompactionLimits(
             window=self._meter.estimated(self._meter.window),
@@ -190,7 +190,9 @@ class Compactor:
             return skip(TOO_LITTLE, token_usage=task.use.ratio)
         yield pause(self._put)
         stored = yield persist(self._clock, partial(self._store, record, task))
-        self._strikes = strikes_after(record.rung, self._strikes)
+        # Without a model's summary, the count goes on once models are not asked every time.
+        of_a_model = record.rung in OF_A_MODEL
+        self._strikes = 0 if of_a_model else self._strikes + (self._strikes >= STRIKES)
         if stored is None:
             return {"success": False, "error": CHANGED}
         self._calls.compaction_cost = {}
@@ -266,19 +268,6 @@ class Compactor:
             "facts_kept": record.facts_kept,
             "rung": record.rung,
         }
-
-
-def owes_summary(record: CompactionRecord) -> bool:
-    """Return True if a compaction took a digest because somebody might have waited."""
-    return record.reason == EMERGENCY and record.rung not in OF_A_MODEL
-
-
-def strikes_after(rung: str, strikes: int) -> int:
-    """Return how many compactions in a row had no summary, after one that was stored.
-
-    Without a summary of a model, the count goes on once models are no longer asked every time.
-    """
-    return 0 if rung in OF_A_MODEL else strikes + (strikes >= STRIKES)
 
 
 def make_record(

@@ -29,11 +29,6 @@ class CompactionRequest:
         """Return True if somebody may be waiting for an answer meanwhile."""
         return self.reason in URGENT
 
-    @property
-    def waits_for_threshold(self) -> bool:
-        """Return True if nothing is to be done below ``compact_sleep_threshold``."""
-        return self.reason == SLEEP and not self.force
-
 
 @dataclass(frozen=True)
 class CompactionTask:

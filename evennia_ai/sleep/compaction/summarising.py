@@ -16,8 +16,8 @@ from evennia_ai.messages import Message, make_message
 from evennia_ai.policy.audience import of_messages, of_parts
 from evennia_ai.policy.compaction.summary import (
     INSTRUCTIONS,
+    LEAST_TEXT_ROOM,
     UPDATE,
-    is_shorter_than_its_summary,
     make_digest,
     split_turn,
     transcript_lines,
@@ -94,12 +94,14 @@ class SummaryLadder:
         """
         broken: ModelProfile | None = None
         for rung in self._rungs():
-            if rung.profile == broken or self._is_late(terms):
+            is_late = terms.deadline_at is not None and self._clock.seconds() >= terms.deadline_at
+            if rung.profile == broken or is_late:
                 continue
             try:
                 text: str = yield self._ask_by_rung(rung, material, terms)
             except ProviderError as error:
-                self._log_problem(rung.name, error)
+                message = "{name}: summary step {rung} failed: {problem}; going on without it"
+                log.warn(message, name=self._who.name, rung=rung.name, problem=str(error))
                 if not isinstance(error, ContextOverflow):
                     broken = rung.profile
                 continue
@@ -125,15 +127,6 @@ class SummaryLadder:
         except ConfigError as error:
             self._settings.tell_owner(f"compact_fallback_profile: {error}")
             return []
-
-    def _is_late(self, terms: SummaryTerms) -> bool:
-        """Return True if no time is left to ask."""
-        return terms.deadline_at is not None and self._clock.seconds() >= terms.deadline_at
-
-    def _log_problem(self, rung: str, problem: Exception) -> None:
-        """Log that a step of the ladder failed."""
-        message = "{name}: summary step {rung} failed: {problem}; going on without it"
-        log.warn(message, name=self._who.name, rung=rung, problem=str(problem))
 
     @inlineCallbacks
     def _ask_by_rung(self, rung: Rung, material: Material, terms: SummaryTerms) -> Steps[str]:
@@ -309,7 +302,7 @@ class PartSummaries:
         tried again later.
         """
         tokens = estimate_tokens(material.previous) + sum(map(stored_tokens, material.messages))
-        if is_shorter_than_its_summary(tokens):
+        if tokens <= LEAST_TEXT_ROOM:
             lines = transcript_lines(material.messages, self._who.name)
             return "\n".join(filter(None, (material.previous, *lines))), SUMMARY
         if may_ask(request, strikes):
