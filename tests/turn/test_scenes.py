@@ -2,10 +2,11 @@
 
 import pytest
 
-from evennia_ai.config import AssistantConfig
+from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import Heard, Situation
 from evennia_ai.mind.dry_run import next_request, run_dry
+from evennia_ai.policy.conversation.character import LoreEntry
 from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
 from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
@@ -57,6 +58,14 @@ def test_what_is_recalled_for_a_whisper_is_in_no_prompt_for_others(mira):
     assert "ruby" not in shown  # not even that it came to mind
     assert "the well" in str(talk(mira, "Where was the ruby again?", whisper=True))
     assert "the mayor's" in str(talk(mira, "Who owned the ruby?"))
+
+
+def test_lore_that_a_whisper_touched_is_in_no_prompt_for_others(mira):
+    mira.mind.settings.profile = ModelProfile("far", client="openai", model="m")
+    mira.services.world.known = [LoreEntry("The ruby", "A ruby lies in the mill race.")]
+    assert "mill race" in str(talk(mira, "Where is the ruby?", whisper=True))
+    assert "mill race" not in str(talk(mira, "hello"))  # others would learn what was asked
+    assert "mill race" in str(talk(mira, "Well?", whisper=True))
 
 
 def test_its_authors_are_those_of_the_prompt(mira):
