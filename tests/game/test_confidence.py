@@ -44,19 +44,21 @@ def test_what_one_does_upon_it_is_no_room_talk_for_the_other(game, ann, mira, ot
 def test_a_line_said_aloud_beside_a_whisper_is_public(game, ann, bob, mira):
     late = Deferred()
     game.model.add(late, call("say", text="Aye."))
+    bob.do("say Ann, it is cold.")  # overheard: the turn of the whisper logs it
     ann.do(f"whisper Mira = {SECRET}")
     game.run()
-    for line in ("say Mira, call me Zora.", "say It is cold."):
-        ann.do(line)
+    ann.do("say Mira, call me Zora.")
     bob.do("say Mira, call me Yorick.")
     late.callback(call("say", text="I keep it."))
     game.run(1)
     rows = Message.objects.filter(role="user").order_by("id")
     both = {ann.dbref, bob.dbref}
     assert [(row.private, set(row.audience)) for row in rows] == [
+        (False, both),
         (True, {ann.dbref}),
-        *[(False, both)] * 3,
+        *[(False, both)] * 2,
     ]
+    assert [row.turn_id - rows[0].turn_id for row in rows] == [0, 0, 1, 1]
     acts = Message.objects.filter(role="assistant").order_by("id")
     assert [row.private for row in acts] == [True, False]
     assert SECRET in str(game.model.requests[0]) and SECRET not in str(game.model.requests[1])
