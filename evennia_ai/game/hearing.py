@@ -121,14 +121,17 @@ class Hearing:
                 )
                 if self._who.character.dbref in line.muted:
                     return None
-                who, config = self._who.character, self._settings.config
-                heard = perceive(line, said.words, who, config, said.behind, said.confidants)
+                heard = perceive(line, said.words, self._who.character, self._settings.config)
         except StoreUnavailable:
             raise
         except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
             log.failure(LOST, name=self._who.name)
             return None
-        return replace(heard, item=said.item, authors=heard.authors | said.authors), line.is_crowded
+        if said.confidants is not None:
+            known_to = heard.audience & (said.confidants | {heard.speaker})
+            heard = replace(heard, private=True, audience=known_to)
+        authors = said.authors | (said.behind or heard.authors)
+        return replace(heard, item=said.item, authors=authors), line.is_crowded
 
     def _take_in(self, said: Said, perceived: tuple[Heard, bool] | None) -> None:
         """Store an event, and do at once what its words ask for and what needs no model."""

@@ -305,31 +305,20 @@ def uncoloured(line: str) -> str:
     return COLOURED.sub(r"\1", storable(str(line))[:LINE_CHARS])
 
 
-def perceive(
-    line: RoomLine,
-    words: str,
-    character: Any,
-    config: AssistantConfig,
-    behind: Authors = frozenset(),
-    confidants: Audience | None = None,
-) -> Heard:
-    """Make an event of a line that a character hears; ``words`` may name what was given.
-
-    ``behind`` and ``confidants`` are those of `Said`.
-    """
+def perceive(line: RoomLine, words: str, character: Any, config: AssistantConfig) -> Heard:
+    """Make an event of a line that a character hears; ``words`` may name what was given."""
     speaker, said, address = line.speaker, line.line, line.verdict.of(character.dbref)
-    is_whisper, own = said.kind == WHISPER, frozenset({speaker.dbref})
-    everybody = line.everybody if confidants is None else line.everybody & (confidants | own)
+    is_whisper = said.kind == WHISPER
     return Heard(
         kind=said.kind,
         speaker=speaker.dbref,
         speaker_name=display_name(speaker, character),
         text=cut_text(words, config.max_heard_chars),
-        audience=everybody - {character.dbref},
-        private=is_whisper or confidants is not None,
+        audience=line.everybody - {character.dbref},
+        private=is_whisper,
         repeatable=is_whisper and not said.from_assistant and config.discretion == "trusting",
         addressed=address.addressed,
         hops=said.hops,
         reason=address.reason,
-        authors=behind or own,
+        authors=frozenset({speaker.dbref}),
     )
