@@ -3,7 +3,9 @@
 import pytest
 from twisted.internet.defer import Deferred
 
+from evennia_ai.messages import Heard
 from evennia_ai.models import Event, Message, ModelCall, ToolCall, Turn
+from evennia_ai.turn.answer_events import TURNS_A_TICK
 from tests.scripted import call
 
 
@@ -121,6 +123,18 @@ def test_a_slow_assistant_does_not_hold_up_another(game, ann, mira, tavern):
     ann.do("say Otto?")
     game.run()
     assert ann.last() == 'Otto says, "Otto here"'
+
+
+def test_what_one_tick_leaves_over_is_answered_by_the_next(game, ann, mira):
+    count = TURNS_A_TICK + 2
+    game.model.add(*[call("whisper", text=f"Yes to {n}.") for n in range(count)])
+    for number in range(count):  # each has an audience of its own, and so a turn
+        ears = frozenset({ann.dbref, f"#{9_000 + number}"})
+        heard = Heard("whisper", ann.dbref, "Ann", f"psst {number}", ears, True, addressed=True)
+        mira.assistant.mind.inbox.put(heard)
+    mira.assistant.mind.life.wake()
+    game.run(1)
+    assert set(states().values()) == {"answered"} and len(states()) == count
 
 
 def test_two_assistants_stop_talking_to_each_other(game, ann, mira, tavern):

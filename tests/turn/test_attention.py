@@ -3,6 +3,7 @@
 import pytest
 from twisted.internet.defer import Deferred
 
+from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.testing.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
@@ -76,6 +77,20 @@ def test_who_has_left_is_answered_when_he_comes_back_in_time():
     script.hears("wait for me")
     script.mind.answering.answer_all()
     assert script.mind.inbox.states() == {"wait for me": "waiting"}
+    script.services.world.present = frozenset({ANN})
+    script.mind.answering.answer_all()
+    assert script.mind.inbox.states() == {"wait for me": "answered"}
+
+
+def test_who_leaves_before_the_model_failed_is_answered_when_he_comes_back():
+    failing = Deferred()
+    script = MemoryMind(ScriptedLLM([failing, call("say", text="there you are")]))
+    script.hears("wait for me")
+    script.mind.answering.answer_all()
+    script.services.world.present = frozenset()
+    failing.callback(ProviderUnavailable("down"))
+    assert script.mind.inbox.states() == {"wait for me": "waiting"}
+    assert [turn.outcome for turn in script.mind.turns.turns] == ["unheard"]
     script.services.world.present = frozenset({ANN})
     script.mind.answering.answer_all()
     assert script.mind.inbox.states() == {"wait for me": "answered"}
