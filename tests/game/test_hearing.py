@@ -226,19 +226,6 @@ def busy(monkeypatch):
         yield patch
 
 
-def test_what_many_overhear_comes_after_what_one_could_not_store_yet(
-    game, ann, bob, mira, otto, busy
-):
-    ann.do("say Mira, one")
-    game.run()
-    busy.undo()
-    ann.do("say Bob, two")
-    stopped(game)
-    game.run(5)
-    for character in (mira, otto):
-        assert [text for _, text, *_ in events(character)] == ["Mira, one", "Bob, two"]
-
-
 def test_what_was_overheard_at_the_last_moment_is_stored_as_the_server_stops(
     game, ann, bob, mira, otto
 ):

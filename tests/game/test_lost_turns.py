@@ -69,6 +69,12 @@ def test_a_turn_that_lost_its_lease_may_do_nothing_more(open_turn):
     assert not turns.is_current(turn.id)
 
 
+def test_while_an_assistant_may_not_think_its_open_turn_may_do_nothing(open_turn):
+    script, turn = open_turn()
+    script.mind.life.turn_off(True)
+    assert not script.mind.turns.is_current(turn.id)
+
+
 def test_what_is_overheard_waits_behind_what_could_not_be_stored_yet(game, mira):
     inbox, clock, busy = mira.assistant.mind.inbox, game.clock, [True]
 
