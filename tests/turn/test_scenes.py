@@ -60,6 +60,18 @@ def test_what_is_recalled_for_a_whisper_is_in_no_prompt_for_others(mira):
     assert "the mayor's" in str(talk(mira, "Who owned the ruby?"))
 
 
+@pytest.mark.parametrize("pinned", [True, False])
+def test_a_private_memory_makes_the_prompt_private(mira, pinned):
+    told = "Ann hid the ruby in the well."
+    mira.journal.add(told, audience=["#5"], source_entity="#5", pinned=pinned)
+    for present in (ANN, BOTH):
+        mira.services.world.present = present
+        talk(mira, "Where is the ruby?")
+        request = mira.services.gateway.requests[-1]
+        knows = "the well" in str(request.messages)
+        assert [knows, request.trace.private] == [present == ANN] * 2
+
+
 def test_lore_that_a_whisper_touched_is_in_no_prompt_for_others(mira):
     mira.mind.settings.profile = ModelProfile("far", client="openai", model="m")
     mira.services.world.known = [LoreEntry("The ruby", "A ruby lies in the mill race.")]
