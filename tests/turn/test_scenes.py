@@ -1,5 +1,7 @@
 """What a talk is told of the moment: once, to those who may know it, and never of what is gone."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from evennia_ai.config import AssistantConfig, ModelProfile
@@ -7,6 +9,7 @@ from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import Heard, Situation
 from evennia_ai.mind.dry_run import next_request, run_dry
 from evennia_ai.policy.conversation.character import LoreEntry
+from evennia_ai.policy.log_lines import HIDDEN, Amendment
 from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
 from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
@@ -87,12 +90,16 @@ def test_its_authors_are_those_of_the_prompt(mira):
     assert "#9" in mira.services.gateway.requests[-1].authors
 
 
-@pytest.mark.parametrize("change", ["removed", "edited", "confided"])
-def test_a_memory_that_is_gone_or_changed_stands_in_no_later_prompt(mira, change):
-    entry = mira.journal.add("Cay keeps bees.", pinned=True)
+@pytest.mark.parametrize("change", ["removed", "withheld", "edited", "confided"])
+def test_a_memory_that_is_gone_or_changed_stands_in_no_later_prompt(mira, change, monkeypatch):
+    entry = mira.journal.add("Cay keeps bees.", pinned=True, source_seqs=[1])
     assert "Cay keeps bees." in str(talk(mira, "Who keeps bees?"))
     if change == "removed":
         mira.journal.remove(entry)
+    elif change == "withheld":  # a builder hid the line that it was made of
+        hidden = Amendment(1, 1, HIDDEN, "2026-01-01T00:00:00+00:00")
+        amendments = SimpleNamespace(shown={1: hidden})
+        monkeypatch.setattr(type(mira.journal), "amendments", amendments)
     else:
         words = {"content": "Cay has ducks."} if change == "edited" else {"audience": ["#6"]}
         mira.journal.update(entry, **words)
