@@ -160,18 +160,20 @@ def test_a_call_without_time_left_is_not_made(desk, late_by):
     assert desk.client.started == []
 
 
-def test_a_reply_after_the_deadline_is_dropped_in_silence(desk, logged):
+@pytest.mark.parametrize("late", [LLMReply("too late"), ProviderUnavailable("too late")])
+def test_what_comes_after_the_deadline_is_dropped_in_silence_and_not_retried(desk, logged, late):
     class Deaf(Held):
         def complete(self, request, profile):
-            self.work = Deferred(lambda work: work.callback(LLMReply("too late")))
-            return self.work
+            self.asked.append(request)
+            fire = Deferred.errback if isinstance(late, Exception) else Deferred.callback
+            return Deferred(lambda work: fire(work, late))
 
     desk.client = Deaf()
     desk.gateway = ModelGateway(desk.clock, {"scripted": desk.client})
     outcome = desk.ask()
-    desk.clock.advance(DEADLINE)
+    desk.clock.pump([DEADLINE, DEADLINE])
     assert type(outcome.error) is DeadlineExceeded
-    assert logged() == []
+    assert logged() == [] and len(desk.client.asked) == 1
 
 
 # --- places --------------------------------------------------------------------------------------
