@@ -96,6 +96,7 @@ def test_what_was_just_heard_from_it_counts_at_once():
     [
         ('{"act": "none", "say": "Aye."}', "JSON"),
         ("```\nAye.\n```", "code"),
+        ("Well met.\n# Plan\nGreet them.", "markup"),  # only its line breaks tell
         ("As an AI language model, I cannot answer that.", "AI assistant"),
         ("Where is the old mill, please?", "said to you"),
     ],
@@ -114,6 +115,10 @@ def test_artefacts_and_echoes_are_refused_with_a_reason(text, reason):
         ToolCallRequest("", "say", "{"),
     ],
 )
+def test_a_gesture_is_judged_as_words_are():
+    assert "JSON" in check().problem(call("emote", text='{"act": "nods"}'))
+
+
 def test_what_has_no_words_has_no_problem(asked):
     assert check().problem(asked) == ""
 
