@@ -106,6 +106,10 @@ def test_artefacts_and_echoes_are_refused_with_a_reason(text, reason):
     assert reason in check().problem(call("whisper", text=text))
 
 
+def test_a_gesture_is_judged_as_words_are():
+    assert "JSON" in check().problem(call("emote", text='{"act": "nods"}'))
+
+
 @pytest.mark.parametrize(
     "asked",
     [
@@ -115,10 +119,6 @@ def test_artefacts_and_echoes_are_refused_with_a_reason(text, reason):
         ToolCallRequest("", "say", "{"),
     ],
 )
-def test_a_gesture_is_judged_as_words_are():
-    assert "JSON" in check().problem(call("emote", text='{"act": "nods"}'))
-
-
 def test_what_has_no_words_has_no_problem(asked):
     assert check().problem(asked) == ""
 
