@@ -234,6 +234,14 @@ def test_what_was_allowed_before_a_crash_runs_after_it(game, mira, admin, vault)
     assert vault.opened == ["north"]
 
 
+def test_what_somebody_whispered_for_stays_private_until_it_is_done(game, mira, admin, vault):
+    asks(game, admin, line="whisper Mira = open the vault")
+    says(game, admin, "yes")
+    assert vault.opened == ["north"]
+    rows = models.Message.objects.filter(tool_calls__icontains="staff_vault")
+    assert [(row.private, row.audience) for row in rows] == [(True, [admin.dbref])] * 2
+
+
 def test_what_was_allowed_long_before_a_crash_does_not_run(game, mira, admin, vault):
     asks(game, admin)
     act, now = models.PendingAct.objects.get(), game.service.now()

@@ -3,6 +3,7 @@
 import pytest
 from twisted.internet.defer import Deferred
 
+from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.testing.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
@@ -99,6 +100,7 @@ def test_who_leaves_before_the_model_failed_is_answered_when_he_comes_back():
 def test_an_answer_that_may_have_been_heard_before_a_crash_is_closed_by_an_excuse():
     model = ScriptedLLM([])
     script = MemoryMind(model)
+    script.settings.profile = ModelProfile("far", client="openai", model="m")  # with a stand-in
     number = script.hears("what did you say?")
     script.mind.inbox.close([number], "doubtful")
     script.mind.answering.answer_all()
