@@ -78,6 +78,15 @@ def test_an_emote_is_seen_by_all(game, ann, bob, mira):
     assert bob.heard()[-2:] == ["Mira nods at {Ann} $you().", 'Mira says, "Aye."']
 
 
+@pytest.mark.parametrize("tool", ["say", "whisper", "emote"])
+def test_markup_that_a_model_writes_is_shown_and_not_obeyed(game, ann, mira, tool):
+    game.model.add(call(tool, text="nods |rred|n at http://a.example."), call("noop"))
+    ann.do("say Mira, how do you do?")
+    game.run()
+    (shown,) = [line for line in ann.session.sent if "nods" in line]
+    assert "||rred||n" in shown and "http://" not in shown
+
+
 def test_the_log_holds_who_said_what_to_whom(game, ann, bob, mira):
     game.model.add(call("say", text="Hello!"))
     ann.do("say hello Mira")
