@@ -135,6 +135,8 @@ def test_a_server_that_lost_its_world_stays_stopped(game, mira, monkeypatch):
     game.service.lose_world()
     game.run(assistant_service.REVIVAL_S + 1)
     assert game.service.quiet and not game.service.accepting
+    game.service.revive()
+    assert not game.service.accepting
 
 
 def test_what_a_killed_server_left_is_taken_over_at_the_next_start(game, mira, ann, restart):

@@ -60,17 +60,6 @@ def test_all_sentences_of_a_streamed_reply_are_explained_together(game, told, mi
     assert text.count("1. Wren") == 1 and "2. Zedo" in told("aiwhy Mira = sea")
 
 
-def test_words_of_an_answer_to_a_whisper_are_found_for_admins_alone(
-    game, told, mira, ann, bob, bea, admin
-):
-    admin.do("aisetup/set Mira/discretion = trusting")
-    game.model.add(call("whisper", text="The quarry is flooded."))
-    bob.do("whisper Mira = what of the quarry?")
-    game.run(2)
-    assert "quarry" in told("aiwhy Mira = flooded")
-    assert "flooded" not in bea.told("aiwhy Mira = flooded").replace("'flooded'", "")
-
-
 def test_a_whisper_in_the_same_reply_as_a_line_aloud_is_explained_apart(game, mira, ann, bob):
     builder = game.player("Bea", mira.location, permissions=["Builder"])
     game.model.add(
