@@ -11,8 +11,9 @@ from twisted.internet.defer import Deferred, fail, succeed
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.gateway import ModelGateway
+from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.policy.limits.money import Account
-from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest
+from evennia_ai.ports import LLMRequest
 
 Calls = Sequence[ToolCallRequest] | Mapping[str, Mapping[str, Any]]
 Reply = str | LLMReply | ToolCallRequest | Calls

@@ -13,9 +13,9 @@ from evennia_ai.policy.context.projection import is_marker
 from evennia_ai.sleep import run_sleep_tick
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
 from evennia_ai.sleep.compaction.request import CompactionRequest
-from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+from tests.minds import MemoryMind
 from tests.scripted import LLMReply, ScriptedLLM, call
 
 ANN, BOB = "#5", "#6"
@@ -474,7 +474,7 @@ class TestEmergencyCompaction:
         talk(script, 30)
         script.hears("Are you there?", ANN)
         assert outcome(script.mind.answering.answer_all()) == 1
-        assert script.mind.inbox.states()["Are you there?"] == "answered"
+        assert script.mind.states()["Are you there?"] == "answered"
         assert len(script.services.gateway.requests) == 2
         assert len(script.conversation.moves) == 1
 
@@ -483,5 +483,5 @@ class TestEmergencyCompaction:
         talk(script, 30)
         script.hears("Are you there?", ANN)
         outcome(script.mind.answering.answer_all())
-        assert script.mind.inbox.states()["Are you there?"] == "excused"
+        assert script.mind.states()["Are you there?"] == "excused"
         assert len(script.conversation.moves) == 1

@@ -1,11 +1,12 @@
 """The decisions of `make demo`: what to think with, whose account, which interpreter."""
 
 import os
+import runpy
 import stat
 
 import pytest
 
-from server import demo, demo_game, interpreters, mind, record, running
+from server import demo, demo_game, environment, interpreters, mind, record, running
 from server.record import Record
 
 
@@ -206,3 +207,18 @@ def test_a_launcher_that_always_gives_up_is_not_started_for_ever(tmp_path, monke
 
     assert running.start_patiently(tmp_path, launch) == running.LAUNCHER_GAVE_UP
     assert len(launches) == running.LAUNCHES
+
+
+SETTINGS = environment.ROOT / "server" / "conf" / "settings.py"
+
+
+@pytest.mark.parametrize(
+    ("given", "noted", "ports"),
+    [("", "5000", 5000), ("7000", "5000", 7000), ("", "", 4000), ("", "x", 4000)],
+)
+def test_in_another_shell_the_ports_are_those_of_the_last_start(monkeypatch, given, noted, ports):
+    """So `evennia stop` finds a demo that was started on other ports."""
+    monkeypatch.setenv("EVENNIA_AI_PORT_BASE", given)
+    monkeypatch.setattr(record, "load", lambda file: Record(port_base=noted))
+    found = runpy.run_path(str(SETTINGS))
+    assert (found["PORT_BASE"], found["AMP_PORT"]) == (ports, ports + 6)

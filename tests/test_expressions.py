@@ -8,12 +8,7 @@ from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.compaction.claims import without_claims
 from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.facts.terms import cues_of, find_terms, normal_words
-from evennia_ai.policy.replies.artefacts import (
-    find_repeat,
-    is_echo,
-    is_loop,
-    quotes_rules,
-)
+from evennia_ai.policy.replies.artefacts import find_repeat, is_echo, is_loop, quotes_rules
 from evennia_ai.policy.replies.text_calls import read_text_calls
 from evennia_ai.policy.retrieval.exchange import find_spans, signs_of
 from evennia_ai.policy.sanitize import clean_heard, spoken_words

@@ -185,4 +185,4 @@ def test_a_turn_that_an_error_left_open_is_closed_first(ready):
     )
     extract(script)
     assert [turn.outcome for turn in script.mind.turns.turns] == ["interrupted", "noted"]
-    assert script.mind.inbox.states()["Are you there?"] == "waiting"
+    assert script.mind.states()["Are you there?"] == "waiting"

@@ -11,10 +11,12 @@ from django.conf import settings
 from evennia.server.models import ServerConfig
 from evennia.utils import logger
 
+from server import record
 from world.accounts import ensure_player, send_superuser_outside
 from world.build import build_world
 
 READY_FILE = Path(settings.GAME_DIR, "server", "ready.pid")
+RECORD = READY_FILE.with_name(".demo.json")
 BUILT = "evennia_ai_demo_built"
 
 
@@ -37,9 +39,18 @@ def at_server_start() -> None:
         return
     open_quarter()
     ensure_player(os.environ)
+    note_ports()
     partial = READY_FILE.with_suffix(".new")
     partial.write_text(str(os.getpid()))
     partial.replace(READY_FILE)
+
+
+def note_ports() -> None:
+    """Note the ports in the demo's record, for ``make stop`` and ``evennia stop`` in any shell."""
+    known, ports = record.load(RECORD), str(settings.PORT_BASE)
+    if known.port_base != ports:
+        known.port_base = ports
+        record.save(RECORD, known)
 
 
 def at_server_stop() -> None:

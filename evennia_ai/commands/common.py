@@ -249,6 +249,14 @@ class AICommand(MuxCommand):
                 "its edit and control locks do not let you. Ask an admin."
             )
 
+    def ensure_may_act(self, act: str) -> None:
+        """Raise UsageError if the named assistant may not ``act`` now."""
+        if not self.script.mind.life.may_think():
+            raise UsageError(
+                f"{self.name} cannot {act} now: it is stopped, or somebody plays it."
+                " See |waistatus|n."
+            )
+
 
 def log_private_reading(reader: Reader, character: Any, use: str) -> None:
     """Write into the security log who read how many private items of whom, without the words."""

@@ -103,11 +103,7 @@ class CmdAIStop(AICommand):
         rest = self.script.mind.rest
         if rest.is_asleep:
             raise UsageError(f"{self.name} is asleep already.")
-        if not self.script.mind.life.may_think():
-            raise UsageError(
-                f"{self.name} cannot sleep now: it is stopped, or somebody plays it."
-                " See |waistatus|n."
-            )
+        self.ensure_may_act("sleep")
         asleep = rest.go_to_bed(ORDER, f"at {self.caller_name}'s word")
         now = "is asleep" if asleep else "will fall asleep when nobody waits for an answer"
         self.msg(f"{self.name} {now}. |waiwake|n wakes it, and so does anybody who speaks to it.")

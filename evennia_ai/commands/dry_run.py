@@ -1,18 +1,20 @@
-"""``aitest``: try an assistant without effect, or test the endpoint of a model profile."""
+"""``aitest``: try an assistant without effect, one of its tools, or a profile's endpoint."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.commands.common import AICommand, Outcome, UsageError
+from evennia_ai.commands.common import AICommand, Dialogue, Outcome, UsageError
 from evennia_ai.commands.rendering import call_text
 from evennia_ai.config import AssistantConfig, ModelProfile, resolve_profile, valid_values
 from evennia_ai.game.client_text import clean_address, clean_output, shown_name
 from evennia_ai.game.perception import plain
 from evennia_ai.game.room_lines import RoomLine, perceive, uncoloured
 from evennia_ai.game.settings import game_settings
+from evennia_ai.game.texts import ACT_STATES, worded
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.llm.probe import BAD, FATAL, GOOD, NOTE, Finding, sum_up
 from evennia_ai.messages import NO_USAGE, Heard
@@ -22,12 +24,15 @@ from evennia_ai.policy.conversation.addressing import Line
 from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.secrecy import shown_address
+from evennia_ai.policy.texts import read_typed_call
 from evennia_ai.scheduling import Steps
-from evennia_ai.store.names import list_names
+from evennia_ai.store.names import list_names, locks_of
+from evennia_ai.store.reports import log_page
 
 WORDS = {GOOD: "|gok|n   ", NOTE: "|ynote|n ", BAD: "|rwrong|n", FATAL: "|rwrong|n"}
-LINE_CHARS = 400
+LINE_CHARS, RESULT_CHARS = 400, 2_000
 HEARD_CHARS = 20_000
+PAUSE_S, MOST_PAUSES = 0.5, 60  # until a turn in progress has ended
 WHY_NOT = {"ambient": "other people are in the room, and the line names nobody"}
 USAGE = "Usage: aitest <assistant> = <line>. See |whelp aitest|n."
 
@@ -72,11 +77,12 @@ class TryingCommand(AICommand):
 
 class CmdAITest(TryingCommand):
     """
-    try an assistant without effect, or test the endpoint of a model
+    try an assistant without effect, one of its tools, or the endpoint of a model
 
     Usage:
       aitest <assistant> = <line>
       aitest/whisper <assistant> = <line>
+      aitest/tool <assistant> = <tool> [<argument> = <value>; ...]
       aitest/provider <profile> [= <model>]
 
     Shows what the assistant would say and do if you said or whispered this line
@@ -84,13 +90,17 @@ class CmdAITest(TryingCommand):
     runs, nothing is stored, and nobody else sees anything. This also works while
     the assistant is stopped.
 
+    With /tool, a tool really runs, as if a model had used it at your words, with
+    its locks and confirmations; no model is asked. You see what it did, or why it
+    was refused, and what a model would read.
+
     With /provider (for admins): asks the endpoint of a model profile whether it
     answers, in which form, whether it streams, and how fast, and says what to do
     about it. Takes up to half a minute, with a local model two minutes.
     """
 
     key = "aitest"
-    switch_options = ("whisper", "provider")
+    switch_options = ("whisper", "tool", "provider")
 
     def do_default(self) -> Deferred[None]:
         if not self.lhs:
@@ -102,6 +112,20 @@ class CmdAITest(TryingCommand):
         return self.start_dry_run(heard, self.script.mind.around)
 
     do_whisper = do_default
+
+    def do_tool(self) -> Dialogue:
+        self.ensure_may_read(DRY_RUNS)
+        script, typed = self.find_editable(self.lhs), self.rhs or ""
+        heard = hear_line(script.character, script.config, self.caller, "say", typed)
+        name, arguments = read_typed_call(typed)
+        for _ in range(MOST_PAUSES):
+            if not script.mind.ticker.is_ticking:
+                break
+            yield PAUSE_S
+        self.ensure_may_act("act")
+        trying: Deferred[Any] = script.mind.try_tool(heard, name, json.dumps(arguments))
+        trying.addCallback(lambda _: self.tell(tried_lines(script.id)))
+        trying.addErrback(self.tell_failure)
 
     def do_provider(self) -> Outcome:
         if not self.has_permission("Admin"):
@@ -144,6 +168,14 @@ def hear_line(
         raise UsageError(f"{name} is in no room, so nobody can speak to it.")
     line = RoomLine(Line(kind, words), speaker, character)
     return perceive(line, words, character, config)
+
+
+def tried_lines(assistant: int) -> list[str]:
+    """Return an assistant's last tool call, what a model reads of it, and the locks it asked."""
+    (row,) = log_page("ToolCall", assistant, 1, 1).rows
+    told = f"|w{worded(ACT_STATES, row['state'])}|n: {clean_output(row['result'], RESULT_CHARS)}"
+    locks = [f"|x{clean_output(one, LINE_CHARS)}|n" for one in locks_of(row["locks"])]
+    return [call_text(row["name"], row["arguments"]), told, *locks]
 
 
 def finding_line(finding: Finding) -> str:

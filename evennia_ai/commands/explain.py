@@ -17,7 +17,7 @@ from evennia_ai.config import ModelProfile, resolve_profile
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.messages import LLMReply, ToolCallRequest, is_excuse, is_puppeted
-from evennia_ai.mind.dry_run import next_request
+from evennia_ai.mind.dry_run import next_step
 from evennia_ai.policy import disclosure
 from evennia_ai.policy.disclosure import ERRORS, PRIVATE_WORDS, Reader, memory_kind, words_kind
 from evennia_ai.policy.explanation import attribution
@@ -181,7 +181,7 @@ class CmdAIWhy(TryingCommand):
         if self.rhs or "whisper" in self.switches:
             kind = "whisper" if "whisper" in self.switches else "say"
             heard = self.addressed_line(kind, self.rhs or "")
-        request = next_request(self.script.mind.around, heard)
+        request = next_step(self.script.mind.around, heard).request
         if request.trace is None:
             raise UsageError("This prompt has no parts to show.")
         kept = KeptCall(request.trace, request.sent, RawReply())

@@ -181,7 +181,7 @@ reading of a report is noted in the server's log."""
         reason = clean_heard(storable(self.rhs or ""), REASON_CHARS)
         if not reason:
             raise UsageError(text("report_reason", name=name))
-        count = reports.count_open(self.caller.dbref)
+        count = reports.open_reports(reporter=self.caller.dbref).count()
         if count >= MOST_OPEN:
             raise UsageError(text("report_many", count=count))
         seqs = reports.heard_lines(script.id, self.caller.dbref)
@@ -201,7 +201,8 @@ reading of a report is noted in the server's log."""
         return characters[found]
 
     def do_list(self) -> None:
-        page = reports.report_page(page_number(self.args), REPORTS_A_PAGE)
+        rows = reports.open_reports().select_related("assistant")
+        page = reports.paged(rows, page_number(self.args), REPORTS_A_PAGE)
         lines = [self.line(report) for report in page.rows]
         lines.append(f"|xPage {page.number} of {page.pages}, times in {self.reader.zone}.|n")
         self.msg("\n".join(lines) if page.rows else "There are no open reports.")

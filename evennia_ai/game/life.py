@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
 from django.utils import timezone
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -28,6 +28,7 @@ from evennia_ai.store.lore_records import by_builder
 from evennia_ai.turn.answer_events import TURNS_A_TICK
 
 log = Logger()
+T = TypeVar("T")
 
 STORE_PAUSE_S = 5.0
 NOTE = "author_note"
@@ -187,7 +188,7 @@ class Ticker:
         return turns
 
     @inlineCallbacks
-    def run_instead(self, work: Callable[[], Deferred[dict[str, Any]]]) -> Steps[dict[str, Any]]:
+    def run_instead(self, work: Callable[[], Deferred[T]]) -> Steps[T]:
         """Do some work instead of a tick. Fires with its result.
 
         Fails as ``work``, and with TurnAborted if a tick is running or the assistant forgets
@@ -202,7 +203,7 @@ class Ticker:
         self.is_ticking = True
         try:
             mind.settings.resolve()
-            result: dict[str, Any] = yield work()
+            result: T = yield work()
         finally:
             self.is_ticking = False
             if self._shell.pk:

@@ -10,9 +10,10 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.materials import select_found
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
+from evennia_ai.policy.log_lines import LINE
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.provenance import Record, is_known_to
-from evennia_ai.ports import LINE, Conversation, Found, Identity, Memories, RecordStore, Services
+from evennia_ai.ports import Conversation, Found, Identity, Memories, RecordStore, Services
 from evennia_ai.scheduling import Put, Steps, pause, spread
 from evennia_ai.store.reports import Page
 

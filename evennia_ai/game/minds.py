@@ -32,14 +32,15 @@ from evennia_ai.game.sleep_state import Sleep
 from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.memory.index_cache import SharedSearch
 from evennia_ai.memory.recall_index import RecallIndex
-from evennia_ai.messages import Authors
+from evennia_ai.messages import Authors, Heard
 from evennia_ai.mind import Mind, Surroundings
+from evennia_ai.mind.dry_run import next_step
 from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
 from evennia_ai.policy.request_forms.wire_order import count_stored
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import CountText, estimate_tokens
-from evennia_ai.ports import Memories, OfferedTools, RequestSizes
+from evennia_ai.ports import Memories, OfferedTools, RequestSizes, ToolResult
 from evennia_ai.ports.records import RecordStore
 from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.store.attributes import (
@@ -55,11 +56,12 @@ from evennia_ai.store.names import own_name
 from evennia_ai.store.pending_acts import TablePendingActs
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.store.who_knows import STORES
+from evennia_ai.turn.prompt_contexts import CONTEXT_TRIED
 from evennia_ai.turn.react_loop import EXPIRED
 
 MIND_BYTES = 25_000  # of an assistant beside its talk and what its character knows (measured)
 PERSONA_AUTHORS = "ai_persona_authors"
-CHARACTER_ATTRIBUTES = ("ai_lore", "ai_fillers", "ai_following")
+CHARACTER_ATTRIBUTES = ("ai_lore", "ai_fillers", "ai_following", "ai_quests")
 
 
 class GameIdentity:
@@ -276,7 +278,7 @@ class GameMind(Mind):
         chosen = read_scopes(self.settings.config.share_memory)
         if not chosen:
             return own
-        scopes = select_scopes(chosen, shared.labels_of(character))
+        scopes = select_scopes(chosen, self.services.world.labels_of(character))
         told = [indices.of_scope(scope) for scope in scopes]
         return SharedSearch(own, told, shared.still_told, character.dbref)
 
@@ -315,6 +317,18 @@ class GameMind(Mind):
         or a tick is running.
         """
         return self.ticker.run_instead(partial(self.compactor.compact, request))
+
+    def try_tool(self, heard: Heard, name: str, arguments: str) -> Deferred[ToolResult]:
+        """Run a tool call, as if a model had made it when somebody said a line; as `compact`.
+
+        Its locks are asked of everybody whose words the prompt would hold. Only the call is logged.
+        """
+
+        def run() -> Deferred[ToolResult]:
+            context, detail = next_step(self.around, heard).calls.context, f"by {heard.speaker}"
+            return self.answering.run_call(context, name, arguments, detail, CONTEXT_TRIED)
+
+        return self.ticker.run_instead(run)
 
     def break_off(self) -> None:
         """End the turn or the sleep pass under way; the turn's events are handled again."""

@@ -16,11 +16,11 @@ from evennia.utils.ansi import strip_ansi
 
 from evennia_ai.game.authorship import authors_of_objects
 from evennia_ai.game.client_text import as_shown
-from evennia_ai.messages import Audience, Authors, as_name
+from evennia_ai.messages import Audience, Authors, Situation, as_name
 from evennia_ai.policy.conversation.character import EVERYBODY, QUEST, LoreEntry
 from evennia_ai.policy.facts.check import HAPPENED
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import Character, Situation
+from evennia_ai.ports import Character
 from evennia_ai.store.attributes import read_attribute, tell_once
 from evennia_ai.store.lore_records import LoreRecords, read_entries
 from evennia_ai.store.names import own_name, plain_name
@@ -168,6 +168,10 @@ class EvenniaPerception:
         for trouble in troubles:
             tell_once(character, trouble)
         return [*self._records.entries(), *own], knowledge_labels(character, audience)
+
+    def labels_of(self, character: Character) -> frozenset[str]:
+        """Return the scopes that a character belongs to now, by its tags and its place."""
+        return knowledge_labels(character, frozenset())
 
     def name_of(self, character: Character, dbref: str) -> str:
         """Return what the character calls somebody; empty for nobody, and for a mask."""

@@ -8,9 +8,10 @@ the request form.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
+from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred
 from twisted.logger import Logger
@@ -31,7 +32,6 @@ from evennia_ai.policy.limits.endpoints import (
     stored_facts,
 )
 from evennia_ai.policy.secrecy import hide_secrets, shown_address
-from evennia_ai.ports import FactStore
 
 log = Logger()
 
@@ -44,12 +44,17 @@ class EndpointRegistry:
     Args:
         ask: asks a profile's endpoint for its window, off the reactor; it fires with the window in
             tokens, or None if the endpoint does not report it. A failure counts as None.
-        store: keeps the facts across restarts; it is read at the first use.
+        load: returns what `save` stored last, by endpoint and model; called at the first use.
+        save: stores the facts as plain data across restarts; raises StoreUnavailable.
     """
 
-    def __init__(self, ask: Ask, store: FactStore) -> None:
-        self._ask = ask
-        self._store = store
+    def __init__(
+        self,
+        ask: Ask,
+        load: Callable[[], Mapping[str, Any]],
+        save: Callable[[dict[str, Any]], object],
+    ) -> None:
+        self._ask, self._load, self._save = ask, load, save
 
     def told(self, profile: ModelProfile) -> ModelProfile:
         """Return the profile and its fallback with what is known of their endpoints and models."""
@@ -81,7 +86,7 @@ class EndpointRegistry:
 
     @cached_property
     def _stored(self) -> dict[str, EndpointFacts]:
-        return {name: read_facts(stored) for name, stored in self._store.load().items()}
+        return {name: read_facts(stored) for name, stored in self._load().items()}
 
     @cached_property
     def _facts(self) -> dict[str, EndpointFacts]:
@@ -96,7 +101,7 @@ class EndpointRegistry:
         if not should_store(self._stored.get(key, NOTHING_KNOWN), facts):
             return
         try:
-            self._store.save({name: stored_facts(known) for name, known in self._facts.items()})
+            self._save({name: stored_facts(known) for name, known in self._facts.items()})
         except StoreUnavailable as error:
             log.info(
                 "evennia_ai: what is known of {key} is not stored yet ({error}); trying again "

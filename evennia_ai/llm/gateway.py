@@ -15,6 +15,7 @@ from evennia_ai import errors
 from evennia_ai.config import ModelProfile, window_known
 from evennia_ai.llm.daily_budgets import NO_BOOKS, Books, DailyBudgets
 from evennia_ai.llm.lanes import Call, Lane, Lanes
+from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S
 from evennia_ai.policy.limits.money import TOKENS, Ledger, Spent
 from evennia_ai.policy.limits.retry import (
@@ -28,7 +29,7 @@ from evennia_ai.policy.limits.retry import (
     retry_delay,
     with_probe,
 )
-from evennia_ai.ports import NO_SCENE, LLMClient, LLMReply, LLMRequest
+from evennia_ai.ports import NO_SCENE, LLMClient, LLMRequest
 from evennia_ai.scheduling import Clock, DelayedCall
 
 log = Logger()

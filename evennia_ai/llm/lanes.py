@@ -14,10 +14,10 @@ from twisted.python.failure import Failure
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import CircuitOpen
-from evennia_ai.messages import Usage
+from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.policy.limits.money import Reservation
 from evennia_ai.policy.limits.retry import Breaker, admits
-from evennia_ai.ports import LLMClient, LLMReply, LLMRequest
+from evennia_ai.ports import LLMClient, LLMRequest
 from evennia_ai.scheduling import Clock, DelayedCall
 
 BACKGROUND_SHARE = 0.75  # of all places; the others are left to players

@@ -35,10 +35,11 @@ from evennia_ai.llm.refusals import (
 )
 from evennia_ai.llm.reply_body import BrokenStream, ReplyBody, parse_body, unwrap
 from evennia_ai.llm.sdk_clients import SdkClients, UnwantedBody, causes_of, connection_trouble
+from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
 from evennia_ai.policy.limits.endpoints import EndpointFacts, longest_silence
 from evennia_ai.policy.replies.reply_reader import reply_reader
 from evennia_ai.policy.secrecy import mask_key
-from evennia_ai.ports import Delta, LLMReply, LLMRequest, ToolCallRequest
+from evennia_ai.ports import LLMRequest
 
 MAX_REPLY_BYTES = 4_000_000
 utc_now = partial(datetime.now, UTC)

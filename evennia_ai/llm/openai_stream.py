@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from twisted.logger import Logger
 
 from evennia_ai.llm.reply_body import ReplyBody
-from evennia_ai.ports import Delta
+from evennia_ai.messages import Delta
 
 EVENTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry)?:")
 HEAD_BYTES = 16  # by which a stream is recognised

@@ -20,7 +20,7 @@ from twisted.internet.interfaces import IReactorTime
 from evennia_ai import errors
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.openai_client import OpenAIClient, RawReply
-from evennia_ai.messages import LLMReply, wire_call
+from evennia_ai.messages import Delta, LLMReply, wire_call
 from evennia_ai.policy.context.windows import window_from_models
 from evennia_ai.policy.limits.endpoints import UNKNOWN, Speed, measure_speed, smooth_speed
 from evennia_ai.policy.request_forms.form import (
@@ -35,7 +35,7 @@ from evennia_ai.policy.request_forms.form import (
 from evennia_ai.policy.request_forms.schema_form import ACTS, SchemaForm
 from evennia_ai.policy.sanitize import drop_reasoning
 from evennia_ai.policy.texts import read_object
-from evennia_ai.ports import NO_SCENE, Delta, LLMRequest
+from evennia_ai.ports import NO_SCENE, LLMRequest
 from evennia_ai.scheduling import Clock, Steps
 
 PROBE_S, LOCAL_PROBE_S = 30.0, 120.0  # a local model may run on a CPU

@@ -12,11 +12,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from evennia_ai.messages import Timings
+from evennia_ai.messages import Delta, LLMReply, Timings, ToolCallRequest, Usage
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.replies.text_calls import ARGUMENT_KEYS, MOST_CALLS
 from evennia_ai.policy.texts import read_object
-from evennia_ai.ports import Delta, LLMReply, ToolCallRequest, Usage
 
 FIELD = re.compile(r"\A(?:\s*data:)+")  # again, from a proxy that wraps events
 LAST_EVENT = "[DONE]"

@@ -61,6 +61,9 @@ class Migration(migrations.Migration):
             ended_at=models.DateTimeField(null=True),
             outcome=models.CharField(max_length=16, blank=True),
             detail=models.TextField(blank=True),
+            mark=models.CharField(max_length=8, blank=True),
+            comment=models.TextField(blank=True),
+            marked_by=models.CharField(max_length=255, blank=True),
             indexes=[
                 models.Index(fields=["assistant", "id"], name="ai_turn_of"),
                 models.Index(fields=["ended_at", "assistant"], name="ai_turn_open"),

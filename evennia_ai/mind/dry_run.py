@@ -33,7 +33,6 @@ from evennia_ai.policy.conversation.react import LoopState
 from evennia_ai.ports import (
     Conversation,
     Identity,
-    LLMRequest,
     ModelCallRecord,
     Services,
     Settings,
@@ -45,7 +44,7 @@ from evennia_ai.ports import (
 )
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS, CONTEXT_TICK_EVENT
-from evennia_ai.turn.react_loop import Progress, StepReply
+from evennia_ai.turn.react_loop import Prepared, Progress, StepReply
 from evennia_ai.turn.tool_execution import DONE
 
 PURPOSE = "rehearsal"
@@ -200,8 +199,11 @@ def run_dry(
     return DryRun(turn.audience, tuple(steps), progress.ended and not progress.refused)
 
 
-def next_request(around: Surroundings, heard: Heard | None) -> LLMRequest:
-    """Return what a model would be asked now if somebody said a line, or if nobody did."""
+def next_step(around: Surroundings, heard: Heard | None) -> Prepared:
+    """Return the request that a model would get now if somebody said a line, or if nobody did.
+
+    With it is the context in which the calls of its reply would run.
+    """
     log = DryConversation(around.log)
     turns = DryTurns(around.turns, log, lambda: True)
     speakers = () if heard is None else (heard.speaker,)
@@ -213,8 +215,7 @@ def next_request(around: Surroundings, heard: Heard | None) -> LLMRequest:
         turn, context = dry_turn(dry, heard), CONTEXT_TICK_EVENT
         log.append(heard_messages((*turn.overheard, *turn.events), NO_TURN))
     deadline_at = around.services.clock.seconds() + around.settings.config.turn_deadline
-    prepared = Mind(dry).loop.prepare(turn, context, deadline_at, Progress(LoopState(NO_TURN)))
-    return prepared.request
+    return Mind(dry).loop.prepare(turn, context, deadline_at, Progress(LoopState(NO_TURN)))
 
 
 def as_drafted(

@@ -1,19 +1,14 @@
 """The tables: logs, daily sums, lore and shared personas.
 
-The logs are append-only, except for the states of events and tool calls, ``undone_at``, retention
-and "forget me". Only the assistant is a foreign key; speakers are plain dbrefs, so that the log
-stays whole when a player is deleted. The rows of an assistant are deleted with its script.
+The logs are append-only, except for the states of events and tool calls, the marks of turns,
+``undone_at``, retention and "forget me". Only the assistant is a foreign key; speakers are plain
+dbrefs, so that the log stays whole when a player is deleted. The rows of an assistant are deleted
+with its script.
 """
 
 from evennia_ai.models.calls import CallRecord, DailyUse, ModelCall, PromptText, SpeakerUse
 from evennia_ai.models.fields import OwnedByAssistant
-from evennia_ai.models.game import (
-    Lore,
-    Report,
-    SharedEntry,
-    SharedPersona,
-    SleepPass,
-)
+from evennia_ai.models.game import Lore, Report, SharedEntry, SharedPersona, SleepPass
 from evennia_ai.models.talk import (
     Amendment,
     Compaction,
@@ -24,25 +19,3 @@ from evennia_ai.models.talk import (
     ToolCall,
     Turn,
 )
-
-__all__ = [
-    "Amendment",
-    "CallRecord",
-    "Compaction",
-    "DailyUse",
-    "Event",
-    "LineVector",
-    "Lore",
-    "Message",
-    "ModelCall",
-    "OwnedByAssistant",
-    "PendingAct",
-    "PromptText",
-    "Report",
-    "SharedEntry",
-    "SharedPersona",
-    "SleepPass",
-    "SpeakerUse",
-    "ToolCall",
-    "Turn",
-]

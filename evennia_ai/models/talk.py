@@ -18,7 +18,7 @@ from evennia_ai.models.fields import (
 
 
 class Turn(OwnedByAssistant):
-    """One turn, open while ``ended_at`` is empty."""
+    """One turn, open while ``ended_at`` is empty; staff may ``mark`` it, and comment on it."""
 
     context: str = CharField(max_length=32)
     audience: list[Any] = JSONField(default=list)
@@ -26,6 +26,9 @@ class Turn(OwnedByAssistant):
     ended_at: datetime | None = models.DateTimeField(null=True)
     outcome: str = CharField(max_length=16, blank=True)
     detail: str = TextField(blank=True)
+    mark: str = CharField(max_length=8, blank=True)
+    comment: str = TextField(blank=True)
+    marked_by: str = CharField(max_length=255, blank=True)
 
     class Meta:
         indexes = [

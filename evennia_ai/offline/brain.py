@@ -14,7 +14,17 @@ from dataclasses import replace
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.messages import MARK, NOOP, PERCEIVED, SAY, SPEECH, WHISPER, make_message
+from evennia_ai.messages import (
+    MARK,
+    NOOP,
+    PERCEIVED,
+    SAY,
+    SPEECH,
+    WHISPER,
+    LLMReply,
+    ToolCallRequest,
+    make_message,
+)
 from evennia_ai.offline.answers import answer
 from evennia_ai.offline.autonomy import act_autonomously
 from evennia_ai.offline.languages import COURTESIES, ENGLISH, GERMAN, HOSTILE, read, read_languages
@@ -35,7 +45,7 @@ from evennia_ai.policy.facts.check import Fact, as_bullets, extract_facts, witho
 from evennia_ai.policy.retrieval.languages import SNOWBALL, STOP_WORDS
 from evennia_ai.policy.retrieval.words import language_of
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMReply, LLMRequest, Scene, ToolCallRequest
+from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, Scene
 
 MODEL = "offline"
 JOURNAL = "add_journal_entry"

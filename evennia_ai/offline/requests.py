@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from evennia_ai.messages import Situation
 from evennia_ai.offline.languages import ENGLISH, Language, match_exit, match_name
 from evennia_ai.offline.view import View
 from evennia_ai.offline.words import with_article, words
 from evennia_ai.policy.retrieval.words import stem
-from evennia_ai.ports import Situation
 
 MOST_WORDS = 8  # of a thing's name
 # Intents that no request is read from.

@@ -10,12 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from evennia_ai.messages import Situation
 from evennia_ai.offline.languages import ENGLISH, exit_parts, language_of, match_name, table
 from evennia_ai.offline.requests import RequestedAction
 from evennia_ai.offline.transcript import Act, reads_like
 from evennia_ai.offline.view import View
 from evennia_ai.offline.words import ended, with_article
-from evennia_ai.ports import Situation
 
 # The tool and the argument of the actions that take one call.
 ONE_CALL = {

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from evennia_ai.messages import Situation
 from evennia_ai.offline.character import Character, read_character
 from evennia_ai.offline.languages import ENGLISH, Intent, Language, language_of, read
 from evennia_ai.offline.passages import (
@@ -32,7 +33,7 @@ from evennia_ai.offline.words import (
     rotated,
     seed_of,
 )
-from evennia_ai.ports import HeardLine, LLMRequest, Scene, Situation
+from evennia_ai.ports import HeardLine, LLMRequest, Scene
 
 CONTEXT_LINES = 2
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice

@@ -52,6 +52,19 @@ def read_line_object(line: str) -> dict[str, Any]:
     return read_object(line.strip().rstrip(",")) or {}
 
 
+def read_typed_call(text: str) -> tuple[str, dict[str, Any]]:
+    """Return a tool's name and arguments as a person types them: ``sell item = ale; price = 3``.
+
+    A JSON object may stand in place of the arguments.
+    """
+    name, _, rest = text.strip().partition(" ")
+    given = read_object(rest)
+    if given is not None:
+        return name, given
+    pairs = (part.partition("=") for part in rest.split(";") if part.strip())
+    return name, {key.strip(): value.strip() for key, _, value in pairs}
+
+
 CJK = "\u3040-\u30ff\u4e00-\u9fff"  # written without spaces: each character counts as a word
 WORD = re.compile(rf"[{CJK}]|[^\W_{CJK}]+(?:['’][^\W_{CJK}]+)*")
 

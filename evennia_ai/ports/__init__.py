@@ -1,57 +1,51 @@
 """Protocols of what the engine needs from outside. Thin adapters implement them at the edge."""
 
-from evennia_ai.messages import Delta as Delta
-from evennia_ai.messages import LLMReply as LLMReply
-from evennia_ai.messages import Situation as Situation
-from evennia_ai.messages import ToolCallRequest as ToolCallRequest
-from evennia_ai.messages import Usage as Usage
-from evennia_ai.policy.log_lines import LINE as LINE
-from evennia_ai.ports.goal_records import DayPlan as DayPlan
-from evennia_ai.ports.goal_records import Goals as Goals
-from evennia_ai.ports.journal import Journal as Journal
-from evennia_ai.ports.journal import JournalArchive as JournalArchive
-from evennia_ai.ports.log import Conversation as Conversation
-from evennia_ai.ports.log import Inbox as Inbox
-from evennia_ai.ports.log import Lines as Lines
-from evennia_ai.ports.log import ModelCallRecord as ModelCallRecord
-from evennia_ai.ports.log import OpenEvents as OpenEvents
-from evennia_ai.ports.log import PendingActs as PendingActs
-from evennia_ai.ports.log import TurnRecord as TurnRecord
-from evennia_ai.ports.log import Turns as Turns
-from evennia_ai.ports.mind import Character as Character
-from evennia_ai.ports.mind import Company as Company
-from evennia_ai.ports.mind import Identity as Identity
-from evennia_ai.ports.mind import Life as Life
-from evennia_ai.ports.mind import LineMaker as LineMaker
-from evennia_ai.ports.mind import Memories as Memories
-from evennia_ai.ports.mind import Moderation as Moderation
-from evennia_ai.ports.mind import OfferedTools as OfferedTools
-from evennia_ai.ports.mind import RequestSizes as RequestSizes
-from evennia_ai.ports.mind import Rest as Rest
-from evennia_ai.ports.mind import Services as Services
-from evennia_ai.ports.mind import Settings as Settings
-from evennia_ai.ports.mind import SharedMemory as SharedMemory
-from evennia_ai.ports.mind import Slices as Slices
-from evennia_ai.ports.mind import Toolbox as Toolbox
-from evennia_ai.ports.mind import ToolContext as ToolContext
-from evennia_ai.ports.mind import ToolParts as ToolParts
-from evennia_ai.ports.mind import World as World
-from evennia_ai.ports.models import NO_SCENE as NO_SCENE
-from evennia_ai.ports.models import TASK_SUMMARY as TASK_SUMMARY
-from evennia_ai.ports.models import Caller as Caller
-from evennia_ai.ports.models import Embedder as Embedder
-from evennia_ai.ports.models import FactStore as FactStore
-from evennia_ai.ports.models import Found as Found
-from evennia_ai.ports.models import Gateway as Gateway
-from evennia_ai.ports.models import HeardLine as HeardLine
-from evennia_ai.ports.models import LLMClient as LLMClient
-from evennia_ai.ports.models import LLMRequest as LLMRequest
-from evennia_ai.ports.models import LoreRanking as LoreRanking
-from evennia_ai.ports.models import Related as Related
-from evennia_ai.ports.models import RemoteEmbedder as RemoteEmbedder
-from evennia_ai.ports.models import Scene as Scene
-from evennia_ai.ports.models import SemanticMemory as SemanticMemory
-from evennia_ai.ports.profiles import EntityProfiles as EntityProfiles
-from evennia_ai.ports.records import RecordStore as RecordStore
-from evennia_ai.ports.tools import ToolResult as ToolResult
-from evennia_ai.ports.tools import ToolSpec as ToolSpec
+from evennia_ai.ports.goal_records import DayPlan, Goals
+from evennia_ai.ports.journal import Journal, JournalArchive
+from evennia_ai.ports.log import (
+    Conversation,
+    Inbox,
+    Lines,
+    ModelCallRecord,
+    OpenEvents,
+    PendingActs,
+    TurnRecord,
+    Turns,
+)
+from evennia_ai.ports.mind import (
+    Character,
+    Company,
+    Identity,
+    Life,
+    LineMaker,
+    Memories,
+    Moderation,
+    OfferedTools,
+    RequestSizes,
+    Rest,
+    Services,
+    Settings,
+    Slices,
+    Toolbox,
+    ToolContext,
+    ToolParts,
+    World,
+)
+from evennia_ai.ports.models import (
+    NO_SCENE,
+    TASK_SUMMARY,
+    Caller,
+    Embedder,
+    Found,
+    Gateway,
+    HeardLine,
+    LLMClient,
+    LLMRequest,
+    Related,
+    RemoteEmbedder,
+    Scene,
+    SemanticMemory,
+)
+from evennia_ai.ports.profiles import EntityProfiles
+from evennia_ai.ports.records import RecordStore
+from evennia_ai.ports.tools import ToolResult, ToolSpec

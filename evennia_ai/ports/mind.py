@@ -182,6 +182,7 @@ class World(Protocol):
     def lore(
         self, character: Character, audience: Audience
     ) -> tuple[Sequence[LoreEntry], Audience]: ...  # all lore, and the labels of what may be used
+    def labels_of(self, character: Character) -> frozenset[str]: ...  # the scopes it belongs to
     def name_of(self, character: Character, dbref: str) -> str: ...  # empty if nobody has the dbref
     def looks_of(self, character: Character, dbref: str) -> str: ...  # empty if it is out of sight
     def authors_of(self, dbref: str) -> Authors: ...  # of an object's name and description
@@ -201,7 +202,6 @@ class SharedMemory(Protocol):
     raise StoreUnavailable.
     """
 
-    def labels_of(self, character: Character) -> frozenset[str]: ...  # the scopes it belongs to
     def told_by(self, assistant_id: int) -> list[Told]: ...
     def open_among(self, assistant_id: int, seqs: Iterable[int]) -> frozenset[int]: ...
     def tell(

@@ -130,13 +130,6 @@ class LLMRequest:
         )
 
 
-class FactStore(Protocol):
-    """Keeps what is known of endpoints, as plain data by address and model."""
-
-    def load(self) -> Mapping[str, Any]: ...
-    def save(self, facts: Mapping[str, Any]) -> None: ...  # raises StoreUnavailable
-
-
 class LLMClient(Protocol):
     """A client for one kind of model."""
 

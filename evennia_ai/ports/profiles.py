@@ -69,10 +69,7 @@ class EntityProfiles(RecordStore):
 
     @anew
     def consolidate(
-        self,
-        ids: Iterable[str],
-        findings: Sequence[Finding],
-        sentiment: float | None = None,
+        self, ids: Iterable[str], findings: Sequence[Finding], sentiment: float | None = None
     ) -> int:
         """Store attributes made from observations, and mark these as consolidated.
 

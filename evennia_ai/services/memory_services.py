@@ -15,7 +15,6 @@ from twisted.logger import Logger
 
 from evennia_ai.config.resolve import EMBEDDINGS
 from evennia_ai.errors import ConfigError, MemoryUnavailable, StoreUnavailable, TurnAborted
-from evennia_ai.game.perception import knowledge_labels
 from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.memory import embedders
@@ -25,7 +24,7 @@ from evennia_ai.memory.semantic import LongTermMemory, read_settings
 from evennia_ai.memory.vectors import answers_at_once
 from evennia_ai.memory.worker import Worker
 from evennia_ai.policy.records.journal_entry import agent_of
-from evennia_ai.ports import Character, Embedder, RemoteEmbedder
+from evennia_ai.ports import Embedder, RemoteEmbedder
 from evennia_ai.scheduling import Clock, Steps
 from evennia_ai.sleep.consolidation import prune_orphaned_memory_links
 from evennia_ai.store import rows, shared_entries
@@ -40,20 +39,6 @@ CANNOT_DELETE = (
     "evennia_ai: cannot delete forgotten words from long-term memory ({error}); "
     "retrying in {seconds:.0f} s"
 )
-
-
-class SharedMemory:
-    """The `SharedMemory` port over the shared entries of all assistants."""
-
-    told_by = staticmethod(shared_entries.told_by)
-    open_among = staticmethod(shared_entries.open_among)
-    tell = staticmethod(shared_entries.tell)
-    take_back = staticmethod(shared_entries.take_back)
-    still_told = staticmethod(shared_entries.still_told)
-
-    def labels_of(self, character: Character) -> frozenset[str]:
-        """Return the scopes that a character belongs to now, by its tags and its place."""
-        return knowledge_labels(character, frozenset())
 
 
 class MemoryServices:
@@ -83,7 +68,7 @@ class MemoryServices:
         self.recall_trouble = EMBEDDINGS.advice if chosen == embedders.DEFAULT else ""
         self.long_term = settings.read("MEMORY", make_long_term, {})
         self.long_term_sync = LongTermSync(clock, self.long_term)
-        self.shared = SharedMemory()
+        self.shared = shared_entries  # a `ports.SharedMemory`
         entries_of = partial(shared_entries.SharedEntryStore, now=now)
         self.indices = IndexCache(lambda: self.embedder, entries_of, self.loaded)
         self.lore_ranking = LoreIndex(lambda: self.embedder)

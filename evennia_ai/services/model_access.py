@@ -26,7 +26,7 @@ from evennia_ai.llm.tokenizers import load_for
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.limits.money import GAME, OWNER, PLAYER, to_micros
 from evennia_ai.policy.limits.retry import GatewayLimits
-from evennia_ai.store.server_settings import StoredFacts
+from evennia_ai.store.server_settings import FACTS, read_mapping, write
 from evennia_ai.store.usage import money_on, spent_on
 
 log = Logger()
@@ -60,7 +60,9 @@ class ModelAccess:
         game = django_settings.SERVERNAME
         self.client = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S, game=game)
         self.prober = Prober(clock, self.client)
-        self.endpoints = EndpointRegistry(self.prober.window, StoredFacts())
+        self.endpoints = EndpointRegistry(
+            self.prober.window, partial(read_mapping, FACTS), partial(write, FACTS)
+        )
         self.prober.keep = self.endpoints.note_probe
         self.offline = settings.read("OFFLINE_LANGUAGES", OfflineBrain, ())
         limits = read_limits(settings)

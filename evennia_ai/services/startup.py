@@ -17,14 +17,13 @@ from twisted.logger import Logger
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.act_answers import expect_answer
-from evennia_ai.game.minds import GameMind
 from evennia_ai.game.perception import is_assistant
 from evennia_ai.messages import turn_label
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.conversation import assistants_to_archive
 from evennia_ai.store.pending_acts import assistants_to_act, people_asked
-from evennia_ai.store.turns import assistants_with_work, open_turns, recover_lost_turn
+from evennia_ai.store.turns import assistants_with_work, open_turns, recover_turn
 
 log = Logger()
 
@@ -72,12 +71,10 @@ class StartupRecovery:
             line = "evennia_ai: {count} interrupted turns, the first of them: {shown}"
             log.info(line, count=len(turn_ids), shown=shown)
         for turn_id in turn_ids:
-            self.put(recover_lost_turn, turn_id, self.service.now())
+            self.put(recover_turn, turn_id, self.service.now())
         self.put(self.wake_owing)
         self.put(self.resume_acts)
-        self.put(
-            lambda: self.one_by_one(assistants_to_archive(), partial(wake_for, note_left_over))
-        )
+        self.put(lambda: self.one_by_one(assistants_to_archive(), partial(wake, left_over=True)))
         self.put(self.watch_sleepers)
 
     def watch_sleepers(self) -> None:
@@ -91,14 +88,14 @@ class StartupRecovery:
         owing = assistants_with_work()
         if owing:
             log.info("evennia_ai: {count} assistants have unanswered events", count=len(owing))
-        self.one_by_one(owing, lambda script: script.wake())
+        self.one_by_one(owing, wake)
 
     def resume_acts(self) -> None:
         """Let people answer as before, and wake the assistants that may act by now."""
         for dbref, act_id in people_asked(self.service.now()):
             for person in ObjectDB.objects.dbref_search(dbref):
                 expect_answer(person, act_id)
-        self.one_by_one(assistants_to_act(), partial(wake_for, note_acts_due))
+        self.one_by_one(assistants_to_act(), partial(wake, acts_due=True))
 
     def one_by_one(
         self, script_ids: Sequence[int], wake: Callable[[AssistantScript], None]
@@ -127,19 +124,11 @@ def assistants_exist() -> bool:
     return bool(AssistantScript.objects.filter(db_key=SCRIPT_KEY).exists())
 
 
-def note_left_over(mind: GameMind) -> None:
-    """Note that summaries may not be journalled yet."""
-    mind.compactor.is_left_over = True
-
-
-def note_acts_due(mind: GameMind) -> None:
-    """Note that acts may wait which a person agreed to."""
-    mind.answering.acts_due = True
-
-
-def wake_for(due: Callable[[GameMind], None], script: AssistantScript) -> None:
-    """Wake an assistant after noting what is due."""
-    due(script.mind)
+def wake(script: AssistantScript, left_over: bool = False, acts_due: bool = False) -> None:
+    """Wake an assistant; summaries may be ``left_over``, or acts due that a person agreed to."""
+    mind = script.mind
+    mind.compactor.is_left_over = left_over or mind.compactor.is_left_over
+    mind.answering.acts_due = acts_due or mind.answering.acts_due
     script.wake()
 
 

@@ -31,7 +31,7 @@ from evennia_ai.messages import OFFLINE
 from evennia_ai.signals import compaction_finished, turn_finished
 from evennia_ai.store.names import plain_name
 from evennia_ai.store.page_rows import Row, with_parts
-from evennia_ai.store.reports import count_by_mode, count_waiting_events
+from evennia_ai.store.reports import count_by_mode, queue_lengths
 from evennia_ai.store.turns import INTERRUPTED
 
 SCOPE = ("evennia_ai", __version__)
@@ -242,7 +242,7 @@ def figures_now(gateway: Any, stopped: bool) -> Figures:
         ),
         "calls.in_flight": by(in_flight, "profile", "model"),
         "breaker.open": by(paused, "profile", "model"),
-        "events.waiting": [Observation(count_waiting_events())],
+        "events.waiting": [Observation(sum(queue_lengths().values()))],
         "assistants": by(modes, "mode"),
         "stopped": [Observation(int(stopped))],
     }

@@ -35,23 +35,15 @@ class Entry:
 class AssistantTimer:
     """Does the work of assistants when it is due, each piece in a time slice of its own.
 
-    It runs only while something is planned. A look at an assistant takes up to a millisecond and
-    all may be due at once, so each is queued (measured).
+    The ``loop`` runs only while there are ``entries``. A look at an assistant takes up to a
+    millisecond and all may be due at once, so each is queued (measured).
     """
 
     def __init__(self, clock: Any, put: Put) -> None:
         self._clock, self._put = clock, put
-        self._entries: dict[Hashable, Entry] = {}
-        self._loop = LoopingCall(self._round)
-        self._loop.clock = clock
-
-    def __contains__(self, key: Hashable) -> bool:
-        return key in self._entries
-
-    @property
-    def running(self) -> bool:
-        """Return True while something is planned."""
-        return bool(self._loop.running)
+        self.entries: dict[Hashable, Entry] = {}
+        self.loop = LoopingCall(self._round)
+        self.loop.clock = clock
 
     def keep(
         self, key: Hashable, within_s: float, work: Work, first_s: float | None = None
@@ -61,22 +53,22 @@ class AssistantTimer:
         Work with a known ``key`` is brought forward, if it was planned for later. ``first_s``
         replaces ``within_s`` for new work.
         """
-        now, known = self._clock.seconds(), self._entries.get(key)
+        now, known = self._clock.seconds(), self.entries.get(key)
         if known is None:
             wait_s = within_s if first_s is None else first_s
-            self._entries[key] = Entry(work, now + wait_s, wait_s)
+            self.entries[key] = Entry(work, now + wait_s, wait_s)
         elif within_s < known.at - now <= known.wait_s:  # more: the clock was set back
             self._plan(known, within_s)
-        keep_running(self._loop, ROUND_S)
+        keep_running(self.loop, ROUND_S)
 
     def stop(self) -> None:
         """Do nothing until `keep` is called again."""
-        self._entries.clear()
+        self.entries.clear()
         self._stop_if_idle()
 
     def _round(self) -> None:
         now = self._clock.seconds()
-        for key, entry in list(self._entries.items()):
+        for key, entry in list(self.entries.items()):
             if is_time(entry.at, now, entry.wait_s) and not entry.queued:
                 entry.queued = True
                 self._plan(entry, max(entry.wait_s, ROUND_S))  # until the work says more
@@ -84,7 +76,7 @@ class AssistantTimer:
         self._stop_if_idle()
 
     def _do(self, key: Hashable, entry: Entry) -> None:
-        if self._entries.get(key) is not entry:
+        if self.entries.get(key) is not entry:
             return
         entry.queued = False
         again_s: float | None = AGAIN_S
@@ -95,7 +87,7 @@ class AssistantTimer:
         except Exception:  # noqa: BLE001  # a game's classes and hooks may raise anything
             log.failure("evennia_ai: the work {key} failed; trying again later", key=key)
         if again_s is None:
-            self._entries.pop(key, None)  # the work may have stopped the timer
+            self.entries.pop(key, None)  # the work may have stopped the timer
             self._stop_if_idle()
         else:
             self._plan(entry, again_s)
@@ -104,5 +96,5 @@ class AssistantTimer:
         entry.at, entry.wait_s = self._clock.seconds() + wait_s, wait_s
 
     def _stop_if_idle(self) -> None:
-        if not self._entries and self._loop.running:
-            self._loop.stop()
+        if not self.entries and self.loop.running:
+            self.loop.stop()

@@ -60,7 +60,7 @@ class Sharing:
         tells_new = bool(chosen) and self._settings.config.discretion == "strict"
         standing: list[Record] = yield self._select_standing(known, tells_new=tells_new)
         gone = select_taken_back(told, frozenset(entry["id"] for entry in standing), chosen)
-        scopes = select_scopes(chosen, shared.labels_of(self._who.character))
+        scopes = select_scopes(chosen, self._services.world.labels_of(self._who.character))
         new = [entry for entry in standing if entry["id"] not in known] if scopes else []
         if not new and not gone:
             return skip("nothing new to tell")

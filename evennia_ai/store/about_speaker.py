@@ -13,7 +13,6 @@ from typing import Any
 
 from django.db.models import Q, Sum
 from evennia.objects.models import ObjectDB
-from evennia.scripts.models import ScriptDB
 
 from evennia_ai import models
 from evennia_ai.messages import NOOP, Audience
@@ -21,7 +20,7 @@ from evennia_ai.policy.compaction.summary import transcript_lines
 from evennia_ai.policy.context.projection import PUBLIC, part_audience
 from evennia_ai.policy.records.forgetting import is_builders
 from evennia_ai.policy.records.provenance import Record, people_in, read_segment
-from evennia_ai.store.attributes import attributes_of
+from evennia_ai.store.attributes import assistants, attributes_of
 from evennia_ai.store.names import names_of, own_name
 from evennia_ai.store.rows import message_from_row
 from evennia_ai.store.who_knows import KNOWLEDGE, PLACES, assistants_who_know
@@ -56,7 +55,7 @@ class KnownBy:
 def scripts_who_know(people: Audience) -> Any:
     """Return the assistants who know some people, as a queryset ordered by their characters."""
     ids = sorted({id_ for dbref in people for id_ in assistants_who_know(dbref)})
-    return ScriptDB.objects.filter(id__in=ids).exclude(db_obj=None).order_by("db_obj_id")
+    return assistants().filter(id__in=ids).order_by("db_obj_id")
 
 
 def known_of(people: Audience, assistant: int | None = None) -> Iterator[KnownBy]:

@@ -30,6 +30,7 @@ TYPES: dict[str, tuple[type, ...]] = {
     "ai_lore": (list, tuple),
     "ai_fillers": (str, list, tuple),
     "ai_following": (str,),
+    "ai_quests": (list, tuple, dict),
     "ai_introduced": (bool,),
     "ai_muted": (list, tuple, set),
     "author_note": (dict,),
@@ -45,6 +46,14 @@ TYPE_NAMES = {str: "text", dict: "fields", bool: "true or false", list: "a list"
 def script_of(assistant_id: int) -> Any:
     """Return the script of an assistant, None if it is deleted."""
     return ScriptDB.objects.filter(id=assistant_id).first()
+
+
+def assistants(**attributes: Any) -> Any:
+    """Return the scripts of assistants with such Attributes, as a queryset."""
+    scripts = ScriptDB.objects.filter(db_key=SCRIPT_KEY, db_obj__isnull=False)
+    for name, value in attributes.items():
+        scripts = scripts.filter(db_attributes__db_key=name, db_attributes__db_value=value)
+    return scripts
 
 
 def numbers_of(dbrefs: Iterable[str]) -> list[int]:

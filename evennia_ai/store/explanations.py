@@ -19,8 +19,8 @@ from evennia_ai.policy.texts import read_object
 from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.store.call_records import StoredCall, load_call
 from evennia_ai.store.conversation import MASK
-from evennia_ai.store.reports import public_calls, rows_of
-from evennia_ai.store.rows import message_from_row
+from evennia_ai.store.reports import public_calls
+from evennia_ai.store.rows import message_from_row, rows_of
 from evennia_ai.store.search import WORDS_IN, rows_with
 
 PAGE = 50

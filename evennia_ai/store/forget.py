@@ -81,13 +81,11 @@ class Forgetting:
         yield from rewrite_summaries(self.traces)
         yield from self._forget_records()
         for place in PLACES:
-            if place.law in (Law.DELETED, Law.EMPTIED, Law.CUT) and self._has_say(place):
+            is_theirs = place.by_one or self.assistant is None
+            if is_theirs and place.law in (Law.DELETED, Law.EMPTIED, Law.CUT):
                 yield from self._forget_in(place)
         yield from self._excuse_retries()
         yield from self._delete_found()
-
-    def _has_say(self, place: Place) -> bool:
-        return place.by_one or self.assistant is None
 
     def _forget_in(self, place: Place) -> Iterator[int]:
         """Apply the law of a place to the rows that are theirs."""

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from django.db.models import Q
-from evennia.scripts.models import ScriptDB
 
 from evennia_ai import models
 from evennia_ai.messages import Audience
 from evennia_ai.policy.facts.origin import SpokenWords, without_json
 from evennia_ai.policy.retrieval.words import WORD
-from evennia_ai.store.attributes import SCRIPT_KEY
+from evennia_ai.store.attributes import assistants
 from evennia_ai.store.backlog import PAUSES_S
-from evennia_ai.store.forget_words import learn_words, pages, rows_of
+from evennia_ai.store.forget_words import learn_words, pages
+from evennia_ai.store.rows import rows_of
 
 TURNS_AT_ONCE = 5
 COPIED_SHARE = 0.8  # of the words of a copy stand in the answer
@@ -44,16 +44,12 @@ class Traces:
     what it left.
     """
 
-    def __init__(
-        self,
-        people: Audience,
-        assistant: int | None = None,
-        characters: Mapping[int, str] | None = None,
-    ) -> None:
+    def __init__(self, people: Audience, assistant: int | None = None) -> None:
         self.people = people
         self.assistant = assistant
         # The dbref of each assistant's character.
-        self.characters = characters_by_assistant() if characters is None else characters
+        owners = assistants().values_list("id", "db_obj_id")
+        self.characters = {id_: f"#{owner}" for id_, owner in owners}
         self.words = SpokenWords()
         self.assistants: set[int] = set()
         self.turns: dict[int, int] = {}
@@ -209,12 +205,6 @@ class Traces:
         for id_, *pair in calls.values_list("id", "turn_id", "call_id"):
             if tuple(pair) in self._pairs:
                 self.calls.setdefault(id_, BY_WORDS)
-
-
-def characters_by_assistant() -> dict[int, str]:
-    """Return the dbref of each assistant's character."""
-    rows = ScriptDB.objects.filter(db_key=SCRIPT_KEY).exclude(db_obj=None)
-    return {id_: f"#{owner}" for id_, owner in rows.values_list("id", "db_obj_id")}
 
 
 def call_ids(row: Any) -> list[str]:

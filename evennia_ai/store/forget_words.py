@@ -14,6 +14,7 @@ from evennia_ai.messages import Audience
 from evennia_ai.policy.facts.origin import SpokenWords
 from evennia_ai.store.attributes import numbers_of
 from evennia_ai.store.inbox import OVERHEARD, WAITING
+from evennia_ai.store.rows import rows_of
 
 PAGE = 100  # texts a step: 10 ms (measured)
 WINDOW = 5_000  # ids a step, whether or not their rows are wanted: SQLite reads each
@@ -36,11 +37,6 @@ def pages(rows: Any, *fields: str) -> Iterator[list[Any]]:
 def newest_id(model: Any) -> int:
     """Return the highest id of a table, 0 if it is empty."""
     return model.objects.aggregate(id=Max("id"))["id"] or 0
-
-
-def rows_of(model: Any, assistant: int | None) -> Any:
-    """Return the rows of one assistant in a table, of all assistants for None."""
-    return model.objects.all() if assistant is None else model.objects.filter(assistant=assistant)
 
 
 def learn_words(

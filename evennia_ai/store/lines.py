@@ -146,12 +146,7 @@ class TableAmendments:
         self._rows = None
 
     def add(  # two have defaults
-        self,
-        kind: str,
-        seqs: Sequence[int],
-        by: str,
-        text: str = "",
-        authors: Sequence[str] = (),
+        self, kind: str, seqs: Sequence[int], by: str, text: str = "", authors: Sequence[str] = ()
     ) -> None:
         """Store a change of some messages, as one batch; raises StoreUnavailable."""
         with brief_transaction():

@@ -14,8 +14,9 @@ from django.db.models.functions import Coalesce
 
 from evennia_ai import models
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.store.attributes import assistants
 from evennia_ai.store.names import plain_name
-from evennia_ai.store.reports import having, rows_of
+from evennia_ai.store.rows import rows_of
 from evennia_ai.store.search import rows_with
 from evennia_ai.store.usage import DAY, Use, uses_by
 
@@ -25,12 +26,14 @@ PUBLIC_RESULT = models.Message.objects.filter(
     turn_id=OuterRef("turn_id"), tool_call_id=OuterRef("call_id"), role="tool", private=False
 )
 PRIVATE_CALL = Q(turn__private=True) | ~Exists(PUBLIC_RESULT)
+GOOD, BAD, ANY = "good", "bad", "any"
+MARKS = (GOOD, BAD)
 Row = dict[str, Any]
 
 
 def assistant_rows(assistant: int | None = None) -> list[Row]:
     """Return all assistants by name, or the one with an id: id, name, dbref and place."""
-    rows = having() if assistant is None else having().filter(id=assistant)
+    rows = assistants() if assistant is None else assistants().filter(id=assistant)
     columns = ("id", "db_obj_id", "db_obj__db_key", "db_obj__db_location__db_key")
     found = rows.order_by("db_obj__db_key", "id").values_list(*columns)
     return [
@@ -61,19 +64,22 @@ class TurnsWanted:
     outcome: str = ""
     tool: str = ""
     least_tokens: int | None = None
+    mark: str = ""  # one of `MARKS`, or `ANY`
 
 
 def turns_wanted(wanted: TurnsWanted) -> Any:
     """Return the turns that are wanted, as a queryset."""
     of = {} if wanted.assistant is None else {"assistant_id": wanted.assistant}
     in_turn = {**of, "turn__isnull": False}
-    rows = models.Turn.objects.filter(**of)
+    rows = rows_of(models.Turn, wanted.assistant)
     if wanted.since:
         rows = rows.filter(at__gte=datetime.combine(wanted.since, time.min, UTC))
     if wanted.until:
         rows = rows.filter(at__lte=datetime.combine(wanted.until, time.max, UTC))
     if wanted.outcome:
         rows = rows.filter(outcome=wanted.outcome)
+    if wanted.mark:
+        rows = rows.filter(mark__in=MARKS if wanted.mark == ANY else (wanted.mark,))
     if wanted.tool:
         acts = models.ToolCall.objects.filter(**in_turn, name=wanted.tool)
         rows = rows.filter(id__in=acts.values("turn_id"))

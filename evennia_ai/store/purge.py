@@ -25,7 +25,7 @@ from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.call_records import drop_unused_texts
 from evennia_ai.store.conversation import MASK, UNSETTLED_ROWS
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, OVERHEARD, WAITING
-from evennia_ai.store.rows import delete_rows
+from evennia_ai.store.rows import delete_rows, rows_of
 
 CHUNK = 120  # rows of a step: 3 to 5 ms, of turns in a dry run 20 (measured)
 # Rows younger than this always stay: recent conversations, today's budgets and others read them.
@@ -91,9 +91,7 @@ class TablePurge:
 
     @property
     def _rows(self) -> Any:
-        rows = self.model.objects.all()
-        owner = self._assistant_id
-        return rows if owner is None else rows.filter(assistant_id=owner)
+        return rows_of(self.model, self._assistant_id)
 
     def step(self) -> tuple[bool, Tally]:
         """Do one step in one transaction; returns whether more may follow, and its tally.
@@ -143,7 +141,10 @@ class TablePurge:
 
     def _marked(self, rows: Any) -> Any:
         """Return rows with ``over``, and with ``needed_by``, which is empty if nothing needs it."""
-        needs = [When(condition, then=Value(why)) for why, condition in RULES[self.table](self)]
+        rules = RULES.get(self.table)
+        needs = [
+            When(condition, then=Value(why)) for why, condition in (rules(self) if rules else ())
+        ]
         return rows.annotate(
             over=Case(When(self._over, then=True), default=False),
             needed_by=Case(*needs, default=Value("")) if needs else Value(""),
@@ -177,7 +178,8 @@ def _in_force(assistant_id: int | None) -> Any:
     return rows.exclude(reason=MASK).order_by("-id").values_list("id", "upto_seq")
 
 
-Needs = list[tuple[str, Any]]  # why a row stays, and the condition for it; the first one counts
+# Why a row stays, and the condition for it; the first one counts.
+Needs = list[tuple[str, Any]]
 
 
 def needed_messages(walk: TablePurge) -> Needs:
@@ -244,22 +246,14 @@ def needed_compactions(walk: TablePurge) -> Needs:
     ]
 
 
-def needed_by_nothing(walk: TablePurge) -> Needs:
-    """Return that nothing needs a row."""
-    return []
-
-
+# What needs the rows of a table; nothing needs those of the others.
 RULES: dict[str, Callable[[TablePurge], Needs]] = {
     "Message": needed_messages,
     "ToolCall": needed_acts,
-    "CallRecord": needed_by_nothing,
     "ModelCall": needed_model_calls,
     "Event": needed_events,
     "Turn": needed_turns,
     "Compaction": needed_compactions,
-    "SleepPass": needed_by_nothing,
-    "DailyUse": needed_by_nothing,
-    "SpeakerUse": needed_by_nothing,
 }
 
 

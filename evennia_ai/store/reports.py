@@ -8,18 +8,17 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, Max
-from evennia.scripts.models import ScriptDB
 
 from evennia_ai import models
 from evennia_ai.messages import EMOTE, EXCUSE, SPEECH, Message
 from evennia_ai.policy.compaction.summary import prefix_hash
 from evennia_ai.policy.log_lines import amend
 from evennia_ai.policy.sleep_schedule import ASLEEP
-from evennia_ai.store.attributes import SCRIPT_KEY
+from evennia_ai.store.attributes import assistants
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, EXPIRED, WAITING
 from evennia_ai.store.lines import amended_at
-from evennia_ai.store.rows import message_from_row
+from evennia_ai.store.rows import message_from_row, rows_of
 
 ANSWER = "tick_event"  # the context of a turn that answers somebody
 
@@ -144,44 +143,26 @@ def queue_lengths() -> dict[int, int]:
     return dict(rows.values_list("assistant_id").annotate(Count("id")))
 
 
-def count_waiting_events() -> int:
-    """Return the number of unanswered events of all assistants."""
-    return int(models.Event.objects.filter(state__in=(WAITING, CLAIMED, DOUBTFUL)).count())
-
-
-def having(**attributes: Any) -> Any:
-    """Return the scripts of assistants with such an Attribute, as a queryset."""
-    scripts = ScriptDB.objects.filter(db_key=SCRIPT_KEY, db_obj__isnull=False)
-    for name, value in attributes.items():
-        scripts = scripts.filter(db_attributes__db_key=name, db_attributes__db_value=value)
-    return scripts
-
-
 def ids_by_mode(all_stopped: bool) -> dict[str, frozenset[int]]:
     """Return the assistants that are stopped, and those that sleep, by their Attributes.
 
     ``all_stopped`` is True after `aistop all`, which leaves the Attributes alone.
     """
-    of = having() if all_stopped else having(stopped=True)
+    of = assistants() if all_stopped else assistants(stopped=True)
     stopped = frozenset(of.values_list("id", flat=True))
-    asleep = frozenset(having(operating_mode=ASLEEP).values_list("id", flat=True))
+    asleep = frozenset(assistants(operating_mode=ASLEEP).values_list("id", flat=True))
     return {"stopped": stopped, "asleep": asleep - stopped}
 
 
 def count_by_mode(all_stopped: bool) -> dict[str, int]:
     """Return how many assistants are awake, asleep and stopped."""
     counts = {mode: len(ids) for mode, ids in ids_by_mode(all_stopped).items()}
-    return {"awake": having().count() - sum(counts.values()), **counts}
+    return {"awake": assistants().count() - sum(counts.values()), **counts}
 
 
 def last_passes() -> dict[int, dict[str, Any]]:
     """Return each assistant's last sleep pass as a dict, by the assistant's id."""
     return {row["assistant_id"]: row for row in newest_rows(models.SleepPass).values()}
-
-
-def rows_of(model: Any, assistant_id: int) -> Any:
-    """Return an assistant's rows in one table, as a queryset."""
-    return model.objects.filter(assistant_id=assistant_id)
 
 
 def newest_rows(model: Any) -> Any:
@@ -249,16 +230,9 @@ def add_report(
     return int(row.id)
 
 
-def count_open(reporter: str) -> int:
-    """Return how many reports of a player nobody has closed yet."""
-    open_ones = models.Report.objects.filter(reporter=reporter, closed_at=None)
-    return int(open_ones.count())
-
-
-def report_page(number: int, size: int) -> Page:
-    """Return a page of the open reports, with their assistants."""
-    rows = models.Report.objects.filter(closed_at=None).select_related("assistant")
-    return paged(rows, number, size)
+def open_reports(**of: Any) -> Any:
+    """Return the reports that nobody has closed yet, as a queryset."""
+    return models.Report.objects.filter(closed_at=None, **of)
 
 
 def find_report(number: int) -> models.Report | None:
@@ -270,5 +244,4 @@ def find_report(number: int) -> models.Report | None:
 def close_report(number: int, now: datetime, by: str) -> bool:
     """Close a report; returns False if it is not open."""
     with brief_transaction():
-        rows = models.Report.objects.filter(id=number, closed_at=None)
-        return bool(rows.update(closed_at=now, closed_by=by))
+        return bool(open_reports(id=number).update(closed_at=now, closed_by=by))

@@ -59,6 +59,11 @@ def delete_rows(model: Any, ids: Sequence[int]) -> None:
     messages_deleted.send_robust(None, seqs=tuple(ids))
 
 
+def rows_of(model: Any, assistant: int | None) -> Any:
+    """Return the rows of one assistant in a table, of all assistants for None."""
+    return model.objects.all() if assistant is None else model.objects.filter(assistant=assistant)
+
+
 def raw_delete(rows: Any) -> None:
     """Delete the rows of a queryset without signals and without what refers to them."""
     rows._raw_delete(rows.db)

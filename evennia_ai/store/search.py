@@ -12,7 +12,8 @@ from evennia_ai.policy.log_lines import LogFilter
 from evennia_ai.policy.retrieval.words import WORD, beginnings
 from evennia_ai.store.forget_words import pages
 from evennia_ai.store.inbox import DOUBTFUL, EXPIRED, OVERHEARD, WAITING
-from evennia_ai.store.reports import Page, paged, rows_of
+from evennia_ai.store.reports import Page, paged
+from evennia_ai.store.rows import rows_of
 
 MOST_WORDS = 12
 WORDS_IN = ("content", "tool_calls")  # columns of a message

@@ -105,15 +105,3 @@ def game_name() -> str:
         name = uuid4().hex[:12]
         write(GAME, name)
     return name
-
-
-class StoredFacts:
-    """`ports.FactStore` in one row."""
-
-    def load(self) -> Mapping[str, Any]:
-        """Return the stored facts by endpoint and model."""
-        return read_mapping(FACTS)
-
-    def save(self, facts: Mapping[str, Any]) -> None:
-        """Replace the stored facts; raises StoreUnavailable."""
-        write(FACTS, dict(facts))

@@ -106,8 +106,8 @@ class TableTurns:
 
         Returns the events as they are now.
         """
-        for turn in self._rows.filter(ended_at=None):
-            recover_turn(turn, self.now())
+        for turn_id in self._rows.filter(ended_at=None).values_list("id", flat=True):
+            recover_turn(turn_id, self.now())
             self.conversation.forget_view()
         rows = models.Event.objects.filter(id__in=[event.id for event in events])
         return [event_from_row(row) for row in rows.order_by("id")]
@@ -176,13 +176,13 @@ class TableTurns:
 
         They wait again, or are doubtful if something may have been said.
         """
-        recover_lost_turn(turn_id, self.now(), UNHEARD)
+        recover_turn(turn_id, self.now(), UNHEARD)
         self.current = None
 
     def recover(self) -> None:
         """Close the turn that an error left open, if any, as `recover_turn` does."""
         if self.current is not None:
-            recover_lost_turn(self.current, self.now())
+            recover_turn(self.current, self.now())
             self.current = None
 
     def is_current(self, turn_id: int) -> bool:
@@ -275,19 +275,27 @@ class TableTurns:
         turn.events.filter(state__in=ANSWERS).update(state=WAITING, attempts=1)
 
 
-def recover_turn(turn: models.Turn, now: datetime, outcome: str = INTERRUPTED) -> None:
-    """Close a turn that did not end, in one transaction.
+def recover_turn(turn_id: int, now: datetime, outcome: str = INTERRUPTED) -> None:
+    """Close a turn, if it is still open, in one transaction.
 
     Its intents without an outcome become unknown; its events become answered, doubtful or waiting.
     """
+    rows = models.Turn.objects.filter(id=turn_id)
     with brief_transaction():
-        rows = models.Turn.objects.filter(id=turn.id, ended_at=None)
-        if not rows.update(ended_at=now, outcome=outcome):
-            return  # closed meanwhile
+        if not rows.filter(ended_at=None).update(ended_at=now, outcome=outcome):
+            return
+        (turn,) = rows
         acts = turn.tool_calls.values_list("name", "state")
         state = state_after_loss(acts, was_doubtful=turn.context == EXCUSE)
-        give_up_acts(turn.id, now)
+        give_up_acts(turn_id, now)
         turn.events.filter(state=CLAIMED).update(state=state)
+
+
+def mark_turn(turn_id: int, mark: str, comment: str, by: str) -> None:
+    """Store a mark and a comment of staff in place of those before; raises StoreUnavailable."""
+    with brief_transaction():
+        rows = models.Turn.objects.filter(id=turn_id)
+        rows.update(mark=mark, comment=comment, marked_by=by)
 
 
 def give_up_acts(turn_id: int, now: datetime) -> None:
@@ -300,12 +308,6 @@ def open_turns() -> list[int]:
     """Return the ids of all open turns, oldest first."""
     rows = models.Turn.objects.filter(ended_at=None).order_by("id")
     return list(rows.values_list("id", flat=True))
-
-
-def recover_lost_turn(turn_id: int, now: datetime, outcome: str = INTERRUPTED) -> None:
-    """Close one turn, if it is still open, as `recover_turn` does."""
-    for turn in models.Turn.objects.filter(id=turn_id, ended_at=None):
-        recover_turn(turn, now, outcome)
 
 
 def assistants_with_work() -> list[int]:

@@ -13,14 +13,13 @@ from typing import Any
 
 from django.db.models import OuterRef, Q, Subquery
 from evennia.objects.models import ObjectDB
-from evennia.scripts.models import ScriptDB
 
 from evennia_ai import models
 from evennia_ai.ports.goal_records import DayPlan, Goals
 from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.ports.profiles import EntityProfiles
-from evennia_ai.store.attributes import SCRIPT_KEY, rows_about
-from evennia_ai.store.forget_words import rows_of
+from evennia_ai.store.attributes import assistants, rows_about
+from evennia_ai.store.rows import rows_of
 
 # The records of a character. The journal comes before what is made of it. "Forget me" searches
 # every text of a record (`policy.records.forgetting`), and ``aboutme`` shows it as this kind.
@@ -107,7 +106,7 @@ PLACES = (
     Place(models.Event, Law.CUT, ("authors",)),
     Place(models.Event, Law.EMPTIED, (), ("reason",), "turn_id"),
     Place(models.Turn, Law.CUT, ("audience",), (), "id"),
-    Place(models.Turn, Law.EMPTIED, (), ("detail",), "id"),
+    Place(models.Turn, Law.EMPTIED, (), ("detail", "comment"), "id"),
     Place(models.Compaction, Law.REWRITTEN, ("speakers",), ("summary",), shown=True),
     Place(models.SleepPass, Law.DELETED, (), ("errors",), "assistant_id"),
     Place(models.DailyUse, Law.STAYS),
@@ -140,8 +139,8 @@ def assistants_who_know(dbref: str) -> list[int]:
     """Return the ids of the assistants whose logs or records concern somebody."""
     rows = models.Event.objects.filter(speaker=dbref).values_list("assistant_id", flat=True)
     who_know = ObjectDB.objects.filter(db_attributes__in=rows_about(dbref, STORES))
-    assistants = ScriptDB.objects.filter(db_key=SCRIPT_KEY, db_obj__in=who_know)
-    return sorted({*rows.distinct(), *assistants.values_list("id", flat=True)})
+    knowing = assistants().filter(db_obj__in=who_know).values_list("id", flat=True)
+    return sorted({*rows.distinct(), *knowing})
 
 
 def is_known(dbref: str, assistant: int | None = None) -> bool:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar
 
-from twisted.internet.defer import inlineCallbacks, maybeDeferred
 from twisted.internet.task import Clock
 
 from evennia_ai.memory.lore_index import LoreIndex
-from evennia_ai.messages import OWN_RESULTS, Audience, Authors, ToolCallRequest
+from evennia_ai.messages import Audience, Authors, Situation
 from evennia_ai.policy.conversation.character import LoreEntry
 from evennia_ai.policy.records.provenance import Segment
-from evennia_ai.policy.records.shared_memory import Telling, Told
+from evennia_ai.policy.records.shared_memory import Told
 from evennia_ai.ports import (
     Character,
     DayPlan,
@@ -27,74 +25,15 @@ from evennia_ai.ports import (
     Moderation,
     RecordStore,
     RemoteEmbedder,
-    Situation,
-    ToolContext,
-    ToolResult,
-    ToolSpec,
 )
-from evennia_ai.scheduling import Steps
 from evennia_ai.store.loaded import LoadedMinds
-from evennia_ai.turn.tool_execution import failed_call
-
-TOOLS = {"say": "final", "whisper": "final", "noop": "final", "look": "free", "give": "once"}
-SILENT = frozenset({"noop", "look", "add_journal_entry"})
-
-Behaviour = Callable[[ToolContext, Mapping[str, Any]], Any]
-
-
-class StandInToolbox:
-    """`ports.Toolbox` that only records what was said, and to whom.
-
-    Attributes:
-        categories: category of each tool by name.
-        behaviours: functions by tool name. A function gets the context and the arguments; it
-            returns a text, a result, or a Deferred of one, or raises, as a game's tool does.
-        spoken: (tool, words, audience) of each say and whisper.
-    """
-
-    def __init__(self, categories: Mapping[str, str] = TOOLS) -> None:
-        self.categories = dict(categories)
-        self.behaviours: dict[str, Behaviour] = {}
-        self.spoken: list[tuple[str, str, Audience]] = []
-
-    def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
-        return [
-            ToolSpec(
-                name, category, name not in SILENT, name in SILENT, {"function": {"name": name}}
-            )
-            for name, category in self.categories.items()
-            if context.allowed is None or name in context.allowed
-        ]
-
-    def permitted(self, context: ToolContext, specs: Iterable[ToolSpec]) -> Sequence[ToolSpec]:
-        return list(specs)
-
-    @inlineCallbacks
-    def run(
-        self, context: ToolContext, call: ToolCallRequest, dry: bool = False
-    ) -> Steps[ToolResult]:
-        if call.name not in self.categories:
-            return ToolResult("failed", f"There is no tool '{call.name}'.")
-        if dry:
-            return ToolResult("done", "")
-        arguments = json.loads(call.arguments or "{}")
-        behaviour = self.behaviours.get(call.name)
-        try:
-            text = OWN_RESULTS.get(call.name, "Done.")
-            if behaviour:
-                text = yield maybeDeferred(behaviour, context, arguments)
-        except Exception as error:  # noqa: BLE001  # as the game's own registry
-            return failed_call(error, call.name not in SILENT)
-        if call.name in ("say", "whisper"):
-            self.spoken.append((call.name, arguments.get("text", ""), context.audience))
-        return text if isinstance(text, ToolResult) else ToolResult("done", str(text))
 
 
 class StandInWorld:
     """`ports.World` with one room; everybody in ``present`` hears."""
 
-    def __init__(self, present: Audience = frozenset({"#5"})) -> None:
-        self.present = present
+    def __init__(self) -> None:
+        self.present: Audience = frozenset({"#5"})
         self.seen = Situation(place="Tavern", people=("Ann",))
         self.known: list[LoreEntry] = []
         self.names = {"#5": "Ann"}
@@ -110,6 +49,9 @@ class StandInWorld:
         self, character: Character, audience: Audience
     ) -> tuple[Sequence[LoreEntry], Audience]:
         return self.known, frozenset({"all"})
+
+    def labels_of(self, character: Character) -> frozenset[str]:
+        return frozenset({"all"})
 
     def name_of(self, character: Character, dbref: str) -> str:
         return self.names.get(dbref, "")
@@ -129,25 +71,10 @@ class AtOnce:
 
 
 class NoSharedMemory:
-    """`ports.SharedMemory` without any content."""
-
-    def labels_of(self, character: Character) -> frozenset[str]:
-        return frozenset()
+    """`ports.SharedMemory` of a character that shares nothing."""
 
     def told_by(self, assistant_id: int) -> list[Told]:
         return []
-
-    def open_among(self, assistant_id: int, seqs: Iterable[int]) -> frozenset[int]:
-        return frozenset()
-
-    def tell(self, assistant_id: int, teller: str, now: datetime, new: Sequence[Telling]) -> None:
-        """Store nothing."""
-
-    def still_told(self, ids: Iterable[str]) -> frozenset[str]:
-        return frozenset()
-
-    def take_back(self, ids: Sequence[int]) -> None:
-        """Delete nothing."""
 
 
 class NoPendingActs:
@@ -155,9 +82,6 @@ class NoPendingActs:
 
     def take(self) -> None:
         """Return none."""
-
-    def finish(self, id: int, state: str, result: str) -> None:
-        """Store nothing."""
 
 
 class NoLongTermMemory:
@@ -169,14 +93,19 @@ class NoLongTermMemory:
 class StandInServices:
     """`ports.Services` on a fake clock."""
 
-    def __init__(self, gateway: Gateway, embedder: Embedder | RemoteEmbedder | None = None) -> None:
+    def __init__(
+        self,
+        gateway: Gateway,
+        toolbox: Any = None,
+        embedder: Embedder | RemoteEmbedder | None = None,
+    ) -> None:
         self.clock = Clock()
         self.slices = AtOnce()
         self.gateway = gateway
-        self.toolbox = StandInToolbox()
+        self.toolbox, self.embedder = toolbox, embedder
         self.world = StandInWorld()
         self.semantic: Any = NoLongTermMemory()
-        self.shared_memory = NoSharedMemory()
+        self.shared_memory: Any = NoSharedMemory()
         self.lore_ranking = LoreIndex(lambda: embedder)
         self.moderation: Moderation | None = None
         self.link_hosts: tuple[str, ...] = ()

@@ -11,14 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from evennia_ai.messages import (
-    EXCUSE,
-    Audience,
-    Heard,
-    InboxEvent,
-    Message,
-    ToolCallRequest,
-)
+from evennia_ai.messages import EXCUSE, Audience, Heard, InboxEvent, Message, ToolCallRequest
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View, is_maskable
 from evennia_ai.policy.conversation.inbox import heard_messages, state_after_loss
@@ -40,9 +33,9 @@ class StoredEvent:
 class MemoryInbox:
     """`ports.Inbox` in a list; ``rows`` are the stored events."""
 
-    def __init__(self, now: Now, rows: list[StoredEvent] | None = None) -> None:
+    def __init__(self, now: Now) -> None:
         self.now = now
-        self.rows: list[StoredEvent] = [] if rows is None else rows
+        self.rows: list[StoredEvent] = []
 
     def put(self, heard: Heard) -> int:
         event = InboxEvent(len(self.rows) + 1, self.now(), heard)
@@ -66,10 +59,6 @@ class MemoryInbox:
         for row in self.rows:
             if row.event.id in event_ids:
                 row.state, row.reason = state, reason
-
-    def states(self) -> dict[str, str]:
-        """Return the state of every event by its text, for assertions."""
-        return {row.event.heard.text: row.state for row in self.rows}
 
 
 @dataclass
@@ -100,7 +89,7 @@ class StoredTurn:
 
 
 class MemoryTurns:
-    """`ports.Turns` in lists; ``lease`` False plays a server that goes down."""
+    """`ports.Turns` in lists; ``may_go_on`` returns False where a server goes down."""
 
     def __init__(
         self,
@@ -115,7 +104,6 @@ class MemoryTurns:
         self.acts: list[Act] = []
         self.loose_calls: list[ModelCallRecord] = []
         self.current: int | None = None
-        self.lease = True
         self._lost: int | None = None
 
     def begin(
@@ -196,7 +184,7 @@ class MemoryTurns:
 
     def is_current(self, turn_id: int) -> bool:
         held = self.current == turn_id and self._lost != turn_id
-        return held and self.lease and self.may_go_on()
+        return held and self.may_go_on()
 
     def lose_lease(self) -> None:
         """End the lease of the open turn."""
@@ -222,18 +210,14 @@ Now = Callable[[], datetime]
 
 
 @dataclass
-class StoredMask:
-    """A mask of the tool results up to a message."""
+class StoredMove:
+    """A compaction, or a mask of the tool results up to a message, which has no record.
+
+    ``archived`` says whether the journal holds the summary.
+    """
 
     upto_seq: int
-    undone: bool = False
-
-
-@dataclass
-class StoredCompaction:
-    """One compaction; ``archived`` says whether the journal holds its summary."""
-
-    record: CompactionRecord
+    record: CompactionRecord | None = None
     undone: bool = False
     archived: bool = False
 
@@ -279,15 +263,10 @@ class MemoryConversation:
     Moves are compactions and masks, oldest first.
     """
 
-    def __init__(
-        self,
-        now: Now,
-        messages: list[Message] | None = None,
-        moves: list[StoredCompaction | StoredMask] | None = None,
-    ) -> None:
+    def __init__(self, now: Now) -> None:
         self.now = now
-        self.messages: list[Message] = [] if messages is None else messages
-        self.moves: list[StoredCompaction | StoredMask] = [] if moves is None else moves
+        self.messages: list[Message] = []
+        self.moves: list[StoredMove] = []
         self.lines = MemoryLines(self.messages)
         self.scenes: list[Message] = []
 
@@ -321,19 +300,19 @@ class MemoryConversation:
 
     @property
     def current(self) -> View:
-        records = [m.record for m in self._in_force() if isinstance(m, StoredCompaction)]
-        record = records[-1] if records else None
-        masks = [m.upto_seq for m in self._in_force() if isinstance(m, StoredMask)]
+        record = next((move.record for move in self._compactions()[-1:]), None)
+        masks = [m.upto_seq for m in self.moves if not (m.undone or m.record)]
         first = record.upto_seq if record else 0
         messages = [m for m in self.messages if m["metadata"]["seq"] > first]
         return View(record, messages, max(masks, default=0), count_stored, self.scenes)
 
-    def _in_force(self) -> list[StoredCompaction | StoredMask]:
-        return [move for move in self.moves if not move.undone]
+    def _compactions(self) -> list[StoredMove]:
+        """Return the compactions in force, oldest first."""
+        return [move for move in self.moves if move.record and not move.undone]
 
     def compact(self, record: CompactionRecord) -> CompactionRecord:
         stored = replace(record, id=len(self.moves) + 1, compacted_at=self.now().isoformat())
-        self.moves.append(StoredCompaction(stored))
+        self.moves.append(StoredMove(stored.upto_seq, stored))
         return stored
 
     def mask(self, upto_seq: int) -> int:
@@ -341,28 +320,24 @@ class MemoryConversation:
         chosen = range(view.masked_upto + 1, upto_seq + 1)
         count = sum(is_maskable(m) and m["metadata"]["seq"] in chosen for m in view.messages)
         if count:
-            self.moves.append(StoredMask(upto_seq))
+            self.moves.append(StoredMove(upto_seq))
         return count
 
     def undo(self) -> CompactionRecord | None:
-        records = [m for m in self._in_force() if isinstance(m, StoredCompaction)]
-        if not records:
-            return None
-        for move in self.moves[self.moves.index(records[-1]) :]:
-            move.undone = True
-            if isinstance(move, StoredCompaction):
-                move.archived = True  # it may be archived in part
-        return records[-1].record
+        for last in self._compactions()[-1:]:
+            for move in self.moves[self.moves.index(last) :]:
+                move.undone = move.archived = True  # it may be archived in part
+            return last.record
+        return None
 
     def compaction(self, id: int) -> CompactionRecord | None:
-        records = (m.record for m in self._in_force() if isinstance(m, StoredCompaction))
-        return next((record for record in records if record.id == id), None)
+        records = (move.record for move in self._compactions())
+        return next((record for record in records if record and record.id == id), None)
 
     def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
-        moves = (move for move in self.moves if isinstance(move, StoredCompaction))
-        return [(m.record, not m.undone) for m in moves if m.undone == m.archived]
+        return [(m.record, not m.undone) for m in self.moves if m.record and m.undone == m.archived]
 
     def note_archived(self, id: int, archived: bool) -> None:
         for move in self.moves:
-            if isinstance(move, StoredCompaction) and move.record.id == id:
+            if move.record and move.record.id == id:
                 move.archived = archived

@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, cast
 
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.memory.recall_index import RecallIndex
-from evennia_ai.messages import Audience, Heard
 from evennia_ai.mind import Mind, Surroundings
 from evennia_ai.policy.audience import BUILDER, KnownLine
 from evennia_ai.policy.conversation.character import Persona, read_persona
 from evennia_ai.policy.tokens import CountText, estimate_tokens
-from evennia_ai.ports import (
-    Embedder,
-    Gateway,
-    OfferedTools,
-    RemoteEmbedder,
-    RequestSizes,
-    Situation,
-    TurnRecord,
-)
+from evennia_ai.ports import OfferedTools, RequestSizes, TurnRecord
 from evennia_ai.testing.memory_services import (
     EmptyGoals,
     EmptyPlan,
@@ -38,62 +29,20 @@ from evennia_ai.testing.memory_services import (
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 
 
-class Namespace:
-    """Evennia's ``db`` or ``ndb``: a name that was never set reads None."""
-
-    def __getattr__(self, name: str) -> Any:
-        return None
-
-
 class StandInCharacter:
-    """Plays an `AssistantCharacter`; ``said`` are the words it spoke."""
+    """Plays an `AssistantCharacter` before the engine, which calls no other hook."""
 
-    def __init__(self, key: str, now: Callable[[], datetime], dbref: str = "#7") -> None:
+    def __init__(self, key: str, now: Callable[[], datetime]) -> None:
         self.key = key
-        self.dbref = dbref
-        self.id = self.pk = int(dbref.lstrip("#"))
-        self.db, self.ndb = Namespace(), Namespace()
-        self.location: Any = None
-        self.contents: list[Any] = []
-        self.has_account = False
-        self.assistant: Any = None
+        self.dbref, self.id, self.pk = "#7", 7, 7
+        self.location, self.ndb = None, SimpleNamespace()
         self.journal = MemoryJournal(now)
         self.ai_profiles = EmptyProfiles()
         self.ai_goals = EmptyGoals()
         self.ai_plan = EmptyPlan()
-        self.said: list[str] = []
-
-    def attach_assistant(self, persona: str = "") -> Any:
-        return self.assistant
-
-    def ai_perceived(
-        self, kind: str, actor: Any, item: Any = None, since: datetime | None = None
-    ) -> bool:
-        return False
-
-    def at_ai_hear(self, event: Heard) -> Heard | None:
-        return event
 
     def at_ai_pre_act(self, tool: str, args: dict[str, Any]) -> bool | None:
         return None
-
-    def at_ai_situation(self, situation: Situation) -> Situation:
-        return situation
-
-    def at_ai_describe_self(self) -> str:
-        return ""
-
-    def at_ai_say(self, text: str) -> str:
-        return text
-
-    def at_ai_thinking(self, seconds: float) -> str | None:
-        return None
-
-    def at_pre_say(self, message: str, **kwargs: Any) -> str | None:
-        return message
-
-    def at_say(self, message: str, **kwargs: Any) -> None:
-        self.said.append(message)
 
 
 class MemoryIdentity:
@@ -151,7 +100,7 @@ class MemoryLife:
 
     Attributes:
         told: (key, dbref) of each line that is not the character's own speech.
-        thoughts: (turn id, whether it begins) of each announcement; ``compactions`` likewise.
+        compactions: (reason, result) of each announcement of one.
         signals: what it was doing last, by name.
     """
 
@@ -159,7 +108,6 @@ class MemoryLife:
         self.is_forgetting = False
         self.thinks = True
         self.told: list[tuple[str, str]] = []
-        self.thoughts: list[tuple[int, bool]] = []
         self.compactions: list[tuple[str, Mapping[str, Any] | None]] = []
         self.signals: dict[str, bool] = {}
 
@@ -182,7 +130,7 @@ class MemoryLife:
         self.signals[name] = on
 
     def thinking(self, turn: TurnRecord, begins: bool) -> None:
-        self.thoughts.append((turn.id, begins))
+        """Tell nobody."""
 
     def compacting(self, reason: str, result: Mapping[str, Any] | None) -> None:
         self.compactions.append((reason, result))
@@ -194,15 +142,6 @@ class NoRest:
     is_asleep = needs_pass = False
     woken_at: float | None = None
 
-    def sleep_through(self, run: Callable[[Any], Any]) -> Any:
-        raise NotImplementedError
-
-    def wake_up(self, reason: str) -> None:
-        """Be awake."""
-
-    def go_to_bed(self, cause: str, reason: str = "") -> bool:
-        return False
-
     def lie_down(self) -> None:
         """Stay awake."""
 
@@ -211,7 +150,7 @@ class MemoryMind(Mind):
     """A mind without Evennia and a database, for tests of the engine.
 
     ``config`` are its settings, ``character`` who it is; its memories are ranked by words alone
-    without ``embedder``.
+    if ``services`` have no embedder.
     """
 
     settings: MemorySettings
@@ -223,14 +162,13 @@ class MemoryMind(Mind):
 
     def __init__(
         self,
-        gateway: Gateway,
+        services: StandInServices,
         config: AssistantConfig | None = None,
         persona: str | Mapping[str, Any] | Persona = "You are Mira, a barkeep.",
-        embedder: Embedder | RemoteEmbedder | None = None,
         name: str = "Mira",
         character: Any = None,
     ) -> None:
-        self.services = services = StandInServices(gateway, embedder)
+        self.services = services
         self.character = character = character or StandInCharacter(name, services.now)
         self.journal = character.journal
         log = MemoryConversation(services.now)
@@ -238,7 +176,7 @@ class MemoryMind(Mind):
         self.memories = RecallIndex(
             character.journal,
             character.ai_profiles,
-            embedder,
+            services.embedder,
             partial(services.world.name_of, character),
             log.lines,
             name,
@@ -250,22 +188,16 @@ class MemoryMind(Mind):
                 log=log,
                 inbox=inbox,
                 turns=MemoryTurns(log, inbox),
-                pending_acts=NoPendingActs(),
+                pending_acts=cast(Any, NoPendingActs()),
                 memories=lambda: self.memories,
                 company=MemoryCompany(services.world),
                 life=MemoryLife(),
-                rest=NoRest(),
+                rest=cast(Any, NoRest()),
                 sizes=RequestSizes(overhead=0),
                 offered=OfferedTools(),
                 services=services,
             )
         )
-
-    def rebuild(self, **parts: Any) -> None:
-        """Put the mind together again with some parts of its `Surroundings` replaced."""
-        super().__init__(replace(self.around, **parts))
-        self.services = cast(StandInServices, self.around.services)
-        self.character = cast(StandInCharacter, self.who.character)
 
     @property
     def mind(self) -> MemoryMind:
@@ -273,37 +205,5 @@ class MemoryMind(Mind):
         return self
 
     @property
-    def id(self) -> int:
-        return self.who.id
-
-    @property
     def conversation(self) -> MemoryConversation:
         return self.log
-
-    @property
-    def config(self) -> AssistantConfig:
-        return self.settings.config
-
-    @config.setter
-    def config(self, config: AssistantConfig) -> None:
-        self.settings.config = config
-
-    def hears(
-        self,
-        text: str,
-        speaker: str = "#5",
-        name: str = "Ann",
-        audience: Audience | None = None,
-        **fields: Any,
-    ) -> int:
-        """Put words that need an answer into the inbox; return the event's id."""
-        heard_by = frozenset({speaker}) if audience is None else audience
-        defaults: dict[str, Any] = {"kind": "say", "addressed": True, **fields}
-        return self.inbox.put(
-            Heard(speaker=speaker, speaker_name=name, text=text, audience=heard_by, **defaults)
-        )
-
-    def whispered(self, text: str, speaker: str = "#5", name: str = "Ann") -> int:
-        """Put a whisper into the inbox; return the event's id."""
-        open_now = self.settings.config.discretion == "trusting"
-        return self.hears(text, speaker, name, kind="whisper", private=True, repeatable=open_now)

@@ -9,8 +9,9 @@ from typing import Any, cast
 
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.game.settings import game_setting
+from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.request_forms.form import sample_arguments
-from evennia_ai.ports import ToolCallRequest, ToolContext, ToolResult
+from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.tools.base import Tool
 from evennia_ai.tools.registry import ToolRegistry, load_registry
 from evennia_ai.turn.tool_execution import DONE

@@ -182,9 +182,12 @@ class People:
             self._kept.popitem(last=False)
 
 
-def object_lets(obj: Any, context: ToolContext, lock: str) -> bool:
-    """Return True if an object's lock lets the character pass; note the answer."""
-    passed = bool(obj.access(context.character, lock))
+def object_lets(obj: Any, context: ToolContext, lock: str, default: bool = False) -> bool:
+    """Return True if an object's lock lets the character pass; note the answer.
+
+    ``default`` is the answer of an object without such a lock.
+    """
+    passed = bool(obj.access(context.character, lock, default=default))
     context.locks.append(LockAsked(lock, obj.dbref, {context.character.dbref: passed}))
     return passed
 

@@ -22,11 +22,11 @@ from evennia_ai.game.perception import (
     plain,
 )
 from evennia_ai.game.texts import TEXTS, text
-from evennia_ai.messages import quoted
+from evennia_ai.messages import Situation, quoted
 from evennia_ai.policy.audience import known
 from evennia_ai.policy.compaction.materials import entity_ref
 from evennia_ai.policy.conversation.react import ONCE
-from evennia_ai.ports import Character, Situation, ToolContext, ToolResult
+from evennia_ai.ports import Character, ToolContext, ToolResult
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.needs import has_containers, has_exits, has_things, is_open
 from evennia_ai.tools.permission import object_lets

@@ -20,7 +20,7 @@ from evennia_ai.errors import (
     StoreUnavailable,
     TurnAborted,
 )
-from evennia_ai.messages import InboxEvent, turn_label
+from evennia_ai.messages import InboxEvent, Message, ToolCallRequest, turn_label
 from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, expiry_reason, next_batch
 from evennia_ai.policy.conversation.machine import asking, rest_of
 from evennia_ai.policy.conversation.react import own_call_id
@@ -31,7 +31,6 @@ from evennia_ai.ports import (
     Life,
     Settings,
     Slices,
-    ToolCallRequest,
     ToolContext,
     ToolResult,
     TurnRecord,
@@ -305,25 +304,39 @@ class Answering:
             self._life.tell(LINES.get(result.state, "confirm_failed"), sorted(people))
         return count
 
-    @inlineCallbacks
-    def _run_act(self, act: PendingAct) -> Steps[ToolResult]:
+    def _run_act(self, act: PendingAct) -> Deferred[ToolResult]:
         """Run one act with the arguments that were shown. Fires with its result."""
-        clock = self._clock
-        begin = partial(self._turns.begin, (), act.audience, act.private, CONTEXT_AGREED.name)
-        turn: TurnRecord = yield persist(clock, begin)
         context = ToolContext(
-            assistant=self._acts.tools,
             character=self._who.character,
             audience=act.audience,
             private=act.private,
             speakers=frozenset(act.speakers),
             authors=act.authors,
-            deadline_at=clock.seconds() + self._settings.config.turn_deadline,
             confirmed_by=act.decided_by,
         )
-        call = ToolCallRequest(own_call_id(turn.id, 0, 0), act.name, act.arguments)
-        as_logged = partial(call_messages, turn, context, call)
+        detail = f"act {act.id} by {act.decided_by}"
+        return self.run_call(context, act.name, act.arguments, detail, CONTEXT_AGREED)
+
+    @inlineCallbacks
+    def run_call(
+        self, context: ToolContext, name: str, arguments: str, detail: str, why: PromptContext
+    ) -> Steps[ToolResult]:
+        """Run one tool call in a turn of its own, for which no model is asked.
+
+        ``arguments`` is JSON. What was only tried and did nothing is no part of the talk. Fires
+        with the result; fails with TurnAborted and StoreUnavailable.
+        """
+
+        def as_logged(result: ToolResult) -> Sequence[Message]:
+            is_told = why is CONTEXT_AGREED or result.state in (DONE, UNKNOWN)
+            return call_messages(turn, context, call, result) if is_told else ()
+
+        clock = self._clock
+        begin = partial(self._turns.begin, (), context.audience, context.private, why.name)
+        turn: TurnRecord = yield persist(clock, begin)
+        deadline_at = clock.seconds() + self._settings.config.turn_deadline
+        context = replace(context, assistant=self._acts.tools, deadline_at=deadline_at)
+        call = ToolCallRequest(own_call_id(turn.id, 0, 0), name, arguments)
         result: ToolResult = yield self._acts.perform(turn, context, call, True, as_logged)
-        end = partial(self._turns.finish, turn.id, NOTED, f"act {act.id} by {act.decided_by}")
-        yield persist(clock, end)
+        yield persist(clock, partial(self._turns.finish, turn.id, NOTED, detail))
         return result

@@ -47,7 +47,9 @@ of it, or keep it in mind for good."""
 
 CONTEXT_TICK_EVENT = PromptContext("tick_event", "")
 CONTEXT_EXCUSE = PromptContext(EXCUSE, "")
-CONTEXT_AGREED = PromptContext("agreed_act", "")  # asks no model
+# These ask no model.
+CONTEXT_AGREED = PromptContext("agreed_act", "")
+CONTEXT_TRIED = PromptContext("tried_act", "")
 CONTEXT_PRE_COMPACTION = PromptContext(
     "pre_compaction",
     REMEMBER,

@@ -13,6 +13,7 @@ app_name = "evennia_ai"
 OF_ONE = {
     "timeline": ("", logs.Timeline.as_view()),
     "turn": ("turn/<int:number>/", logs.TurnPage.as_view()),
+    "scenes": ("scenes/", logs.Scenes.as_view()),
     "live": ("live/", logs.Live.as_view()),
     "newest": ("live/newest/", logs.Newest.as_view()),
     "memory": ("memory/", Memory.as_view()),

@@ -5,9 +5,12 @@ This file holds only what differs from Evennia's defaults. Put ports, keys and p
 """
 
 import os
+from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 from evennia.settings_default import *
+
+from server import record
 
 SERVERNAME = "The Gilded Gull"
 GAME_SLOGAN = "A tavern quarter whose people think before they answer"
@@ -21,9 +24,13 @@ GAME_INDEX_ENABLED = False
 IN_GAME_ERRORS = False
 
 ######################################################################
-# Ports: seven in a row from EVENNIA_AI_PORT_BASE (the fourth and the fifth are unused)
+# Ports: seven in a row from EVENNIA_AI_PORT_BASE (the fourth and the fifth are unused), else those
+# of the last start, so that `evennia stop` in another shell finds the game
 ######################################################################
 
+_last_ports = record.load(Path(GAME_DIR, "server", ".demo.json")).port_base
+if not os.environ.get("EVENNIA_AI_PORT_BASE") and _last_ports.isdecimal():
+    os.environ["EVENNIA_AI_PORT_BASE"] = _last_ports
 PORT_BASE = int(os.environ.get("EVENNIA_AI_PORT_BASE") or 4000)
 TELNET_PORTS = [PORT_BASE]
 WEBSERVER_PORTS = [(PORT_BASE + 1, PORT_BASE + 5)]

@@ -62,11 +62,7 @@ LEAKS = {
     ),
     "a goal that was whispered is everybody's": plant(P9, goals, "sources_of", goal_for_everybody),
     "memories are recalled for everybody": Plant(
-        P9,
-        (
-            (MemoryIndex, "_view", view_of_everything),
-            (recall_index, "is_known_to", always),
-        ),
+        P9, ((MemoryIndex, "_view", view_of_everything), (recall_index, "is_known_to", always))
     ),
     "goals are open to everybody": plant(
         P9, goal_records.Goals, "copies_known", lambda _goals, records, *about: list(records)

@@ -117,10 +117,7 @@ DEEDS = (
         "Which chair was {p} assured that {keeper} would get?",
     ),
 )
-ASKED_BARELY = (
-    "What did you give {p} your word on?",
-    "What have you vowed to do for {p}?",
-)
+ASKED_BARELY = ("What did you give {p} your word on?", "What have you vowed to do for {p}?")
 
 CHATTER = (
     "{p} grumbled about the rain over {place}.",

@@ -19,10 +19,10 @@ from evennia_ai.policy.context.projection import mask_results, visible_items
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import LLMRequest
 from evennia_ai.sleep.compaction.request import CompactionRequest
-from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.llm_interaction import generate_context_summary
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.planted import BARE, PLAYERS, Line, Planted, Talk
+from tests.minds import MemoryMind
 
 EVERYBODY = frozenset(PLAYERS.values())
 LAST = 20

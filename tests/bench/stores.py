@@ -48,11 +48,7 @@ class Games:
         first.python(worlds.EMPTY)
 
     def make(
-        self,
-        rooms: Rooms,
-        measure: str = "",
-        base_url: str = NOBODY,
-        settings: Sequence[str] = (),
+        self, rooms: Rooms, measure: str = "", base_url: str = NOBODY, settings: Sequence[str] = ()
     ) -> ProbedServer:
         """Return a server that does not run yet, with these rooms; see `clones.furnish`."""
         name = f"game{next(self._numbers)}"

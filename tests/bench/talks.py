@@ -121,11 +121,7 @@ class Talk:
     """
 
     def __init__(
-        self,
-        talkers: Sequence[Talker],
-        rounds: int,
-        done: Callable[..., Any],
-        pause_s: float = 0.0,
+        self, talkers: Sequence[Talker], rounds: int, done: Callable[..., Any], pause_s: float = 0.0
     ) -> None:
         self._circles = [
             deque([*talkers[first::AT_A_TIME]] * rounds)

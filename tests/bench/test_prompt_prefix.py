@@ -14,20 +14,19 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig
-from evennia_ai.messages import LLMReply, Message, make_message, to_wire
+from evennia_ai.messages import LLMReply, Message, Situation, make_message, to_wire
 from evennia_ai.policy.compaction.plan import CompactionLimits, CompactionPlan, plan_compaction
 from evennia_ai.policy.conversation.character import LoreEntry
 from evennia_ai.policy.retrieval.words import stemmers
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
-from evennia_ai.ports import Situation
 from evennia_ai.scheduling import TimeSlices
 from evennia_ai.sleep.compaction.request import CompactionRequest
-from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.prompt_building import Prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.figures import Sheet
 from tests.bench.planted import make_talk
 from tests.bench.remembering import EVERYBODY, Hostile, heard, live_through, log_of
+from tests.minds import MemoryMind
 
 TAIL_PERCENT = 5.0
 DECISIONS = 100

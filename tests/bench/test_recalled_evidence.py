@@ -19,12 +19,12 @@ import pytest
 from evennia_ai.config import AssistantConfig
 from evennia_ai.game.memory_reading import FOUND, find_memories
 from evennia_ai.memory import embedders
-from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.recall import MARK_TOKENS, Recalled, Talk, memory_query, tokens_of
 from tests.bench import public_talks, retrieving
 from tests.bench.figures import Sheet
 from tests.bench.planted import CHANGED, make_talk
 from tests.bench.remembering import EVERYBODY, at_once, heard, live_through, log_of, make_script
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM
 
 BUDGET_TOKENS = 400

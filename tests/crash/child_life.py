@@ -29,7 +29,7 @@ from evennia_ai.ports import TASK_SUMMARY, LLMRequest, TurnRecord
 from evennia_ai.ports.journal import Journal
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
-from evennia_ai.store.turns import TableTurns, assistants_with_work, open_turns, recover_lost_turn
+from evennia_ai.store.turns import TableTurns, assistants_with_work, open_turns, recover_turn
 from evennia_ai.testing.memory_services import StandInServices
 from tests.crash.fast_points import AFTER, BEFORE, Kill, steps_towards
 from tests.invariants import Deed, Put, RequestRow
@@ -230,7 +230,7 @@ class Life(Play):
             running = {mind.script.turns.current for mind in process.minds.values()}
             for turn_id in open_turns():
                 if turn_id not in running:
-                    recover_lost_turn(turn_id, process.now())
+                    recover_turn(turn_id, process.now())
 
         process.operate("", "recovery", close_lost_turns)
 

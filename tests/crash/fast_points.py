@@ -54,11 +54,7 @@ FAMILIES = {
         steps=("order_compaction", "short_wait", "be_cramped", "short_wait"),
     ),
     "archive": Family(
-        (
-            "log.note_archived",
-            "statement of log.note_archived",
-            "commit of log.note_archived",
-        ),
+        ("log.note_archived", "statement of log.note_archived", "commit of log.note_archived"),
         latest=1,
         weight=1,
         steps=("order_compaction", "short_wait", "undo_compaction"),

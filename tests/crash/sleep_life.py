@@ -36,9 +36,9 @@ from evennia_ai.ports.goal_records import Goals
 from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.sleep import STEPS as ALL_STEPS
-from evennia_ai.testing.minds import MemoryMind
 from tests.crash.child_life import Body, Chronicle, Executioner
 from tests.crash.fast_points import AFTER, BEFORE, Kill
+from tests.minds import MemoryMind
 from tests.semantic import StandInSemantic
 
 SLEEPER = "#900"

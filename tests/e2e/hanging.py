@@ -9,11 +9,7 @@ from tests.provider import FaultyProvider
 HANGS_S = 120.0
 PATIENCE_S = 60.0
 # A turn that is given up before the reload would be no turn in the middle of a call.
-UNDISTURBED = {
-    "autonomous_calls_per_hour": 0,
-    "MAX_CALLS_IN_FLIGHT": 250,
-    "turn_deadline": HANGS_S,
-}
+UNDISTURBED = {"autonomous_calls_per_hour": 0, "MAX_CALLS_IN_FLIGHT": 250, "turn_deadline": HANGS_S}
 MANY_COMMANDS = "MAX_COMMAND_RATE = 1000"
 INTERRUPTED = "SELECT COUNT(*) FROM evennia_ai_turn WHERE outcome = 'interrupted' AND private"
 ENDS = "SELECT state, COUNT(*) FROM evennia_ai_event WHERE kind = 'whisper' GROUP BY state"

@@ -25,11 +25,7 @@ LINK = re.compile(r"\]\(([^)]+)\)")
 def run(*command: str | Path, cwd: Path | None = None) -> str:
     """Run a command; its output is the failing test's message."""
     done = subprocess.run(
-        [str(word) for word in command],
-        cwd=cwd,
-        capture_output=True,
-        text=True,
-        check=False,
+        [str(word) for word in command], cwd=cwd, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout

@@ -193,11 +193,7 @@ def visit_knowledge(staff: Staff) -> None:
 
 @pytest.mark.parametrize(
     ("width", "colours", "scripts"),
-    [
-        ("wide", "light", True),
-        ("narrow", "dark", True),
-        ("narrow", "light", False),
-    ],
+    [("wide", "light", True), ("narrow", "dark", True), ("narrow", "light", False)],
 )
 def test_staff_open_and_click_every_page_and_the_log_says_who_read_whispers(
     window: Callable[..., Staff], game: GameServer, width: str, colours: str, scripts: bool
@@ -266,6 +262,29 @@ def test_what_is_edited_on_the_pages_is_seen_in_the_game(
         boss.expect("tick_rate = 9")
         boss.send("ailore The well")
         boss.expect("It is dry.")
+
+
+def test_a_marked_turn_is_found_and_downloaded_as_a_scene(window: Callable[..., Staff]) -> None:
+    staff = window()
+    staff.log_in(ADMIN)
+    page = staff.page
+    page.locator("table.cards a", has_text="Mira").first.click()
+    page.locator(".turn", has_text="Ann").get_by_role("link", name="Turn").first.click()
+    page.get_by_text("Mark this turn").click()
+    page.select_option("select[name=mark-mark]", "bad")
+    page.fill("textarea[name=mark-comment]", "says: <b>welcome</b>")
+    page.get_by_role("button", name="Save the mark").click()
+    playwright.expect(page.locator(".alert")).to_contain_text("is stored.")
+    staff.expect("says: <b>welcome</b>")
+    staff.look("turn-marked")
+    staff.tab("Turns")
+    page.select_option("select[name=mark]", "bad")
+    page.get_by_role("button", name="Show").click()
+    playwright.expect(page.locator(".turn")).to_have_count(1)
+    with page.expect_download() as download:
+        page.get_by_text("as scenes of ai_check").click()
+    scenes = download.value.path().read_text(encoding="utf-8")
+    assert "character: Mira" in scenes and "<b>welcome</b>" in scenes
 
 
 def test_the_live_view_shows_what_is_said_meanwhile(

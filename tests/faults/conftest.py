@@ -20,11 +20,16 @@ from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.policy.limits.retry import GatewayLimits
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import LLMRequest, Scene
-from evennia_ai.testing.minds import MemoryMind, StandInCharacter
+from evennia_ai.testing.minds import StandInCharacter
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.registry import ToolRegistry
+from tests.game import conftest as scene
 from tests.llm import conftest as shared
+from tests.minds import MemoryMind
 
+# A whole game, of the game's own tests.
+service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
+mira, ann, bob, admin = scene.mira, scene.ann, scene.bob, scene.admin
 # The same fixtures as in the client's own tests.
 eventually = shared.eventually
 loop_thread, transport = shared.loop_thread, shared.transport

@@ -9,11 +9,7 @@ from evennia_ai.store.inbox import OverheardQueue, TableInbox
 from evennia_ai.store.turns import TableTurns
 from tests.faults.own_database import IS_POSTGRESQL, Full, make_lock, on_own_database
 from tests.faults.seen import ends, tracebacks
-from tests.game import conftest as scene
 from tests.scripted import call
-
-service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
-mira, ann, bob = scene.mira, scene.ann, scene.bob
 
 WRITES = ["begin", "record_model_call", "intend", "record_outcome", "finish"]
 UNHEARD = "(Mira did not catch that. Please say it again.)"

@@ -9,13 +9,9 @@ from evennia_ai.models import ToolCall
 from evennia_ai.tools import NothingDone
 from tests.faults.broken_tools import add_tool
 from tests.faults.seen import ends, seems_sane, spoken_by
-from tests.game import conftest as scene
 from tests.scripted import call
 
 pytestmark = pytest.mark.game
-
-service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
-mira, ann, bob = scene.mira, scene.ann, scene.bob
 
 
 def pour_mug(error):

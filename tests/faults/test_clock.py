@@ -10,14 +10,9 @@ from evennia_ai.offline import OfflineBrain
 from evennia_ai.store.usage import spent_on
 from tests.faults.process_scene import pass_time
 from tests.faults.seen import ends, spoken_by, tracebacks
-from tests.game import conftest as scene
 from tests.scripted import call
 
 pytestmark = pytest.mark.game
-
-service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
-
-mira, ann, bob = scene.mira, scene.ann, scene.bob
 
 
 DAY_S = 86_400

@@ -68,7 +68,7 @@ def test_fault_47_after_two_of_them_room_is_made_without_a_model(full):
 
 def ends(road):
     """Return the end of each line that needs an answer, by its text."""
-    return road.script.mind.inbox.states()
+    return road.script.mind.states()
 
 
 def test_fault_24_an_overflow_is_answered_after_one_compaction_and_one_retry(full):

@@ -8,13 +8,10 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.config import FIELDS, HINTS
 from tests.faults.seen import ends, seems_sane, tracebacks
-from tests.game import conftest as scene
 from tests.scripted import call
 
 pytestmark = pytest.mark.game
 
-service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
-mira, ann = scene.mira, scene.ann
 
 ON_CHARACTER = {
     "ai_persona": [7, ["x"], b"x", {"mood": "grim"}, {"knows": 7}, {1: 2, "x": 3}, "@nobody"],

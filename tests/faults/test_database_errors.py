@@ -12,13 +12,10 @@ from evennia_ai.store.usage import spent_on
 from tests.faults.django_errors import ERRORS
 from tests.faults.process_scene import pass_time
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
-from tests.game import conftest as scene
 from tests.scripted import call
 
 pytestmark = pytest.mark.game
 
-service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
-mira, ann = scene.mira, scene.ann
 
 UNHEARD = "(Mira did not catch that. Please say it again.)"
 DAY_S = 86_400

@@ -17,13 +17,10 @@ from evennia_ai.models import Event, Message, Turn
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
-from tests.game import conftest as scene
 from tests.scripted import call
 
 pytestmark = [pytest.mark.game, pytest.mark.engine]
 
-service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
-mira, ann, bob = scene.mira, scene.ann, scene.bob
 
 GAME_LINE = 'Mira says, "Forgive me, my thoughts wandered. Ask me again in a moment?"'
 DEADLINE_S = 20.0

@@ -10,13 +10,10 @@ from evennia_ai.policy.facts.origin import SpokenWords
 from evennia_ai.services.forgetting import hide_lines, log_files
 from evennia_ai.store.forget import database_file, overwrite_deleted
 from tests.faults import file_scene
-from tests.game import conftest as scene
 from tests.game.forgetting_scene import BENS, Planted, forget
 
 pytestmark = pytest.mark.game
 
-service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
-mira, ann = scene.mira, scene.ann
 file, db = file_scene.file, file_scene.db
 
 

@@ -165,6 +165,6 @@ def test_whatever_a_model_gives_back_every_line_of_a_player_is_closed(road, seed
         turn = road.hears(f"line {number}")
         assert turn.outcome in ("answered", "excused", "noted")
         road.clock.advance(120.0)
-    assert {"waiting", "claimed"}.isdisjoint(road.script.mind.inbox.states().values())
+    assert {"waiting", "claimed"}.isdisjoint(road.script.mind.states().values())
     assert not any(part in line for line in road.hall.said for part in FORBIDDEN)
     assert not any(KEY in line or "Traceback" in line for line in logged)

@@ -34,8 +34,6 @@ from tests.scripted import call
 
 pytestmark = [pytest.mark.game, NEEDS_OWN_SERVER]
 
-service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
-mira, ann, bob = scene.mira, scene.ann, scene.bob
 admin = game_scene.admin
 db, patience = scene.db, scene.patience
 

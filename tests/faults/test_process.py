@@ -11,14 +11,9 @@ from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.services.assistant_service import REVIVAL_S, AssistantService
 from tests.faults.process_scene import pass_time
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
-from tests.game import conftest as scene
 from tests.scripted import call
 
 pytestmark = pytest.mark.game
-
-service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
-
-mira, ann, bob = scene.mira, scene.ann, scene.bob
 
 
 IN_MEMORY = ("conversation", "inbox", "turns", "partners", "config", "ticking", "woken", "backlog")

@@ -5,12 +5,8 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from evennia_ai.store.brief_transaction import schema_trouble
-from tests.game import conftest as scene
 
 pytestmark = pytest.mark.game
-
-service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
-mira, ann, admin = scene.mira, scene.ann, scene.admin
 
 
 def run_sql(*statements):

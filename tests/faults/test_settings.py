@@ -4,14 +4,9 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from tests.faults.seen import ends, seems_sane, tracebacks
-from tests.game import conftest as scene
 from tests.scripted import call
 
 pytestmark = pytest.mark.game
-
-service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
-
-mira, ann, bob = scene.mira, scene.ann, scene.bob
 
 
 def test_48_a_model_swapped_in_mid_turn_is_asked_from_the_next_call_on(game, ann, mira, logged):

@@ -7,14 +7,9 @@ from evennia_ai.models import Message, ToolCall, Turn
 from evennia_ai.turn.tool_execution import IN_DOUBT, WRONG
 from tests.faults.broken_tools import add_tool
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
-from tests.game import conftest as scene
 from tests.scripted import call
 
 pytestmark = pytest.mark.game
-
-service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
-
-mira, ann, bob = scene.mira, scene.ann, scene.bob
 
 
 def breaks(context):

@@ -27,8 +27,6 @@ from tests.scripted import call
 
 pytestmark = pytest.mark.game
 
-service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
-mira, ann, bob = scene.mira, scene.ann, scene.bob
 db, patience = scene.db, scene.patience
 
 

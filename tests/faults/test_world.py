@@ -6,14 +6,9 @@ from twisted.internet.defer import Deferred
 from evennia_ai.models import Event, ToolCall, Turn
 from tests.faults.broken_tools import add_tool
 from tests.faults.seen import ends, seems_sane, tracebacks
-from tests.game import conftest as scene
 from tests.scripted import call
 
 pytestmark = pytest.mark.game
-
-service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
-
-mira, ann, bob = scene.mira, scene.ann, scene.bob
 
 
 def test_31_deleted_while_the_model_thinks_it_is_dropped_without_a_traceback(

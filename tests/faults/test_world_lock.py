@@ -26,8 +26,7 @@ from tests.scripted import call
 
 pytestmark = pytest.mark.game
 
-service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
-mira, ann, db = scene.mira, scene.ann, scene.db
+db = scene.db
 admin = game_scene.admin
 
 SERVER = """

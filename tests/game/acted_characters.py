@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from twisted.internet.defer import succeed
 
-from evennia_ai.ports import LLMReply
+from evennia_ai.messages import LLMReply
 from tests.game.acted_cast import CHARACTERS, Acted, Lines
 from tests.scripted import call
 

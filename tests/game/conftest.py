@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import json
 import re
 import time
 from itertools import count
@@ -13,7 +14,9 @@ from django.db import connection
 from twisted.internet.task import Clock
 
 from evennia_ai.llm.gateway import ModelGateway
+from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
+from evennia_ai.ports import ToolContext
 from tests.scripted import ScriptedLLM
 from tests.semantic import StandInSemantic
 
@@ -168,6 +171,14 @@ class Game:
         if seconds:
             self.clock.advance(seconds)
             self.clock.advance(0)
+
+    def result(self, deferred, step_s=0.25):
+        """Let time pass until a Deferred fires; return its result or its Failure."""
+        fired = []
+        deferred.addBoth(fired.append)
+        while not fired:
+            self.run(step_s)
+        return fired[0]
 
 
 def made(key, room, typeclass=None):
@@ -338,6 +349,25 @@ def mira(game, tavern):
 @pytest.fixture
 def ann(game, tavern, mira):
     return game.player("Ann", tavern)
+
+
+@pytest.fixture
+def use(game, mira, ann):
+    """Return a function by which Mira uses a tool after Ann spoke; it returns the result."""
+
+    def use(name, audience=None, *, private=False, speakers=None, seqs=(), box=None, **arguments):
+        context = ToolContext(
+            assistant=mira.assistant.mind.acts.tools,
+            character=mira,
+            audience=frozenset({ann.dbref} if audience is None else audience),
+            private=private,
+            speakers=frozenset({ann.dbref} if speakers is None else speakers),
+            source_seqs=tuple(seqs),
+        )
+        asked = ToolCallRequest("1", name, arguments.pop("raw", None) or json.dumps(arguments))
+        return game.result((box or game.service.toolbox).run(context, asked))
+
+    return use
 
 
 @pytest.fixture

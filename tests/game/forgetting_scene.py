@@ -148,7 +148,8 @@ class Planted:
         error = f"400: bad message 'Ann says: {self.said()}'"
         self.row(models.ModelCall, turn_id=turn, purpose="tick_event", profile="p",
                  error_kind="error", error=error)  # fmt: skip
-        models.Turn.objects.filter(id=turn).update(detail=f"failed at: {self.said()}")
+        told = {"detail": f"failed at: {self.said()}", "comment": f"says: {self.said()}"}
+        models.Turn.objects.filter(id=turn).update(**told, mark="bad")
         models.Event.objects.filter(turn_id=turn).update(reason=f"not understood: {self.said()}")
 
     def sleep_errors(self):

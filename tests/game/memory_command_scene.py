@@ -51,13 +51,3 @@ def restarted(mira):
     Journal.drop(mira)
     JournalArchive.drop(mira)
     return mira.journal
-
-
-def run(game, deferred):
-    fired = []
-    deferred.addBoth(fired.append)
-    for _ in range(60):
-        if fired:
-            break
-        game.run(0.25)
-    return fired[0]

@@ -37,13 +37,7 @@ def sleep(game):
 
     def sleep(character):
         character.assistant.mind.settings.resolve()
-        fired = []
-        character.assistant.mind.sharing.share().addBoth(fired.append)
-        for _ in range(200):
-            if fired:
-                break
-            game.run(0.01)
-        return fired[0]
+        return game.result(character.assistant.mind.sharing.share(), 0.01)
 
     return sleep
 
@@ -54,11 +48,8 @@ def knows(game):
 
     def knows(character, words="the bridge at the mill", audience=None, limit=5):
         script = character.assistant
-        memories, done = script.mind.memories(), []
-        memories.prepare(script.services, [words]).addBoth(done.append)
-        while not done:
-            game.run(0.01)
-        assert done == [None]
+        memories = script.mind.memories()
+        assert game.result(memories.prepare(script.services, [words]), 0.01) is None
         found = memories.search(words, limit, audience, script.services.now())
         return [hit.record["content"] for hit in found]
 

@@ -141,7 +141,9 @@ def test_two_assistants_alone_cost_nothing(game, ann, mira, tavern, django_asser
     with django_assert_num_queries(0):
         for _ in range(60):
             game.clock.advance(1)
-    assert not any(("tick", one.id) in game.service.timer for one in AssistantScript.objects.all())
+    assert not any(
+        ("tick", one.id) in game.service.timer.entries for one in AssistantScript.objects.all()
+    )
 
 
 def test_the_answer_waits_for_who_asked(game, ann, mira, tavern):

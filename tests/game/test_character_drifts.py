@@ -29,11 +29,7 @@ PROFILES = {
 RUNS = 20
 FEW_OR_ALL = pytest.mark.parametrize(
     "every",
-    [
-        16,
-        pytest.param(4, marks=pytest.mark.campaign),
-        pytest.param(1, marks=pytest.mark.soak),
-    ],
+    [16, pytest.param(4, marks=pytest.mark.campaign), pytest.param(1, marks=pytest.mark.soak)],
 )
 
 # What a builder might do to the file of `world/scenes.yaml`: text, and what replaces it.

@@ -127,23 +127,6 @@ def test_an_undo_takes_back_what_was_masked_after_the_compaction(conversation):
     assert contents(conversation)[-2:] == [LONG.format(n) for n in range(2)]
 
 
-def test_who_is_forgotten_is_in_no_summary_any_more(game, ann, mira, conversation):
-    words = make_message("user", "Ann says: I am a smith.", speaker=ann.dbref, audience=["#5"])
-    row = conversation.append([words])[0]
-    first = conversation.compact(record(seqs(conversation)[2]))
-    conversation.compact(
-        record(
-            row["metadata"]["seq"],
-            previous_id=first.id,
-            summary={"public": "Ann is a smith."},
-        )
-    )
-    while forget_chunk(ann.dbref):
-        pass
-    assert not Compaction.objects.exists()
-    assert fresh(conversation) == [f"line {n}" for n in range(6)]
-
-
 def test_whose_words_a_synthesis_holds_is_forgotten_in_it_too(mira, ann, bob, conversation):
     last = seqs(conversation)[-1]
     parts = {"public": "They talked of crowns.", ann.dbref: "Ann is a spy."}

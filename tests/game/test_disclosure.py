@@ -4,8 +4,6 @@ import pytest
 
 from evennia_ai.commands.cmdset import COMMANDS
 from evennia_ai.models import Compaction, Event, ModelCall, SleepPass, Turn
-from evennia_ai.policy.disclosure import DEFAULTS
-from evennia_ai.services.assistant_service import AssistantService
 from evennia_ai.store.attributes import SCRIPT_KEY
 from tests.scripted import call
 
@@ -163,17 +161,6 @@ def sec_log(monkeypatch):
     lines = []
     monkeypatch.setattr(logger, "log_sec", lambda text, **kwargs: lines.append(text))
     return lines
-
-
-@pytest.mark.parametrize(
-    "wrong",
-    [{"whispers": "Builder"}, {"errors": 7}, {"private_words": "Builder) or all("}, "Builder"],
-)
-def test_a_wrong_table_of_readers_is_named_and_the_defaults_hold(game, settings, wrong):
-    settings.AI_ASSISTANT = {"WHO_MAY_READ": wrong}
-    service = AssistantService(clock=game.clock, environ={})
-    assert service.who_may_read == DEFAULTS
-    assert service.complaints[0].startswith("AI_ASSISTANT['WHO_MAY_READ']: ")
 
 
 EVENNIA_LINES = [

@@ -1,11 +1,7 @@
 """What a character knows of others, on the character."""
 
-import json
-
 import pytest
 
-from evennia_ai.messages import ToolCallRequest
-from evennia_ai.ports import ToolContext
 from evennia_ai.ports.profiles import EntityProfiles
 
 ANN, BOB, CID = "#1005", "#1007", "#1009"
@@ -48,19 +44,9 @@ def test_they_come_to_know_each_other(game, mira, known):
 
 
 @pytest.fixture
-def notice(game, mira, ann):
-    """Use the tool for Ann; returns the result."""
-
-    def notice(entity, observation, private=False):
-        ears = frozenset({ann.dbref})
-        context = ToolContext(mira, ears, private, ears, assistant=mira.assistant.mind.acts.tools)
-        arguments = json.dumps({"entity": entity, "observation": observation})
-        fired = []
-        request = ToolCallRequest("1", "update_entity_observation", arguments)
-        game.service.toolbox.run(context, request).addCallback(fired.append)
-        return fired[0]
-
-    return notice
+def notice(use):
+    tool = "update_entity_observation"
+    return lambda entity, observation: use(tool, entity=entity, observation=observation)
 
 
 def test_the_tool_knows_people_things_and_places_by_what_they_are_called(

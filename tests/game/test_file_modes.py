@@ -18,9 +18,7 @@ def folder(tmp_path, settings):
     file.write_text("words")
     file.chmod(0o644)
     settings.LOG_DIR = str(tmp_path / "logs")
-    settings.DATABASES = {
-        "default": {"ENGINE": "django.db.backends.sqlite3", "NAME": str(file)},
-    }
+    settings.DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": str(file)}}
     return tmp_path
 
 

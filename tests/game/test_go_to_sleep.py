@@ -26,7 +26,7 @@ def test_it_goes_to_sleep_when_it_wants_to_and_sleeps_until_it_is_woken(game, an
     game.run(300)
     assert mira.assistant.mind.rest.is_asleep
     assert mira.assistant.db.sleep_phase == "dreaming"
-    assert ("sleep", mira.assistant.id) not in game.service.timer
+    assert ("sleep", mira.assistant.id) not in game.service.timer.entries
 
 
 def test_in_its_hours_it_then_wakes_when_they_are_over(game, ann, mira, settings):

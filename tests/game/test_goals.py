@@ -3,7 +3,6 @@
 import pytest
 
 from evennia_ai.ports.goal_records import Goals
-from tests.forgetting import forget_chunk
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine
@@ -78,13 +77,3 @@ def test_progress_and_ends_are_stored_and_what_is_done_leaves_the_prompt(game, a
     use(game, ann, "update_goal", goal="g2", state="dropped")
     assert states(mira) == {"Find the thief.": "done", "Sell the ring.": "dropped"}
     assert "You are after" not in ask(game, ann)
-
-
-def test_forgetting_somebody_takes_the_goals_his_words_are_in(ann, bob, mira):
-    mira.ai_goals.add("Find Ann's thief.", speakers=[ann.dbref])
-    mira.ai_goals.add("Hide Ann's ring.", audience=[ann.dbref])
-    mira.ai_goals.add("Serve Bob.", speakers=[bob.dbref])
-    while forget_chunk(ann.dbref):
-        pass
-    assert list(states(mira)) == ["Serve Bob."]
-    assert [goal["content"] for goal in mira.ai_goals.all()] == ["Serve Bob."]

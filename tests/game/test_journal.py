@@ -5,8 +5,6 @@ import json
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from twisted.internet.defer import inlineCallbacks
-from twisted.internet.task import Clock, deferLater
 
 from evennia_ai.errors import BadRecord
 from evennia_ai.policy.records.provenance import SIZE
@@ -30,9 +28,7 @@ def test_it_is_plain_data_that_may_be_changed_without_changing_the_journal(full)
 def test_32_entries_go_into_one_attribute_and_an_entry_writes_one(mira, full):
     assert len(rows()) == 4
     full.all()
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         full.add("One more guest.")
     written = [q["sql"] for q in queries if q["sql"].startswith(("UPDATE", "INSERT"))]
     assert len(written) == 1
@@ -152,18 +148,3 @@ def test_a_new_typeclass_keeps_it(mira, full):
     assert len(mira.journal.all()) == LONG
     mira.swap_typeclass("evennia_ai.assistant_character.AssistantCharacter", clean_attributes=True)
     assert len(mira.journal.all()) == LONG
-
-
-def test_chains_of_writes_that_come_between_each_other_lose_nothing(mira, journal):
-    clock = Clock()
-
-    @inlineCallbacks
-    def chain(number):
-        for step in range(100):
-            mira.journal.add(f"Chain {number}, step {step}.")
-            yield deferLater(clock, 0.001 * (number + 1))
-
-    ends = [chain(number) for number in range(8)]
-    clock.pump([0.001] * 1_000)
-    assert all(end.called for end in ends)
-    assert len(set(contents(cold(mira)))) == 800

@@ -14,19 +14,7 @@ from tests.game.journal_scene import LONG, cold, contents, rows, spoil
 journal, full = scene.journal, scene.full
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        None,
-        "text",
-        5,
-        [],
-        {},
-        {"used": 32},
-        {"used": 32, "records": [1]},
-        {"used": 32, "records": {1: {"id": "j1", "content": "elsewhere"}}},
-    ],
-)
+@pytest.mark.parametrize("value", [None, {"used": 32, "records": [1]}])
 def test_a_segment_that_cannot_be_read_is_set_aside_and_the_rest_works(mira, full, value):
     spoil("000001", value)
     journal = cold(mira)

@@ -4,37 +4,13 @@ import json
 
 import pytest
 
-from evennia_ai.messages import ToolCallRequest, make_message
+from evennia_ai.messages import make_message
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import ToolContext
 from evennia_ai.tools.journal import AddJournalEntryTool, add_journal_entry
 from tests.faults.own_database import Full
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine
-
-
-@pytest.fixture
-def use(game, mira, ann):
-    """Use a tool; returns the result."""
-
-    def use(name, audience=None, private=False, speakers=None, seqs=(), **arguments):
-        context = ToolContext(
-            assistant=mira.assistant.mind.acts.tools,
-            character=mira,
-            audience=frozenset({ann.dbref}) if audience is None else frozenset(audience),
-            private=private,
-            speakers=frozenset({ann.dbref} if speakers is None else speakers),
-            source_seqs=tuple(seqs),
-        )
-        fired = []
-        asked = ToolCallRequest("1", name, json.dumps(arguments))
-        game.service.toolbox.run(context, asked).addCallback(fired.append)
-        while not fired:
-            game.run(0.25)
-        return fired[0]
-
-    return use
 
 
 def test_the_tool_writes_with_where_it_comes_from(mira, ann, use):

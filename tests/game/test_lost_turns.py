@@ -8,7 +8,7 @@ from evennia_ai.messages import Heard
 from evennia_ai.models import Event, ToolCall
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.inbox import OverheardQueue
-from evennia_ai.store.turns import assistants_with_work, open_turns, recover_lost_turn
+from evennia_ai.store.turns import assistants_with_work, open_turns, recover_turn
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine
@@ -43,7 +43,7 @@ def state_of_words():
 def crash(game):
     """Close every open turn, as the next process does."""
     for turn_id in open_turns():
-        recover_lost_turn(turn_id, game.service.now())
+        recover_turn(turn_id, game.service.now())
 
 
 def test_a_lost_excuse_leaves_the_words_in_doubt(game, open_turn):

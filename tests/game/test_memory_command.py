@@ -5,7 +5,7 @@ import pytest
 from evennia_ai.sleep.consolidation import consolidate_memories_to_semantic
 from tests.game import memory_command_scene as scene
 from tests.game.conftest import flat
-from tests.game.memory_command_scene import RING, TOLL, contents, restarted, run
+from tests.game.memory_command_scene import RING, TOLL, contents, restarted
 from tests.game.profile_values import set_attribute
 from tests.game.screens import on_web, telnet
 from tests.scripted import call
@@ -169,7 +169,7 @@ def test_a_rebuild_makes_index_and_long_term_memory_anew(game, mira, ask):
     memory, agent = game.service.semantic, f"npc_{mira.id}"
     for number in range(45):
         mira.journal.add(f"Guest {number} came in.")
-    run(game, consolidate_memories_to_semantic(mira.assistant, mira))
+    game.result(consolidate_memories_to_semantic(mira.assistant, mira))
     memory.stored[agent].popitem()
     before = mira.assistant.mind.memories()
     text = ask("aimemory/rebuild Mira")

@@ -13,7 +13,7 @@ from evennia_ai.store.server_settings import deletion_marks
 from evennia_ai.store.who_knows import assistants_who_know
 from tests.forgetting import forget_chunk
 from tests.game import memory_command_scene as scene
-from tests.game.memory_command_scene import RING, TOLL, contents, restarted, run
+from tests.game.memory_command_scene import RING, TOLL, contents, restarted
 
 pytestmark = pytest.mark.engine
 
@@ -34,10 +34,10 @@ def test_what_is_added_is_a_builders_word_for_those_it_is_for(mira, ann, bob, as
 @pytest.mark.parametrize("cold", [False, True], ids=["at once", "after a restart"])
 def test_what_was_deleted_comes_back(game, mira, ann, ask, cold):
     mira.journal.add(TOLL, source_entity=ann.dbref, speakers=[ann.dbref], tags=["money"])
-    run(game, consolidate_memories_to_semantic(mira.assistant, mira))
+    game.result(consolidate_memories_to_semantic(mira.assistant, mira))
     (before,) = mira.journal.all()
     assert "To bring it back: aimemory/restore Mira = j1" in ask("aimemory/delete Mira = j1")
-    run(game, prune_orphaned_memory_links(mira.assistant, mira))
+    game.result(prune_orphaned_memory_links(mira.assistant, mira))
     assert mira.journal.all() == []
     if cold:
         restarted(mira)
@@ -45,7 +45,7 @@ def test_what_was_deleted_comes_back(game, mira, ann, ask, cold):
     (back,) = restarted(mira).all()
     changed = {"importance_by", "links", "consolidated"}
     assert {k: v for k, v in back.items() if before[k] != v}.keys() <= changed
-    run(game, consolidate_memories_to_semantic(mira.assistant, mira))
+    game.result(consolidate_memories_to_semantic(mira.assistant, mira))
     memory = game.service.semantic.stored[f"npc_{mira.id}"]
     assert [row.entry for row, _ in memory.values()] == ["j1"]
 
@@ -71,12 +71,12 @@ def test_an_edit_is_a_builders_word_and_keeps_who_may_know_and_who_may_have_it_f
 def test_old_words_are_found_nowhere_and_leave_long_term_memory(game, mira, ask, line):
     memory, agent = game.service.semantic, f"npc_{mira.id}"
     mira.journal.add(TOLL)
-    run(game, consolidate_memories_to_semantic(mira.assistant, mira))
+    game.result(consolidate_memories_to_semantic(mira.assistant, mira))
     assert [text for _, text in memory.stored[agent].values()] == [TOLL]
     ask(f"aimemory/{line}")
     assert "bridge" not in ask("aimemory/search Mira = toll").replace("words: bridge", "")
     assert mira.id in deletion_marks()
-    run(game, prune_orphaned_memory_links(mira.assistant, mira))
+    game.result(prune_orphaned_memory_links(mira.assistant, mira))
     left = [text for _, text in memory.stored[agent].values()]
     assert left == ([] if "delete" in line else ["Six pennies."])
 

@@ -1,11 +1,8 @@
 """`search_memory`: everything it remembers, in one search, for those only who may know."""
 
-import json
-
 import pytest
 
-from evennia_ai.messages import ToolCallRequest, make_message
-from evennia_ai.ports import ToolContext
+from evennia_ai.messages import make_message
 from tests.game.profile_values import set_attribute
 from tests.scripted import call
 
@@ -13,25 +10,8 @@ pytestmark = pytest.mark.engine
 
 
 @pytest.fixture
-def search(game, mira, ann):
-    """Search as for an audience; returns the result."""
-
-    def search(query, audience=None):
-        context = ToolContext(
-            assistant=mira.assistant.mind.acts.tools,
-            character=mira,
-            audience=frozenset({ann.dbref} if audience is None else audience),
-            private=False,
-            speakers=frozenset({ann.dbref}),
-        )
-        fired = []
-        asked = ToolCallRequest("1", "search_memory", json.dumps({"query": query}))
-        game.service.toolbox.run(context, asked).addCallback(fired.append)
-        while not fired:
-            game.run(0.25)
-        return fired[0]
-
-    return search
+def search(use):
+    return lambda query, audience=None: use("search_memory", audience, query=query)
 
 
 def test_notes_and_values_are_found_with_their_day_and_source(mira, ann, bob, search):

@@ -56,15 +56,6 @@ def write(game, mira, ann):
     return write
 
 
-def wait(game, done):
-    """Let the clock go on until something has come; returns it."""
-    came = []
-    done.addBoth(came.append)
-    while not came:
-        game.run(STEP_S)
-    return came[0]
-
-
 def restart(mira):
     """Drop what memory holds."""
     for shelf in (Journal, EntityProfiles):
@@ -103,11 +94,11 @@ def test_eight_chains_of_writes_leave_eight_hundred_records_and_each_entry_is_lo
     mira.assistant.attributes.add("person_entries_per_day", 500)
     chains = [chain(game, write, number) for number in range(CHAINS)]
     asleep = sleep_again_and_again(mira, chains)
-    wait(game, gatherResults(chains))
-    assert wait(game, asleep) > 3
+    game.result(gatherResults(chains), STEP_S)
+    assert game.result(asleep, STEP_S) > 3
     assert refused["refused"] > 50
     restart(mira)
-    wait(game, run_sleep_tick(mira.assistant, mira))
+    game.result(run_sleep_tick(mira.assistant, mira), STEP_S)
 
     entries = {entry["id"]: entry for entry in mira.journal.all()}
     noticed = [r for r in mira.ai_profiles.all() if r["kind"] == "observation"]

@@ -9,7 +9,7 @@ from evennia_ai.models import Compaction, Event, Message, ModelCall, ToolCall
 from evennia_ai.store.purge import IN_VIEW, LAST_CALL, LAST_HEARD, REFERRED, UNSETTLED
 from tests.forgetting import forget_chunk
 from tests.game import purge_scene as scene
-from tests.game.purge_scene import ALL, ANN, BOB, Log, counts, seqs
+from tests.game.purge_scene import ALL, ANN, BOB, Log, counts
 
 log, purged = scene.log, scene.purged
 
@@ -110,16 +110,6 @@ def test_nothing_of_the_last_day_goes_whatever_the_limits_say(log, purged, limit
     young = [log.event(0.9, speaker=BOB), log.event(0, speaker=BOB)]
     purged({"Event": limit})
     assert list(Event.objects.order_by("id")) == young
-
-
-def test_two_undos_after_a_purge_bring_back_what_they_did_before(log, purged):
-    log.summed_up()
-    conversation = log.script.conversation
-    expected = [seqs(conversation, undos) for undos in range(3)]
-    purged(ALL)
-    conversation.forget_view()
-    assert [seqs(conversation, undos) for undos in range(3)] == expected
-    assert len(expected[2]) == 4
 
 
 def test_masks_stay_as_long_as_they_show(log, purged):

@@ -109,7 +109,8 @@ def test_no_query_on_the_way_of_a_line_scans_a_table(name: str, db: None) -> Non
 
 def test_who_else_heard_an_answer_is_found_by_speaker_and_time(db: None) -> None:
     statements = Statements()
-    traces = Traces(frozenset({RARE}), characters={3: "#21"})
+    traces = Traces(frozenset({RARE}))
+    traces.characters = {3: "#21"}
     with connection.execute_wrapper(statements):
         traces.copies_of(1, 3, NOW, NOW)
     sql, params, _took = statements.run[0]

@@ -14,6 +14,7 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.life import STORE_PAUSE_S
 from evennia_ai.messages import Heard
 from evennia_ai.models import Event, Turn
+from evennia_ai.policy.disclosure import DEFAULTS
 from evennia_ai.services.assistant_service import REVIVAL_S, AssistantService
 from evennia_ai.store.loaded import MOST_MB
 from tests.game.conftest import gateway_to
@@ -171,10 +172,10 @@ def test_with_the_last_player_gone_the_beat_stops(game, mira, ann):
     ann.do("say hello")
     game.run(1)
     beat = ("tick", mira.assistant.id)
-    assert beat in game.service.timer
+    assert beat in game.service.timer.entries
     ann.account.unpuppet_object(ann.session)
     game.run(mira.assistant.config.tick_rate)
-    assert beat not in game.service.timer
+    assert beat not in game.service.timer.entries
 
 
 def test_an_unreached_line_is_answered_when_its_speaker_comes_back(game, mira, ann):
@@ -194,7 +195,7 @@ def test_a_builders_interval_ticks_as_well(game, mira, ann):
     ann.do("say hello")
     game.service.accepting = True
     game.model.add(call("say", text="Hi."))
-    assert not game.service.timer.running
+    assert not game.service.timer.loop.running
     assert mira.assistant.at_repeat() is None
     game.run(0)
     assert ann.last() == 'Mira says, "Hi."'
@@ -242,6 +243,8 @@ def test_the_app_tells_evennia_of_its_service(settings):
         ("PERSONAS", ["guard"]),
         ("OFFLINE_LANGUAGES", ["nowhere/la.toml"]),
         ("TEXTS", {"nope": "x"}),
+        ("WHO_MAY_READ", {"errors": 7}),
+        *(("MEMORY_MB", value) for value in (0, -1, "much", True)),
     ],
 )
 def test_a_wrong_setting_of_the_game_is_told_and_takes_nobody_down(game, settings, name, value):
@@ -250,14 +253,7 @@ def test_a_wrong_setting_of_the_game_is_told_and_takes_nobody_down(game, setting
     assert len(service.complaints) == 1
     assert service.complaints[0].startswith(f"AI_ASSISTANT['{name}']: ")
     assert "say" in service.toolbox.tools
-
-
-@pytest.mark.parametrize("value", [0, -1, "much", True])
-def test_a_wrong_memory_budget_is_told_and_the_default_holds(game, settings, value):
-    settings.AI_ASSISTANT = {"MEMORY_MB": value}
-    service = AssistantService(clock=game.clock, environ={})
-    assert "MEMORY_MB" in " ".join(service.complaints)
-    assert service.loaded.most_bytes == MOST_MB * 1_000_000
+    assert service.who_may_read == DEFAULTS and service.loaded.most_bytes == MOST_MB * 1_000_000
 
 
 def test_what_the_start_loaded_is_left_out_of_garbage_collections(game):

@@ -49,14 +49,9 @@ def test_by_default_nothing_is_shared(game, mira, bruno, sleep, knows):
 
 def test_a_pass_of_sleep_tells_it(game, bruno, vera, knows):
     learn(bruno)
-    fired = []
     mind = bruno.ai_mind
-    mind.rest.sleep_through(mind.sleep_pass.run).addBoth(fired.append)
-    for _ in range(600):
-        if fired:
-            break
-        game.run(0.1)
-    assert fired[0]["shared_memory"]["told"] == 1
+    told = game.result(mind.rest.sleep_through(mind.sleep_pass.run))
+    assert told["shared_memory"]["told"] == 1
     assert knows(vera) == [BRIDGE]
 
 

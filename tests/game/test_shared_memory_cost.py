@@ -20,9 +20,7 @@ def test_where_nothing_changed_nothing_is_asked_before_a_search(game, bruno, ver
     sleep(bruno)
     knows(vera)
     script, done = vera.assistant, []
-    with CaptureQueriesContext(
-        connection,
-    ) as queries:
+    with CaptureQueriesContext(connection) as queries:
         script.mind.memories().prepare(script.services, []).addBoth(done.append)
     assert done == [None] and len(queries) == 0
     with CaptureQueriesContext(connection) as queries:

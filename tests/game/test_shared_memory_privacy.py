@@ -16,14 +16,6 @@ guard, bruno, vera, sleep = scene.guard, scene.bruno, scene.vera, scene.sleep
 knows = scene.knows
 
 
-def test_what_some_may_know_is_told_to_nobody(bruno, vera, ann, sleep, knows):
-    learn(bruno, audience=[ann.dbref])
-    learn(bruno, "The bridge guard is asleep.", pinned=True)
-    learn(bruno, "The bridge has a hidden stair.", tags=["secret"])
-    assert sleep(bruno)["skipped"]
-    assert knows(vera, audience=frozenset({ann.dbref})) == []
-
-
 @pytest.mark.parametrize("discretion", ["strict", "trusting"])
 def test_what_was_whispered_in_a_turn_never_crosses(
     game, bruno, vera, ann, sleep, knows, discretion

@@ -21,7 +21,7 @@ def at_hour(game, hour):
 
 def is_watched(game, character):
     """Return True while the timer looks whether an assistant falls asleep or wakes."""
-    return ("sleep", character.assistant.id) in game.service.timer
+    return ("sleep", character.assistant.id) in game.service.timer.entries
 
 
 def fill(script, ratio):
@@ -187,7 +187,7 @@ def test_who_was_deleted_is_looked_after_no_more(game, ann, mira):
     game.service.attend(mira.ai_mind)
     mira.assistant.delete()
     game.clock.pump([1] * 10)
-    assert not game.service.timer.running
+    assert not game.service.timer.loop.running
 
 
 def test_hours_set_by_a_builder_begin_without_a_sound(game, admin, mira, settings):
@@ -211,7 +211,7 @@ def test_who_sleeps_until_woken_is_not_looked_after(game, admin, mira):
     admin.told("aisleep Mira")
     game.run(300)
     assert mira.assistant.mind.rest.is_asleep
-    assert not game.service.timer.running
+    assert not game.service.timer.loop.running
 
 
 def test_hours_may_be_those_of_the_game_world(game, admin, mira, settings, monkeypatch):

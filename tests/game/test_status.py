@@ -9,7 +9,6 @@ from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.policy.limits.money import PLAYER, WHOLE_GAME
 from evennia_ai.policy.limits.retry import GatewayLimits
-from evennia_ai.store.server_settings import StoredFacts
 from tests.scripted import call
 
 
@@ -89,7 +88,7 @@ def test_who_says_how_much_a_model_can_read_is_told(service, admin, mira, settin
     mira.assistant.db.profile = "home"
     line = "Context window of home:ours: not known, so max_context_tokens counts."
     assert line in status(admin)
-    service.endpoints = EndpointRegistry(lambda _profile: succeed(6_000), StoredFacts())
+    service.endpoints = EndpointRegistry(lambda _profile: succeed(6_000), dict, lambda facts: None)
     home = ModelProfile("home", model="ours", base_url="http://localhost/v1")
     service.endpoints.learn(home, LLMReply("hi"), 1.0)
     mira.assistant.mind.settings.resolve()

@@ -15,7 +15,7 @@ from evennia_ai.store.forget import count_rows, erase_chunk
 from evennia_ai.store.forget_words import PAGE
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.search import message_page
-from evennia_ai.store.turns import TableTurns, open_turns, recover_lost_turn
+from evennia_ai.store.turns import TableTurns, open_turns, recover_turn
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 
 ANN = frozenset({"#5"})
@@ -150,7 +150,7 @@ def test_after_a_crash_an_open_turn_is_closed_by_what_is_known_of_it(
         if outcome != "intended":
             tables.turns.record_outcome(act, outcome, "x")
     assert open_turns() == [turn.id]
-    recover_lost_turn(turn.id, service.now())
+    recover_turn(turn.id, service.now())
     assert Event.objects.get().state == state
     assert Turn.objects.get().outcome == "interrupted"
     assert [row.state for row in ToolCall.objects.all()] == ([act_state] if act_state else [])
@@ -172,9 +172,7 @@ def test_the_games_own_queries_wait_for_a_lock_as_long_as_before(tables):
 
 def test_hearing_costs_one_query_and_so_does_storing_messages_at_any_length(tables):
     def queries(action):
-        with CaptureQueriesContext(
-            connection,
-        ) as captured:
+        with CaptureQueriesContext(connection) as captured:
             action()
         return len([q for q in captured if "SAVEPOINT" not in q["sql"]])
 

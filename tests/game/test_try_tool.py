@@ -66,3 +66,20 @@ def test_a_tool_may_answer_by_a_deferred_that_has_fired(ann, guard):
     assert try_tool(later, guard, ann.character, times=1).text == "It rang."
     with pytest.raises(AssertionError, match="later returned a Deferred that has not fired"):
         try_tool(later, guard, ann.character, times=2)
+
+
+class BarterArguments(BaseModel):
+    item: str
+    character: str
+    speaker: str
+
+
+@tool("barter")
+def barter(context, arguments: BarterArguments) -> str:
+    """Barter."""
+    return f"{arguments.speaker} gets the {arguments.item} of {arguments.character}."
+
+
+def test_an_argument_may_have_any_name(ann, guard):
+    given = {"item": "ale", "character": "Guard", "speaker": "Ann"}
+    assert try_tool(barter, guard, ann.character, **given).text == "Ann gets the ale of Guard."

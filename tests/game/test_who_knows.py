@@ -19,7 +19,7 @@ WORDLESS = {
     "ToolCall": "call_id name state",
     "ModelCall": "purpose profile model finish_reason error_kind token",
     "Event": "kind nature item audience state token",
-    "Turn": "context outcome",
+    "Turn": "context outcome mark marked_by",
     "Compaction": "reason prefix_hash consulted rung cost",
     "SleepPass": "reason outcome results cost",
     "DailyUse": "profile",

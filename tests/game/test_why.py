@@ -71,9 +71,7 @@ def test_a_whisper_in_the_same_reply_as_a_line_aloud_is_explained_apart(game, mi
     assert '"All is well."' in builder.told("aiwhy Mira = 2")
 
 
-def test_the_offline_brain_was_sent_nothing_and_its_own_lines_are_no_claims(
-    offline_game,
-):
+def test_the_offline_brain_was_sent_nothing_and_its_own_lines_are_no_claims(offline_game):
     tavern = offline_game.room()
     admin = offline_game.player("Ada", tavern, superuser=True)
     mira = offline_game.assistant("Mira", tavern)

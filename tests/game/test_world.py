@@ -108,3 +108,14 @@ def test_without_the_environment_no_player_is_made(quarter):
     ensure_player({})
     ensure_player({"EVENNIA_PLAYER_USERNAME": "Wanderer"})
     assert snapshot() == before
+
+
+def test_the_server_notes_its_ports_for_a_stop_from_any_shell(monkeypatch, tmp_path, settings):
+    from server import record
+    from world import hooks
+
+    settings.PORT_BASE = 5000
+    monkeypatch.setattr(hooks, "RECORD", tmp_path / ".demo.json")
+    record.save(hooks.RECORD, record.Record(player="Io", port_base="4000"))
+    hooks.note_ports()
+    assert record.load(hooks.RECORD) == record.Record(player="Io", port_base="5000")

@@ -5,8 +5,9 @@ from twisted.internet.task import Clock
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.llm.gateway import ModelGateway
+from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.retry import GatewayLimits
-from evennia_ai.ports import Caller, LLMReply, LLMRequest, Scene
+from evennia_ai.ports import Caller, LLMRequest, Scene
 from tests.llm.test_gateway import Held, Outcome
 
 PROFILE = ModelProfile("tavern", "scripted", "m")

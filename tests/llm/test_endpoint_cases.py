@@ -115,20 +115,14 @@ def test_a_failure_in_a_stream_ends_it(ask, kind):
     assert type(failure.value) is ContextOverflow
 
 
-@pytest.mark.parametrize(
-    ("body", "headers"),
-    LIMITS,
-)
+@pytest.mark.parametrize(("body", "headers"), LIMITS)
 def test_a_limit_that_passes_soon_is_waited_for(ask, body, headers):
     failure, _early = ask(json.dumps(body), 429, headers)
     assert type(failure.value) is ProviderUnavailable
     assert failure.value.retry_after_s == 2.0
 
 
-@pytest.mark.parametrize(
-    ("where", "usage"),
-    USAGES,
-)
+@pytest.mark.parametrize(("where", "usage"), USAGES)
 def test_usage_is_read_where_it_stands_if_it_can_be_true(ask, where, usage):
     reply, _early = ask(usage_body(where))
     found = reply.usage

@@ -20,7 +20,7 @@ HOME = ModelProfile("home", client="openai", model="ours", base_url="http://loca
 
 
 class MemoryFacts:
-    """`ports.FactStore` in memory."""
+    """What keeps the facts, in memory."""
 
     def __init__(self):
         self.facts, self.saves, self.busy = {}, 0, False
@@ -51,7 +51,7 @@ def registry(asked, store):
         asked.append(profile.model)
         return succeed(16_000)
 
-    return EndpointRegistry(ask, store)
+    return EndpointRegistry(ask, store.load, store.save)
 
 
 def learning(model, registry, clock=None):
@@ -111,13 +111,13 @@ def test_a_fallback_has_facts_of_its_own(registry):
 
 @pytest.mark.parametrize("error", [ProviderUnavailable("no list"), CancelledError(), ValueError()])
 def test_a_failure_is_nothing_told(error, store):
-    registry = EndpointRegistry(lambda _profile: fail(error), store)
+    registry = EndpointRegistry(lambda _profile: fail(error), store.load, store.save)
     registry.learn(HOME, LLMReply("hi"), 1.0)
     assert window(registry) is None
 
 
 def test_the_reply_does_not_wait_for_what_the_endpoint_tells(store):
-    registry = EndpointRegistry(lambda _profile: Deferred(), store)
+    registry = EndpointRegistry(lambda _profile: Deferred(), store.load, store.save)
     assert complete(learning(ScriptedLLM(["one"]), registry)).content == "one"
 
 
@@ -137,7 +137,7 @@ def test_speed_is_measured_with_the_time_that_a_call_took(registry):
 def test_all_is_known_again_after_a_restart_but_for_the_first_answer(registry, store):
     registry.learn(HOME, timed(), 10.0)
     registry.note_probe(HOME, "schema", False, Speed())
-    again = EndpointRegistry(lambda _profile: Deferred(), store).told(HOME).told
+    again = EndpointRegistry(lambda _profile: Deferred(), store.load, store.save).told(HOME).told
     assert (again.window, again.form, again.system) == (16_000, "schema", False)
     assert again.speed == Speed(140.0, 35.0)
     assert not again.answered
@@ -170,7 +170,7 @@ def test_the_store_holds_no_secret(registry, store):
 
 def test_an_address_of_no_server_and_a_spoilt_row_harm_nothing(store):
     store.facts = {key_of(HOME): {"window": "many", "speed": 7, "form": "song"}}
-    registry = EndpointRegistry(lambda _profile: Deferred(), store)
+    registry = EndpointRegistry(lambda _profile: Deferred(), store.load, store.save)
     told = registry.told(HOME).told
     assert (told.window, told.form, told.speed) == (None, "", Speed())
     assert registry.told(ModelProfile("p", model="x", base_url="http://[::1")).told.window is None

@@ -20,8 +20,9 @@ from evennia_ai.errors import (
     TurnAborted,
 )
 from evennia_ai.llm.gateway import ModelGateway
+from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
-from evennia_ai.ports import LLMReply, LLMRequest, Scene
+from evennia_ai.ports import LLMRequest, Scene
 from tests.scripted import ScriptedLLM
 
 PROFILE = ModelProfile("tavern", "scripted", "m")

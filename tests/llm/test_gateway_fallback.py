@@ -16,10 +16,9 @@ from evennia_ai.errors import (
     SwitchedOff,
     TurnAborted,
 )
-from evennia_ai.messages import Usage
+from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.policy.limits.money import Prices
 from evennia_ai.policy.limits.retry import BreakerLimits, RetryLimits
-from evennia_ai.ports import LLMReply
 from tests.llm.gateway_desk import DOWN, Desk
 
 SPARE = ModelProfile("spare", "scripted", "s")

@@ -11,8 +11,8 @@ from evennia_ai.errors import (
     ProviderRejected,
     ProviderUnavailable,
 )
+from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.retry import LOADING_CODE, LOADING_PAUSE_S, BreakerLimits, RetryLimits
-from evennia_ai.ports import LLMReply
 from tests.llm.gateway_desk import DOWN, PROFILE, Desk
 
 # --- another try ----------------------------------------------------------------------------------
@@ -67,9 +67,7 @@ def test_a_pause_leaves_the_place_to_others():
 def storm(**limits):
     """A desk whose endpoint has just failed three times in a row."""
     desk = Desk(
-        retry=RetryLimits(max_attempts=1),
-        breaker=BreakerLimits(failures=3, pause_s=10.0),
-        **limits,
+        retry=RetryLimits(max_attempts=1), breaker=BreakerLimits(failures=3, pause_s=10.0), **limits
     )
     for number in range(3):
         desk.ask()

@@ -12,11 +12,7 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.config.profiles import missing_model
-from evennia_ai.errors import (
-    ProviderMisconfigured,
-    ProviderRejected,
-    ProviderUnavailable,
-)
+from evennia_ai.errors import ProviderMisconfigured, ProviderRejected, ProviderUnavailable
 from evennia_ai.llm import openai_client
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.ports import Caller
@@ -48,12 +44,7 @@ def test_a_request_arrives_whole_and_its_reply_is_read(pump, client, provider, p
     assert reply.finish_reason == "tool_calls"
     assert reply.usage is not None
     assert [record["body"] for record in provider.requests()] == [
-        {
-            "model": "stub",
-            "messages": REQUEST.messages,
-            "tools": REQUEST.tools,
-            "max_tokens": 50,
-        }
+        {"model": "stub", "messages": REQUEST.messages, "tools": REQUEST.tools, "max_tokens": 50}
     ]
 
 

@@ -13,8 +13,9 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.openai_stream import Pulse, Watch
+from evennia_ai.messages import Delta, ToolCallRequest
 from evennia_ai.policy.limits.retry import RetryLimits, may_fall_back, retry_delay
-from evennia_ai.ports import Delta, LLMRequest, Scene, ToolCallRequest
+from evennia_ai.ports import LLMRequest, Scene
 from tests.provider.model_faults import MODEL
 from tests.provider.stub_stream import BREAKS
 from tests.provider.transport_faults import TRANSPORT

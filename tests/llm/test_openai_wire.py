@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.openai_wire import build_body
 from evennia_ai.llm.reply_body import ReplyBody
-from evennia_ai.messages import Timings
+from evennia_ai.messages import LLMReply, Timings, ToolCallRequest, Usage
 from evennia_ai.policy.request_forms.wire_order import WireStyle
-from evennia_ai.ports import LLMReply, LLMRequest, Scene, ToolCallRequest, Usage
+from evennia_ai.ports import LLMRequest, Scene
 
 SCENE = Scene("Mira", "an innkeeper", ())
 HELLO = [{"role": "user", "content": "Ann says: hello"}]
@@ -114,8 +114,7 @@ def test_messages_are_arranged_for_the_models_template(model, style, roles):
 
 
 @pytest.mark.parametrize(
-    "choices",
-    [[], None, {}, [None], [{}], [{"message": None}], [{"message": {"content": None}}]],
+    "choices", [[], None, {}, [None], [{}], [{"message": None}], [{"message": {"content": None}}]]
 )
 def test_a_completion_with_nothing_in_it_is_an_empty_reply(choices):
     assert read({"choices": choices}) == LLMReply("")
@@ -210,10 +209,7 @@ def test_cached_tokens_are_read_wherever_an_endpoint_tells_them(told, cached):
         ({}, Usage(90, 7)),
         ({"input_tokens_details": {"cached_tokens": 64}}, Usage(90, 7, 64)),
         ({"cache_read_input_tokens": 1_000}, Usage(1_090, 7, 1_000)),
-        (
-            {"cache_read_input_tokens": 0, "cache_creation_input_tokens": 500},
-            Usage(590, 7, 0),
-        ),
+        ({"cache_read_input_tokens": 0, "cache_creation_input_tokens": 500}, Usage(590, 7, 0)),
         ({"cache_read_input_tokens": -5}, Usage(90, 7)),
         ({"prompt_tokens": 0, "completion_tokens": 0}, Usage(90, 7)),
         ({"prompt_tokens": 95, "completion_tokens": 8}, Usage(95, 8)),

@@ -8,18 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import (
-    ProviderUnavailable,
-    QuotaExhausted,
-)
+from evennia_ai.errors import ProviderUnavailable, QuotaExhausted
 from evennia_ai.llm.endpoints import Endpoint
-from evennia_ai.llm.refusals import (
-    Refusal,
-    explain_refusal,
-    find_words,
-    read_refusal,
-    shown_error,
-)
+from evennia_ai.llm.refusals import Refusal, explain_refusal, find_words, read_refusal, shown_error
 from evennia_ai.llm.reply_body import find_failure, parse_body, unwrap
 from evennia_ai.policy.limits.retry import LOADING_CODE
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evennia_ai.llm.openai_stream import read_body
 from evennia_ai.llm.refusals import STREAM, Refusal, without_refused
 from evennia_ai.llm.reply_body import BrokenStream, ReplyBody
-from evennia_ai.ports import Delta, LLMReply, ToolCallRequest
+from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
 from tests.provider.stub_replies import build_completion
 from tests.provider.stub_stream import stream_completion
 

@@ -7,8 +7,8 @@ from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import heard_line, make_message
 from evennia_ai.policy.log_lines import line_id, read_line, seq_of
 from evennia_ai.policy.retrieval.words import find_words
-from evennia_ai.testing.minds import MemoryMind
 from tests.memory.bag_of_words import BagOfWords
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM
 
 NAMES = {"#5": "Ann", "#6": "Bob", "#7": "Cel"}

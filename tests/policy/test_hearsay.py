@@ -21,7 +21,6 @@ from evennia_ai.policy.records.shared_memory import (
     mix,
     read_scopes,
     select_scopes,
-    was_said_openly,
 )
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -78,28 +77,6 @@ def test_a_kind_takes_in_what_the_character_belongs_to_and_nothing_else():
 )
 def test_what_is_anybodys_own_affair_may_not(fields):
     assert not may_be_told(entry(**fields), 1)
-
-
-@given(
-    st.lists(st.sampled_from([ANN, BOB, "#7"])),
-    st.sampled_from(sorted(TRUST)),
-    st.integers(1, 10),
-    st.integers(1, 10),
-    st.floats(0, 1),
-    st.booleans(),
-)
-def test_nothing_for_some_ears_only_is_ever_told(ears, kind, importance, least, trust, pinned):
-    private = entry(
-        audience=ears, source_type=kind, importance=importance, trust=trust, pinned=pinned
-    )
-    assert not may_be_told(private, least)
-
-
-@given(st.frozensets(st.integers(1, 9)), st.frozensets(st.integers(1, 9)))
-def test_one_whispered_or_lost_message_keeps_all_of_it_back(seqs, whispered):
-    made = entry(source_seqs=sorted(seqs))
-    is_open = was_said_openly(made, frozenset(range(1, 10)) - whispered)
-    assert is_open == seqs.isdisjoint(whispered)
 
 
 @pytest.mark.parametrize(

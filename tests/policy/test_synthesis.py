@@ -94,10 +94,7 @@ def test_whose_words_are_in_a_part_grows_and_whispers_stay_apart():
         make_message("assistant", "Hello.", authors=["#7", "#8"]),
         make_message("user", "psst", speaker="#5", audience=["#5"], private=True),
     ]
-    assert speakers_of(heard, {"public": ["#6"]}) == {
-        "public": ["#6", "#7", "#8"],
-        "#5": ["#5"],
-    }
+    assert speakers_of(heard, {"public": ["#6"]}) == {"public": ["#6", "#7", "#8"], "#5": ["#5"]}
 
 
 def test_a_line_without_authors_makes_its_part_a_strangers():

@@ -20,9 +20,9 @@ from typing import Any
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.messages import NOOP, SAY, WHISPER, WireMessage
+from evennia_ai.messages import NOOP, SAY, WHISPER, LLMReply, ToolCallRequest, WireMessage
 from evennia_ai.policy.request_forms.form import Schema, sample_arguments, tool_name
-from evennia_ai.ports import LLMReply, LLMRequest, ToolCallRequest
+from evennia_ai.ports import LLMRequest
 from tests.provider.stub_replies import Body, Reply
 
 CANARY = r"\bcanary[-_ ]?\w+"

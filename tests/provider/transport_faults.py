@@ -93,10 +93,7 @@ def refusal(status: int, message: str, code: str | None = None) -> Build:
 
 def in_stream(how: str) -> Build:
     """The polite answer in a stream that breaks; see `stub_stream`. Unstreamed it is in order."""
-    return lambda asked: {
-        **answer_politely(asked.body),
-        "stream": {"break": how, **asked.options},
-    }
+    return lambda asked: {**answer_politely(asked.body), "stream": {"break": how, **asked.options}}
 
 
 STREAM: dict[str, Build] = {f"stream_{how}": in_stream(how) for how in (*BREAKS, NO_DONE)}

@@ -64,7 +64,7 @@ def test_work_is_done_when_it_says_until_it_says_never(timer, run, done, again_i
     timer.keep(KEY, 10, again_in(HOUR_S, 5))
     run(2 * HOUR_S)
     assert done == [10, 10 + HOUR_S, 15 + HOUR_S]
-    assert KEY not in timer and not timer.running
+    assert KEY not in timer.entries and not timer.loop.running
 
 
 def test_what_happens_brings_work_forward_and_never_puts_it_off(timer, run, done, again_in):
@@ -103,10 +103,10 @@ def test_what_is_due_is_queued_once_and_not_done_at_once(timer, clock, queue, do
     for _ in range(7):
         clock.advance(1)
     assert len(queue) == 3 and not done
-    assert timer.running
+    assert timer.loop.running
     for work in queue:
         work()
-    assert len(done) == 3 and not timer.running
+    assert len(done) == 3 and not timer.loop.running
 
 
 def test_what_waits_in_a_full_queue_is_not_queued_again(timer, clock, queue, again_in):
@@ -141,10 +141,10 @@ def test_after_a_stop_nothing_is_done_not_even_what_was_queued(
     clock.advance(1)
     timer.stop()
     run(10)
-    assert not done and not timer.running and not clock.getDelayedCalls()
+    assert not done and not timer.loop.running and not clock.getDelayedCalls()
 
 
 def test_work_may_stop_the_timer(timer, run):
     timer.keep(KEY, 1, timer.stop)
     run(1)
-    assert not timer.running
+    assert not timer.loop.running

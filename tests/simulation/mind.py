@@ -17,8 +17,9 @@ from evennia_ai.sleep.compaction.request import EMERGENCY, MANUAL, CompactionReq
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.testing.memory_services import EmptyGoals, EmptyPlan, EmptyProfiles
-from evennia_ai.testing.minds import MemoryIdentity, MemoryMind, NoRest
+from evennia_ai.testing.minds import MemoryIdentity, NoRest
 from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK
+from tests.minds import MemoryMind
 
 if TYPE_CHECKING:
     from tests.simulation.play import Stores

@@ -25,8 +25,8 @@ from evennia_ai.errors import (
     ProviderUnavailable,
 )
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.messages import LLMReply, ToolCallRequest
-from evennia_ai.ports import TASK_SUMMARY, Delta, LLMClient, LLMRequest
+from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
+from evennia_ai.ports import TASK_SUMMARY, LLMClient, LLMRequest
 from tests.reading import ReplyClient
 from tests.simulation.raw_replies import deltas_of, habit_reply, write_raw
 from tests.simulation.world import JOURNAL

@@ -11,9 +11,9 @@ from typing import Any
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.openai_wire import build_body
 from evennia_ai.llm.reply_body import ReplyBody
-from evennia_ai.messages import LLMReply, ToolCallRequest
+from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT
-from evennia_ai.ports import Delta, LLMRequest
+from evennia_ai.ports import LLMRequest
 from tests.provider.habits import WRITTEN, SmallModel, play_habit, write_calls
 from tests.provider.stub_replies import build_completion
 

@@ -26,8 +26,9 @@ def after_restart(
 
     Its ``inbox`` and ``conversation`` are new as well.
     """
-    rows = turns.conversation
-    conversation = MemoryConversation(now, rows.messages, rows.moves)
-    again = ReopenedTurns(conversation, MemoryInbox(now, turns.inbox.rows), may_go_on)
+    conversation, inbox, rows = MemoryConversation(now), MemoryInbox(now), turns.conversation
+    conversation.messages = conversation.lines.messages = rows.messages
+    conversation.moves, inbox.rows = rows.moves, turns.inbox.rows
+    again = ReopenedTurns(conversation, inbox, may_go_on)
     again.turns, again.acts, again.loose_calls = turns.turns, turns.acts, turns.loose_calls
     return again

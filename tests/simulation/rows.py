@@ -9,7 +9,6 @@ from evennia_ai.messages import EXCUSE, Message, is_excuse
 from evennia_ai.policy.compaction.materials import TITLE, is_memory
 from evennia_ai.policy.context.projection import CompactionRecord, is_marker
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.testing.memory_stores import StoredCompaction
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 from tests.invariants import (
     ActRow,
@@ -149,7 +148,7 @@ def compaction_rows(sim: Simulation) -> list[CompactionRow]:
         )
         for dbref, stores in sim.stores.items()
         for move in stores.conversation.moves
-        if isinstance(move, StoredCompaction)
+        if move.record
     ]
 
 

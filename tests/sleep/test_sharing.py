@@ -47,9 +47,6 @@ class Board:
     def told_by(self, assistant_id):
         return [Told(n, row.entry, row.scope) for n, row in enumerate(self.rows)]
 
-    def labels_of(self, character):
-        return frozenset({"all", "faction:guards"})
-
     def open_among(self, assistant_id, seqs):
         return frozenset(seq for seq in seqs if self.log.get(seq) is False)
 
@@ -78,8 +75,10 @@ def share(notes, board, heard=(), **settings):
     memories = SimpleNamespace(prepare=lambda services, upto: succeed(None))
     if settings.get("share_memory") != "off":
         memories.records = lambda: list(heard)  # as in a game: who shares nothing hears nothing
+    world = StandInWorld()
+    world.labels_of = lambda character: frozenset({"all", "faction:guards"})
     services = SimpleNamespace(
-        world=StandInWorld(),
+        world=world,
         shared_memory=board,
         slices=AtOnce(),
         clock=Clock(),

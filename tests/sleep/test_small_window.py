@@ -12,10 +12,10 @@ from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.endpoints import EndpointFacts, Speed
 from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS
 from evennia_ai.ports import TASK_SUMMARY
-from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.prompt_building import Asking
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.remembering import at_once, heard, prompt_lines
+from tests.minds import MemoryMind
 from tests.scripted import call
 
 ANN, BOB = "#11", "#12"

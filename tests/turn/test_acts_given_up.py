@@ -10,10 +10,10 @@ from evennia_ai.errors import OutcomeUnknown, StoreUnavailable, ToolError
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import ToolSpec
-from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.react_loop import remember_earlier
 from evennia_ai.turn.reply_calls import unlogged
 from evennia_ai.turn.tool_execution import FAILED, UNKNOWN, failed_call, give_time, speech_call
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 from tests.simulation.restart import after_restart
 
@@ -49,7 +49,7 @@ def test_words_that_may_have_been_heard_are_followed_by_a_short_excuse_only():
     script.services.clock.advance(LONG_S)
     assert done.called
     assert spoken(script) == ["(fallback)"]
-    assert script.mind.inbox.states() == {"hello": "excused"}
+    assert script.mind.states() == {"hello": "excused"}
     assert [act.state for act in script.mind.turns.acts] == ["unknown", "done"]
 
 
@@ -117,7 +117,7 @@ def test_when_an_excuse_is_lost_the_answer_is_in_doubt_still():
     excused = script.mind.inbox.open_events().doubtful
     script.mind.turns.begin(excused, frozenset({"#5"}), False, "excuse")
     restart(script)
-    assert script.mind.inbox.states() == {"hello": "doubtful"}
+    assert script.mind.states() == {"hello": "doubtful"}
 
 
 def test_words_that_may_have_been_heard_by_who_left_then_are_not_said_anew():
@@ -126,7 +126,7 @@ def test_words_that_may_have_been_heard_by_who_left_then_are_not_said_anew():
     script.mind.answering.answer_all()
     turn = script.mind.turns.turns[0].record
     script.mind.turns.give_back(turn.id)
-    assert script.mind.inbox.states() == {"hello": "doubtful"}
+    assert script.mind.states() == {"hello": "doubtful"}
 
 
 def test_what_a_stopped_turn_had_under_way_reads_unknown():

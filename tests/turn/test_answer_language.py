@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.policy.request_forms.form import answer_in
-from evennia_ai.testing.minds import MemoryMind
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 ENGLISH = "You are Mira. You keep the inn, and you know everybody who comes by."

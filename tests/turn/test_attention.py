@@ -5,7 +5,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.testing.minds import MemoryMind
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 ANN, BOB = "#5", "#6"
@@ -18,7 +18,7 @@ def test_lines_of_two_players_are_named_by_one_turn():
     script.hears("is it early?", BOB, "Bob")
     script.mind.answering.answer_all()
     assert len(script.mind.turns.turns) == 1
-    assert set(script.mind.inbox.states().values()) == {"answered"}
+    assert set(script.mind.states().values()) == {"answered"}
 
 
 def test_a_line_that_comes_while_a_turn_thinks_gets_the_next_one():
@@ -28,9 +28,9 @@ def test_a_line_that_comes_while_a_turn_thinks_gets_the_next_one():
     script.hears("one")
     script.mind.answering.answer_all()
     script.hears("two")
-    assert script.mind.inbox.states() == {"one": "claimed", "two": "waiting"}
+    assert script.mind.states() == {"one": "claimed", "two": "waiting"}
     first.callback(call("say", text="first"))
-    assert script.mind.inbox.states() == {"one": "answered", "two": "answered"}
+    assert script.mind.states() == {"one": "answered", "two": "answered"}
     assert [text for _, text, _ in script.services.toolbox.spoken] == ["first", "second"]
 
 
@@ -44,7 +44,7 @@ def test_what_was_overheard_is_in_the_next_prompt_in_its_order():
     assert words[1] == "Ann says: rain again"
     assert words[-1] == "Ann says: isn't it, Mira?"
     assert len(words) == 4  # the first is the persona, the third the situation
-    assert script.mind.inbox.states()["rain again"] == "noted"
+    assert script.mind.states()["rain again"] == "noted"
 
 
 def test_old_words_expire_with_a_reason_and_are_not_answered():
@@ -77,10 +77,10 @@ def test_who_has_left_is_answered_when_he_comes_back_in_time():
     script.services.world.present = frozenset()
     script.hears("wait for me")
     script.mind.answering.answer_all()
-    assert script.mind.inbox.states() == {"wait for me": "waiting"}
+    assert script.mind.states() == {"wait for me": "waiting"}
     script.services.world.present = frozenset({ANN})
     script.mind.answering.answer_all()
-    assert script.mind.inbox.states() == {"wait for me": "answered"}
+    assert script.mind.states() == {"wait for me": "answered"}
 
 
 def test_who_leaves_before_the_model_failed_is_answered_when_he_comes_back():
@@ -90,11 +90,11 @@ def test_who_leaves_before_the_model_failed_is_answered_when_he_comes_back():
     script.mind.answering.answer_all()
     script.services.world.present = frozenset()
     failing.callback(ProviderUnavailable("down"))
-    assert script.mind.inbox.states() == {"wait for me": "waiting"}
+    assert script.mind.states() == {"wait for me": "waiting"}
     assert [turn.outcome for turn in script.mind.turns.turns] == ["unheard"]
     script.services.world.present = frozenset({ANN})
     script.mind.answering.answer_all()
-    assert script.mind.inbox.states() == {"wait for me": "answered"}
+    assert script.mind.states() == {"wait for me": "answered"}
 
 
 def test_an_answer_that_may_have_been_heard_before_a_crash_is_closed_by_an_excuse():
@@ -114,7 +114,7 @@ def test_lines_that_wait_beside_a_doubtful_one_are_answered_after_its_excuse():
     script.hears("what have you?")
     script.mind.inbox.close([script.hears("what did you say?")], "doubtful")
     script.mind.answering.answer_all()
-    assert list(script.mind.inbox.states().values()) == ["answered", "excused"]
+    assert list(script.mind.states().values()) == ["answered", "excused"]
     assert [text for _, text, _ in script.services.toolbox.spoken] == ["(fallback)", "Ale."]
 
 

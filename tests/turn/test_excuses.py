@@ -7,7 +7,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import Busy, ProviderUnavailable
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
-from evennia_ai.testing.minds import MemoryMind
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 ANN, BOB = "#5", "#6"

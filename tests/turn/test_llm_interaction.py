@@ -5,11 +5,11 @@ from itertools import pairwise
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import Situation, Usage, make_message
-from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_building import Asking
 from evennia_ai.turn.prompt_context_data import latest_talk
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+from tests.minds import MemoryMind
 from tests.scripted import LLMReply, ScriptedLLM, call
 
 ANN = frozenset({"#5"})

@@ -1,7 +1,7 @@
 """What of the lore is ranked for a turn: the words of its lines, what its listeners may hear."""
 
 from evennia_ai.policy.conversation.character import Fit, LoreEntry
-from evennia_ai.testing.minds import MemoryMind
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM
 
 MENU = LoreEntry("The menu", "Stew is four pennies.")

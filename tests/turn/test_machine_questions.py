@@ -6,8 +6,8 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.conversation.machine import TONGUES, language_asking, rows_of, true_answer
 from evennia_ai.policy.replies.artefacts import Surroundings, find_slip
-from evennia_ai.testing.minds import MemoryMind
 from tests.growth import text_grows_like_a_square
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 ASKED = {
@@ -138,7 +138,7 @@ def test_no_model_is_asked_in_any_form(form):
     script = assistant(form)
     script.hears("Are you an AI?")
     assert answers(script) == [("say", true_answer("Are you an AI?", "Mira", turn=1))]
-    assert script.mind.inbox.states() == {"Are you an AI?": "answered"}
+    assert script.mind.states() == {"Are you an AI?": "answered"}
     assert not script.services.gateway.requests
 
 
@@ -163,7 +163,7 @@ def test_other_lines_are_answered_apart():
     script.hears("Are you a bot?")
     truth = true_answer("Are you a bot?", "Mira", turn=1)
     assert answers(script) == [("say", truth), ("say", "Leek.")]
-    assert set(script.mind.inbox.states().values()) == {"answered"}
+    assert set(script.mind.states().values()) == {"answered"}
 
 
 def test_the_rest_of_the_line_is_answered_by_the_model_which_does_not_see_the_question():
@@ -184,7 +184,7 @@ def test_if_the_model_fails_the_truth_was_the_answer():
     script.hears("Are you a bot? And where is the old mill?")
     truth = true_answer("Are you a bot?", "Mira", turn=1)
     assert answers(script) == [("say", truth)]
-    assert set(script.mind.inbox.states().values()) == {"answered"}
+    assert set(script.mind.states().values()) == {"answered"}
 
 
 def test_no_setting_turns_it_off():

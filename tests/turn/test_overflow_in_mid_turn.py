@@ -5,7 +5,7 @@ import pytest
 from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import ContextOverflow
 from evennia_ai.messages import make_message
-from evennia_ai.testing.minds import MemoryMind
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 SMALL = AssistantConfig(max_context_tokens=4_000, max_reply_tokens=200, compact_preserve_window=4)
@@ -33,7 +33,7 @@ def test_after_the_compaction_the_turn_goes_on_where_it_was(script, first):
     assert [act.call.name for act in script.mind.turns.acts] == [first, "say"]
     assert len(set(call_ids(script))) == 2
     assert len(script.conversation.moves) == 1
-    assert script.mind.inbox.states() == {"a mug, please": "answered"}
+    assert script.mind.states() == {"a mug, please": "answered"}
 
 
 def test_what_was_done_before_the_overflow_is_not_done_again(script):

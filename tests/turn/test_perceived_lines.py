@@ -30,9 +30,9 @@ from evennia_ai.policy.conversation.character import LoreEntry
 from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS
 from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.prompt_building import Asking
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 ANN = frozenset({"#5"})

@@ -11,9 +11,9 @@ from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import WHISPERED, is_private
 from evennia_ai.ports import ToolResult
 from evennia_ai.sleep.compaction import compact_conversation_history
-from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 ANN, BOB, CEL = "#5", "#6", "#7"

@@ -7,7 +7,7 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS
 from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
-from evennia_ai.testing.minds import MemoryMind
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 FORMS = tuple(REQUEST_FORMS)

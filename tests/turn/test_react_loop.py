@@ -7,7 +7,7 @@ from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import NothingDone, ProviderRejected, ProviderUnavailable, TurnAborted
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.conversation.react import GAVE_UP
-from evennia_ai.testing.minds import MemoryMind
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 FALLBACK = "(fallback)"
@@ -37,7 +37,7 @@ def test_a_tool_call_is_done_and_the_utterance_is_answered():
     script.hears("hi")
     assert run(script) == 1
     assert said(script) == ["Hello!"]
-    assert script.mind.inbox.states() == {"hi": "answered"}
+    assert script.mind.states() == {"hi": "answered"}
     assert len(model.requests) == 1
 
 
@@ -105,7 +105,7 @@ def test_the_same_call_again_and_again_stops_the_turn():
     script.hears("hm")
     run(script)
     assert len(model.requests) == 3
-    assert script.mind.inbox.states() == {"hm": "excused"}
+    assert script.mind.states() == {"hm": "excused"}
 
 
 def test_the_next_prompt_shows_that_a_call_in_a_loop_left_the_line_unanswered():
@@ -143,7 +143,7 @@ def test_a_reply_with_nothing_in_it_ends_in_the_fallback_line(empty):
     script.hears("hi")
     run(script)
     assert said(script) == [FALLBACK]
-    assert script.mind.inbox.states() == {"hi": "excused"}
+    assert script.mind.states() == {"hi": "excused"}
 
 
 @pytest.mark.parametrize("error", [ProviderUnavailable("down"), ProviderRejected("no")])
@@ -161,7 +161,7 @@ def test_a_failure_after_the_answer_leaves_the_answer_as_it_was():
     script, _ = assistant(call("give", item="mug", to="Ann"), ProviderUnavailable("down"))
     script.hears("a beer")
     run(script)
-    assert script.mind.inbox.states() == {"a beer": "answered"}
+    assert script.mind.states() == {"a beer": "answered"}
     assert said(script) == []
 
 
@@ -191,7 +191,7 @@ def test_a_lease_that_was_lost_during_an_act_ends_its_turn_unanswered():
     script.hears("hi")
     with pytest.raises(TurnAborted):
         run(script)
-    assert script.mind.inbox.states() == {"hi": "claimed"}
+    assert script.mind.states() == {"hi": "claimed"}
     assert [act.state for act in script.mind.turns.acts] == ["done"]
 
 
@@ -201,11 +201,11 @@ def test_a_reply_that_comes_after_the_lease_was_lost_does_nothing():
     script.hears("hi")
     failures = []
     script.mind.answering.answer_all().addErrback(failures.append)
-    script.mind.turns.lease = False
+    script.mind.turns.may_go_on = lambda: False
     late.callback(call("say", text="too late"))
     assert said(script) == []
     assert script.mind.turns.acts == []
-    assert script.mind.inbox.states() == {"hi": "claimed"}
+    assert script.mind.states() == {"hi": "claimed"}
     assert failures[0].type.__name__ == "TurnAborted"
 
 
@@ -215,7 +215,7 @@ def test_what_a_tool_did_as_the_lease_was_lost_is_kept_and_no_later_call_runs():
     script.services.toolbox.behaviours["look"] = lambda context, arguments: late
     script.hears("hi")
     script.mind.answering.answer_all().addErrback(lambda failure: None)
-    script.mind.turns.lease = False
+    script.mind.turns.may_go_on = lambda: False
     late.callback("a shut door")
     assert [(act.state, act.result) for act in script.mind.turns.acts] == [("done", "a shut door")]
     assert said(script) == []

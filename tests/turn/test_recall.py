@@ -8,9 +8,9 @@ import pytest
 
 from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import heard_line, make_message
-from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.recall import Recalled, Talk, fits, joined, memory_query
 from tests.memory.bag_of_words import BagOfWords
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM
 
 DBREFS = {"Ann": "#5", "Ben": "#6", "Cas": "#7"}

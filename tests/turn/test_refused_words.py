@@ -7,7 +7,7 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ContextOverflow, ProviderUnavailable
 from evennia_ai.messages import LLMReply
-from evennia_ai.testing.minds import MemoryMind
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 FALLBACK = "(fallback)"
@@ -53,7 +53,7 @@ def prompts(script):
 def test_an_artefact_is_asked_for_once_more_with_what_was_wrong(form, words):
     script = talk(assistant(call("say", text=words), call("say", text=GREETING), form=form), "hi")
     assert said(script) == [GREETING]
-    assert script.mind.inbox.states() == {"hi": "answered"}
+    assert script.mind.states() == {"hi": "answered"}
     first, second = prompts(script)
     reason = script.mind.turns.acts[0].result
     assert reason
@@ -76,7 +76,7 @@ def test_a_second_artefact_ends_in_the_excuse(form):
     script.services.gateway.add(ProviderUnavailable("the stand-in"))
     talk(script, "hi")
     assert said(script) == [FALLBACK]
-    assert script.mind.inbox.states() == {"hi": "excused"}
+    assert script.mind.states() == {"hi": "excused"}
     assert [act.state for act in script.mind.turns.acts[:2]] == ["refused", "refused"]
 
 
@@ -125,7 +125,7 @@ def test_refused_words_do_not_undo_what_was_said_before_them():
 
     script = talk(assistant(streamed), "hi")
     assert said(script) == [GREETING]
-    assert script.mind.inbox.states() == {"hi": "answered"}
+    assert script.mind.states() == {"hi": "answered"}
 
 
 @pytest.mark.parametrize("error", [ContextOverflow("full"), ProviderUnavailable("cut")])
@@ -136,7 +136,7 @@ def test_what_was_said_of_a_reply_that_broke_is_the_answer(error):
 
     script = talk(assistant(broken), "hi")
     assert said(script) == [GREETING]
-    assert script.mind.inbox.states() == {"hi": "answered"}
+    assert script.mind.states() == {"hi": "answered"}
 
 
 def test_the_offline_brain_is_not_judged():

@@ -10,7 +10,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable, TurnAborted
 from evennia_ai.messages import Heard, LLMReply, Usage
 from evennia_ai.mind.dry_run import NOT_DONE, run_dry
-from evennia_ai.testing.minds import MemoryMind
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 
@@ -79,7 +79,7 @@ def test_what_was_overheard_stands_in_the_prompt_and_stays_for_the_real_turn():
     script.hears("the cellar floods", addressed=False, speaker="#6", name="Ben")
     run(script)
     assert "Ben says: the cellar floods" in [m["content"] for m in model.requests[0].messages]
-    assert script.mind.inbox.states() == {"the cellar floods": "overheard"}
+    assert script.mind.states() == {"the cellar floods": "overheard"}
 
 
 def test_its_cost_is_recorded_without_a_turn():

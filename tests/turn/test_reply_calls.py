@@ -12,11 +12,11 @@ from evennia_ai.messages import LLMReply, ToolCallRequest, make_message, wire_ca
 from evennia_ai.policy.conversation.react import TOO_MANY, LoopState, begin_step
 from evennia_ai.policy.replies.artefacts import Surroundings
 from evennia_ai.ports import ToolResult
-from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.react_loop import by_name
 from evennia_ai.turn.reply_calls import ReplyCalls
 from evennia_ai.turn.speech_check import REPEATED, SpeechCheck
 from evennia_ai.turn.tool_execution import call_messages
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM
 
 ANN = frozenset({"#5"})

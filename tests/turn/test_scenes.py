@@ -7,12 +7,12 @@ import pytest
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import Heard, Situation
-from evennia_ai.mind.dry_run import next_request, run_dry
+from evennia_ai.mind.dry_run import next_step, run_dry
 from evennia_ai.policy.conversation.character import LoreEntry
 from evennia_ai.policy.log_lines import HIDDEN, Amendment
 from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
-from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 ANN, BOTH = frozenset({"#5"}), frozenset({"#5", "#6"})
@@ -131,7 +131,7 @@ def test_a_dry_run_and_a_look_at_the_next_prompt_leave_no_scene(mira):
     heard = Heard("say", "#5", "Ann", "hi", BOTH, addressed=True)
     mira.services.gateway.add(HI)
     run_dry(mira.around, heard)
-    assert "Place: Tavern" in str(next_request(mira.around, heard).messages)
+    assert "Place: Tavern" in str(next_step(mira.around, heard).request.messages)
     mira.mind.prompts.build(CONTEXT_TICK_EVENT, BOTH)
     assert mira.log.current.scenes == []
 

@@ -3,7 +3,7 @@
 import pytest
 from twisted.internet.defer import succeed
 
-from evennia_ai.testing.minds import MemoryMind
+from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
 BOB = "#6"
@@ -58,7 +58,7 @@ def test_beside_a_refused_line_the_others_are_answered(script):
     script.hears(FOUL)
     script.hears("a beer, please", BOB, "Bob")
     assert answer(script) == 1
-    assert script.mind.inbox.states() == {FOUL: "expired", "a beer, please": "answered"}
+    assert script.mind.states() == {FOUL: "expired", "a beer, please": "answered"}
     assert script.mind.life.told == [("refuses_words", "#5")]
     assert FOUL not in prompts(script)[0]
 
@@ -67,7 +67,7 @@ def test_refused_words_that_were_overheard_are_in_no_prompt_and_nobody_is_told(s
     script.hears(FOUL, BOB, "Bob", addressed=False)
     script.hears("what did Bob say?")
     assert answer(script) == 1
-    assert script.mind.inbox.states() == {FOUL: "expired", "what did Bob say?": "answered"}
+    assert script.mind.states() == {FOUL: "expired", "what did Bob say?": "answered"}
     assert script.mind.life.told == []
     assert FOUL not in prompts(script)[0]
 

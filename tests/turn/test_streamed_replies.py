@@ -7,11 +7,10 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import NothingDone, ProviderUnavailable
-from evennia_ai.messages import LLMReply, ToolCallRequest, make_message
+from evennia_ai.messages import Delta, LLMReply, ToolCallRequest, Usage, make_message
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
-from evennia_ai.ports import Delta, Usage
-from evennia_ai.testing.minds import MemoryMind
+from tests.minds import MemoryMind
 from tests.reading import ReplyClient
 
 FIRST, SECOND, THIRD = "The ferry leaves at noon today.", "Bring two coins.", "And mind the dog."
@@ -87,7 +86,7 @@ def test_sentences_are_said_before_the_reply_has_ended_and_once(form):
     assert said(script)[:2] == [FIRST, SECOND] and not ended.called
     model.end(content, *calls)
     assert said(script) == [FIRST, SECOND, THIRD]
-    assert ended.called and set(script.mind.inbox.states().values()) == {"answered"}
+    assert ended.called and set(script.mind.states().values()) == {"answered"}
 
 
 def test_a_stream_that_breaks_after_a_sentence_has_answered():
@@ -95,7 +94,7 @@ def test_a_stream_that_breaks_after_a_sentence_has_answered():
     model.send(an_object()[:-25])
     model.fail(ProviderUnavailable("it broke", begun=True))
     assert said(script) == [FIRST]
-    assert ended.called and set(script.mind.inbox.states().values()) == {"answered"}
+    assert ended.called and set(script.mind.states().values()) == {"answered"}
 
 
 def test_what_arrives_after_the_deadline_is_not_said_beside_the_excuse():

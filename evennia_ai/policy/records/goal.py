@@ -34,7 +34,7 @@ from evennia_ai.policy.tokens import CountText
 Changes = dict[str, dict[str, object]]  # fields to store, by goal id
 State = Literal["open", "done", "dropped", "faded"]
 OPEN, DONE, DROPPED, FADED = "open", "done", "dropped", "faded"
-BUILDER, REFLECTION = "builder", "reflection"
+BUILDER = "builder"
 
 GOAL_CHARS = 200
 WHY_CHARS = 200

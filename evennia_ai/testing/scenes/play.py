@@ -42,7 +42,7 @@ from evennia_ai.policy.scenes.format import Scene, read_scenes
 from evennia_ai.policy.scenes.results import Act, Answer, PlayedStep, Run, SceneResult
 from evennia_ai.ports import Gateway
 from evennia_ai.scheduling import Clock, Steps
-from evennia_ai.store.server_settings import StoredFacts
+from evennia_ai.store.server_settings import FACTS, read_mapping
 from evennia_ai.testing.scenes.stage import SPOKEN, Cast, Stage, cast_of
 from evennia_ai.tools.base import Tool
 from evennia_ai.tools.registry import load_registry
@@ -168,7 +168,7 @@ def _open_models(clock: Clock, reactor: Any) -> CheckModels:
     profiles = merge_profiles(default_profiles(os.environ), game_setting("PROFILES", {}))
     thread = LoopThread(reactor.callFromThread)
     client = OpenAIClient(thread, os.environ)
-    endpoints = EndpointRegistry(Prober(clock, client).window, _KnownFacts())
+    endpoints = EndpointRegistry(Prober(clock, client).window, _known_facts, lambda _facts: None)
     brain = OfflineBrain(game_setting("OFFLINE_LANGUAGES", ()))
     gateway = ModelGateway(clock, {"openai": client, "offline": brain})
     gateway.learn = endpoints.learn
@@ -182,17 +182,12 @@ def _open_models(clock: Clock, reactor: Any) -> CheckModels:
     return CheckModels(gateway, profiles, endpoints.told)
 
 
-class _KnownFacts(StoredFacts):
-    """What the game's server learnt about endpoints, read only, none without a database."""
-
-    def load(self) -> Mapping[str, Any]:
-        try:
-            return super().load()
-        except DatabaseError:
-            return {}
-
-    def save(self, facts: Mapping[str, Any]) -> None:
-        pass
+def _known_facts() -> dict[str, Any]:
+    """Return what the game's server learnt about endpoints, nothing without a database."""
+    try:
+        return read_mapping(FACTS)
+    except DatabaseError:
+        return {}
 
 
 GUESSED_PROMPT = 1_600  # tokens

@@ -40,6 +40,7 @@ from evennia_ai.ports import Gateway, ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
+from evennia_ai.testing.memory_services import StandInServices
 from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.tools.base import EVERYBODY, Tool
 from evennia_ai.tools.control import may_be_sent_to_bed
@@ -170,12 +171,10 @@ class Stage:
         self.people = {who: f"#{number}" for number, who in enumerate(others, FIRST_PERSON)}
         self.toolbox = SceneToolbox(tools, scene, cast, self.people)
         profile, config = chosen
-        self.script = script = MemoryMind(gateway, config, cast.persona, name=cast.name)
+        services = StandInServices(gateway, self.toolbox)
+        services.clock, world = clock, services.world
+        self.script = script = MemoryMind(services, config, cast.persona, cast.name)
         script.settings.profile = profile
-        services: Any = script.services
-        services.clock, services.toolbox = clock, self.toolbox
-        script.rebuild()
-        world = services.world
         world.present = frozenset(self.people.values())
         world.names = {ref: who for who, ref in self.people.items()}
         world.seen = replace(cast.situation, people=tuple(self.people))

@@ -121,10 +121,13 @@ class Asked(NamedTuple):
     account: int
     act: str
     fields: Row
+    number: int = 0  # of the row, of a page about one
 
 
-class EditingPage(StaffPage, TemplateView):
+class EditingPage(StaffPage):
     """A page with forms, by the act that each is for, which is the prefix of its fields, too."""
+
+    get: Any
 
     by_act: ClassVar[Mapping[str, type[forms.Form]]] = {}
     prefixed = True
@@ -140,7 +143,8 @@ class EditingPage(StaffPage, TemplateView):
         self.bound = form = self.by_act[act](request.POST, prefix=act if self.prefixed else None)
         if form.is_valid():
             try:
-                asked = Asked(self.who, self.reader, request.user.pk, act, form.cleaned_data)
+                account, number = request.user.pk, numbers.get("number", 0)
+                asked = Asked(self.who, self.reader, account, act, form.cleaned_data, number)
                 said = game.ask(self.change, asked)
             except (Refused, Missing):
                 raise
@@ -151,7 +155,8 @@ class EditingPage(StaffPage, TemplateView):
                 log_sec(request, f"changed on the page of {about}: {page_text(said[0], 200)}")
                 messages.success(request, page_text(said[1]))
                 return HttpResponseRedirect(request.get_full_path())
-        return self.get(request, **numbers)
+        shown: HttpResponse = self.get(request, **numbers)
+        return shown
 
     def form(self, act: str, initial: Mapping[str, Any] | None = None) -> forms.Form:
         """Return the form for an act: as it was sent, if that failed, else as it is stored."""
@@ -168,7 +173,7 @@ class EditingPage(StaffPage, TemplateView):
         raise NotImplementedError
 
 
-class Setup(EditingPage):
+class Setup(EditingPage, TemplateView):
     """The persona, the settings and the note of a character."""
 
     tab, template_name = "setup", "evennia_ai/setup.html"
@@ -263,7 +268,7 @@ def change_note(script: Any, author: str, fields: Row) -> tuple[str, str]:
     return "the note", f"The note stands for {turns} turns." if note else "There is no note now."
 
 
-class LorePage(EditingPage):
+class LorePage(EditingPage, TemplateView):
     """All lore; with a line, what of it the prompt would hold if a player said that."""
 
     tab, template_name = "lore", "evennia_ai/lore.html"

@@ -59,7 +59,7 @@ class EntryForm(forms.Form):
     text = forms.CharField(required=False)
 
 
-class Memory(EditingPage):
+class Memory(EditingPage, TemplateView):
     """A page of the journal or its archive, or a search; a form changes one entry."""
 
     tab, template_name, prefixed = "memory", "evennia_ai/memory.html", False

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import accumulate
-from typing import Any
+from typing import Any, ClassVar
 
-import yaml
 from django import forms
 from django.http import HttpResponse
 from django.views.generic import DetailView, ListView, TemplateView
 
 from evennia_ai import models
 from evennia_ai.game.texts import COMPACTED_FOR, SUMMARISED, TURN_ENDS, worded
-from evennia_ai.messages import EMOTE, WHISPER
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import (
     PRIVATE_WORDS,
@@ -37,21 +35,23 @@ from evennia_ai.store.explanations import (
     explain_turn,
 )
 from evennia_ai.store.names import locks_of
-from evennia_ai.store.page_rows import Row
-from evennia_ai.store.reports import rows_of, seconds_between, waiting_events
+from evennia_ai.store.page_rows import ANY, MARKS, Row
+from evennia_ai.store.reports import seconds_between, waiting_events
+from evennia_ai.store.rows import rows_of
 from evennia_ai.web import disclosure
 from evennia_ai.web.staff.access import StaffPage
+from evennia_ai.web.staff.editing import EditingPage
 from evennia_ai.web.staff.game_thread import services
+from evennia_ai.web.staff.marks import MarkForm, as_yaml, change_mark, scene_of
 from evennia_ai.web.staff.rendering import (
     ASKED_CHARS,
-    IN_PRIVATE,
     Shown,
     number_or_none,
     page_text,
     people_named,
 )
 
-LIVE_LINES, LINES_A_PAGE = 30, 100
+LIVE_LINES, LINES_A_PAGE, MOST_SCENES = 30, 100, 200
 DATE = forms.DateInput(attrs={"type": "date"})
 
 
@@ -77,6 +77,7 @@ class TurnFilter(forms.Form):
     outcome = forms.ChoiceField(required=False, label="End", choices=[("", ""), *TURN_ENDS.items()])
     tool = forms.CharField(required=False, max_length=64)
     tokens = forms.IntegerField(required=False, min_value=0, max_value=10**9, label="Tokens from")
+    mark = forms.ChoiceField(required=False, choices=[(one, one) for one in ("", *MARKS, ANY)])
 
 
 class Timeline(LogPage, ListView):
@@ -87,6 +88,7 @@ class Timeline(LogPage, ListView):
 
     model, tab, template_name = models.Turn, "turns", "evennia_ai/timeline.html"
     paginate_by = 50
+    only_turns = False
 
     def get_queryset(self) -> Any:
         """Return the turns that were asked for."""
@@ -115,7 +117,7 @@ class Timeline(LogPage, ListView):
             for turn in turns:
                 turn["name"] = names.get(turn["assistant_id"], "somebody deleted")
             return found
-        if found["page_obj"].number > 1 or asked:
+        if self.only_turns or found["page_obj"].number > 1 or asked:
             return found
         number = self.who["id"]
         chart = page_rows.use_by_day(datetime.now(UTC).date(), assistant_id=number)
@@ -142,7 +144,7 @@ def find_turns(assistant: int | None, form: TurnFilter, reader: Reader) -> tuple
             speakers=speakers,
             words=words,
             least_tokens=asked["tokens"],
-            **{name: asked[name] for name in ("since", "until", "outcome", "tool")},
+            **{name: asked[name] for name in ("since", "until", "outcome", "tool", "mark")},
         )
         return page_rows.turns_wanted(wanted), ""
     return models.Turn.objects.none(), trouble
@@ -156,10 +158,29 @@ def chart_values(days: Sequence[Row]) -> Row:
     return {"chart": days if len(used) > 1 else None, "only_day": used[-1] if used else None}
 
 
-class TurnPage(LogPage, DetailView):
-    """One turn: what was heard, each call, and why each sentence was said."""
+class Scenes(Timeline):
+    """The marked turns of one assistant, as far as they were asked for, as a file of scenes."""
+
+    paginate_by, only_turns = MOST_SCENES, True
+
+    def get_queryset(self) -> Any:
+        """Return the marked turns that were asked for."""
+        return super().get_queryset().exclude(mark="")
+
+    def render_to_response(self, found: Row, **_options: Any) -> HttpResponse:
+        """Return the file."""
+        scenes = filter(None, (scene_of(turn, self.who["name"]) for turn in found["turns"]))
+        file = as_yaml({"scenes": list(scenes)})
+        name = f"attachment; filename=scenes_{self.who['id']}.yaml"
+        return HttpResponse(file, "text/yaml; charset=utf-8", headers={"Content-Disposition": name})
+
+
+class TurnPage(EditingPage, LogPage, DetailView):
+    """One turn: what was heard, each call, why each sentence was said, and a mark."""
 
     model, tab, template_name = models.Turn, "turns", "evennia_ai/turn.html"
+    by_act: ClassVar[Mapping[str, type[forms.Form]]] = {"mark": MarkForm}
+    change = staticmethod(change_mark)
 
     def get_context_data(self, **values: Any) -> Row:
         """Return the values of the template."""
@@ -171,22 +192,14 @@ class TurnPage(LogPage, DetailView):
         told = explain_turn(row["id"], [self.who["name"]])
         whys = [why_line(why, self.reader) for why in told]
         scene = scene_of(turn, self.who["name"])
-        return super().get_context_data(turn=turn, whys=whys, scene=scene, **values)
-
-
-def scene_of(turn: Row, name: str) -> str:
-    """Return what was heard in a turn as a scene of ``ai_check``, in YAML; "" if nothing fits."""
-    manners = {"": "says", WHISPER: "whispers", EMOTE: "emotes"}
-    heard = [one for one in turn["events"] if one["kind"] in manners and one["who"] != IN_PRIVATE]
-    if not heard:
-        return ""
-    steps: list[Row] = [{"who": one["who"], manners[one["kind"]]: one["text"]} for one in heard]
-    for step in steps[:-1]:
-        step["overheard"] = True
-    steps[-1]["answer"] = {"must_mention": [], "must_not_mention": []}
-    scene = {"scene": f"As in turn {turn['id']}", "character": name, "steps": steps}
-    text: str = yaml.safe_dump([scene], allow_unicode=True, sort_keys=False)
-    return text
+        may_mark = self.reader.may(words_kind(row["private"]))
+        return super().get_context_data(
+            turn=turn,
+            whys=whys,
+            scene=as_yaml([scene]) if scene else "",
+            mark_form=self.form("mark", turn) if may_mark else None,
+            **values,
+        )
 
 
 def why_line(why: Explanation, reader: Reader) -> Row:

@@ -61,6 +61,8 @@ class Shown:
             **row,
             "erased": erased,
             "whom": self.whom(row["audience"]),
+            "people": [page_text(self.names.get(who, who), 60) for who in row["audience"] or ()],
+            "comment": self.comment(row),
             "outcome": worded(TURN_ENDS, row["outcome"])
             or ("ended" if row["ended_at"] else "in progress"),
             "for": worded(PURPOSES, row["context"]),
@@ -71,6 +73,11 @@ class Shown:
             "calls": calls,
             "acts": [self.act(one) for one in row["tool_calls"]],
         }
+
+    def comment(self, row: Row) -> str:
+        """Return what staff wrote about a turn; of a private one only for who may read it."""
+        told = disclosure.clean(row["comment"])
+        return self.reader.show(words_kind(row["private"]), told, "comment") if told else ""
 
     def cost(self, calls: Iterable[Row]) -> str:
         """Return what some model calls cost, "" if their models have no prices."""
@@ -97,7 +104,8 @@ class Shown:
         if not self.reader.may(words_kind(row["private"])):
             return {**shown, "text": shown["arguments"], "result": "", "locks": ""}
         text, more = map(page_text, call_words(row["arguments"]))
-        return {**shown, "text": text, "more": more}  # locks as stored: see `names.locks_of`
+        # Locks as stored: see `names.locks_of`.
+        return {**shown, "text": text, "more": more}
 
     def model_call(self, row: Row) -> Row:
         """Return a model call: model, time, tokens and error."""

@@ -118,8 +118,7 @@ def test_a_day_on_postgresql_breaks_no_promise(tmp_path: Path, seed: int, stack:
 @pytest.mark.soak
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize(
-    ("bug", "promise"),
-    [("the inbox drops lines", "P1"), ("recovery forgets what was done", "P2")],
+    ("bug", "promise"), [("the inbox drops lines", "P1"), ("recovery forgets what was done", "P2")]
 )
 def test_a_planted_bug_is_found(
     game_template: Path, tmp_path: Path, seed: int, bug: str, promise: str

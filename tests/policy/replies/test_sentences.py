@@ -75,10 +75,7 @@ def test_nothing_is_lost_but_white_space(text):
             "Aye. The gate is only half done. Now go.",
             ["Aye. The gate is only half done.", "Now go."],
         ),
-        (
-            "Old Dr. Pell and Mrs. Oda know it. Ask.",
-            ["Old Dr. Pell and Mrs. Oda know it.", "Ask."],
-        ),
+        ("Old Dr. Pell and Mrs. Oda know it. Ask.", ["Old Dr. Pell and Mrs. Oda know it.", "Ask."]),
         ("It weighs 3.5 stone, I should say. No more.", None),
         ("Wir haben z.B. Fisch und z. B. Brot. Willst du?", None),
         ("Am 3. Mai kommt das Schiff zurück. Dann sehen wir.", None),

@@ -130,11 +130,7 @@ def test_a_call_is_read_in_every_form_and_leaves_no_words(text):
 @pytest.mark.parametrize(
     ("text", "calls", "words"),
     [
-        (
-            'say("Aye.")\nemote("nods slowly.")',
-            [*AYE, ("emote", {"text": "nods slowly."})],
-            "",
-        ),
+        ('say("Aye.")\nemote("nods slowly.")', [*AYE, ("emote", {"text": "nods slowly."})], ""),
         (
             '[say(text="Aye."), give(item="rope", target="Ann")]',
             [*AYE, ("give", {"item": "rope", "target": "Ann"})],

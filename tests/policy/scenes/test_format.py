@@ -76,10 +76,7 @@ def test_mistakes_of_a_file_are_told(data, told):
             "step 1, answer: there is no entry 'must_mentoin'. Use answered, must_mention,",
         ),
         ({"must_mention": [["ale", ""]]}, "must_mention 1 2: '' holds no words."),
-        (
-            {"in_persona": {"langauge": "de"}},
-            "no entry 'langauge'. Use language, most_words.",
-        ),
+        ({"in_persona": {"langauge": "de"}}, "no entry 'langauge'. Use language, most_words."),
         ({"private": "perhaps"}, "step 1, answer, private: Input should be a valid boolean"),
     ],
 )

@@ -15,9 +15,8 @@ from evennia_ai.messages import EMOTED, SAID, Message, make_message, wire_call
 from evennia_ai.ports import NO_SCENE, LLMRequest, ToolContext, ToolSpec
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
-from evennia_ai.testing.memory_services import StandInToolbox
-from evennia_ai.testing.minds import MemoryMind
 from evennia_ai.tools.registry import load_registry
+from tests.minds import MemoryMind, StandInToolbox
 from tests.scripted import Line, ScriptedLLM, call
 
 ANN, BEN = "#5", "#6"

@@ -1,0 +1,118 @@
+"""Tools that a game may add: quest flags, as a builder listed them, and doors."""
+
+import pytest
+from evennia.contrib.grid.simpledoor import SimpleDoor
+from evennia.utils.create import create_object
+
+from evennia_ai.testing.tools import try_tool
+from evennia_ai.tools.doors import state_of, use_door
+from evennia_ai.tools.quests import check_quests, set_quest
+from tests.scripted import call
+
+pytestmark = pytest.mark.engine
+
+
+def flags(player):
+    return player.character.tags.get(category="quest", return_list=True)
+
+
+def sets(mira, player, flag):
+    return try_tool(set_quest, mira, player.character, flag=flag)
+
+
+def test_only_flags_that_a_builder_listed_are_set_and_only_on_the_speaker(mira, ann, bob):
+    mira.db.ai_quests = ["met_mira", "fed_cat"]
+    assert sets(mira, ann, "Met_Mira").text == "Ann has met_mira now."
+    assert "There are: met_mira, fed_cat." in sets(mira, ann, "king").text
+    assert sets(mira, ann, "met_mira").text == "They have that flag already."
+    told = try_tool(check_quests, mira, ann.character).text
+    assert told == "Ann has met_mira: yes, fed_cat: no."
+    assert (flags(ann), flags(bob)) == (["met_mira"], [])
+
+
+def test_a_flag_with_a_condition_is_set_for_what_really_happened(game, mira, ann):
+    mira.db.ai_quests = {"key_returned": "give golden key"}
+    game.thing("golden key", ann.character)
+    game.model.add(call("noop"), call("noop"))
+    ann.do("pose gives Mira a golden key.")
+    assert sets(mira, ann, "key_returned").text == "You did not see them do that."
+    ann.do("give golden key to Mira")
+    game.run(1)
+    assert sets(mira, ann, "key_returned").state == "done"
+    assert flags(ann) == ["key_returned"]
+
+
+def test_a_list_that_cannot_be_used_lists_nothing(mira, ann):
+    mira.db.ai_quests = 7
+    assert sets(mira, ann, "7").state == "failed"
+    assert flags(ann) == []
+
+
+@pytest.fixture
+def gate(game, tavern):
+    """A closed door into a yard, and the way back."""
+    yard = game.room("Yard")
+    gate, back = game.exit("gate", tavern, yard), game.exit("gate", yard, tavern)
+    for side in (gate, back):
+        side.locks.add("traverse:tag(guest)")
+        side.db.door = "open"
+    return gate
+
+
+def uses(mira, player, act, door="gate"):
+    return try_tool(use_door, mira, player.character, door=door, act=act)
+
+
+def test_a_door_is_closed_locked_and_opened_again_on_both_sides(mira, ann, gate):
+    back = gate.destination.exits[0]
+    assert uses(mira, ann, "close").text == "gate is closed now."
+    assert ann.last() == "Mira closes a gate."
+    assert uses(mira, ann, "lock").state == "done"
+    assert (state_of(gate), state_of(back)) == ("locked", "locked")
+    assert uses(mira, ann, "open").text == "It is locked."
+    ann.character.tags.add("guest")
+    assert not gate.access(ann.character, "traverse")
+    uses(mira, ann, "unlock")
+    uses(mira, ann, "open")
+    assert gate.locks.get("traverse") == back.locks.get("traverse") == "traverse:tag(guest)"
+    assert gate.access(ann.character, "traverse")
+    assert uses(mira, ann, "open").text == "It is open."
+
+
+def test_its_locks_say_who_may(mira, ann, gate):
+    gate.locks.add("lock:holds(iron key)")
+    uses(mira, ann, "close")
+    assert uses(mira, ann, "lock").text == "You cannot lock it."
+    assert state_of(gate) == "closed"
+
+
+def test_only_doors_are_closed(game, mira, tavern, ann, gate):
+    game.exit("arch", tavern, gate.destination)
+    assert uses(mira, ann, "close", "arch").text == "There is no door 'arch'. Doors: gate."
+
+
+def test_a_door_of_the_contrib_simpledoor_is_one(game, mira, tavern, ann):
+    hall = game.room("Hall")
+    door = create_object(SimpleDoor, key="hatch", location=tavern, destination=hall)
+    door.db.return_exit = create_object(SimpleDoor, key="hatch", location=hall, destination=tavern)
+    door.setlock("traverse:false()")
+    assert uses(mira, ann, "open", "hatch").text == "hatch is open now."
+    assert door.db.return_exit.access(ann.character, "traverse")
+
+
+def test_they_are_offered_where_they_are_of_use(game, mira, ann, tavern):
+    for tool in (use_door, set_quest):
+        game.service.toolbox.add(tool)
+
+    def offered():
+        game.model.add(call("noop"))
+        ann.do("say Mira, hello")
+        game.run(1)
+        request = game.model.requests[-1]
+        schemas = [*request.tools, *request.late_tools]
+        return {schema["function"]["name"] for schema in schemas} & {"use_door", "set_quest"}
+
+    assert offered() == set()
+    game.exit("gate", tavern, game.room("Yard")).db.door = "open"
+    mira.db.ai_quests = ["met_mira"]
+    assert offered() == {"use_door", "set_quest"}

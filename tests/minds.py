@@ -1,0 +1,129 @@
+"""A mind in memory that is spoken to, with tools that only record what was said."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from twisted.internet.defer import inlineCallbacks, maybeDeferred
+
+from evennia_ai.config import AssistantConfig
+from evennia_ai.messages import OWN_RESULTS, Audience, Heard, ToolCallRequest
+from evennia_ai.mind import Mind
+from evennia_ai.ports import Gateway, ToolContext, ToolResult, ToolSpec
+from evennia_ai.scheduling import Steps
+from evennia_ai.testing import minds
+from evennia_ai.testing.memory_services import StandInServices
+from evennia_ai.turn.tool_execution import failed_call
+
+TOOLS = {"say": "final", "whisper": "final", "noop": "final", "look": "free", "give": "once"}
+SILENT = frozenset({"noop", "look", "add_journal_entry"})
+
+Behaviour = Callable[[ToolContext, Mapping[str, Any]], Any]
+
+
+class StandInToolbox:
+    """`ports.Toolbox` that only records what was said, and to whom.
+
+    Attributes:
+        categories: category of each tool by name.
+        behaviours: functions by tool name. A function gets the context and the arguments; it
+            returns a text, a result, or a Deferred of one, or raises, as a game's tool does.
+        spoken: (tool, words, audience) of each say and whisper.
+    """
+
+    def __init__(self, categories: Mapping[str, str] = TOOLS) -> None:
+        self.categories = dict(categories)
+        self.behaviours: dict[str, Behaviour] = {}
+        self.spoken: list[tuple[str, str, Audience]] = []
+
+    def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
+        return [
+            ToolSpec(
+                name, category, name not in SILENT, name in SILENT, {"function": {"name": name}}
+            )
+            for name, category in self.categories.items()
+            if context.allowed is None or name in context.allowed
+        ]
+
+    def permitted(self, context: ToolContext, specs: Iterable[ToolSpec]) -> Sequence[ToolSpec]:
+        return list(specs)
+
+    @inlineCallbacks
+    def run(
+        self, context: ToolContext, call: ToolCallRequest, dry: bool = False
+    ) -> Steps[ToolResult]:
+        if call.name not in self.categories:
+            return ToolResult("failed", f"There is no tool '{call.name}'.")
+        if dry:
+            return ToolResult("done", "")
+        arguments = json.loads(call.arguments or "{}")
+        behaviour = self.behaviours.get(call.name)
+        try:
+            text = OWN_RESULTS.get(call.name, "Done.")
+            if behaviour:
+                text = yield maybeDeferred(behaviour, context, arguments)
+        except Exception as error:  # noqa: BLE001  # as the game's own registry
+            return failed_call(error, call.name not in SILENT)
+        if call.name in ("say", "whisper"):
+            self.spoken.append((call.name, arguments.get("text", ""), context.audience))
+        return text if isinstance(text, ToolResult) else ToolResult("done", str(text))
+
+
+class MemoryMind(minds.MemoryMind):
+    """A mind that hears players; its tools are a `StandInToolbox`."""
+
+    def __init__(
+        self,
+        gateway: Gateway | None,
+        config: AssistantConfig | None = None,
+        persona: Any = "You are Mira, a barkeep.",
+        embedder: Any = None,
+        **more: Any,
+    ) -> None:
+        services = StandInServices(gateway, StandInToolbox(), embedder)
+        super().__init__(services, config, persona, **more)
+
+    def rebuild(self, **parts: Any) -> None:
+        """Put the mind together again with some parts of its `Surroundings` replaced."""
+        Mind.__init__(self, replace(self.around, **parts))
+        self.services = self.around.services
+        self.character = self.who.character
+
+    @property
+    def id(self) -> int:
+        return self.who.id
+
+    @property
+    def config(self) -> AssistantConfig:
+        return self.settings.config
+
+    @config.setter
+    def config(self, config: AssistantConfig) -> None:
+        self.settings.config = config
+
+    def states(self) -> dict[str, str]:
+        """Return the state of every event by its text, for assertions."""
+        return {row.event.heard.text: row.state for row in self.inbox.rows}
+
+    def hears(
+        self,
+        text: str,
+        speaker: str = "#5",
+        name: str = "Ann",
+        audience: Audience | None = None,
+        **fields: Any,
+    ) -> int:
+        """Put words that need an answer into the inbox; return the event's id."""
+        heard_by = frozenset({speaker}) if audience is None else audience
+        defaults: dict[str, Any] = {"kind": "say", "addressed": True, **fields}
+        return self.inbox.put(
+            Heard(speaker=speaker, speaker_name=name, text=text, audience=heard_by, **defaults)
+        )
+
+    def whispered(self, text: str, speaker: str = "#5", name: str = "Ann") -> int:
+        """Put a whisper into the inbox; return the event's id."""
+        open_now = self.settings.config.discretion == "trusting"
+        return self.hears(text, speaker, name, kind="whisper", private=True, repeatable=open_now)
