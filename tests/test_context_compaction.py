@@ -1,6 +1,7 @@
 """Compacting a conversation: what is skipped, what is done, what is left alone."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from twisted.internet.defer import Deferred
@@ -278,6 +279,24 @@ class TestCompactConversationHistoryExecution:
         late.callback(LLMReply(SUMMARY))
         assert results[0]["success"] is False
         assert script.conversation.moves == []
+
+    @pytest.mark.parametrize("rewritten", [True, False])
+    def test_nothing_is_built_on_a_summary_whose_words_are_being_forgotten(self, rewritten):
+        late = Deferred()
+        script = make_script([SUMMARY, late])
+        talk(script, 60)
+        sleep(script)
+        talk(script, 60)
+        results = []
+        compact_conversation_history(script, script).addBoth(results.append)
+        (first,) = script.conversation.moves
+        if rewritten:
+            first.record = replace(first.record, summary={"public": "Somebody is a smith."})
+        else:
+            script.life.is_forgetting = True
+        late.callback(LLMReply(SUMMARY))
+        assert results == [{"success": False, "error": "the history was changed meanwhile"}]
+        assert script.conversation.moves == [first]
 
     def test_cancelled_while_the_summary_is_made_nothing_is_stored(self):
         script = make_script([Deferred()])

@@ -142,6 +142,19 @@ def test_each_audience_has_a_loop_of_its_own_that_sees_no_more(ready):
     assert ["the ring" in str(r.messages) for r in requests] == [False] * 4 + [True] * 2
 
 
+def test_no_line_is_named_as_a_source_to_those_who_may_not_know_it(ready):
+    script, contexts = ready([entry("the ring is gone"), call("noop")], lines=10), []
+    toolbox = script.services.toolbox
+    toolbox.behaviours["add_journal_entry"] = lambda context, a: contexts.append(context)
+    whisper = make_message("user", "Bob says: the ring is gone", audience=[BOB], private=True)
+    (told,) = script.conversation.append([whisper])
+    talk(script, 40)
+    script.services.gateway.add(entry("the ring is gone"), call("noop"))
+    extract(script)
+    seq = told["metadata"]["seq"]
+    assert [seq in one.source_seqs for one in contexts] == [False, True]
+
+
 def test_the_signal_is_up_meanwhile_and_always_comes_down(ready):
     script = ready([ProviderUnavailable("down")])
     seen = []

@@ -102,7 +102,9 @@ class Hearing:
         ``item`` is the dbref of a thing that was given. An unknown kind counts as a claim.
         ``authors`` are those whose words it holds beside the speaker's (`policy.audience`).
         """
-        self.unread.put(Said(kind, words, speaker, item, authors))
+        ndb = speaker.ndb  # of the act that is under way; it is over when a line is read again
+        behind = frozenset(ndb.ai_authors or ())
+        self.unread.put(Said(kind, words, speaker, item, authors, behind, ndb.ai_confidants))
 
     def _perceive(self, said: Said) -> tuple[Heard, bool] | None:
         """Return a line as an event and whether many hear it, None if the character does not.
@@ -125,7 +127,11 @@ class Hearing:
         except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
             log.failure(LOST, name=self._who.name)
             return None
-        return replace(heard, item=said.item, authors=heard.authors | said.authors), line.is_crowded
+        if said.confidants is not None:
+            known_to = heard.audience & (said.confidants | {heard.speaker})
+            heard = replace(heard, private=True, audience=known_to)
+        authors = said.authors | (said.behind or heard.authors)
+        return replace(heard, item=said.item, authors=authors), line.is_crowded
 
     def _take_in(self, said: Said, perceived: tuple[Heard, bool] | None) -> None:
         """Store an event, and do at once what its words ask for and what needs no model."""
@@ -179,8 +185,9 @@ class Hearing:
         if changed is None:
             return
         services = self._services
-        if services.store_trouble:
-            self._tell_silent(changed)
+        if services.store_trouble:  # nothing can be stored: tell who spoke that it does not think
+            if changed.addressed and services.crowd.should_tell(changed.speaker):
+                self._life.tell("minds_off", [changed.speaker])
             return
         if crowded and not changed.addressed:
             services.overheard.put(self, once(changed))
@@ -190,11 +197,6 @@ class Hearing:
             self._company.last_talk_at = services.clock.seconds()
         if changed.addressed:
             self._company.partners[changed.speaker] = services.now()
-
-    def _tell_silent(self, heard: Heard) -> None:
-        """Tell who spoke to the character that it does not think: nothing can be stored."""
-        if heard.addressed and self._services.crowd.should_tell(heard.speaker):
-            self._life.tell("minds_off", [heard.speaker])
 
     def keep_event(self, heard: Heard) -> None:
         """Store an event at once, after all that the character heard before."""

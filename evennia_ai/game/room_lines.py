@@ -24,7 +24,7 @@ from evennia_ai.game.perception import (
     plain,
     without_article,
 )
-from evennia_ai.messages import GIVE, WHISPER, Authors, Heard
+from evennia_ai.messages import GIVE, WHISPER, Audience, Authors, Heard
 from evennia_ai.policy.conversation.addressing import (
     DIRECT,
     NO_CALLS_LEFT,
@@ -258,13 +258,15 @@ class Utterance:
 
 @dataclass(frozen=True)
 class Said:
-    """The arguments of `Hearing.hear`."""
+    """The arguments of `Hearing.hear`, and what an assistant's act tells of itself meanwhile."""
 
     kind: str
     words: str
     speaker: Any
     item: str
     authors: Authors
+    behind: Authors  # of the act, none if it is none
+    confidants: Audience | None  # who may know of the act, None for everybody
 
     @property
     def speaker_name(self) -> str:
@@ -314,15 +316,10 @@ def perceive(line: RoomLine, words: str, character: Any, config: AssistantConfig
         speaker_name=display_name(speaker, character),
         text=cut_text(words, config.max_heard_chars),
         audience=line.everybody - {character.dbref},
-        private=is_whisper or (said.from_assistant and bool(speaker.ndb.ai_in_confidence)),
+        private=is_whisper,
         repeatable=is_whisper and not said.from_assistant and config.discretion == "trusting",
         addressed=addressed,
         hops=said.hops,
         reason=reason,
-        authors=authors_behind(speaker) if said.from_assistant else frozenset({speaker.dbref}),
+        authors=frozenset({speaker.dbref}),
     )
-
-
-def authors_behind(speaker: Any) -> Authors:
-    """Return the authors of an assistant's act: those of its turn, else the character itself."""
-    return frozenset(speaker.ndb.ai_authors or {speaker.dbref})

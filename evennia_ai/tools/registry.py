@@ -102,7 +102,7 @@ class ToolRegistry:
             log.failure("{turn}: tool {name} failed", turn=turn_of(context), name=call.name)
             return failed_call(error, in_doubt)
         finally:
-            context.character.ndb.ai_in_confidence = False
+            context.character.ndb.ai_confidants = None
             context.character.ndb.ai_authors = None
         return returned if isinstance(returned, ToolResult) else ToolResult(DONE, str(returned))
 
@@ -172,13 +172,13 @@ def note_circumstances(context: ToolContext) -> None:
     """Store on the character what other assistants need when they perceive its act.
 
     ``ai_hops`` counts assistants' answers in a row, 0 for an act that answers nobody; without it
-    two assistants could hand a thing back and forth forever. ``ai_in_confidence`` marks an act of a
-    private turn; without it another assistant would take it for room talk and repeat it.
+    two assistants could hand a thing back and forth forever. ``ai_confidants`` may know of an act
+    of a private turn; without it another assistant would take it for room talk and repeat it.
     ``ai_authors`` are the authors of the act.
     """
     context.character.ndb.ai_hops = context.hops + 1 if context.askers else 0
     context.character.ndb.ai_authors = context.all_authors
-    context.character.ndb.ai_in_confidence = context.private
+    context.character.ndb.ai_confidants = context.audience if context.private else None
 
 
 def run_by_mind(item: Tool, context: ToolContext, arguments: BaseModel) -> Any:

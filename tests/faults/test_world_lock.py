@@ -14,6 +14,7 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.texts import text
 from evennia_ai.models import Event, ToolCall, Turn
 from evennia_ai.services import assistant_service
+from evennia_ai.services.startup import StartupRecovery
 from evennia_ai.store import brief_transaction, world_lock
 from evennia_ai.store.world_lock import REFUSED, WorldLock, lock_file
 from tests.faults import storage_scene as scene
@@ -107,11 +108,13 @@ def states(turn):
 
 
 def test_a_second_server_is_refused_and_leaves_the_turns_of_the_first_alone(
-    game, mira, ann, admin, restart, logged
+    game, mira, ann, admin, restart, logged, monkeypatch
 ):
-    turn = left_open(mira)
+    turn, begun = left_open(mira), []
+    monkeypatch.setattr(StartupRecovery, "begin", begun.append)
     with other_server():
         service = restart()
+        assert not service.accepting and not begun
         ann.do("say Mira, hello")
         ann.do("say Mira, are you there?")
         game.run(60)
@@ -124,6 +127,15 @@ def test_a_second_server_is_refused_and_leaves_the_turns_of_the_first_alone(
         assert [line for line in logged if REFUSED in line]
         with pytest.raises(StoreUnavailable, match="Another server"):
             mira.journal.add("The bridge is closed.")
+
+
+def test_a_server_that_lost_its_world_stays_stopped(game, mira, monkeypatch):
+    monkeypatch.setattr(assistant_service.lock, "trouble", REFUSED)
+    game.service.lose_world()
+    game.run(assistant_service.REVIVAL_S + 1)
+    assert game.service.quiet and not game.service.accepting
+    game.service.revive()
+    assert not game.service.accepting
 
 
 def test_what_a_killed_server_left_is_taken_over_at_the_next_start(game, mira, ann, restart):

@@ -8,6 +8,7 @@ from evennia_ai import models
 from evennia_ai.messages import make_message
 from evennia_ai.notifications import notify
 from evennia_ai.services.startup import StartupRecovery
+from evennia_ai.store import pending_acts
 from evennia_ai.testing.tools import try_tool
 from tests.game.vault import Vault
 from tests.scripted import call
@@ -231,6 +232,37 @@ def test_what_was_allowed_before_a_crash_runs_after_it(game, mira, admin, vault)
     assert vault.opened == ["north"]
     restart(game, mira)
     assert vault.opened == ["north"]
+
+
+def test_what_somebody_whispered_for_stays_private_until_it_is_done(game, mira, admin, vault):
+    asks(game, admin, line="whisper Mira = open the vault")
+    says(game, admin, "yes")
+    assert vault.opened == ["north"]
+    rows = models.Message.objects.filter(tool_calls__icontains="staff_vault")
+    assert [(row.private, row.audience) for row in rows] == [(True, [admin.dbref])] * 2
+
+
+def test_what_was_allowed_long_before_a_crash_does_not_run(game, mira, admin, vault):
+    asks(game, admin)
+    act, now = models.PendingAct.objects.get(), game.service.now()
+    assert pending_acts.decide(act.id, admin.dbref, True, now)
+    game.clock.advance(pending_acts.RUN_WITHIN.total_seconds() + 1)
+    restart(game, mira)
+    assert vault.opened == []
+    assert states() == ["expired"]
+
+
+@pytest.mark.parametrize("state", ["agreed", "running", "refused", "done", "unknown"])
+def test_an_act_that_does_not_wait_any_more_cannot_be_decided_again(
+    game, mira, admin, vault, state
+):
+    asks(game, admin)
+    models.PendingAct.objects.update(state=state)
+    (act,) = models.PendingAct.objects.all()
+    assert not pending_acts.decide(act.id, admin.dbref, True, game.service.now())
+    assert states() == [state]
+    mira.assistant.mind.around.pending_acts.finish(act.id, "failed", "late")
+    assert states() == ["failed" if state == "running" else state]
 
 
 def test_what_a_crash_cut_off_is_not_run_again(game, mira, admin, vault):

@@ -245,6 +245,16 @@ def test_a_superusers_bypass_opens_no_tool(game, mira, tavern, vault):
     assert not vault.tempt(game.player("Bea", tavern, permissions=["Builder"]), "say Mira, hello")
 
 
+def test_a_tool_that_an_author_may_not_have_used_is_told_with_the_prompt(
+    game, mira, bea, stranger, vault
+):
+    line = make_message("user", "Sly says: hm", authors=[stranger.dbref])
+    for withheld in ((), ("staff_vault",)):
+        assert vault.tempt(bea, "say Mira, open the vault") is not bool(withheld)
+        assert game.model.requests[-2].trace.withheld == withheld
+        mira.assistant.conversation.append([line])
+
+
 def test_a_deleted_author_is_a_stranger(game, mira, bea, stranger, vault):
     mira.assistant.conversation.append(
         [make_message("user", "Bo says: hm", authors=[bea.dbref, "#99999"])]

@@ -9,7 +9,7 @@ import pytest
 from evennia_ai import models
 from evennia_ai.policy.context.projection import MASKED
 from evennia_ai.sleep.compaction import compact_conversation_history
-from evennia_ai.store.call_records import load_call
+from evennia_ai.store.call_records import drop_unused_texts, load_call
 from tests.scripted import call
 
 pytestmark = [pytest.mark.game, pytest.mark.django_db, pytest.mark.engine]
@@ -45,6 +45,17 @@ def test_an_answer_is_kept_with_its_prompt_and_its_raw_reply(game, ann):
     (request, stored) = next(sent_and_stored(game))
     assert stored.is_exact and list(stored.messages) == list(request.messages)
     assert stored.kept.reply.calls == (("say", '{"text": "Good evening, Ann."}'),)
+
+
+def test_texts_that_a_later_call_of_the_same_day_shares_are_kept(game, mira, ann):
+    for line in ("say Good evening, Mira.", "say Is there ale?"):
+        game.model.add({"say": {"text": "Aye, there you are."}}, call("noop"))
+        ann.do(line)
+        game.run(2)
+        game.model.script.clear()
+    first, *later = models.CallRecord.objects.order_by("id").values_list("id", flat=True)
+    drop_unused_texts(mira.assistant.id, [first])
+    assert later and all(load_call(one).is_exact for one in later)
 
 
 def random_turn(game, rng, people):

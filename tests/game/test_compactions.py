@@ -193,6 +193,9 @@ def test_a_kill_at_any_point_of_it_leaves_neither_too_little_nor_too_much(
     game.run(2)
     assert [entry["content"].split("\n")[1] for entry in mira.journal.all()] == list(parts.values())
     assert assistants_to_archive() == []
+    mira.assistant.mind.compactor.archive.undo()
+    game.run(1)
+    assert mira.journal.all() == [] and assistants_to_archive() == []
 
 
 def test_a_digest_gives_way_to_a_summary_in_sleep(game, mira, ann):

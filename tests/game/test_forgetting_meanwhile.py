@@ -5,7 +5,7 @@ from __future__ import annotations
 from twisted.internet.defer import Deferred
 
 from evennia_ai import models
-from evennia_ai.errors import StoreUnavailable
+from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.messages import LLMReply, make_message
 from evennia_ai.services.forgetting import BUSY_PAUSE_S, MOST_TRIES, PROGRESS_S
 from evennia_ai.sleep import PassTime
@@ -71,6 +71,15 @@ def test_a_sleep_pass_under_way_is_broken_off(planted, ann, mira, service):
     service.forgetting.begin([ann.dbref])
     planted.game.run()
     assert time.is_over
+
+
+def test_nothing_is_summed_up_for_staff_while_it_forgets(planted, ann, service):
+    planted.said()
+    service.forgetting.begin([ann.dbref])
+    failures = []
+    compacting = planted.script.mind.compact(CompactionRequest("manual", force=True))
+    compacting.addErrback(failures.append)
+    assert failures[0].check(TurnAborted)
 
 
 def test_a_summary_that_was_ready_when_it_began_is_not_stored(planted, ann, service, monkeypatch):

@@ -2,8 +2,10 @@
 
 import pytest
 
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.room_lines import split_message
 from evennia_ai.models import Event
+from evennia_ai.store import inbox
 from tests.scripted import call
 
 
@@ -205,3 +207,38 @@ def test_what_is_said_in_a_hook_is_heard_once(game, ann, bob, mira):
     ann.do("say Mira, one")
     game.run(1)
     assert sorted(words for _kind, words, *_more in events(mira)) == ["Mira, one", "Mira, two"]
+
+
+@pytest.fixture
+def otto(game, tavern, mira):
+    return game.assistant("Otto", tavern)
+
+
+@pytest.fixture
+def busy(monkeypatch):
+    """Let the database take no events; returns the patch, to be undone."""
+
+    def refuse(*args):
+        raise StoreUnavailable("locked")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(inbox, "insert_rows", refuse)
+        yield patch
+
+
+def test_what_was_overheard_at_the_last_moment_is_stored_as_the_server_stops(
+    game, ann, bob, mira, otto
+):
+    ann.do("say Bob, it rains")
+    assert not Event.objects.exists()
+    game.service.quiesce()
+    assert Event.objects.count() == 2
+
+
+def test_who_spoke_to_it_is_told_as_the_server_stops_if_it_could_not_be_stored(
+    game, ann, mira, busy
+):
+    ann.do("say Mira, hello")
+    ann.forget()
+    game.service.quiesce()
+    assert "did not catch that" in ann.last()

@@ -8,7 +8,7 @@ from evennia_ai.messages import Heard
 from evennia_ai.models import Event, ToolCall
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.inbox import OverheardQueue
-from evennia_ai.store.turns import open_turns, recover_turn
+from evennia_ai.store.turns import assistants_with_work, open_turns, recover_turn
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine
@@ -67,6 +67,12 @@ def test_a_turn_that_lost_its_lease_may_do_nothing_more(open_turn):
     assert turns.is_current(turn.id)
     turns.lose_lease()
     assert not turns.is_current(turn.id)
+
+
+def test_while_an_assistant_may_not_think_its_open_turn_may_do_nothing(open_turn):
+    script, turn = open_turn()
+    script.mind.life.turn_off(True)
+    assert not script.mind.turns.is_current(turn.id)
 
 
 def test_what_is_overheard_waits_behind_what_could_not_be_stored_yet(game, mira):
@@ -185,3 +191,12 @@ def test_what_others_confided_unasked_is_in_no_turn_for_somebody_else(ann, bob, 
         script.mind.inbox.put(Heard(kind, who.dbref, name, f"{name} {kind}", ears, private=private))
     turn = script.mind.turns.begin([], frozenset({ann.dbref}), False, "tick_event")
     assert [event.heard.text for event in turn.overheard] == ["Bob say", "Ann whisper"]
+
+
+@pytest.mark.parametrize("state", ["waiting", "doubtful", "claimed", "answered", "noted"])
+def test_only_who_owes_an_answer_has_work_after_a_start(ann, mira, state):
+    inbox = mira.assistant.mind.inbox
+    heard = Heard("say", ann.dbref, "Ann", "Mira?", frozenset({ann.dbref}), addressed=True)
+    inbox.close([inbox.put(heard)], state)
+    owes = state in ("waiting", "doubtful")
+    assert assistants_with_work() == [mira.assistant.id] * owes

@@ -62,3 +62,22 @@ def test_it_is_at_hand_when_that_talk_is_out_of_view(game, mira, ann, talk):
     talk("and now?")
     assert "owes 30 crowns." in game.told()
     assert "At hand: you noted on" in game.told()
+
+
+def test_of_an_entity_at_hand_only_what_all_listeners_may_know_is_told(game, mira, ann, talk):
+    bob = game.player("Bob", game.room("Far away"))
+    for content, ears in (("He limps.", None), ("He is a spy.", [ann.dbref])):
+        mira.ai_profiles.observe(bob.dbref, content, audience=ears)
+    talk("note that", call("update_entity_observation", entity="Bob", observation="He is gone."))
+    for number in range(6):
+        talk(f"line {number} " + "and so on " * 40)
+    game.model.add("Ann told of Bob.")
+    mira.assistant.mind.compact(CompactionRequest(MANUAL, force=True, keep_recent=2))
+    game.run(1)
+    for here, knows in ((True, True), (False, False)):
+        if not here:
+            game.player("Cay", mira.location)
+        talk("and now?")
+        told = game.told()
+        assert "At hand: Bob" in told and "He limps." in told
+        assert [("a spy" in told), game.model.requests[-1].trace.private] == [knows] * 2

@@ -156,5 +156,19 @@ def test_all_who_own_a_character_must_pass_not_any_of_them(game, tavern, owner_f
     assert passes()
 
 
+def test_a_lock_is_asked_once_in_a_turn_and_each_time_outside_of_turns(game, tavern):
+    people, bea = People(), game.player("Bea", tavern, permissions=["Builder"])
+
+    def passes(turn):
+        return people.answers(frozenset({bea.dbref}), "perm(Builder)", turn)[bea.dbref]
+
+    assert passes(None) and passes((1, 1))
+    bea.account.permissions.clear()
+    assert passes((1, 1))
+    assert not passes((1, 2)) and not passes(None)
+    bea.account.permissions.add("Builder")
+    assert passes(None)
+
+
 def test_a_lock_that_raises_refuses(cast):
     assert not all(People().answers(frozenset({cast["plain"]}), "is_ooc()").values())

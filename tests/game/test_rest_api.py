@@ -143,6 +143,15 @@ def test_a_marker_stands_for_each_hidden_word(talked, ann, reader):
     assert found(builder, "turns")[0]["audience"] is None
 
 
+def test_a_call_of_a_public_turn_is_private_if_its_prompt_was(game, talked, ann, reader):
+    game.model.add(call("say", text=f"You told me of {WORD}."))
+    ann.do("say Mira, what did I tell you?")
+    game.run(2)
+    said = found(reader("Builder"), "tool-calls")[0]
+    assert (said["name"], said["private"]) == ("say", True)
+    assert said["arguments"] == "[words, Admins read it]"
+
+
 def test_reading_private_items_is_logged_without_the_words(talked, reader, monkeypatch):
     from evennia.utils import logger
 

@@ -7,9 +7,12 @@ from functools import partial
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, fail
 
 from evennia_ai.assistant_script import AssistantScript
+from evennia_ai.errors import StoreUnavailable
+from evennia_ai.game.life import STORE_PAUSE_S
+from evennia_ai.messages import Heard
 from evennia_ai.models import Event, Turn
 from evennia_ai.policy.disclosure import DEFAULTS
 from evennia_ai.services.assistant_service import REVIVAL_S, AssistantService
@@ -39,13 +42,27 @@ def test_interval_is_zero_and_nothing_is_written_at_creation(mira):
     assert mira.assistant.mind.settings.own() == {}
 
 
-def test_many_wakes_make_one_tick(game, mira, ann):
+def test_many_wakes_make_one_tick(game, mira, ann, monkeypatch):
+    ticks, at_tick = [], mira.assistant.at_tick
+    monkeypatch.setattr(mira.assistant, "at_tick", lambda: ticks.append(1) or at_tick())
     game.model.add(call("noop"))
     ann.do("say one")
     for _ in range(50):
         mira.assistant.wake()
     game.run()
-    assert Turn.objects.count() == 1
+    assert Turn.objects.count() == len(ticks) == 1
+
+
+def test_a_tick_that_met_a_busy_database_is_tried_again_by_itself(game, mira, ann):
+    mind = mira.assistant.mind
+    heard = Heard("say", ann.dbref, "Ann", "Mira?", frozenset({ann.dbref}), addressed=True)
+    mind.inbox.put(heard)
+    mind.ticker.run(lambda: fail(StoreUnavailable("locked")))
+    game.run(STORE_PAUSE_S - 1)
+    assert not Turn.objects.exists()
+    game.model.add(call("say", text="Aye."))
+    game.run(1)
+    assert Turn.objects.get().outcome == "answered"
 
 
 class SteppedSlices:

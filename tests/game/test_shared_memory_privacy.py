@@ -2,8 +2,10 @@
 
 import pytest
 
+from evennia_ai.messages import make_message
 from evennia_ai.models import SharedEntry
 from evennia_ai.policy.records.shared_memory import UNGUARDED
+from evennia_ai.store.shared_entries import open_among
 from tests.game import shared_memory_scene as scene
 from tests.game.shared_memory_scene import learn
 from tests.scripted import call
@@ -68,3 +70,13 @@ def test_what_a_trusting_character_writes_is_marked_for_good(game, bruno, ann, t
         ann.do("say Bruno, note it.")
         game.run(2)
         assert (UNGUARDED in bruno.journal.all()[-1]["tags"]) is marked
+
+
+def test_a_line_that_a_builder_hid_or_edited_is_no_open_source_any_more(bruno, ann):
+    log = bruno.assistant.conversation
+    for kind in ("hidden", "edited"):
+        line = make_message("user", "Ann says: The bridge is down.", speaker=ann.dbref)
+        seq = log.append([line])[0]["metadata"]["seq"]
+        assert open_among(bruno.assistant.id, [seq]) == {seq}
+        log.amendments.add(kind, [seq], ann.dbref, "It is up.")
+        assert open_among(bruno.assistant.id, [seq]) == frozenset()

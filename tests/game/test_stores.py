@@ -9,6 +9,7 @@ from evennia_ai.messages import Heard, ToolCallRequest, make_message
 from evennia_ai.models import DailyUse, Event, Message, ModelCall, ToolCall, Turn
 from evennia_ai.policy.log_lines import LogFilter
 from evennia_ai.ports import ModelCallRecord
+from evennia_ai.store.brief_transaction import LOCK_WAIT_MS, brief_transaction
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.forget import count_rows, erase_chunk
 from evennia_ai.store.forget_words import PAGE
@@ -153,6 +154,20 @@ def test_after_a_crash_an_open_turn_is_closed_by_what_is_known_of_it(
     assert Event.objects.get().state == state
     assert Turn.objects.get().outcome == "interrupted"
     assert [row.state for row in ToolCall.objects.all()] == ([act_state] if act_state else [])
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="it reads SQLite's own setting")
+def test_the_games_own_queries_wait_for_a_lock_as_long_as_before(tables):
+    def wait_ms():
+        with connection.cursor() as cursor:
+            return cursor.execute("PRAGMA busy_timeout").fetchone()[0]
+
+    connection.ensure_connection()
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA busy_timeout = 1234")
+    with brief_transaction():
+        assert wait_ms() <= LOCK_WAIT_MS
+    assert wait_ms() == 1234
 
 
 def test_hearing_costs_one_query_and_so_does_storing_messages_at_any_length(tables):

@@ -3,7 +3,9 @@
 import pytest
 from twisted.internet.defer import Deferred
 
+from evennia_ai.messages import Heard
 from evennia_ai.models import Event, Message, ModelCall, ToolCall, Turn
+from evennia_ai.turn.answer_events import TURNS_A_TICK
 from tests.scripted import call
 
 
@@ -76,6 +78,15 @@ def test_an_emote_is_seen_by_all(game, ann, bob, mira):
     assert bob.heard()[-2:] == ["Mira nods at {Ann} $you().", 'Mira says, "Aye."']
 
 
+@pytest.mark.parametrize("tool", ["say", "whisper", "emote"])
+def test_markup_that_a_model_writes_is_shown_and_not_obeyed(game, ann, mira, tool):
+    game.model.add(call(tool, text="nods |rred|n at http://a.example."), call("noop"))
+    ann.do("say Mira, how do you do?")
+    game.run()
+    (shown,) = [line for line in ann.session.sent if "nods" in line]
+    assert "||rred||n" in shown and "http://" not in shown
+
+
 def test_the_log_holds_who_said_what_to_whom(game, ann, bob, mira):
     game.model.add(call("say", text="Hello!"))
     ann.do("say hello Mira")
@@ -121,6 +132,18 @@ def test_a_slow_assistant_does_not_hold_up_another(game, ann, mira, tavern):
     ann.do("say Otto?")
     game.run()
     assert ann.last() == 'Otto says, "Otto here"'
+
+
+def test_what_one_tick_leaves_over_is_answered_by_the_next(game, ann, mira):
+    count = TURNS_A_TICK + 2
+    game.model.add(*[call("whisper", text=f"Yes to {n}.") for n in range(count)])
+    for number in range(count):  # each has an audience of its own, and so a turn
+        ears = frozenset({ann.dbref, f"#{9_000 + number}"})
+        heard = Heard("whisper", ann.dbref, "Ann", f"psst {number}", ears, True, addressed=True)
+        mira.assistant.mind.inbox.put(heard)
+    mira.assistant.mind.life.wake()
+    game.run(1)
+    assert set(states().values()) == {"answered"} and len(states()) == count
 
 
 def test_two_assistants_stop_talking_to_each_other(game, ann, mira, tavern):

@@ -97,6 +97,11 @@ def test_the_games_locks_hold_and_the_model_is_told_so(game, run, tavern, name, 
     assert (result.state, result.text) == ("failed", text)
 
 
+def test_what_no_lock_lets_it_take_it_does_not_take(game, run, tavern):
+    game.thing("anchor", tavern).locks.remove("get")
+    assert run("get", item="anchor").state == "failed"
+
+
 def test_move_walks_through_an_exit_by_its_name_or_where_it_leads(game, run, mira, tavern):
     yard = game.room("The Yard", "Windy.")
     game.exit("out", tavern, yard)

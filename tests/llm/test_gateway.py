@@ -161,18 +161,23 @@ def test_a_call_without_time_left_is_not_made(desk, late_by):
     assert desk.client.started == []
 
 
-def test_a_reply_after_the_deadline_is_dropped_in_silence(desk, logged):
+@pytest.mark.parametrize("late", [LLMReply("too late"), ProviderUnavailable("too late")])
+@pytest.mark.parametrize("ended", [DeadlineExceeded, CancelledError])
+def test_what_comes_after_the_end_is_dropped_in_silence_and_not_retried(desk, logged, ended, late):
     class Deaf(Held):
         def complete(self, request, profile):
-            self.work = Deferred(lambda work: work.callback(LLMReply("too late")))
-            return self.work
+            self.asked.append(request)
+            fire = Deferred.errback if isinstance(late, Exception) else Deferred.callback
+            return Deferred(lambda work: fire(work, late))
 
     desk.client = Deaf()
     desk.gateway = ModelGateway(desk.clock, {"scripted": desk.client})
     outcome = desk.ask()
-    desk.clock.advance(DEADLINE)
-    assert type(outcome.error) is DeadlineExceeded
-    assert logged() == []
+    if ended is CancelledError:
+        outcome.deferred.cancel()
+    desk.clock.pump([1.0] * int(DEADLINE))
+    assert type(outcome.error) is ended
+    assert logged() == [] and len(desk.client.asked) == 1
 
 
 # --- places --------------------------------------------------------------------------------------

@@ -22,6 +22,12 @@ def test_the_best_come_first_and_no_more_than_k():
     assert [score for _, score in results] == sorted((s for _, s in results), reverse=True)
 
 
+def test_what_nobody_may_know_is_found_for_nobody():
+    index = MemoryIndex()
+    index.add("a", "The toll is 3 pennies", audience=())
+    assert not any(index.search("toll", 3, audience) for audience in (None, (), ("#5",)))
+
+
 def test_an_answer_is_found_by_its_question():
     index = filled(
         "Nice weather.", "What is your sister's name?", "Odile, as always.", "I like bread.", "Bye."

@@ -15,6 +15,7 @@ from evennia_ai.policy.explanation.call_record import (
     Span,
     make_record,
     read_record,
+    request_digest,
     shared_digests,
 )
 
@@ -32,6 +33,13 @@ def test_a_span_holds_the_messages_that_were_shown_and_no_others(drawn):
     span = Span.unpacked(*Span.of(shown, view).packed())
     assert {seq for seq in view if span.holds(seq)} == shown
     assert span.count == len(shown)
+
+
+def test_the_digest_is_of_all_that_a_model_is_sent():
+    messages, tools = [{"role": "user", "content": "hi"}], [{"function": {"name": "say"}}]
+    sent = [Sent(), Sent(tools=tools), Sent(schema={"type": "object"})]
+    digests = {request_digest(messages, one) for one in sent} | {request_digest([], Sent())}
+    assert len(digests) == 4
 
 
 def test_an_empty_talk_holds_nothing():

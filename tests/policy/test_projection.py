@@ -154,6 +154,13 @@ def test_excuses_are_kept_apart_and_count_for_nothing():
     assert (copy.items, copy.excuses) == (view.items, view.excuses)
 
 
+def test_scenes_take_room_in_the_view_of_those_who_may_see_them():
+    view = View(None, [], 0, lambda _message: 7)
+    for ears in ([ANN], [BOB]):
+        view.show([make_message("user", "", type="scene", audience=ears, private=True, after=0)])
+    assert (view.sizes.largest(), len(view.scenes)) == (7, 2)
+
+
 def test_excuses_between_a_call_and_its_result_separate_no_pair():
     calls = [{"id": "a", "function": {"name": "look", "arguments": "{}"}}]
     asked = {**message("", role="assistant"), "tool_calls": calls}

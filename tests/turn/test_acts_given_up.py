@@ -2,16 +2,17 @@
 
 from dataclasses import replace
 
-from twisted.internet.defer import Deferred
+import pytest
+from twisted.internet.defer import CancelledError, Deferred
 from twisted.internet.task import Clock
 
-from evennia_ai.errors import OutcomeUnknown
+from evennia_ai.errors import OutcomeUnknown, StoreUnavailable, ToolError
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import ToolSpec
 from evennia_ai.turn.react_loop import remember_earlier
 from evennia_ai.turn.reply_calls import unlogged
-from evennia_ai.turn.tool_execution import give_time, speech_call
+from evennia_ai.turn.tool_execution import FAILED, UNKNOWN, failed_call, give_time, speech_call
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 from tests.simulation.restart import after_restart
@@ -92,6 +93,12 @@ def test_an_act_that_may_have_been_done_is_not_done_again_after_a_crash():
     script.mind.answering.answer_all()
     assert given == []
     assert spoken(script) == ["So."]
+
+
+@pytest.mark.parametrize("error", [CancelledError(), StoreUnavailable("locked"), ToolError("no")])
+def test_an_act_whose_error_came_after_it_began_may_have_been_done(error):
+    assert failed_call(error, in_doubt=True).state == UNKNOWN
+    assert failed_call(error, in_doubt=False).state == FAILED
 
 
 def test_a_tool_without_effects_that_hangs_has_failed():

@@ -45,3 +45,17 @@ def test_it_stands_at_the_end_of_the_prompt_in_every_form(form):
         script.mind.answering.answer_all()
     ends = [request.messages[-1]["content"] for request in script.services.gateway.requests]
     assert [text.endswith("Answer in German.") for text in ends] == [True, True, False]
+
+
+@pytest.mark.parametrize("form", ["tools", "schema", "text"])
+def test_what_was_done_stands_before_it_but_in_the_native_form(form):
+    script = MemoryMind(ScriptedLLM([call("look", target="door"), call("say", text="Zu.")]))
+    script.mind.settings.profile = ModelProfile("test", client="openai", model="m", form=form)
+    script.services.toolbox.behaviours["look"] = lambda context, arguments: "a shut door"
+    script.hears("Ist die Tür auf?")
+    script.mind.answering.answer_all()
+    last = script.services.gateway.requests[-1].messages[-1]
+    assert ("Answer in German." in last["content"], last["role"] == "tool") == (
+        form != "tools",
+        form == "tools",
+    )

@@ -1,7 +1,10 @@
 """What waits in the inbox is taken in order and never lost."""
 
+import pytest
 from twisted.internet.defer import Deferred
 
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import ProviderUnavailable
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
@@ -55,6 +58,20 @@ def test_old_words_expire_with_a_reason_and_are_not_answered():
     assert model.requests == []
 
 
+@pytest.mark.parametrize(
+    ("age_s", "present", "told"), [(301, ANN, True), (301, BOB, False), (3_601, ANN, False)]
+)
+def test_who_is_still_there_is_told_that_words_of_the_last_hour_were_not_heard(
+    age_s, present, told
+):
+    script = MemoryMind(ScriptedLLM())
+    script.hears("hello?")
+    script.services.world.present = frozenset({present})
+    script.services.clock.advance(age_s)
+    script.mind.answering.answer_all()
+    assert script.life.told == [("unheard", ANN)] * told
+
+
 def test_who_has_left_is_answered_when_he_comes_back_in_time():
     script = MemoryMind(ScriptedLLM([call("say", text="there you are")]))
     script.services.world.present = frozenset()
@@ -66,15 +83,39 @@ def test_who_has_left_is_answered_when_he_comes_back_in_time():
     assert script.mind.states() == {"wait for me": "answered"}
 
 
+def test_who_leaves_before_the_model_failed_is_answered_when_he_comes_back():
+    failing = Deferred()
+    script = MemoryMind(ScriptedLLM([failing, call("say", text="there you are")]))
+    script.hears("wait for me")
+    script.mind.answering.answer_all()
+    script.services.world.present = frozenset()
+    failing.callback(ProviderUnavailable("down"))
+    assert script.mind.states() == {"wait for me": "waiting"}
+    assert [turn.outcome for turn in script.mind.turns.turns] == ["unheard"]
+    script.services.world.present = frozenset({ANN})
+    script.mind.answering.answer_all()
+    assert script.mind.states() == {"wait for me": "answered"}
+
+
 def test_an_answer_that_may_have_been_heard_before_a_crash_is_closed_by_an_excuse():
     model = ScriptedLLM([])
     script = MemoryMind(model)
+    script.settings.profile = ModelProfile("far", client="openai", model="m")  # with a stand-in
     number = script.hears("what did you say?")
     script.mind.inbox.close([number], "doubtful")
     script.mind.answering.answer_all()
     assert script.mind.inbox.rows[0].state == "excused"
     assert [text for _, text, _ in script.services.toolbox.spoken] == ["(fallback)"]
     assert model.requests == []
+
+
+def test_lines_that_wait_beside_a_doubtful_one_are_answered_after_its_excuse():
+    script = MemoryMind(ScriptedLLM([call("say", text="Ale.")]))
+    script.hears("what have you?")
+    script.mind.inbox.close([script.hears("what did you say?")], "doubtful")
+    script.mind.answering.answer_all()
+    assert list(script.mind.states().values()) == ["answered", "excused"]
+    assert [text for _, text, _ in script.services.toolbox.spoken] == ["(fallback)", "Ale."]
 
 
 def test_a_second_attempt_finds_its_words_in_the_log_once():

@@ -99,6 +99,21 @@ def test_an_excuse_to_a_whisper_is_told_and_stored_in_private():
     assert script.conversation.messages[-1]["metadata"]["private"]
 
 
+def test_only_those_who_were_told_an_excuse_in_private_are_known_to_have_heard_it():
+    script, _said = failing(lines=0)
+    for others in (False, True):
+        script.services.gateway.add(ProviderUnavailable("down"), call("noop"))
+        script.whispered(SECRET)
+        script.mind.answering.answer_all()
+        if others:
+            script.hears("hello", audience=frozenset({ANN, BOB}))
+            script.services.world.present = frozenset({ANN, BOB})
+        else:
+            script.whispered("hello")
+        script.mind.answering.answer_all()
+        assert bool(script.services.gateway.requests[-1].scene.excuses) is not others
+
+
 def test_an_excuse_is_in_no_summary():
     script, said = failing(lines=8, max_context_tokens=2_000, max_reply_tokens=100)
     for number in range(12):

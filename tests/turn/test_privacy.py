@@ -1,11 +1,16 @@
 """A whisper stays between its parties, in prompts and in what is said (P9)."""
 
 import json
+from itertools import permutations, product
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.config import AssistantConfig
+from evennia_ai.messages import WHISPERED, is_private
+from evennia_ai.ports import ToolResult
+from evennia_ai.sleep.compaction import compact_conversation_history
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.minds import MemoryMind
@@ -50,6 +55,27 @@ def test_words_made_from_a_private_prompt_stay_private_though_they_were_said_alo
     assert "what did I tell you?" in prompt_for(script, BOB)
 
 
+def test_the_first_whisper_makes_its_own_prompt_private():
+    script = after_a_whisper()
+    assert [request.trace.private for request in script.services.gateway.requests] == [True]
+
+
+def test_what_reached_only_some_is_known_to_them_alone():
+    script = script_with(call("whisper", text=SECRET), call("say", text="Good evening, all."))
+    script.services.world.present = frozenset({ANN, BOB})
+    reached = ToolResult("done", WHISPERED, frozenset({ANN}))
+    script.services.toolbox.behaviours["whisper"] = lambda context, a: reached
+    for line in ("hello", "and good evening"):
+        script.hears(line, audience=frozenset({ANN, BOB}))
+        script.mind.answering.answer_all()
+    acts = [m["metadata"] for m in script.log.messages if m["role"] != "user"]
+    assert [(meta["private"], meta["audience"]) for meta in acts] == [
+        *[(True, [ANN])] * 2,
+        *[(False, [ANN, BOB])] * 2,
+    ]
+    assert SECRET in prompt_for(script, ANN) and SECRET not in prompt_for(script, BOB)
+
+
 def test_tools_are_told_that_a_prompt_held_something_private():
     seen = []
     script = after_a_whisper()
@@ -89,6 +115,60 @@ def test_a_whisper_to_a_trusting_character_is_answered_by_a_whisper():
     script.whispered(SECRET)
     script.mind.answering.answer_all()
     assert seen == [(True, False, frozenset({ANN}))]
+
+
+ALOUD = "call me the Heron of Kell"
+
+
+def after_both(order, wait, speaker):
+    """Ann whispers, and somebody speaks aloud; both wait for one tick, or one ends the other."""
+    script = script_with(*[call("say", text="I see.")] * 2)
+    script.services.world.present = frozenset({ANN, BOB})
+    for kind in order:
+        if kind == "whisper":
+            script.whispered(SECRET)
+        else:
+            script.hears(ALOUD, speaker, NAMES[speaker], frozenset({ANN, BOB}))
+        if not wait:
+            script.mind.answering.answer_all()
+    script.mind.answering.answer_all()
+    return script
+
+
+def compacted(script):
+    """Compact all but the last message; return the requests for summaries."""
+    asked = len(script.services.gateway.requests)
+    script.hears("fog " * 600, addressed=False)
+    script.services.gateway.add(call("noop"))
+    script.hears("And now?", BOB, "Bob", frozenset({BOB, ANN}))
+    script.mind.answering.answer_all()
+    script.services.gateway.add(*["They talked of this and that."] * 4)
+    done = []
+    compact_conversation_history(script, script, True, keep_recent=1).addBoth(done.append)
+    assert done[0]["success"] is True
+    return [str(one.messages) for one in script.services.gateway.requests[asked + 1 :]]
+
+
+@pytest.mark.parametrize(
+    ("order", "wait", "speaker"),
+    [*product(permutations(["whisper", "say"]), (True, False), (ANN, BOB))],
+)
+def test_a_line_said_aloud_is_public_whatever_was_whispered_before(order, wait, speaker):
+    script = after_both(order, wait, speaker)
+    heard = {m["content"]: is_private(m) for m in script.log.messages if m["role"] == "user"}
+    assert list(heard.values()) == [kind == "whisper" for kind in order]
+    for audience in ((BOB,), (CEL,), (ANN, BOB)):
+        assert ALOUD in prompt_for(script, *audience)
+        assert SECRET not in prompt_for(script, *audience)
+    public, *others = compacted(script)
+    assert ALOUD in public and SECRET not in public
+    assert ALOUD not in str(others)
+    script.services.gateway.add(call("say", text="I do."))
+    script.hears("do you know the Heron of Kell, and of gold under a stone?", BOB, "Bob")
+    script.services.world.present = frozenset({BOB})
+    script.mind.answering.answer_all()
+    asked = str(script.services.gateway.requests[-1].messages)
+    assert ALOUD in asked and SECRET not in asked
 
 
 speakers = st.sampled_from([ANN, BOB, CEL])

@@ -4,7 +4,7 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig
-from evennia_ai.errors import NothingDone, ProviderRejected, ProviderUnavailable
+from evennia_ai.errors import NothingDone, ProviderRejected, ProviderUnavailable, TurnAborted
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.conversation.react import GAVE_UP
 from tests.minds import MemoryMind
@@ -182,6 +182,16 @@ def test_every_act_has_its_intent_before_and_its_outcome_after():
     script.hears("hi")
     run(script)
     assert seen == [["intended"]]
+    assert [act.state for act in script.mind.turns.acts] == ["done"]
+
+
+def test_a_lease_that_was_lost_during_an_act_ends_its_turn_unanswered():
+    script, _ = assistant(call("say", text="Hello!"))
+    script.services.toolbox.behaviours["say"] = lambda context, a: script.turns.lose_lease()
+    script.hears("hi")
+    with pytest.raises(TurnAborted):
+        run(script)
+    assert script.mind.states() == {"hi": "claimed"}
     assert [act.state for act in script.mind.turns.acts] == ["done"]
 
 

@@ -1,11 +1,15 @@
 """What a talk is told of the moment: once, to those who may know it, and never of what is gone."""
 
+from types import SimpleNamespace
+
 import pytest
 
-from evennia_ai.config import AssistantConfig
+from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import Heard, Situation
 from evennia_ai.mind.dry_run import next_step, run_dry
+from evennia_ai.policy.conversation.character import LoreEntry
+from evennia_ai.policy.log_lines import HIDDEN, Amendment
 from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.minds import MemoryMind
@@ -59,6 +63,26 @@ def test_what_is_recalled_for_a_whisper_is_in_no_prompt_for_others(mira):
     assert "the mayor's" in str(talk(mira, "Who owned the ruby?"))
 
 
+@pytest.mark.parametrize("pinned", [True, False])
+def test_a_private_memory_makes_the_prompt_private(mira, pinned):
+    told = "Ann hid the ruby in the well."
+    mira.journal.add(told, audience=["#5"], source_entity="#5", pinned=pinned)
+    for present in (ANN, BOTH):
+        mira.services.world.present = present
+        talk(mira, "Where is the ruby?")
+        request = mira.services.gateway.requests[-1]
+        knows = "the well" in str(request.messages)
+        assert [knows, request.trace.private] == [present == ANN] * 2
+
+
+def test_lore_that_a_whisper_touched_is_in_no_prompt_for_others(mira):
+    mira.mind.settings.profile = ModelProfile("far", client="openai", model="m")
+    mira.services.world.known = [LoreEntry("The ruby", "A ruby lies in the mill race.")]
+    assert "mill race" in str(talk(mira, "Where is the ruby?", whisper=True))
+    assert "mill race" not in str(talk(mira, "hello"))  # others would learn what was asked
+    assert "mill race" in str(talk(mira, "Well?", whisper=True))
+
+
 def test_its_authors_are_those_of_the_prompt(mira):
     mira.journal.add("Cay keeps bees.", source_entity="#9", speakers=["#9"], pinned=True)
     talk(mira, "Who keeps bees?")
@@ -66,12 +90,16 @@ def test_its_authors_are_those_of_the_prompt(mira):
     assert "#9" in mira.services.gateway.requests[-1].authors
 
 
-@pytest.mark.parametrize("change", ["removed", "edited", "confided"])
-def test_a_memory_that_is_gone_or_changed_stands_in_no_later_prompt(mira, change):
-    entry = mira.journal.add("Cay keeps bees.", pinned=True)
+@pytest.mark.parametrize("change", ["removed", "withheld", "edited", "confided"])
+def test_a_memory_that_is_gone_or_changed_stands_in_no_later_prompt(mira, change, monkeypatch):
+    entry = mira.journal.add("Cay keeps bees.", pinned=True, source_seqs=[1])
     assert "Cay keeps bees." in str(talk(mira, "Who keeps bees?"))
     if change == "removed":
         mira.journal.remove(entry)
+    elif change == "withheld":  # a builder hid the line that it was made of
+        hidden = Amendment(1, 1, HIDDEN, "2026-01-01T00:00:00+00:00")
+        amendments = SimpleNamespace(shown={1: hidden})
+        monkeypatch.setattr(type(mira.journal), "amendments", amendments)
     else:
         words = {"content": "Cay has ducks."} if change == "edited" else {"audience": ["#6"]}
         mira.journal.update(entry, **words)

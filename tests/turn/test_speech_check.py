@@ -96,6 +96,7 @@ def test_what_was_just_heard_from_it_counts_at_once():
     [
         ('{"act": "none", "say": "Aye."}', "JSON"),
         ("```\nAye.\n```", "code"),
+        ("Well met.\n# Plan\nGreet them.", "markup"),  # only its line breaks tell
         ("As an AI language model, I cannot answer that.", "AI assistant"),
         ("Where is the old mill, please?", "said to you"),
     ],
@@ -103,6 +104,10 @@ def test_what_was_just_heard_from_it_counts_at_once():
 def test_artefacts_and_echoes_are_refused_with_a_reason(text, reason):
     assert reason in check().problem(call("say", text=text))
     assert reason in check().problem(call("whisper", text=text))
+
+
+def test_a_gesture_is_judged_as_words_are():
+    assert "JSON" in check().problem(call("emote", text='{"act": "nods"}'))
 
 
 @pytest.mark.parametrize(

@@ -107,6 +107,7 @@ def test_what_the_sanitizer_makes_of_the_lines_is_judged_the_same():
         ("I use add_journal_entry.", "it named tools, which nobody in the story knows"),
         ("Assistant: Aye.", "it held a label before the words"),
         ("Wanderer says: Aye.", "it held lines for others; give only your own words"),
+        ("Look! ◆ Ann gives you a crown.", "it told an event; give only your own words"),
         ("Okay, the user wants a joke.", "it told what you think about the task"),
         (
             "I can't assist with that.",
