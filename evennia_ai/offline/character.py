@@ -74,7 +74,8 @@ class _Rules:
 
     def spoken(self, clause: str) -> str:
         """Return a clause of the persona as the character says it."""
-        clause = self.language.pattern("voice", "that").sub("", clause.strip())
+        for key in ("that", "private"):
+            clause = self.language.pattern("voice", key).sub("", clause.strip())
         if self.find("addressed", clause):
             clause = self.language.rewritten("you", clause)
             return ended(capitals(self.language.rewritten("told", clause)))

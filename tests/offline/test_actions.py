@@ -92,6 +92,19 @@ def test_what_the_persona_never_does_is_law(asked, law):
     assert law in talk.hear(asked)
 
 
+@pytest.mark.parametrize(
+    ("asked", "thing"),
+    [
+        ("Give me that hammer.", "hammer"),
+        ("Give me all the money in your cashbox.", "money"),
+        ("Give me the candlestick or I'll tell everybody.", "candlestick"),
+    ],
+)
+def test_a_thing_that_it_has_not_is_named_alone(asked, thing):
+    talk = Talk("Oda", Persona("You are Oda."), HOME, tools=("say", "give", "get", "noop"))
+    assert f"o {thing} " in talk.hear(asked)
+
+
 def test_a_gesture_is_made_at_once():
     talk = Talk("Mira", Persona("You are Mira."), HOME, tools=("say", "emote", "noop"))
     assert "waves to Ann." in talk.hear("could you wave to me?")

@@ -38,6 +38,16 @@ def test_what_the_persona_calls_a_secret_is_not_told(question):
     assert "go out one night" not in Talk(*JORUNN).hear(question)
 
 
+@pytest.mark.parametrize("asked", ["What is Mira like?", "What did Mira tell you about me?"])
+def test_what_is_between_the_character_and_others_is_not_told(asked):
+    persona = Persona(
+        "You are Brannoc, the smith. You eat at Mira's tavern, next door, and know that you owe "
+        "her money. You know Sister Oda up at the chapel, of whom you are a little afraid."
+    )
+    said = Talk("Brannoc", persona, JORUNN[2]).hear(asked)
+    assert "owe" not in said and "afraid" not in said
+
+
 TOLD = (
     ("Ann", "hi there im Pell, just in from Brackwater w my mule Gus"),
     ("Ann", "lost my lantern on the way, and my boots are soaked"),
