@@ -91,11 +91,7 @@ class MemorySearch:
     """Searches what one character remembers, for staff."""
 
     def __init__(
-        self,
-        who: Identity,
-        log: Conversation,
-        memories: Callable[[], Memories],
-        services: Services,
+        self, who: Identity, log: Conversation, memories: Callable[[], Memories], services: Services
     ) -> None:
         self._who, self._log, self._memories, self._services = who, log, memories, services
 

@@ -106,11 +106,7 @@ class EntityConsolidation:
 
     @inlineCallbacks
     def _ask(
-        self,
-        profiles: EntityProfiles,
-        group: Group,
-        observations: Sequence[Record],
-        entity: str,
+        self, profiles: EntityProfiles, group: Group, observations: Sequence[Record], entity: str
     ) -> Steps[tuple[Synthesis, bool]]:
         """Ask a model for attributes.
 

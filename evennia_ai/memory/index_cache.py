@@ -65,12 +65,7 @@ class IndexCache:
     def _make(self, who: Identity, lines: Lines, name_of: Callable[[str], str]) -> RecallIndex:
         character = who.character
         return RecallIndex(
-            character.journal,
-            character.ai_profiles,
-            self._embedder(),
-            name_of,
-            lines,
-            who.name,
+            character.journal, character.ai_profiles, self._embedder(), name_of, lines, who.name
         )
 
     def of_scope(self, scope: str) -> RecallIndex:

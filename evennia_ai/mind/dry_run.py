@@ -16,14 +16,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai.config.fields import AssistantConfig
 from evennia_ai.config.profiles import ModelProfile
 from evennia_ai.errors import ProviderError
-from evennia_ai.messages import (
-    Audience,
-    Authors,
-    Heard,
-    InboxEvent,
-    Message,
-    ToolCallRequest,
-)
+from evennia_ai.messages import Audience, Authors, Heard, InboxEvent, Message, ToolCallRequest
 from evennia_ai.mind import Mind, Surroundings
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.context.projection import Sizes

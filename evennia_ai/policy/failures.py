@@ -218,8 +218,7 @@ TABLE = (
         rf"{SUBJECT}(?: is| are)?(?: \w+)? too (?:long|large|big)\b",
     ),
     too_long(
-        "Volcengine, Zhipu",
-        rf"{SUBJECT} exceed(?:s|ed)? (?:the )?(?:max|maximum|limit|allowed)\b",
+        "Volcengine, Zhipu", rf"{SUBJECT} exceed(?:s|ed)? (?:the )?(?:max|maximum|limit|allowed)\b"
     ),
     too_long("llama-cpp-python", r"\btoo many (?:input |prompt )?tokens\b"),
     too_long("GitHub Models", r"\btoo large for\b.{0,60}\bmodel\b"),

@@ -107,10 +107,7 @@ class Summariser:
         asked = replace(terms, authors=terms.authors or of_messages(stated))
         request = self._request(wire, (previous, *lines), trace, asked)
         reply: LLMReply = yield self._calls.apart(
-            request,
-            TASK_SUMMARY,
-            terms.profile or self._calls.summary_profile,
-            terms.deadline_at,
+            request, TASK_SUMMARY, terms.profile or self._calls.summary_profile, terms.deadline_at
         )
         text = strip_reasoning(reply.content).strip()
         tokens = estimate_tokens(previous) + sum(map(stored_tokens, messages_to_compact))

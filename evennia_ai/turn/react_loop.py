@@ -204,11 +204,7 @@ class ReActLoop:
         return StepReply(reply, prepared.calls)
 
     def prepare(
-        self,
-        turn: TurnRecord,
-        context: PromptContext,
-        deadline_at: float,
-        progress: Progress,
+        self, turn: TurnRecord, context: PromptContext, deadline_at: float, progress: Progress
     ) -> Prepared:
         """Return the next request of a turn, for those who would hear the answer now."""
         step, audience = progress.loop.step + 1, self._acts.audience_now(turn)

@@ -28,12 +28,7 @@ from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record, is_known_to, time_of
 from evennia_ai.policy.records.shared_memory import HEARSAY
-from evennia_ai.policy.retrieval.exchange import (
-    FIRST_PERSON,
-    TEXTS_KNOWN,
-    same_subject,
-    subject_of,
-)
+from evennia_ai.policy.retrieval.exchange import FIRST_PERSON, TEXTS_KNOWN, same_subject, subject_of
 from evennia_ai.policy.retrieval.words import find_words, is_small_talk, undressed
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens

@@ -73,11 +73,7 @@ class Acts:
         return turn.audience if turn.private else self._world.listeners(self._who.character)
 
     def context_for(
-        self,
-        turn: TurnRecord,
-        audience: Audience,
-        private: bool,
-        allowed: frozenset[str] | None,
+        self, turn: TurnRecord, audience: Audience, private: bool, allowed: frozenset[str] | None
     ) -> ToolContext:
         """Return the context in which this step's tools run."""
         return ToolContext(
@@ -151,11 +147,7 @@ class Acts:
         return result
 
     def _store_outcome(
-        self,
-        act_id: int,
-        result: ToolResult,
-        as_logged: AsLogged,
-        locks: Sequence[LockAsked] = (),
+        self, act_id: int, result: ToolResult, as_logged: AsLogged, locks: Sequence[LockAsked] = ()
     ) -> Deferred[None]:
         """Store the outcome of an act, its messages and its locks; fails with StoreUnavailable."""
         record, text, asked = self._turns.record_outcome, result.text, stored_locks(locks)

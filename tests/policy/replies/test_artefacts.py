@@ -109,10 +109,7 @@ def test_what_the_sanitizer_makes_of_the_lines_is_judged_the_same():
         ("Wanderer says: Aye.", "it held lines for others; give only your own words"),
         ("Look! ◆ Ann gives you a crown.", "it told an event; give only your own words"),
         ("Okay, the user wants a joke.", "it told what you think about the task"),
-        (
-            "I can't assist with that.",
-            "it was the voice of an AI assistant, not your character's",
-        ),
+        ("I can't assist with that.", "it was the voice of an AI assistant, not your character's"),
         ("No, I do not. " * 9, "it said the same again and again"),
         ("You are Brannoc, the smith.", "it quoted your instructions"),
         (HEARD[1], "it held lines for others; give only your own words"),
