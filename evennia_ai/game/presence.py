@@ -44,6 +44,7 @@ class Presence:
         self._hear, self._life, self._clock, self._now = hear, life, clock, now
         self.last_talk_at: float | None = None
         self.news_at: float | None = None
+        self._came_at = 0.0  # in unix seconds, to the present place
         self._partners: dict[str, datetime] | None = None
         self._pausing: tuple[Deferred[bool], DelayedCall] | None = None
 
@@ -79,6 +80,7 @@ class Presence:
 
     def notice_place(self) -> None:
         """Wake after the character moved: players may wait for an answer there."""
+        self._came_at = self._now().timestamp()
         if self._life.is_on and self.players_near():
             self._life.wake()
 
@@ -110,6 +112,10 @@ class Presence:
             return 0.0
         age_s = abs((self._now() - last).total_seconds())
         return 0.0 if age_s > self._settings.config.conversation_timeout else last.timestamp()
+
+    def came_behind(self, dbref: str) -> float:
+        """Return when the character walked in here behind somebody, in unix seconds; 0 if never."""
+        return self._came_at if leader_id(self._who.character) == dbref else 0.0
 
     def pause(self, seconds: float) -> Deferred[bool]:
         """Fire with True after some seconds, with False if `end_pause` comes first."""

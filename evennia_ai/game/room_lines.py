@@ -121,12 +121,14 @@ class RoomLine:
     def _listener(self, obj: Any, names: bool) -> Listener:
         mind = self._minds.get(obj.dbref)
         is_receiver = self.line.kind != GIVE or obj is self.first
+        last = mind.company.last_exchange_with(self.speaker.dbref) if mind else 0.0
         return Listener(
             id=obj.dbref,
             named=named(obj, self.speaker) if names else None,
             is_player=bool(obj.has_account),
             may_answer=bool(mind and is_receiver and obj.dbref not in self.muted),
-            last_exchange=mind.company.last_exchange_with(self.speaker.dbref) if mind else 0.0,
+            last_exchange=last,
+            came_along=mind is not None and mind.company.came_behind(self.speaker.dbref) > last,
             max_hops=mind.settings.config.max_hops if mind else 0,
         )
 

@@ -65,6 +65,22 @@ def test_a_follower_is_dismissed_from_afar(game, follower, ann, tavern):
     assert leader_id(follower) == ""
 
 
+def test_who_lives_there_is_spoken_to_before_a_follower(game, follower, ann, tavern):
+    otto = game.assistant("Otto", tavern)
+    walk(game, ann, "in")
+    assert follower.location is tavern
+    for line, answers in (
+        ("good day, what do you sell?", otto),
+        ("Mira, what do you say?", follower),
+        ("and is it cheap?", follower),
+    ):
+        game.model.add(call("say", text="Well."))
+        ann.forget()
+        ann.do(f"say {line}")
+        game.run(1)
+        assert f'{answers.key} says, "Well."' in ann.heard()
+
+
 def test_dismissing_names_who_does_not_follow(game, follower, ann):
     assert ann.told("dismiss Otto") == "Otto does not follow you."
     assert leader_id(follower) == ann.dbref

@@ -44,6 +44,14 @@ HERE = assistant(MIRA, "Mira", "barkeep")
 PLAYER = person(BOB, "Bob", is_player=True)
 
 
+def test_one_that_came_along_answers_if_nobody_lives_here_or_it_is_named():
+    along = replace(HERE, last_exchange=9.0, came_along=True)
+    host = assistant("#5", "Otto")
+    assert decide("good day", [along]).answering.keys() == {MIRA}
+    assert decide("good day", [along, host]).answering.keys() == {"#5"}
+    assert decide("Mira, good day", [along, host]).answering.keys() == {MIRA}
+
+
 @pytest.mark.parametrize(
     ("text", "line", "mira", "addressed"),
     [

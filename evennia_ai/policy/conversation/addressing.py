@@ -53,6 +53,8 @@ class Listener:
     may_answer: bool = False
     # Time of the last exchange with the speaker in Unix seconds, 0 for none.
     last_exchange: float = 0.0
+    # True for one that walked in behind the speaker, and has not been spoken to here.
+    came_along: bool = False
     max_hops: int = 3  # the assistant's limit of answers in a row among assistants
 
 
@@ -132,6 +134,7 @@ def answer_unnamed(
 ) -> Verdict:
     """Decide on words that name nobody: at most one assistant answers."""
     in_company = any(one.is_player and one not in able for one in listeners)
+    able = [one for one in able if not one.came_along] or able  # whoever was here goes first
     in_talk = any(one.last_exchange for one in able)
     text = line.text if line.kind == SAY else ""
     for applies, reason in (
