@@ -79,9 +79,10 @@ class TableTurns:
     ) -> TurnRecord:
         """Open a turn, claim its events, and store these and overheard ones as messages."""
         if self._is_in_doubt:
-            self.recover()
-            known = models.Event.objects.filter(id__in=[event.id for event in events])
-            events = [event_from_row(row) for row in known.order_by("id")]
+            with store_errors():
+                self.recover()
+                known = models.Event.objects.filter(id__in=[event.id for event in events])
+                events = [event_from_row(row) for row in known.order_by("id")]
         with self._transaction():
             turn = models.Turn.objects.create(
                 assistant_id=self.assistant_id,
