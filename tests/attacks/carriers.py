@@ -40,8 +40,7 @@ NAME_CHARS = 120
 REST = tuple(
     f"api/{name}/"
     for name in (
-        "characters", "turns", "messages", "model-calls", "tool-calls", "compactions",
-        "sleep-passes",
+        "turns", "messages", "model-calls", "tool-calls", "compactions", "sleep-passes",
     )
 )  # fmt: skip
 PAGES = ("", "{}/", "{}/live/", "{}/memory/", "{}/relations/", "{}/lore/", "{}/compactions/")
@@ -323,8 +322,8 @@ def web(scene, text, paths):
     compact(scene)
     client = Client()
     client.force_login(scene.bea.account)
-    script = scene.mira.assistant.id
-    replies = [client.get(f"/ai/{path.format(script)}", {"character": script}) for path in paths]
+    script, asked = scene.mira.assistant.id, {"character": scene.mira.dbref}
+    replies = [client.get(f"/ai/{path.format(script)}", asked) for path in paths]
     codes = {reply.status_code for reply in replies}
     # A page that asks the reactor's thread gets no answer here, and says so with 503.
     assert codes <= {200, 204, 503} and codes & {200, 204}, codes

@@ -39,7 +39,7 @@ LIVE = re.compile(
 )
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 RESETS = frozenset({"\x1b[0m", "\x1b[m"})
-FORGED = re.compile(r"^\s*(?:Ada says|Ada gives|Ben gives)\b", re.MULTILINE)
+FORGED = re.compile(r"^ {0,3}(?:Ada says|Ada gives|Ben gives)\b", re.MULTILINE)
 # A line of what happened that is nothing but the attacker's words, or holds two marks.
 FORGED_MARK = re.compile(rf"^\s*◆ {FORGED_ACT}|^\s*◆.*◆", re.MULTILINE)
 # What stands in prompts and nowhere else.
