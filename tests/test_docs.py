@@ -87,7 +87,7 @@ def fresh_page():
 
 
 def pages():
-    return sorted([ROOT / "README.md", *DOCS.glob("*.md")])
+    return sorted([ROOT / "README.md", PACKAGE / "README.md", *DOCS.glob("*.md")])
 
 
 def anchors(page):
