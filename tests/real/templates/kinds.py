@@ -140,7 +140,7 @@ def compaction(model: str) -> dict[str, Case]:
 
 def extraction(model: str) -> dict[str, Case]:
     noted = call("add_journal_entry", content="Annika owes forty crowns.")
-    script = with_talk(assistant(model, noted, call("noop"), window=9_000))
+    script = with_talk(assistant(model, noted, call("noop"), window=6_500))
     done: list[Any] = []
     run_pre_compaction_extraction(script, script).addBoth(done.append)
     assert done[0]["facts_recorded"] == 1, done
