@@ -56,6 +56,18 @@ def snapshot(script):
     return json.dumps([script.conversation.messages, list(script.conversation.view())])
 
 
+def being_summed_up(*earlier):
+    """Return an assistant while its summary is made, that summary, and what will come of it."""
+    late, results = Deferred(), []
+    script = make_script([*earlier, late])
+    for _ in earlier:
+        talk(script, 60)
+        sleep(script)
+    talk(script, 60)
+    compact_conversation_history(script, script).addBoth(results.append)
+    return script, late, results
+
+
 class TestCompactConversationHistorySkips:
     def test_disabled_also_where_it_is_forced(self):
         script = make_script(compact_enabled=False)
@@ -245,24 +257,14 @@ class TestCompactConversationHistoryExecution:
         assert sleep(script, force=True)["rung"] == "summary"
 
     def test_what_arrives_while_the_summary_is_made_is_kept(self):
-        late = Deferred()
-        script = make_script([late])
-        talk(script, 60)
-        results = []
-        compact_conversation_history(script, script).addBoth(results.append)
+        script, late, results = being_summed_up()
         talk(script, 1, length=1)
         late.callback(LLMReply(SUMMARY))
         assert results[0]["success"]
         assert script.conversation.view()[-2]["content"].startswith("Ann says: line 0 word")
 
     def test_an_undo_while_the_summary_is_made_leaves_no_message_out_of_reach(self):
-        late = Deferred()
-        script = make_script([SUMMARY, late])
-        talk(script, 60)
-        sleep(script)
-        talk(script, 60)
-        results = []
-        compact_conversation_history(script, script).addBoth(results.append)
+        script, late, results = being_summed_up(SUMMARY)
         script.conversation.undo()
         before = snapshot(script)
         late.callback(LLMReply(SUMMARY))
@@ -270,11 +272,7 @@ class TestCompactConversationHistoryExecution:
         assert snapshot(script) == before
 
     def test_words_that_are_forgotten_while_they_are_summed_up_are_not_kept(self):
-        late = Deferred()
-        script = make_script([late])
-        talk(script, 60)
-        results = []
-        compact_conversation_history(script, script).addBoth(results.append)
+        script, late, results = being_summed_up()
         del script.conversation.messages[3]
         late.callback(LLMReply(SUMMARY))
         assert results[0]["success"] is False
@@ -282,13 +280,7 @@ class TestCompactConversationHistoryExecution:
 
     @pytest.mark.parametrize("rewritten", [True, False])
     def test_nothing_is_built_on_a_summary_whose_words_are_being_forgotten(self, rewritten):
-        late = Deferred()
-        script = make_script([SUMMARY, late])
-        talk(script, 60)
-        sleep(script)
-        talk(script, 60)
-        results = []
-        compact_conversation_history(script, script).addBoth(results.append)
+        script, late, results = being_summed_up(SUMMARY)
         (first,) = script.conversation.moves
         if rewritten:
             first.record = replace(first.record, summary={"public": "Somebody is a smith."})
