@@ -115,7 +115,7 @@ class Presence:
 
     def came_behind(self, dbref: str) -> float:
         """Return when the character walked in here behind somebody, in unix seconds; 0 if never."""
-        return self._came_at if leader_id(self._who.character) == dbref else 0.0
+        return self._came_at if self._came_at and leader_id(self._who.character) == dbref else 0.0
 
     def pause(self, seconds: float) -> Deferred[bool]:
         """Fire with True after some seconds, with False if `end_pause` comes first."""

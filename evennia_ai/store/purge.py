@@ -142,9 +142,7 @@ class TablePurge:
     def _marked(self, rows: Any) -> Any:
         """Return rows with ``over``, and with ``needed_by``, which is empty if nothing needs it."""
         rules = RULES.get(self.table)
-        needs = [
-            When(condition, then=Value(why)) for why, condition in (rules(self) if rules else ())
-        ]
+        needs = [When(need, then=Value(why)) for why, need in rules(self)] if rules else []
         return rows.annotate(
             over=Case(When(self._over, then=True), default=False),
             needed_by=Case(*needs, default=Value("")) if needs else Value(""),

@@ -29,7 +29,8 @@ from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record, is_known_to, time_of
 from evennia_ai.policy.records.shared_memory import HEARSAY
 from evennia_ai.policy.retrieval.exchange import FIRST_PERSON, TEXTS_KNOWN, same_subject, subject_of
-from evennia_ai.policy.retrieval.words import find_words, is_small_talk, undressed
+from evennia_ai.policy.retrieval.relevance import words_of_names
+from evennia_ai.policy.retrieval.words import is_small_talk, undressed
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import Conversation, Identity, Life, Memories, Related, Services, TurnRecord
@@ -165,9 +166,8 @@ class Recall:
             upto=wanted.upto,
         )
         found = [item for item in found if item.fit >= LEAST_FIT]
-        sources = {item.record["source_entity"] for item in found}
         name_of = partial(self._world.name_of, self._who.character)
-        names = frozenset(find_words(" ".join(map(name_of, sources))))
+        names = words_of_names((item.record["source_entity"] for item in found), name_of)
         candidates = [as_candidate(item.record, item.fit, names) for item in found]
         # Earlier questions answer nothing, and without the character's lines nor does what follows.
         return sorted(candidates, key=only_asks) if wanted.brief else candidates

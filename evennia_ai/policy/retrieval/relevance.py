@@ -7,7 +7,7 @@ usual k1 = 1.2 and b = 0.75.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -72,28 +72,32 @@ def newest_first(
     # If the query names a time, the order stays, because the ranking has put that time first.
     if find_spans(query, now.timestamp()):
         return list(records)
-    names = find_words(" ".join(name_of(record["source_entity"]) for record in records))
+    sources = [record["source_entity"] for record in records]
+    names = words_of_names(sources, name_of)
     told = [subject_of(told_by(record)) for record in records]
     subjects = [(words.difference(names), changed) for words, changed in told]
     times = [record.get("timestamp", "") for record in records]
-    sources = [record["source_entity"] for record in records]
 
     def is_alike(one: int, other: int) -> bool:
         older, newer = sorted((one, other), key=times.__getitem__)
         same = sources[one] == sources[other] and subjects[one][0] and subjects[other][0]
         return bool(same) and same_subject(subjects[older][0], *subjects[newer])
 
-    ordered: list[int] = []
-    grouped: set[int] = set()
+    ordered, grouped = list[int](), set[int]()
     for first in range(len(records)):
-        later = (place for place in range(first + 1, len(records)) if place not in grouped)
         if first not in grouped:
+            later = (n for n in range(first + 1, len(records)) if n not in grouped)
             group = [first, *(place for place in later if is_alike(first, place))]
             grouped.update(group)
             ordered.append(max(group, key=times.__getitem__))
         if first not in ordered:
             ordered.append(first)
     return [records[place] for place in ordered]
+
+
+def words_of_names(sources: Iterable[str], name_of: Callable[[str], str]) -> frozenset[str]:
+    """Return the words of the names of some sources, each looked up once."""
+    return frozenset(find_words(" ".join(map(name_of, set(sources)))))
 
 
 def told_by(record: Mapping[str, Any]) -> str:
