@@ -78,7 +78,8 @@ class CmdAIStatus(AICommand):
             self.msg(f"|x{clean_output(name, 60)}:|n {line}")
         if asleep:
             self.msg(f"|xTimes in {self.reader.zone}.|n")
-        lines = model_lines([script.mind.settings.profile for script in scripts])
+        tell = self.services.endpoints.told
+        lines = model_lines([tell(script.mind.settings.profile) for script in scripts])
         for line in [*lines, *self.cache_lines(), *self.waiting_lines()]:
             self.msg(line)
         shared = list(self.shared_problems())

@@ -91,8 +91,10 @@ def test_who_says_how_much_a_model_can_read_is_told(service, admin, mira, settin
     service.endpoints = EndpointRegistry(lambda _profile: succeed(6_000), dict, lambda facts: None)
     home = ModelProfile("home", model="ours", base_url="http://localhost/v1")
     service.endpoints.learn(home, LLMReply("hi"), 1.0)
+    told = status(admin)  # also before its next turn reads the settings again
+    assert "Context window of home:ours: 6,000 tokens, as its endpoint tells." in told
+    assert line not in told
     mira.assistant.mind.settings.resolve()
-    assert "Context window of home:ours: 6,000 tokens, as its endpoint tells." in status(admin)
     assert usable_window(mira.assistant.config, mira.assistant.mind.settings.profile) == 6_000
 
 
