@@ -38,6 +38,7 @@ from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryArchiv
 from evennia_ai.sleep.compaction.request import (
     EMERGENCY,
     MANUAL,
+    OVERFLOW,
     SLEEP,
     STRIKES,
     CompactionRequest,
@@ -138,7 +139,7 @@ class Compactor:
 
     def decide(self, request: CompactionRequest, use: ContextUse) -> CompactionTask | Skip:
         """Decide what a request would do now. Nothing is done."""
-        view, limits = self._log.current, self._limits_for(request)
+        view, limits = self._log.current, self._limits_for(request, use)
         messages = view.messages
         plan = decide_compaction(
             use,
@@ -152,10 +153,12 @@ class Compactor:
             return plan
         return CompactionTask(request, use, view, messages, plan, limits)
 
-    def _limits_for(self, request: CompactionRequest) -> CompactionLimits:
+    def _limits_for(self, request: CompactionRequest, use: ContextUse) -> CompactionLimits:
         config = self._settings.config
+        # What was refused is more than the endpoint takes, whatever we know of its window.
+        window = min(use.used, use.window) if request.reason == OVERFLOW else use.window
         limits = CompactionLimits(
-            window=self._meter.estimated(self._meter.window),
+            window=self._meter.estimated(window),
             fixed=self._meter.sizes.overhead,
             reserve=self._meter.estimated(reserve(config)),
             target=config.compact_target,
