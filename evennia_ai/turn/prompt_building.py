@@ -62,10 +62,11 @@ from evennia_ai.turn.recall import Talk, fits
 
 LEAST_LINE_CHARS = 60
 SLOW_PLACE_CHARS = 60
+NEAR = 6  # messages before a question to a small model that are not shown again
 RECALL = "Name what you remember of it, word for word."
 # Share of the window kept for what is new. News within it never move the start of the talk.
 TAIL_ROOM = 1 / 8
-AGAIN = "(Your last reply was not spoken: {reason}. Answer anew, in other words, without it.)"
+AGAIN = "(Your last reply was not spoken: {reason}. Answer anew, in other words.)"
 
 
 @dataclass(frozen=True)
@@ -198,10 +199,12 @@ class PromptBuilder:
         situation = self._situation(context)
         rows = situation_rows(shown_scene(situation, asking.form), quarter_of(self._now()))
         late_tools = filter(None, map(asking.form.tell, asking.late_tools))
-        talk, upto = latest_talk(visible, lines), last_hidden(shown)
+        asks = brief and "?" in " ".join(lines[-1:])
+        # What a small model was told long ago it finds behind the question alone (measured).
+        talk, upto = latest_talk(visible, lines), last_hidden(shown[-NEAR:] if asks else shown)
         secret = any(map(is_private, shown))
         items = self._briefing.select(audience, talk, rows, tuple(late_tools), secret, upto, brief)
-        asks_back = brief and any(map(fits, items.recalled)) and "?" in " ".join(lines[-1:])
+        asks_back = asks and any(map(fits, items.recalled))
         # All new lines together have a character for each token of the window.
         said = tuple(shortened(lines, self._meter.window))
         hints = (RECALL * asks_back, self._language(asking, talk))

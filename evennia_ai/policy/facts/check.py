@@ -32,6 +32,7 @@ from evennia_ai.policy.facts.terms import (
     without_cues,
 )
 from evennia_ai.policy.retrieval.words import UNSPACED, find_words
+from evennia_ai.policy.texts import plain_words
 from evennia_ai.policy.tokens import estimate_tokens
 
 # What a promise or debt, a word, and a kind or term add to a fact's weight, and a question takes.
@@ -51,6 +52,13 @@ RECALLED = re.compile(
 )
 
 LEAST_WORDS = 3  # of a model's note
+HOLLOW_WORDS = 2  # that carry meaning, of an answer that tells nothing: "I don't remember that."
+ASKS_BACK = re.compile(r"\b(?:wh(?:at|o|om|ose|ere|en|ich|y)|how|remember|recall)\b", re.I)
+OF_ONESELF = re.compile(r"\b(?:I|my|me|mine|we|our)\b", re.I)
+# "What should I do?" and "Where can I sleep?" ask for no memory.
+OF_THE_FUTURE = re.compile(
+    r"\b(?:can|could|may|might|shall|should|must|will|would) (?:I|we)\b", re.I
+)
 NO_FACT = "That holds no fact: write a whole sentence, who did or said what. Nothing was noted."
 NOT_SAID = "Nobody said that just now. Nothing was noted."
 
@@ -189,3 +197,24 @@ def _fact_of(sentence: str, source: Source, own: str) -> Fact | None:
         is_question(sentence),
         source.nature,
     )
+
+
+def left_out(question: str, reply: str, recalled: Iterable[str], asker: str, own: str) -> str:
+    """Return what the asker once told and a hollow reply leaves out, "" for any other reply.
+
+    "I don't remember that." is one, if ``recalled``, the lines that the prompt showed, hold the
+    asker's words on the matter. Only English questions of the asker about themselves are judged.
+    """
+    wanted = (ASKS_BACK, OF_ONESELF)
+    if not all(one.search(question) for one in wanted) or OF_THE_FUTURE.search(question):
+        return ""
+    names = plain_words(own)
+    asked, said = (set(find_words(text, names, "en")) for text in (question, reply))
+    if len(said - asked) > HOLLOW_WORDS:
+        return ""
+    for found in filter(None, map(RECALLED.fullmatch, recalled)):
+        words, told = found["words"], set(find_words(found["words"], names, "en"))
+        is_told = found["speaker"] == asker and not (found["acted"] or is_question(words))
+        if is_told and told & asked and not (told - asked) & said:
+            return words
+    return ""

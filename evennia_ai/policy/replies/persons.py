@@ -160,6 +160,7 @@ BEFORE_ME = frozenset(
 UNCERTAIN = frozenset("we us our ours ourselves you".split())
 BY_ME = {"am": "are", "was": "were"}  # with "I" beside them
 LEAST_MEANING = 2  # words that carry meaning: "I am tired" anybody may say
+LEAST_RETOLD = 3  # of them, in words of the line in another order: "I promised you three baskets"
 
 
 class Turned(NamedTuple):
@@ -188,8 +189,8 @@ def turned(
         own: the persona; what it tells of the character, too, may be said.
         name: the character's name, by whose own lines nothing is judged.
 
-    Only copies of the recalled clauses, word for word and outside of quotation marks, are changed;
-    in other languages than English nothing is.
+    Only clauses with no other meaning than a recalled line has, outside of quotation marks, are
+    changed; in other languages than English nothing is.
     """
     text, problem = reply, ""
     known = frozenset(find_words(own, (), "en"))
@@ -198,11 +199,15 @@ def turned(
     for speaker, line in sorted(said, key=lambda claim: claim[0] != asker):
         if speaker == name or not is_english(line):
             continue
-        for clause in reversed(copied(text, line, known)):
+        meant = frozenset(find_words(f"{speaker} {line}", (), "en"))
+        for clause in reversed(copied(text, line, known, meant)):
             new = with_you(text, clause) if asker in ("", speaker) else ""
             if not new:
                 problem = f"it said of you what {speaker} told you about themselves"
-            text = new or text
+            # "You grew up in Tarn, Mira": the line called the character so.
+            text = (
+                re.sub(rf", {re.escape(name)}\b(?=\W|$)", "", new) if new and name else new or text
+            )
     return Turned(reply if problem else text, problem)
 
 
@@ -220,8 +225,11 @@ def clauses(text: str) -> list[Clause]:
     return [clause for clause in found if clause.words]
 
 
-def copied(text: str, line: str, known: frozenset[str]) -> list[Clause]:
-    """Return the parts of a text that copy what a line tells in the first person."""
+def copied(text: str, line: str, known: frozenset[str], meant: frozenset[str]) -> list[Clause]:
+    """Return the parts of a text that copy what a line tells in the first person.
+
+    ``meant`` holds the line's words with a meaning: a clause of no others tells the same anew.
+    """
     every = [clause.words for clause in clauses(line)]
     told = [words for words in every if tells_of_oneself(words, known)]
     whole = tuple(word for words in every for word in words)
@@ -231,7 +239,9 @@ def copied(text: str, line: str, known: frozenset[str]) -> list[Clause]:
         (first, _), (_, last) = clause.spans[0], clause.spans[-1]
         if not any(start < last and first < end for start, end in quoted):
             part = clause
-            if run_at(whole, clause.words) < 0:  # the first whole clause of the line in it
+            said = set(find_words(" ".join(clause.words), (), "en"))
+            retold = len(said) >= LEAST_RETOLD and said <= meant
+            if not retold and run_at(whole, clause.words) < 0:  # the line's first clause in it
                 places = ((run_at(clause.words, words), len(words)) for words in told)
                 at, length = next((place for place in places if place[0] >= 0), (0, 0))
                 part = Clause(clause.words[at : at + length], clause.spans[at : at + length])

@@ -169,6 +169,7 @@ RECALLED = (
     "Wanderer: I was born in the old mill, and we live in the blue house.",
     "Wanderer: you owe me seven nails",
     "Wanderer: Aye. I sell dried fish.",
+    "Wanderer: I promise to bring you three baskets of plums, for I want to paint old barns.",
     "2026-11-20: Ann: I keep two grey geese.",
     "Wanderer: I don't know what to do, I am tired.",
     "Mira: I keep the inn by the quay.",
@@ -193,11 +194,21 @@ MIRA = "You are Mira, who keeps the inn by the quay."
         ("I was born in the old mill.", "You were born in the old mill."),
         ("Hm. I was born in the old mill.", "Hm. You were born in the old mill."),
         ("You told me that I sail on the Kestrel.", "You told me that you sail on the Kestrel."),
+        ("I promised you three baskets of plums.", "You promised me three baskets of plums."),
+        ("I know that I wanted to paint old barns.", "I know that you wanted to paint old barns."),
     ],
 )
 def test_what_the_asker_told_of_themselves_is_told_with_you(reply, turned_round):
     assert turned(RECALLED, reply, "Wanderer", MIRA) == (turned_round, "")
     assert turned(RECALLED, reply) == (turned_round, "")
+
+
+def test_the_name_that_the_line_called_the_character_by_is_left_out():
+    told = ["Ann: I grew up in a village named Tarn, Sister Oda, in Skarn."]
+    reply = "Ah. I grew up in a village named Tarn, Sister Oda."
+    assert turned(told, reply, "Ann", "", "Sister Oda").words == (
+        "Ah. You grew up in a village named Tarn."
+    )
 
 
 @pytest.mark.parametrize(
