@@ -35,7 +35,7 @@ from evennia_ai.policy.replies.artefacts import (
     find_slip,
     own_label,
 )
-from evennia_ai.policy.replies.persons import Turned, is_english, is_no_gesture, turned
+from evennia_ai.policy.replies.persons import Turned, is_english, is_no_gesture, turned, uncalled
 from evennia_ai.policy.request_forms.wire_order import SPOKEN
 from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
 from evennia_ai.policy.texts import plain_words, sentences
@@ -142,12 +142,15 @@ class SpeechCheck:
         return self.problem(with_text(call, sentence)) in (REPEATED, ECHO)
 
     def in_person(self, call: ToolCallRequest) -> ToolCallRequest:
-        """Return a call with "you" for the "I" of whom it answers, where that is certain."""
+        """Return a call with "you" for the "I" of whom it answers, where that is certain.
+
+        It does not call itself by its name either, as lines do that it copies.
+        """
         text, around = text_of(call), self._told
         if around is None or call.name not in SPEECH or text is None:
             return call
         words = spoken_words(text, around.name, self._limit_chars)
-        made = self._turned(words).words
+        made = uncalled(self._turned(words).words, around.name)
         if made == words:
             return call
         return with_text(call, made)

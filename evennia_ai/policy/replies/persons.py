@@ -138,6 +138,18 @@ def called_in(sentence: str, names: Collection[str]) -> list[str]:
     return found
 
 
+def uncalled(words: str, own: str) -> str:
+    """Return words without the character's own name where it calls itself: "Marigold, Mira."."""
+    call = re.compile(rf", {re.escape(own)}(?=\s*(?:[.,!?;…]|\Z))")
+
+    def kept(sentence: str) -> str:
+        told = plain_words(sentence)
+        calls = OF_ONESELF.isdisjoint(told) or not YOU.isdisjoint(told)
+        return call.sub("", sentence) if calls else sentence
+
+    return "".join(map(kept, sentences(words))) if own and call.search(words) else words
+
+
 # --- I for you ------------------------------------------------------------------------------------
 
 TOKEN = re.compile(r"n['’]t\b|['’](?:m|s|re|ve|ll|d)\b|[^\W_](?:(?!n['’]t)[^\W_]|-(?=[^\W_]))*")
@@ -200,14 +212,12 @@ def turned(
         if speaker == name or not is_english(line):
             continue
         meant = frozenset(find_words(f"{speaker} {line}", (), "en"))
+        called = not YOU.isdisjoint(plain_words(line))
         for clause in reversed(copied(text, line, known, meant)):
-            new = with_you(text, clause) if asker in ("", speaker) else ""
+            new = with_you(text, clause, called) if asker in ("", speaker) else ""
             if not new:
                 problem = f"it said of you what {speaker} told you about themselves"
-            # "You grew up in Tarn, Mira": the line called the character so.
-            text = (
-                re.sub(rf", {re.escape(name)}\b(?=\W|$)", "", new) if new and name else new or text
-            )
+            text = new or text
     return Turned(reply if problem else text, problem)
 
 
@@ -261,8 +271,12 @@ def tells_of_oneself(words: Sequence[str], known: frozenset[str]) -> bool:
     return not ONESELF.isdisjoint(words) and len(meant) >= LEAST_MEANING and not meant <= known
 
 
-def with_you(text: str, clause: Clause) -> str:
-    """Return a text with the second person in a clause, "" where that is not certain."""
+def with_you(text: str, clause: Clause, called: bool) -> str:
+    """Return a text with the second person in a clause, "" where that is not certain.
+
+    ``called`` tells that the line, too, says "you", of the character; else the clause says it of
+    whoever is answered, and it stays.
+    """
     words, made = clause.words, text
     rest = plain_words(sentences(text[clause.spans[-1][0] :])[0])[1:]
     if "i" not in rest and not ONESELF.isdisjoint(rest):  # "I sell fish and mend my nets"
@@ -271,7 +285,9 @@ def with_you(text: str, clause: Clause) -> str:
         start, end = clause.spans[at]
         said = next(filter(lambda word: not is_adverb(word), reversed(words[:at])), "")
         by_me = "i" in (said, *words[at + 1 : at + 2])
-        if words[at] == "you" and said in BEFORE_ME:
+        if not called and words[at] in ("you", *SECOND):
+            new = text[start:end]
+        elif words[at] == "you" and said in BEFORE_ME:
             new = "me"
         elif words[at] in UNCERTAIN:
             return ""

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact, find_slip
-from evennia_ai.policy.replies.persons import QUOTE, clauses, is_no_gesture, turned
+from evennia_ai.policy.replies.persons import QUOTE, clauses, is_no_gesture, turned, uncalled
 from tests.growth import text_grows_like_a_square
 from tests.policy.replies.test_artefacts import LEGITIMATE
 
@@ -203,12 +203,25 @@ def test_what_the_asker_told_of_themselves_is_told_with_you(reply, turned_round)
     assert turned(RECALLED, reply) == (turned_round, "")
 
 
-def test_the_name_that_the_line_called_the_character_by_is_left_out():
-    told = ["Ann: I grew up in a village named Tarn, Sister Oda, in Skarn."]
-    reply = "Ah. I grew up in a village named Tarn, Sister Oda."
-    assert turned(told, reply, "Ann", "", "Sister Oda").words == (
-        "Ah. You grew up in a village named Tarn."
-    )
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        ("You grew up in Tarn, Sister Oda.", "You grew up in Tarn."),
+        ("Marigold, Sister Oda. A fine name!", "Marigold. A fine name!"),
+        ("You sleep there, Sister Oda, I think.", "You sleep there, I think."),
+        ("I am the one with the key, Sister Oda.", "I am the one with the key, Sister Oda."),
+        ("Ask Sister Oda.", "Ask Sister Oda."),
+    ],
+)
+def test_nobody_calls_themselves_by_name(words, shown):
+    assert uncalled(words, "Sister Oda") == shown
+
+
+def test_who_is_called_you_already_stays_so():
+    told = ["Ann: My grandfather Halvard drowned before I was born, Sister Oda."]
+    reply = "Your grandfather Halvard drowned before I was born."
+    right = "Your grandfather Halvard drowned before you were born."
+    assert turned(told, reply, "Ann").words == right
 
 
 @pytest.mark.parametrize(
