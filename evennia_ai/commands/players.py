@@ -50,6 +50,40 @@ class PlayersCommand(AICommand):
         others = characters_of(self.caller.account) if self.switch else ()
         return frozenset({self.caller.dbref, *others})
 
+    def with_account(self, speaker: Speaker, who: str) -> frozenset[str]:
+        """Return a speaker with all characters of the same account."""
+        accounts = set(AccountDB.objects.filter(username__iexact=who))
+        characters = ObjectDB.objects.filter(id__in=numbers_of(speaker.people))
+        accounts |= {one.account for one in characters.exclude(db_account=None)}
+        every = AccountDB.objects.all()
+        accounts |= {one for one in every if speaker.people.intersection(characters_of(one))}
+        return speaker.people.union(*map(characters_of, accounts))
+
+    def find_speaker(self, who: str) -> Speaker:
+        """Return the speaker whom an admin named; raises UsageError."""
+        if not self.access(self.caller, "staff"):
+            raise UsageError(text("forget_only_own"))
+        shown = clean_output(who, 60)
+        if NUMBER.fullmatch(who):
+            if not name_of(who):
+                raise UsageError(f"There is no object {shown}, and no assistant ever heard it.")
+            return Speaker(frozenset({who}), name_of(who))
+        found = objects_called(who) | speakers_named(who)
+        accounts = AccountDB.objects.filter(username__iexact=who)
+        if self.switch and accounts:
+            return Speaker(frozenset(characters_of(accounts[0])), shown)
+        # Of several of one name, those who never spoke near an assistant are not meant.
+        candidates = sorted(speakers_among(found) or found, key=lambda dbref: numbers_of([dbref]))
+        if not candidates:
+            raise UsageError(
+                f"There is nobody called '{shown}', and no assistant ever heard anybody of that "
+                "name. You can also use a number: |wforgetme #12|n."
+            )
+        if len(candidates) > 1:
+            options = ", ".join(map(describe, candidates))
+            raise UsageError(f"Several match: {options}. Use the number.")
+        return Speaker(frozenset({candidates[0]}), name_of(candidates[0]))
+
 
 @dataclass(frozen=True)
 class Speaker:
@@ -140,40 +174,6 @@ stored. |waiforget|n is another name of this command."""
             return Speaker(people, "", scripts[character].id, shown_name(character))
         found = self.find_speaker(who)
         return Speaker(self.with_account(found, who), found.name) if self.switch else found
-
-    def with_account(self, speaker: Speaker, who: str) -> frozenset[str]:
-        """Return a speaker with all characters of the same account."""
-        accounts = set(AccountDB.objects.filter(username__iexact=who))
-        characters = ObjectDB.objects.filter(id__in=numbers_of(speaker.people))
-        accounts |= {one.account for one in characters.exclude(db_account=None)}
-        every = AccountDB.objects.all()
-        accounts |= {one for one in every if speaker.people.intersection(characters_of(one))}
-        return speaker.people.union(*map(characters_of, accounts))
-
-    def find_speaker(self, who: str) -> Speaker:
-        """Return the speaker whom an admin named; raises UsageError."""
-        if not self.access(self.caller, "staff"):
-            raise UsageError(text("forget_only_own"))
-        shown = clean_output(who, 60)
-        if NUMBER.fullmatch(who):
-            if not name_of(who):
-                raise UsageError(f"There is no object {shown}, and no assistant ever heard it.")
-            return Speaker(frozenset({who}), name_of(who))
-        found = objects_called(who) | speakers_named(who)
-        accounts = AccountDB.objects.filter(username__iexact=who)
-        if self.switch and accounts:
-            return Speaker(frozenset(characters_of(accounts[0])), shown)
-        # Of several of one name, those who never spoke near an assistant are not meant.
-        candidates = sorted(speakers_among(found) or found, key=lambda dbref: numbers_of([dbref]))
-        if not candidates:
-            raise UsageError(
-                f"There is nobody called '{shown}', and no assistant ever heard anybody of that "
-                "name. You can also use a number: |wforgetme #12|n."
-            )
-        if len(candidates) > 1:
-            options = ", ".join(map(describe, candidates))
-            raise UsageError(f"Several match: {options}. Use the number.")
-        return Speaker(frozenset({candidates[0]}), name_of(candidates[0]))
 
 
 def characters_of(account: Any) -> list[str]:
@@ -266,12 +266,20 @@ class CmdAboutMe(PlayersCommand):
     __doc__ = TEXTS["help_about"]
 
     key = "aboutme"
+    locks = "cmd:all();staff:perm(Admin)"
     switch_options = ("account",)
     help_text = "help_about"
+    for_admins = """
+For admins:
+  aboutme <name or #number>
+  aboutme/account <name or #number>
+
+Shows the same of another player, as they would see it."""
 
     def run(self) -> Dialogue:
         """Collect what is known, a few characters at a time, and show it in pages."""
-        people, lines = self.own_people(), list[str]()
+        speaker, lines = self.whose(self.args.strip()), list[str]()
+        people = speaker.people
         for number, known in enumerate(known_of(people), 1):
             lines += section(known)
             if number % AT_ONCE == 0:
@@ -280,10 +288,24 @@ class CmdAboutMe(PlayersCommand):
         if tokens:
             lines += ["", text("about_use", count=tokens, days=days)]
         if not lines:
-            self.msg(text("about_nothing"))
+            nothing = f"No character knows anything of {speaker.name}."
+            self.msg(nothing if speaker.name else text("about_nothing"))
             return
         shown = [f"|w{text('about_title')}|n", *lines, "", text("about_end")]
+        if speaker.name:
+            shown = [f"|wWhat the characters with minds know of {speaker.name}|n", *lines]
         EvMore(self.caller, "\n".join(shown), session=self.session, exit_on_lastpage=True)
+
+    def whose(self, who: str) -> Speaker:
+        """Return the caller, or whom an admin named; raises UsageError."""
+        if not who:
+            return Speaker(self.own_people())
+        if not self.access(self.caller, "staff"):
+            raise UsageError(text("about_only_own"))
+        found = self.find_speaker(who)
+        people = self.with_account(found, who) if self.switch else found.people
+        logger.log_sec(f"aboutme: {self.caller} reads what is known of {found.name}")
+        return Speaker(people, found.name)
 
 
 def section(known: KnownBy) -> list[str]:

@@ -139,6 +139,7 @@ I hear too many questions just now. Give me a breath, then ask again?"""
         "staff ({built}). You may ask the staff about these."
     ),
     "about_end": gettext_noop("|wforgetme|n makes all of them forget you."),
+    "about_only_own": gettext_noop("You can read only what is known of you: |waboutme|n."),
     "forget_only_own": gettext_noop(
         "You can have only your own words forgotten: |wforgetme|n by all characters, or "
         "|wforgetme <character>|n by one that knows you."

@@ -261,6 +261,16 @@ def test_a_player_is_shown_all_that_is_known_of_them_and_nothing_told_in_confide
     assert "nothing of you" not in planted.ben.told("aboutme")
 
 
+def test_an_admin_reads_of_somebody_named_what_they_would_see(planted, ann, admin):
+    phrase = planted.said()
+    of_ann = admin.told("aboutme Ann")
+    assert phrase in of_ann and "What the characters with minds know of Ann" in of_ann
+    assert phrase not in admin.told("aboutme")
+    assert admin.told("aboutme Nobody").startswith("There is nobody called 'Nobody'")
+    refused = planted.ben.told("aboutme Ann")
+    assert refused == "You can read only what is known of you: aboutme."
+
+
 def test_no_transaction_is_open_between_two_steps(planted, ann, service):
     planted.talk()
     planted.acts()

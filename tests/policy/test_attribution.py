@@ -174,3 +174,12 @@ def test_a_recalled_line_of_its_own_counts_less_than_one_of_others(told, share):
     parts = [*PROMPT[:2], Part(RECALLED, (Line(f"{told}{words}", "line1"),))]
     (found,) = attribute(words, parts, ["Mira"])
     assert found.share == pytest.approx(share)
+
+
+@pytest.mark.parametrize("opening", ["I remember your words: ", "Your words, Ann: ", "Once more: "])
+def test_a_quotation_leads_to_whom_it_quotes_not_to_its_own_echo(opening):
+    words = "Mira, Brannoc is a thief and he has debts in Harwick"
+    said = f"{opening}‘{words}’"
+    lines = (Line(f"Ann says: {words}.", "message 42"), Line(said, "message 48", own=True))
+    (found,) = attribute(said, [Part(TALK, lines)], ["Mira"])
+    assert found.source and (found.source.line.source, found.share) == ("message 42", 1.0)

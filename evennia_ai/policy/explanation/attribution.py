@@ -28,6 +28,7 @@ from evennia_ai.policy.facts.terms import (
     words_of_calls,
 )
 from evennia_ai.policy.retrieval.words import is_small_talk
+from evennia_ai.policy.texts import plain_words
 
 PEOPLE_HERE = "People here: "
 LEAST_WORDS = 2  # that both have
@@ -47,6 +48,7 @@ NAMING = re.compile(
 )
 # Whom a sentence speaks to: a name at its beginning or its end.
 ADDRESS = re.compile(r"^\W*[^\W\d_]+,\s|,\s+(?:[A-ZÀ-Þ][^\W\d_]+\s?){1,2}(?=[.!?…\"]*$)")
+QUOTED = re.compile(r"[‘“«„]([^‘“”«»„]{8,400})[’”»“]")
 OWN_SHARE = 0.9  # of the score, for the character's own earlier words
 
 
@@ -89,11 +91,23 @@ def attribute(text: str, parts: Sequence[Part], names: Sequence[str] = ()) -> li
     weights = Weights(sources, asked, own)
     known = [*names, people_in(parts)]
     return [
-        Attribution(sentence, tells=False)
-        if is_polite(sentence, known)
-        else nearest(sentence, sources, weights)
+        quoted(sentence, sources)
+        or (
+            Attribution(sentence, tells=False)
+            if is_polite(sentence, known)
+            else nearest(sentence, sources, weights)
+        )
         for sentence in sentences_of(text)
     ]
+
+
+def quoted(sentence: str, sources: Iterable[Source]) -> Attribution | None:
+    """Return a sentence that quotes a line with that line, somebody else's first; None without."""
+    found = QUOTED.search(sentence)
+    words = " ".join(plain_words(found[1])) if found else ""
+    holding = (one for one in sources if words and words in " ".join(plain_words(one.line.text)))
+    source = min(holding, key=lambda one: one.line.own, default=None)
+    return Attribution(sentence, source, 1.0) if source else None
 
 
 def is_polite(sentence: str, names: Sequence[str]) -> bool:
