@@ -197,8 +197,12 @@ class CmdAIMemory(AICommand):
     def do_delete(self) -> None:
         entry = self.find_entry(self.value)
         if lines := self.editor.delete(entry["id"], self.caller.dbref):
-            many = "line" if lines == 1 else "lines"
-            self.msg(f"Not recalled either, since it came from them: {lines} {many} of the log.")
+            many, seqs = "line" if lines == 1 else "lines", entry.get("source_seqs", ())
+            self.msg(
+                f"Not recalled either, since it came from them: {lines} {many} of the log. In the "
+                f"talk they stand until they are hidden, each by |waihistory/hide {self.name} = "
+                f"<number>|n: {', '.join(map(str, seqs))}."
+            )
         self.tell_change("Deleted:", entry)
 
     @inlineCallbacks

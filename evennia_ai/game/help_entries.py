@@ -32,11 +32,14 @@ If something is wrong:
   a false memory                aimemory Mira, aimemory/delete Mira = j12
   take back a line              aihistory/hide Mira = <number>
   a player complains            aireport/list
-  forget a player               forgetme <player>
+  forget a player               aboutme <player>, forgetme <player>
   stop everything               aistop all; aistart all starts it again
 
-To connect a model, set OPENAI_BASE_URL and EVENNIA_AI_MODEL before the game
-starts; |waitest/provider default|n tests it and says what to do.
+In a browser, all of this is under /ai/ of the game's site.
+
+To connect a model, set OPENAI_BASE_URL and EVENNIA_AI_MODEL, and for a paid
+one OPENAI_API_KEY, before the game starts; |waitest/provider default|n tests
+it and says what to do.
 
 For experts:
 
