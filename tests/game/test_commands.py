@@ -82,6 +82,8 @@ def test_settings_are_checked_shown_and_inherited_again(admin, guard):
     admin.do("aisetup Guard = You are a guard.")
     assert "max_hops is now 7." in admin.told("aisetup/set Guard/max_hops = 7")
     assert guard.assistant.config.max_hops == 7
+    assert "max_hops (7, its own): " in admin.told("aisetup/list Guard")
+    assert "max_hops (3): " in admin.told("aisetup/list")
     assert "max_hops = 7" in admin.told("aisetup Guard")
     assert "must be a whole number" in admin.told("aisetup/set Guard/max_hops = many")
     assert "There is no setting 'hops'" in admin.told("aisetup/set Guard/hops = 1")

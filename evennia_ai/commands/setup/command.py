@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from evennia.utils.dbserialize import deserialize
 
@@ -13,6 +14,7 @@ from evennia_ai.commands.setup.draft import value_words
 from evennia_ai.commands.setup.menu import SetupMenu
 from evennia_ai.config import FIELDS, known_setting
 from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.settings import game_settings
 from evennia_ai.game.texts import is_yes
 from evennia_ai.policy.audience import people_among
 from evennia_ai.policy.conversation.character import Persona, read_persona, render_persona
@@ -34,7 +36,7 @@ class CmdAISetup(SetupMenu):
       aisetup/set <character>/persona[.<field>] = <text>
       aisetup/persona <name>[.<field>] = <text>
       aisetup/delete <character>
-      aisetup/list
+      aisetup/list [<character>]
 
     An assistant plays the character: it hears, answers, acts and remembers.
     |waisetup|n alone opens a menu with ready characters to fill in and a trial
@@ -55,7 +57,8 @@ class CmdAISetup(SetupMenu):
                 all of them are listed.
       delete  - delete the assistant and everything it remembers, after a
                 question. The character stays.
-      list    - list all settings with their defaults
+      list    - list all settings with their defaults, or with what holds for a
+                character: its own value, the game's, or the default
     """
 
     switch_options = ("new", "set", "persona", "delete", "list")
@@ -184,16 +187,23 @@ class CmdAISetup(SetupMenu):
         self.msg(f"{name} has no assistant any more. Everything it remembered is deleted.")
 
     def do_list(self) -> None:
-        self.msg("\n".join(setting_line(name) for name in sorted(FIELDS)))
+        if self.args.strip():
+            settings = self.find_assistant(self.args.strip()).mind.settings
+            config, _ = settings.resolve()
+            own, game = settings.own(), game_settings()
+            for name in sorted(FIELDS):
+                origin = "its own" if name in own else "the game's" if name in game else ""
+                self.msg(setting_line(name, getattr(config, name), origin))
+            return
+        self.msg("\n".join(setting_line(name, FIELDS[name].default) for name in sorted(FIELDS)))
         names = ", ".join(shown_name(script) for script in all_assistants()) or "none yet"
         self.msg(f"Assistants: {names}.")
 
 
-def setting_line(name: str) -> str:
-    """Return a setting with its default and its help."""
-    item = FIELDS[name]
-    value = clean_output(value_words(name, item.default), 60)
-    return f"|w{name}|n ({value}): {item.metadata['help']}"
+def setting_line(name: str, value: Any, origin: str = "") -> str:
+    """Return a setting with a value, where that comes from, and its help."""
+    shown = ", ".join(filter(None, (clean_output(value_words(name, value), 60), origin)))
+    return f"|w{name}|n ({shown}): {FIELDS[name].metadata['help']}"
 
 
 def persona_lines(persona: Persona) -> str:
