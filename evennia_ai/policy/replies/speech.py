@@ -212,6 +212,10 @@ SELF_DESCRIPTIONS = (
     r"\b(?:access to|provide) real-time (?:information|data)\b",
     r"\bmy instructions (?:say|state|prevent|forbid|do not|don't)\b|\b(?:my|system) prompt\b",
     r"\bI(?: am|'m) (?:always |just |only |not )?here to (?:assist|answer|provide)\b",
+    r"\bI(?: am|'m) (?:always )?here to help(?: you)?[.!,]",
+    r"\bany other questions\b|\bcan I assist you\b",
+    r"\b(?:not sure|don't know|don't understand) what you(?:'re| are) (?:asking|referring to)\b",
+    r"\b(?:sure|know|understand) what you (?:mean by ['‘\"]|want to (?:do|say)\b)",
     r"\bI(?: am|'m|'m not| am not) (?:\w+ )?(?:programmed|designed|trained) to\b",
     (
         r"\bprovide (?:\w+ ){0,2}(?:more|additional|further|enough) (?:context|information|details)"
