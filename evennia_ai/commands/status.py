@@ -22,6 +22,7 @@ from evennia_ai.game.crowd import budget_name
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import ERROR_KINDS
+from evennia_ai.models.fields import damage
 from evennia_ai.policy.disclosure import ERRORS, FIGURES, PUBLIC_MEMORIES
 from evennia_ai.policy.limits.money import TIGHT
 from evennia_ai.policy.sleep_schedule import REASONS
@@ -172,6 +173,7 @@ class CmdAIStatus(AICommand):
                 yield budget_name(use, reader), str(use)
         for complaint in services.complaints:
             yield "Settings, fix this", complaint
+        yield from (("Database", sentence) for sentence in damage.values())
         yield from self.unanswered_today()
         if services.crowd.trouble:
             yield "Players", services.crowd.trouble

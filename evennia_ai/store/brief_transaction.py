@@ -8,9 +8,11 @@ table of PostgreSQL until its lock ends.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from sqlite3 import register_converter
 from threading import get_ident
 from typing import Any
 
@@ -18,6 +20,7 @@ from django.apps import apps
 from django.db import Error, connection, transaction
 from django.db.backends.signals import connection_created
 from django.db.migrations.recorder import MigrationRecorder
+from django.utils.dateparse import parse_date, parse_datetime
 
 from evennia_ai import migrations
 from evennia_ai.errors import StoreUnavailable
@@ -129,8 +132,28 @@ def guard_reactor() -> None:
         _prepare_connection(connection)
 
 
+def _lenient(parse: Callable[[str], Any]) -> Callable[[bytes], Any]:
+    """Return a converter for SQLite that reads a damaged date as None."""
+
+    def convert(raw: bytes) -> Any:
+        with suppress(ValueError):
+            return parse(raw.decode())
+        return None
+
+    return convert
+
+
+for _kind, _parse in (("date", parse_date), ("datetime", parse_datetime)):
+    register_converter(_kind, _lenient(_parse))
+
+
 def _prepare_connection(connection: Any, **kwargs: Any) -> None:
-    """Limit the waits of a new connection to PostgreSQL, if it is the reactor's; lock the world."""
+    """Let a new connection to SQLite read texts with damaged letters, too.
+
+    Limit the waits of one to PostgreSQL, if it is the reactor's; lock the world.
+    """
+    if connection.vendor == "sqlite":
+        connection.connection.text_factory = partial(str, encoding="utf-8", errors="replace")
     if connection.vendor != "postgresql" or get_ident() not in _reactor_threads:
         return
     with connection.cursor() as cursor:
