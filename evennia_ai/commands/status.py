@@ -20,6 +20,7 @@ from evennia_ai.config import ModelProfile, usable_window, window_known
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.crowd import budget_name
 from evennia_ai.game.help_entries import STAFF
+from evennia_ai.game.settings import full_disks
 from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import ERROR_KINDS
 from evennia_ai.models.fields import damage
@@ -171,9 +172,9 @@ class CmdAIStatus(AICommand):
         for use in services.gateway.budgets.used():
             if use.level >= TIGHT:
                 yield budget_name(use, reader), str(use)
-        for complaint in services.complaints:
-            yield "Settings, fix this", complaint
+        yield from (("Settings, fix this", complaint) for complaint in services.complaints)
         yield from (("Database", sentence) for sentence in damage.values())
+        yield from (("Disk", sentence) for sentence in full_disks())
         yield from self.unanswered_today()
         if services.crowd.trouble:
             yield "Players", services.crowd.trouble

@@ -47,7 +47,18 @@ class Mended(models.Field):
     kind: Any = str
     instead: Any = ""
 
-    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
+    def get_db_converters(self, connection: Any) -> Any:
+        """Return what checks each value, on SQLite; PostgreSQL keeps the kinds of columns."""
+        if connection.vendor == "postgresql":
+            return []
+        kind, checked = self.kind, self.checked
+
+        def convert(value: Any, expression: Any, connection: Any) -> Any:
+            return value if type(value) is kind else checked(value, expression)
+
+        return [convert]
+
+    def checked(self, value: Any, expression: Any) -> Any:
         """Return a value that fits; of an aggregate and an outer join, whatever came."""
         if self.fits(value) or (value is None and self.null):
             return value
@@ -138,9 +149,11 @@ class CharField(Storable, models.CharField):
 class DbrefField(CharField):
     """The number of an object, such as "#12", or nothing."""
 
+    kind = None
+
     def fits(self, value: Any) -> bool:
         """Return True for a number of an object, and for nothing."""
-        return isinstance(value, str) and (value[1:].isdecimal() if value else True)
+        return isinstance(value, str) and (not value or value[1:].isdecimal())
 
     def mend(self, value: Any) -> Any:
         """Return nothing."""
@@ -159,15 +172,21 @@ class JSONField(Storable, models.JSONField):
 
     def __init__(self, *args: Any, of: Any = str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.of = of
+        self.of, self.nothing = of, json.dumps(self.default())
+
+    def get_db_converters(self, connection: Any) -> Any:
+        """Return what reads and checks each value, on any database."""
+        return [self.from_db_value]
 
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
         """Return the stored value, also of a row of PostgreSQL that holds it as a string."""
+        if value == self.nothing:
+            return self.default()
         found = models.JSONField.from_db_value(self, value, expression, connection)
         if isinstance(found, str):
             with suppress(ValueError):
                 found = json.loads(found)
-        return super().from_db_value(found, expression, connection)
+        return self.checked(found, expression)
 
     def fits(self, value: Any) -> bool:
         """Return True for a list or an object, as the field has it, of values of its kind."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
-from functools import partial
+from operator import methodcaller
 from pathlib import Path
 from sqlite3 import register_converter
 from threading import get_ident
@@ -153,7 +153,7 @@ def _prepare_connection(connection: Any, **kwargs: Any) -> None:
     Limit the waits of one to PostgreSQL, if it is the reactor's; lock the world.
     """
     if connection.vendor == "sqlite":
-        connection.connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+        connection.connection.text_factory = methodcaller("decode", "utf-8", "replace")
     if connection.vendor != "postgresql" or get_ident() not in _reactor_threads:
         return
     with connection.cursor() as cursor:

@@ -121,7 +121,8 @@ def uses_of_speakers(since: date, until: date) -> dict[str, Use]:
 def _sums(model: Any, keys: tuple[str, ...], **which: Any) -> Uses:
     sums = {f"sum_{name}": Sum(name) for name in SUMS}
     rows = model.objects.filter(**which).order_by().values_list(*keys).annotate(**sums)
-    return {row[: len(keys)]: Use(*row[len(keys) :]) for row in rows}
+    # A sum of damaged values is None.
+    return {row[: len(keys)]: Use(*(one or 0 for one in row[len(keys) :])) for row in rows}
 
 
 def total_of(uses: Iterable[Use]) -> Use:

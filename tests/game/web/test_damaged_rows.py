@@ -1,4 +1,4 @@
-"""Rows whose columns hold what they cannot hold: whatever reads them goes on, and staff are told."""
+"""Rows whose columns hold what they cannot: whatever reads them goes on, and staff are told."""
 
 import pytest
 from django.apps import apps
