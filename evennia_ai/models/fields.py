@@ -48,15 +48,14 @@ class Mended(models.Field):
     instead: Any = ""
 
     def get_db_converters(self, connection: Any) -> Any:
-        """Return what checks each value, on SQLite; PostgreSQL keeps the kinds of columns."""
-        if connection.vendor == "postgresql":
-            return []
+        """Return what checks each value; PostgreSQL keeps the kinds of columns by itself."""
         kind, checked = self.kind, self.checked
 
         def convert(value: Any, expression: Any, connection: Any) -> Any:
             return value if type(value) is kind else checked(value, expression)
 
-        return [convert]
+        found = super().get_db_converters(connection)
+        return found if kind and connection.vendor == "postgresql" else [*found, convert]
 
     def checked(self, value: Any, expression: Any) -> Any:
         """Return a value that fits; of an aggregate and an outer join, whatever came."""
@@ -139,7 +138,8 @@ class Storable(Mended):
 
     def mend(self, value: Any) -> Any:
         """Return the bytes of a text as far as they are text."""
-        return value.decode(errors="replace") if isinstance(value, bytes) else self.instead
+        text = value.decode(errors="replace") if isinstance(value, bytes) else self.instead
+        return text if self.fits(text) else self.instead
 
 
 class CharField(Storable, models.CharField):
@@ -155,10 +155,6 @@ class DbrefField(CharField):
         """Return True for a number of an object, and for nothing."""
         return isinstance(value, str) and (not value or value[1:].isdecimal())
 
-    def mend(self, value: Any) -> Any:
-        """Return nothing."""
-        return self.instead
-
 
 class TextField(Storable, models.TextField):
     """Text of any length."""
@@ -170,30 +166,15 @@ class JSONField(Storable, models.JSONField):
     ``default`` is list or dict, and ``of`` the kind of the values in it.
     """
 
+    kind = None
+
     def __init__(self, *args: Any, of: Any = str, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.of, self.nothing = of, json.dumps(self.default())
-
-    def get_db_converters(self, connection: Any) -> Any:
-        """Return what reads and checks each value, on any database."""
-        return [self.from_db_value]
-
-    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
-        """Return the stored value, also of a row of PostgreSQL that holds it as a string."""
-        if value == self.nothing:
-            return self.default()
-        found = models.JSONField.from_db_value(self, value, expression, connection)
-        if isinstance(found, str):
-            with suppress(ValueError):
-                found = json.loads(found)
-        return self.checked(found, expression)
+        self.of = of
 
     def fits(self, value: Any) -> bool:
         """Return True for a list or an object, as the field has it, of values of its kind."""
-        if not isinstance(value, self.default):
-            return False
-        values = value.values() if self.default is dict else value
-        return all(isinstance(one, self.of) for one in values)
+        return isinstance(value, self.default) and len(self.mend(value)) == len(value)
 
     def mend(self, value: Any) -> Any:
         """Return what fits of a list or an object."""
@@ -215,3 +196,10 @@ class OrderedJSONField(JSONField):
         if connection.vendor == "postgresql" and isinstance(value, dict):
             value = json.dumps(value)
         return super().get_db_prep_value(value, connection, prepared)
+
+    def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
+        """Return the stored value, also of a row that holds it as an object."""
+        found = super().from_db_value(value, expression, connection)
+        with suppress(TypeError, ValueError):
+            found = json.loads(found)
+        return found

@@ -5,19 +5,24 @@ Every key begins with ``evennia_ai_``; the command ``ai_uninstall`` finds the ro
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import uuid4
 
 from django.dispatch import Signal
 from evennia.server.models import ServerConfig
+from twisted.logger import Logger
 
 from evennia_ai.store.brief_transaction import brief_transaction
+
+log = Logger()
 
 # Marks on characters whose long-term memory may hold what their journals no longer do.
 MARKS = "evennia_ai_deletion_marks"
 # Who waits to be forgotten, and by whom: kept until it is done, so that a restart resumes it.
 WISHES = "evennia_ai_to_forget"
+WISH = re.compile(r"#\d+( \d+)?")
 # Why an admin stopped all assistants.
 SWITCH = "evennia_ai_switched_off"
 # This game's name in a store that several games may share.
@@ -79,7 +84,7 @@ def note_deleted(character_id: int, number: int) -> None:
 def wishes() -> dict[int | None, list[str]]:
     """Return the dbrefs of those who wait to be forgotten, by assistant; None: by all."""
     found: dict[int | None, list[str]] = {}
-    for wish in ServerConfig.objects.conf(WISHES) or ():
+    for wish in _stored_wishes():
         dbref, _, assistant = wish.partition(" ")
         found.setdefault(int(assistant) if assistant else None, []).append(dbref)
     return found
@@ -91,8 +96,18 @@ def change_wishes(people: Iterable[str], assistant: int | None, wait: bool) -> N
     A wish is stored as "#12", or as "#12 7" for the assistant 7 only.
     """
     theirs = {dbref if assistant is None else f"{dbref} {assistant}" for dbref in people}
-    others = {*(ServerConfig.objects.conf(WISHES) or ())} - theirs
+    others = {*_stored_wishes()} - theirs
     write(WISHES, sorted(others | theirs if wait else others))
+
+
+def _stored_wishes() -> list[str]:
+    """Return the wishes; leaves damaged ones out, and tells of them."""
+    stored = ServerConfig.objects.conf(WISHES) or []
+    listed = list(stored) if isinstance(stored, Iterable) else [stored]
+    known = [one for one in listed if isinstance(one, str) and WISH.fullmatch(one)]
+    if known != listed:
+        log.error("evennia_ai: a damaged wish to be forgotten is left out; type forgetme again")
+    return known
 
 
 def game_name() -> str:
