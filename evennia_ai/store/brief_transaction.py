@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from operator import methodcaller
 from pathlib import Path
 from sqlite3 import register_converter
@@ -132,19 +132,16 @@ def guard_reactor() -> None:
         _prepare_connection(connection)
 
 
-def _lenient(parse: Callable[[str], Any]) -> Callable[[bytes], Any]:
-    """Return a converter for SQLite that reads a damaged date as None."""
-
-    def convert(raw: bytes) -> Any:
-        with suppress(ValueError):
-            return parse(raw.decode())
+def _read_date(parse: Callable[[str], Any], raw: bytes) -> Any:
+    """Return a date of SQLite, None if it is damaged."""
+    try:
+        return parse(raw.decode())
+    except ValueError:
         return None
 
-    return convert
 
-
-for _kind, _parse in (("date", parse_date), ("datetime", parse_datetime)):
-    register_converter(_kind, _lenient(_parse))
+register_converter("date", lambda raw: _read_date(parse_date, raw))
+register_converter("datetime", lambda raw: _read_date(parse_datetime, raw))
 
 
 def _prepare_connection(connection: Any, **kwargs: Any) -> None:

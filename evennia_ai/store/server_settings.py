@@ -5,7 +5,6 @@ Every key begins with ``evennia_ai_``; the command ``ai_uninstall`` finds the ro
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import uuid4
@@ -22,7 +21,6 @@ log = Logger()
 MARKS = "evennia_ai_deletion_marks"
 # Who waits to be forgotten, and by whom: kept until it is done, so that a restart resumes it.
 WISHES = "evennia_ai_to_forget"
-WISH = re.compile(r"#\d+( \d+)?")
 # Why an admin stopped all assistants.
 SWITCH = "evennia_ai_switched_off"
 # This game's name in a store that several games may share.
@@ -104,7 +102,8 @@ def _stored_wishes() -> list[str]:
     """Return the wishes; leaves damaged ones out, and tells of them."""
     stored = ServerConfig.objects.conf(WISHES) or []
     listed = list(stored) if isinstance(stored, Iterable) else [stored]
-    known = [one for one in listed if isinstance(one, str) and WISH.fullmatch(one)]
+    texts = [one for one in listed if isinstance(one, str) and one.startswith("#")]
+    known = [one for one in texts if one[1:].replace(" ", "", 1).isdecimal()]
     if known != listed:
         log.error("evennia_ai: a damaged wish to be forgotten is left out; type forgetme again")
     return known
