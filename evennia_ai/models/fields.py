@@ -153,7 +153,9 @@ class DbrefField(CharField):
 
     def fits(self, value: Any) -> bool:
         """Return True for a number of an object, and for nothing."""
-        return isinstance(value, str) and (not value or value[1:].isdecimal())
+        if not isinstance(value, str):
+            return False
+        return not value or (value[0] == "#" and value[1:].isdecimal())
 
 
 class TextField(Storable, models.TextField):

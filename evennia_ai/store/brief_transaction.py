@@ -140,6 +140,8 @@ def _read_date(parse: Callable[[str], Any], raw: bytes) -> Any:
         return None
 
 
+# Django's converter reads a damaged mark for a whisper as False.
+register_converter("bool", {b"0": False, b"1": True}.get)
 register_converter("date", lambda raw: _read_date(parse_date, raw))
 register_converter("datetime", lambda raw: _read_date(parse_datetime, raw))
 

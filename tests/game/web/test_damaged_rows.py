@@ -133,8 +133,9 @@ def is_right(field, value):
     return field.get_internal_type() in {"BooleanField", "BinaryField"} or field.null
 
 
-def test_what_may_have_been_a_whisper_is_one(stored):
-    write(Message, "private", NULL)
+@pytest.mark.parametrize("value", [NULL, GARBAGE, "7"])
+def test_what_may_have_been_a_whisper_is_one(stored, value):
+    write(Message, "private", value)
     assert all(Message.objects.values_list("private", flat=True))
 
 
