@@ -56,7 +56,8 @@ class CmdAIStatus(AICommand):
     (UTC). Below stand who sleeps and since when, what the others are doing, the
     context window of each model, the model calls that wait, and what is wrong:
     a model that is paused after failures, a budget that is nearly used up, an
-    invalid setting, the last error of a model, lines that nobody answered.
+    invalid setting, a damaged row, a disk that is nearly full, the last error
+    of a model, lines that nobody answered.
 
     If something is wrong, |whelp ai staff|n says what to type.
     """

@@ -6,10 +6,11 @@ from datetime import UTC, datetime
 
 from django.apps import apps
 from django.db import models
+from django.db.models import Value
 
 from evennia_ai.messages import Usage
 from evennia_ai.models import DailyUse, Event, Message, ModelCall, SleepPass
-from evennia_ai.models.fields import Storable
+from evennia_ai.models.fields import Storable, damage
 from evennia_ai.ports import ModelCallRecord
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -73,6 +74,16 @@ def test_the_keys_of_an_object_keep_their_order(mira):
     stored.refresh_from_db()
     assert list(stored.results) == [*UPSIDE_DOWN, "last", "b"]
     assert stored.results["last"] == {"ab?c": 1}
+
+
+def test_plain_data_of_another_kind_is_read_as_what_fits_of_it_and_told_of(mira):
+    damage.clear()
+    Event.objects.create(assistant_id=mira.assistant.id, at=NOW, kind="say", text="hi", state="x")
+    for wrong, fitting in ((7, []), (None, []), ({"a": 1}, []), (["#1", None, [2]], ["#1"])):
+        Event.objects.update(audience=Value(wrong, models.JSONField()))
+        assert Event.objects.get().audience == fitting
+    assert list(damage) == ["evennia_ai_event.audience"]
+    damage.clear()
 
 
 def test_an_empty_object_is_found_as_one(mira):
