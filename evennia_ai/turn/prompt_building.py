@@ -171,7 +171,7 @@ class PromptBuilder:
         if context.tools is None:  # the largest; with fewer tools a full context would look empty
             in_view = [message for message in (*shown, *new) if message not in passing]
             rest = tokens - sum(map(stored_tokens, in_view))  # many new lines take less together
-            self._meter.sizes.overhead = max(fixed, rest)
+            self._meter.sizes.overhead = max(0, rest)
         return Prompt(
             messages=messages,
             private=secret,
