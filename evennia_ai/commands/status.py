@@ -20,8 +20,10 @@ from evennia_ai.config import ModelProfile, usable_window, window_known
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.crowd import budget_name
 from evennia_ai.game.help_entries import STAFF
+from evennia_ai.game.settings import full_disks
 from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import ERROR_KINDS
+from evennia_ai.models.fields import damage
 from evennia_ai.policy.disclosure import ERRORS, FIGURES, PUBLIC_MEMORIES
 from evennia_ai.policy.limits.money import TIGHT
 from evennia_ai.policy.sleep_schedule import REASONS
@@ -54,7 +56,8 @@ class CmdAIStatus(AICommand):
     (UTC). Below stand who sleeps and since when, what the others are doing, the
     context window of each model, the model calls that wait, and what is wrong:
     a model that is paused after failures, a budget that is nearly used up, an
-    invalid setting, the last error of a model, lines that nobody answered.
+    invalid setting, a damaged row, a disk that is nearly full, the last error
+    of a model, lines that nobody answered.
 
     If something is wrong, |whelp ai staff|n says what to type.
     """
@@ -171,8 +174,9 @@ class CmdAIStatus(AICommand):
         for use in services.gateway.budgets.used():
             if use.level >= TIGHT:
                 yield budget_name(use, reader), str(use)
-        for complaint in services.complaints:
-            yield "Settings, fix this", complaint
+        yield from (("Settings, fix this", complaint) for complaint in services.complaints)
+        yield from (("Database", sentence) for sentence in damage.values())
+        yield from (("Disk", sentence) for sentence in full_disks())
         yield from self.unanswered_today()
         if services.crowd.trouble:
             yield "Players", services.crowd.trouble

@@ -104,7 +104,7 @@ class GameIdentity:
         A builder can change the Attribute by hand, so its text always counts as a builder's too.
         """
         stored, _ = inspect_attribute(self.character, "ai_persona")
-        own = read_attribute(self.character, PERSONA_AUTHORS) or ()
+        own = map(str, read_attribute(self.character, PERSONA_AUTHORS) or ())
         return by_builder([*own, *self._services.personas.authors_of(stored)])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -83,6 +84,7 @@ def export_folder() -> Path:
 
 
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
+LEAST_FREE_MB = 50
 SIDE_FILES = ("", "-wal", "-shm", "-journal")
 
 
@@ -102,9 +104,25 @@ def is_open(path: Path) -> bool:
 def open_to_others() -> list[Path]:
     """Return the files, and the folder of the logs, that other users of this machine can read."""
     exposed = [file for file in database_files() if is_open(file) and is_open(file.parent)]
-    logs = Path(getattr(settings, "LOG_DIR", "") or Path(settings.GAME_DIR) / "server" / "logs")
+    logs = log_folder()
     exposed += [logs] if is_open(logs) and any(map(is_open, logs.glob("*.log*"))) else []
     return exposed
+
+
+def log_folder() -> Path:
+    """Return the folder of the server's logs."""
+    return Path(getattr(settings, "LOG_DIR", "") or Path(settings.GAME_DIR) / "server" / "logs")
+
+
+def full_disks() -> list[str]:
+    """Return a sentence about each folder of database and logs whose disk is nearly full."""
+    folders = sorted({log_folder(), *(file.parent for file in database_files())})
+    free_mb = {one: shutil.disk_usage(one).free >> 20 for one in folders if one.exists()}
+    return [
+        f"{free} MB are free for {folder}. Make room: what cannot be written there is lost."
+        for folder, free in free_mb.items()
+        if free < LEAST_FREE_MB
+    ]
 
 
 def advice() -> str:

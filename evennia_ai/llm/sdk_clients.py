@@ -7,6 +7,7 @@ it takes over httpx (measured).
 
 from __future__ import annotations
 
+import errno
 import importlib
 import logging
 import socket
@@ -26,6 +27,7 @@ TROUBLES: tuple[tuple[type[BaseException], str], ...] = (
     (TimeoutError, "did not answer in time"),
 )
 # Of the SDK, and of the HTTP libraries while a body is read.
+NO_FILES = (errno.EMFILE, errno.ENFILE)
 CONNECTION_ERRORS = ("APIConnectionError", "TransportError", "ClientError")
 NO_KEY = "none"
 TELEMETRY, OWN_MARK = "x-stainless-", "x-stainless-raw-response"
@@ -187,6 +189,8 @@ def clean_http_logs() -> None:
 def connection_trouble(error: BaseException) -> str:
     """Return what is wrong with a connection, "" if the error is of something else."""
     causes = list(causes_of(error))
+    if any(getattr(cause, "errno", None) in NO_FILES for cause in causes):
+        return "could not be reached: the game has too many open files (see ulimit -n)"
     for kind, trouble in TROUBLES:
         if any(isinstance(cause, kind) for cause in causes):
             return trouble

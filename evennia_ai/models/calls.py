@@ -6,11 +6,11 @@ from datetime import date
 
 from django.db import models
 
-from evennia_ai.models.fields import CharField, OwnedByAssistant, TextField, new_token
+from evennia_ai.models import fields as own
 from evennia_ai.models.talk import Turn
 
 
-class ModelCall(OwnedByAssistant):
+class ModelCall(own.OwnedByAssistant):
     """One model call, and its cost.
 
     ``cached_tokens`` are those of the prompt that came from the endpoint's cache, None if unknown.
@@ -18,26 +18,26 @@ class ModelCall(OwnedByAssistant):
     prices. ``token`` is the same at each try to store the call.
     """
 
-    turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="model_calls")
-    purpose: str = CharField(max_length=32)
-    profile: str = CharField(max_length=64)
-    model: str = CharField(max_length=255, blank=True)
-    estimated_tokens: int = models.PositiveIntegerField(default=0)
-    prompt_tokens: int | None = models.PositiveIntegerField(null=True)
-    completion_tokens: int | None = models.PositiveIntegerField(null=True)
-    cached_tokens: int | None = models.PositiveIntegerField(null=True)
-    money: int | None = models.PositiveBigIntegerField(null=True)
-    duration_ms: int = models.PositiveIntegerField(default=0)
-    finish_reason: str = CharField(max_length=32, blank=True)
-    error_kind: str = CharField(max_length=16, blank=True)
-    error: str = TextField(blank=True)
-    token: str = CharField(max_length=32, default=new_token, unique=True)
+    turn = own.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="model_calls")
+    purpose: str = own.CharField(max_length=32)
+    profile: str = own.CharField(max_length=64)
+    model: str = own.CharField(max_length=255, blank=True)
+    estimated_tokens: int = own.PositiveIntegerField(default=0)
+    prompt_tokens: int | None = own.PositiveIntegerField(null=True)
+    completion_tokens: int | None = own.PositiveIntegerField(null=True)
+    cached_tokens: int | None = own.PositiveIntegerField(null=True)
+    money: int | None = own.PositiveBigIntegerField(null=True)
+    duration_ms: int = own.PositiveIntegerField(default=0)
+    finish_reason: str = own.CharField(max_length=32, blank=True)
+    error_kind: str = own.CharField(max_length=16, blank=True)
+    error: str = own.TextField(blank=True)
+    token: str = own.CharField(max_length=32, default=own.new_token, unique=True)
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_modelcall_of")]
 
 
-class CallRecord(OwnedByAssistant):
+class CallRecord(own.OwnedByAssistant):
     """The prompt and the reply of one model call (`policy.explanation.call_record`).
 
     ``id`` is that of the `ModelCall`. ``digest`` is of the whole request. ``people`` names
@@ -45,10 +45,10 @@ class CallRecord(OwnedByAssistant):
     ``packed`` of the records that name somebody.
     """
 
-    id: int = models.BigIntegerField(primary_key=True)
-    digest: str = CharField(max_length=32)
-    people: str = TextField(blank=True)
-    packed: bytes = models.BinaryField()
+    id: int = own.BigIntegerField(primary_key=True)
+    digest: str = own.CharField(max_length=32)
+    people: str = own.TextField(blank=True)
+    packed: bytes = own.BinaryField()
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_callrecord_of")]
@@ -57,9 +57,9 @@ class CallRecord(OwnedByAssistant):
 class PromptText(models.Model):
     """A text that the prompts of many calls share; ``used_on`` is the last day of its use."""
 
-    digest: str = CharField(max_length=32, primary_key=True)
-    text: str = TextField()
-    used_on: date = models.DateField()
+    digest: str = own.CharField(max_length=32, primary_key=True)
+    text: str = own.TextField()
+    used_on: date = own.DateField()
 
 
 class UseSums(models.Model):
@@ -70,14 +70,14 @@ class UseSums(models.Model):
     """
 
     id: int = models.BigAutoField(primary_key=True)
-    day: date = models.DateField()
-    calls: int = models.PositiveIntegerField(default=0)
-    prompt_tokens: int = models.PositiveBigIntegerField(default=0)
-    completion_tokens: int = models.PositiveBigIntegerField(default=0)
-    cached_tokens: int = models.PositiveBigIntegerField(default=0)
-    money: int = models.PositiveBigIntegerField(default=0)
-    priced_tokens: int = models.PositiveBigIntegerField(default=0)
-    free_tokens: int = models.PositiveBigIntegerField(default=0)
+    day: date = own.DateField()
+    calls: int = own.PositiveIntegerField(default=0)
+    prompt_tokens: int = own.PositiveBigIntegerField(default=0)
+    completion_tokens: int = own.PositiveBigIntegerField(default=0)
+    cached_tokens: int = own.PositiveBigIntegerField(default=0)
+    money: int = own.PositiveBigIntegerField(default=0)
+    priced_tokens: int = own.PositiveBigIntegerField(default=0)
+    free_tokens: int = own.PositiveBigIntegerField(default=0)
 
     class Meta:
         abstract = True
@@ -92,7 +92,7 @@ class DailyUse(UseSums):
     assistant_id: int
 
     assistant = models.ForeignKey("scripts.ScriptDB", on_delete=models.CASCADE, related_name="+")
-    profile: str = CharField(max_length=64, blank=True, default="")
+    profile: str = own.CharField(max_length=64, blank=True, default="")
 
     class Meta:
         constraints = [
@@ -108,8 +108,8 @@ class SpeakerUse(UseSums):
     Speakers who caused a call together share it; ``calls`` counts tenths of a call.
     """
 
-    speaker: str = CharField(max_length=24)
-    tokens: int = models.PositiveBigIntegerField(default=0)
+    speaker: str = own.CharField(max_length=24)
+    tokens: int = own.PositiveBigIntegerField(default=0)
 
     class Meta:
         constraints = [

@@ -1,30 +1,25 @@
-"""What the rows of all logs have, and columns that take any text and any plain data.
+"""What the rows of all logs have, and columns that take any text and read damaged rows, too.
 
 PostgreSQL refuses NUL and lone surrogates, and text that is longer than its column; SQLite takes
-most of it. To the migrations these are Django's own fields.
+most of it, and whatever another program writes. To the migrations these are Django's own fields.
 """
 
 from __future__ import annotations
 
 import json
-from datetime import datetime
+from contextlib import suppress
+from datetime import UTC, date, datetime
 from typing import Any
 from uuid import uuid4
 
 from django.db import models
+from django.db.models.expressions import Col
+from twisted.logger import Logger
 
+log = Logger()
 
-class OwnedByAssistant(models.Model):
-    """A row of one assistant's log."""
-
-    assistant_id: int
-
-    id: int = models.BigAutoField(primary_key=True)
-    assistant = models.ForeignKey("scripts.ScriptDB", on_delete=models.CASCADE, related_name="+")
-    at: datetime = models.DateTimeField()
-
-    class Meta:
-        abstract = True
+# A sentence for staff about each damaged column that was read in this process, by its name.
+damage: dict[str, str] = {}
 
 
 def new_token() -> str:
@@ -43,7 +38,87 @@ def storable(value: Any) -> Any:
     return [storable(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-class Storable(models.Field):
+class Mended(models.Field):
+    """A field that reads a value of a wrong kind as ``instead``, and tells staff of it once.
+
+    One damaged row would otherwise stop its assistant for good. The row itself stays as it is.
+    """
+
+    kind: Any = str
+    instead: Any = ""
+
+    def get_db_converters(self, connection: Any) -> Any:
+        """Return what checks each value; PostgreSQL keeps the kinds of columns by itself."""
+        kind, checked = self.kind, self.checked
+
+        def convert(value: Any, expression: Any, connection: Any) -> Any:
+            return value if type(value) is kind else checked(value, expression)
+
+        found = super().get_db_converters(connection)
+        return found if kind and connection.vendor == "postgresql" else [*found, convert]
+
+    def checked(self, value: Any, expression: Any) -> Any:
+        """Return a value that fits; of an aggregate and an outer join, whatever came."""
+        if self.fits(value) or (value is None and self.null):
+            return value
+        if not isinstance(expression, Col) or expression.alias != self.model._meta.db_table:
+            return value
+        column = f"{self.model._meta.db_table}.{self.column}"
+        if column not in damage:
+            damage[column] = (
+                f"{column} has a damaged value ({type(value).__name__}), which is not used: see 'A "
+                "damaged row' in docs/operations.md."
+            )
+            log.error("evennia_ai: {damage}", damage=damage[column])
+        return self.mend(value)
+
+    def fits(self, value: Any) -> bool:
+        """Return True for a value of this field's kind."""
+        return isinstance(value, self.kind)
+
+    def mend(self, value: Any) -> Any:
+        """Return what is read instead of a value that does not fit."""
+        return self.instead
+
+    def deconstruct(self) -> Any:
+        """Return Django's own field of this kind, for the migrations."""
+        name, _path, args, kwargs = super().deconstruct()
+        return name, f"django.db.models.{self.get_internal_type()}", args, kwargs
+
+
+def mended(field: Any, kind: Any, instead: Any) -> Any:
+    """Return one of Django's fields as a `Mended` one."""
+    return type(field.__name__, (Mended, field), {"kind": kind, "instead": instead})
+
+
+DateTimeField = mended(models.DateTimeField, datetime, datetime.fromtimestamp(0, UTC))
+DateField = mended(models.DateField, date, date(1970, 1, 1))
+BinaryField = mended(models.BinaryField, (bytes, memoryview), b"")
+FloatField = mended(models.FloatField, (float, int), 0.0)
+BigIntegerField = mended(models.BigIntegerField, int, 0)
+PositiveIntegerField = mended(models.PositiveIntegerField, int, 0)
+PositiveBigIntegerField = mended(models.PositiveBigIntegerField, int, 0)
+PositiveSmallIntegerField = mended(models.PositiveSmallIntegerField, int, 0)
+BooleanField = mended(models.BooleanField, bool, False)
+# What cannot be read may have been a whisper.
+PrivateField = mended(models.BooleanField, bool, True)
+ForeignKey = mended(models.ForeignKey, int, None)
+
+
+class OwnedByAssistant(models.Model):
+    """A row of one assistant's log."""
+
+    assistant_id: int
+
+    id: int = models.BigAutoField(primary_key=True)
+    assistant = models.ForeignKey("scripts.ScriptDB", on_delete=models.CASCADE, related_name="+")
+    at: datetime = DateTimeField()
+
+    class Meta:
+        abstract = True
+
+
+class Storable(Mended):
     """A field that stores the `storable` form of each value, and keeps it on the instance."""
 
     def get_prep_value(self, value: Any) -> Any:
@@ -61,14 +136,26 @@ class Storable(models.Field):
         kept = storable(value)
         return kept[: self.max_length] if isinstance(kept, str) else kept
 
-    def deconstruct(self) -> Any:
-        """Return Django's own field of this kind, for the migrations."""
-        name, _path, args, kwargs = super().deconstruct()
-        return name, f"django.db.models.{self.get_internal_type()}", args, kwargs
+    def mend(self, value: Any) -> Any:
+        """Return the bytes of a text as far as they are text."""
+        text = value.decode(errors="replace") if isinstance(value, bytes) else self.instead
+        return text if self.fits(text) else self.instead
 
 
 class CharField(Storable, models.CharField):
     """Text that is cut to its column."""
+
+
+class DbrefField(CharField):
+    """The number of an object, such as "#12", or nothing."""
+
+    kind = None
+
+    def fits(self, value: Any) -> bool:
+        """Return True for a number of an object, and for nothing."""
+        if not isinstance(value, str):
+            return False
+        return not value or (value[0] == "#" and value[1:].isdecimal())
 
 
 class TextField(Storable, models.TextField):
@@ -76,7 +163,28 @@ class TextField(Storable, models.TextField):
 
 
 class JSONField(Storable, models.JSONField):
-    """Plain data whose lists keep their order; PostgreSQL orders the keys of objects anew."""
+    """Plain data whose lists keep their order; PostgreSQL orders the keys of objects anew.
+
+    ``default`` is list or dict, and ``of`` the kind of the values in it.
+    """
+
+    kind = None
+
+    def __init__(self, *args: Any, of: Any = str, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.of = of
+
+    def fits(self, value: Any) -> bool:
+        """Return True for a list or an object, as the field has it, of values of its kind."""
+        return isinstance(value, self.default) and len(self.mend(value)) == len(value)
+
+    def mend(self, value: Any) -> Any:
+        """Return what fits of a list or an object."""
+        if not isinstance(value, self.default):
+            return self.default()
+        if self.default is list:
+            return [one for one in value if isinstance(one, self.of)]
+        return {key: one for key, one in value.items() if isinstance(one, self.of)}
 
 
 class OrderedJSONField(JSONField):
@@ -94,4 +202,6 @@ class OrderedJSONField(JSONField):
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
         """Return the stored value, also of a row that holds it as an object."""
         found = super().from_db_value(value, expression, connection)
-        return json.loads(found) if isinstance(found, str) else found
+        with suppress(TypeError, ValueError):
+            found = json.loads(found)
+        return found

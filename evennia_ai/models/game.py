@@ -7,16 +7,10 @@ from typing import Any
 
 from django.db import models
 
-from evennia_ai.models.fields import (
-    CharField,
-    JSONField,
-    OrderedJSONField,
-    OwnedByAssistant,
-    TextField,
-)
+from evennia_ai.models import fields as own
 
 
-class SleepPass(OwnedByAssistant):
+class SleepPass(own.OwnedByAssistant):
     """One sleep pass, stored at its start.
 
     If ``ended_at`` stays empty, a crash interrupted the pass. ``reason`` is one of those in
@@ -25,18 +19,18 @@ class SleepPass(OwnedByAssistant):
     quote what somebody said.
     """
 
-    reason: str = CharField(max_length=12)
-    ended_at: datetime | None = models.DateTimeField(null=True)
-    outcome: str = CharField(max_length=12, blank=True)
-    results: dict[str, Any] = OrderedJSONField(default=dict)
-    errors: dict[str, Any] = OrderedJSONField(default=dict)
-    cost: dict[str, Any] = OrderedJSONField(default=dict)
+    reason: str = own.CharField(max_length=12)
+    ended_at: datetime | None = own.DateTimeField(null=True)
+    outcome: str = own.CharField(max_length=12, blank=True)
+    results: dict[str, Any] = own.OrderedJSONField(default=dict, of=dict)
+    errors: dict[str, Any] = own.OrderedJSONField(default=dict)
+    cost: dict[str, Any] = own.OrderedJSONField(default=dict, of=int)
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_sleeppass_of")]
 
 
-class SharedEntry(OwnedByAssistant):
+class SharedEntry(own.OwnedByAssistant):
     """One journal entry that a character told to one scope, such as its faction.
 
     ``assistant`` is the teller's assistant, ``at`` the time of telling. The row is deleted in the
@@ -45,17 +39,17 @@ class SharedEntry(OwnedByAssistant):
     a query.
     """
 
-    entry: str = CharField(max_length=80)
-    scope: str = CharField(max_length=300)
-    teller: str = CharField(max_length=24)
-    text: str = TextField()
-    learnt_at: datetime = models.DateTimeField()
-    available_from: datetime = models.DateTimeField()
-    importance: int = models.PositiveSmallIntegerField()
-    trust: float = models.FloatField()
-    source: str = CharField(max_length=24, blank=True)
-    speakers: list[Any] = JSONField(default=list)
-    people: str = TextField(blank=True)
+    entry: str = own.CharField(max_length=80)
+    scope: str = own.CharField(max_length=300)
+    teller: str = own.CharField(max_length=24)
+    text: str = own.TextField()
+    learnt_at: datetime = own.DateTimeField()
+    available_from: datetime = own.DateTimeField()
+    importance: int = own.PositiveSmallIntegerField()
+    trust: float = own.FloatField()
+    source: str = own.CharField(max_length=24, blank=True)
+    speakers: list[Any] = own.JSONField(default=list)
+    people: str = own.TextField(blank=True)
 
     class Meta:
         constraints = [
@@ -67,15 +61,15 @@ class SharedEntry(OwnedByAssistant):
         ]
 
 
-class Report(OwnedByAssistant):
+class Report(own.OwnedByAssistant):
     """What a player reported of a character; ``seqs`` are the messages, which stay in the log."""
 
-    reporter: str = CharField(max_length=24)
-    reporter_name: str = CharField(max_length=255)
-    reason: str = TextField()
-    seqs: list[Any] = JSONField(default=list)
-    closed_at: datetime | None = models.DateTimeField(null=True)
-    closed_by: str = CharField(max_length=255, blank=True)
+    reporter: str = own.CharField(max_length=24)
+    reporter_name: str = own.CharField(max_length=255)
+    reason: str = own.TextField()
+    seqs: list[Any] = own.JSONField(default=list, of=int)
+    closed_at: datetime | None = own.DateTimeField(null=True)
+    closed_by: str = own.CharField(max_length=255, blank=True)
 
     class Meta:
         indexes = [
@@ -91,12 +85,12 @@ class Lore(models.Model):
     """
 
     id: int = models.BigAutoField(primary_key=True)
-    title: str = CharField(max_length=200, unique=True)
-    text: str = TextField()
-    scopes: list[Any] = JSONField(default=list)
-    authors: list[Any] = JSONField(default=list)
-    keys: list[Any] = JSONField(default=list)
-    always: bool = models.BooleanField(default=False)
+    title: str = own.CharField(max_length=200, unique=True)
+    text: str = own.TextField()
+    scopes: list[Any] = own.JSONField(default=list)
+    authors: list[Any] = own.JSONField(default=list)
+    keys: list[Any] = own.JSONField(default=list)
+    always: bool = own.BooleanField(default=False)
 
 
 class SharedPersona(models.Model):
@@ -106,6 +100,6 @@ class SharedPersona(models.Model):
     """
 
     id: int = models.BigAutoField(primary_key=True)
-    name: str = CharField(max_length=64, unique=True)
-    fields: dict[str, Any] = OrderedJSONField(default=dict)
-    authors: list[Any] = JSONField(default=list)
+    name: str = own.CharField(max_length=64, unique=True)
+    fields: dict[str, Any] = own.OrderedJSONField(default=dict, of=object)
+    authors: list[Any] = own.JSONField(default=list)

@@ -7,28 +7,21 @@ from typing import Any
 
 from django.db import models
 
-from evennia_ai.models.fields import (
-    CharField,
-    JSONField,
-    OrderedJSONField,
-    OwnedByAssistant,
-    TextField,
-    new_token,
-)
+from evennia_ai.models import fields as own
 
 
-class Turn(OwnedByAssistant):
+class Turn(own.OwnedByAssistant):
     """One turn, open while ``ended_at`` is empty; staff may ``mark`` it, and comment on it."""
 
-    context: str = CharField(max_length=32)
-    audience: list[Any] = JSONField(default=list)
-    private: bool = models.BooleanField(default=False)
-    ended_at: datetime | None = models.DateTimeField(null=True)
-    outcome: str = CharField(max_length=16, blank=True)
-    detail: str = TextField(blank=True)
-    mark: str = CharField(max_length=8, blank=True)
-    comment: str = TextField(blank=True)
-    marked_by: str = CharField(max_length=255, blank=True)
+    context: str = own.CharField(max_length=32)
+    audience: list[Any] = own.JSONField(default=list)
+    private: bool = own.PrivateField(default=False)
+    ended_at: datetime | None = own.DateTimeField(null=True)
+    outcome: str = own.CharField(max_length=16, blank=True)
+    detail: str = own.TextField(blank=True)
+    mark: str = own.CharField(max_length=8, blank=True)
+    comment: str = own.TextField(blank=True)
+    marked_by: str = own.CharField(max_length=255, blank=True)
 
     class Meta:
         indexes = [
@@ -38,7 +31,7 @@ class Turn(OwnedByAssistant):
         ]
 
 
-class Event(OwnedByAssistant):
+class Event(own.OwnedByAssistant):
     """One event in the inbox: what an assistant heard.
 
     It is stored before any model is called. ``state`` is waiting (for a turn), claimed (by
@@ -55,22 +48,22 @@ class Event(OwnedByAssistant):
 
     turn_id: int | None
 
-    kind: str = CharField(max_length=16)
-    speaker: str = CharField(max_length=24)
-    speaker_name: str = CharField(max_length=255)
-    text: str = TextField()
-    nature: str = CharField(max_length=12, default="claimed")
-    item: str = CharField(max_length=24, blank=True)
-    audience: list[Any] = JSONField(default=list)
-    authors: str = TextField(blank=True)
-    private: bool = models.BooleanField(default=False)
-    repeatable: bool = models.BooleanField(default=False)
-    hops: int = models.PositiveSmallIntegerField(default=0)
-    state: str = CharField(max_length=12)
-    reason: str = TextField(blank=True)
-    attempts: int = models.PositiveSmallIntegerField(default=0)
-    turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="events")
-    token: str = CharField(max_length=32, default=new_token, unique=True)
+    kind: str = own.CharField(max_length=16)
+    speaker: str = own.DbrefField(max_length=24)
+    speaker_name: str = own.CharField(max_length=255)
+    text: str = own.TextField()
+    nature: str = own.CharField(max_length=12, default="claimed")
+    item: str = own.CharField(max_length=24, blank=True)
+    audience: list[Any] = own.JSONField(default=list)
+    authors: str = own.TextField(blank=True)
+    private: bool = own.PrivateField(default=False)
+    repeatable: bool = own.BooleanField(default=False)
+    hops: int = own.PositiveSmallIntegerField(default=0)
+    state: str = own.CharField(max_length=12)
+    reason: str = own.TextField(blank=True)
+    attempts: int = own.PositiveSmallIntegerField(default=0)
+    turn = own.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="events")
+    token: str = own.CharField(max_length=32, default=own.new_token, unique=True)
 
     class Meta:
         indexes = [
@@ -81,7 +74,7 @@ class Event(OwnedByAssistant):
         ]
 
 
-class Message(OwnedByAssistant):
+class Message(own.OwnedByAssistant):
     """One message: ``id`` is its ``seq``; ``consulted`` names what a tool call read and changed.
 
     ``role`` is "excuse" for a line that the character said because no model answered. ``nature`` is
@@ -93,20 +86,20 @@ class Message(OwnedByAssistant):
     event_id: int | None
     turn_id: int | None
 
-    role: str = CharField(max_length=12)
-    content: str = TextField(blank=True)
-    tool_calls: list[Any] = JSONField(default=list)
-    tool_call_id: str = CharField(max_length=128, blank=True)
-    speaker: str = CharField(max_length=24, blank=True)
-    speaker_name: str = CharField(max_length=255, blank=True)
-    nature: str = CharField(max_length=12, blank=True)
-    audience: list[Any] = JSONField(default=list)
-    authors: str = TextField(blank=True)
-    private: bool = models.BooleanField(default=False)
-    tokens: int = models.PositiveIntegerField(default=0)
-    event = models.ForeignKey(Event, null=True, on_delete=models.SET_NULL, related_name="+")
-    turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="+")
-    consulted: dict[str, Any] = OrderedJSONField(default=dict)
+    role: str = own.CharField(max_length=12)
+    content: str = own.TextField(blank=True)
+    tool_calls: list[Any] = own.JSONField(default=list, of=dict)
+    tool_call_id: str = own.CharField(max_length=128, blank=True)
+    speaker: str = own.DbrefField(max_length=24, blank=True)
+    speaker_name: str = own.CharField(max_length=255, blank=True)
+    nature: str = own.CharField(max_length=12, blank=True)
+    audience: list[Any] = own.JSONField(default=list)
+    authors: str = own.TextField(blank=True)
+    private: bool = own.PrivateField(default=False)
+    tokens: int = own.PositiveIntegerField(default=0)
+    event = own.ForeignKey(Event, null=True, on_delete=models.SET_NULL, related_name="+")
+    turn = own.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="+")
+    consulted: dict[str, Any] = own.OrderedJSONField(default=dict, of=list)
 
     class Meta:
         indexes = [
@@ -124,11 +117,11 @@ class LineVector(models.Model):
     message = models.OneToOneField(
         Message, primary_key=True, on_delete=models.CASCADE, related_name="vector"
     )
-    embedder: str = CharField(max_length=255)
-    packed: bytes = models.BinaryField()
+    embedder: str = own.CharField(max_length=255)
+    packed: bytes = own.BinaryField()
 
 
-class Amendment(OwnedByAssistant):
+class Amendment(own.OwnedByAssistant):
     """How one message is shown from now on; the message itself stays as it was (P3).
 
     ``seq`` is the message. ``kind`` is one of `policy.log_lines`; ``text`` holds new words,
@@ -136,14 +129,14 @@ class Amendment(OwnedByAssistant):
     Rows of one ``batch`` were made, and are undone, together.
     """
 
-    seq: int = models.BigIntegerField()
-    kind: str = CharField(max_length=12)
-    text: str = TextField(blank=True)
-    authors: str = TextField(blank=True)
-    by: str = CharField(max_length=24)
-    batch: int = models.BigIntegerField()
-    undone_at: datetime | None = models.DateTimeField(null=True)
-    undone_by: str = CharField(max_length=24, blank=True)
+    seq: int = own.BigIntegerField()
+    kind: str = own.CharField(max_length=12)
+    text: str = own.TextField(blank=True)
+    authors: str = own.TextField(blank=True)
+    by: str = own.CharField(max_length=24)
+    batch: int = own.BigIntegerField()
+    undone_at: datetime | None = own.DateTimeField(null=True)
+    undone_by: str = own.CharField(max_length=24, blank=True)
 
     class Meta:
         indexes = [
@@ -152,7 +145,7 @@ class Amendment(OwnedByAssistant):
         ]
 
 
-class ToolCall(OwnedByAssistant):
+class ToolCall(own.OwnedByAssistant):
     """One tool call: the intent is stored before it runs, the outcome after.
 
     ``state`` is intended, done, failed, refused, or unknown if a crash came in between. ``world``
@@ -162,40 +155,40 @@ class ToolCall(OwnedByAssistant):
 
     turn_id: int | None
 
-    turn = models.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="tool_calls")
-    call_id: str = CharField(max_length=128)
-    name: str = CharField(max_length=64)
-    arguments: str = TextField(blank=True)
-    world: bool = models.BooleanField(default=False)
-    state: str = CharField(max_length=12)
-    result: str = TextField(blank=True)
-    locks: str = TextField(blank=True, default="")
-    ended_at: datetime | None = models.DateTimeField(null=True)
+    turn = own.ForeignKey(Turn, null=True, on_delete=models.SET_NULL, related_name="tool_calls")
+    call_id: str = own.CharField(max_length=128)
+    name: str = own.CharField(max_length=64)
+    arguments: str = own.TextField(blank=True)
+    world: bool = own.BooleanField(default=False)
+    state: str = own.CharField(max_length=12)
+    result: str = own.TextField(blank=True)
+    locks: str = own.TextField(blank=True, default="")
+    ended_at: datetime | None = own.DateTimeField(null=True)
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_toolcall_of")]
 
 
-class PendingAct(OwnedByAssistant):
+class PendingAct(own.OwnedByAssistant):
     """One tool call that waits for a person (`policy.oversight`); it runs once, if at all."""
 
-    needs: str = CharField(max_length=8)
-    state: str = CharField(max_length=12)
-    name: str = CharField(max_length=64)
-    arguments: str = TextField()
-    speakers: list[Any] = JSONField(default=list)
-    authors: str = TextField(blank=True)
-    audience: list[Any] = JSONField(default=list)
-    private: bool = models.BooleanField(default=False)
-    expires_at: datetime = models.DateTimeField()
-    decided_by: str = CharField(max_length=24, blank=True)
-    result: str = TextField(blank=True)
+    needs: str = own.CharField(max_length=8)
+    state: str = own.CharField(max_length=12)
+    name: str = own.CharField(max_length=64)
+    arguments: str = own.TextField()
+    speakers: list[Any] = own.JSONField(default=list)
+    authors: str = own.TextField(blank=True)
+    audience: list[Any] = own.JSONField(default=list)
+    private: bool = own.PrivateField(default=False)
+    expires_at: datetime = own.DateTimeField()
+    decided_by: str = own.CharField(max_length=24, blank=True)
+    result: str = own.TextField(blank=True)
 
     class Meta:
         indexes = [models.Index(fields=["state", "assistant", "id"], name="ai_pending_state")]
 
 
-class Compaction(OwnedByAssistant):
+class Compaction(own.OwnedByAssistant):
     """One compaction: it moves the start of what the model sees and deletes nothing.
 
     ``summary`` and ``speakers`` have one part for each audience, by its key: "public" or the dbrefs
@@ -207,25 +200,25 @@ class Compaction(OwnedByAssistant):
 
     previous_id: int | None
 
-    reason: str = CharField(max_length=12)
-    from_seq: int = models.BigIntegerField()
-    upto_seq: int = models.BigIntegerField()
-    prefix_hash: str = CharField(max_length=64, blank=True)
-    summary: dict[str, Any] = OrderedJSONField(default=dict)
-    compacted_count: int = models.PositiveIntegerField()
-    original_token_count: int = models.PositiveIntegerField()
-    summary_token_count: int = models.PositiveIntegerField()
-    facts_found: int = models.PositiveIntegerField(default=0)
-    facts_kept: int = models.PositiveIntegerField(default=0)
-    facts_rescued: int = models.PositiveIntegerField(default=0)
-    consulted: dict[str, Any] = OrderedJSONField(default=dict)
-    rung: str = CharField(max_length=16, blank=True)
-    previous = models.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
-    cost: dict[str, Any] = OrderedJSONField(default=dict)
-    undone_at: datetime | None = models.DateTimeField(null=True)
-    speakers: dict[str, Any] = OrderedJSONField(default=dict)
-    archived: bool = models.BooleanField(default=False)
-    sealed: bool = models.BooleanField(default=False)
+    reason: str = own.CharField(max_length=12)
+    from_seq: int = own.BigIntegerField()
+    upto_seq: int = own.BigIntegerField()
+    prefix_hash: str = own.CharField(max_length=64, blank=True)
+    summary: dict[str, Any] = own.OrderedJSONField(default=dict)
+    compacted_count: int = own.PositiveIntegerField()
+    original_token_count: int = own.PositiveIntegerField()
+    summary_token_count: int = own.PositiveIntegerField()
+    facts_found: int = own.PositiveIntegerField(default=0)
+    facts_kept: int = own.PositiveIntegerField(default=0)
+    facts_rescued: int = own.PositiveIntegerField(default=0)
+    consulted: dict[str, Any] = own.OrderedJSONField(default=dict, of=list)
+    rung: str = own.CharField(max_length=16, blank=True)
+    previous = own.ForeignKey("self", null=True, on_delete=models.SET_NULL, related_name="+")
+    cost: dict[str, Any] = own.OrderedJSONField(default=dict, of=int)
+    undone_at: datetime | None = own.DateTimeField(null=True)
+    speakers: dict[str, Any] = own.OrderedJSONField(default=dict, of=list)
+    archived: bool = own.BooleanField(default=False)
+    sealed: bool = own.BooleanField(default=False)
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_compaction_of")]

@@ -8,9 +8,11 @@ table of PostgreSQL until its lock ends.
 from __future__ import annotations
 
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from operator import methodcaller
 from pathlib import Path
+from sqlite3 import register_converter
 from threading import get_ident
 from typing import Any
 
@@ -18,6 +20,7 @@ from django.apps import apps
 from django.db import Error, connection, transaction
 from django.db.backends.signals import connection_created
 from django.db.migrations.recorder import MigrationRecorder
+from django.utils.dateparse import parse_date, parse_datetime
 
 from evennia_ai import migrations
 from evennia_ai.errors import StoreUnavailable
@@ -129,8 +132,27 @@ def guard_reactor() -> None:
         _prepare_connection(connection)
 
 
+def _read_date(parse: Callable[[str], Any], raw: bytes) -> Any:
+    """Return a date of SQLite, None if it is damaged."""
+    try:
+        return parse(raw.decode())
+    except ValueError:
+        return None
+
+
+# Django's converter reads a damaged mark for a whisper as False.
+register_converter("bool", {b"0": False, b"1": True}.get)
+register_converter("date", lambda raw: _read_date(parse_date, raw))
+register_converter("datetime", lambda raw: _read_date(parse_datetime, raw))
+
+
 def _prepare_connection(connection: Any, **kwargs: Any) -> None:
-    """Limit the waits of a new connection to PostgreSQL, if it is the reactor's; lock the world."""
+    """Let a new connection to SQLite read texts with damaged letters, too.
+
+    Limit the waits of one to PostgreSQL, if it is the reactor's; lock the world.
+    """
+    if connection.vendor == "sqlite":
+        connection.connection.text_factory = methodcaller("decode", "utf-8", "replace")
     if connection.vendor != "postgresql" or get_ident() not in _reactor_threads:
         return
     with connection.cursor() as cursor:

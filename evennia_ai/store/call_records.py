@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -87,13 +89,13 @@ def load_call(call_id: int) -> StoredCall | None:
 
 
 def read_packed(packed: bytes) -> KeptCall | None:
-    """Return a packed call, None if a text that it shares is gone."""
-    digests = shared_digests(packed)
-    found = models.PromptText.objects.filter(digest__in=digests)
-    texts = dict(found.values_list("digest", "text"))
-    if not texts.keys() >= set(digests):
-        return None
-    return read_record(packed, [texts[digest] for digest in digests])
+    """Return a packed call, None if it is damaged, or a text that it shares is gone."""
+    with suppress(KeyError, TypeError, ValueError, zlib.error):
+        digests = shared_digests(packed)
+        found = models.PromptText.objects.filter(digest__in=digests)
+        texts = dict(found.values_list("digest", "text"))
+        return read_record(packed, [texts[digest] for digest in digests])
+    return None
 
 
 def calls_of_turn(assistant_id: int, turn_id: int) -> list[StoredCall]:

@@ -28,15 +28,10 @@ def pages(rows: Any, *fields: str) -> Iterator[list[Any]]:
     A page may be empty: a step looks at no more than `WINDOW` ids, however few rows are wanted.
     """
     last, by_id = 0, rows.order_by("id").values_list("id", *fields, named=True)
-    while last < newest_id(rows.model):
+    while last < (rows.model.objects.aggregate(id=Max("id"))["id"] or 0):
         page = list(by_id.filter(id__gt=last, id__lte=last + WINDOW)[:PAGE])
         yield page
         last = page[-1].id if len(page) == PAGE else last + WINDOW
-
-
-def newest_id(model: Any) -> int:
-    """Return the highest id of a table, 0 if it is empty."""
-    return model.objects.aggregate(id=Max("id"))["id"] or 0
 
 
 def learn_words(

@@ -73,7 +73,8 @@ def event_from_row(row: models.Event) -> InboxEvent:
     """Return an inbox row as plain data for a prompt."""
     copied: dict[str, Any] = {name: getattr(row, name) for name in COPIED}
     copied["text"] = one_line(row.text)  # the row holds it as it was said
-    audience, addressed = frozenset(row.audience), row.state != "overheard"
+    audience = frozenset(row.audience or [row.speaker])  # else it would wait for nobody's return
+    addressed = row.state != "overheard"
     authors = frozenset(row.authors.split())
     heard = Heard(audience=audience, addressed=addressed, authors=authors, **copied)
     return InboxEvent(row.id, row.at, heard, row.attempts)

@@ -11,8 +11,11 @@ from uuid import uuid4
 
 from django.dispatch import Signal
 from evennia.server.models import ServerConfig
+from twisted.logger import Logger
 
 from evennia_ai.store.brief_transaction import brief_transaction
+
+log = Logger()
 
 # Marks on characters whose long-term memory may hold what their journals no longer do.
 MARKS = "evennia_ai_deletion_marks"
@@ -79,7 +82,7 @@ def note_deleted(character_id: int, number: int) -> None:
 def wishes() -> dict[int | None, list[str]]:
     """Return the dbrefs of those who wait to be forgotten, by assistant; None: by all."""
     found: dict[int | None, list[str]] = {}
-    for wish in ServerConfig.objects.conf(WISHES) or ():
+    for wish in _stored_wishes():
         dbref, _, assistant = wish.partition(" ")
         found.setdefault(int(assistant) if assistant else None, []).append(dbref)
     return found
@@ -91,8 +94,19 @@ def change_wishes(people: Iterable[str], assistant: int | None, wait: bool) -> N
     A wish is stored as "#12", or as "#12 7" for the assistant 7 only.
     """
     theirs = {dbref if assistant is None else f"{dbref} {assistant}" for dbref in people}
-    others = {*(ServerConfig.objects.conf(WISHES) or ())} - theirs
+    others = {*_stored_wishes()} - theirs
     write(WISHES, sorted(others | theirs if wait else others))
+
+
+def _stored_wishes() -> list[str]:
+    """Return the wishes; leaves damaged ones out, and tells of them."""
+    stored = ServerConfig.objects.conf(WISHES) or []
+    listed = list(stored) if isinstance(stored, Iterable) else [stored]
+    texts = [one for one in listed if isinstance(one, str) and one.startswith("#")]
+    known = [one for one in texts if one[1:].replace(" ", "", 1).isdecimal()]
+    if known != listed:
+        log.error("evennia_ai: a damaged wish to be forgotten is left out; type forgetme again")
+    return known
 
 
 def game_name() -> str:

@@ -93,7 +93,9 @@ class TableTurns:
             )
             overheard = self._take_overheard(turn.id)
             first_turns = self._first_turns([event for event in events if event.attempts])
-            self._claim(events, turn.id)
+            for event in events:
+                claimed = models.Event.objects.filter(id=event.id)
+                claimed.update(state=CLAIMED, turn_id=turn.id, attempts=event.attempts + 1)
             rows = self._log_heard([*events, *overheard], first_turns, turn.id)
         self.conversation.extend_view(rows)
         self.current = turn.id
@@ -124,11 +126,6 @@ class TableTurns:
             return {}
         rows = models.Message.objects.filter(event_id__in=[event.id for event in events])
         return dict(rows.values_list("event_id", "turn_id"))
-
-    def _claim(self, events: Sequence[InboxEvent], turn_id: int) -> None:
-        for event in events:
-            rows = models.Event.objects.filter(id=event.id)
-            rows.update(state=CLAIMED, turn_id=turn_id, attempts=event.attempts + 1)
 
     def _log_heard(
         self, events: Sequence[InboxEvent], logged: Mapping[int, int], turn_id: int

@@ -83,18 +83,11 @@ def add_use(
         return
     key = {"assistant_id": assistant_id, "day": day, "profile": profile}
     add_to(models.DailyUse, key, vars(use))
-    shares = shared_out(replace(use, calls=use.calls * 10), len(speakers))
-    for speaker, share in zip(sorted(speakers), shares, strict=True):
+    whole = vars(replace(use, calls=use.calls * 10)).items()
+    for place, speaker in enumerate(sorted(speakers)):  # whole amounts, which add up to the use
+        share = Use(**{name: (amount + place) // len(speakers) for name, amount in whole})
         amounts = {**vars(share), "tokens": share.tokens}
         add_to(models.SpeakerUse, {"speaker": speaker, "day": day}, amounts)
-
-
-def shared_out(use: Use, people: int) -> list[Use]:
-    """Return the shares of several people: whole amounts, whose sums are those of the use."""
-    return [
-        Use(**{name: (amount + place) // people for name, amount in vars(use).items()})
-        for place in range(people)
-    ]
 
 
 def add_to(model: Any, key: Mapping[str, Any], amounts: Mapping[str, int]) -> None:
@@ -121,7 +114,8 @@ def uses_of_speakers(since: date, until: date) -> dict[str, Use]:
 def _sums(model: Any, keys: tuple[str, ...], **which: Any) -> Uses:
     sums = {f"sum_{name}": Sum(name) for name in SUMS}
     rows = model.objects.filter(**which).order_by().values_list(*keys).annotate(**sums)
-    return {row[: len(keys)]: Use(*row[len(keys) :]) for row in rows}
+    # A sum of damaged values is None.
+    return {row[: len(keys)]: Use(*(one or 0 for one in row[len(keys) :])) for row in rows}
 
 
 def total_of(uses: Iterable[Use]) -> Use:

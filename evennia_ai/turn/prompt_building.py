@@ -171,7 +171,8 @@ class PromptBuilder:
         tokens = self._size(messages, asking)
         if context.tools is None:  # the largest; with fewer tools a full context would look empty
             in_view = [message for message in (*shown, *new) if message not in passing]
-            self._meter.sizes.overhead = tokens - sum(map(stored_tokens, in_view))
+            rest = tokens - sum(map(stored_tokens, in_view))  # many new lines take less together
+            self._meter.sizes.overhead = max(0, rest)
         return Prompt(
             messages=messages,
             private=secret,

@@ -203,7 +203,7 @@ def latest_acts(newest_first: Iterable[Message]) -> Iterator[tuple[str, str]]:
     turns: set[Any] = set()
     for message in newest_first:
         if message["role"] == "tool":
-            results[message["tool_call_id"]] = message["content"]
+            results[message.get("tool_call_id", "")] = message["content"]
         acts = own_acts(message, results)
         if acts and not is_excuse(message):
             turns.add(message["metadata"].get("turn_id"))

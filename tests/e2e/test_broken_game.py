@@ -72,3 +72,18 @@ def test_a_second_server_on_a_database_is_refused_and_the_first_one_goes_on(
     first.kill_server()
     first.start()
     assert REFUSED not in first.log()
+
+
+def test_where_the_disk_of_the_logs_is_full_players_are_answered_also_after_a_reload(
+    make_server: Callable[..., GameServer],
+) -> None:
+    game = make_server(start=False)
+    log = game.folder / "server" / "logs" / "server.log"
+    log.unlink(missing_ok=True)
+    log.symlink_to("/dev/full")
+    game.start()
+    with game.player("Ann") as ann:
+        for words in ("are you there?", "and now?"):
+            ann.send(f"say Mira, {words}")
+            ann.expect('Mira says, "')
+            game.reload()

@@ -4,9 +4,13 @@ from typing import get_args
 
 import pytest
 from django.db import connection
+from evennia.server.models import ServerConfig
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import FIELDS, HINTS
+from evennia_ai.store.server_settings import FACTS, MARKS, WISHES
+from evennia_ai.store.server_settings import GAME as GAME_NAME
+from tests.faults.process_scene import pass_time
 from tests.faults.seen import ends, seems_sane, tracebacks
 from tests.scripted import call
 
@@ -148,3 +152,32 @@ def test_38_a_strange_mark_keeps_no_player_from_being_told(game, ann, mira, sett
     assert runs(game, ann, mira)
     runs_again(game, ann)
     assert len([line for line in ann.heard() if "played by a computer program" in line]) == 1
+
+
+STATE = (
+    "author_note", "context_signals", "operating_mode", "sleep_phase", "sleep_cause",
+    "asleep_since",
+)  # fmt: skip
+WISH_LOST = "a damaged wish to be forgotten is left out"
+KEPT = (MARKS, WISHES, FACTS, GAME_NAME)
+
+
+@pytest.mark.parametrize(
+    "value", [7, "text", b"x", [7], [None], {"a": 1}, float("nan"), 10**400], ids=range(8)
+)
+def test_38_state_and_what_the_server_keeps_of_any_kind_stop_nobody(
+    game, ann, admin, mira, logged, value
+):
+    for name in STATE:
+        mira.assistant.attributes.add(name, value)
+    for name in ("ai_persona_authors", "ai_quests"):
+        mira.attributes.add(name, value)
+    for key in KEPT:
+        ServerConfig.objects.conf(key, value)
+    game.next_process(mira.assistant).resume()
+    assert runs(game, ann, mira)
+    admin.do("aisleep Mira")
+    pass_time(game, 30)
+    runs_again(game, ann)
+    assert "Mira" in admin.told("aistatus") and not tracebacks(logged)
+    assert WISH_LOST in "".join(logged)

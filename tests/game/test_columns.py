@@ -6,15 +6,16 @@ from datetime import UTC, datetime
 
 from django.apps import apps
 from django.db import models
+from django.db.models import Value
 
 from evennia_ai.messages import Usage
-from evennia_ai.models import Compaction, DailyUse, Event, Message, ModelCall, SleepPass
-from evennia_ai.models.fields import Storable
+from evennia_ai.models import DailyUse, Event, Message, ModelCall, SleepPass
+from evennia_ai.models.fields import Storable, damage
 from evennia_ai.ports import ModelCallRecord
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 STRANGE = "a\0b\ud83dc"
-UPSIDE_DOWN = {"public": "one", "#5": "two", "#1234,#5": "three", "a": {"zz": 1, "b": 2}}
+UPSIDE_DOWN = {"public": {}, "#5": {}, "#1234,#5": {}, "a": {"zz": 1, "b": 2}}
 
 
 def test_every_column_of_text_or_plain_data_takes_any_text():
@@ -61,19 +62,28 @@ def test_what_is_looked_for_is_cut_like_what_is_stored(mira):
 
 
 def test_the_keys_of_an_object_keep_their_order(mira):
-    row = Compaction.objects.create(
-        assistant_id=mira.assistant.id, at=NOW, reason="sleep", from_seq=1, upto_seq=2,
-        compacted_count=2, original_token_count=9, summary_token_count=3, summary=UPSIDE_DOWN,
-    )  # fmt: skip
-    (summary,) = Compaction.objects.filter(id=row.id).values_list("summary", flat=True)
-    assert list(summary) == list(UPSIDE_DOWN)
-    assert list(summary["a"]) == ["zz", "b"]
-    stored = Compaction.objects.get(id=row.id)
-    stored.summary |= {"last": STRANGE, "b": "x"}
+    row = SleepPass.objects.create(
+        assistant_id=mira.assistant.id, at=NOW, reason="order", results=UPSIDE_DOWN
+    )
+    (results,) = SleepPass.objects.filter(id=row.id).values_list("results", flat=True)
+    assert list(results) == list(UPSIDE_DOWN)
+    assert list(results["a"]) == ["zz", "b"]
+    stored = SleepPass.objects.get(id=row.id)
+    stored.results |= {"last": {STRANGE: 1}, "b": {}}
     stored.save()
     stored.refresh_from_db()
-    assert list(stored.summary) == [*UPSIDE_DOWN, "last", "b"]
-    assert stored.summary["last"] == "ab?c"
+    assert list(stored.results) == [*UPSIDE_DOWN, "last", "b"]
+    assert stored.results["last"] == {"ab?c": 1}
+
+
+def test_plain_data_of_another_kind_is_read_as_what_fits_of_it_and_told_of(mira):
+    damage.clear()
+    Event.objects.create(assistant_id=mira.assistant.id, at=NOW, kind="say", text="hi", state="x")
+    for wrong, fitting in ((7, []), (None, []), ({"a": 1}, []), (["#1", None, [2]], ["#1"])):
+        Event.objects.update(audience=Value(wrong, models.JSONField()))
+        assert Event.objects.get().audience == fitting
+    assert list(damage) == ["evennia_ai_event.audience"]
+    damage.clear()
 
 
 def test_an_empty_object_is_found_as_one(mira):

@@ -2,10 +2,12 @@
 
 import os
 import stat
+from types import SimpleNamespace
 
 import pytest
 
-from evennia_ai.game.settings import advice, check_file_modes
+from evennia_ai.game import settings as game_settings
+from evennia_ai.game.settings import advice, check_file_modes, full_disks
 from evennia_ai.memory.mem0_store import prepare_environment
 
 
@@ -57,3 +59,14 @@ def test_the_folder_of_long_term_memory_is_ours_alone(tmp_path):
     path = tmp_path / "memory"
     prepare_environment({}, path)
     assert stat.S_IMODE(path.stat().st_mode) == 0o700
+
+
+def test_a_disk_that_is_nearly_full_is_told_of_for_each_folder(folder, monkeypatch):
+    disk = SimpleNamespace(free=50 << 20)
+    monkeypatch.setattr(game_settings.shutil, "disk_usage", lambda path: disk)
+    assert not full_disks()
+    disk.free = 50_000_000
+    assert [told.split(". ")[0] for told in full_disks()] == [
+        f"47 MB are free for {folder}",
+        f"47 MB are free for {folder}/logs",
+    ]

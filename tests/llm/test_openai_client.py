@@ -1,5 +1,6 @@
 """The openai client against a real HTTP server on loopback: requests, replies, errors."""
 
+import errno
 import importlib
 import json
 import re
@@ -260,15 +261,24 @@ def test_a_host_with_several_addresses_that_all_refuse_is_told_like_one(pump, cl
     assert str(error).endswith("could not be reached: nothing listens there.")
 
 
-def test_an_unknown_host_is_unavailable_and_names_the_address(pump, client, monkeypatch):
+@pytest.mark.parametrize(
+    ("trouble", "told"),
+    [
+        (socket.gaierror(socket.EAI_NONAME, "Name or service not known"), "there is no such host"),
+        (OSError(errno.EMFILE, "Too many open files"), "the game has too many open files"),
+    ],
+)
+def test_a_host_that_is_not_found_is_unavailable_and_the_error_says_why(
+    pump, client, monkeypatch, trouble, told
+):
     def unknown(*args, **options):
-        raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+        raise trouble
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
     profile = ModelProfile("away", "openai", "m", "http://nowhere.invalid/v1")
     error = pump.error(client.complete(REQUEST, profile))
     assert type(error) is ProviderUnavailable
-    assert str(error) == "http://nowhere.invalid/v1 could not be reached: there is no such host."
+    assert str(error).startswith(f"http://nowhere.invalid/v1 could not be reached: {told}")
 
 
 @pytest.mark.parametrize(

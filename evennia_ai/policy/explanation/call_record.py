@@ -328,8 +328,11 @@ def stored_locks(asked: Sequence[LockAsked]) -> str:
 
 
 def read_locks(stored: str) -> list[LockAsked]:
-    """Return the locks that `stored_locks` returned as JSON."""
-    return [LockAsked(*row) for row in json.loads(stored or "[]")]
+    """Return the locks that `stored_locks` returned as JSON, none if that is damaged."""
+    try:
+        return [LockAsked(*row) for row in json.loads(stored or "[]")]
+    except (TypeError, ValueError):
+        return []
 
 
 def lock_sentence(asked: LockAsked, names: Mapping[str, str]) -> str:
