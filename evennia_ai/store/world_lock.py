@@ -43,7 +43,7 @@ LOST = (
     "Another server took this database over while the connection to it was lost: the assistants of "
     "this one have stopped, and nothing more is stored for them. Stop one of the two servers."
 )
-ROUTER = (
+NO_MINDS = (
     "This server is the router of evennia-shards: it has no assistants, the shards have them. This "
     "is as it should be."
 )
@@ -64,6 +64,7 @@ HOMES = (
     "SELECT id, shard_id FROM objects_objectdb WHERE id IN (SELECT unnest(%s::bigint[]) UNION "
     "SELECT db_obj_id FROM scripts_scriptdb WHERE id = ANY(%s)) FOR SHARE"
 )
+ROUTER = "router"  # the id that evennia-shards prescribes
 EVERYWHERE = "*"  # the shard of what all shards see
 
 
@@ -139,7 +140,7 @@ class WorldLock:
         be asked.
         """
         until = time.monotonic() + (WAIT_S if wait_s is None else wait_s)
-        self.trouble = ROUTER if this_shard() and settings.SHARDS_ROLE == "router" else ""
+        self.trouble = NO_MINDS if this_shard() == ROUTER else ""
         try_once = self._try_file if connection.vendor == "sqlite" else self._try_server
         while not (self.trouble or try_once()):
             if self.trouble or time.monotonic() >= until:
