@@ -26,7 +26,7 @@ from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.conversation import assistants_to_archive
 from evennia_ai.store.pending_acts import assistants_to_act, people_asked
 from evennia_ai.store.turns import assistants_with_work, open_turns, recover_turn
-from evennia_ai.store.world_lock import is_here, of_this_shard, this_shard
+from evennia_ai.store.world_lock import is_here, note_home, of_this_shard, this_shard
 
 log = Logger()
 
@@ -43,7 +43,7 @@ class StartupRecovery:
     def __init__(self, service: Any) -> None:
         self.service = service
         self._again: Any = None
-        self._here: dict[int, int] | None = None  # assistant -> character; of several servers
+        self._here: set[int] | None = None  # the assistants of this one of several servers
 
     def begin(self) -> None:
         """Close the turns of an earlier process and wake the assistants with work to do."""
@@ -59,15 +59,16 @@ class StartupRecovery:
         """
         scripts = AssistantScript.objects.filter(db_key=SCRIPT_KEY)
         with store_errors():
-            here = dict(of_this_shard(scripts, "db_obj").values_list("id", "db_obj_id"))
+            here = set(of_this_shard(scripts, "db_obj").values_list("id", flat=True))
             self.service.read_switch()
             self.service.forgetting.start()
-        before, self._here = here if self._here is None else self._here, here
-        for script_id in before.keys() - here.keys():
+        before = here if self._here is None else self._here
+        self._here = here & before  # `take_in` adds the others
+        for script_id in before - here:
             self.put(self.let_go, script_id)
-        for script_id in here.keys() - before.keys():
-            self.put(self.take_in, script_id, here[script_id])
-        if here.keys() - before.keys():
+        for script_id in here - before:
+            self.put(self.take_in, script_id)
+        if here - before:
             self.put(self.recover_turns)
         return LOOK_S
 
@@ -78,15 +79,16 @@ class StartupRecovery:
             mind.hearing.give_up_all(StoreUnavailable("another server has the character now."))
             mind.let_go()
             self.service.loaded.drop(mind)
-        for known in filter(None, [script, script and script.obj]):
-            known.flush_from_cache(force=True)
+        if script:
+            note_home(script.obj, "")  # so that its timers end
+            for known in (script, script.obj):
+                known.flush_from_cache(force=True)
 
-    def take_in(self, script_id: int, character_id: int) -> None:
+    def take_in(self, script_id: int) -> None:
         """Read an assistant anew that came from another server, and let its character hear."""
-        character = ObjectDB.get_cached_instance(character_id)
-        if character and not is_here(character):
-            self.let_go(script_id)
-            character.flush_from_cache(force=True)
+        for script in AssistantScript.objects.filter_family(id=script_id):
+            if not is_here(script.obj):  # as it was in memory when it left, or was looked at
+                self.let_go(script_id)
         for script in AssistantScript.objects.filter_family(id=script_id):
             for holder in (script, script.obj):
                 read_anew(holder)
@@ -95,6 +97,7 @@ class StartupRecovery:
             if mind := script.ndb.mind:
                 mind.let_go()
             show_in_place(script.obj)
+        self._here = {script_id, *(self._here or ())}
 
     def put(self, work: Callable[..., None], *args: Any) -> None:
         """Do some work soon; if the database refuses, begin again a moment later."""
@@ -163,22 +166,25 @@ class StartupRecovery:
 
     def attend_present(self) -> None:
         """Tick the assistants with players near them, as after a reload."""
-        for place in places_of_players():
+        for place in set(places_of_players()):
             for obj in place.contents:
                 if is_assistant(obj):
                     self.service.attend(obj.assistant.mind)
 
 
-def places_of_players() -> set[Any]:
-    """Return the places in which players are."""
+def places_of_players() -> list[Any]:
+    """Return the place of each player."""
     puppets = (session.puppet for session in evennia.SESSION_HANDLER.get_sessions())
-    return {puppet.location for puppet in puppets if puppet and puppet.location}
+    return [puppet.location for puppet in puppets if puppet and puppet.location]
 
 
 def show_in_place(character: Any) -> None:
-    """Let those in a character's place see it: they may have the place in memory as it was."""
-    for place in {character.location, *places_of_players()}:
-        if place and place.pk == character.db_location_id:
+    """Let those in a character's place see it, who have the place in memory as it was.
+
+    evennia-shards drops the place from the cache: then each player has another copy (measured).
+    """
+    for place in filter(None, [character.location, *places_of_players()]):
+        if place.pk == character.db_location_id:
             place.contents_cache.add(character)
 
 

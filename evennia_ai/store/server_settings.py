@@ -103,17 +103,25 @@ def wishes() -> dict[int | None, list[str]]:
 def change_wishes(people: Iterable[str], assistant: int | None, wait: bool) -> None:
     """Note that some people wait to be forgotten, or no longer; raises StoreUnavailable.
 
-    A wish is stored as "#12", or as "#12 7" for the assistant 7 only. One that is new and not for
-    one assistant only is noted for each shard, since each has minds that hold the words.
+    A wish is stored as "#12", or as "#12 7" for the assistant 7 only.
     """
     theirs = {dbref if assistant is None else f"{dbref} {assistant}" for dbref in people}
     with brief_transaction():
         before = {*(stored(of_shard(WISHES), lock=True) or ())}
         write(of_shard(WISHES), sorted(before | theirs if wait else before - theirs))
-        if this_shard() and wait and assistant is None and not theirs <= before:
-            for shard in sorted({*settings.SHARD_URLS} - {this_shard()}):
-                others = {*(stored(of_shard(WISHES, shard), lock=True) or ())}
-                write(of_shard(WISHES, shard), sorted(others | theirs))
+
+
+def tell_shards(people: Iterable[str]) -> None:
+    """Note for each other shard that some people wait to be forgotten by all; raises as above.
+
+    This server deletes the words, but their minds may hold them in memory, and write of them.
+    """
+    if not this_shard():
+        return
+    with brief_transaction():
+        for shard in sorted({*settings.SHARD_URLS} - {this_shard()}):
+            before = {*(stored(of_shard(WISHES, shard), lock=True) or ())}
+            write(of_shard(WISHES, shard), sorted(before | {*people}))
 
 
 def game_name() -> str:

@@ -107,8 +107,13 @@ def ensure_here(assistants: Collection[int] = (), characters: Collection[int] = 
         moved = [row for row in cursor if row[1] not in (shard, EVERYWHERE)]
     for character_id, home in moved:
         if known := _objects().get_cached_instance(character_id):
-            object.__setattr__(known, "shard_id", home)  # evennia-shards refuses the plain way
+            note_home(known, home)
         raise Moved(f"Another server has the character #{character_id} now: the shard {home}.")
+
+
+def note_home(character: Any, home: str) -> None:
+    """Note in memory which shard has a character; evennia-shards refuses the plain way."""
+    object.__setattr__(character, "shard_id", home)
 
 
 def _objects() -> Any:

@@ -23,11 +23,10 @@ class ShardModel(StubProvider):
 def answer(body: Body) -> Reply:
     """Return a line about the new marks, a summary, or a call of `noop`."""
     messages = body["messages"]
-    asked = next(str(m["content"]) for m in reversed(messages) if m["role"] == "user")
-    _, is_turn, new = asked.rpartition(SITUATION_END)
-    if not is_turn:
+    if not body.get("tools"):
         return {"text": "They talked about the harbour."}
-    marks = list(dict.fromkeys(MARK.findall(new)))
+    asked = next(str(m["content"]) for m in reversed(messages) if m["role"] == "user")
+    marks = list(dict.fromkeys(MARK.findall(asked.rpartition(SITUATION_END)[2])))
     if messages[-1]["role"] == "tool" or not marks:
         return {"tool_calls": [{"name": "noop", "arguments": "{}"}]}
     words = json.dumps({"text": f"I think well of {' and '.join(marks)}."})
