@@ -20,6 +20,7 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.act_answers import expect_answer
 from evennia_ai.game.perception import is_assistant
+from evennia_ai.llm.daily_budgets import READ_AGAIN_S
 from evennia_ai.messages import turn_label
 from evennia_ai.store.attributes import SCRIPT_KEY, read_anew
 from evennia_ai.store.brief_transaction import store_errors
@@ -49,7 +50,9 @@ class StartupRecovery:
         """Close the turns of an earlier process and wake the assistants with work to do."""
         self.put(self.recover_turns)
         if this_shard():
-            self.service.timer.keep("shard", LOOK_S, self.look_round, first_s=0.0)
+            budgets, keep = self.service.gateway.budgets, self.service.timer.keep
+            keep("shard", LOOK_S, self.look_round, first_s=0.0)
+            keep("budgets", READ_AGAIN_S, budgets.read_again)
         self.service.clock.callLater(FIRST_WAKE_S, self.attend_present)
 
     def look_round(self) -> float:
