@@ -35,7 +35,6 @@ class Books:
 
 
 NO_BOOKS = Books()
-READ_AGAIN_S = 60.0  # with several servers
 
 
 class DailyBudgets:
@@ -80,10 +79,9 @@ class DailyBudgets:
         self._begin_day()
         return [use for ledger in self.ledgers for use in ledger.used(ledger.spent)]
 
-    def read_again(self) -> float:
-        """Read the log with the next call: other servers spend, too. Returns `READ_AGAIN_S`."""
+    def read_again(self) -> None:
+        """Read the log with the next call, since other servers spend, too."""
         self._is_read = False
-        return READ_AGAIN_S
 
     def _refusal(self, ledger: Ledger, account: Account) -> BudgetExhausted:
         limit, spent = ledger.limit_of(account) or 0, ledger.spent.get(account, 0)

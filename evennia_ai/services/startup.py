@@ -20,8 +20,8 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.act_answers import expect_answer
 from evennia_ai.game.perception import is_assistant
-from evennia_ai.llm.daily_budgets import READ_AGAIN_S
 from evennia_ai.messages import turn_label
+from evennia_ai.store import shared_entries
 from evennia_ai.store.attributes import SCRIPT_KEY, read_anew
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.conversation import assistants_to_archive
@@ -35,6 +35,7 @@ FIRST_WAKE_S = 0.5
 WAKE_SPREAD_S = 0.05
 RECOVERY_PAUSE_S = 2.0
 LOOK_S = 2.0  # for characters that came from another server
+CATCH_UP_S = 60.0
 SHOWN_TURNS = 10  # in a log line
 
 
@@ -50,9 +51,8 @@ class StartupRecovery:
         """Close the turns of an earlier process and wake the assistants with work to do."""
         self.put(self.recover_turns)
         if this_shard():
-            budgets, keep = self.service.gateway.budgets, self.service.timer.keep
-            keep("shard", LOOK_S, self.look_round, first_s=0.0)
-            keep("budgets", READ_AGAIN_S, budgets.read_again)
+            self.service.timer.keep("shard", LOOK_S, self.look_round, first_s=0.0)
+            self.service.timer.keep("other shards", CATCH_UP_S, self.catch_up)
         self.service.clock.callLater(FIRST_WAKE_S, self.attend_present)
 
     def look_round(self) -> float:
@@ -74,6 +74,14 @@ class StartupRecovery:
         if here - before:
             self.put(self.recover_turns)
         return LOOK_S
+
+    def catch_up(self) -> float:
+        """Read again, at the next use, what other servers change: costs, lore, shared memories."""
+        service = self.service
+        for known in (service.gateway.budgets, service.lore, service.personas):
+            known.read_again()
+        shared_entries.changed.send_robust(None, scopes=None, gone=())
+        return CATCH_UP_S
 
     def let_go(self, script_id: int) -> None:
         """Drop what memory holds of an assistant whose character another server has."""

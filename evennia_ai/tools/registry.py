@@ -11,14 +11,7 @@ from twisted.internet.defer import CancelledError, inlineCallbacks, maybeDeferre
 from twisted.logger import Logger
 
 from evennia_ai.config import read_families
-from evennia_ai.errors import (
-    ConfigError,
-    Moved,
-    NothingDone,
-    StoreUnavailable,
-    ToolDenied,
-    ToolError,
-)
+from evennia_ai.errors import ConfigError, NothingDone, StoreUnavailable, ToolDenied, ToolError
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.messages import ToolCallRequest, turn_label
 from evennia_ai.policy.audience import known
@@ -105,7 +98,7 @@ class ToolRegistry:
             return ToolResult(REFUSED, str(error))
         except ToolError as error:
             return failed_call(error, in_doubt)
-        except (StoreUnavailable, Moved, CancelledError) as error:
+        except (StoreUnavailable, CancelledError) as error:
             line = "{turn}: tool {name} failed: {error!r}"
             log.warn(line, turn=turn_of(context), name=call.name, error=error)
             return failed_call(error, in_doubt)
