@@ -105,7 +105,7 @@ class StartupRecovery:
                 read_anew(holder)
             script.obj.ndb.ai_assistant = None
             add_assistant_mixin(script.obj)
-            if mind := script.ndb.mind:
+            if (mind := script.ndb.mind) and not mind.is_busy:  # a new one may think already
                 mind.let_go()
             show_in_place(script.obj)
         self._here = {script_id, *(self._here or ())}

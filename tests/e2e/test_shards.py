@@ -6,6 +6,7 @@ shard stays stopped; the guide's figures are of 60.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import time
@@ -31,6 +32,7 @@ pytestmark = [pytest.mark.campaign, pytest.mark.timeout(1200)]
 
 STOP_S = float(os.environ.get("EVENNIA_AI_SHARDS_STOP_S", "6"))
 PATIENCE_S = 40.0
+NOTICED_S = 4.0  # by the other shard; it looks every 2 s
 QUIET = {"autonomous_calls_per_hour": 0, "TEXTS": {"first_meeting": ""}}
 LATENCY_S = 0.1
 ASK = "say Mira, what about {mark}?"
@@ -68,6 +70,7 @@ def realm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Realm]:
     ):
         for server in found.servers.values():
             server.start()
+        found.model = model
         yield found
 
 
@@ -93,7 +96,7 @@ def settle(realm: Realm) -> None:
     """Bring Mira home, and let the shards take note."""
     if realm.column("SELECT shard_id FROM objects_objectdb WHERE db_key = 'Mira'") != [FIRST]:
         realm.move("Mira", FIRST)
-        time.sleep(3.0)
+        time.sleep(NOTICED_S)
 
 
 def ask(person: TelnetPlayer) -> str:
@@ -101,6 +104,18 @@ def ask(person: TelnetPlayer) -> str:
     mark = f"k{next(MARKS)}"
     person.send(ASK.format(mark=mark))
     return mark
+
+
+def answered(person: TelnetPlayer) -> str:
+    """Say a line with a mark of its own to Mira, and wait for her answer; return the mark."""
+    mark = ask(person)
+    person.expect(rf'Mira says, "[^"]*{mark}', PATIENCE_S)
+    return mark
+
+
+def prompt(realm: Realm) -> str:
+    """Return what the model was sent last, as text."""
+    return json.dumps(realm.model.requests[-1]["body"]["messages"])
 
 
 def answers(mark: str, *screens: TelnetPlayer) -> list[str]:
@@ -114,23 +129,19 @@ def is_at_rest(realm: Realm) -> bool:
 
 
 def test_each_shard_has_the_minds_of_its_characters_and_the_router_none(realm, people):
-    people["Ann"].mark()
-    mark = ask(people["Ann"])
-    people["Ann"].expect(rf'Mira says, "[^"]*{mark}', PATIENCE_S)
+    answered(people["Ann"])
     assert "it has no assistants, the shards have them" in realm[ROUTER].log()
     assert not any("Another server" in server.log() for server in realm.servers.values())
 
 
 def test_a_character_that_moves_keeps_its_mind_and_one_shard_thinks(realm, people):
     ann, ben, warden = people["Ann"], people["Ben"], people[ADMIN]
-    first = ask(ann)
-    ann.expect(rf'Mira says, "[^"]*{first}', PATIENCE_S)
+    answered(ann)
     said = realm.column("SELECT count(*) FROM evennia_ai_message")[0]
     warden.send(f"tel Mira = #{realm.hall}")
     warden.expect(f"Teleported Mira -> {HALL}", PATIENCE_S)
-    time.sleep(3.0)
-    second = ask(ben)
-    ben.expect(rf'Mira says, "[^"]*{second}', PATIENCE_S)
+    time.sleep(NOTICED_S)
+    second = answered(ben)
     third = ask(ann)
     ann.expect_not('Mira says, "', 4.0)
     assert realm.column("SELECT count(*) FROM evennia_ai_message")[0] > said
@@ -138,6 +149,32 @@ def test_a_character_that_moves_keeps_its_mind_and_one_shard_thinks(realm, peopl
     assert not answers(third, ann, ben)
     ben.send("look Mira")  # whom the players of the place see
     ben.expect("Mira", PATIENCE_S)
+
+
+def test_what_staff_and_players_order_reaches_the_other_shard(realm, people):
+    ann, ben, warden = people["Ann"], people["Ben"], people[ADMIN]
+    known = answered(ann)
+    warden.send(f"tel Mira = #{realm.hall}")
+    warden.expect(f"Teleported Mira -> {HALL}", PATIENCE_S)
+    time.sleep(NOTICED_S)
+    answered(ben)
+    warden.send("aistop all")
+    warden.expect("All assistants are stopped", PATIENCE_S)
+    time.sleep(NOTICED_S)
+    ask(ben)
+    ben.expect("the staff has stopped all such", PATIENCE_S)
+    warden.send("aistart all")
+    warden.expect("All assistants are started", PATIENCE_S)
+    time.sleep(NOTICED_S)
+    own = answered(ben)
+    assert known in prompt(realm)
+    ann.send("forgetme")
+    ann.send("yes")
+    ann.expect("It is forgotten", PATIENCE_S)
+    time.sleep(2 * NOTICED_S)
+    answered(ben)
+    assert own in prompt(realm)
+    assert known not in prompt(realm)
 
 
 @pytest.mark.parametrize(
@@ -152,9 +189,8 @@ def test_a_shard_that_is_stopped_loses_nothing_and_does_nothing_twice(
     began = time.monotonic()
     moved = taken_over and take_over(realm)
     if moved:
-        time.sleep(3.0)
-        asked.append(ask(ben))
-        ben.expect(rf'Mira says, "[^"]*{asked[-1]}', PATIENCE_S)
+        time.sleep(NOTICED_S)
+        asked.append(answered(ben))
     time.sleep(max(0.0, began + STOP_S - time.monotonic()))
     by_then = len(ann.clean)
     shard.thaw()
@@ -173,8 +209,7 @@ def test_a_shard_that_is_stopped_loses_nothing_and_does_nothing_twice(
     for mark in filter(None, asked):
         assert len(answers(mark, ann, ben)) <= 1, ann.transcript + ben.transcript
         assert_accounted_for(realm, mark, ann, ben)
-    mark = ask(ann)
-    ann.expect(rf'Mira says, "[^"]*{mark}', PATIENCE_S)
+    answered(ann)
 
 
 def test_a_shard_that_is_killed_answers_once_it_is_back(realm, people):
@@ -193,10 +228,8 @@ def reach(realm: Realm, people: dict[str, TelnetPlayer], moment: str) -> str:
     shard, mark, typed = realm[FIRST], "", MOMENTS[moment]
     if typed:
         for _ in range(3):
-            mark = ask(people["Ann"])
-            people["Ann"].expect(rf'Mira says, "[^"]*{mark}', PATIENCE_S)
+            answered(people["Ann"])
         assert running.wait_until(lambda: is_at_rest(realm), PATIENCE_S)
-        mark = ""
     shard.stop_at(moment)
     if not typed:
         mark = ask(people["Ann"])

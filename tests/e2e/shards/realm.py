@@ -74,7 +74,7 @@ class Realm:
     """The servers by their names, and their database."""
 
     def __init__(self, folder: Path, url: str, **options: Any) -> None:
-        self.url = url
+        self.url, self.model = url, None  # whoever starts the model sets it
         env = {URL: url, "CRASH_SIGNAL": "SIGSTOP"}
         first = GameServer.first_start(folder / "template", env=env, **options)
         ports = dict(zip((ROUTER, FIRST, SECOND), free_ports(3), strict=True))
