@@ -115,7 +115,7 @@ def answered(person: TelnetPlayer) -> str:
 
 def prompt(realm: Realm) -> str:
     """Return what the model was sent last, as text."""
-    return json.dumps(realm.model.requests[-1]["body"]["messages"])
+    return json.dumps(realm.model.requests()[-1]["body"]["messages"])
 
 
 def answers(mark: str, *screens: TelnetPlayer) -> list[str]:
