@@ -218,7 +218,7 @@ def test_a_shard_that_is_killed_answers_once_it_is_back(realm, people):
     shard.kill_server()
     shard.start()
     with enter(shard, "Ann") as back:
-        back.expect(rf'Mira says, "[^"]*{mark}', PATIENCE_S)
+        assert running.wait_until(lambda: answers(mark, ann, back), PATIENCE_S), ann.transcript
         assert running.wait_until(lambda: is_at_rest(realm), PATIENCE_S), realm.column(OPEN)
         assert len(answers(mark, ann, back)) == 1
 
