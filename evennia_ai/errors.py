@@ -32,6 +32,10 @@ class TurnAborted(AssistantError):
     """The turn must end: a reload, a stop, or a deleted character. Nothing is spoken."""
 
 
+class Moved(TurnAborted):
+    """The character lives on another server now, which has its mind; nothing was stored."""
+
+
 class StoreUnavailable(AssistantError):
     """The database cannot be written now; nothing of the write was stored."""
 

@@ -31,6 +31,7 @@ from evennia_ai.policy.texts import fitting, shown_width
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.names import own_name
 from evennia_ai.store.reports import Page
+from evennia_ai.store.world_lock import of_this_shard
 
 log = Logger()
 
@@ -293,9 +294,10 @@ def page_number(text: str | None) -> int:
 
 
 def all_assistants() -> list[AssistantScript]:
-    """Return every assistant of the game, sorted by its character's name."""
+    """Return every assistant of this server, sorted by its character's name."""
     scripts = AssistantScript.objects.filter_family(db_key=SCRIPT_KEY).exclude(db_obj=None)
-    return sorted(scripts, key=lambda script: script.character_name.lower())
+    here = of_this_shard(scripts, "db_obj")
+    return sorted(here, key=lambda script: script.character_name.lower())
 
 
 def choose(name: str, candidates: Iterable[Any], caller: Any) -> Any | None:

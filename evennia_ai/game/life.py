@@ -25,6 +25,7 @@ from evennia_ai.signals import turn_finished
 from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.lore_records import by_builder
+from evennia_ai.store.world_lock import is_here
 from evennia_ai.turn.answer_events import TURNS_A_TICK
 
 log = Logger()
@@ -42,8 +43,8 @@ class GameLife:
 
     @property
     def is_alive(self) -> bool:
-        """Return False once the assistant is deleted."""
-        return bool(self._shell.pk and self._shell.obj)
+        """Return False once the assistant is deleted, or its character on another server."""
+        return bool(self._shell.pk and self._shell.obj and is_here(self._shell.obj))
 
     @property
     def is_on(self) -> bool:
@@ -65,13 +66,11 @@ class GameLife:
         False while it or all assistants are stopped, the server goes down, it forgets somebody, a
         player controls the character, or the character has no location.
         """
-        if not (self._shell.pk and self.is_on and self._services.accepting):
-            return False
-        if self.is_forgetting:
+        if not (self.is_alive and self.is_on and self._services.accepting) or self.is_forgetting:
             return False
         who = self._shell.obj
-        is_here = who is not None and who.pk and who.location and not who.has_account
-        return bool(is_here and not self._services.switched_off)
+        is_placed = who.pk and who.location and not who.has_account
+        return bool(is_placed and not self._services.switched_off)
 
     def tell(self, key: str, dbrefs: Iterable[str]) -> None:
         """Tell people a line about the character that is not its own speech."""

@@ -79,6 +79,10 @@ class DailyBudgets:
         self._begin_day()
         return [use for ledger in self.ledgers for use in ledger.used(ledger.spent)]
 
+    def read_again(self) -> None:
+        """Read the log with the next call, since other servers spend, too."""
+        self._is_read = False
+
     def _refusal(self, ledger: Ledger, account: Account) -> BudgetExhausted:
         limit, spent = ledger.limit_of(account) or 0, ledger.spent.get(account, 0)
         use = BudgetUse(account, ledger.unit, spent, limit, refused=True)
@@ -108,7 +112,8 @@ class DailyBudgets:
             return
         try:
             for ledger in self.ledgers:
-                ledger.begin_day(day, ledger.read(day))
+                kept = {one: spent for one, spent in ledger.spent.items() if one[0] == money.OWNER}
+                ledger.begin_day(day, {**kept, **ledger.read(day)})
         except Exception as error:  # noqa: BLE001  # of any database; the call must go on from 0
             log.warn(
                 "evennia_ai: today's costs cannot be read ({error}); trying again", error=error

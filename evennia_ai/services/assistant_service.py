@@ -15,7 +15,6 @@ from importlib import import_module
 from threading import current_thread, main_thread
 from typing import Any
 
-from evennia.server.models import ServerConfig
 from evennia.server.signals import SIGNAL_EXIT_TRAVERSED, SIGNAL_OBJECT_POST_PUPPET
 from twisted.application.service import MultiService, Service
 from twisted.internet import reactor
@@ -54,7 +53,7 @@ from evennia_ai.signals import (
 from evennia_ai.store.brief_transaction import guard_reactor, schema_trouble
 from evennia_ai.store.inbox import OverheardQueue
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
-from evennia_ai.store.server_settings import NEWEST, SWITCH, newest_server, write
+from evennia_ai.store.server_settings import NEWEST, SWITCH, newest_server, of_shard, stored, write
 from evennia_ai.store.world_lock import lock
 from evennia_ai.tools.registry import load_registry
 
@@ -170,10 +169,7 @@ class AssistantService(Service):
         self.late_start = self.clock.callLater(REVIVAL_S, self.start_late)
         if exposed := advice():
             log.warn("evennia_ai: {advice}", advice=exposed)
-        reason = ServerConfig.objects.conf(SWITCH)
-        if reason:
-            self.switched_off = str(reason)
-            self.gateway.switch_off(self.switched_off)
+        self.read_switch()
 
     def check_store(self) -> None:
         """Store nothing if the tables do not fit, or if another server has this world."""
@@ -183,7 +179,7 @@ class AssistantService(Service):
             self.tell_trouble()
             return
         with suppress(StoreUnavailable):
-            write(NEWEST, time.time_ns() // 1_000_000)
+            write(of_shard(NEWEST), time.time_ns() // 1_000_000)
         number = newest_server()
         lock.is_newest = lambda: newest_server() == number
 
@@ -267,6 +263,19 @@ class AssistantService(Service):
             self.gateway.switch_off(self.switched_off)
         self.resume()
 
+    def read_switch(self) -> None:
+        """Let the assistants be stopped as stored, since an earlier or another server stopped them.
+
+        Raises Django's errors.
+        """
+        if (reason := str(stored(SWITCH) or "")) == self.switched_off:
+            return
+        self.switched_off = reason
+        if reason:
+            self.drop_turns(reason)
+        else:
+            self.gateway.open()
+
     def switch_off(self, reason: str) -> None:
         """Stop all assistants until `switch_on`, also after a restart; drop turns in flight.
 
@@ -274,6 +283,10 @@ class AssistantService(Service):
         """
         write(SWITCH, reason)
         self.switched_off = reason
+        self.drop_turns(reason)
+
+    def drop_turns(self, reason: str) -> None:
+        """Drop the turns in flight, tell those who wait, and ask no model any more."""
         scripts = AssistantScript.get_all_cached_instances()
         for script in sorted(scripts, key=lambda one: one.id or 0):
             if mind := script.ndb.mind:

@@ -30,7 +30,7 @@ from evennia_ai.policy.retrieval.exchange import subject_of
 from evennia_ai.scheduling import Clock, Put, Steps, pause
 from evennia_ai.store.conversation import assistants_to_archive
 from evennia_ai.store.forget import Forgetting, database_file, is_too_large, overwrite_deleted
-from evennia_ai.store.server_settings import change_wishes, deletion_marks, wishes
+from evennia_ai.store.server_settings import change_wishes, deletion_marks, tell_shards, wishes
 from evennia_ai.store.who_knows import assistants_who_know
 
 log = Logger()
@@ -69,7 +69,7 @@ class ForgettingService:
 
     def start(self) -> None:
         """Resume what an earlier process left undone; may be called again."""
-        if wishes():
+        if wishes() and not self._one_at_a_time.locked:
             self._plan(SOON_S, self._resume)
 
     def stop(self) -> None:
@@ -88,18 +88,22 @@ class ForgettingService:
         people: Collection[str],
         assistant: int | None = None,
         tell: Callable[[int], object] = lambda _gone: None,
+        is_resumed: bool = False,
     ) -> Steps[None]:
         """Delete the words of some people, by all characters or by one ``assistant``.
 
         Calls ``tell`` every `PROGRESS_S` with the number of rows and records gone so far. Fires
         when all are gone; the files follow soon. Fails with StoreUnavailable if the database stays
-        busy: the next start of the server resumes it.
+        busy: the next start of the server resumes it. With several servers the others do the same
+        for what their memory holds, unless ``is_resumed``.
         """
         yield self._one_at_a_time.acquire()
         told_at, gone = self._clock.seconds(), 0
         try:
             for tries_left in reversed(range(MOST_TRIES)):
                 try:
+                    if assistant is None and not is_resumed:
+                        tell_shards(people)
                     forgetting = self.begin(people, assistant)
                     for step in forgetting.steps():
                         gone += step
@@ -181,7 +185,7 @@ class ForgettingService:
         """Complete what a restart interrupted."""
         for assistant, people in wishes().items():
             try:
-                yield self.forget(people, assistant)
+                yield self.forget(people, assistant, is_resumed=True)
             except StoreUnavailable as error:
                 message = "evennia_ai: cannot forget a player now ({error}); retrying in {s} s"
                 log.warn(message, error=error, s=AGAIN_AFTER_S)

@@ -30,6 +30,7 @@ from evennia_ai.sleep.consolidation import prune_orphaned_memory_links
 from evennia_ai.store import rows, shared_entries
 from evennia_ai.store.loaded import MOST_MB, LoadedMinds
 from evennia_ai.store.server_settings import deletion_marks, game_name, marked, note_deleted
+from evennia_ai.store.world_lock import is_elsewhere
 
 log = Logger()
 
@@ -134,6 +135,8 @@ class LongTermSync:
     def update(self) -> Steps[None]:
         """Update all marked characters. Fires after one try and schedules the rest."""
         for character_id, number in deletion_marks().items():
+            if is_elsewhere(character_id):
+                continue
             if self._memory.is_off:
                 return
             try:

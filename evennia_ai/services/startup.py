@@ -1,7 +1,8 @@
 """What resumes interrupted work after a server start.
 
 That is: open turns of an earlier process, unanswered events, interrupted sleep, and players near an
-assistant. There may be hundreds of assistants, so they are woken one after the other.
+assistant. There may be hundreds of assistants, so they are woken one after the other. With several
+servers the same resumes the work of an assistant whose character comes from another one.
 """
 
 from __future__ import annotations
@@ -14,22 +15,27 @@ import evennia
 from evennia.objects.models import ObjectDB
 from twisted.logger import Logger
 
+from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.act_answers import expect_answer
 from evennia_ai.game.perception import is_assistant
 from evennia_ai.messages import turn_label
-from evennia_ai.store.attributes import SCRIPT_KEY
+from evennia_ai.store import shared_entries
+from evennia_ai.store.attributes import SCRIPT_KEY, read_anew
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.conversation import assistants_to_archive
 from evennia_ai.store.pending_acts import assistants_to_act, people_asked
 from evennia_ai.store.turns import assistants_with_work, open_turns, recover_turn
+from evennia_ai.store.world_lock import is_here, note_home, of_this_shard, this_shard
 
 log = Logger()
 
 FIRST_WAKE_S = 0.5
 WAKE_SPREAD_S = 0.05
 RECOVERY_PAUSE_S = 2.0
+LOOK_S = 2.0  # for characters that came from another server
+CATCH_UP_S = 60.0
 SHOWN_TURNS = 10  # in a log line
 
 
@@ -39,11 +45,70 @@ class StartupRecovery:
     def __init__(self, service: Any) -> None:
         self.service = service
         self._again: Any = None
+        self._here: set[int] | None = None  # the assistants of this one of several servers
 
     def begin(self) -> None:
         """Close the turns of an earlier process and wake the assistants with work to do."""
         self.put(self.recover_turns)
+        if this_shard():
+            self.service.timer.keep("shard", LOOK_S, self.look_round, first_s=0.0)
+            self.service.timer.keep("other shards", CATCH_UP_S, self.catch_up)
         self.service.clock.callLater(FIRST_WAKE_S, self.attend_present)
+
+    def look_round(self) -> float:
+        """Take in the assistants that came from other servers, and let go of those that left.
+
+        Also do what the other servers were asked for, such as to forget somebody.
+        """
+        scripts = AssistantScript.objects.filter(db_key=SCRIPT_KEY)
+        with store_errors():
+            here = set(of_this_shard(scripts, "db_obj").values_list("id", flat=True))
+            self.service.read_switch()
+            self.service.forgetting.start()
+        before = here if self._here is None else self._here
+        self._here = here & before  # `take_in` adds the others
+        for script_id in before - here:
+            self.put(self.let_go, script_id)
+        for script_id in here - before:
+            self.put(self.take_in, script_id)
+        if here - before:
+            self.put(self.recover_turns)
+        return LOOK_S
+
+    def catch_up(self) -> float:
+        """Read again, at the next use, what other servers change: costs, lore, shared memories."""
+        service = self.service
+        for known in (service.gateway.budgets, service.lore, service.personas):
+            known.read_again()
+        shared_entries.changed.send_robust(None, scopes=None, gone=())
+        return CATCH_UP_S
+
+    def let_go(self, script_id: int) -> None:
+        """Drop what memory holds of an assistant whose character another server has."""
+        script = AssistantScript.get_cached_instance(script_id)
+        if script and (mind := script.ndb.mind):
+            mind.hearing.give_up_all(StoreUnavailable("another server has the character now."))
+            mind.let_go()
+            self.service.loaded.drop(mind)
+        if script:
+            note_home(script.obj, "")  # so that its timers end
+            for known in (script, script.obj):
+                known.flush_from_cache(force=True)
+
+    def take_in(self, script_id: int) -> None:
+        """Read an assistant anew that came from another server, and let its character hear."""
+        for script in AssistantScript.objects.filter_family(id=script_id):
+            if not is_here(script.obj):  # as it was in memory when it left, or was looked at
+                self.let_go(script_id)
+        for script in AssistantScript.objects.filter_family(id=script_id):
+            for holder in (script, script.obj):
+                read_anew(holder)
+            script.obj.ndb.ai_assistant = None
+            add_assistant_mixin(script.obj)
+            if (mind := script.ndb.mind) and not mind.is_busy:  # a new one may think already
+                mind.let_go()
+            show_in_place(script.obj)
+        self._here = {script_id, *(self._here or ())}
 
     def put(self, work: Callable[..., None], *args: Any) -> None:
         """Do some work soon; if the database refuses, begin again a moment later."""
@@ -80,7 +145,7 @@ class StartupRecovery:
     def watch_sleepers(self) -> None:
         """Let the sleep timer wake the assistants that were asleep when the server stopped."""
         slept = AssistantScript.objects.filter(db_attributes__db_key="operating_mode")
-        for script_id in slept.values_list("id", flat=True):
+        for script_id in of_this_shard(slept, "db_obj").values_list("id", flat=True):
             self.put(call_with, script_id, self.watch_if_asleep)
 
     def wake_owing(self) -> None:
@@ -112,11 +177,26 @@ class StartupRecovery:
 
     def attend_present(self) -> None:
         """Tick the assistants with players near them, as after a reload."""
-        puppets = (session.puppet for session in evennia.SESSION_HANDLER.get_sessions())
-        for place in {puppet.location for puppet in puppets if puppet and puppet.location}:
+        for place in set(places_of_players()):
             for obj in place.contents:
                 if is_assistant(obj):
                     self.service.attend(obj.assistant.mind)
+
+
+def places_of_players() -> list[Any]:
+    """Return the place of each player."""
+    puppets = (session.puppet for session in evennia.SESSION_HANDLER.get_sessions())
+    return [puppet.location for puppet in puppets if puppet and puppet.location]
+
+
+def show_in_place(character: Any) -> None:
+    """Let those in a character's place see it, who have the place in memory as it was.
+
+    evennia-shards drops the place from the cache: then each player has another copy (measured).
+    """
+    for place in filter(None, [character.location, *places_of_players()]):
+        if place.pk == character.db_location_id:
+            place.contents_cache.add(character)
 
 
 def assistants_exist() -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
+from evennia.objects.models import ObjectDB
 from evennia.scripts.models import ScriptDB
 from evennia.typeclasses.attributes import Attribute
 from evennia.utils.dbserialize import deserialize
@@ -101,7 +102,8 @@ def write_attribute(obj: Any, name: str, value: Any) -> None:
 def write_attributes(obj: Any, **values: Any) -> None:
     """Set several Attributes in one transaction; raises as `write_attribute`."""
     try:
-        with brief_transaction():
+        of_script, of_object = ([obj.id] * isinstance(obj, kind) for kind in (ScriptDB, ObjectDB))
+        with brief_transaction(*of_script, characters=of_object):
             for name, value in values.items():
                 obj.attributes.add(name, value)
     except StoreUnavailable:
@@ -116,6 +118,13 @@ def forget_cached(obj: Any, name: str) -> None:
         cached = obj.attributes.get(name, return_obj=True)
         if cached is not None and cached.pk:
             cached.flush_from_cache(force=True)
+    obj.attributes.reset_cache()
+
+
+def read_anew(obj: Any) -> None:
+    """Drop all Attributes of an object from the cache, since another server wrote them."""
+    for attribute in obj.db_attributes.all():
+        attribute.flush_from_cache(force=True)
     obj.attributes.reset_cache()
 
 

@@ -8,7 +8,7 @@ from typing import Generic, Protocol, TypeVar
 
 from twisted.logger import Logger
 
-from evennia_ai.errors import StoreUnavailable
+from evennia_ai.errors import Moved, StoreUnavailable
 from evennia_ai.scheduling import Clock, DelayedCall
 
 log = Logger()
@@ -68,6 +68,9 @@ class Backlog(Generic[T, R]):
             except StoreUnavailable as error:
                 self._put_off(error)
                 return
+            except Moved as error:
+                self._lose(StoreUnavailable(str(error)))
+                continue
             except Exception as error:  # noqa: BLE001  # such as text that the database cannot hold
                 log.failure("an event cannot be stored; its speaker is told")
                 self._lose(StoreUnavailable(f"It cannot be stored ({error})."))

@@ -8,7 +8,7 @@ table of PostgreSQL until its lock ends.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from operator import methodcaller
 from pathlib import Path
@@ -24,7 +24,7 @@ from django.utils.dateparse import parse_date, parse_datetime
 
 from evennia_ai import migrations
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.store.world_lock import lock
+from evennia_ai.store.world_lock import ensure_here, lock
 
 LOCK_WAIT_MS = 30
 STATEMENT_MS = 2000  # of one of our transactions; PostgreSQL only
@@ -68,11 +68,12 @@ _reactor_threads: set[int] = set()
 
 
 @contextmanager
-def brief_transaction() -> Generator[None]:
+def brief_transaction(*assistants: int, characters: Collection[int] = ()) -> Generator[None]:
     """Run one transaction that waits at most `LOCK_WAIT_MS` for a lock.
 
-    Raises StoreUnavailable if the database refuses, for whatever reason, and if another server has
-    it (`world_lock`).
+    ``assistants`` and ``characters`` are the ids of those whose memory or talk it writes. Raises
+    Moved if another server has one of them, and StoreUnavailable if the database refuses, for
+    whatever reason, and if another server has it (`world_lock`).
     """
     wait_before = None
     try:
@@ -83,6 +84,7 @@ def brief_transaction() -> Generator[None]:
                 lock.ensure()
                 if is_outermost:
                     _limit_transaction()
+                ensure_here(assistants, characters)
                 yield
     except StoreUnavailable:
         patience.met_at = time.monotonic()

@@ -20,6 +20,7 @@ from evennia_ai.policy.tokens import stored_tokens
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.lines import TableAmendments, TableLines
 from evennia_ai.store.rows import insert_rows, message_from_row, message_to_row
+from evennia_ai.store.world_lock import of_this_shard
 
 MESSAGE_BYTES = 1_250  # of one message in memory (measured)
 
@@ -50,7 +51,7 @@ class TableConversation:
 
     def append(self, messages: Sequence[Message]) -> list[Message]:
         """Store messages in one transaction, then add them to the view; returns them."""
-        with brief_transaction():
+        with brief_transaction(self.assistant_id):
             rows = self.insert(messages)
         return self.extend_view(rows)
 
@@ -186,7 +187,7 @@ class TableCompactions:
     def _insert(self, fields: dict[str, Any]) -> models.Compaction:
         """Store a row, or return the one in force that an earlier try stored unheard."""
         same = {name: fields.pop(name) for name in ("reason", "from_seq", "upto_seq")}
-        with brief_transaction():
+        with brief_transaction(self.assistant_id):
             row, _is_new = self._in_force().get_or_create(
                 **same, assistant_id=self.assistant_id, defaults={**fields, "at": self.now()}
             )
@@ -230,7 +231,8 @@ class TableCompactions:
                 "This compaction cannot be undone: retention has deleted the messages before it."
             )
         undone = self._in_force().filter(id__gte=record.id)
-        with brief_transaction():  # archived, since a crash may have left entries in the journal
+        with brief_transaction(self.assistant_id):
+            # Archived, since a crash may have left entries in the journal.
             undone.update(undone_at=self.now(), archived=True)
         return record
 
@@ -241,7 +243,7 @@ class TableCompactions:
 
     def note_archived(self, id: int, archived: bool) -> None:
         """Store whether the journal holds the entries of a compaction."""
-        with brief_transaction():
+        with brief_transaction(self.assistant_id):
             models.Compaction.objects.filter(id=id).update(archived=archived)
 
     def _in_force(self) -> Any:
@@ -255,7 +257,7 @@ def unsettled() -> Any:
 
 def assistants_to_archive() -> list[int]:
     """Return the ids of the assistants with unsettled compactions, in one query."""
-    return sorted(set(unsettled().values_list("assistant_id", flat=True)))
+    return sorted(set(of_this_shard(unsettled()).values_list("assistant_id", flat=True)))
 
 
 PLAIN = ("summary", "speakers", "consulted", "cost")

@@ -36,6 +36,7 @@ from evennia_ai.store.server_settings import mark_for_deletion
 from evennia_ai.store.shared_entries import delete_entries
 from evennia_ai.store.turns import MAYBE_DONE, UNANSWERED
 from evennia_ai.store.who_knows import LOGS, PLACES, STORES, Law, Place, is_known
+from evennia_ai.store.world_lock import lock
 
 DBREF = re.compile(r"#\d+")
 SEGMENTS_A_CHUNK = 50
@@ -142,10 +143,12 @@ class Forgetting:
         gone: dict[int, set[str]] = {}
         for row_id, key, kind in self._attributes():
             yield 0
-            owners = ObjectDB.objects.filter(db_attributes=row_id)
+            owners = ObjectDB._base_manager.filter(db_attributes=row_id)  # of all servers
             for character in owners:
                 ids = gone.setdefault(character.id, set())
-                yield forget_segment(character, kind, key, law, ids)
+                with lock.reaching_all():
+                    count = forget_segment(character, kind, key, law, ids)
+                yield count
             if not owners:
                 yield int(Attribute.objects.filter(id=row_id).delete()[0])
 

@@ -72,7 +72,7 @@ def texts_of_others(people: Audience, not_others: list[str]) -> Iterator[tuple[A
     yield unlogged.exclude(speaker__in=not_others), "text"
     yield models.Event.objects.all(), "speaker_name"
     yield describing().exclude(objectdb__id__in=numbers_of(people)), "db_value"
-    yield ObjectDB.objects.all(), "db_key"
+    yield ObjectDB._base_manager.all(), "db_key"
     yield models.Lore.objects.all(), "title", "text"
     yield models.SharedPersona.objects.all(), "name", "fields"
 

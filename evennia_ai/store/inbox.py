@@ -35,7 +35,7 @@ class TableInbox:
 
     def put(self, heard: Heard) -> int:
         """Store an event, once if it has a token; returns its id."""
-        with brief_transaction():
+        with brief_transaction(self.assistant_id):
             (row,) = insert_rows([event_row(self.assistant_id, heard, self.now())], "token")
         return int(row.id)
 
@@ -52,7 +52,7 @@ class TableInbox:
 
     def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None:
         """Close events as answered, excused, noted or expired, with a reason."""
-        with brief_transaction():
+        with brief_transaction(self.assistant_id):
             models.Event.objects.filter(id__in=event_ids).update(state=state, reason=reason)
 
     def is_owed(self, event_ids: Iterable[int]) -> bool:
@@ -148,7 +148,7 @@ class OverheardQueue:
         at = self._now()
         rows = [event_row(listener.assistant_id, heard, at) for listener, heard in pairs]
         try:
-            with brief_transaction():
+            with brief_transaction(*{row.assistant_id for row in rows}):
                 insert_rows(rows, "token")
         except Exception as error:  # noqa: BLE001  # each backlog tries again, and tells its speaker
             log.warn("evennia_ai: {count} events wait: {error}", count=len(rows), error=error)

@@ -149,7 +149,7 @@ class TableAmendments:
         self, kind: str, seqs: Sequence[int], by: str, text: str = "", authors: Sequence[str] = ()
     ) -> None:
         """Store a change of some messages, as one batch; raises StoreUnavailable."""
-        with brief_transaction():
+        with brief_transaction(self.assistant_id):
             last = models.Amendment.objects.aggregate(id=Max("id"))["id"] or 0
             fields = {"assistant_id": self.assistant_id, "at": self.now(), "batch": last + 1}
             fields |= {"kind": kind, "by": by, "text": text}
@@ -168,7 +168,7 @@ class TableAmendments:
     def undo(self, by: str, **which: Any) -> int:
         """Undo the amendments in force that fields of their rows name; returns how many."""
         rows = in_force(models.Amendment.objects.filter(assistant_id=self.assistant_id, **which))
-        with brief_transaction():
+        with brief_transaction(self.assistant_id):
             _drop_vectors(list(rows.values_list("seq", flat=True)))
             undone: int = rows.update(undone_at=self.now(), undone_by=by)
         self.forget()

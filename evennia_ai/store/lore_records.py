@@ -91,6 +91,10 @@ class LoreRecords:
             )
         return (*self.fixed, *self._written)
 
+    def read_again(self) -> None:
+        """Read what was written at the next use, since another server may have written it."""
+        self._written = None
+
     def find(self, title: str) -> LoreEntry | None:
         """Return the entry with a title, in upper or lower case; None if there is none."""
         return next((e for e in self.entries() if e.title.lower() == title.lower()), None)
@@ -115,6 +119,10 @@ class PersonaRecords:
     def __init__(self, fixed: Mapping[str, Any]) -> None:
         self.fixed = {name.lower(): read_persona(value) for name, value in fixed.items()}
         self._written: dict[str, tuple[Persona, Authors]] | None = None
+
+    def read_again(self) -> None:
+        """Read what was written at the next use, since another server may have written it."""
+        self._written = None
 
     def _stored(self) -> dict[str, tuple[Persona, Authors]]:
         if self._written is None:

@@ -37,7 +37,7 @@ def own_name(obj: Any) -> str:
 
 def names_of(dbrefs: Iterable[str]) -> dict[str, str]:
     """Return the names of objects by dbref, without those that are deleted. One query."""
-    rows = ObjectDB.objects.filter(id__in=numbers_of(people_among(dbrefs)))
+    rows = ObjectDB._base_manager.filter(id__in=numbers_of(people_among(dbrefs)))  # all shards
     found = rows.values_list("id", "db_key")
     return {f"#{number}": plain_name(key) or f"#{number}" for number, key in found}
 
@@ -61,7 +61,7 @@ def names_in(*records: Record, besides: Iterable[str] = ()) -> Names:
 
 def dbrefs_named(name: str) -> list[str]:
     """Return the objects with a name, in upper or lower case, oldest first."""
-    rows = ObjectDB.objects.filter(db_key__iexact=name).order_by("id")
+    rows = ObjectDB._base_manager.filter(db_key__iexact=name).order_by("id")
     return [f"#{number}" for number in rows.values_list("id", flat=True)]
 
 

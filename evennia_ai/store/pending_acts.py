@@ -23,6 +23,7 @@ from evennia_ai.policy.oversight import (
 )
 from evennia_ai.policy.records.provenance import people_field
 from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.world_lock import of_this_shard
 
 UNKNOWN = "unknown"
 OPEN = (WAITING, AGREED, RUNNING)
@@ -89,7 +90,7 @@ class TablePendingActs:
         """
         rows = models.PendingAct.objects.filter(assistant_id=self.assistant_id)
         late = rows.filter(state__in=(WAITING, AGREED), expires_at__lte=self.now())
-        with brief_transaction():
+        with brief_transaction(self.assistant_id):
             rows.filter(state=RUNNING).exclude(id=self._taken).update(state=UNKNOWN)
             late.update(state=EXPIRED)
             row = rows.filter(state__in=(AGREED, RUNNING)).order_by("-state", "id").first()
@@ -100,7 +101,7 @@ class TablePendingActs:
 
     def finish(self, id: int, state: str, result: str) -> None:
         """Store the outcome of an act that ran."""
-        with brief_transaction():
+        with brief_transaction(self.assistant_id):
             rows = models.PendingAct.objects.filter(id=id, state=RUNNING)
             rows.update(state=state, result=result)
 
@@ -108,7 +109,7 @@ class TablePendingActs:
 def assistants_to_act() -> list[int]:
     """Return the ids of the assistants with acts to run, or that were cut off, in one query."""
     rows = models.PendingAct.objects.filter(state__in=(AGREED, RUNNING))
-    return sorted(set(rows.values_list("assistant_id", flat=True)))
+    return sorted(set(of_this_shard(rows).values_list("assistant_id", flat=True)))
 
 
 def people_asked(now: datetime) -> Iterable[tuple[str, int]]:

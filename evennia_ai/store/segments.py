@@ -59,7 +59,7 @@ class AttributeSegments:
 
         Raises Overwritten and StoreUnavailable; then nothing has changed.
         """
-        with brief_transaction():
+        with brief_transaction(characters=[self._obj.id]):
             self._withdraw(before, after)
             for number, content in after.items():
                 if number not in before and content:
@@ -106,7 +106,7 @@ class AttributeSegments:
         """Rename an Attribute that cannot be read; store its readable records instead."""
         key = f"{BROKEN}{number:06d}"
         kept = Sealed(unsealed(raw), DAMAGED)
-        with brief_transaction():
+        with brief_transaction(characters=[self._obj.id]):
             Attribute.objects.filter(id=row_id).update(db_key=key, db_value=kept)
             self._create(number, content)
         log.error(

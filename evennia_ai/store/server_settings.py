@@ -9,11 +9,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import uuid4
 
+from django.conf import settings
 from django.dispatch import Signal
 from evennia.server.models import ServerConfig
 from twisted.logger import Logger
 
 from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.world_lock import this_shard
 
 log = Logger()
 
@@ -35,10 +37,24 @@ NEWEST = "evennia_ai_server"
 marked = Signal()
 
 
-def read_mapping(key: str) -> dict[Any, Any]:
+def stored(key: str, lock: bool = False) -> Any:
+    """Return a stored value, None without one, not from any cache: other servers write it, too.
+
+    With ``lock`` nobody else can change it until the transaction ends.
+    """
+    rows = ServerConfig.objects.filter(db_key=key)
+    return (rows.select_for_update() if lock else rows).values_list("db_value", flat=True).first()
+
+
+def read_mapping(key: str, lock: bool = False) -> dict[Any, Any]:
     """Return a stored mapping, an empty one if there is none."""
-    stored = ServerConfig.objects.conf(key)
-    return dict(stored) if isinstance(stored, Mapping) else {}
+    found = stored(key, lock)
+    return dict(found) if isinstance(found, Mapping) else {}
+
+
+def of_shard(key: str, shard: str | None = None) -> str:
+    """Return the key of a value that each shard of `evennia-shards` has, by default this one."""
+    return f"{key} {this_shard() if shard is None else shard}".strip()
 
 
 def write(key: str, value: Any) -> None:
@@ -52,15 +68,14 @@ def write(key: str, value: Any) -> None:
 
 def newest_server() -> int | None:
     """Return the number of the server process that started last, not from any cache."""
-    rows = ServerConfig.objects.filter(db_key=NEWEST).values_list("db_value", flat=True)
-    number: int | None = rows.first()
+    number: int | None = stored(of_shard(NEWEST))
     return number
 
 
 def mark_for_deletion(character_id: int) -> None:
     """Note that long-term memory must be cleaned, too; raises StoreUnavailable."""
     with brief_transaction():
-        marks = deletion_marks()
+        marks = read_mapping(MARKS, lock=True)
         write(MARKS, {**marks, character_id: marks.get(character_id, 0) + 1})
     marked.send_robust(None)
 
@@ -73,7 +88,7 @@ def deletion_marks() -> dict[int, int]:
 def note_deleted(character_id: int, number: int) -> None:
     """Remove a character's mark, unless it was marked again; raises StoreUnavailable."""
     with brief_transaction():
-        marks = deletion_marks()
+        marks = read_mapping(MARKS, lock=True)
         if marks.get(character_id) == number:
             del marks[character_id]
             write(MARKS, marks)
@@ -82,7 +97,7 @@ def note_deleted(character_id: int, number: int) -> None:
 def wishes() -> dict[int | None, list[str]]:
     """Return the dbrefs of those who wait to be forgotten, by assistant; None: by all."""
     found: dict[int | None, list[str]] = {}
-    for wish in _stored_wishes():
+    for wish in _stored_wishes(of_shard(WISHES)):
         dbref, _, assistant = wish.partition(" ")
         found.setdefault(int(assistant) if assistant else None, []).append(dbref)
     return found
@@ -94,14 +109,28 @@ def change_wishes(people: Iterable[str], assistant: int | None, wait: bool) -> N
     A wish is stored as "#12", or as "#12 7" for the assistant 7 only.
     """
     theirs = {dbref if assistant is None else f"{dbref} {assistant}" for dbref in people}
-    others = {*_stored_wishes()} - theirs
-    write(WISHES, sorted(others | theirs if wait else others))
+    with brief_transaction():
+        before = {*_stored_wishes(of_shard(WISHES), lock=True)}
+        write(of_shard(WISHES), sorted(before | theirs if wait else before - theirs))
 
 
-def _stored_wishes() -> list[str]:
-    """Return the wishes; leaves damaged ones out, and tells of them."""
-    stored = ServerConfig.objects.conf(WISHES) or []
-    listed = list(stored) if isinstance(stored, Iterable) else [stored]
+def tell_shards(people: Iterable[str]) -> None:
+    """Note for each other shard that some people wait to be forgotten by all; raises as above.
+
+    This server deletes the words, but their minds may hold them in memory, and write of them.
+    """
+    if not this_shard():
+        return
+    with brief_transaction():
+        for shard in sorted({*settings.SHARD_URLS} - {this_shard()}):
+            before = {*_stored_wishes(of_shard(WISHES, shard), lock=True)}
+            write(of_shard(WISHES, shard), sorted(before | {*people}))
+
+
+def _stored_wishes(key: str, lock: bool = False) -> list[str]:
+    """Return the wishes under a key; leaves damaged ones out, and tells of them."""
+    found = stored(key, lock=lock) or []
+    listed = list(found) if isinstance(found, Iterable) else [found]
     texts = [one for one in listed if isinstance(one, str) and one.startswith("#")]
     known = [one for one in texts if one[1:].replace(" ", "", 1).isdecimal()]
     if known != listed:

@@ -49,7 +49,7 @@ def tell(assistant_id: int, teller: str, now: datetime, new: Sequence[Telling]) 
         )
         for one in new
     ]
-    with brief_transaction():
+    with brief_transaction(assistant_id):
         models.SharedEntry.objects.bulk_create(rows, ignore_conflicts=True)
     if rows:
         changed.send_robust(None, scopes=frozenset(one.scope for one in new), gone=())

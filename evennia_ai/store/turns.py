@@ -30,6 +30,7 @@ from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import CLAIMED, OWED, WAITING, overheard_by
 from evennia_ai.store.rows import event_from_row
 from evennia_ai.store.usage import add_use, use_of_call
+from evennia_ai.store.world_lock import ensure_here, of_this_shard
 
 NOTED = "noted"
 ANSWERS = ("answered", "excused")  # outcomes of turns and of their events
@@ -109,7 +110,7 @@ class TableTurns:
     def _transaction(self) -> Generator[None]:
         """Run one transaction; after an error its commit may have succeeded unheard."""
         self._is_in_doubt = True
-        with brief_transaction():
+        with brief_transaction(self.assistant_id):
             yield
         self._is_in_doubt = False
 
@@ -158,7 +159,7 @@ class TableTurns:
     def finish(self, turn_id: int, outcome: str, detail: str = "") -> None:
         """Close a turn and its events in one transaction."""
         now, reason = self.now(), {"reason": detail} if detail else {}
-        with brief_transaction():
+        with brief_transaction(self.assistant_id):
             turns = models.Turn.objects.filter(id=turn_id)
             turns.update(ended_at=now, outcome=outcome, detail=detail)
             claimed = models.Event.objects.filter(turn_id=turn_id, state=CLAIMED)
@@ -200,7 +201,7 @@ class TableTurns:
         copied["money"] = None if call.prices is None else use.money
         usage = asdict(call.usage) if call.usage else {}
         fields = {**copied, **usage, "turn_id": turn_id, "at": at}
-        with brief_transaction():
+        with brief_transaction(self.assistant_id):
             row, is_new = models.ModelCall.objects.get_or_create(
                 assistant_id=self.assistant_id, token=call.token, defaults=fields
             )
@@ -212,7 +213,7 @@ class TableTurns:
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
         """Store the intent of a tool call, once; returns its id."""
         fields = {"name": call.name, "arguments": call.arguments, "world": world, "at": self.now()}
-        with brief_transaction():
+        with brief_transaction(self.assistant_id):
             row, _is_new = models.ToolCall.objects.get_or_create(
                 assistant_id=self.assistant_id,
                 turn_id=turn_id,
@@ -285,6 +286,7 @@ def recover_turn(turn_id: int, now: datetime, outcome: str = INTERRUPTED) -> Non
         if not rows.filter(ended_at=None).update(ended_at=now, outcome=outcome):
             return
         (turn,) = rows
+        ensure_here([turn.assistant_id])
         acts = turn.tool_calls.values_list("name", "state")
         state = state_after_loss(acts, was_doubtful=turn.context == EXCUSE)
         give_up_acts(turn_id, now)
@@ -307,13 +309,13 @@ def give_up_acts(turn_id: int, now: datetime) -> None:
 def open_turns() -> list[int]:
     """Return the ids of all open turns, oldest first."""
     rows = models.Turn.objects.filter(ended_at=None).order_by("id")
-    return list(rows.values_list("id", flat=True))
+    return list(of_this_shard(rows).values_list("id", flat=True))
 
 
 def assistants_with_work() -> list[int]:
     """Return the ids of the assistants with unanswered events, in one query."""
     rows = models.Event.objects.filter(state__in=OWED).order_by("assistant_id")
-    return list(rows.values_list("assistant_id", flat=True).distinct())
+    return list(of_this_shard(rows).values_list("assistant_id", flat=True).distinct())
 
 
 AFTER = "after_call"
@@ -324,7 +326,7 @@ def begin_pass(assistant_id: int, at: datetime, reason: str) -> int:
 
     The row notes the last model call so far, since the cost of the pass is that of later calls.
     """
-    with brief_transaction():
+    with brief_transaction(assistant_id):
         calls = models.ModelCall.objects.filter(assistant_id=assistant_id)
         cost = {AFTER: calls.aggregate(last=Max("id"))["last"] or 0}
         row, _is_new = models.SleepPass.objects.get_or_create(
@@ -343,6 +345,7 @@ def end_pass(
         begun = rows.values("assistant_id", "cost").first()
         if begun is None:  # its assistant was deleted, or retention deleted the row
             return
+        ensure_here([begun["assistant_id"]])
         rows.update(
             ended_at=at,
             outcome=outcome,

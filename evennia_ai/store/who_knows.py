@@ -138,7 +138,7 @@ def count_traces(dbref: str, assistant: int | None = None) -> int:
 def assistants_who_know(dbref: str) -> list[int]:
     """Return the ids of the assistants whose logs or records concern somebody."""
     rows = models.Event.objects.filter(speaker=dbref).values_list("assistant_id", flat=True)
-    who_know = ObjectDB.objects.filter(db_attributes__in=rows_about(dbref, STORES))
+    who_know = ObjectDB._base_manager.filter(db_attributes__in=rows_about(dbref, STORES))
     knowing = assistants().filter(db_obj__in=who_know).values_list("id", flat=True)
     return sorted({*rows.distinct(), *knowing})
 

@@ -3,6 +3,9 @@
 On SQLite it is a lock of the operating system on a file beside the database, on PostgreSQL an
 advisory lock of the connection that writes. Both end with the process, also when it is killed.
 Only the server takes it: commands of `evennia` may run beside a server as before.
+
+With `evennia-shards` on PostgreSQL each shard has a lock of its own, and the assistants whose
+characters have its id in their rows. Each write of an assistant asks for that in its transaction.
 """
 
 from __future__ import annotations
@@ -10,13 +13,17 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
+from django.apps import apps
+from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, Error, connection, connections
 
-from evennia_ai.errors import StoreUnavailable
+from evennia_ai.errors import Moved, StoreUnavailable
 
 if sys.platform == "win32":
     import msvcrt
@@ -36,6 +43,10 @@ LOST = (
     "Another server took this database over while the connection to it was lost: the assistants of "
     "this one have stopped, and nothing more is stored for them. Stop one of the two servers."
 )
+NO_MINDS = (
+    "This server is the router of evennia-shards: it has no assistants, the shards have them. This "
+    "is as it should be."
+)
 UNUSABLE = (
     "The file {file}, which keeps a second server away, cannot be locked ({error}): no assistant "
     "starts, and nothing is stored for them. Let the server write there, then `evennia reload`."
@@ -48,6 +59,65 @@ END_FORMER = (
     "SELECT pg_terminate_backend(pid, 2000) FROM pg_locks "
     "WHERE locktype = 'advisory' AND granted AND classid = %s AND pid = %s"
 )
+# A transaction that moves a character waits until the one that asks has ended.
+HOMES = (
+    "SELECT id, shard_id FROM objects_objectdb WHERE id IN (SELECT unnest(%s::bigint[]) UNION "
+    "SELECT db_obj_id FROM scripts_scriptdb WHERE id = ANY(%s)) FOR SHARE"
+)
+ROUTER = "router"  # the id that evennia-shards prescribes
+EVERYWHERE = "*"  # the shard of what all shards see
+
+
+def this_shard() -> str:
+    """Return the id of this server for `evennia-shards`, "" if it is the only server."""
+    role = getattr(settings, "SHARDS_ROLE", "monolith")
+    is_one = role != "monolith" and "evennia_shards" in settings.INSTALLED_APPS
+    return str(settings.SHARD_ID) if is_one and connection.vendor == "postgresql" else ""
+
+
+def is_here(character: Any) -> bool:
+    """Return True if this server has the character, as far as memory knows."""
+    shard = this_shard()
+    return not shard or character.shard_id == shard
+
+
+def is_elsewhere(character_id: int) -> bool:
+    """Return True if another server has a character, by its row."""
+    rows = _objects()._base_manager.filter(id=character_id)  # of all shards
+    shard = this_shard()
+    return bool(shard and rows.exclude(shard_id=shard).exists())
+
+
+def of_this_shard(rows: Any, character: str = "assistant__db_obj") -> Any:
+    """Return the rows whose ``character`` this server has; all, if it is the only server."""
+    shard = this_shard()
+    return rows.filter(**{f"{character}__shard_id": shard}) if shard else rows
+
+
+def ensure_here(assistants: Collection[int] = (), characters: Collection[int] = ()) -> None:
+    """Raise Moved if another shard has one of some characters, or that of an assistant.
+
+    They cannot move until the transaction under way ends.
+    """
+    shard = this_shard()
+    if lock.reaches_all or not (shard and (assistants or characters)):
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(HOMES, [list(characters), list(assistants)])
+        moved = [row for row in cursor if row[1] not in (shard, EVERYWHERE)]
+    for character_id, home in moved:
+        if known := _objects().get_cached_instance(character_id):
+            note_home(known, home)
+        raise Moved(f"Another server has the character #{character_id} now: the shard {home}.")
+
+
+def note_home(character: Any, home: str) -> None:
+    """Note in memory which shard has a character; evennia-shards refuses the plain way."""
+    object.__setattr__(character, "shard_id", home)
+
+
+def _objects() -> Any:
+    return apps.get_model("objects", "ObjectDB")  # not importable before the apps are ready
 
 
 class WorldLock:
@@ -57,10 +127,12 @@ class WorldLock:
         trouble: Why this process must not write, in a sentence for admins; "" if it may.
         is_newest: Returns False if another server has started since this one.
         on_lost: Called once another server has taken the lock over.
+        reaches_all: True in `reaching_all`.
     """
 
     def __init__(self) -> None:
         self.trouble = ""
+        self.reaches_all = False
         self.is_newest: Callable[[], bool] = lambda: True
         self.on_lost: Callable[[], object] = lambda: None
         self._file = -1  # of the locked file
@@ -73,8 +145,9 @@ class WorldLock:
         be asked.
         """
         until = time.monotonic() + (WAIT_S if wait_s is None else wait_s)
-        self.trouble = ""
-        while not (self._try_file() if connection.vendor == "sqlite" else self._try_server()):
+        self.trouble = NO_MINDS if this_shard() == ROUTER else ""
+        try_once = self._try_file if connection.vendor == "sqlite" else self._try_server
+        while not (self.trouble or try_once()):
             if self.trouble or time.monotonic() >= until:
                 self.trouble = self.trouble or REFUSED
                 break
@@ -86,6 +159,15 @@ class WorldLock:
         if self.trouble:
             raise StoreUnavailable(self.trouble)
 
+    @contextmanager
+    def reaching_all(self) -> Generator[None]:
+        """Let writes reach characters of other servers, which read again what was changed."""
+        self.reaches_all = True
+        try:
+            yield
+        finally:
+            self.reaches_all = False
+
     def take_again(self, opened: Any) -> None:
         """Take the lock with a new connection to PostgreSQL, since it ended with the old one."""
         if not self._backend or self.trouble or opened is not connections[DEFAULT_DB_ALIAS]:
@@ -94,7 +176,7 @@ class WorldLock:
             taken = self._try_server()
             if not taken:
                 with connection.cursor() as cursor:
-                    cursor.execute(END_FORMER, [KEY, self._backend])
+                    cursor.execute(END_FORMER, [lock_key(), self._backend])
                 taken = self._try_server()
             if taken and self.is_newest():  # else what memory holds is old
                 return
@@ -108,7 +190,7 @@ class WorldLock:
         if connection.vendor != "postgresql":
             return True
         with connection.cursor() as cursor:
-            cursor.execute(TAKE, [KEY])
+            cursor.execute(TAKE, [lock_key()])
             taken, backend = cursor.fetchone()
         if taken:
             self._backend = backend
@@ -129,6 +211,12 @@ class WorldLock:
         elif file >= 0:
             os.close(file)
         return is_locked
+
+
+def lock_key() -> int:
+    """Return the first key of this server's advisory lock, one for each shard."""
+    shard = this_shard()
+    return crc32(shard.encode()) >> 1 if shard else KEY
 
 
 def lock_at_once(file: int) -> bool:

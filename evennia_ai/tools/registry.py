@@ -19,6 +19,8 @@ from evennia_ai.policy.explanation.call_record import LockAsked
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext, ToolParts, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
+from evennia_ai.store.brief_transaction import store_errors
+from evennia_ai.store.world_lock import ensure_here
 from evennia_ai.tools.base import Tool
 from evennia_ai.tools.permission import People, let_wait
 from evennia_ai.turn.tool_execution import DONE, REFUSED, failed_call
@@ -87,6 +89,8 @@ class ToolRegistry:
                 return let_wait(item, context, arguments)
             ask_hook(item, context, arguments)
             if item.world:
+                with store_errors():  # the commit of its intent may have taken long
+                    ensure_here(characters=[context.character.id])
                 note_circumstances(context)
             in_doubt = item.world and not item.safe_to_retry
             returned = yield maybeDeferred(run_by_mind, item, context, arguments)

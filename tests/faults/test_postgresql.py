@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import pytest
 from django.db import OperationalError, connection
+from evennia.objects.models import ObjectDB
 from evennia.server.models import ServerConfig
 from twisted.internet.defer import Deferred
 
-from evennia_ai.errors import StoreUnavailable
+from evennia_ai.errors import Moved, StoreUnavailable
 from evennia_ai.models import Event, ModelCall, Turn
 from evennia_ai.services import assistant_service
 from evennia_ai.store import brief_transaction as brief_transaction_of
+from evennia_ai.store import world_lock
 from evennia_ai.store.brief_transaction import LIMITS_MS, brief_transaction
+from evennia_ai.store.forget import Forgetting
 from evennia_ai.store.server_settings import NEWEST, newest_server
+from evennia_ai.store.turns import TableTurns
 from evennia_ai.store.world_lock import KEY, LOST, TAKE, WorldLock
 from tests.faults import storage_scene as scene
 from tests.faults.own_database import NEEDS_OWN_SERVER, Killed, ServerStopped, TablesLocked
@@ -270,3 +274,82 @@ def test_whose_lock_another_server_took_over_acts_and_stores_no_more(
     assert locked.store_trouble == LOST
     assert [line for line in logged if LOST in line]
     assert "Another server took" in admin.told("aistatus")
+
+
+@pytest.fixture
+def shard(game, ann, mira, monkeypatch):
+    """Let this server be the shard one of several; return a function that moves Mira's row."""
+    run("ALTER TABLE objects_objectdb ADD COLUMN shard_id varchar(64)")
+    run("UPDATE objects_objectdb SET shard_id = 'one'")
+    monkeypatch.setattr(world_lock, "this_shard", lambda: "one")
+    monkeypatch.setattr(ObjectDB, "shard_id", "one", raising=False)
+    number = mira.id
+    yield lambda to: run(f"UPDATE objects_objectdb SET shard_id = '{to}' WHERE id = {number}")
+    connection.close()
+
+
+def test_each_shard_has_a_lock_of_its_own(shard, other, monkeypatch):
+    assert WorldLock().take(0.0) == ""
+    with other.cursor() as cursor:
+        cursor.execute(TAKE, [world_lock.lock_key()])
+        assert not cursor.fetchone()[0]
+        monkeypatch.setattr(world_lock, "this_shard", lambda: "two")
+        cursor.execute(TAKE, [world_lock.lock_key()])
+        assert cursor.fetchone()[0]
+
+
+def test_whose_character_moved_to_another_shard_says_and_stores_no_more(game, ann, mira, shard):
+    late = Deferred()
+    game.model.add(late)
+    ann.do("say Mira, one")
+    pass_time(game, 1)
+    shard("two")
+    late.callback(call("say", text="One."))
+    pass_time(game, 30)
+    ann.do("say Mira, two")
+    pass_time(game, 30)
+    assert spoken_by("Mira", ann) == [UNHEARD]
+    assert not ModelCall.objects.exists()
+    assert [event.text for event in Event.objects.all()] == ["Mira, one"]
+    with pytest.raises(Moved):
+        mira.journal.add("The bridge is closed.")
+    shard("one")
+    mira.shard_id = "one"
+    mira.journal.add("The bridge is open.")
+
+
+def test_a_character_cannot_move_while_its_mind_is_written(game, ann, mira, shard, other):
+    with brief_transaction(mira.assistant.id), other.cursor() as cursor:
+        cursor.execute("SET lock_timeout = 100")
+        with pytest.raises(OperationalError, match="lock timeout"):
+            cursor.execute("UPDATE objects_objectdb SET shard_id = 'two'")
+    shard("two")
+    with pytest.raises(Moved), brief_transaction(mira.assistant.id):
+        pytest.fail("began")
+
+
+def test_an_act_whose_intent_was_stored_before_the_move_is_not_done(
+    game, ann, mira, shard, monkeypatch
+):
+    intend = TableTurns.intend
+
+    def stopped_after_it(*args):
+        act = intend(*args)
+        shard("two")
+        return act
+
+    monkeypatch.setattr(TableTurns, "intend", stopped_after_it)
+    game.model.add(call("say", text="One."))
+    ann.do("say Mira, one")
+    pass_time(game, 30)
+    assert not spoken_by("Mira", ann)
+
+
+def test_a_player_is_forgotten_by_the_characters_of_other_shards_too(game, ann, mira, shard):
+    mira.journal.add("Ann likes plums.", source_entity=ann.dbref)
+    mira.journal.add("The bridge is closed.")
+    shard("two")
+    for _ in Forgetting([ann.dbref]).steps():
+        pass
+    mira.journal.unload()
+    assert [entry["content"] for entry in mira.journal.all()] == ["The bridge is closed."]

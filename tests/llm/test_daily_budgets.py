@@ -163,3 +163,16 @@ def test_a_budget_of_zero_is_meant_so_and_nobody_is_told():
     assert till.spend(1).error
     assert till.spend(1, assistant="1", tokens_per_day=0).error
     assert till.told == []
+
+
+def test_what_other_servers_spent_counts_once_the_log_is_read_again():
+    """An account's sum, which no log has, is kept."""
+    spent = {WHOLE_GAME: 0}
+    till = Till(lambda day: spent, owner_of=lambda _: "ann", game_tokens_per_day=1_000)
+    till.spend(100, speakers=frozenset({ANN}))
+    spent[WHOLE_GAME] = 950
+    assert till.spend(100, speakers=frozenset({ANN})).results
+    till.gateway.budgets.read_again()
+    outcome = till.spend(100, speakers=frozenset({ANN}))
+    assert isinstance(outcome.error, BudgetExhausted)
+    assert till.gateway.budgets.ledgers[0].spent[OWNER, "ann"] == 200

@@ -1,4 +1,4 @@
-"""Kill the server from inside at named moments, and keep a journal of what it did.
+"""Kill or stop the server from inside at named moments, and keep a journal of what it did.
 
 This file is copied into a test game's ``world`` and named as a service plugin in its settings; the
 package knows nothing of it. `ORDER` names the point of the next kill, and `PLANT` a bug. Each
@@ -19,14 +19,17 @@ from typing import Any
 from django.conf import settings
 from twisted.internet.defer import Deferred
 
+from evennia_ai.game import sleep_state
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.memory.semantic import LongTermMemory
 from evennia_ai.models import Message
 from evennia_ai.services import startup
+from evennia_ai.services.forgetting import ForgettingService
 from evennia_ai.sleep import consolidation
 from evennia_ai.store import turns
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
+from evennia_ai.store.segments import AttributeSegments
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.tools.registry import ToolRegistry
 from evennia_ai.turn.llm_interaction import Summariser
@@ -34,6 +37,7 @@ from evennia_ai.turn.llm_interaction import Summariser
 ORDER = Path(settings.GAME_DIR, "crash.order")
 PLANT = Path(settings.GAME_DIR, "crash.plant")
 JOURNAL = Path(settings.GAME_DIR, "crash.journal")
+SIGNAL = signal.Signals[os.environ.get("CRASH_SIGNAL", "SIGKILL")]
 POINTS: dict[str, tuple[tuple[Any, str], ...]] = {
     "inbox row": ((TableInbox, "put"),),
     "turn begun": ((TableTurns, "begin"),),
@@ -49,6 +53,9 @@ POINTS: dict[str, tuple[tuple[Any, str], ...]] = {
     "summary journalled": ((TableConversation, "note_archived"),),
     "memories stored": ((LongTermMemory, "put"),),
     "links written": ((consolidation, "write_links"),),
+    "journal written": ((AttributeSegments, "write"),),
+    "sleep begun": ((sleep_state, "begin_pass"),),
+    "people forgotten": ((ForgettingService, "begin"),),
     "turn recovered": ((turns, "recover_turn"), (turns, "recover_turn")),
 }
 DROPPED = 5
@@ -62,6 +69,10 @@ def start_plugin_services(server: Any) -> None:
     for point, places in POINTS.items():
         for owner, name in places:
             replace(owner, name, at_point(point))
+    if "evennia_shards" in settings.INSTALLED_APPS:  # after a move was committed
+        from evennia_shards import messagebus
+
+        replace(messagebus, "send_message", at_point("place told"))
 
 
 def replace(owner: Any, name: str, change: Callable[[Any], Any]) -> None:
@@ -105,7 +116,7 @@ def pass_by(moment: str) -> None:
         return
     if ordered == moment:
         ORDER.unlink()
-        os.kill(os.getpid(), signal.SIGKILL)
+        os.kill(os.getpid(), SIGNAL)
 
 
 # --- the journal ------------------------------------------------------------------------------

@@ -1,0 +1,1 @@
+"""Several servers by `evennia-shards`: a router, two shards, one PostgreSQL."""
