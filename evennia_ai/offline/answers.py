@@ -10,15 +10,15 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from evennia_ai.offline.languages import Asked, exit_parts, match_name
-from evennia_ai.offline.passages import Passage, split_lore
-from evennia_ai.offline.view import SURE, View
+from evennia_ai.offline.passages import Passage, is_near, is_sure, split_lore
+from evennia_ai.offline.view import View
 from evennia_ai.offline.words import is_description, rotated
+from evennia_ai.policy.conversation.character import Fit
 from evennia_ai.policy.retrieval.words import without_words
 from evennia_ai.policy.texts import plain_words
 
 Handler = Callable[[View, str, str], str]
-# Share of a question's words that a quotation holds: of one about what was told, of any other.
-ASKED, SURE_ENOUGH = 0.4, 0.5
+Passes = Callable[[Fit], bool]
 QUOTED = 170  # characters of a line that is quoted whole
 STORY = 330  # characters of a tale
 MOST_LISTED, MOST_TOLD = 5, 3
@@ -35,7 +35,7 @@ def answer(view: View, text: str) -> str:
         before = view.language.asked_of(" ".join(_before(view)[:1])).intent
         asked = asked._replace(intent=before) if before.tells else asked  # "and a lamp?"
     intent, handler = asked.intent, HANDLERS.get(asked.intent.key)
-    told = "" if handler or not view.language.asks(text) else _about_people(view, text, SURE_ENOUGH)
+    told = "" if handler or not view.language.asks(text) else _about_people(view, text, is_sure)
     said = told or (handler(view, text, asked.topic) if handler else _sought(view, asked, text))
     if said:
         return said
@@ -56,8 +56,8 @@ def _before(view: View) -> list[str]:
 def _sought(view: View, asked: Asked, text: str) -> str:
     """Return what persona and lore tell about an intent; "" if nothing."""
     if asked.intent.tells:
-        found = view.known(asked.rest, asked.intent.sources, asked.intent)
-        return found or (view.known(asked.rest) if asked.intent.exact else "")
+        found = view.known(text, asked=asked)
+        return found or (view.known(text) if asked.intent.exact else "")
     return view.known(text, asked.intent.sources) if asked.intent.seek else ""
 
 
@@ -69,8 +69,8 @@ def _to_question(view: View, text: str) -> str:
         found = _at_hand(view, text)
     who = language.finds("asks_who", text)
     if not found and (who or len(language.content(text)) > 1):
-        floor = ASKED if who else SURE
-        found = _quoted(view, _matching(view, text, view.told, floor))
+        passes = is_near if who else is_sure
+        found = _quoted(view, _matching(view, text, view.told, passes))
     if found:
         return found
     mine = language.finds("mine", text) and not language.finds("permission", text)
@@ -91,7 +91,7 @@ def _to_statement(view: View, text: str) -> str:
     if facts:
         return view.phrase("noted")
     found = (
-        view.find(text, view.of(("self", "never", "lore", "want")), SURE)
+        view.find(text, view.of(("self", "never", "lore", "want")))
         if len(view.language.content(text)) > 1
         else []
     )
@@ -115,11 +115,11 @@ def _quoted(view: View, found: Sequence[Passage]) -> str:
 
 
 def _matching(
-    view: View, text: str, told: Sequence[Passage], floor: float = ASKED
+    view: View, text: str, told: Sequence[Passage], passes: Passes = is_near
 ) -> list[Passage]:
     """Return what was told about a question, the newest of the best first."""
-    names = " ".join({one.speaker for one in view.every_told})
-    found = view.find(text, [*reversed(told)], floor, without=names)
+    names = plain_words(" ".join({one.speaker for one in view.every_told}))
+    found = view.find(without_words(text, names), [*reversed(told)], passes)
     return [one for _, one in found]
 
 
@@ -134,7 +134,7 @@ def _named_other(view: View, text: str) -> str:
     return called.get(match_name(text, [*called]), "")
 
 
-def _about_people(view: View, text: str, floor: float = ASKED) -> str:
+def _about_people(view: View, text: str, passes: Passes = is_near) -> str:
     """Return what the speaker, or another whom a question names, told about it; "" if nothing."""
     other = _named_other(view, text)
     if other:
@@ -143,14 +143,14 @@ def _about_people(view: View, text: str, floor: float = ASKED) -> str:
             without_words(text, plain_words(f"{other} {view.called(other)}"))
         )
         telling = [one for one in reversed(told) if one.facts.keys() - {"name"}] or told[::-1]
-        asked = [] if bare else _matching(view, text, told, floor)
+        asked = [] if bare else _matching(view, text, told, passes)
         whole = bare or view.language.key_of(text) == "said_by"
         return _quoted(view, asked or (telling if whole else []))
     finds, own = view.language.finds, _of_speaker(view, view.speaker)
     mine = any(finds("mine", one) for one in (text, *_before(view)[: finds("follow_up", text)]))
     if finds("asks_memory", text) or (mine and not finds("permission", text)):
-        return _quoted(view, _matching(view, text, own, floor))
-    return _quoted(view, _matching(view, text, own, SURE)) if finds("third_person", text) else ""
+        return _quoted(view, _matching(view, text, own, passes))
+    return _quoted(view, _matching(view, text, own, is_sure)) if finds("third_person", text) else ""
 
 
 def _fact(view: View, text: str, topic: str, key: str) -> str:
@@ -296,7 +296,7 @@ def _sights(view: View, text: str, topic: str) -> str:
     """Return what a walk or a look showed: what was asked for, else the place seen last."""
     seen = [one for one in view.of(("seen",)) if one.title]
     last = [one for one in seen if one.title == seen[-1].title and not EXITS.match(one.text)]
-    found = [one for _, one in view.find(text, seen, ASKED)] or last[:1]
+    found = [one for _, one in view.find(text, seen, is_near)] or last[:1]
     things = THINGS.fullmatch(found[0].text) if found else None
     if things:
         return view.phrase("saw_there", things=things[1])

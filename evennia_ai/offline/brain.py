@@ -46,7 +46,7 @@ from evennia_ai.policy.retrieval.languages import SNOWBALL, STOP_WORDS
 from evennia_ai.policy.retrieval.words import language_of
 from evennia_ai.policy.texts import plain_words
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, Scene
+from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, LoreRanking, Scene
 
 MODEL = "offline"
 JOURNAL = "add_journal_entry"
@@ -64,12 +64,12 @@ ENTRY_TOKENS, MOST_NOTED = 400, 2
 class OfflineBrain:
     """An `LLMClient` that calls no model.
 
-    ``files`` are a game's own languages, TOML files named by their codes; docs/models.md tells
+    ``ranking`` is that of lore in prompts. ``files`` are a game's own languages, TOML files named by their codes; docs/models.md tells
     their form. Raises ConfigError for one that is missing or wrong.
     """
 
-    def __init__(self, files: Iterable[str] = ()) -> None:
-        self._languages = read_languages(tuple(files))
+    def __init__(self, ranking: LoreRanking, files: Iterable[str] = ()) -> None:
+        self._ranking, self._languages = ranking, read_languages(tuple(files))
 
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
         """Answer at once. Fires with the reply; never fails."""
@@ -82,7 +82,7 @@ class OfflineBrain:
         names = {tool["function"]["name"] for tool in request.asked.tools}
         if JOURNAL in names and SAY not in names:
             return _with_calls(_still("the log keeps it"))
-        view = read_request(request, self._languages)
+        view = read_request(request, self._languages, self._ranking)
         if not request.scene.lines:
             return _with_calls(act_autonomously(view))
         if done(view.transcript.acts, SAY) or done(view.transcript.acts, WHISPER):

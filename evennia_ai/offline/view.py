@@ -7,22 +7,14 @@ this prompt.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from evennia_ai.messages import Situation
 from evennia_ai.offline.character import Character, read_character
-from evennia_ai.offline.languages import ENGLISH, Intent, Language, language_of, read
-from evennia_ai.offline.passages import (
-    FLOOR,
-    Passage,
-    Sought,
-    read_known,
-    read_told,
-    search,
-    split_lore,
-)
+from evennia_ai.offline.languages import ENGLISH, Asked, Intent, Language, language_of, read
+from evennia_ai.offline.passages import Passage, is_sure, ranked, read_known, read_told, split_lore
 from evennia_ai.offline.transcript import Transcript, read_transcript
 from evennia_ai.offline.words import (
     an,
@@ -33,11 +25,12 @@ from evennia_ai.offline.words import (
     rotated,
     seed_of,
 )
-from evennia_ai.ports import HeardLine, LLMRequest, Scene
+from evennia_ai.policy.conversation.character import Fit
+from evennia_ai.ports import HeardLine, LLMRequest, LoreRanking, Scene
 
 CONTEXT_LINES = 2
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
-SURE = 0.8  # share of a line's words that an answer of another kind than asked for holds
+CERTAIN = 5.0  # meaning of a `Fit` that answers without what its kind of question asks for
 AS_GOOD = 0.8  # share of the best score that is good enough if the best was said
 KNOWN = ("self", "want", "never", "lore", "seen", "note")
 MOST_OFFERED = 2
@@ -64,6 +57,7 @@ class View:
     tools: frozenset[str]
     seed: int
     language: Language
+    ranking: LoreRanking
     speaker: str = ""
     who: str = ""
     private: bool = False
@@ -173,49 +167,52 @@ class View:
         return [passage for passage in self.passages if passage.source in sources]
 
     def find(
-        self,
-        text: str,
-        passages: Sequence[Passage],
-        floor: float = FLOOR,
-        intent: Intent | None = None,
-        without: str = "",
-    ) -> list[tuple[float, Passage]]:
-        """Return the passages that answer a line, the best first, with how well they do.
+        self, text: str, passages: Sequence[Passage], passes: Callable[[Fit], bool] = is_sure
+    ) -> list[tuple[Fit, Passage]]:
+        """Return the passages that answer a question, the best first, with how well they fit it.
 
-        The words of ``without``, and of the character's name, count for nothing.
+        What answers another kind of question must fit better. A question that fits nothing and
+        points back at the lines before is sought with them.
         """
-        content = self.language.content
-        asked_for = [stem for stem in content(text) if stem not in content(without)]
-        own = tuple(stem for stem in asked_for if stem not in content(self.name)) or (*asked_for,)
-        before = frozenset(content(self._meant(text))).difference(own, content(without))
-        holds, asked = ([], "") if intent else self._held_by_kind(text)
-        if intent:
-            holds = self._told_by(intent)
-        elif holds and passages and passages[0].source == "told":  # "which day did I say?"
-            own = tuple(stem for stem in own if stem not in content(asked))
-        sought = Sought(own, before, tuple(holds), topic=bool(holds and (intent or not own)))
-        if intent:
-            passages = [one for one in passages if holds[0].search(one.text.replace(self.name, ""))]
-        if intent or not self.language.finds("about_you", text):  # lore is more exact
-            identity = self.character.identity
-            passages = sorted(passages, key=lambda p: (p.source != "lore", p.text == identity))
-        found = search(sought, passages, self.language, floor)
-        if not found and sought.holds and not intent:
-            found = search(replace(sought, holds=()), passages, self.language, SURE)
-        if intent and intent.exact and own and found and not found[0][0]:
-            # What has the price: a bed, a meal.
-            topics = (one for one in self.language.intents if one.label and one is not intent)
-            named = (
-                t for t in topics if t.match.search(text) or (t.tells and t.tells.search(text))
-            )
-            other = next(named, None)
-            return [one for one in found if other and self._told_by(other)[0].search(one[1].text)]
-        return found
+        holds = self._held_by_kind(text)
+        found = ranked(self.ranking, text, passages)
+        answers = [(fit, one) for fit, one in found if passes(fit)]
+        meant = "" if answers else self._meant(text)
+        if meant:
+            found = ranked(self.ranking, f"{meant} {text}", passages)
+            answers = [(fit, one) for fit, one in found if is_sure(fit)]
+        if not holds:
+            return answers
+        answers = [(fit, one) for fit, one in found if passes(fit) and holds.search(one.text)]
+        return answers or [(fit, one) for fit, one in found if fit.meaning >= CERTAIN]
 
-    def _told_by(self, intent: Intent) -> list[re.Pattern[str]]:
+    def about(self, text: str, asked: Asked) -> list[tuple[Fit, Passage]]:
+        """Return the passages that answer a line's intent, the best for the line first.
+
+        If they must hold another word of the line and none does, return what has it: a price that
+        of a bed.
+        """
+        (intent, _, rest), named = asked, self.name
+        holds = self._told_by(intent)
+        listed = [
+            one for one in self.of(intent.sources) if holds.search(one.text.replace(named, ""))
+        ]
+        found = ranked(self.ranking, text, listed)
+        if not (intent.exact and self.language.content(rest)):
+            return found
+        exact = [(fit, one) for fit, one in ranked(self.ranking, rest, listed) if fit.words]
+        exact = exact or [(fit, one) for fit, one in found if is_sure(fit)]
+        topics = (one for one in self.language.intents if one.label and one is not intent)
+        other = next((one for one in topics if one.match.search(text)), None)
+        if exact or not other:
+            return exact
+        holds = self._told_by(other)
+        return [(fit, one) for fit, one in found if holds.search(one.text)]
+
+    def _told_by(self, intent: Intent) -> re.Pattern[str]:
         """Return the pattern of what answers an intent, in any language."""
         every = filter(None, (one.intent(intent.key).tells for one in self.languages))
-        return [re.compile("|".join(one.pattern for one in every), re.IGNORECASE)]
+        return re.compile("|".join(one.pattern for one in every), re.IGNORECASE)
 
     def _meant(self, text: str) -> str:
         """Return the lines before, if the text points back at them: "and how does it work?"."""
@@ -224,30 +221,30 @@ class View:
         own = [t for t in self.transcript.talk if t.strip() and t.strip() not in text]
         return " ".join(own[-CONTEXT_LINES:])
 
-    def _held_by_kind(self, text: str) -> tuple[list[re.Pattern[str]], str]:
-        """Return what an answer to this kind of question holds, and the words that ask for it."""
+    def _held_by_kind(self, text: str) -> re.Pattern[str] | None:
+        """Return what an answer to this kind of question holds, None for any kind."""
         for pattern, held in self.language.data.get("holds", ()):
-            asked = re.search(pattern, text, re.I)
-            if asked:
-                return [re.compile(held if held.startswith("[A-Z]") else f"(?i:{held})")], asked[0]
-        return [], ""
+            if re.search(pattern, text, re.I):
+                return re.compile(held if held.startswith("[A-Z]") else f"(?i:{held})")
+        return None
 
-    def known(self, text: str, sources: Sequence[str] = KNOWN, intent: Intent | None = None) -> str:
-        """Return the best passage about a line; "" if none.
+    def known(self, text: str, sources: Sequence[str] = KNOWN, asked: Asked | None = None) -> str:
+        """Return the best passage about a line, of those that answer an intent if it has one.
 
         If it was said lately, return one that is nearly as good, else the same once more.
         """
-        if self.language is not self.character.language and not intent:
+        if self.language is not self.character.language and not asked:
             return ""  # words that look alike mean something else
-        found = self.find(text, self.of(sources), intent=intent)
-        near = [one for share, one in found if share >= AS_GOOD * found[0][0]]
+        found = self.about(text, asked) if asked else self.find(text, self.of(sources))
+        best = max((fit.score for fit, _ in found), default=0.0)
+        near = [one for fit, one in found if fit.score >= min(best, AS_GOOD * best)]
         if not near:
             return ""
         first = near[0]
         like = (one for one in near if (one.source, one.title) == (first.source, first.title))
         fresh = next((one for one in like if not self.repeats(one.text)), None)
-        said = self.spoken(fresh or near[0])
-        return said if fresh or said != near[0].text else self.phrase("again", fact=said)
+        said = self.spoken(fresh or first)
+        return said if fresh or said != first.text else self.phrase("again", fact=said)
 
     def spoken(self, passage: Passage) -> str:
         """Return a passage as the character says it: if in another language, it says so in that."""
@@ -282,7 +279,9 @@ def _mid_sentence(title: str) -> str:
     return title[:1].lower() + title[1:] if small else title
 
 
-def read_request(request: LLMRequest, languages: tuple[Language, ...]) -> View:
+def read_request(
+    request: LLMRequest, languages: tuple[Language, ...], ranking: LoreRanking
+) -> View:
     """Return the view of a request."""
     scene = request.scene
     transcript = read_transcript(request)
@@ -304,4 +303,5 @@ def read_request(request: LLMRequest, languages: tuple[Language, ...]) -> View:
         ),
         seed=seed_of(transcript.length, *(line.text for line in scene.lines)),
         language=character.language,
+        ranking=ranking,
     )
