@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from evennia_ai.offline.languages import Asked, exit_parts, match_name
-from evennia_ai.offline.passages import Passage, is_near, is_sure, split_lore
+from evennia_ai.offline.passages import Passage, is_near, is_sure, ranked, split_lore
 from evennia_ai.offline.view import View
-from evennia_ai.offline.words import is_description, rotated
+from evennia_ai.offline.words import in_title, is_description, rotated, with_article
 from evennia_ai.policy.conversation.character import Fit
 from evennia_ai.policy.retrieval.words import without_words
 from evennia_ai.policy.texts import plain_words
@@ -35,7 +35,9 @@ def answer(view: View, text: str) -> str:
         before = view.language.asked_of(" ".join(_before(view)[:1])).intent
         asked = asked._replace(intent=before) if before.tells else asked  # "and a lamp?"
     intent, handler = asked.intent, HANDLERS.get(asked.intent.key)
-    told = "" if handler or not view.language.asks(text) else _about_people(view, text, is_sure)
+    open_ = not intent.key or intent.seek or view.language.finds("asks_memory", text)
+    asks = open_ and not handler and view.language.asks(text)
+    told = _about_people(view, text, is_sure) if asks else ""
     said = told or (handler(view, text, asked.topic) if handler else _sought(view, asked, text))
     if said:
         return said
@@ -81,23 +83,18 @@ def _to_question(view: View, text: str) -> str:
 
 
 def _to_statement(view: View, text: str) -> str:
-    """Return a reaction to a statement: to its fact, a known passage, or a remark."""
+    """Return a reaction to a statement: to its fact, to whom it is about, or a remark."""
     if view.language.finds("order", text):
         return view.phrase("request_not")
-    facts = view.language.facts_in(text)
+    facts, finds = view.language.facts_in(text), view.language.finds
     for key, phrase in (("name", "met"), ("home", "from_there"), ("likes", "liked")):
         if key in facts:
             return view.phrase(phrase, value=facts[key])
-    if facts:
+    if finds("about_you", text) and not facts:
+        return view.phrase("remark_you")
+    if facts or finds("mine", text) or finds("third_person", text):
         return view.phrase("noted")
-    found = (
-        view.find(text, view.of(("self", "never", "lore", "want")))
-        if len(view.language.content(text)) > 1
-        else []
-    )
-    if found and not view.repeats(found[0][1].text):
-        return view.spoken(found[0][1])
-    return view.phrase("remark")
+    return f"{view.phrase('remark')} {view.offer()}".strip()
 
 
 # --- what was told in the conversation ------------------------------------------------------------
@@ -201,13 +198,12 @@ def _greet(view: View, text: str, topic: str) -> str:
 
 def _identity(view: View, text: str, asked: str) -> str:
     """Return who the character is, or whether it is what the speaker asked for."""
-    character, content = view.character, view.language.content
-    if asked:
-        held = set(content(asked)) & set(content(character.identity))
-        return view.phrase("yes_fact" if held else "no_fact", fact=character.identity)
-    own = character.identity
+    own = view.character.identity
     if not own:
         return view.phrase("ask_name")
+    if asked:
+        ((fit, _),) = ranked(view.ranking, asked, [Passage(own, "self")])
+        return view.phrase("yes_fact" if fit.words else "no_fact", fact=own)
     said = view.spoken(Passage(own, "self"))
     said = view.phrase("again", fact=said) if view.repeats(own) and said == own else said
     named = view.name.split()[0].lower() in said.lower()
@@ -218,13 +214,18 @@ def _identity(view: View, text: str, asked: str) -> str:
 
 def _goal(view: View, text: str, topic: str) -> str:
     """Return a goal that was not told lately, else one that was; "" if none."""
-    wants = [view.spoken(one) for one in view.of(("want",))]
+    needs, every = view.language.intent("task").tells, view.of(("want", "self"))
+    goals = [one for one in every if one.source == "want" or (needs and needs.search(one.text))]
+    wants = [view.spoken(one) for _, one in ranked(view.ranking, text, goals)]
     fresh = next((want for want in wants if not view.repeats(want)), "")
     return fresh or (view.phrase("again", fact=wants[0]) if wants else "")
 
 
 def _story(view: View, text: str, topic: str) -> str:
     """Return a tale that was not told lately: a piece of lore or a note, no price and no rule."""
+    about = view.find(topic, view.of(("lore", "note"))) if topic else []
+    if about and not view.repeats(about[0][1].text):
+        return view.spoken(about[0][1])
     dull = view.character.language.intent("price").tells
     lore = [split_lore(entry)[1] for entry in view.scene.lore]
     known = [text for text in lore if not (dull and dull.search(text))]
@@ -250,9 +251,8 @@ def _where_is(view: View, text: str, topic: str, none: str = "not_here") -> str:
     here = match_name(topic, view.situation.people)
     if here:
         return view.phrase("right_here", other=view.called(here))
-    content, way = view.language.content, match_name(topic, view.situation.exits)
-    if way and set(content(topic)[:1]) & set(content(way)):
-        return view.phrase("exits", exits=exit_parts(way)[0])
+    if _leads_to(view, topic):
+        return _exits(view, text, topic)
     found = _about_people(view, text) or _at_hand(view, topic) or view.known(text)
     if found or not 0 < len(plain_words(topic)) < FEW:
         return found
@@ -270,15 +270,31 @@ def _at_hand(view: View, text: str) -> str:
 
 def _exits(view: View, text: str, topic: str) -> str:
     """Return where an exit leads, or which exits there are."""
-    found = match_name(topic, view.situation.exits)
-    names = [exit_parts(name)[0] for name in view.situation.exits]
-    if topic and not found:
-        ways = view.listing("exits", "exits_none", names, "exits")
-        return view.known(text, ("self", "lore", "seen")) or f"{view.phrase('way_to')} {ways}"
-    if not topic:
-        return view.listing("exits", "exits_none", names, "exits")
-    name, leads = exit_parts(found)
-    return view.phrase("exit", exit=name, place=leads or name)
+    found = _leads_to(view, topic)
+    if found:
+        name, leads = exit_parts(found)
+        return view.phrase("exit", exit=with_article(name), place=leads or name)
+    return view.listing("exits", "exits_none", map(_way, view.situation.exits), "exits")
+
+
+def _way(exit_name: str) -> str:
+    """Return where an exit leads, with its name if that tells more: "north to The Landing"."""
+    name, leads = exit_parts(exit_name)
+    place = in_title(leads or name)
+    return place if name.lower() in place.lower() else f"{name} to {place}"
+
+
+def _leads_to(view: View, topic: str) -> str:
+    """Return the exit that a topic names, "" if none."""
+    content, way = view.language.content, match_name(topic, view.situation.exits)
+    return way if way and set(content(topic)[:1]) & set(content(way)) else ""
+
+
+def _way_to(view: View, text: str, topic: str) -> str:
+    """Return the way to a place, else what is known of it and the ways from here."""
+    near = _at_hand(view, topic) or (_leads_to(view, topic) and _exits(view, text, topic))
+    known = view.known(topic, ("self", "lore")) or view.phrase("way_to")
+    return near or f"{known} {_exits(view, text, '')}"
 
 
 def _here(view: View, text: str, topic: str, key: str) -> str:
@@ -309,6 +325,10 @@ def _just_came(view: View, text: str, topic: str) -> str:
     return view.phrase("it_was", other=view.called(came[-1])) if came else ""
 
 
+def _said_by(view: View, text: str, topic: str) -> str:
+    return _about_people(view, text)
+
+
 _is_there = partial(_where_is, none="have_none")
 HANDLERS: dict[str, Handler] = {
     "greet": _greet, "ask_self": _identity, "ask_goal": _goal, "story": _story, "news": _story,
@@ -316,7 +336,8 @@ HANDLERS: dict[str, Handler] = {
     "where_is": _where_is, "who_here": partial(_here, key="here"),
     "what_here": partial(_here, key="things"), "time": partial(_here, key="time"),
     "carry": partial(_here, key="carrying"),
-    "is_there": _is_there, "have": _is_there, "exits": _exits, "way_to": _exits,
+    "is_there": _is_there, "have": _is_there, "exits": _exits, "way_to": _way_to,
+    "said_by": _said_by,
     "seen_there": _sights, "just_came": _just_came,
 }  # fmt: skip
 FACTS = ("home", "trade", "age", "likes", "hates", "quest")

@@ -55,7 +55,8 @@ CALLED = "..."  # stands for a sentence that is only the character's name
 RECENT = 3  # emotes that are not made again
 MOST_ANSWERS, LONGEST = 2, 330  # characters of two answers
 UNKNOWN_TONGUES = SNOWBALL.keys() - {ENGLISH, GERMAN}
-EMPTY = ("remark", "unknown", "unknown_self", "why")  # phrases that say nothing beside others
+REMARKS = ("remark", "remark_you", "noted", "why")  # phrases that say nothing beside others
+UNKNOWN = ("unknown", "unknown_self")  # nor do these, except beside a greeting
 HEADING = "Context"
 ROOM_PART, INPUT_PART = 0.65, 0.5  # shares of a summary's limit, and of what it summarises
 ENTRY_TOKENS, MOST_NOTED = 400, 2
@@ -143,7 +144,8 @@ def _heard_of(view: View, lines: Sequence[HeardLine]) -> View:
             (bare[: opener.end()].rstrip(" ,"), bare[opener.end() :]) if opener else ("", bare)
         )
         says = len(plain_words(rest)) >= VOCATIVE or "?" in rest or own.language.key_of(rest)
-        parts += [piece for piece in (head, rest if says or not head else "") if piece]
+        rests = own.language.questions(rest) if says or not head else []
+        parts += filter(None, (head, *rests))
     return replace(own, lines=tuple(lines), sentences=tuple(parts))
 
 
@@ -190,24 +192,41 @@ def _answers(view: View) -> list[str]:
         return [answer(view, text) for text in view.sentences[:1]]
     made: list[str] = []
     for text in _weighed(view):
-        if language_of(text) in UNKNOWN_TONGUES:
+        if _is_foreign(view, text):
             return [replace(view, language=view.character.language).phrase("no_tongue")]
         said = refusal(view, text) or answer(view, text)
         fits = not made or len(" ".join([*made, said])) <= LONGEST
         if said and fits and said not in " ".join(made):
             made.append(said)
-    empty = tuple(text for key in EMPTY for text in view.options(key))
-    full = [said for said in made if not said.startswith(empty)]
-    greets = view.options("greet") + view.options("greet_brief")
+    made = _without(view, REMARKS, made) or made[:1]
+    full, greets = (
+        _without(view, UNKNOWN, made),
+        view.options("greet") + view.options("greet_brief"),
+    )
     made = full if [said for said in full if said not in greets] else made
     spoken = {language_of(said) for said in made} - {""}
     return made if len(spoken) < 2 else made[-1:]
 
 
-def _weighed(view: View) -> list[str]:
-    """Return at most `MOST_ANSWERS` sentences, questions first, a first greeting before them.
+def _is_foreign(view: View, text: str) -> bool:
+    """Return True for a tongue that no language file tells, by two words of it, or one alone."""
+    words = set(plain_words(text))
+    code = language_of(text)
+    if code not in UNKNOWN_TONGUES or len(words) < 2:  # "la la la"
+        return False
+    telling = len(words & STOP_WORDS[code])
+    return telling > 1 or not any(words & language.common for language in view.languages)
 
-    Other courtesies are left out if anything else was said.
+
+def _without(view: View, keys: Iterable[str], made: Iterable[str]) -> list[str]:
+    empty = tuple(text for key in keys for text in view.options(key))
+    return [said for said in made if not said.startswith(empty)]
+
+
+def _weighed(view: View) -> list[str]:
+    """Return at most `MOST_ANSWERS` sentences, with a first greeting before them.
+
+    They are questions, else what is understood, else a courtesy, else any other.
     """
     language, parts = view.language, view.sentences
     keys = {text: language.key_of(text) for text in parts}
@@ -219,7 +238,9 @@ def _weighed(view: View) -> list[str]:
     greets = not (named or view.transcript.met(view.speaker))
     greeting = [part for part in parts[:1] if keys[part] == "greet" and greets]
     questions = [part for part in weighty if language.asks(part)]
-    return [*greeting, *(questions or weighty)][:MOST_ANSWERS]
+    read = [part for part in weighty if keys[part] or language.facts_in(part)]
+    polite = [part for part in parts if keys[part] in COURTESIES - {"greet"} and part != CALLED]
+    return [*greeting, *(questions or read or polite[:1] or weighty)][:MOST_ANSWERS]
 
 
 def _speak(view: View, said: Sequence[tuple[View, str, str]], calls: Calls) -> LLMReply:

@@ -144,6 +144,12 @@ class Language:
         """Return the stems of the words that carry meaning, each once."""
         return _content(self, text)
 
+    def questions(self, text: str) -> list[str]:
+        """Return the questions that a sentence joins: "where is it, and what does it cost?"."""
+        if not text.endswith("?"):
+            return [text]
+        return [f"{part.rstrip(' ,?')}?" for part in self.pattern("patterns", "joined").split(text)]
+
     def asks(self, text: str) -> bool:
         """Return True for a sentence that asks and states nothing."""
         return text.rstrip(' "”)').endswith("?") or self.finds("question", text)

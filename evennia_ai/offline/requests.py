@@ -41,7 +41,7 @@ def requested_action(view: View) -> RequestedAction | None:
     """Return the action that a speaker requests, unless the character never does it."""
     for text in view.sentences:
         requested = None if view.language.key_of(text) in NO_WISH else read_meant(view, text)
-        if requested and not _forbidden(view, requested):
+        if requested and not (_forbidden(view, requested) or _stays(view, requested)):
             return requested
     return None
 
@@ -50,6 +50,8 @@ def refusal(view: View, text: str) -> str:
     """Return a phrase that refuses what the character never does; "" if nothing is refused."""
     requested, intent = read_meant(view, text), view.language.asked_of(text).intent
     clause = _forbidden(view, requested) if requested else ""
+    if requested and not clause and _stays(view, requested):
+        return view.phrase("follow_not")
     wished = any(view.language.finds(key, text) for key in ("wish", "order"))
     if not clause and (intent.implies or (wished and not requested) or intent.key == "crime"):
         clause = _law(view, f"{text} {intent.implies}")
@@ -134,7 +136,7 @@ class _Asked:
         place = match_exit(found["rest"] if found else "", exits)
         if not found and len(plain_words(self.text)) == 1 and match_exit(self.text, exits):
             place = match_exit(self.text, exits)
-        elif self.search("return", self.text) and not place and len(exits) == 1:
+        elif self.lead("return") and not place and len(exits) == 1:
             place = exits[0]
         elif not place or (found and match_name(found["rest"], self.situation.things)):
             return None
@@ -202,6 +204,11 @@ def _forbidden(view: View, requested: RequestedAction) -> str:
         return ""
     implied = view.language.data.get("law", {}).get(requested.kind, "")
     return _law(view, requested.item or requested.text, f"{implied} {requested.text}")
+
+
+def _stays(view: View, requested: RequestedAction) -> bool:
+    """Return True for who is to follow somebody out of their own place."""
+    return requested.kind == "follow" and view.at_home
 
 
 def _law(view: View, text: str, implied: str = "") -> str:

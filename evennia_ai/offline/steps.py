@@ -23,6 +23,7 @@ ONE_CALL = {
     "follow": ("follow", "target"), "unfollow": ("follow", "target"), "gesture": ("emote", "text"),
 }  # fmt: skip
 NO_FAILURE = frozenset({"look", "unfollow"})
+FEW = 3  # words of a thing that is named
 SEEN_LABELS = re.compile(r"(People|Things|Exits): ([^.]*+)(?:\.|\Z)")
 Calls = tuple[tuple[str, dict[str, str]], ...]
 
@@ -138,7 +139,8 @@ def words_for_step(view: View, requested: RequestedAction, step: Step) -> str:
     if step.end == "have_not":
         other = view.listing("instead", "", map(view.thing, view.situation.carrying[:3]))
         known = view.known(bare, ("never", "lore", "self"))
-        return known or f"{view.phrase(step.end, **slots)} {other}".strip()
+        key = step.end if len(bare.split()) <= FEW else "have_nothing"
+        return known or f"{view.phrase(key, **slots)} {other}".strip()
     return view.phrase(step.end, **slots)
 
 

@@ -20,6 +20,7 @@ from evennia_ai.offline.words import (
     an,
     capitals,
     in_sentence,
+    in_title,
     is_description,
     long_sentences,
     rotated,
@@ -28,7 +29,6 @@ from evennia_ai.offline.words import (
 from evennia_ai.policy.conversation.character import Fit
 from evennia_ai.ports import HeardLine, LLMRequest, LoreRanking, Scene
 
-CONTEXT_LINES = 2
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
 CERTAIN = 5.0  # meaning of a `Fit` that answers without what its kind of question asks for
 AS_GOOD = 0.8  # share of the best score that is good enough if the best was said
@@ -77,6 +77,13 @@ class View:
         """Return the names of those here besides the character and the speaker."""
         own = {"", self.name, self.speaker}
         return [name for name in self.situation.people if name not in own]
+
+    @property
+    def at_home(self) -> bool:
+        """Return True if the place is the character's own: its name, or who it is, tells so."""
+        content = self.language.content
+        own = content(f"{self.name} {self.character.identity}")
+        return not set(content(self.situation.place)).isdisjoint(own)
 
     @cached_property
     def told(self) -> list[Passage]:
@@ -215,11 +222,12 @@ class View:
         return re.compile("|".join(one.pattern for one in every), re.IGNORECASE)
 
     def _meant(self, text: str) -> str:
-        """Return the lines before, if the text points back at them: "and how does it work?"."""
+        """Return what was said before, if the text points back at it: "and how does it work?"."""
         if not self.language.finds("pronouns", text):
             return ""
-        own = [t for t in self.transcript.talk if t.strip() and t.strip() not in text]
-        return " ".join(own[-CONTEXT_LINES:])
+        before = self.sentences[: self.sentences.index(text)] if text in self.sentences else ()
+        talk = [*self.transcript.talk[:-1], *before]
+        return talk[-1] if talk else ""
 
     def _held_by_kind(self, text: str) -> re.Pattern[str] | None:
         """Return what an answer to this kind of question holds, None for any kind."""
@@ -258,7 +266,7 @@ class View:
         """Return what the character could tell instead, "" if nothing or told before."""
         if self.language is not self.character.language:
             return ""
-        titles = [_mid_sentence(split_lore(entry)[0]) for entry in self.scene.lore]
+        titles = [in_title(split_lore(entry)[0]) for entry in self.scene.lore]
         texts = [passage.text for passage in self.of(("self", "lore"))]
         labels = [
             one.label
@@ -270,13 +278,6 @@ class View:
         fresh = [one for one in every if one.lower() not in recent]
         topics = rotated(fresh, self.seed)[:MOST_OFFERED]
         return self.phrase("could_tell", topics=self.listed(topics, "or")) if topics else ""
-
-
-def _mid_sentence(title: str) -> str:
-    """Return a title as it stands within a sentence: "the arch", but "Old Tarn"."""
-    first, _, rest = title.partition(" ")
-    small = first.lower() in {"the", "a", "an", "der", "die", "das"} or rest[:1].islower()
-    return title[:1].lower() + title[1:] if small else title
 
 
 def read_request(
