@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from evennia_ai.offline.languages import Asked, exit_parts, match_name
+from evennia_ai.offline.languages import Asked, exit_parts, language_of, match_name
 from evennia_ai.offline.passages import Passage, is_near, is_sure, ranked, split_lore
 from evennia_ai.offline.view import View
 from evennia_ai.offline.words import in_title, is_description, rotated, with_article
@@ -34,6 +34,8 @@ def answer(view: View, text: str) -> str:
     if not asked.intent.key and view.language.finds("follow_up", text):
         before = view.language.asked_of(" ".join(_before(view)[:1])).intent
         asked = asked._replace(intent=before) if before.tells else asked  # "and a lamp?"
+    if (asked.intent.tells or asked.intent.seek) and view.language.finds("narrates", text):
+        return _to_statement(view, text)
     intent, handler = asked.intent, HANDLERS.get(asked.intent.key)
     open_ = not intent.key or intent.seek or view.language.finds("asks_memory", text)
     asks = open_ and not handler and view.language.asks(text)
@@ -44,7 +46,8 @@ def answer(view: View, text: str) -> str:
     if intent.say:
         instead = view.offer() if intent.tells and intent.label else ""
         return f"{view.phrase(intent.key, topic=asked.topic)} {instead}".strip()
-    if view.language.asks(text) or view.language.finds("follow_up", text):
+    finds = view.language.finds
+    if (view.language.asks(text) and not finds("order", text)) or finds("follow_up", text):
         return _to_question(view, text)
     return _to_statement(view, text)
 
@@ -71,8 +74,8 @@ def _to_question(view: View, text: str) -> str:
         found = _at_hand(view, text)
     who = language.finds("asks_who", text)
     if not found and (who or len(language.content(text)) > 1):
-        passes = is_near if who else is_sure
-        found = _quoted(view, _matching(view, text, view.told, passes))
+        others = [one for one in view.told if who or one.speaker != view.speaker]
+        found = _quoted(view, _matching(view, text, others, is_sure))
     if found:
         return found
     mine = language.finds("mine", text) and not language.finds("permission", text)
@@ -116,6 +119,7 @@ def _matching(
 ) -> list[Passage]:
     """Return what was told about a question, the newest of the best first."""
     names = plain_words(" ".join({one.speaker for one in view.every_told}))
+    told = [t for t in told if language_of(t.text, view.languages) in (None, view.language)]
     found = view.find(without_words(text, names), [*reversed(told)], passes)
     return [one for _, one in found]
 
@@ -144,7 +148,7 @@ def _about_people(view: View, text: str, passes: Passes = is_near) -> str:
         whole = bare or view.language.key_of(text) == "said_by"
         return _quoted(view, asked or (telling if whole else []))
     finds, own = view.language.finds, _of_speaker(view, view.speaker)
-    mine = any(finds("mine", one) for one in (text, *_before(view)[: finds("follow_up", text)]))
+    mine = any(finds("own", one) for one in (text, *_before(view)[: finds("follow_up", text)]))
     if finds("asks_memory", text) or (mine and not finds("permission", text)):
         return _quoted(view, _matching(view, text, own, passes))
     return _quoted(view, _matching(view, text, own, is_sure)) if finds("third_person", text) else ""
@@ -326,7 +330,7 @@ def _just_came(view: View, text: str, topic: str) -> str:
 
 
 def _said_by(view: View, text: str, topic: str) -> str:
-    return _about_people(view, text)
+    return _about_people(view, text) or view.phrase("not_told")
 
 
 _is_there = partial(_where_is, none="have_none")

@@ -28,7 +28,7 @@ from evennia_ai.messages import (
 from evennia_ai.offline.answers import answer
 from evennia_ai.offline.languages import COURTESIES, ENGLISH, GERMAN, HOSTILE, read, read_languages
 from evennia_ai.offline.languages import language_of as known_language
-from evennia_ai.offline.requests import RequestedAction, refusal, requested_action
+from evennia_ai.offline.requests import RequestedAction, read_meant, refusal, requested_action
 from evennia_ai.offline.steps import Calls, done, next_step, words_for_step
 from evennia_ai.offline.transcript import READ_CHARS
 from evennia_ai.offline.view import View, read_request
@@ -109,6 +109,10 @@ def _act(view: View, heard: Sequence[View], item: View, requested: RequestedActi
             return _with_calls((("emote", {"text": emote}), *step.calls))
         return _with_calls(step.calls)
     ended = words_for_step(item, requested, step)
+    asked = (text for text in item.sentences if item.language.asks(text))
+    others = tuple(text for text in asked if not read_meant(item, text))
+    beside = _answers(replace(item, sentences=others)) if others else []
+    ended = " ".join((ended, *beside[:1]))
     said = [(one, "", ended) if one is item else (one, *_words_for(one)) for one in heard]
     return _speak(view, said, step.calls)
 

@@ -162,7 +162,8 @@ class _Asked:
         if source and (place or match_name(source["place"], situation.things)):
             item = item[: source.start()].strip()
         asked_for = match_name(item, self.names) or place or self.lead("give")
-        if not item or not asked_for or len(plain_words(item)) > MOST_WORDS:
+        is_somebody = item[:1].isupper() and not match_name(item, self.names)
+        if not item or is_somebody or not asked_for or len(plain_words(item)) > MOST_WORDS:
             return None
         receiver = match_name(to, situation.people) or self.speaker
         return RequestedAction("fetch" if place else "give", self.speaker, item, place, receiver)

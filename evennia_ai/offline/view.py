@@ -30,7 +30,8 @@ from evennia_ai.policy.conversation.character import Fit
 from evennia_ai.ports import HeardLine, LLMRequest, LoreRanking, Scene
 
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
-CERTAIN = 5.0  # meaning of a `Fit` that answers without what its kind of question asks for
+WHOLE = 0.8  # words of a `Fit` that answers without what its kind of question asks for
+SEEN = 4.0  # meaning of a `Fit` with what stands in the room's description
 AS_GOOD = 0.8  # share of the best score that is good enough if the best was said
 KNOWN = ("self", "want", "never", "lore", "seen", "note")
 MOST_OFFERED = 2
@@ -178,20 +179,24 @@ class View:
     ) -> list[tuple[Fit, Passage]]:
         """Return the passages that answer a question, the best first, with how well they fit it.
 
-        What answers another kind of question must fit better. A question that fits nothing and
-        points back at the lines before is sought with them.
+        A question that fits nothing and points back at the line before is sought with that.
         """
-        holds = self._held_by_kind(text)
+        holds, text = self._held_by_kind(text)
         found = ranked(self.ranking, text, passages)
-        answers = [(fit, one) for fit, one in found if passes(fit)]
-        meant = "" if answers else self._meant(text)
+        meant = "" if any(passes(fit) for fit, _ in found) else self._meant(text)
         if meant:
-            found = ranked(self.ranking, f"{meant} {text}", passages)
-            answers = [(fit, one) for fit, one in found if is_sure(fit)]
-        if not holds:
-            return answers
-        answers = [(fit, one) for fit, one in found if passes(fit) and holds.search(one.text)]
-        return answers or [(fit, one) for fit, one in found if fit.meaning >= CERTAIN]
+            shared = (
+                [one for fit, one in found if fit.words]
+                if self.language.content(text)
+                else passages
+            )
+            found, passes = ranked(self.ranking, f"{meant} {text}", shared), is_sure
+        return [
+            (fit, one)
+            for fit, one in found
+            if passes(fit) and (one.source != "seen" or fit.meaning >= SEEN)
+            if holds is None or holds.search(one.text) or fit.words >= WHOLE
+        ]
 
     def about(self, text: str, asked: Asked) -> list[tuple[Fit, Passage]]:
         """Return the passages that answer a line's intent, the best for the line first.
@@ -206,7 +211,8 @@ class View:
         ]
         found = ranked(self.ranking, text, listed)
         if not (intent.exact and self.language.content(rest)):
-            return found
+            sure = [(fit, one) for fit, one in found if fit.words or is_sure(fit)]
+            return sure or [(Fit(), one) for one in listed]
         exact = [(fit, one) for fit, one in ranked(self.ranking, rest, listed) if fit.words]
         exact = exact or [(fit, one) for fit, one in found if is_sure(fit)]
         topics = (one for one in self.language.intents if one.label and one is not intent)
@@ -226,15 +232,17 @@ class View:
         if not self.language.finds("pronouns", text):
             return ""
         before = self.sentences[: self.sentences.index(text)] if text in self.sentences else ()
-        talk = [*self.transcript.talk[:-1], *before]
-        return talk[-1] if talk else ""
+        talk = [said.text for said in self.transcript.heard if said.speaker == self.speaker][:-1]
+        return ([*talk, *before] or [""])[-1]
 
-    def _held_by_kind(self, text: str) -> re.Pattern[str] | None:
-        """Return what an answer to this kind of question holds, None for any kind."""
+    def _held_by_kind(self, text: str) -> tuple[re.Pattern[str] | None, str]:
+        """Return what an answer to this kind of question holds, None for any kind, and the text
+        without the words that ask for it."""
         for pattern, held in self.language.data.get("holds", ()):
-            if re.search(pattern, text, re.I):
-                return re.compile(held if held.startswith("[A-Z]") else f"(?i:{held})")
-        return None
+            rest, asked = re.subn(pattern, "", text, flags=re.I)
+            if asked:
+                return re.compile(held if held.startswith("[A-Z]") else f"(?i:{held})"), rest
+        return None, text
 
     def known(self, text: str, sources: Sequence[str] = KNOWN, asked: Asked | None = None) -> str:
         """Return the best passage about a line, of those that answer an intent if it has one.
@@ -268,13 +276,13 @@ class View:
             return ""
         titles = [in_title(split_lore(entry)[0]) for entry in self.scene.lore]
         texts = [passage.text for passage in self.of(("self", "lore"))]
-        labels = [
+        labels = (
             one.label
             for one in self.language.intents
             if one.label and one.tells and any(map(one.tells.search, texts))
-        ]
+        )
         recent = "\n".join(self.recent).lower()
-        every = filter(None, dict.fromkeys([*labels, *titles]))
+        every = [*filter(None, titles)] or dict.fromkeys(labels)
         fresh = [one for one in every if one.lower() not in recent]
         topics = rotated(fresh, self.seed)[:MOST_OFFERED]
         return self.phrase("could_tell", topics=self.listed(topics, "or")) if topics else ""
