@@ -62,7 +62,9 @@ def _sought(view: View, asked: Asked, text: str) -> str:
     """Return what persona and lore tell about an intent; "" if nothing."""
     if asked.intent.tells:
         found = view.known(text, asked=asked)
-        return found or (view.known(text) if asked.intent.exact else "")
+        return found or (
+            view.known(text) if asked.intent.exact and view.language.asks(text) else ""
+        )
     return view.known(text, asked.intent.sources) if asked.intent.seek else ""
 
 
@@ -97,7 +99,8 @@ def _to_statement(view: View, text: str) -> str:
         return view.phrase("remark_you")
     if facts or finds("mine", text) or finds("third_person", text):
         return view.phrase("noted")
-    return f"{view.phrase('remark')} {view.offer()}".strip()
+    known = view.known(text) if finds("asks_for", text) else ""
+    return known or f"{view.phrase('remark')} {view.offer()}".strip()
 
 
 # --- what was told in the conversation ------------------------------------------------------------
@@ -121,7 +124,7 @@ def _matching(
     names = plain_words(" ".join({one.speaker for one in view.every_told}))
     told = [t for t in told if language_of(t.text, view.languages) in (None, view.language)]
     found = view.find(without_words(text, names), [*reversed(told)], passes)
-    return [one for _, one in found]
+    return [one for _, one in found if not view.only_names(text, one.text)]
 
 
 def _of_speaker(view: View, speaker: str) -> list[Passage]:
@@ -248,6 +251,17 @@ def _story(view: View, text: str, topic: str) -> str:
     return said if said != tale or not tale else view.phrase("tale", fact=tale)
 
 
+def _about(view: View, text: str, topic: str) -> str:
+    """Return the piece of lore that a topic names, else the best passage about it."""
+    content = view.language.content
+    wanted = set(content(topic))
+    split = map(split_lore, view.scene.lore)
+    named = [text for title, text in split if wanted and wanted == set(content(title))]
+    if not named or view.repeats(named[0]):
+        return _about_people(view, text) or view.known(text)
+    return view.spoken(Passage(named[0][:STORY].rpartition(".")[0] + ".", "lore"))
+
+
 def _where_is(view: View, text: str, topic: str, none: str = "not_here") -> str:
     """Return where somebody or something is: here, carried, along a way, or told of."""
     if set(plain_words(topic)) & set(plain_words(view.name)):
@@ -341,7 +355,7 @@ HANDLERS: dict[str, Handler] = {
     "what_here": partial(_here, key="things"), "time": partial(_here, key="time"),
     "carry": partial(_here, key="carrying"),
     "is_there": _is_there, "have": _is_there, "exits": _exits, "way_to": _way_to,
-    "said_by": _said_by,
+    "said_by": _said_by, "about": _about,
     "seen_there": _sights, "just_came": _just_came,
 }  # fmt: skip
 FACTS = ("home", "trade", "age", "likes", "hates", "quest")

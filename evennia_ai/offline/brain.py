@@ -207,7 +207,10 @@ def _answers(view: View) -> list[str]:
         _without(view, UNKNOWN, made),
         view.options("greet") + view.options("greet_brief"),
     )
-    made = full if [said for said in full if said not in greets] else made
+    if [said for said in full if said not in greets]:
+        made = full
+    elif len(made) > 1:  # one admission is enough
+        made = [said for said in made if said in greets or said == made[-1]]
     spoken = {language_of(said) for said in made} - {""}
     return made if len(spoken) < 2 else made[-1:]
 
@@ -235,7 +238,7 @@ def _weighed(view: View) -> list[str]:
     language, parts = view.language, view.sentences
     keys = {text: language.key_of(text) for text in parts}
     weighty = [part for part in parts if keys[part] not in COURTESIES]
-    weighty = [p for p in weighty if len(plain_words(p)) > 1 or "?" in p or len(parts) == 1]
+    weighty = [part for part in weighty if len(plain_words(part)) > 1] or weighty
     if not weighty:
         return list(parts[-1:])
     named = any("name" in language.facts_in(part) for part in weighty)

@@ -24,7 +24,7 @@ FEW_WORDS = 2  # of a sentence that tells something
 SPOKEN = frozenset({"say", "whisper", "acted"})
 # Of a `Fit`: the share of the words, with any meaning and alone; the meaning, with words and alone.
 SHARED, WORDS_ALONE = 0.4, 0.6
-ABOUT, NEAR, MEANT = 2.0, 2.5, 3.5
+ABOUT, NEAR, MEANT = 2.0, 2.5, 3.7
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,8 @@ def read_told(
         language = language_of(said.text, languages) or written
         text, before = language.plain(said.text), last.get(said.speaker, "")
         corrects = before and CORRECTION.search(text)
-        title = f"{before} {text}" if corrects or CONTINUATION.search(text) else text
+        goes_on = CONTINUATION.search(text) or language.finds("pronoun_first", text)
+        title = f"{before} {text}" if corrects or goes_on else text
         for part in sentences(text):
             if language.asks(part) or not language.tells(part):
                 continue

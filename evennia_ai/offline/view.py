@@ -14,7 +14,15 @@ from functools import cached_property
 from evennia_ai.messages import Situation
 from evennia_ai.offline.character import Character, read_character
 from evennia_ai.offline.languages import ENGLISH, Asked, Intent, Language, language_of, read
-from evennia_ai.offline.passages import Passage, is_sure, ranked, read_known, read_told, split_lore
+from evennia_ai.offline.passages import (
+    SHARED,
+    Passage,
+    is_sure,
+    ranked,
+    read_known,
+    read_told,
+    split_lore,
+)
 from evennia_ai.offline.transcript import Transcript, read_transcript
 from evennia_ai.offline.words import (
     an,
@@ -33,9 +41,11 @@ FRESH_LINES = 12  # of the character's own, within which no sentence is said twi
 WHOLE = 0.8  # words of a `Fit` that answers without what its kind of question asks for
 SEEN = 4.0  # meaning of a `Fit` with what stands in the room's description
 AS_GOOD = 0.8  # share of the best score that is good enough if the best was said
+ABROAD = ("lore", "seen")
 KNOWN = ("self", "want", "never", "lore", "seen", "note")
 MOST_OFFERED = 2
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
+NAME = re.compile(r"(?<!^)\b[A-Z]\w+")
 SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -191,11 +201,14 @@ class View:
                 else passages
             )
             found, passes = ranked(self.ranking, f"{meant} {text}", shared), is_sure
+        several = len(self.language.content(text)) > 1
+        personal = self.language.finds("about_you", text)  # what is not of itself must say so
         return [
             (fit, one)
             for fit, one in found
             if passes(fit) and (one.source != "seen" or fit.meaning >= SEEN)
-            if holds is None or holds.search(one.text) or fit.words >= WHOLE
+            if not (personal and one.source in ABROAD) or fit.words >= SHARED
+            if holds is None or holds.search(one.text) or (several and fit.words >= WHOLE)
         ]
 
     def about(self, text: str, asked: Asked) -> list[tuple[Fit, Passage]]:
@@ -210,6 +223,8 @@ class View:
             one for one in self.of(intent.sources) if holds.search(one.text.replace(named, ""))
         ]
         found = ranked(self.ranking, text, listed)
+        if self.language is not self.character.language and len(listed) == 1:
+            return found
         if not (intent.exact and self.language.content(rest)):
             sure = [(fit, one) for fit, one in found if fit.words or is_sure(fit)]
             return sure or [(Fit(), one) for one in listed]
@@ -232,6 +247,8 @@ class View:
         if not self.language.finds("pronouns", text):
             return ""
         before = self.sentences[: self.sentences.index(text)] if text in self.sentences else ()
+        if any(map(self.language.asks, before)):
+            return ""
         talk = [said.text for said in self.transcript.heard if said.speaker == self.speaker][:-1]
         return ([*talk, *before] or [""])[-1]
 
@@ -259,8 +276,18 @@ class View:
         first = near[0]
         like = (one for one in near if (one.source, one.title) == (first.source, first.title))
         fresh = next((one for one in like if not self.repeats(one.text)), None)
-        said = self.spoken(fresh or first)
-        return said if fresh or said != first.text else self.phrase("again", fact=said)
+        said, own = self.spoken(fresh or first), self.character.identity
+        only = said != (fresh or first).text or (
+            fresh and (fresh.text == own or not self.only_names(text, fresh.text))
+        )
+        return said if only else self.phrase("again", fact=said)
+
+    def only_names(self, text: str, answer: str) -> bool:
+        """Return True if an answer shares only names with a question about something else."""
+        content = self.language.content
+        names = set(content(" ".join(NAME.findall(text))))
+        others, shared = set(content(text)) - names, set(content(answer))
+        return bool(others and names & shared) and not others & shared
 
     def spoken(self, passage: Passage) -> str:
         """Return a passage as the character says it: if in another language, it says so in that."""
