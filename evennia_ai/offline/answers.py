@@ -9,12 +9,12 @@ import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from evennia_ai.offline.languages import Asked, exit_parts, language_of, match_name
+from evennia_ai.offline.languages import Asked, exit_parts, match_name
 from evennia_ai.offline.passages import Passage, is_near, is_sure, ranked, split_lore
 from evennia_ai.offline.view import View
-from evennia_ai.offline.words import in_title, is_description, rotated, with_article
+from evennia_ai.offline.words import ended, in_title, is_description, with_article
 from evennia_ai.policy.conversation.character import Fit
-from evennia_ai.policy.retrieval.words import without_words
+from evennia_ai.policy.retrieval.words import language_of, without_words
 from evennia_ai.policy.texts import plain_words
 
 Handler = Callable[[View, str, str], str]
@@ -92,6 +92,9 @@ def _to_statement(view: View, text: str) -> str:
     if view.language.finds("order", text):
         return view.phrase("request_not")
     facts, finds = view.language.facts_in(text), view.language.finds
+    known = view.known(text) if finds("asks_for", text) else ""
+    if known:
+        return known
     for key, phrase in (("name", "met"), ("home", "from_there"), ("likes", "liked")):
         if key in facts:
             return view.phrase(phrase, value=facts[key])
@@ -99,8 +102,7 @@ def _to_statement(view: View, text: str) -> str:
         return view.phrase("remark_you")
     if facts or finds("mine", text) or finds("third_person", text):
         return view.phrase("noted")
-    known = view.known(text) if finds("asks_for", text) else ""
-    return known or f"{view.phrase('remark')} {view.offer()}".strip()
+    return f"{view.phrase('remark')} {view.offer()}".strip()
 
 
 # --- what was told in the conversation ------------------------------------------------------------
@@ -110,7 +112,7 @@ def _quoted(view: View, found: Sequence[Passage]) -> str:
     """Return the first of what was told as a quotation, "" if there is none."""
     if not found:
         return ""
-    told, fact = found[0], found[0].text.rstrip(".! ")[:QUOTED]
+    told, fact = found[0], ended(found[0].text[:QUOTED])
     if told.speaker == view.speaker:
         said = view.phrase("told", fact=fact)
         return view.phrase("told_again", fact=fact) if view.repeats(said) else said
@@ -122,9 +124,9 @@ def _matching(
 ) -> list[Passage]:
     """Return what was told about a question, the newest of the best first."""
     names = plain_words(" ".join({one.speaker for one in view.every_told}))
-    told = [t for t in told if language_of(t.text, view.languages) in (None, view.language)]
+    told = [one for one in told if language_of(one.text) in ("", view.language.code)]
     found = view.find(without_words(text, names), [*reversed(told)], passes)
-    return [one for _, one in found if not view.only_names(text, one.text)]
+    return [one for _, one in found if not view.only_names(text, one)]
 
 
 def _of_speaker(view: View, speaker: str) -> list[Passage]:
@@ -177,7 +179,9 @@ def _everything(view: View, text: str = "", topic: str = "") -> str:
     telling = [t for t in own if t.facts] or own
     if not telling:
         return _own_name(view, text, topic) or view.phrase("know_you")
-    return view.phrase("told", fact="; ".join(t.text.rstrip(".!") for t in telling[-MOST_TOLD:]))
+    return view.phrase(
+        "told", fact=ended("; ".join(t.text.rstrip(".!") for t in telling[-MOST_TOLD:]))
+    )
 
 
 def _gifts(view: View, text: str, topic: str) -> str:
@@ -237,11 +241,11 @@ def _story(view: View, text: str, topic: str) -> str:
     lore = [split_lore(entry)[1] for entry in view.scene.lore]
     known = [text for text in lore if not (dull and dull.search(text))]
     past = [text for text in known if view.character.language.finds("happened", text)]
-    known = past or known
+    known = [*past, *(text for text in known if text not in past)]
     known += [passage.text for passage in view.of(("note",))]
     if not known:
         known = [one.text for one in view.of(("self",)) if one.text != view.character.identity]
-    fresh = [text for text in rotated(known, view.seed) if not view.repeats(text)]
+    fresh = [text for text in known if not view.repeats(text)]
     if not known:
         return view.phrase("tale_none")
     tale = fresh[0] if fresh else ""

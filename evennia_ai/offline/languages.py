@@ -147,7 +147,7 @@ class Language:
     def questions(self, text: str) -> list[str]:
         """Return the questions that a sentence joins: "where is it, and what does it cost?"."""
         text = self.pattern("patterns", "dress").sub("", text)
-        if not text.endswith("?"):
+        if not text.endswith("?") or self.finds("depends", text):
             return [text]
         return [f"{part.rstrip(' ,?')}?" for part in self.pattern("patterns", "joined").split(text)]
 

@@ -219,14 +219,13 @@ class View:
         """
         (intent, _, rest), named = asked, self.name
         holds = self._told_by(intent)
-        listed = [
-            one for one in self.of(intent.sources) if holds.search(one.text.replace(named, ""))
-        ]
+        every = sorted(self.of(intent.sources), key=lambda one: one.source != "lore")
+        listed = [one for one in every if holds.search(one.text.replace(named, ""))]
         found = ranked(self.ranking, text, listed)
         if self.language is not self.character.language and len(listed) == 1:
             return found
         if not (intent.exact and self.language.content(rest)):
-            sure = [(fit, one) for fit, one in found if fit.words or is_sure(fit)]
+            sure = [(fit, one) for fit, one in found if fit.words >= SHARED or is_sure(fit)]
             return sure or [(Fit(), one) for one in listed]
         exact = [(fit, one) for fit, one in ranked(self.ranking, rest, listed) if fit.words]
         exact = exact or [(fit, one) for fit, one in found if is_sure(fit)]
@@ -269,6 +268,7 @@ class View:
         if self.language is not self.character.language and not asked:
             return ""  # words that look alike mean something else
         found = self.about(text, asked) if asked else self.find(text, self.of(sources))
+        found.sort(key=lambda item: self.only_names(text, item[1]))
         best = max((fit.score for fit, _ in found), default=0.0)
         near = [one for fit, one in found if fit.score >= min(best, AS_GOOD * best)]
         if not near:
@@ -276,18 +276,18 @@ class View:
         first = near[0]
         like = (one for one in near if (one.source, one.title) == (first.source, first.title))
         fresh = next((one for one in like if not self.repeats(one.text)), None)
-        said, own = self.spoken(fresh or first), self.character.identity
-        only = said != (fresh or first).text or (
-            fresh and (fresh.text == own or not self.only_names(text, fresh.text))
-        )
-        return said if only else self.phrase("again", fact=said)
+        said = self.spoken(fresh or first)
+        if said != (fresh or first).text or (fresh and not self.only_names(text, fresh)):
+            return said
+        return self.phrase("again", fact=said)
 
-    def only_names(self, text: str, answer: str) -> bool:
-        """Return True if an answer shares only names with a question about something else."""
-        content = self.language.content
+    def only_names(self, text: str, passage: Passage) -> bool:
+        """Return True if a passage shares only names with a question about something else."""
+        content, answer = self.language.content, f"{passage.title} {passage.text}"
         names = set(content(" ".join(NAME.findall(text))))
         others, shared = set(content(text)) - names, set(content(answer))
-        return bool(others and names & shared) and not others & shared
+        own = passage.text == self.character.identity
+        return bool(others and names & shared) and not (own or others & shared)
 
     def spoken(self, passage: Passage) -> str:
         """Return a passage as the character says it: if in another language, it says so in that."""
