@@ -5,13 +5,12 @@ What another person said is told as that person's words only, in quotation marks
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from functools import partial
 
 from evennia_ai.offline.languages import Asked, exit_parts, match_name
 from evennia_ai.offline.passages import Passage, is_near, is_sure, ranked, split_lore
-from evennia_ai.offline.view import View
+from evennia_ai.offline.view import KNOWN, View
 from evennia_ai.offline.words import ended, in_title, is_description, with_article
 from evennia_ai.policy.conversation.character import Fit
 from evennia_ai.policy.retrieval.words import language_of, without_words
@@ -22,7 +21,6 @@ Passes = Callable[[Fit], bool]
 QUOTED = 170  # characters of a line that is quoted whole
 STORY = 330  # characters of a tale
 MOST_LISTED, MOST_TOLD = 5, 3
-THINGS, EXITS = re.compile(r"Things: (.*)\."), re.compile(r"(?:Exits|People): ")
 FEW = 4  # words of a topic that names a thing
 
 
@@ -32,7 +30,7 @@ def answer(view: View, text: str) -> str:
     if not view.language.full:
         return view.phrase(asked.intent.key or "other")
     if not asked.intent.key and view.language.finds("follow_up", text):
-        before = view.language.asked_of(" ".join(_before(view)[:1])).intent
+        before = view.language.asked_of(" ".join(view.before[-1:])).intent
         asked = asked._replace(intent=before) if before.tells else asked  # "and a lamp?"
     if (asked.intent.tells or asked.intent.seek) and view.language.finds("narrates", text):
         return _to_statement(view, text)
@@ -52,20 +50,14 @@ def answer(view: View, text: str) -> str:
     return _to_statement(view, text)
 
 
-def _before(view: View) -> list[str]:
-    """Return the speaker's earlier lines, the newest first."""
-    own = [said.text for said in view.transcript.heard if said.speaker == view.speaker]
-    return [text for text in reversed(own) if text != view.lines[-1].text]
-
-
 def _sought(view: View, asked: Asked, text: str) -> str:
     """Return what persona and lore tell about an intent; "" if nothing."""
-    if asked.intent.tells:
+    intent, found = asked.intent, ""
+    if intent.tells:
         found = view.known(text, asked=asked)
-        return found or (
-            view.known(text) if asked.intent.exact and view.language.asks(text) else ""
-        )
-    return view.known(text, asked.intent.sources) if asked.intent.seek else ""
+    if intent.seek or (not found and intent.exact and view.language.asks(text)):
+        found = view.known(text, intent.sources if intent.seek else KNOWN)
+    return found
 
 
 def _to_question(view: View, text: str) -> str:
@@ -153,7 +145,7 @@ def _about_people(view: View, text: str, passes: Passes = is_near) -> str:
         whole = bare or view.language.key_of(text) == "said_by"
         return _quoted(view, asked or (telling if whole else []))
     finds, own = view.language.finds, _of_speaker(view, view.speaker)
-    mine = any(finds("own", one) for one in (text, *_before(view)[: finds("follow_up", text)]))
+    mine = any(finds("own", one) for one in (text, *view.before[-1:][: finds("follow_up", text)]))
     if finds("asks_memory", text) or (mine and not finds("permission", text)):
         return _quoted(view, _matching(view, text, own, passes))
     return _quoted(view, _matching(view, text, own, is_sure)) if finds("third_person", text) else ""
@@ -330,23 +322,6 @@ def _here(view: View, text: str, topic: str, key: str) -> str:
     return view.listing(key, f"{key}_none", map(view.thing, names[:MOST_LISTED]))
 
 
-def _sights(view: View, text: str, topic: str) -> str:
-    """Return what a walk or a look showed: what was asked for, else the place seen last."""
-    seen = [one for one in view.of(("seen",)) if one.title]
-    last = [one for one in seen if one.title == seen[-1].title and not EXITS.match(one.text)]
-    found = [one for _, one in view.find(text, seen, is_near)] or last[:1]
-    things = THINGS.fullmatch(found[0].text) if found else None
-    if things:
-        return view.phrase("saw_there", things=things[1])
-    return view.spoken(found[0]) if found else ""
-
-
-def _just_came(view: View, text: str, topic: str) -> str:
-    """Return who arrived last; "" if nobody did."""
-    came = [said.speaker for said in view.transcript.heard if said.kind == "arrives"]
-    return view.phrase("it_was", other=view.called(came[-1])) if came else ""
-
-
 def _said_by(view: View, text: str, topic: str) -> str:
     return _about_people(view, text) or view.phrase("not_told")
 
@@ -360,7 +335,6 @@ HANDLERS: dict[str, Handler] = {
     "carry": partial(_here, key="carrying"),
     "is_there": _is_there, "have": _is_there, "exits": _exits, "way_to": _way_to,
     "said_by": _said_by, "about": _about,
-    "seen_there": _sights, "just_came": _just_came,
 }  # fmt: skip
 FACTS = ("home", "trade", "age", "likes", "hates", "quest")
 HANDLERS |= {f"recall_{key}": partial(_fact, key=key) for key in FACTS}

@@ -65,8 +65,8 @@ ENTRY_TOKENS, MOST_NOTED = 400, 2
 class OfflineBrain:
     """An `LLMClient` that calls no model.
 
-    ``ranking`` is that of lore in prompts. ``files`` are a game's own languages, TOML files named by their codes; docs/models.md tells
-    their form. Raises ConfigError for one that is missing or wrong.
+    ``ranking`` is that of lore in prompts. ``files`` are a game's own languages, TOML files named by
+    their codes; docs/models.md tells their form. Raises ConfigError for one that is wrong.
     """
 
     def __init__(self, ranking: LoreRanking, files: Iterable[str] = ()) -> None:
@@ -144,12 +144,10 @@ def _heard_of(view: View, lines: Sequence[HeardLine]) -> View:
             parts.append(CALLED)
             continue
         opener = own.language.pattern("patterns", "opener").match(bare)
-        head, rest = (
-            (bare[: opener.end()].rstrip(" ,"), bare[opener.end() :]) if opener else ("", bare)
-        )
+        head = bare[: opener.end()].rstrip(" ,") if opener else ""
+        rest = bare[opener.end() :] if opener else bare
         says = len(plain_words(rest)) >= VOCATIVE or "?" in rest or own.language.key_of(rest)
-        rests = own.language.questions(rest) if says or not head else []
-        parts += filter(None, (head, *rests))
+        parts += filter(None, (head, *(own.language.questions(rest) if says or not head else ())))
     return replace(own, lines=tuple(lines), sentences=tuple(parts))
 
 
@@ -172,12 +170,8 @@ def _words_for(view: View) -> tuple[str, str]:
             parts.append(view.phrase("arrive"))
     parts += _answers(view)
     first = not (view.transcript.emotes or view.transcript.met(view.speaker))
-    if (
-        not emote
-        and first
-        and view.character.habits
-        and "greet" in map(view.language.key_of, view.sentences)
-    ):
+    greeted = "greet" in map(view.language.key_of, view.sentences)
+    if first and greeted and view.character.habits and not emote:
         emote = f"{view.character.habits[0]}."
     return emote, capitals(" ".join(filter(None, parts)))
 
@@ -203,26 +197,21 @@ def _answers(view: View) -> list[str]:
         if said and fits and said not in " ".join(made):
             made.append(said)
     made = _without(view, REMARKS, made) or made[:1]
-    full, greets = (
-        _without(view, UNKNOWN, made),
-        view.options("greet") + view.options("greet_brief"),
-    )
-    if [said for said in full if said not in greets]:
-        made = full
-    elif len(made) > 1:  # one admission is enough
-        made = [said for said in made if said in greets or said == made[-1]]
-    spoken = {language_of(said) for said in made} - {""}
-    return made if len(spoken) < 2 else made[-1:]
+    greets = view.options("greet") + view.options("greet_brief")
+    full = _without(view, UNKNOWN, made)
+    if set(full).issubset(greets):  # one admission is enough
+        full = [said for said in made if said in greets or said == made[-1]]
+    spoken = {language_of(said) for said in full} - {""}
+    return full if len(spoken) < 2 else full[-1:]
 
 
 def _is_foreign(view: View, text: str) -> bool:
     """Return True for a tongue that no language file tells, by two words of it, or one alone."""
-    words = set(plain_words(text))
-    code = language_of(text)
+    words, code = set(plain_words(text)), language_of(text)
     if code not in UNKNOWN_TONGUES or len(words) < 2:  # "la la la"
         return False
-    telling = len(words & STOP_WORDS[code])
-    return telling > 1 or not any(words & language.common for language in view.languages)
+    known = any(words & language.common for language in view.languages)
+    return len(words & STOP_WORDS[code]) > 1 or not known
 
 
 def _without(view: View, keys: Iterable[str], made: Iterable[str]) -> list[str]:

@@ -52,9 +52,6 @@ def read_known(scene: Scene, character: Character, transcript: Transcript) -> It
     here = scene.situation
     for part in (*sentences(here.description), *(f"{note.rstrip('.')}." for note in here.notes)):
         yield Passage(part, "seen")
-    for title, _, text in (sight.partition(": ") for sight in dict.fromkeys(transcript.sights)):
-        if title != here.place:
-            yield from (Passage(part, "seen", title) for part in sentences(text))
     yield from (Passage(said.text, "note") for said in transcript.heard if said.kind == "note")
 
 

@@ -39,6 +39,7 @@ from evennia_ai.ports import HeardLine, LLMRequest, LoreRanking, Scene
 
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
 WHOLE = 0.8  # words of a `Fit` that answers without what its kind of question asks for
+SAID_OF = 0.35  # words of a `Fit` with lore, if a question is about the character
 SEEN = 4.0  # meaning of a `Fit` with what stands in the room's description
 AS_GOOD = 0.8  # share of the best score that is good enough if the best was said
 ABROAD = ("lore", "seen")
@@ -88,6 +89,12 @@ class View:
         """Return the names of those here besides the character and the speaker."""
         own = {"", self.name, self.speaker}
         return [name for name in self.situation.people if name not in own]
+
+    @property
+    def before(self) -> list[str]:
+        """Return the speaker's earlier lines, oldest first."""
+        own = [said.text for said in self.transcript.heard if said.speaker == self.speaker]
+        return [text for text in own if text != self.lines[-1].text]
 
     @property
     def at_home(self) -> bool:
@@ -207,7 +214,7 @@ class View:
             (fit, one)
             for fit, one in found
             if passes(fit) and (one.source != "seen" or fit.meaning >= SEEN)
-            if not (personal and one.source in ABROAD) or fit.words >= SHARED
+            if not (personal and one.source in ABROAD) or fit.words >= SAID_OF
             if holds is None or holds.search(one.text) or (several and fit.words >= WHOLE)
         ]
 
@@ -245,11 +252,9 @@ class View:
         """Return what was said before, if the text points back at it: "and how does it work?"."""
         if not self.language.finds("pronouns", text):
             return ""
-        before = self.sentences[: self.sentences.index(text)] if text in self.sentences else ()
-        if any(map(self.language.asks, before)):
-            return ""
-        talk = [said.text for said in self.transcript.heard if said.speaker == self.speaker][:-1]
-        return ([*talk, *before] or [""])[-1]
+        here = self.sentences[: self.sentences.index(text)] if text in self.sentences else ()
+        asked = any(map(self.language.asks, here))
+        return "" if asked else ["", *self.before, *here][-1]
 
     def _held_by_kind(self, text: str) -> tuple[re.Pattern[str] | None, str]:
         """Return what an answer to this kind of question holds, None for any kind, and the text
@@ -277,9 +282,12 @@ class View:
         like = (one for one in near if (one.source, one.title) == (first.source, first.title))
         fresh = next((one for one in like if not self.repeats(one.text)), None)
         said = self.spoken(fresh or first)
-        if said != (fresh or first).text or (fresh and not self.only_names(text, fresh)):
+        if said != (fresh or first).text:
             return said
-        return self.phrase("again", fact=said)
+        key = (
+            "" if fresh and not self.only_names(text, fresh) else "only_this" if fresh else "again"
+        )
+        return self.phrase(key, fact=said) if key else said
 
     def only_names(self, text: str, passage: Passage) -> bool:
         """Return True if a passage shares only names with a question about something else."""
