@@ -38,9 +38,9 @@ def test_both_parts_of_a_joined_question_are_answered(mira):
 @pytest.mark.parametrize(
     "statement",
     [
-        "My uncle used to own fishing boats.",
-        "My mother never drank ale.",
-        "We had fish stew at home every Thursday.",
+        "My uncle always asked too high a price.",
+        "We had nothing to eat for two days.",
+        "She had no beer for her guests.",
     ],
 )
 def test_a_tale_of_the_speaker_is_not_answered_with_lore(mira, statement):
@@ -54,8 +54,8 @@ def test_what_shares_only_a_name_is_told_as_all_that_is_known(mira, asked):
 
 
 def test_who_asks_about_another_is_not_quoted_themselves(mira):
-    mira.hear("I saw Brannoc with a silver ring.")
-    assert "silver ring" not in mira.hear("Does Brannoc want to close the smithy?")
+    mira.hear("I stole a silver ring from Brannoc.")
+    assert "ring" not in mira.hear("Did Brannoc mention that he wants to close the forge?")
 
 
 @pytest.mark.parametrize("order", ["Follow me!", "Come with me to the quay."])
