@@ -66,9 +66,8 @@ def _to_question(view: View, text: str) -> str:
     found = _about_people(view, text) or view.known(text)
     if not found and language.finds("asks_place", text):
         found = _at_hand(view, text)
-    who = language.finds("asks_who", text)
-    if not found and (who or len(language.content(text)) > 1):
-        others = [one for one in view.told if who or one.speaker != view.speaker]
+    if not found and len(language.content(text)) > 1:
+        others = [one for one in view.told if one.speaker != view.speaker]
         found = _quoted(view, _matching(view, text, others, is_sure))
     if found:
         return found

@@ -234,7 +234,8 @@ def _weighed(view: View) -> list[str]:
     greets = not (named or view.transcript.met(view.speaker))
     greeting = [part for part in parts[:1] if keys[part] == "greet" and greets]
     questions = [part for part in weighty if language.asks(part)]
-    read = [part for part in weighty if keys[part] or language.facts_in(part)]
+    orders = [part for part in weighty if language.finds("order", part)]
+    read = [p for p in weighty if keys[p] or p in orders or language.facts_in(p)]
     polite = [part for part in parts if keys[part] in COURTESIES - {"greet"} and part != CALLED]
     return [*greeting, *(questions or read or polite[:1] or weighty)][:MOST_ANSWERS]
 

@@ -43,7 +43,7 @@ SAID_OF = 0.35  # words of a `Fit` with lore, if a question is about the charact
 SEEN = 4.0  # meaning of a `Fit` with what stands in the room's description
 AS_GOOD = 0.8  # share of the best score that is good enough if the best was said
 ABROAD = ("lore", "seen")
-KNOWN = ("self", "want", "never", "lore", "seen", "note")
+KNOWN = ("self", "want", "lore", "seen", "note")
 MOST_OFFERED = 2
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
 NAME = re.compile(r"(?<!^)\b[A-Z]\w+")
@@ -213,7 +213,8 @@ class View:
         return [
             (fit, one)
             for fit, one in found
-            if passes(fit) and (one.source != "seen" or fit.meaning >= SEEN)
+            if passes(fit)
+            and (one.source != "seen" or (fit.meaning >= SEEN and fit.words >= SAID_OF))
             if not (personal and one.source in ABROAD) or fit.words >= SAID_OF
             if holds is None or holds.search(one.text) or (several and fit.words >= WHOLE)
         ]
