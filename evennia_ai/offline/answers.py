@@ -206,58 +206,52 @@ def _identity(view: View, text: str, asked: str) -> str:
     if asked:
         ((fit, _),) = ranked(view.ranking, asked, [Passage(own, "self")])
         return view.phrase("yes_fact" if fit.words else "no_fact", fact=own)
-    said = view.spoken(Passage(own, "self"))
-    said = view.phrase("again", fact=said) if view.repeats(own) and said == own else said
-    named = view.name.split()[0].lower() in said.lower()
-    return (
-        said if named or view.name.lower() in view.own_talk else f"{view.phrase('ask_name')} {said}"
-    )
+    said, known = view.spoken(Passage(own, "self")), view.name.lower() in view.own_talk
+    named = known or view.name.split()[0].lower() in said.lower()
+    return said if named else f"{view.phrase('ask_name')} {said}"
 
 
 def _goal(view: View, text: str, topic: str) -> str:
     """Return a goal that was not told lately, else one that was; "" if none."""
     needs, every = view.language.intent("task").tells, view.of(("want", "self"))
     goals = [one for one in every if one.source == "want" or (needs and needs.search(one.text))]
-    wants = [view.spoken(one) for _, one in ranked(view.ranking, text, goals)]
-    fresh = next((want for want in wants if not view.repeats(want)), "")
-    return fresh or (view.phrase("again", fact=wants[0]) if wants else "")
+    wants = [one for _, one in ranked(view.ranking, text, goals)]
+    fresh = [want for want in wants if not view.repeats(want.text)]
+    return view.spoken((fresh or wants)[0]) if wants else ""
 
 
 def _story(view: View, text: str, topic: str) -> str:
-    """Return a tale that was not told lately: a piece of lore or a note, no price and no rule."""
-    about = view.find(topic, view.of(("lore", "note"))) if topic else []
-    if about and not view.repeats(about[0][1].text):
-        return view.spoken(about[0][1])
-    dull = view.character.language.intent("price").tells
-    lore = [split_lore(entry)[1] for entry in view.scene.lore]
-    known = [text for text in lore if not (dull and dull.search(text))]
-    past = [text for text in known if view.character.language.finds("happened", text)]
-    known = [*past, *(text for text in known if text not in past)]
-    known += [passage.text for passage in view.of(("note",))]
-    if not known:
-        known = [one.text for one in view.of(("self",)) if one.text != view.character.identity]
-    fresh = [text for text in known if not view.repeats(text)]
-    if not known:
-        return view.phrase("tale_none")
-    tale = fresh[0] if fresh else ""
-    if len(tale) > STORY:
-        tale = tale[:STORY].rpartition(". ")[0] + "."
-    said = view.spoken(Passage(tale, "lore")) if tale else ""
-    return said if said != tale or not tale else view.phrase("tale", fact=tale)
+    """Return a tale that was not told lately, of what a topic names or of what happened.
+
+    It is a piece of lore or a note, and no price.
+    """
+    language, dull = view.character.language, view.character.language.intent("price").tells
+    pieces = [*map(split_lore, view.scene.lore), *(("", one.text) for one in view.of(("note",)))]
+    named = [text for title, text in pieces if _is_title(view, topic, title)]
+    known = [text for _, text in pieces if not (dull and dull.search(text))]
+    tales = named or sorted(known, key=lambda text: not language.finds("happened", text))
+    tales = tales or [one.text for one in view.of(("self",)) if one.text != view.character.identity]
+    fresh = next((text for text in tales if not view.repeats(text)), "")
+    if not fresh:
+        return "" if tales else view.phrase("tale_none")
+    tale = f"{fresh[:STORY].rpartition('. ')[0]}." if len(fresh) > STORY else fresh
+    said = view.spoken(Passage(tale, "lore"))
+    return said if named or said != tale else view.phrase("tale", fact=tale)
+
+
+def _is_title(view: View, topic: str, title: str) -> bool:
+    wanted = set(view.language.content(topic))
+    return bool(wanted) and wanted == set(view.language.content(title))
 
 
 def _about(view: View, text: str, topic: str) -> str:
     """Return the piece of lore that a topic names, else the best passage about it."""
-    content = view.language.content
-    wanted = set(content(topic))
-    split = map(split_lore, view.scene.lore)
-    named = [text for title, text in split if wanted and wanted == set(content(title))]
-    if not named or view.repeats(named[0]):
-        return _about_people(view, text) or view.known(text)
-    return view.spoken(Passage(named[0][:STORY].rpartition(".")[0] + ".", "lore"))
+    named = any(_is_title(view, topic, split_lore(entry)[0]) for entry in view.scene.lore)
+    whole = _story(view, text, topic) if named else ""
+    return whole or _about_people(view, text) or view.known(text)
 
 
-def _where_is(view: View, text: str, topic: str, none: str = "not_here") -> str:
+def _where_is(view: View, text: str, topic: str) -> str:
     """Return where somebody or something is: here, carried, along a way, or told of."""
     if set(plain_words(topic)) & set(plain_words(view.name)):
         return view.phrase("it_is_me")
@@ -269,12 +263,12 @@ def _where_is(view: View, text: str, topic: str, none: str = "not_here") -> str:
     found = _about_people(view, text) or _at_hand(view, topic) or view.known(text)
     if found or not 0 < len(plain_words(topic)) < FEW:
         return found
-    return f"{view.phrase(none, thing=topic, other=topic)} {view.offer()}".strip()
+    return f"{view.phrase('not_here', other=topic)} {view.offer()}".strip()
 
 
 def _at_hand(view: View, text: str) -> str:
     """Return where a thing is that a text names: carried or here; "" if neither."""
-    for key, names in (("have", view.situation.carrying), ("is_here", view.situation.things)):
+    for key, names in (("carried", view.situation.carrying), ("is_here", view.situation.things)):
         named = match_name(text, names)
         if named:
             return view.phrase(key, item=view.thing(named))
@@ -325,7 +319,10 @@ def _said_by(view: View, text: str, topic: str) -> str:
     return _about_people(view, text) or view.phrase("not_told")
 
 
-_is_there = partial(_where_is, none="have_none")
+def _is_there(view: View, text: str, topic: str) -> str:
+    return _about_people(view, text) or _at_hand(view, topic) or view.known(text)
+
+
 HANDLERS: dict[str, Handler] = {
     "greet": _greet, "ask_self": _identity, "ask_goal": _goal, "story": _story, "news": _story,
     "recall_name": _own_name, "recall_all": _everything, "recall_gift": _gifts,

@@ -75,7 +75,7 @@ def read_meant(view: View, text: str) -> RequestedAction | None:
         text = text[: pronoun.start()] + item + text[pronoun.end() :] if named else text
     text = language.pattern("requests", "opening").sub("", text.strip())
     asked = _Asked(text, view.speaker, now, language)
-    readers = (asked.follow, asked.walk, asked.give, asked.named, asked.look_vaguely, asked.gesture)
+    readers = (asked.follow, asked.walk, asked.give, asked.named, asked.gesture)
     found = next(filter(None, (reader() for reader in readers)), None)
     kind = language.asked_of(text).intent.tells
     if found and found.kind == "give" and kind and not match_name(found.item, names):
@@ -92,8 +92,8 @@ def _as_it_was(view: View) -> Situation:
     now, acts = view.situation, view.transcript.acts
     moved = any(act.name == "move" and not act.failed for act in acts)
     here = () if moved else now.things
-    things = (*here, *(act.item for act in acts if act.name == "get"))
-    carrying = (*now.carrying, *(act.item for act in acts if act.name in {"give", "drop"}))
+    things = (*here, *(act.told("item") for act in acts if act.name == "get"))
+    carrying = (*now.carrying, *(act.told("item") for act in acts if act.name in {"give", "drop"}))
     walks = (act for act in acts if act.name == "move")
     ways = [f"{act.arguments.get('to', '')} (to {act.result.partition(':')[0]})" for act in walks]
     return replace(now, exits=(*ways[:1], *now.exits), things=things, carrying=carrying)
@@ -136,8 +136,6 @@ class _Asked:
         place = match_exit(found["rest"] if found else "", exits)
         if not found and len(plain_words(self.text)) == 1 and match_exit(self.text, exits):
             place = match_exit(self.text, exits)
-        elif self.lead("return") and not place and len(exits) == 1:
-            place = exits[0]
         elif not place or (found and match_name(found["rest"], self.situation.things)):
             return None
         item = self.search("fetch", self.text)
@@ -177,13 +175,6 @@ class _Asked:
             if found and item:
                 return RequestedAction(kind, self.speaker, item)
         return None
-
-    def look_vaguely(self) -> RequestedAction | None:
-        """Return a look if a vague question names a thing here and nothing else."""
-        found, content = self.lead("look_vague"), self.language.content
-        item = match_name(found["item"], self.names) if found else ""
-        only = found and item and set(content(found["item"])) <= set(content(item))
-        return RequestedAction("look", self.speaker, item) if only else None
 
     def gesture(self) -> RequestedAction | None:
         found = self.lead("gesture")

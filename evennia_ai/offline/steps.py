@@ -114,7 +114,7 @@ def _hand_over(
     gave, got = done(acts, "give"), done(acts, "get")
     carried = match_name(requested.item, now.carrying)
     lying = match_name(requested.item, now.things)
-    item = (gave or got)[-1].item if gave or got else carried or lying
+    item = (gave or got)[-1].told("item") if gave or got else carried or lying
     slots = {"item": with_article(item or requested.item), "to": requested.to}
     if gave or (carried and "give" not in tools):
         given = bool(gave) and not gave[-1].failed

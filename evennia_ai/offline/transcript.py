@@ -59,15 +59,9 @@ class Act:
     arguments: Mapping[str, object]
     result: str = ""
 
-    @property
-    def text(self) -> str:
-        """Return the words of the call, "" if it has none."""
-        return str(self.arguments.get("text") or "")
-
-    @property
-    def item(self) -> str:
-        """Return the thing that the call is about, "" if it has none."""
-        return str(self.arguments.get("item", ""))
+    def told(self, name: str) -> str:
+        """Return an argument of the call, such as its text; "" if it has none."""
+        return str(self.arguments.get(name) or "")
 
     @property
     def failed(self) -> bool:
@@ -121,8 +115,8 @@ class Transcript:
     def recall_own(self, text: str, calls: list[Act]) -> None:
         """Add one of the character's replies."""
         spoken = [text] if text else []
-        spoken += [act.text for act in calls if act.name in SPEECH and act.text]
-        shown = [act.text for act in calls if act.name == "emote"]
+        spoken += [act.told("text") for act in calls if act.name in SPEECH]
+        shown = [act.told("text") for act in calls if act.name == "emote"]
         self.own += spoken
         self.talk += spoken
         self.emotes += shown
@@ -138,7 +132,7 @@ class Transcript:
         if self._pending:
             act = self._pending.pop(0)
             act.result = text
-            self.talk += [act.item] if act.name in {"give", "get", "drop"} else []
+            self.talk += [act.told("item")] if act.name in {"give", "get", "drop"} else []
 
 
 def read_transcript(request: LLMRequest) -> Transcript:

@@ -283,12 +283,9 @@ class View:
         like = (one for one in near if (one.source, one.title) == (first.source, first.title))
         fresh = next((one for one in like if not self.repeats(one.text)), None)
         said = self.spoken(fresh or first)
-        if said != (fresh or first).text:
-            return said
-        key = (
-            "" if fresh and not self.only_names(text, fresh) else "only_this" if fresh else "again"
-        )
-        return self.phrase(key, fact=said) if key else said
+        if fresh and said == fresh.text and self.only_names(text, fresh):
+            return self.phrase("only_this", fact=said)
+        return said
 
     def only_names(self, text: str, passage: Passage) -> bool:
         """Return True if a passage shares only names with a question about something else."""
@@ -299,12 +296,13 @@ class View:
         return bool(others and names & shared) and not (own or others & shared)
 
     def spoken(self, passage: Passage) -> str:
-        """Return a passage as the character says it: if in another language, it says so in that."""
+        """Return a passage as the character says it: what is in another language, or was said
+        lately, with words that tell so."""
         text = passage.text
         written = language_of(text, self.languages) or self.character.language
         if written is not self.language and written.full:
             return replace(self, language=written).phrase("foreign", fact=text)
-        return text
+        return self.phrase("again", fact=text) if self.repeats(text) else text
 
     def offer(self) -> str:
         """Return what the character could tell instead, "" if nothing or told before."""
