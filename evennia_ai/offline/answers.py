@@ -35,7 +35,7 @@ def answer(view: View, text: str) -> str:
     if (asked.intent.tells or asked.intent.seek) and view.language.finds("narrates", text):
         return _to_statement(view, text)
     intent, handler = asked.intent, HANDLERS.get(asked.intent.key)
-    open_ = not intent.key or intent.seek or view.language.finds("asks_memory", text)
+    open_ = intent.key in {"", "said_by"} or intent.seek or view.language.finds("asks_memory", text)
     asks = open_ and not handler and view.language.asks(text)
     told = _about_people(view, text, is_sure) if asks else ""
     said = told or (handler(view, text, asked.topic) if handler else _sought(view, asked, text))
@@ -107,7 +107,7 @@ def _quoted(view: View, found: Sequence[Passage]) -> str:
     if told.speaker == view.speaker:
         said = view.phrase("told", fact=fact)
         return view.phrase("told_again", fact=fact) if view.repeats(said) else said
-    return view.phrase("said_by", other=view.called(told.speaker), fact=fact)
+    return view.phrase("quoted", other=view.called(told.speaker), fact=fact)
 
 
 def _matching(
@@ -136,9 +136,8 @@ def _about_people(view: View, text: str, passes: Passes = is_near) -> str:
     other = _named_other(view, text)
     if other:
         told = _of_speaker(view, other)
-        bare = not view.language.content(
-            without_words(text, plain_words(f"{other} {view.called(other)}"))
-        )
+        names = plain_words(f"{other} {view.called(other)}")
+        bare = not view.language.content(without_words(text, names))
         telling = [one for one in reversed(told) if one.facts.keys() - {"name"}] or told[::-1]
         asked = [] if bare else _matching(view, text, told, passes)
         whole = bare or view.language.key_of(text) == "said_by"
@@ -170,9 +169,8 @@ def _everything(view: View, text: str = "", topic: str = "") -> str:
     telling = [t for t in own if t.facts] or own
     if not telling:
         return _own_name(view, text, topic) or view.phrase("know_you")
-    return view.phrase(
-        "told", fact=ended("; ".join(t.text.rstrip(".!") for t in telling[-MOST_TOLD:]))
-    )
+    facts = "; ".join(t.text.rstrip(".!") for t in telling[-MOST_TOLD:])
+    return view.phrase("told", fact=ended(facts))
 
 
 def _gifts(view: View, text: str, topic: str) -> str:
@@ -315,10 +313,6 @@ def _here(view: View, text: str, topic: str, key: str) -> str:
     return view.listing(key, f"{key}_none", map(view.thing, names[:MOST_LISTED]))
 
 
-def _said_by(view: View, text: str, topic: str) -> str:
-    return _about_people(view, text) or view.phrase("not_told")
-
-
 def _is_there(view: View, text: str, topic: str) -> str:
     return _about_people(view, text) or _at_hand(view, topic) or view.known(text)
 
@@ -330,7 +324,7 @@ HANDLERS: dict[str, Handler] = {
     "what_here": partial(_here, key="things"), "time": partial(_here, key="time"),
     "carry": partial(_here, key="carrying"),
     "is_there": _is_there, "have": _is_there, "exits": _exits, "way_to": _way_to,
-    "said_by": _said_by, "about": _about,
+    "about": _about,
 }  # fmt: skip
 FACTS = ("home", "trade", "age", "likes", "hates", "quest")
 HANDLERS |= {f"recall_{key}": partial(_fact, key=key) for key in FACTS}

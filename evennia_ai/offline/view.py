@@ -39,10 +39,8 @@ from evennia_ai.ports import HeardLine, LLMRequest, LoreRanking, Scene
 
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
 WHOLE = 0.8  # words of a `Fit` that answers without what its kind of question asks for
-SAID_OF = 0.35  # words of a `Fit` with lore, if a question is about the character
-SEEN = 4.0  # meaning of a `Fit` with what stands in the room's description
+SAID_OF = 0.35  # words of a `Fit` with the room, or with lore for a question about the character
 AS_GOOD = 0.8  # share of the best score that is good enough if the best was said
-ABROAD = ("lore", "seen")
 KNOWN = ("self", "want", "lore", "seen", "note")
 MOST_OFFERED = 2
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
@@ -155,10 +153,8 @@ class View:
         """Return a phrase of a key with filled slots, one not used yet if there is one."""
         made = self.options(key, **slots)
         lately = "\n".join(self.recent).lower()
-        unsaid = [
-            text for text in made if text.lower() not in self.own_talk and not self.repeats(text)
-        ]
         fresh = [text for text in made if text.lower() not in lately]
+        unsaid = [t for t in made if t.lower() not in self.own_talk and not self.repeats(t)]
         return next(iter((*unsaid, *fresh)), made[0])
 
     def emote(self, key: str, **slots: str) -> str:
@@ -201,23 +197,20 @@ class View:
         holds, text = self._held_by_kind(text)
         found = ranked(self.ranking, text, passages)
         meant = "" if any(passes(fit) for fit, _ in found) else self._meant(text)
+        words = self.language.content(text)
         if meant:
-            shared = (
-                [one for fit, one in found if fit.words]
-                if self.language.content(text)
-                else passages
-            )
+            shared = [one for fit, one in found if fit.words or not words]
             found, passes = ranked(self.ranking, f"{meant} {text}", shared), is_sure
-        several = len(self.language.content(text)) > 1
-        personal = self.language.finds("about_you", text)  # what is not of itself must say so
-        return [
-            (fit, one)
-            for fit, one in found
-            if passes(fit)
-            and (one.source != "seen" or (fit.meaning >= SEEN and fit.words >= SAID_OF))
-            if not (personal and one.source in ABROAD) or fit.words >= SAID_OF
-            if holds is None or holds.search(one.text) or (several and fit.words >= WHOLE)
-        ]
+        personal = self.language.finds("about_you", text)
+
+        def answers(item: tuple[Fit, Passage]) -> bool:
+            fit, one = item
+            distant = one.source == "seen" or (personal and one.source == "lore")
+            whole = len(words) > 1 and fit.words >= WHOLE
+            held = not holds or whole or holds.search(one.text)
+            return passes(fit) and bool(held) and (not distant or fit.words >= SAID_OF)
+
+        return [*filter(answers, found)]
 
     def about(self, text: str, asked: Asked) -> list[tuple[Fit, Passage]]:
         """Return the passages that answer a line's intent, the best for the line first.
