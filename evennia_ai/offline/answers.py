@@ -26,16 +26,16 @@ FEW = 4  # words of a topic that names a thing
 
 def answer(view: View, text: str) -> str:
     """Return the answer to one sentence."""
-    asked = view.language.asked_of(text)
+    asked, finds = view.language.asked_of(text), view.language.finds
     if not view.language.full:
         return view.phrase(asked.intent.key or "other")
-    if not asked.intent.key and view.language.finds("follow_up", text):
+    if not asked.intent.key and finds("follow_up", text):
         before = view.language.asked_of(" ".join(view.before[-1:])).intent
         asked = asked._replace(intent=before) if before.tells else asked  # "and a lamp?"
-    if (asked.intent.tells or asked.intent.seek) and view.language.finds("narrates", text):
+    if (asked.intent.tells or asked.intent.seek) and finds("narrates", text):
         return _to_statement(view, text)
     intent, handler = asked.intent, HANDLERS.get(asked.intent.key)
-    open_ = intent.key in {"", "said_by"} or intent.seek or view.language.finds("asks_memory", text)
+    open_ = intent.key in {"", "said_by"} or intent.seek or finds("asks_memory", text)
     asks = open_ and not handler and view.language.asks(text)
     told = _about_people(view, text, is_sure) if asks else ""
     said = told or (handler(view, text, asked.topic) if handler else _sought(view, asked, text))
@@ -44,14 +44,12 @@ def answer(view: View, text: str) -> str:
     if intent.say:
         instead = view.offer() if intent.tells and intent.label else ""
         return f"{view.phrase(intent.key, topic=asked.topic)} {instead}".strip()
-    finds = view.language.finds
     if (view.language.asks(text) and not finds("order", text)) or finds("follow_up", text):
         return _to_question(view, text)
     return _to_statement(view, text)
 
 
 def _sought(view: View, asked: Asked, text: str) -> str:
-    """Return what persona and lore tell about an intent; "" if nothing."""
     intent, found = asked.intent, ""
     if intent.tells:
         found = view.known(text, asked=asked)
@@ -150,7 +148,6 @@ def _about_people(view: View, text: str, passes: Passes = is_near) -> str:
 
 
 def _fact(view: View, text: str, topic: str, key: str) -> str:
-    """Return what the speaker told of a kind of fact, such as their home."""
     own = _of_speaker(view, view.speaker)
     telling = [told for told in reversed(own) if key in told.facts]
     found = [one for one in _matching(view, text, telling) if one.facts] or telling
@@ -245,7 +242,7 @@ def _is_title(view: View, topic: str, title: str) -> bool:
 def _about(view: View, text: str, topic: str) -> str:
     """Return the piece of lore that a topic names, else the best passage about it."""
     named = any(_is_title(view, topic, split_lore(entry)[0]) for entry in view.scene.lore)
-    whole = _story(view, text, topic) if named else ""
+    whole = named and _story(view, text, topic)
     return whole or _about_people(view, text) or view.known(text)
 
 

@@ -301,9 +301,9 @@ def _with_calls(calls: Calls, content: str = "") -> LLMReply:
 def act_autonomously(view: View) -> Calls:
     """Return the calls of one small act, or a ``noop``."""
     said = [s.text for s in view.transcript.heard if s.kind in SPEECH]
-    own = view.character.language
-    spoken = known_language(said[-1], view.languages) if said and own.code == ENGLISH else None
-    view = replace(view, language=spoken or own)
+    english = view.character.language.code == ENGLISH
+    spoken = known_language(said[-1], view.languages) if said and english else None
+    view = replace(view, language=spoken or view.language)
     act = _welcome(view)
     idle = view.transcript.deeds[-1:] == ["emote"] and not view.transcript.since
     if view.others and not act and not idle:
@@ -332,13 +332,13 @@ def _welcome(view: View) -> Calls:
 
 def _pastime(view: View) -> str:
     """Return the next idle emote, of the character's habits or of anybody's; "" if none."""
-    number, habits = len(view.transcript.emotes), list[str]()
+    habits = list[str]()
     if view.language is view.character.language:
         meanwhile = view.language.pattern("patterns", "meanwhile")
         bare = (meanwhile.sub("", habit) for habit in view.character.habits)
         habits = [habit.rstrip(" .,") + "." for habit in bare]
     done = [text.strip().lower() for text in view.transcript.emotes]
-    choices = rotated([*habits, *view.language.phrases["idle"]], number)
+    choices = rotated([*habits, *view.language.phrases["idle"]], len(done))
     tries = (text for before in (done, done[-RECENT:]) for text in choices
              if text.lower() not in before)  # fmt: skip
     return next(tries, "")
@@ -378,6 +378,5 @@ def summarise(scene: Scene) -> str:
 
 
 def _facts_in(lines: Iterable[str], name: str) -> tuple[Fact, ...]:
-    """Return the facts in lines of a prompt, such as ``Ann says: ...``."""
     natures = ((line, PERCEIVED if line.startswith(MARK) else "") for line in lines if line)
     return extract_facts([make_message("user", line, nature=n) for line, n in natures], name)

@@ -14,15 +14,7 @@ from functools import cached_property
 from evennia_ai.messages import Situation
 from evennia_ai.offline.character import Character, read_character
 from evennia_ai.offline.languages import ENGLISH, Asked, Intent, Language, language_of, read
-from evennia_ai.offline.passages import (
-    SHARED,
-    Passage,
-    is_sure,
-    ranked,
-    read_known,
-    read_told,
-    split_lore,
-)
+from evennia_ai.offline.passages import Passage, is_sure, ranked, read_known, read_told, split_lore
 from evennia_ai.offline.transcript import Transcript, read_transcript
 from evennia_ai.offline.words import (
     an,
@@ -39,6 +31,7 @@ from evennia_ai.ports import HeardLine, LLMRequest, LoreRanking, Scene
 
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
 WHOLE = 0.8  # words of a `Fit` that answers without what its kind of question asks for
+SEEN = 4.0  # meaning of a `Fit` with what stands in the room's description
 SAID_OF = 0.35  # words of a `Fit` with the room, or with lore for a question about the character
 AS_GOOD = 0.8  # share of the best score that is good enough if the best was said
 KNOWN = ("self", "want", "lore", "seen", "note")
@@ -205,6 +198,8 @@ class View:
 
         def answers(item: tuple[Fit, Passage]) -> bool:
             fit, one = item
+            if one.source == "seen" and fit.meaning < SEEN:
+                return False
             distant = one.source == "seen" or (personal and one.source == "lore")
             whole = len(words) > 1 and fit.words >= WHOLE
             held = not holds or whole or holds.search(one.text)
@@ -226,7 +221,7 @@ class View:
         if self.language is not self.character.language and len(listed) == 1:
             return found
         if not (intent.exact and self.language.content(rest)):
-            sure = [(fit, one) for fit, one in found if fit.words >= SHARED or is_sure(fit)]
+            sure = [(fit, one) for fit, one in found if fit.words >= SAID_OF or is_sure(fit)]
             return sure or [(Fit(), one) for one in listed]
         exact = [(fit, one) for fit, one in ranked(self.ranking, rest, listed) if fit.words]
         exact = exact or [(fit, one) for fit, one in found if is_sure(fit)]
@@ -238,7 +233,6 @@ class View:
         return [(fit, one) for fit, one in found if holds.search(one.text)]
 
     def _told_by(self, intent: Intent) -> re.Pattern[str]:
-        """Return the pattern of what answers an intent, in any language."""
         every = filter(None, (one.intent(intent.key).tells for one in self.languages))
         return re.compile("|".join(one.pattern for one in every), re.IGNORECASE)
 
