@@ -275,12 +275,16 @@ class View:
         return said
 
     def only_names(self, text: str, passage: Passage) -> bool:
-        """Return True if a passage shares only names with a question about something else."""
-        content, answer = self.language.content, f"{passage.title} {passage.text}"
-        names = set(content(" ".join(NAME.findall(text))))
-        others, shared = set(content(text)) - names, set(content(answer))
+        """Return True if a passage shares with a question only names or a word of its title."""
+        asked, body, title, names = (
+            set(self.language.content(one))
+            for one in (text, passage.text, passage.title, " ".join(NAME.findall(text)))
+        )
+        others, whole = asked - names, body | title
+        if passage.source == "lore" and asked & title and not asked & body:
+            return True
         own = passage.text == self.character.identity
-        return bool(others and names & shared) and not (own or others & shared)
+        return bool(others and names & whole) and not (own or others & whole)
 
     def spoken(self, passage: Passage) -> str:
         """Return a passage as the character says it: what is in another language, or was said
