@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from evennia_ai.offline.languages import Asked, exit_parts, match_name
+from evennia_ai.offline.languages import ENGLISH, Asked, exit_parts, match_name
 from evennia_ai.offline.passages import Passage, is_near, is_sure, ranked, split_lore
 from evennia_ai.offline.view import KNOWN, View
 from evennia_ai.offline.words import ended, in_title, is_description, with_article
@@ -276,13 +276,14 @@ def _exits(view: View, text: str, topic: str) -> str:
     if found:
         name, leads = exit_parts(found)
         return view.phrase("exit", exit=with_article(name), place=leads or name)
-    return view.listing("exits", "exits_none", map(_way, view.situation.exits), "exits")
+    ways = [_way(view, one) for one in view.situation.exits]
+    return view.listing("exits", "exits_none", ways, "exits")
 
 
-def _way(exit_name: str) -> str:
+def _way(view: View, exit_name: str) -> str:
     """Return where an exit leads, with its name if that tells more: "north to The Landing"."""
     name, leads = exit_parts(exit_name)
-    place = in_title(leads or name)
+    place = in_title(leads or name) if view.language.code == ENGLISH else leads or name
     return place if name.lower() in place.lower() else f"{name} to {place}"
 
 
