@@ -210,16 +210,12 @@ def _goal(view: View, text: str, topic: str) -> str:
     """Return a goal that was not told lately, else one that was; "" if none."""
     needs, every = view.language.intent("task").tells, view.of(("want", "self"))
     goals = [one for one in every if one.source == "want" or (needs and needs.search(one.text))]
-    wants = [one for _, one in ranked(view.ranking, text, goals)]
-    fresh = [want for want in wants if not view.repeats(want.text)]
-    return view.spoken((fresh or wants)[0]) if wants else ""
+    wants = sorted(ranked(view.ranking, text, goals), key=lambda one: view.repeats(one[1].text))
+    return view.spoken(wants[0][1]) if wants else ""
 
 
 def _story(view: View, text: str, topic: str) -> str:
-    """Return a tale that was not told lately, of what a topic names or of what happened.
-
-    It is a piece of lore or a note, and no price.
-    """
+    """Return a tale not told lately: of what a topic names, else of what happened; no price."""
     language, dull = view.character.language, view.character.language.intent("price").tells
     pieces = [*map(split_lore, view.scene.lore), *(("", one.text) for one in view.of(("note",)))]
     named = [text for title, text in pieces if _is_title(view, topic, title)]

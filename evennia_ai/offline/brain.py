@@ -220,10 +220,7 @@ def _without(view: View, keys: Iterable[str], made: Iterable[str]) -> list[str]:
 
 
 def _weighed(view: View) -> list[str]:
-    """Return at most `MOST_ANSWERS` sentences, with a first greeting before them.
-
-    They are questions, else what is understood, else a courtesy, else any other.
-    """
+    """Return a first greeting, and questions, else what is understood, else a courtesy, else any."""
     language, parts = view.language, view.sentences
     keys = {text: language.key_of(text) for text in parts}
     weighty = [part for part in parts if keys[part] not in COURTESIES]
@@ -234,8 +231,7 @@ def _weighed(view: View) -> list[str]:
     greets = not (named or view.transcript.met(view.speaker))
     greeting = [part for part in parts[:1] if keys[part] == "greet" and greets]
     questions = [part for part in weighty if language.asks(part)]
-    orders = [part for part in weighty if language.finds("order", part)]
-    read = [p for p in weighty if keys[p] or p in orders or language.facts_in(p)]
+    read = [p for p in weighty if keys[p] or language.finds("order", p) or language.facts_in(p)]
     polite = [part for part in parts if keys[part] in COURTESIES - {"greet"} and part != CALLED]
     return [*greeting, *(questions or read or polite[:1] or weighty)][:MOST_ANSWERS]
 

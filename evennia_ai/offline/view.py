@@ -198,12 +198,11 @@ class View:
 
         def answers(item: tuple[Fit, Passage]) -> bool:
             fit, one = item
-            if one.source == "seen" and fit.meaning < SEEN:
-                return False
             distant = one.source == "seen" or (personal and one.source == "lore")
             whole = len(words) > 1 and fit.words >= WHOLE
             held = not holds or whole or holds.search(one.text)
-            return passes(fit) and bool(held) and (not distant or fit.words >= SAID_OF)
+            near = one.source != "seen" or fit.meaning >= SEEN
+            return passes(fit) and bool(held) and near and (not distant or fit.words >= SAID_OF)
 
         return [*filter(answers, found)]
 
@@ -287,8 +286,7 @@ class View:
         return bool(others and names & whole) and not (own or others & whole)
 
     def spoken(self, passage: Passage) -> str:
-        """Return a passage as the character says it: what is in another language, or was said
-        lately, with words that tell so."""
+        """Return a passage with words that tell of another language, or that it was said lately."""
         text = passage.text
         written = language_of(text, self.languages) or self.character.language
         if written is not self.language and written.full:
