@@ -41,7 +41,8 @@ def requested_action(view: View) -> RequestedAction | None:
     """Return the action that a speaker requests, unless the character never does it."""
     for text in view.sentences:
         requested = None if view.language.key_of(text) in NO_WISH else read_meant(view, text)
-        if requested and not (_forbidden(view, requested) or _stays(view, requested)):
+        stays = requested and requested.kind == "follow" and view.at_home
+        if requested and not stays and not _forbidden(view, requested):
             return requested
     return None
 
@@ -50,7 +51,7 @@ def refusal(view: View, text: str) -> str:
     """Return a phrase that refuses what the character never does; "" if nothing is refused."""
     requested, intent = read_meant(view, text), view.language.asked_of(text).intent
     clause = _forbidden(view, requested) if requested else ""
-    if requested and not clause and _stays(view, requested):
+    if requested and requested.kind == "follow" and view.at_home and not clause:
         return view.phrase("follow_not")
     wished = any(view.language.finds(key, text) for key in ("wish", "order"))
     if not clause and (intent.implies or (wished and not requested) or intent.key == "crime"):
@@ -196,11 +197,6 @@ def _forbidden(view: View, requested: RequestedAction) -> str:
         return ""
     implied = view.language.data.get("law", {}).get(requested.kind, "")
     return _law(view, requested.item or requested.text, f"{implied} {requested.text}")
-
-
-def _stays(view: View, requested: RequestedAction) -> bool:
-    """Return True for who is to follow somebody out of their own place."""
-    return requested.kind == "follow" and view.at_home
 
 
 def _law(view: View, text: str, implied: str = "") -> str:

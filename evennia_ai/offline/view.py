@@ -240,8 +240,7 @@ class View:
         if not self.language.finds("pronouns", text):
             return ""
         here = self.sentences[: self.sentences.index(text)] if text in self.sentences else ()
-        asked = any(map(self.language.asks, here))
-        return "" if asked else ["", *self.before, *here][-1]
+        return "" if any(map(self.language.asks, here)) else ["", *self.before, *here][-1]
 
     def _held_by_kind(self, text: str) -> tuple[re.Pattern[str] | None, str]:
         """Return what an answer to this kind of question holds, None for any kind, and the text
