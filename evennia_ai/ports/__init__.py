@@ -41,6 +41,7 @@ from evennia_ai.ports.models import (
     HeardLine,
     LLMClient,
     LLMRequest,
+    LoreRanking,
     Related,
     RemoteEmbedder,
     Scene,
