@@ -77,7 +77,7 @@ def test_between_two_calls_only_new_messages_and_scenes_differ(
     paper = sheet(f"prompt of {window:,} tokens for {len(listeners)} listeners")
     expected = 1 + len(json.dumps([*to_wire([*new, *after.scenes]), *passing]))
     paper.add("unchanged prefix", same_bytes(before, after), "bytes")
-    paper.add("changed bytes, new messages, scenes and recalled lines at most", changed, "bytes", expected)
+    paper.add("changed bytes, with scenes and recalled lines, at most", changed, "bytes", expected)
     tail = estimate_tokens(tail_of(after))
     paper.add("scenes", 100 * tail / window, "% of the window", TAIL_PERCENT)
     paper.check()
