@@ -6,7 +6,6 @@ that belong to it, and a memory with later ones that may correct it, in the orde
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -47,7 +46,7 @@ BRIEF_TOKENS = 120  # for a model that reads slowly
 # How memories fit, see `memory.index.Hit`. Fitted on five public dialogues (tests/bench/
 # test_recalled_evidence.py): of the questions that a dialogue answers, 96 in 100 have a memory
 # above the floor, of those of other dialogues 41, some of which it answers, too.
-FLOOR = 5.5  # what fits less may be there by chance
+FLOOR = 5.4  # what fits less may be there by chance
 LEAST_FIT = 2.5  # what fits less is not worth a line
 NEAREST_TOKENS = 30  # for all memories if none fits better than the floor
 TOKENS_BY_FIT = 200  # for each point by which the best fits better than the floor
@@ -211,13 +210,11 @@ class Recall:
             wished = [*needed, *(near if number < COMPANIED else ())]
             group = {one["id"]: one for one in wished if not (wanted.brief and one.get("own"))}
             least = len({one["id"] for one in needed}.intersection(group))
-            costs = [
-                0 if name in taken else self._cost_of(one, days) for name, one in group.items()
-            ]
-            sums = list(accumulate(costs))
+            new = (self._cost_of(one, days) * (name not in taken) for name, one in group.items())
+            sums = list(accumulate(new))
             if used + sums[least - 1] > room:
                 continue
-            most = max(least, bisect_right(sums, min(room - used, COMPANY_TOKENS)))
+            most = max(least, sum(one <= min(room - used, COMPANY_TOKENS) for one in sums))
             group = dict(islice(group.items(), most))
             used += sums[most - 1]
             taken.update(group)
@@ -232,8 +229,7 @@ class Recall:
     def _known_lines(
         self, records: Iterable[Record], fits: Mapping[str, float]
     ) -> Iterator[KnownLine]:
-        """Yield memories as lines of a prompt; a line of the log is dated if its day is a new
-        one."""
+        """Yield memories as lines of a prompt; a line of the log is dated if its day is new."""
         day = self._now().date()
         for record in records:
             text = self.line(record, dated=time_of(record).date() != day)
@@ -290,7 +286,7 @@ class Candidate(NamedTuple):
     record: Record
     words: frozenset[str]
     at: float
-    changed: bool  # True if it tells of a change
+    changed: float  # see `exchange.subject_of`
     fit: float = 0.0  # see `memory.index.Hit`
 
 
@@ -314,13 +310,9 @@ def room_for(candidates: Iterable[Candidate], wanted: Recalled) -> int:
 
 def corrected_by(record: Record, beside: Iterable[Record]) -> list[Record]:
     """Return which lines beside one its speaker corrects it by, or what it corrects itself."""
-    same = [one for one in beside if one["source_entity"] == record["source_entity"]]
-    corrects = subject_of(text_of(record))[1]
-    return [
-        one
-        for one in same
-        if (subject_of(text_of(one))[1] if one["seq"] > record["seq"] else corrects)
-    ]
+    same = (one for one in beside if one["source_entity"] == record["source_entity"])
+    newest = ((one, max(one, record, key=lambda line: line["seq"])) for one in same)
+    return [one for one, corrects in newest if subject_of(text_of(corrects))[1]]
 
 
 def only_asks(candidate: Candidate) -> bool:

@@ -1,4 +1,4 @@
-"""Do forty facts in players' words stand in the prompt for a question, after all that a night brings?
+"""Do forty facts in players' words stand in the prompt for a question after a night?
 
 Four players type as players do: slang, no capitals, corrections, a thought over three lines. Two
 compactions whose summaries say nothing, a sleep and a restart come before the questions. What
@@ -45,9 +45,11 @@ MOST_MISSED = {400: 3.0, 1_500: 5.0}  # per cent, by lines
 CHATTER = parts_of("""
 hey all|brb|lol|omg same|anyone up for a dungeon later?|gg|haha nice one|this ale is weak|wb {n}
 sup {n}|gtg soon|who wants to duel me|lag again ugh|ok ok|idk ask {n}|dude what|nvm found it|afk 5
-need a healer for the crypt run|selling wolf pelts pm me|{n} r u even listening|k|my bag is full again
+need a healer for the crypt run|selling wolf pelts pm me|{n} r u even listening|k
+my bag is full again
 lvl 12 finally!!|where did {n} go|that bard is awful lmao|rain again..|one more round pls|yeah sure
-did u see {n}s new hat|im so broke rn|cya tmrw|how much for the stew|ew whats that smell|same as always
+did u see {n}s new hat|im so broke rn|cya tmrw|how much for the stew|ew whats that smell
+same as always
 the castle gate is closed again|got lost in the swamp for like an hour|any1 got a spare torch
 """)
 
