@@ -201,16 +201,15 @@ def subject_of(text: str) -> tuple[frozenset[str], float]:
     """Return a text's content words, none if it only asks, and the share of them that it must have
     in common with what it replaces; 0 if it tells of no change."""
     only_asks = ends_with_question(text) and not SENTENCE_ENDS.search(text)
-    share = LIKE_CHANGED if CHANGES.search(text) else 0.0
-    share = LIKE_CORRECTED if CORRECTION.search(text) else share
+    changed = LIKE_CHANGED * bool(CHANGES.search(text))
+    share = LIKE_CORRECTED if CORRECTION.search(text) else changed
     return frozenset(() if only_asks else find_words(text)), share
 
 
 def same_subject(words: frozenset[str], later: frozenset[str], share: float) -> bool:
     """Return True if a later line may replace what an earlier one of the same speaker said."""
-    # Both are the content words of the lines. A line that tells of a change needs fewer words in
-    # common (``share``). Two of one form with other values share more (Dice's coefficient);
-    # lines on different subjects by the same speaker do not (measured on synthetic entries).
+    # Both are the lines' content words; ``share`` is that of `subject_of`. Two of one form with
+    # other values share more (Dice's coefficient); lines on different subjects do not (measured).
     shared, least = len(words & later), min(len(words), len(later))
     if share and shared >= share * least > 0:
         return True
