@@ -154,7 +154,7 @@ def make_talk(turns: int, facts: int, seed: int) -> Talk:
     chance.shuffle(planted)
     mentions = [word for fact in planted for word in fact.mentions]
     chatter = (_chatter(mentions, chance) for _ in count())
-    lines = _arranged(planted, turns - LAST_TURNS, chatter, chance)
+    lines = arranged(planted, turns - LAST_TURNS, chatter, chance)
     lines += [next(chatter) for _ in range(turns - len(lines))]
     return Talk(tuple(_answered(line, at, chance) for at, line in enumerate(lines)), tuple(planted))
 
@@ -193,18 +193,22 @@ def _make(kind: str, row: Sequence[str], supply: Supply) -> Planted:
         way: Question(*_turned(text, "i: ", speaker, others[0]))
         for way, text in ((NAMED, named), (BARE, bare))
     }
-    runs = tuple(
-        tuple(
-            Line(*_turned(text, "o: ", others[0], speaker), kind == SECRET)
-            for text in run.split(" / ")
-        )
-        for run in said.split(" / ... / ")
-    )
+    runs = runs_of(said, speaker, others[0], kind == SECRET)
     how = next(sign for sign in (REPLACES, CORRECTS, BOTH) if sign in needs or sign == BOTH)
     parts = [tuple(part.split()) for part in needs.split(how)]
     mentions = () if kind == SECRET else tuple(w for w in words.values() if w in bare)
     told = [line for run in runs for line in run]
     return Planted(kind, runs, questions, _with_tellers(parts, told), how, mentions)
+
+
+def runs_of(
+    said: str, speaker: str, other: str, private: bool = False
+) -> tuple[tuple[Line, ...], ...]:
+    """Return the runs of a fact's lines as the file has them."""
+    return tuple(
+        tuple(Line(*_turned(text, "o: ", other, speaker), private) for text in run.split(" / "))
+        for run in said.split(" / ... / ")
+    )
 
 
 def _turned(text: str, sign: str, if_signed: str, otherwise: str) -> tuple[str, str]:
@@ -224,7 +228,7 @@ def _with_tellers(
     return tuple(found)
 
 
-def _arranged(
+def arranged(
     facts: Sequence[Planted], turns: int, chatter: Iterator[Line], chance: random.Random
 ) -> list[Line]:
     """Return the facts' lines at random places among chatter, later runs later."""

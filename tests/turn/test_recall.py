@@ -60,6 +60,29 @@ def test_a_line_comes_with_its_answer_and_its_correction_in_the_order_they_were_
     assert "Ben: No wait, green ones." in shown
 
 
+def test_what_is_nearest_to_a_line_comes_first_where_not_all_of_it_fits():
+    ask = remembering(
+        "Ann: The best bait for pike?",
+        "Ben: Frogs.",
+        "Cas: Worms are what my uncle swears by, and he has the scars to show for it.",
+        *map("Cas: {}".format, CHATTER),
+    )
+    assert ask("Cas says: which bait is best for pike?", budget=20) == [
+        "Ann: The best bait for pike?",
+        "Ben: Frogs.",
+    ]
+
+
+def test_an_old_value_never_stands_without_its_correction():
+    said = "Ann: Meet me behind the smithy at dusk."
+    corrected = "Ann: Change of plan for tonight. Not the smithy, come to the boathouse."
+    ask = remembering(said, *map("Ben: {}".format, CHATTER), corrected, hours=2)
+    for budget in range(10, 60, 5):
+        shown = " ".join(ask("Ben says: where does Ann meet me at dusk?", budget=budget))
+        assert "behind the smithy" not in shown or "boathouse" in shown
+    assert "boathouse" in shown
+
+
 def test_a_value_comes_with_the_one_that_took_its_place_later():
     ask = remembering(
         "Ann: The toll at the bridge is five coppers.",

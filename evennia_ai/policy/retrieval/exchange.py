@@ -26,7 +26,7 @@ MOST_OF_A_RUN = 3  # lines before one, and behind it, that are one sentence with
 SAME_TALK_S = 900.0
 SHORT_WORDS = 6  # a line of no more may answer the question before it
 # Shares of content words that lines on one subject have in common: of both, and of the shorter one.
-LIKE, LIKE_CHANGED = 0.5, 1 / 3
+LIKE, LIKE_CHANGED, LIKE_CORRECTED = 0.5, 1 / 3, 1 / 4
 TEXTS_KNOWN = 1_024  # a talk recalls the same lines turn after turn: about 1 MB
 
 QUESTION_MARKS = frozenset("?？؟")
@@ -36,7 +36,8 @@ CORRECTION = re.compile(
     r"^\W*+(?:(?:oh|ah|well|hm+|ach|äh|euh|bah|eh|ой|ах|ну)\W++){0,4}(?:"
     r"no,? (?:wait|sorry|not|the|it|he|she|they|i|make|that)\b|wait\b|hold on\b|actually\b|rather\b"
     r"|i mean\b|i meant\b|sorry\b|pardon\b|correction\b|scratch that\b|make that\b|i misspoke\b"
-    r"|i was wrong\b|my mistake\b|on second thought|come to think|change of plan|not the\b"
+    r"|i was wrong\b|my (?:mistake|bad)\b|nope\b|nvm\b|oops\b|not \w++[!,.;]"
+    r"|on second thought|come to think|change of plan|not the\b"
     r"|i told you\b|forget what i\b"
     r"|nein\b|moment\b|halt\b|quatsch\b|ich meine?\b|besser gesagt|vielmehr\b|entschuldigung\b"
     r"|verzeihung\b|doch nicht\b|stimmt nicht\b"
@@ -45,6 +46,7 @@ CORRECTION = re.compile(
     r"|нет\b|постой|погоди|точнее|вернее|то есть|извини|ошиб|я хотела? сказать|на самом деле"
     r")"
     r"|^\W*+(?:\w++\W++){1,4}(?:actually|rather|i mean|i meant)\b|\bactually\W*+$"
+    r"|^\s*+\*\w[^*]*+$"  # "*friday", as players correct a typing mistake
     # A value and nothing before it: "Five, I forgot the youngest."
     r"|^\W*+(?:\d++|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\s*[,.;!–-]",
     re.IGNORECASE,
@@ -195,20 +197,21 @@ def _corrections(
 
 
 @lru_cache(maxsize=TEXTS_KNOWN)
-def subject_of(text: str) -> tuple[frozenset[str], bool]:
-    """Return a text's content words, none if it only asks, and whether it tells of a change."""
+def subject_of(text: str) -> tuple[frozenset[str], float]:
+    """Return a text's content words, none if it only asks, and the share of them that it must have
+    in common with what it replaces; 0 if it tells of no change."""
     only_asks = ends_with_question(text) and not SENTENCE_ENDS.search(text)
-    changes = bool(CHANGES.search(text) or CORRECTION.search(text))
-    return frozenset(() if only_asks else find_words(text)), changes
+    changed = LIKE_CHANGED * bool(CHANGES.search(text))
+    share = LIKE_CORRECTED if CORRECTION.search(text) else changed
+    return frozenset(() if only_asks else find_words(text)), share
 
 
-def same_subject(words: frozenset[str], later: frozenset[str], changed: bool) -> bool:
+def same_subject(words: frozenset[str], later: frozenset[str], share: float) -> bool:
     """Return True if a later line may replace what an earlier one of the same speaker said."""
-    # Both are the content words of the lines. A line that tells of a change (``changed``) needs
-    # fewer words in common. Two of one form with other values share more (Dice's coefficient);
-    # lines on different subjects by the same speaker do not (measured on synthetic entries).
+    # Both are the lines' content words; ``share`` is that of `subject_of`. Two of one form with
+    # other values share more (Dice's coefficient); lines on different subjects do not (measured).
     shared, least = len(words & later), min(len(words), len(later))
-    if changed and shared >= LIKE_CHANGED * least > 0:
+    if share and shared >= share * least > 0:
         return True
     return least > 1 and 2 * shared > LIKE * (len(words) + len(later))
 

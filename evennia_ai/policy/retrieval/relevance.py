@@ -120,7 +120,7 @@ class Weights:
     after: tuple[float, float] = (0.2, 0.15)
     session: float = 0.6
     speaker: float = 4.7  # with one speaker; less the more there are
-    confided: float = 2.0  # to fewer than everybody
+    confided: float = 4.0  # to fewer than everybody
     time: float = 2.8
     number: float = 1.5
     around: float = 4.5
