@@ -82,7 +82,7 @@ def mark_for_deletion(character_id: int) -> None:
 
 def deletion_marks() -> dict[int, int]:
     """Return how often each character is marked, by its id."""
-    return read_mapping(MARKS)
+    return {one: times for one, times in read_mapping(MARKS).items() if isinstance(one, int)}
 
 
 def note_deleted(character_id: int, number: int) -> None:

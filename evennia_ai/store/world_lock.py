@@ -83,9 +83,11 @@ def is_here(character: Any) -> bool:
 
 def is_elsewhere(character_id: int) -> bool:
     """Return True if another server has a character, by its row."""
+    if not (shard := this_shard()):
+        return False
     rows = _objects()._base_manager.filter(id=character_id)  # of all shards
-    shard = this_shard()
-    return bool(shard and rows.exclude(shard_id=shard).exists())
+    found: bool = rows.exclude(shard_id=shard).exists()
+    return found
 
 
 def of_this_shard(rows: Any, character: str = "assistant__db_obj") -> Any:
