@@ -1,4 +1,4 @@
-"""What was told in one context is in no prompt of another: CIMemories, and a small file of its form.
+"""What was told in one context is in no prompt of another: CIMemories, and a file of its form.
 
 The benchmark's file is given by the environment variable CIMEMORIES; `make soak` plays it.
 """
