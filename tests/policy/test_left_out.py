@@ -6,6 +6,7 @@ from evennia_ai.policy.facts.check import left_out
 
 DEBT = "I still owe old Pell sixty-two crowns, Mira, and I would rather he forgot it."
 RECALLED = (f"Ben: {DEBT}", "Ann: I owe Pell nothing.", "Ben: How much do I owe you?")
+RECALLED += ("Dan: My horse is called Marigold.", "Dan: My dog Biscuit ran off.")
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,7 @@ def test_an_answer_that_tells_nothing_leaves_out_what_the_asker_told(reply):
     ("question", "reply", "asker"),
     [
         ("Mira, how much do I owe old Pell?", "Sixty-two crowns.", "Ben"),
+        ("Mira, what is my dog called?", "Biscuit.", "Dan"),
         ("Mira, how much do I owe old Pell?", "Ask him, he wrote it on his slate.", "Ben"),
         ("Mira, how much do I owe old Pell?", "I don't know.", "Cleo"),  # who told nothing
         ("How much does the smith owe you?", "Nothing.", "Ben"),  # not of the asker

@@ -212,9 +212,11 @@ def left_out(question: str, reply: str, recalled: Iterable[str], asker: str, own
     asked, said = (set(find_words(text, names, "en")) for text in (question, reply))
     if len(said - asked) > HOLLOW_WORDS:
         return ""
+    left = ""
     for found in filter(None, map(RECALLED.fullmatch, recalled)):
         words, told = found["words"], set(find_words(found["words"], names, "en"))
+        if (told - asked) & said:
+            return ""
         is_told = found["speaker"] == asker and not (found["acted"] or is_question(words))
-        if is_told and told & asked and not (told - asked) & said:
-            return words
-    return ""
+        left = left or (words if is_told and told & asked else "")
+    return left
