@@ -122,7 +122,7 @@ def test_a_hidden_or_edited_line_is_not_recalled_and_memories_of_it_neither(
     note = mira.journal.add("The vault opens with a whistle.", source_seqs=[first])
     index = mira.assistant.mind.memories()
     mira.journal.update(note, pinned=True)
-    hears(game, bob, "say Mira, how does the vault open?", call("noop"))
+    hears(game, ann, "say Mira, what did I say the vault opens with?", call("noop"))
     assert prompt(game).count("whistle") >= 2
     text = typed(game, builder, f"aihistory/hide Mira = {first}")
     assert f"Memories made of it are not recalled either: {note}." in text
