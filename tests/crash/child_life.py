@@ -79,7 +79,8 @@ class Body:
 
     def __init__(self, dbref: str) -> None:
         self.dbref = self.key = dbref
-        row = ObjectDB(id=int(dbref[1:]))
+        self.id = int(dbref[1:])
+        row = ObjectDB(id=self.id)
         row._state.db, row._state.adding = connection.alias, False
         self.db_attributes = row.db_attributes
         self.__dbclass__ = ObjectDB
