@@ -4,8 +4,6 @@ import re
 
 import pytest
 
-from evennia_ai.memory.embedders import default
-from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.compaction.claims import without_claims
 from evennia_ai.policy.conversation.character import Persona
@@ -93,7 +91,7 @@ READERS = {
     "times": lambda text: find_spans(text, 1.7e9),
     "secrets": lambda text: hide_secrets(text, "sk-0123456789"),
     "calls": lambda text: read_text_calls(text, {"say": {"required": ["text"]}, "wave": {}}),
-    "offline": lambda text: OfflineBrain(LoreIndex(default)).think(heard(text)),
+    "offline": lambda text: OfflineBrain().think(heard(text)),
 }
 PIECES = (
     " ",

@@ -28,7 +28,7 @@ from evennia_ai.messages import (
 from evennia_ai.offline.answers import answer
 from evennia_ai.offline.languages import COURTESIES, ENGLISH, GERMAN, HOSTILE, read, read_languages
 from evennia_ai.offline.languages import language_of as known_language
-from evennia_ai.offline.requests import RequestedAction, read_meant, refusal, requested_action
+from evennia_ai.offline.requests import RequestedAction, refusal, requested_action
 from evennia_ai.offline.steps import Calls, done, next_step, words_for_step
 from evennia_ai.offline.transcript import READ_CHARS
 from evennia_ai.offline.view import View, read_request
@@ -46,7 +46,7 @@ from evennia_ai.policy.retrieval.languages import SNOWBALL, STOP_WORDS
 from evennia_ai.policy.retrieval.words import language_of
 from evennia_ai.policy.texts import plain_words
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, LoreRanking, Scene
+from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, Scene
 
 MODEL = "offline"
 JOURNAL = "add_journal_entry"
@@ -55,8 +55,7 @@ CALLED = "..."  # stands for a sentence that is only the character's name
 RECENT = 3  # emotes that are not made again
 MOST_ANSWERS, LONGEST = 2, 330  # characters of two answers
 UNKNOWN_TONGUES = SNOWBALL.keys() - {ENGLISH, GERMAN}
-REMARKS = ("remark", "remark_you", "noted", "why")  # phrases that say nothing beside others
-UNKNOWN = ("unknown", "unknown_self")  # nor do these, except beside a greeting
+EMPTY = ("remark", "unknown", "unknown_self", "why")  # phrases that say nothing beside others
 HEADING = "Context"
 ROOM_PART, INPUT_PART = 0.65, 0.5  # shares of a summary's limit, and of what it summarises
 ENTRY_TOKENS, MOST_NOTED = 400, 2
@@ -65,12 +64,12 @@ ENTRY_TOKENS, MOST_NOTED = 400, 2
 class OfflineBrain:
     """An `LLMClient` that calls no model.
 
-    ``ranking`` is that of lore in prompts. ``files`` are a game's own languages, TOML files named by
-    their codes; docs/models.md tells their form. Raises ConfigError for one that is wrong.
+    ``files`` are a game's own languages, TOML files named by their codes; docs/models.md tells
+    their form. Raises ConfigError for one that is missing or wrong.
     """
 
-    def __init__(self, ranking: LoreRanking, files: Iterable[str] = ()) -> None:
-        self._ranking, self._languages = ranking, read_languages(tuple(files))
+    def __init__(self, files: Iterable[str] = ()) -> None:
+        self._languages = read_languages(tuple(files))
 
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
         """Answer at once. Fires with the reply; never fails."""
@@ -83,7 +82,7 @@ class OfflineBrain:
         names = {tool["function"]["name"] for tool in request.asked.tools}
         if JOURNAL in names and SAY not in names:
             return _with_calls(_still("the log keeps it"))
-        view = read_request(request, self._languages, self._ranking)
+        view = read_request(request, self._languages)
         if not request.scene.lines:
             return _with_calls(act_autonomously(view))
         if done(view.transcript.acts, SAY) or done(view.transcript.acts, WHISPER):
@@ -109,10 +108,6 @@ def _act(view: View, heard: Sequence[View], item: View, requested: RequestedActi
             return _with_calls((("emote", {"text": emote}), *step.calls))
         return _with_calls(step.calls)
     ended = words_for_step(item, requested, step)
-    asked = (text for text in item.sentences if item.language.asks(text))
-    others = tuple(text for text in asked if not read_meant(item, text))
-    beside = _answers(replace(item, sentences=others)) if others else []
-    ended = " ".join((ended, *beside[:1]))
     said = [(one, "", ended) if one is item else (one, *_words_for(one)) for one in heard]
     return _speak(view, said, step.calls)
 
@@ -144,10 +139,11 @@ def _heard_of(view: View, lines: Sequence[HeardLine]) -> View:
             parts.append(CALLED)
             continue
         opener = own.language.pattern("patterns", "opener").match(bare)
-        head = bare[: opener.end()].rstrip(" ,") if opener else ""
-        rest = bare[opener.end() :] if opener else bare
+        head, rest = (
+            (bare[: opener.end()].rstrip(" ,"), bare[opener.end() :]) if opener else ("", bare)
+        )
         says = len(plain_words(rest)) >= VOCATIVE or "?" in rest or own.language.key_of(rest)
-        parts += filter(None, (head, *(own.language.questions(rest) if says or not head else ())))
+        parts += [piece for piece in (head, rest if says or not head else "") if piece]
     return replace(own, lines=tuple(lines), sentences=tuple(parts))
 
 
@@ -170,8 +166,12 @@ def _words_for(view: View) -> tuple[str, str]:
             parts.append(view.phrase("arrive"))
     parts += _answers(view)
     first = not (view.transcript.emotes or view.transcript.met(view.speaker))
-    greeted = "greet" in map(view.language.key_of, view.sentences)
-    if first and greeted and view.character.habits and not emote:
+    if (
+        not emote
+        and first
+        and view.character.habits
+        and "greet" in map(view.language.key_of, view.sentences)
+    ):
         emote = f"{view.character.habits[0]}."
     return emote, capitals(" ".join(filter(None, parts)))
 
@@ -190,50 +190,36 @@ def _answers(view: View) -> list[str]:
         return [answer(view, text) for text in view.sentences[:1]]
     made: list[str] = []
     for text in _weighed(view):
-        if _is_foreign(view, text):
+        if language_of(text) in UNKNOWN_TONGUES:
             return [replace(view, language=view.character.language).phrase("no_tongue")]
         said = refusal(view, text) or answer(view, text)
         fits = not made or len(" ".join([*made, said])) <= LONGEST
         if said and fits and said not in " ".join(made):
             made.append(said)
-    made = _without(view, REMARKS, made) or made[:1]
+    empty = tuple(text for key in EMPTY for text in view.options(key))
+    full = [said for said in made if not said.startswith(empty)]
     greets = view.options("greet") + view.options("greet_brief")
-    full = _without(view, UNKNOWN, made)
-    if set(full).issubset(greets):  # one admission is enough
-        full = [said for said in made if said in greets or said == made[-1]]
-    spoken = {language_of(said) for said in full} - {""}
-    return full if len(spoken) < 2 else full[-1:]
-
-
-def _is_foreign(view: View, text: str) -> bool:
-    """Return True for a tongue that no language file tells, by two words of it, or one alone."""
-    words, code = set(plain_words(text)), language_of(text)
-    if code not in UNKNOWN_TONGUES or len(words) < 2:  # "la la la"
-        return False
-    known = any(words & language.common for language in view.languages)
-    return len(words & STOP_WORDS[code]) > 1 or not known
-
-
-def _without(view: View, keys: Iterable[str], made: Iterable[str]) -> list[str]:
-    empty = tuple(text for key in keys for text in view.options(key))
-    return [said for said in made if not said.startswith(empty)]
+    made = full if [said for said in full if said not in greets] else made
+    spoken = {language_of(said) for said in made} - {""}
+    return made if len(spoken) < 2 else made[-1:]
 
 
 def _weighed(view: View) -> list[str]:
-    """Return a first greeting, and questions, else what is understood, else a courtesy, else any."""
+    """Return at most `MOST_ANSWERS` sentences, questions first, a first greeting before them.
+
+    Other courtesies are left out if anything else was said.
+    """
     language, parts = view.language, view.sentences
     keys = {text: language.key_of(text) for text in parts}
     weighty = [part for part in parts if keys[part] not in COURTESIES]
-    weighty = [part for part in weighty if len(plain_words(part)) > 1] or weighty
+    weighty = [p for p in weighty if len(plain_words(p)) > 1 or "?" in p or len(parts) == 1]
     if not weighty:
         return list(parts[-1:])
     named = any("name" in language.facts_in(part) for part in weighty)
     greets = not (named or view.transcript.met(view.speaker))
     greeting = [part for part in parts[:1] if keys[part] == "greet" and greets]
     questions = [part for part in weighty if language.asks(part)]
-    read = [p for p in weighty if keys[p] or language.finds("order", p) or language.facts_in(p)]
-    polite = [part for part in parts if keys[part] in COURTESIES - {"greet"} and part != CALLED]
-    return [*greeting, *(questions or read or polite[:1] or weighty)][:MOST_ANSWERS]
+    return [*greeting, *(questions or weighty)][:MOST_ANSWERS]
 
 
 def _speak(view: View, said: Sequence[tuple[View, str, str]], calls: Calls) -> LLMReply:
@@ -297,9 +283,9 @@ def _with_calls(calls: Calls, content: str = "") -> LLMReply:
 def act_autonomously(view: View) -> Calls:
     """Return the calls of one small act, or a ``noop``."""
     said = [s.text for s in view.transcript.heard if s.kind in SPEECH]
-    english = view.character.language.code == ENGLISH
-    spoken = known_language(said[-1], view.languages) if said and english else None
-    view = replace(view, language=spoken or view.language)
+    own = view.character.language
+    spoken = known_language(said[-1], view.languages) if said and own.code == ENGLISH else None
+    view = replace(view, language=spoken or own)
     act = _welcome(view)
     idle = view.transcript.deeds[-1:] == ["emote"] and not view.transcript.since
     if view.others and not act and not idle:
@@ -328,13 +314,13 @@ def _welcome(view: View) -> Calls:
 
 def _pastime(view: View) -> str:
     """Return the next idle emote, of the character's habits or of anybody's; "" if none."""
-    habits = list[str]()
+    number, habits = len(view.transcript.emotes), list[str]()
     if view.language is view.character.language:
         meanwhile = view.language.pattern("patterns", "meanwhile")
         bare = (meanwhile.sub("", habit) for habit in view.character.habits)
         habits = [habit.rstrip(" .,") + "." for habit in bare]
     done = [text.strip().lower() for text in view.transcript.emotes]
-    choices = rotated([*habits, *view.language.phrases["idle"]], len(done))
+    choices = rotated([*habits, *view.language.phrases["idle"]], number)
     tries = (text for before in (done, done[-RECENT:]) for text in choices
              if text.lower() not in before)  # fmt: skip
     return next(tries, "")
@@ -374,5 +360,6 @@ def summarise(scene: Scene) -> str:
 
 
 def _facts_in(lines: Iterable[str], name: str) -> tuple[Fact, ...]:
+    """Return the facts in lines of a prompt, such as ``Ann says: ...``."""
     natures = ((line, PERCEIVED if line.startswith(MARK) else "") for line in lines if line)
     return extract_facts([make_message("user", line, nature=n) for line, n in natures], name)

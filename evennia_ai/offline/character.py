@@ -14,7 +14,6 @@ from evennia_ai.offline.languages import ENGLISH, Language, language_of, read
 from evennia_ai.offline.words import capitals, ended, sentences
 from evennia_ai.policy.conversation.character import Persona
 
-CLAUSES = re.compile(r"; (?=(?:\S+ ){5})")  # shorter ones make no sense alone
 TONES = ("warm", "terse")  # keys of the language's rules; phrases may have variants for each
 
 
@@ -37,7 +36,7 @@ def read_character(persona: Persona, name: str, languages: tuple[Language, ...])
     whole = " ".join((persona.text, persona.voice, *persona.knows))
     written = language_of(whole, languages) or read(ENGLISH)
     rules = _Rules(written if "voice" in written.data else read(ENGLISH), name)
-    clauses = [part for whole in sentences(persona.text) for part in CLAUSES.split(whole)]
+    clauses = [part for whole in sentences(persona.text) for part in whole.split("; ")]
     about_talk = rules.having("about_talk", clauses)
     own = [rules.spoken(clause) for clause in clauses if clause not in about_talk]
     own = [text for text in own if not rules.find("trait", text)]

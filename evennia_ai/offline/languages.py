@@ -144,12 +144,9 @@ class Language:
         """Return the stems of the words that carry meaning, each once."""
         return _content(self, text)
 
-    def questions(self, text: str) -> list[str]:
-        """Return the questions that a sentence joins: "where is it, and what does it cost?"."""
-        text = self.pattern("patterns", "dress").sub("", text)
-        if not text.endswith("?") or self.finds("depends", text):
-            return [text]
-        return [f"{part.rstrip(' ,?')}?" for part in self.pattern("patterns", "joined").split(text)]
+    def near(self, word: str) -> frozenset[str]:
+        """Return the stems of similar meaning."""
+        return _near_table(self).get(word, frozenset())
 
     def asks(self, text: str) -> bool:
         """Return True for a sentence that asks and states nothing."""
@@ -174,8 +171,20 @@ def _compiled(pattern: str) -> re.Pattern[str]:
 @lru_cache(maxsize=4_096)
 def _content(language: Language, text: str) -> tuple[str, ...]:
     leave_out = frozenset(language.data.get("content_stop", "").split())
-    code = language.code if language.code in STOP_WORDS else ENGLISH
-    return tuple(dict.fromkeys(find_words(text, leave_out, code)))
+    same = language.data.get("same", {})
+    found = find_words(text, leave_out, language.code if language.code in STOP_WORDS else ENGLISH)
+    return tuple(dict.fromkeys(same.get(word, word) for word in found))
+
+
+@cache
+def _near_table(language: Language) -> dict[str, frozenset[str]]:
+    found = dict[str, set[str]]()
+    for group in language.data.get("near", ()):
+        broad, colon, _ = group.rpartition(":")
+        heads, stems = (set(find_words(part, (), language.code)) for part in (broad, group))
+        for item in stems:
+            found.setdefault(item, set()).update(heads if colon and item not in heads else stems)
+    return {item: frozenset(group - {item}) for item, group in found.items()}
 
 
 @cache

@@ -1,12 +1,14 @@
 """What can answer a line, and the search over it.
 
 A passage is a sentence of the persona, of lore, of what the character sees, or of what somebody
-told. The ranking is that of lore in a prompt, with higher floors: silence is better than a
-random sentence.
+told. It counts only if it holds most of what the line asks for: silence is better than a random
+sentence.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -14,17 +16,16 @@ from evennia_ai.offline.character import Character
 from evennia_ai.offline.languages import Language, language_of
 from evennia_ai.offline.transcript import Said, Transcript
 from evennia_ai.offline.words import sentences
-from evennia_ai.policy.conversation.character import Fit, LoreEntry
 from evennia_ai.policy.retrieval.exchange import CONTINUATION, CORRECTION
 from evennia_ai.policy.texts import plain_words
-from evennia_ai.ports import LoreRanking, Scene
+from evennia_ai.ports import Scene
 
 LONGEST = 240  # characters of two sentences that stay together
 FEW_WORDS = 2  # of a sentence that tells something
 SPOKEN = frozenset({"say", "whisper", "acted"})
-# Of a `Fit`: the share of the words, with any meaning and alone; the meaning, with words and alone.
-SHARED, WORDS_ALONE = 0.4, 0.6
-ABOUT, NEAR, MEANT = 2.0, 2.5, 3.7
+FLOOR = 0.54  # share of a line's words that an answer holds
+# What a word of the title counts, one of like meaning, and one of the lines before.
+TITLE, NEAR, BEFORE = 0.9, 0.6, 0.25
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,9 @@ def read_known(scene: Scene, character: Character, transcript: Transcript) -> It
     here = scene.situation
     for part in (*sentences(here.description), *(f"{note.rstrip('.')}." for note in here.notes)):
         yield Passage(part, "seen")
+    for title, _, text in (sight.partition(": ") for sight in dict.fromkeys(transcript.sights)):
+        if title != here.place:
+            yield from (Passage(part, "seen", title) for part in sentences(text))
     yield from (Passage(said.text, "note") for said in transcript.heard if said.kind == "note")
 
 
@@ -87,8 +91,7 @@ def read_told(
         language = language_of(said.text, languages) or written
         text, before = language.plain(said.text), last.get(said.speaker, "")
         corrects = before and CORRECTION.search(text)
-        goes_on = CONTINUATION.search(text) or language.finds("pronoun_first", text)
-        title = f"{before} {text}" if corrects or goes_on else text
+        title = f"{before} {text}" if corrects or CONTINUATION.search(text) else text
         for part in sentences(text):
             if language.asks(part) or not language.tells(part):
                 continue
@@ -102,23 +105,55 @@ def read_told(
     return found
 
 
-def ranked(
-    ranking: LoreRanking, line: str, passages: Iterable[Passage]
-) -> list[tuple[Fit, Passage]]:
-    """Return passages with how well they fit a line, the best first; equally good ones in order."""
-    listed = [(LoreEntry(one.title, one.text), one) for one in passages]
-    fits = ranking.fits([entry for entry, _ in listed], line)
-    found = [(fits.get(entry, Fit()), one) for entry, one in listed]
-    return sorted(found, key=lambda item: -item[0].score)
+@dataclass(frozen=True)
+class Sought:
+    """What an answer should hold: stems of the line, of the lines before it, a kind of thing.
+
+    Each pattern of ``holds`` must be in it; ``topic`` says that one of them is what is asked, so
+    that the stems only choose among those that hold it.
+    """
+
+    stems: tuple[str, ...]
+    before: frozenset[str] = frozenset()
+    holds: tuple[re.Pattern[str], ...] = ()
+    topic: bool = False
 
 
-def is_sure(fit: Fit) -> bool:
-    """Return True if a passage answers a line, and not only shares a word with it."""
-    if not fit.meaning:  # an embedder far away gives no meaning
-        return fit.words >= WORDS_ALONE
-    return fit.meaning >= MEANT or (fit.words >= SHARED and fit.meaning >= NEAR)
+def search(
+    sought: Sought, passages: Iterable[Passage], language: Language, floor: float = FLOOR
+) -> list[tuple[float, Passage]]:
+    """Return the passages that answer, the best first, with how well they do.
+
+    They hold ``floor`` of the stems at least; rarer stems count more for the order. Of equally good
+    ones the first comes first.
+    """
+    listed = list(passages)
+    own = [frozenset(language.content(" ".join((one.text, *one.facts)))) for one in listed]
+    titles = [frozenset(language.content(one.title)) for one in listed]
+    near = {stem: language.near(stem) for stem in sought.stems}
+    weight = dict.fromkeys(sought.stems, 0.0)
+    for stem in weight:
+        holding = sum(stem in bag or stem in title for bag, title in zip(own, titles, strict=True))
+        weight[stem] = math.log(2 + len(listed) / (1 + holding))
+    found: list[tuple[float, Passage]] = []
+    for one, bag, title in zip(listed, own, titles, strict=True):
+        if not all(pattern.search(one.text) for pattern in sought.holds):
+            continue
+        held = {stem: _held(stem, near[stem], bag, title) for stem in sought.stems}
+        share = sum(held.values()) / (len(held) or 1)
+        if not held:
+            share = float(sought.topic or (one.source != "told" and bool(sought.before & bag)))
+        elif share and not sought.before.isdisjoint(bag):
+            share += (1 - share) * BEFORE
+        alone = one.source == "told" or any(part >= TITLE for part in held.values()) or not held
+        if sought.topic or (share >= floor and alone):  # a word of like meaning is not enough
+            points = sum(weight[stem] * part for stem, part in held.items())
+            found.append((points / (sum(weight.values()) or 1) + share, one))
+    return sorted(found, key=lambda item: -item[0])
 
 
-def is_near(fit: Fit) -> bool:
-    """Return True if a passage is about what a line is about."""
-    return fit.words >= SHARED or fit.meaning >= ABOUT
+def _held(stem: str, near: frozenset[str], own: frozenset[str], title: frozenset[str]) -> float:
+    """Return what a stem counts: most in the passage itself, less in its title or a near word."""
+    if stem in own:
+        return 1.0 + TITLE * (stem in title) / 10
+    return TITLE if stem in title else NEAR * (not near.isdisjoint(own))

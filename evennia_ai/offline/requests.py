@@ -41,8 +41,7 @@ def requested_action(view: View) -> RequestedAction | None:
     """Return the action that a speaker requests, unless the character never does it."""
     for text in view.sentences:
         requested = None if view.language.key_of(text) in NO_WISH else read_meant(view, text)
-        stays = requested and requested.kind == "follow" and view.at_home
-        if requested and not stays and not _forbidden(view, requested):
+        if requested and not _forbidden(view, requested):
             return requested
     return None
 
@@ -51,8 +50,6 @@ def refusal(view: View, text: str) -> str:
     """Return a phrase that refuses what the character never does; "" if nothing is refused."""
     requested, intent = read_meant(view, text), view.language.asked_of(text).intent
     clause = _forbidden(view, requested) if requested else ""
-    if requested and requested.kind == "follow" and view.at_home and not clause:
-        return view.phrase("follow_not")
     wished = any(view.language.finds(key, text) for key in ("wish", "order"))
     if not clause and (intent.implies or (wished and not requested) or intent.key == "crime"):
         clause = _law(view, f"{text} {intent.implies}")
@@ -76,7 +73,7 @@ def read_meant(view: View, text: str) -> RequestedAction | None:
         text = text[: pronoun.start()] + item + text[pronoun.end() :] if named else text
     text = language.pattern("requests", "opening").sub("", text.strip())
     asked = _Asked(text, view.speaker, now, language)
-    readers = (asked.follow, asked.walk, asked.give, asked.named, asked.gesture)
+    readers = (asked.follow, asked.walk, asked.give, asked.named, asked.look_vaguely, asked.gesture)
     found = next(filter(None, (reader() for reader in readers)), None)
     kind = language.asked_of(text).intent.tells
     if found and found.kind == "give" and kind and not match_name(found.item, names):
@@ -93,8 +90,8 @@ def _as_it_was(view: View) -> Situation:
     now, acts = view.situation, view.transcript.acts
     moved = any(act.name == "move" and not act.failed for act in acts)
     here = () if moved else now.things
-    things = (*here, *(act.told("item") for act in acts if act.name == "get"))
-    carrying = (*now.carrying, *(act.told("item") for act in acts if act.name in {"give", "drop"}))
+    things = (*here, *(act.item for act in acts if act.name == "get"))
+    carrying = (*now.carrying, *(act.item for act in acts if act.name in {"give", "drop"}))
     walks = (act for act in acts if act.name == "move")
     ways = [f"{act.arguments.get('to', '')} (to {act.result.partition(':')[0]})" for act in walks]
     return replace(now, exits=(*ways[:1], *now.exits), things=things, carrying=carrying)
@@ -137,6 +134,8 @@ class _Asked:
         place = match_exit(found["rest"] if found else "", exits)
         if not found and len(plain_words(self.text)) == 1 and match_exit(self.text, exits):
             place = match_exit(self.text, exits)
+        elif self.search("return", self.text) and not place and len(exits) == 1:
+            place = exits[0]
         elif not place or (found and match_name(found["rest"], self.situation.things)):
             return None
         item = self.search("fetch", self.text)
@@ -161,8 +160,7 @@ class _Asked:
         if source and (place or match_name(source["place"], situation.things)):
             item = item[: source.start()].strip()
         asked_for = match_name(item, self.names) or place or self.lead("give")
-        is_somebody = item[:1].isupper() and not match_name(item, self.names)
-        if not item or is_somebody or not asked_for or len(plain_words(item)) > MOST_WORDS:
+        if not item or not asked_for or len(plain_words(item)) > MOST_WORDS:
             return None
         receiver = match_name(to, situation.people) or self.speaker
         return RequestedAction("fetch" if place else "give", self.speaker, item, place, receiver)
@@ -176,6 +174,13 @@ class _Asked:
             if found and item:
                 return RequestedAction(kind, self.speaker, item)
         return None
+
+    def look_vaguely(self) -> RequestedAction | None:
+        """Return a look if a vague question names a thing here and nothing else."""
+        found, content = self.lead("look_vague"), self.language.content
+        item = match_name(found["item"], self.names) if found else ""
+        only = found and item and set(content(found["item"])) <= set(content(item))
+        return RequestedAction("look", self.speaker, item) if only else None
 
     def gesture(self) -> RequestedAction | None:
         found = self.lead("gesture")

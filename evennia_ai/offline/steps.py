@@ -23,7 +23,6 @@ ONE_CALL = {
     "follow": ("follow", "target"), "unfollow": ("follow", "target"), "gesture": ("emote", "text"),
 }  # fmt: skip
 NO_FAILURE = frozenset({"look", "unfollow"})
-FEW = 3  # words of a thing that is named
 SEEN_LABELS = re.compile(r"(People|Things|Exits): ([^.]*+)(?:\.|\Z)")
 Calls = tuple[tuple[str, dict[str, str]], ...]
 
@@ -114,7 +113,7 @@ def _hand_over(
     gave, got = done(acts, "give"), done(acts, "get")
     carried = match_name(requested.item, now.carrying)
     lying = match_name(requested.item, now.things)
-    item = (gave or got)[-1].told("item") if gave or got else carried or lying
+    item = (gave or got)[-1].item if gave or got else carried or lying
     slots = {"item": with_article(item or requested.item), "to": requested.to}
     if gave or (carried and "give" not in tools):
         given = bool(gave) and not gave[-1].failed
@@ -139,8 +138,7 @@ def words_for_step(view: View, requested: RequestedAction, step: Step) -> str:
     if step.end == "have_not":
         other = view.listing("instead", "", map(view.thing, view.situation.carrying[:3]))
         known = view.known(bare, ("never", "lore", "self"))
-        key = step.end if len(bare.split()) <= FEW else "have_nothing"
-        return known or f"{view.phrase(key, **slots)} {other}".strip()
+        return known or f"{view.phrase(step.end, **slots)} {other}".strip()
     return view.phrase(step.end, **slots)
 
 

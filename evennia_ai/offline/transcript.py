@@ -59,15 +59,25 @@ class Act:
     arguments: Mapping[str, object]
     result: str = ""
 
-    def told(self, name: str) -> str:
-        """Return an argument of the call, such as its text; "" if it has none."""
-        return str(self.arguments.get(name) or "")
+    @property
+    def text(self) -> str:
+        """Return the words of the call, "" if it has none."""
+        return str(self.arguments.get("text") or "")
+
+    @property
+    def item(self) -> str:
+        """Return the thing that the call is about, "" if it has none."""
+        return str(self.arguments.get("item", ""))
+
+    @property
+    def describes(self) -> bool:
+        """Return True if the result reads like "Name: description"."""
+        return bool(DESCRIBED.match(self.result)) and not reads_like("machinery", self.result)
 
     @property
     def failed(self) -> bool:
-        """Return True if the result reads like a refusal, and not like "Name: description"."""
-        describes = DESCRIBED.match(self.result) and not reads_like("machinery", self.result)
-        return not describes and reads_like("failed", self.result[:160])
+        """Return True if the result reads like a refusal."""
+        return not self.describes and reads_like("failed", self.result[:160])
 
 
 def reads_like(key: str, result: str) -> bool:
@@ -80,7 +90,7 @@ class Transcript:
     """The conversation in the prompt, oldest first.
 
     ``own`` are the character's spoken lines, ``talk`` all lines that anybody spoke and the things
-    that it handled, ``emotes`` its emotes. ``deeds`` are
+    that it handled, ``emotes`` its emotes, ``sights`` what looks and walks showed. ``deeds`` are
     the tools of all acts, ``since`` is what it heard after the last of them, ``acts`` are this
     turn's calls.
     """
@@ -89,6 +99,7 @@ class Transcript:
     own: list[str] = field(default_factory=list)
     talk: list[str] = field(default_factory=list)
     emotes: list[str] = field(default_factory=list)
+    sights: list[str] = field(default_factory=list)
     since: list[Said] = field(default_factory=list)
     deeds: list[str] = field(default_factory=list)
     acts: list[Act] = field(default_factory=list)
@@ -115,8 +126,8 @@ class Transcript:
     def recall_own(self, text: str, calls: list[Act]) -> None:
         """Add one of the character's replies."""
         spoken = [text] if text else []
-        spoken += [act.told("text") for act in calls if act.name in SPEECH]
-        shown = [act.told("text") for act in calls if act.name == "emote"]
+        spoken += [act.text for act in calls if act.name in SPEECH and act.text]
+        shown = [act.text for act in calls if act.name == "emote"]
         self.own += spoken
         self.talk += spoken
         self.emotes += shown
@@ -132,7 +143,8 @@ class Transcript:
         if self._pending:
             act = self._pending.pop(0)
             act.result = text
-            self.talk += [act.told("item")] if act.name in {"give", "get", "drop"} else []
+            self.talk += [act.item] if act.name in {"give", "get", "drop"} else []
+            self.sights += [text] if act.name in {"look", "move"} and act.describes else []
 
 
 def read_transcript(request: LLMRequest) -> Transcript:

@@ -7,37 +7,41 @@ this prompt.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from evennia_ai.messages import Situation
 from evennia_ai.offline.character import Character, read_character
-from evennia_ai.offline.languages import ENGLISH, Asked, Intent, Language, language_of, read
-from evennia_ai.offline.passages import Passage, is_sure, ranked, read_known, read_told, split_lore
+from evennia_ai.offline.languages import ENGLISH, Intent, Language, language_of, read
+from evennia_ai.offline.passages import (
+    FLOOR,
+    Passage,
+    Sought,
+    read_known,
+    read_told,
+    search,
+    split_lore,
+)
 from evennia_ai.offline.transcript import Transcript, read_transcript
 from evennia_ai.offline.words import (
     an,
     capitals,
     in_sentence,
-    in_title,
     is_description,
     long_sentences,
     rotated,
     seed_of,
 )
-from evennia_ai.policy.conversation.character import Fit
-from evennia_ai.ports import HeardLine, LLMRequest, LoreRanking, Scene
+from evennia_ai.ports import HeardLine, LLMRequest, Scene
 
+CONTEXT_LINES = 2
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
-WHOLE = 0.8  # words of a `Fit` that answers without what its kind of question asks for
-SEEN = 4.0  # meaning of a `Fit` with what stands in the room's description
-SAID_OF = 0.35  # words of a `Fit` with the room, or with lore for a question about the character
+SURE = 0.8  # share of a line's words that an answer of another kind than asked for holds
 AS_GOOD = 0.8  # share of the best score that is good enough if the best was said
-KNOWN = ("self", "want", "lore", "seen", "note")
+KNOWN = ("self", "want", "never", "lore", "seen", "note")
 MOST_OFFERED = 2
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
-NAME = re.compile(r"(?<!^)\b[A-Z]\w+")
 SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -60,7 +64,6 @@ class View:
     tools: frozenset[str]
     seed: int
     language: Language
-    ranking: LoreRanking
     speaker: str = ""
     who: str = ""
     private: bool = False
@@ -80,19 +83,6 @@ class View:
         """Return the names of those here besides the character and the speaker."""
         own = {"", self.name, self.speaker}
         return [name for name in self.situation.people if name not in own]
-
-    @property
-    def before(self) -> list[str]:
-        """Return the speaker's earlier lines, oldest first."""
-        own = [said.text for said in self.transcript.heard if said.speaker == self.speaker]
-        return [text for text in own if text != self.lines[-1].text]
-
-    @property
-    def at_home(self) -> bool:
-        """Return True if the place is the character's own: its name, or who it is, tells so."""
-        content = self.language.content
-        own = content(f"{self.name} {self.character.identity}")
-        return not set(content(self.situation.place)).isdisjoint(own)
 
     @cached_property
     def told(self) -> list[Passage]:
@@ -146,8 +136,10 @@ class View:
         """Return a phrase of a key with filled slots, one not used yet if there is one."""
         made = self.options(key, **slots)
         lately = "\n".join(self.recent).lower()
+        unsaid = [
+            text for text in made if text.lower() not in self.own_talk and not self.repeats(text)
+        ]
         fresh = [text for text in made if text.lower() not in lately]
-        unsaid = [t for t in made if t.lower() not in self.own_talk and not self.repeats(t)]
         return next(iter((*unsaid, *fresh)), made[0])
 
     def emote(self, key: str, **slots: str) -> str:
@@ -181,138 +173,116 @@ class View:
         return [passage for passage in self.passages if passage.source in sources]
 
     def find(
-        self, text: str, passages: Sequence[Passage], passes: Callable[[Fit], bool] = is_sure
-    ) -> list[tuple[Fit, Passage]]:
-        """Return the passages that answer a question, the best first, with how well they fit it.
+        self,
+        text: str,
+        passages: Sequence[Passage],
+        floor: float = FLOOR,
+        intent: Intent | None = None,
+        without: str = "",
+    ) -> list[tuple[float, Passage]]:
+        """Return the passages that answer a line, the best first, with how well they do.
 
-        A question that fits nothing and points back at the line before is sought with that.
+        The words of ``without``, and of the character's name, count for nothing.
         """
-        holds, text = self._held_by_kind(text)
-        found = ranked(self.ranking, text, passages)
-        meant = "" if any(passes(fit) for fit, _ in found) else self._meant(text)
-        words = self.language.content(text)
-        if meant:
-            shared = [one for fit, one in found if fit.words or not words]
-            found, passes = ranked(self.ranking, f"{meant} {text}", shared), is_sure
-        personal = self.language.finds("about_you", text)
+        content = self.language.content
+        asked_for = [stem for stem in content(text) if stem not in content(without)]
+        own = tuple(stem for stem in asked_for if stem not in content(self.name)) or (*asked_for,)
+        before = frozenset(content(self._meant(text))).difference(own, content(without))
+        holds, asked = ([], "") if intent else self._held_by_kind(text)
+        if intent:
+            holds = self._told_by(intent)
+        elif holds and passages and passages[0].source == "told":  # "which day did I say?"
+            own = tuple(stem for stem in own if stem not in content(asked))
+        sought = Sought(own, before, tuple(holds), topic=bool(holds and (intent or not own)))
+        if intent:
+            passages = [one for one in passages if holds[0].search(one.text.replace(self.name, ""))]
+        if intent or not self.language.finds("about_you", text):  # lore is more exact
+            identity = self.character.identity
+            passages = sorted(passages, key=lambda p: (p.source != "lore", p.text == identity))
+        found = search(sought, passages, self.language, floor)
+        if not found and sought.holds and not intent:
+            found = search(replace(sought, holds=()), passages, self.language, SURE)
+        if intent and intent.exact and own and found and not found[0][0]:
+            # What has the price: a bed, a meal.
+            topics = (one for one in self.language.intents if one.label and one is not intent)
+            named = (
+                t for t in topics if t.match.search(text) or (t.tells and t.tells.search(text))
+            )
+            other = next(named, None)
+            return [one for one in found if other and self._told_by(other)[0].search(one[1].text)]
+        return found
 
-        def answers(item: tuple[Fit, Passage]) -> bool:
-            fit, one = item
-            distant = one.source == "seen" or (personal and one.source == "lore")
-            whole = len(words) > 1 and fit.words >= WHOLE
-            held = not holds or whole or holds.search(one.text)
-            near = one.source != "seen" or fit.meaning >= SEEN
-            return passes(fit) and bool(held) and near and (not distant or fit.words >= SAID_OF)
-
-        return [*filter(answers, found)]
-
-    def about(self, text: str, asked: Asked) -> list[tuple[Fit, Passage]]:
-        """Return the passages that answer a line's intent, the best for the line first.
-
-        If they must hold another word of the line and none does, return what has it: a price that
-        of a bed.
-        """
-        (intent, _, rest), named = asked, self.name
-        holds = self._told_by(intent)
-        every = sorted(self.of(intent.sources), key=lambda one: one.source != "lore")
-        listed = [one for one in every if holds.search(one.text.replace(named, ""))]
-        found = ranked(self.ranking, text, listed)
-        if self.language is not self.character.language and len(listed) == 1:
-            return found
-        if not (intent.exact and self.language.content(rest)):
-            sure = [(fit, one) for fit, one in found if fit.words >= SAID_OF or is_sure(fit)]
-            return sure or [(Fit(), one) for one in listed]
-        exact = [(fit, one) for fit, one in ranked(self.ranking, rest, listed) if fit.words]
-        exact = exact or [(fit, one) for fit, one in found if is_sure(fit)]
-        topics = (one for one in self.language.intents if one.label and one is not intent)
-        other = next((one for one in topics if one.match.search(text)), None)
-        if exact or not other:
-            return exact
-        holds = self._told_by(other)
-        return [(fit, one) for fit, one in found if holds.search(one.text)]
-
-    def _told_by(self, intent: Intent) -> re.Pattern[str]:
+    def _told_by(self, intent: Intent) -> list[re.Pattern[str]]:
+        """Return the pattern of what answers an intent, in any language."""
         every = filter(None, (one.intent(intent.key).tells for one in self.languages))
-        return re.compile("|".join(one.pattern for one in every), re.IGNORECASE)
+        return [re.compile("|".join(one.pattern for one in every), re.IGNORECASE)]
 
     def _meant(self, text: str) -> str:
-        """Return what was said before, if the text points back at it: "and how does it work?"."""
+        """Return the lines before, if the text points back at them: "and how does it work?"."""
         if not self.language.finds("pronouns", text):
             return ""
-        here = self.sentences[: self.sentences.index(text)] if text in self.sentences else ()
-        return "" if any(map(self.language.asks, here)) else ["", *self.before, *here][-1]
+        own = [t for t in self.transcript.talk if t.strip() and t.strip() not in text]
+        return " ".join(own[-CONTEXT_LINES:])
 
-    def _held_by_kind(self, text: str) -> tuple[re.Pattern[str] | None, str]:
-        """Return what an answer to this kind of question holds, None for any kind, and the text
-        without the words that ask for it."""
+    def _held_by_kind(self, text: str) -> tuple[list[re.Pattern[str]], str]:
+        """Return what an answer to this kind of question holds, and the words that ask for it."""
         for pattern, held in self.language.data.get("holds", ()):
-            rest, asked = re.subn(pattern, "", text, flags=re.I)
+            asked = re.search(pattern, text, re.I)
             if asked:
-                return re.compile(held if held.startswith("[A-Z]") else f"(?i:{held})"), rest
-        return None, text
+                return [re.compile(held if held.startswith("[A-Z]") else f"(?i:{held})")], asked[0]
+        return [], ""
 
-    def known(self, text: str, sources: Sequence[str] = KNOWN, asked: Asked | None = None) -> str:
-        """Return the best passage about a line, of those that answer an intent if it has one.
+    def known(self, text: str, sources: Sequence[str] = KNOWN, intent: Intent | None = None) -> str:
+        """Return the best passage about a line; "" if none.
 
         If it was said lately, return one that is nearly as good, else the same once more.
         """
-        if self.language is not self.character.language and not asked:
+        if self.language is not self.character.language and not intent:
             return ""  # words that look alike mean something else
-        found = self.about(text, asked) if asked else self.find(text, self.of(sources))
-        found.sort(key=lambda item: self.only_names(text, item[1]))
-        best = max((fit.score for fit, _ in found), default=0.0)
-        near = [one for fit, one in found if fit.score >= min(best, AS_GOOD * best)]
+        found = self.find(text, self.of(sources), intent=intent)
+        near = [one for share, one in found if share >= AS_GOOD * found[0][0]]
         if not near:
             return ""
         first = near[0]
         like = (one for one in near if (one.source, one.title) == (first.source, first.title))
         fresh = next((one for one in like if not self.repeats(one.text)), None)
-        said = self.spoken(fresh or first)
-        if fresh and said == fresh.text and self.only_names(text, fresh):
-            return self.phrase("only_this", fact=said)
-        return said
-
-    def only_names(self, text: str, passage: Passage) -> bool:
-        """Return True if a passage shares with a question only names or a word of its title."""
-        asked, body, title, names = (
-            set(self.language.content(one))
-            for one in (text, passage.text, passage.title, " ".join(NAME.findall(text)))
-        )
-        others, whole = asked - names, body | title
-        if passage.source == "lore" and asked & title and not asked & body:
-            return True
-        own = passage.text == self.character.identity
-        return bool(others and names & whole) and not (own or others & whole)
+        said = self.spoken(fresh or near[0])
+        return said if fresh or said != near[0].text else self.phrase("again", fact=said)
 
     def spoken(self, passage: Passage) -> str:
-        """Return a passage with words that tell of another language, or that it was said lately."""
+        """Return a passage as the character says it: if in another language, it says so in that."""
         text = passage.text
         written = language_of(text, self.languages) or self.character.language
         if written is not self.language and written.full:
             return replace(self, language=written).phrase("foreign", fact=text)
-        return self.phrase("again", fact=text) if self.repeats(text) else text
+        return text
 
     def offer(self) -> str:
         """Return what the character could tell instead, "" if nothing or told before."""
         if self.language is not self.character.language:
             return ""
-        titles = [in_title(split_lore(entry)[0]) for entry in self.scene.lore]
+        titles = [_mid_sentence(split_lore(entry)[0]) for entry in self.scene.lore]
         texts = [passage.text for passage in self.of(("self", "lore"))]
-        labels = (
+        labels = [
             one.label
             for one in self.language.intents
             if one.label and one.tells and any(map(one.tells.search, texts))
-        )
+        ]
         recent = "\n".join(self.recent).lower()
-        every = [*filter(None, titles)] or dict.fromkeys(labels)
+        every = filter(None, dict.fromkeys([*labels, *titles]))
         fresh = [one for one in every if one.lower() not in recent]
         topics = rotated(fresh, self.seed)[:MOST_OFFERED]
         return self.phrase("could_tell", topics=self.listed(topics, "or")) if topics else ""
 
 
-def read_request(
-    request: LLMRequest, languages: tuple[Language, ...], ranking: LoreRanking
-) -> View:
+def _mid_sentence(title: str) -> str:
+    """Return a title as it stands within a sentence: "the arch", but "Old Tarn"."""
+    first, _, rest = title.partition(" ")
+    small = first.lower() in {"the", "a", "an", "der", "die", "das"} or rest[:1].islower()
+    return title[:1].lower() + title[1:] if small else title
+
+
+def read_request(request: LLMRequest, languages: tuple[Language, ...]) -> View:
     """Return the view of a request."""
     scene = request.scene
     transcript = read_transcript(request)
@@ -334,5 +304,4 @@ def read_request(
         ),
         seed=seed_of(transcript.length, *(line.text for line in scene.lines)),
         language=character.language,
-        ranking=ranking,
     )

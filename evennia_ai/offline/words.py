@@ -67,13 +67,6 @@ def in_sentence(name: str) -> str:
     return name[:1].lower() + name[1:] if is_description(name) else name
 
 
-def in_title(title: str) -> str:
-    """Return a title as it stands within a sentence: "the arch", but "Old Tarn"."""
-    first, _, rest = title.partition(" ")
-    small = first.lower() in {"the", "a", "an", "der", "die", "das"} or rest[:1].islower()
-    return title[:1].lower() + title[1:] if small else title
-
-
 def seed_of(*parts: object) -> int:
     """Return a number that is the same for the same parts in every process."""
     return zlib.crc32("\x1f".join(str(part) for part in parts).encode("utf-8", "replace"))

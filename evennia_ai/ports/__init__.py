@@ -41,7 +41,6 @@ from evennia_ai.ports.models import (
     HeardLine,
     LLMClient,
     LLMRequest,
-    LoreRanking,
     Related,
     RemoteEmbedder,
     Scene,

@@ -33,7 +33,6 @@ from evennia_ai.game.room_lines import RoomLines
 from evennia_ai.game.settings import SettingReader, advice, game_setting
 from evennia_ai.game.texts import check_texts, text
 from evennia_ai.game.typing_indicator import TypingIndicator, send_filler
-from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.policy.disclosure import read_permissions
 from evennia_ai.ports import TurnRecord
 from evennia_ai.scheduling import TimeSlices, wall_seconds
@@ -81,10 +80,7 @@ class AssistantService(Service):
         self.complaints = settings.complaints
         call_from_thread = partial(self.slices.put_from_thread, main.callFromThread)
 
-        self.lore_ranking = LoreIndex(lambda: self.memory.embedder)
-        self.models = models = ModelAccess(
-            clock, environ, settings, call_from_thread, self.lore_ranking
-        )
+        self.models = models = ModelAccess(clock, environ, settings, call_from_thread)
         self.profiles, self.gateway = models.profiles, models.gateway
         self.prober, self.endpoints = models.prober, models.endpoints
         self.memory = memory = MemoryServices(
@@ -93,6 +89,7 @@ class AssistantService(Service):
         self.semantic, self.long_term_sync = memory.long_term, memory.long_term_sync
         self.recall_trouble, self.loaded = memory.recall_trouble, memory.loaded
         self.memory_indices, self.shared_memory = memory.indices, memory.shared
+        self.lore_ranking = memory.lore_ranking
         self.toolbox = settings.read("TOOLS", load_registry, ())
         self.lore = settings.read("LORE", LoreRecords, ())
         self.personas = settings.read("PERSONAS", PersonaRecords, {})

@@ -19,6 +19,7 @@ from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.memory import embedders
 from evennia_ai.memory.index_cache import IndexCache
+from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.memory.semantic import LongTermMemory, read_settings
 from evennia_ai.memory.vectors import answers_at_once
 from evennia_ai.memory.worker import Worker
@@ -71,6 +72,7 @@ class MemoryServices:
         self.shared = shared_entries  # a `ports.SharedMemory`
         entries_of = partial(shared_entries.SharedEntryStore, now=now)
         self.indices = IndexCache(lambda: self.embedder, entries_of, self.loaded)
+        self.lore_ranking = LoreIndex(lambda: self.embedder)
         shared_entries.changed.connect(self.indices.note)
         rows.messages_deleted.connect(self.indices.forget_lines)
 

@@ -26,7 +26,6 @@ from evennia_ai.llm.tokenizers import load_for
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.limits.money import GAME, OWNER, PLAYER, to_micros
 from evennia_ai.policy.limits.retry import GatewayLimits
-from evennia_ai.ports import LoreRanking
 from evennia_ai.store.server_settings import FACTS, read_mapping, write
 from evennia_ai.store.usage import money_on, spent_on
 
@@ -54,7 +53,6 @@ class ModelAccess:
         environ: Mapping[str, str],
         settings: SettingReader,
         call_from_thread: Callable[..., object],
-        ranking: LoreRanking,
     ) -> None:
         merge = partial(merge_profiles, default_profiles(environ))
         self.profiles = settings.read("PROFILES", merge, {})
@@ -66,7 +64,7 @@ class ModelAccess:
             self.prober.window, partial(read_mapping, FACTS), partial(write, FACTS)
         )
         self.prober.keep = self.endpoints.note_probe
-        self.offline = settings.read("OFFLINE_LANGUAGES", partial(OfflineBrain, ranking), ())
+        self.offline = settings.read("OFFLINE_LANGUAGES", OfflineBrain, ())
         limits = read_limits(settings)
         self.gateway = ModelGateway(
             clock,

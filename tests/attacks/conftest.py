@@ -3,8 +3,6 @@
 import pytest
 
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.memory.embedders import default
-from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.web.staff import game_thread
@@ -30,7 +28,7 @@ def scene(game, service, settings, monkeypatch, tmp_path):
     settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXPORT_FOLDER": str(tmp_path)}
     service.profiles["default"] = ENDPOINT
     limits = GatewayLimits(retry=RetryLimits(max_attempts=1))
-    clients = {"offline": OfflineBrain(LoreIndex(default)), "openai": game.model}
+    clients = {"offline": OfflineBrain(), "openai": game.model}
     service.gateway = ModelGateway(service.clock, clients, limits)
     thread = SameThread(service.clock)
     for name in ("access", "overview", "knowledge"):

@@ -12,8 +12,6 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.memory import embedders
-from evennia_ai.memory.embedders import default
-from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.messages import SAID, LLMReply, Message, make_message, wire_call
 from evennia_ai.offline.brain import OfflineBrain
 from evennia_ai.policy.compaction.plan import TOO_LITTLE, WITHIN_WINDOW
@@ -42,7 +40,7 @@ class Offline:
         self, request: LLMRequest, profile: ModelProfile, deadline_at: float | None = None
     ) -> Deferred[LLMReply]:
         """Answer at once."""
-        return OfflineBrain(LoreIndex(default)).complete(request, profile)
+        return OfflineBrain().complete(request, profile)
 
 
 class Hostile:

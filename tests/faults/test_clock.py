@@ -5,8 +5,6 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.memory.embedders import default
-from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.models import Event
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.store.usage import spent_on
@@ -68,7 +66,7 @@ def test_45_a_jump_in_mid_call_ends_in_an_answer(game, ann, mira, jump, logged):
 
 @pytest.mark.parametrize("jump", [DAY_S, -DAY_S])
 def test_45_a_budget_is_kept_for_each_day(game, ann, mira, jump):
-    clients = {"openai": game.model, "offline": OfflineBrain(LoreIndex(default))}
+    clients = {"openai": game.model, "offline": OfflineBrain()}
     game.service.gateway = ModelGateway(game.clock, clients, spent=spent_on)
     game.service.profiles["one"] = {"client": "openai", "model": "first"}
     mira.assistant.attributes.add("profile", "one")

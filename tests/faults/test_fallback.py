@@ -12,8 +12,6 @@ from evennia_ai.errors import (
     QuotaExhausted,
 )
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.memory.embedders import default
-from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.messages import LLMReply
 from evennia_ai.models import Event, Message, Turn
 from evennia_ai.offline import OfflineBrain
@@ -44,7 +42,7 @@ def cloud(game, mira):
     """
 
     def limit(brain=None, **limits):
-        clients = {"openai": game.model, "offline": brain or OfflineBrain(LoreIndex(default))}
+        clients = {"openai": game.model, "offline": brain or OfflineBrain()}
         limits = GatewayLimits(**{"retry": ONE_TRY, **limits})
         game.service.gateway = ModelGateway(game.clock, clients, limits)
 

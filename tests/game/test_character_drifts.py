@@ -12,8 +12,6 @@ import pytest
 from twisted.internet.task import Clock
 
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.memory.embedders import default
-from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.testing.scenes.play import CheckModels, Player, load_scenes, play_all
 from evennia_ai.testing.scenes.stage import cast_of
@@ -66,7 +64,7 @@ def play(db, settings):
 
     def play(scenes, model=None, profile=""):
         clock, results, ended = Clock(), [], []
-        clients = {"openai": ReplyClient(model, None), "offline": OfflineBrain(LoreIndex(default))}
+        clients = {"openai": ReplyClient(model, None), "offline": OfflineBrain()}
         models = CheckModels(ModelGateway(clock, clients), PROFILES, lambda told: told)
         player = Player(tools, models, clock)
         cast = [(scene, cast_of(scene)) for scene in scenes]

@@ -12,8 +12,6 @@ from evennia_ai import models
 from evennia_ai.game.crowd import CrowdControl, account_of
 from evennia_ai.llm.daily_budgets import Books
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.memory.embedders import default
-from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.messages import LLMReply
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.limits.people import COOLING, TOO_FAST, PersonLimits
@@ -194,7 +192,7 @@ def slowly(game):
 def test_a_flood_does_not_exceed_the_players_budgets(game, service, limited, tavern):
     limited(turns_per_minute=None)
     limits = GatewayLimits(player_tokens_per_day=5_000, retry=RetryLimits(max_attempts=1))
-    clients = {"offline": OfflineBrain(LoreIndex(default)), "openai": game.model}
+    clients = {"offline": OfflineBrain(), "openai": game.model}
     service.gateway = ModelGateway(service.clock, clients, limits, books=Books(owner_of=account_of))
     mira = game.assistant("Mira", tavern)
     mira.assistant.attributes.add("llm_model", "test")

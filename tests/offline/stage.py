@@ -8,15 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.memory.embedders import default
-from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.messages import Situation, heard_line
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.ports import HeardLine, LLMRequest, Scene
 
 TOOLS = ("say", "whisper", "emote", "look", "move", "get", "give", "noop")
-BRAIN = OfflineBrain(LoreIndex(default))
 Done = list[tuple[str, dict[str, str]]]
 
 
@@ -52,7 +49,7 @@ class Talk:
         tools = [{"function": {"name": name}} for name in self.tools]
         found: list[Any] = []
         request = LLMRequest(list(self.messages), scene, tools)
-        BRAIN.complete(request, ModelProfile("offline")).addCallback(found.append)
+        OfflineBrain().complete(request, ModelProfile("offline")).addCallback(found.append)
         calls = found[0].tool_calls
         wire = [{"function": {"name": c.name, "arguments": c.arguments}} for c in calls]
         self.messages.append({"role": "assistant", "content": "", "tool_calls": wire})

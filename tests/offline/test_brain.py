@@ -10,13 +10,10 @@ from hypothesis import strategies as st
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ConfigError
-from evennia_ai.memory.embedders import default
-from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.messages import Situation
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.ports import HeardLine, LLMRequest, Scene
-from tests.offline.stage import BRAIN
 
 PROFILE = ModelProfile("offline")
 ALL_TOOLS = "say whisper emote look move get drop give noop".split()
@@ -38,7 +35,7 @@ def request(*lines, persona=None, tools=ALL_TOOLS, messages=(), step=1, situatio
 
 def ask(req):
     found = []
-    BRAIN.complete(req, PROFILE).addCallback(found.append)
+    OfflineBrain().complete(req, PROFILE).addCallback(found.append)
     return found[0]
 
 
@@ -119,7 +116,7 @@ def test_a_german_line_is_answered_in_german():
 
 def test_a_game_adds_a_language_of_its_own(tmp_path):
     (tmp_path / "la.toml").write_text(LATIN, encoding="utf-8")
-    brain = OfflineBrain(LoreIndex(default), [str(tmp_path / "la.toml")])
+    brain = OfflineBrain([str(tmp_path / "la.toml")])
     heard = [request(("say", "Ann", text)) for text in ("Salve!", "Ubi est Roma?", "Hello!")]
     said = [spoken(brain.think(one)).strip() for one in heard]
     assert said[:2] == ["Salve, Ann. Ego sum Mira.", "Latine parum loquor, Ann."]
@@ -132,7 +129,7 @@ def test_a_language_file_that_is_missing_or_wrong_is_told(tmp_path, text):
     if text is not None:
         file.write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match=r"la\.toml is no language of the offline brain"):
-        OfflineBrain(LoreIndex(default), [str(file)])
+        OfflineBrain([str(file)])
 
 
 TEXTS = st.one_of(

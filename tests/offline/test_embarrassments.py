@@ -6,9 +6,10 @@ import re
 import pytest
 
 from evennia_ai.messages import Situation
+from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.ports import HeardLine, LLMRequest, Scene
-from tests.offline.stage import BRAIN, TOOLS, Talk
+from tests.offline.stage import TOOLS, Talk
 
 DESCRIPTION = "A low room with a wide hearth. A slate by the bar lists prices and debts."
 MIRA = Persona(
@@ -103,7 +104,7 @@ def from_assistant(text, messages=(), tools=(*TOOLS, "add_journal_entry")):
     scene = Scene("Mira", MIRA, (line,), GULL, assistants=frozenset({"Brannoc"}))
     talk = [*messages, {"role": "user", "content": f"Brannoc says: {text}"}]
     offered = [{"function": {"name": name}} for name in tools]
-    reply = BRAIN.think(LLMRequest(talk, scene, offered))
+    reply = OfflineBrain().think(LLMRequest(talk, scene, offered))
     return [(call.name, json.loads(call.arguments).get("text", "")) for call in reply.tool_calls]
 
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, Scene
-from tests.offline.stage import BRAIN
 
 TALK = [
     "Ann says: Good morning.",
@@ -19,7 +19,7 @@ TALK = [
 
 def summary(*material):
     scene = Scene("Mira", Persona(), (), task=TASK_SUMMARY, material=material, room_tokens=765)
-    return BRAIN.think(LLMRequest([], scene)).content
+    return OfflineBrain().think(LLMRequest([], scene)).content
 
 
 def tool(name):
@@ -53,7 +53,7 @@ def test_before_a_compaction_it_leaves_the_journal_to_the_rules():
     messages = [{"role": "user", "content": line} for line in TALK]
     tools = [tool("noop"), tool("add_journal_entry")]
     request = LLMRequest(messages, Scene("Mira", Persona(), ()), tools)
-    calls = BRAIN.think(request).tool_calls
+    calls = OfflineBrain().think(request).tool_calls
     assert [call.name for call in calls] == ["noop"]
 
 
@@ -62,7 +62,7 @@ def replies(*lines, tools=("say", "whisper", "add_journal_entry")):
     said = [HeardLine(kind, "Ann", text, kind == "whisper") for kind, text in lines]
     talk = [{"role": "user", "content": f"Ann says: {line.text}"} for line in said]
     request = LLMRequest(talk, Scene("Mira", Persona(), tuple(said)), list(map(tool, tools)))
-    calls = BRAIN.think(request).tool_calls
+    calls = OfflineBrain().think(request).tool_calls
     return [(call.name, json.loads(call.arguments).get("content", "")) for call in calls]
 
 

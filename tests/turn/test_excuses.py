@@ -5,8 +5,6 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import Busy, ProviderUnavailable
-from evennia_ai.memory.embedders import default
-from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
 from tests.minds import MemoryMind
@@ -136,7 +134,7 @@ def test_the_offline_brain_varies_the_lines_it_says_in_place_of_a_model():
     class Failing:
         def complete(self, request, profile, deadline_at):
             if profile.client == "offline":
-                return OfflineBrain(LoreIndex(default)).complete(request, profile)
+                return OfflineBrain().complete(request, profile)
             raise ProviderUnavailable("down")
 
     script = MemoryMind(Failing())

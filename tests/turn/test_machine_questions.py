@@ -3,8 +3,6 @@
 import pytest
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.memory.embedders import default
-from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.conversation.machine import TONGUES, language_asking, rows_of, true_answer
 from evennia_ai.policy.replies.artefacts import Surroundings, find_slip
@@ -122,11 +120,7 @@ def test_the_time_for_hostile_text_grows_with_its_length_not_its_square(unit):
 
 
 def assistant(form="tools", client="openai", reply=LIE, **settings):
-    model = (
-        OfflineBrain(LoreIndex(default))
-        if client == "offline"
-        else ScriptedLLM([call("say", text=reply)] * 2)
-    )
+    model = OfflineBrain() if client == "offline" else ScriptedLLM([call("say", text=reply)] * 2)
     script = MemoryMind(model, AssistantConfig(**settings))
     script.mind.settings.profile = ModelProfile("test", client=client, model="m", form=form)
     return script

@@ -31,8 +31,6 @@ from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import Prober
-from evennia_ai.memory.embedders import default
-from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.messages import NOOP
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.conversation.character import render_persona
@@ -171,7 +169,7 @@ def _open_models(clock: Clock, reactor: Any) -> CheckModels:
     thread = LoopThread(reactor.callFromThread)
     client = OpenAIClient(thread, os.environ)
     endpoints = EndpointRegistry(Prober(clock, client).window, _known_facts, lambda _facts: None)
-    brain = OfflineBrain(LoreIndex(default), game_setting("OFFLINE_LANGUAGES", ()))
+    brain = OfflineBrain(game_setting("OFFLINE_LANGUAGES", ()))
     gateway = ModelGateway(clock, {"openai": client, "offline": brain})
     gateway.learn = endpoints.learn
     thread.start()
