@@ -71,7 +71,7 @@ FAMILIES = {
     "journal": Family(
         ("journal.add", "statement of journal.add", "commit of journal.add", "log.note_archived"),
         latest=1,
-        weight=2,
+        weight=4,
         steps=("doze", "long_wait", "order_compaction", "long_wait"),
     ),
     "costs": Family(("turns.record_model_call",), latest=3, weight=1),
