@@ -232,7 +232,7 @@ def test_36_a_first_meeting_while_the_database_is_locked_holds_nobody(
     assert len(tries) == 1
     assert seems_sane(ann)
     lock.end()
-    pass_time(game, 3)
+    pass_time(game, 10)
     assert ann.last() == 'Mira says, "One."'
     ann.do("say Mira, two")
     pass_time(game, 1)
