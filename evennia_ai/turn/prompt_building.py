@@ -35,6 +35,7 @@ from evennia_ai.policy.context.scenes import (
 )
 from evennia_ai.policy.conversation.character import LoreEntry, render_persona
 from evennia_ai.policy.explanation.call_record import PromptTrace, assembled, user
+from evennia_ai.policy.facts.check import FORGOT, left_out
 from evennia_ai.policy.facts.terms import heard
 from evennia_ai.policy.request_forms.form import TOOLS_FORM, RequestForm, Schema, answer_in
 from evennia_ai.policy.request_forms.wire_order import count_request
@@ -209,7 +210,16 @@ class PromptBuilder:
         # All new lines together have a character for each token of the window.
         said = tuple(shortened(lines, self._meter.window))
         hints = (RECALL * asks_back, self._language(asking, talk))
+        asking = replace(asking, refused=self._refused(asking, items))
         return Tail(situation, items, said, self._ending(context, asking, *hints))
+
+    def _refused(self, asking: Asking, items: ContextItems) -> str:
+        """Return why the last reply was refused, with the recalled words that it left out."""
+        if asking.refused != FORGOT:
+            return asking.refused
+        recalled, question = (line.text for line in items.recalled), asking.events[-1].heard.text
+        told = left_out(question, "", recalled, addressee_of(asking.events), self._who.name)
+        return f'{FORGOT}: "{told}"'
 
     def _language(self, asking: Asking, talk: Talk) -> str:
         """Return the language to answer in, if it is not the persona's."""

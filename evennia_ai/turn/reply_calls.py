@@ -21,7 +21,7 @@ from evennia_ai.policy.conversation.react import (
 from evennia_ai.ports import Settings, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.model_call import own_nature
-from evennia_ai.turn.speech_check import Screening, SpeechCheck, is_mild
+from evennia_ai.turn.speech_check import MILD, Screening, SpeechCheck
 from evennia_ai.turn.tool_execution import ASKED, DONE, UNKNOWN, Acts, call_messages
 
 # Acts that others see, but on which no words depend.
@@ -122,7 +122,7 @@ class ReplyCalls:
         self._number += 1
         call, problem = self.check.without_repeats(call)
         problem = problem or (yield self._screening.judge_speech(call))
-        if is_mild(problem):
+        if problem in MILD:
             is_first = call.name != EMOTE and (not goes_on or self._held)
             self._held = (call, problem) if is_first else None
             return

@@ -25,7 +25,7 @@ from evennia_ai.messages import (
 from evennia_ai.policy import oversight
 from evennia_ai.policy.conversation.machine import asking
 from evennia_ai.policy.conversation.react import read_arguments
-from evennia_ai.policy.facts.check import left_out, note_problem
+from evennia_ai.policy.facts.check import FORGOT, left_out, note_problem
 from evennia_ai.policy.replies.artefacts import (
     ECHO,
     FEW_WORDS,
@@ -52,12 +52,7 @@ NOTE = "add_journal_entry"
 NO_WORDS = "it held no words"
 REFUSED = "refuses_words"
 UNSPOKEN = "the game's moderation refused it"
-FORGOT = "it left out what you remember: "
-
-
-def is_mild(problem: str) -> bool:
-    """Return True if the rest of a speech may be worth saying without this sentence."""
-    return problem in (REPEATED, ECHO) or problem.startswith(FORGOT)
+MILD = (REPEATED, ECHO, FORGOT)  # without such a sentence the rest may be worth saying
 
 
 class SpeechCheck:
@@ -111,15 +106,15 @@ class SpeechCheck:
             return artefact
         slip = find_slip(words, self._around) or self._turned(words).problem
         repeat = REPEATED if find_repeat(words, self._spoken) else ""
-        return slip or repeat or self._forgets(words)
+        return slip or repeat or FORGOT * self._forgets(words)
 
-    def _forgets(self, words: str) -> str:
-        """Return what a small model's answer leaves out of its prompt, "" if nothing."""
+    def _forgets(self, words: str) -> bool:
+        """Return True if a small model's answer leaves out what its prompt recalls."""
         around = self._told
         if around is None or not (around.compact and around.heard):
-            return ""
-        told = left_out(around.heard[-1], words, around.recalled, around.asker, around.name)
-        return told and f'{FORGOT}"{told}"'
+            return False
+        asked = around.heard[-1]
+        return bool(left_out(asked, words, around.recalled, around.asker, around.name))
 
     def without_repeats(self, call: ToolCallRequest) -> tuple[ToolCallRequest, str]:
         """Return a call, if need be without the sentences that were said before, and `problem`."""
