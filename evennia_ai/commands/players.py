@@ -50,14 +50,16 @@ class PlayersCommand(AICommand):
         others = characters_of(self.caller.account) if self.switch else ()
         return frozenset({self.caller.dbref, *others})
 
-    def with_account(self, speaker: Speaker, who: str) -> frozenset[str]:
-        """Return a speaker with all characters of the same account."""
+    def with_account(self, people: frozenset[str], name: str, who: str) -> Speaker:
+        """Return a speaker, with ``/account`` with all characters of the same account."""
+        if not self.switch:
+            return Speaker(people, name)
         accounts = set(AccountDB.objects.filter(username__iexact=who))
-        characters = ObjectDB.objects.filter(id__in=numbers_of(speaker.people))
+        characters = ObjectDB.objects.filter(id__in=numbers_of(people))
         accounts |= {one.account for one in characters.exclude(db_account=None)}
         every = AccountDB.objects.all()
-        accounts |= {one for one in every if speaker.people.intersection(characters_of(one))}
-        return speaker.people.union(*map(characters_of, accounts))
+        accounts |= {one for one in every if people.intersection(characters_of(one))}
+        return Speaker(people.union(*map(characters_of, accounts)), name)
 
     def find_speaker(self, who: str) -> Speaker:
         """Return the speaker whom an admin named; raises UsageError."""
@@ -67,11 +69,11 @@ class PlayersCommand(AICommand):
         if NUMBER.fullmatch(who):
             if not name_of(who):
                 raise UsageError(f"There is no object {shown}, and no assistant ever heard it.")
-            return Speaker(frozenset({who}), name_of(who))
+            return self.with_account(frozenset({who}), name_of(who), who)
         found = objects_called(who) | speakers_named(who)
         accounts = AccountDB.objects.filter(username__iexact=who)
         if self.switch and accounts:
-            return Speaker(frozenset(characters_of(accounts[0])), shown)
+            return self.with_account(frozenset(characters_of(accounts[0])), shown, who)
         # Of several of one name, those who never spoke near an assistant are not meant.
         candidates = sorted(speakers_among(found) or found, key=lambda dbref: numbers_of([dbref]))
         if not candidates:
@@ -82,7 +84,7 @@ class PlayersCommand(AICommand):
         if len(candidates) > 1:
             options = ", ".join(map(describe, candidates))
             raise UsageError(f"Several match: {options}. Use the number.")
-        return Speaker(frozenset({candidates[0]}), name_of(candidates[0]))
+        return self.with_account(frozenset({candidates[0]}), name_of(candidates[0]), who)
 
 
 @dataclass(frozen=True)
@@ -172,8 +174,7 @@ stored. |waiforget|n is another name of this command."""
         character = choose(who, scripts, self.caller)
         if character is not None:
             return Speaker(people, "", scripts[character].id, shown_name(character))
-        found = self.find_speaker(who)
-        return Speaker(self.with_account(found, who), found.name) if self.switch else found
+        return self.find_speaker(who)
 
 
 def characters_of(account: Any) -> list[str]:
@@ -303,9 +304,8 @@ Shows the same of another player, as they would see it."""
         if not self.access(self.caller, "staff"):
             raise UsageError(text("about_only_own"))
         found = self.find_speaker(who)
-        people = self.with_account(found, who) if self.switch else found.people
         logger.log_sec(f"aboutme: {self.caller} reads what is known of {found.name}")
-        return Speaker(people, found.name)
+        return found
 
 
 def section(known: KnownBy) -> list[str]:
