@@ -86,8 +86,7 @@ def is_elsewhere(character_id: int) -> bool:
     if not (shard := this_shard()):
         return False
     rows = _objects()._base_manager.filter(id=character_id)  # of all shards
-    found: bool = rows.exclude(shard_id=shard).exists()
-    return found
+    return bool(rows.exclude(shard_id=shard).exists())
 
 
 def of_this_shard(rows: Any, character: str = "assistant__db_obj") -> Any:

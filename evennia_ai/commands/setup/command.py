@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from evennia.utils.dbserialize import deserialize
 
@@ -200,7 +199,7 @@ class CmdAISetup(SetupMenu):
         self.msg(f"Assistants: {names}.")
 
 
-def setting_line(name: str, value: Any, origin: str = "") -> str:
+def setting_line(name: str, value: object, origin: str = "") -> str:
     """Return a setting with a value, where that comes from, and its help."""
     shown = ", ".join(filter(None, (clean_output(value_words(name, value), 60), origin)))
     return f"|w{name}|n ({shown}): {FIELDS[name].metadata['help']}"

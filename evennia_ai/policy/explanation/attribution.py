@@ -92,11 +92,8 @@ def attribute(text: str, parts: Sequence[Part], names: Sequence[str] = ()) -> li
     known = [*names, people_in(parts)]
     return [
         quoted(sentence, sources)
-        or (
-            Attribution(sentence, tells=False)
-            if is_polite(sentence, known)
-            else nearest(sentence, sources, weights)
-        )
+        or (is_polite(sentence, known) and Attribution(sentence, tells=False))
+        or nearest(sentence, sources, weights)
         for sentence in sentences_of(text)
     ]
 

@@ -249,14 +249,19 @@ def copied(text: str, line: str, known: frozenset[str], meant: frozenset[str]) -
         (first, _), (_, last) = clause.spans[0], clause.spans[-1]
         if not any(start < last and first < end for start, end in quoted):
             part = clause
-            said = set(find_words(" ".join(clause.words), (), "en"))
-            retold = len(said) >= LEAST_RETOLD and said <= meant
-            if not retold and run_at(whole, clause.words) < 0:  # the line's first clause in it
+            # What is neither copied nor told anew may hold the first clause of the line.
+            if run_at(whole, clause.words) < 0 and not retells(clause.words, meant):
                 places = ((run_at(clause.words, words), len(words)) for words in told)
                 at, length = next((place for place in places if place[0] >= 0), (0, 0))
                 part = Clause(clause.words[at : at + length], clause.spans[at : at + length])
             found += [part] if tells_of_oneself(part.words, known) else []
     return found
+
+
+def retells(words: Sequence[str], meant: frozenset[str]) -> bool:
+    """Return True for words that have a meaning, and no other than these."""
+    said = set(find_words(" ".join(words), (), "en"))
+    return len(said) >= LEAST_RETOLD and said <= meant
 
 
 def run_at(words: Sequence[str], run: Sequence[str]) -> int:
