@@ -28,6 +28,7 @@ UNDO = "aicompact/undo Mira"
 SET = "aisetup/set Mira/{} = {}"
 CRAMPED = {"max_context_tokens": "5000", "compact_emergency_threshold": "0.1"}
 LINES_BEFORE = 3
+TALK_S = 60.0  # until a talk that has just begun is too long for a small window
 
 
 class CompactionCampaign(Campaign):
@@ -69,7 +70,7 @@ class CompactionCampaign(Campaign):
         self.game.order_file.write_text(moment.removeprefix(EMERGENCY))
         if moment in URGENT:
             self._set(CRAMPED)
-        until = time.monotonic() + PATIENCE_S
+        until = time.monotonic() + (TALK_S if moment in URGENT else PATIENCE_S)
         while not self.game.is_dead() and time.monotonic() < until:
             if moment in URGENT:
                 self.talk()
