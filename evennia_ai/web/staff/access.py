@@ -98,8 +98,9 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
             for name, title, page in (OF_ONE if of else OF_ALL)
         ]
         common = {"who": self.who, "acts": may_act(), "tab": self.tab, "tabs": tabs}
-        common["is_paginated"] = False  # Evennia's base page would add a second pager
         found: Row = super().get_context_data(**{**common, **values})
+        # Under the usual name, Evennia's base page would add a second pager, without the filters.
+        found["shown_page"] = found.pop("page_obj", None)
         return found
 
 

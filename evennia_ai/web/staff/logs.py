@@ -117,7 +117,7 @@ class Timeline(LogPage, ListView):
             for turn in turns:
                 turn["name"] = names.get(turn["assistant_id"], "somebody deleted")
             return found
-        if self.only_turns or found["page_obj"].number > 1 or asked:
+        if self.only_turns or found["shown_page"].number > 1 or asked:
             return found
         number = self.who["id"]
         chart = page_rows.use_by_day(datetime.now(UTC).date(), assistant_id=number)

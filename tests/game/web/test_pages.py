@@ -81,6 +81,7 @@ def test_the_overview_has_pages_and_counts_all(game, lived, tavern, admin, monke
     assert "<dt>Characters</dt><dd>2</dd>" in first and "<dt>Characters</dt><dd>2</dd>" in second
     assert ">Mira</a>" in first and ">Odo</a>" not in first and 'href="?page=2"' in first
     assert ">Odo</a>" in second and ">Mira</a>" not in second and "Page 2 of 2." in second
+    assert 'class="pagination' not in first + second, "Evennia's own pager, without our filters"
 
 
 def test_the_pages_come_after_the_games_own():
