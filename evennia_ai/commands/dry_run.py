@@ -10,10 +10,11 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai.commands.common import AICommand, Dialogue, Outcome, UsageError
 from evennia_ai.commands.rendering import call_text
 from evennia_ai.config import AssistantConfig, ModelProfile, resolve_profile, valid_values
+from evennia_ai.config.profiles import DEFAULT_PROFILE
 from evennia_ai.game.client_text import clean_address, clean_output, shown_name
 from evennia_ai.game.perception import plain
 from evennia_ai.game.room_lines import RoomLine, perceive, uncoloured
-from evennia_ai.game.settings import game_settings
+from evennia_ai.game.settings import game_setting, game_settings
 from evennia_ai.game.texts import ACT_STATES, worded
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.llm.probe import BAD, FATAL, GOOD, NOTE, sum_up
@@ -83,7 +84,7 @@ class CmdAITest(TryingCommand):
       aitest <assistant> = <line>
       aitest/whisper <assistant> = <line>
       aitest/tool <assistant> = <tool> [<argument> = <value>; ...]
-      aitest/provider <profile> [= <model>]
+      aitest/provider [<profile>] [= <model>]
 
     Shows what the assistant would say and do if you said or whispered this line
     in its room now. The model gets the real prompt, and its tokens count. No tool
@@ -94,9 +95,10 @@ class CmdAITest(TryingCommand):
     its locks and confirmations; no model is asked. You see what it did, or why it
     was refused, and what a model would read.
 
-    With /provider (for admins): asks the endpoint of a model profile whether it
-    answers, in which form, whether it streams, and how fast, and says what to do
-    about it. Takes up to half a minute, with a local model two minutes.
+    With /provider (for admins): asks the endpoint of a model profile, or of the
+    game's own, whether it answers, in which form, whether it streams, and how
+    fast, and says what to do about it. Takes up to half a minute, with a local
+    model two minutes.
     """
 
     key = "aitest"
@@ -131,9 +133,7 @@ class CmdAITest(TryingCommand):
         if not self.has_permission("Admin"):
             raise UsageError("Only admins may test an endpoint: the test sends it the game's key.")
         profiles = self.services.profiles
-        wanted = clean_heard(self.lhs, 60)
-        if not wanted:
-            raise UsageError(f"Which profile? Known profiles: {', '.join(sorted(profiles))}.")
+        wanted = clean_heard(self.lhs, 60) or str(game_setting("profile", DEFAULT_PROFILE))
         profile = resolve_profile(wanted, profiles)
         values, _ = valid_values(game_settings(), profile.settings)  # as an assistant gets it
         profile = profile.with_model(plain(self.rhs) or values.get("llm_model") or profile.model)
@@ -141,7 +141,7 @@ class CmdAITest(TryingCommand):
         if profile.client == "offline":
             self.msg(
                 f"The profile '{name}' uses the offline brain, which is built in and needs no "
-                "endpoint. There is nothing to test."
+                "endpoint. There is nothing to test. aistatus says how to connect a model."
             )
             return None
         return self.probe(name, profile)
