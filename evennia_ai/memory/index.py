@@ -174,19 +174,20 @@ class MemoryIndex:
         return self._best(self._rank(query, view, now, vector, SPARE * k), view, k)
 
     def closeness(
-        self, query: str, ids: Sequence[str], vector: Any = None
-    ) -> tuple[Floats, Floats]:
-        """Return how near each of some notes is to a query: by meaning, and by words from 0 to 1.
+        self, query: str, ids: Sequence[str], vector: Any = None, answers: Collection[str] = ()
+    ) -> tuple[Floats, Floats, Floats]:
+        """Return how near each of some notes is to a query.
 
-        Other memories change nothing. ``vector`` is the query's embedding, if the embedder is
-        remote; without it no note is near by meaning.
+        That is by meaning, by words from 0 to 1, and by the stems ``answers``, which the query need
+        not hold. Other memories change nothing. ``vector`` is the query's embedding, if the embedder
+        is remote; without it no note is near by meaning.
         """
         rows = [self._row_of[name] for name in ids]
         view = self._columns.view_of(np.array(rows, dtype=np.int64))
         asked = self._asked(query, view, None, vector)
-        words = [asked.wanted.words]
-        (by_words,) = self._lexicon.scores(words, view, self._columns["words"])
-        return self._vectors.full(view.rows, asked.vector), by_words
+        words = [asked.wanted.words, answers]
+        by_words, by_answers = self._lexicon.scores(words, view, self._columns["words"])
+        return self._vectors.full(view.rows, asked.vector), by_words, by_answers
 
     def companions(
         self, ids: Iterable[str], audience: Iterable[str] | None = None, upto: int | None = None

@@ -6,8 +6,11 @@ known pieces only, and the others change nothing in it (P9).
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice
+from functools import cache
+from itertools import chain, islice
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +21,9 @@ from evennia_ai.memory.index import MemoryIndex
 from evennia_ai.memory.remote_vectors import RemoteVectors
 from evennia_ai.memory.vectors import Floats, answers_at_once
 from evennia_ai.policy.conversation.character import Fit, LoreEntry
+from evennia_ai.policy.retrieval.languages import ENGLISH
 from evennia_ai.policy.retrieval.relevance import Weights
+from evennia_ai.policy.retrieval.words import find_words, language_of, phrase_of
 from evennia_ai.ports import Embedder, RemoteEmbedder, Services
 from evennia_ai.scheduling import Steps, pause
 
@@ -27,6 +32,7 @@ MOST_UNPREPARED = 100  # texts taken in by a ranking that nobody prepared
 MOST_TEXTS = 5_000  # in memory, unless one assistant knows more: 4 MB
 MOST_KNOWN = 64  # sets of known pieces whose chances are kept
 WEIGHTS = Weights()
+NEEDS = Path(__file__).with_name("needs.toml")
 # Lines that ask for no lore. A piece's nearness to them is what chance gives, with any embedder.
 CHANCE = [
     line.strip()
@@ -46,6 +52,14 @@ class Chance(NamedTuple):
 
     mean: Floats
     deviation: float
+
+
+class Need(NamedTuple):
+    """What somebody may need: the phrases that ask for it by language, the stems that answer."""
+
+    name: str
+    asks: Mapping[str, Sequence[str]]
+    answers: frozenset[str]
 
 
 class LoreIndex:
@@ -83,12 +97,18 @@ class LoreIndex:
             return {}
         texts = tuple(known.values())
         vector = self._remote.asked.get(line) if self._remote is not None else None
-        meaning, words = self._index.closeness(line, texts, vector)
+        needs = needs_of(line)
+        answers = frozenset(chain.from_iterable(need.answers for need in needs))
+        meaning, words, answered = self._index.closeness(line, texts, vector, answers)
+        answered /= answered.max() or np.float32(1)
         chance = self._chance_of(texts)
         above = (meaning - chance.mean) * bool(meaning.any())
         scores = np.float32(WEIGHTS.meaning) * above + np.float32(WEIGHTS.words) * words
-        columns = (scores, words, above / np.float32(chance.deviation or 1.0))
-        return dict(zip(known, map(Fit, *(one.tolist() for one in columns)), strict=True))
+        scores += np.float32(WEIGHTS.need) * answered
+        columns = (scores, words, above / np.float32(chance.deviation or 1.0), answered)
+        name = " and ".join(need.name for need in needs)
+        fits = (Fit(*row, name) for row in zip(*(one.tolist() for one in columns), strict=True))
+        return dict(zip(known, fits, strict=True))
 
     def _take_in(self, texts: Iterable[str], most: int) -> bool:
         """Take in new texts; return True if more are left."""
@@ -150,3 +170,24 @@ class LoreIndex:
                 self._chances.clear()
             self._chances[texts] = Chance(np.mean(near, axis=0), float(np.std(near)))
         return self._chances[texts]
+
+
+def needs_of(line: str) -> list[Need]:
+    """Return the everyday needs that a line speaks of, those of English unless it is in another."""
+    language = language_of(line) or ENGLISH
+    said = phrase_of(line, language)
+    return [need for need in load_needs() if any(p in said for p in need.asks.get(language, ()))]
+
+
+@cache
+def load_needs() -> list[Need]:
+    """Return the needs that the package knows."""
+    table = tomllib.loads(NEEDS.read_text(encoding="utf-8"))
+    return [
+        Need(
+            name,
+            {code: [phrase_of(p, code) for p in one["asks"].split(",")] for code, one in of.items()},
+            frozenset(chain(*(find_words(one["answers"], (), code) for code, one in of.items()))),
+        )
+        for name, of in table.items()
+    ]
