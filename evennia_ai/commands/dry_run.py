@@ -9,19 +9,18 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, Dialogue, Outcome, UsageError
 from evennia_ai.commands.rendering import call_text
-from evennia_ai.config import AssistantConfig, ModelProfile, resolve_profile, valid_values
+from evennia_ai.config import ModelProfile, resolve_profile, valid_values
 from evennia_ai.config.profiles import DEFAULT_PROFILE
-from evennia_ai.game.client_text import clean_address, clean_output, shown_name
+from evennia_ai.game.client_text import clean_address, clean_output
 from evennia_ai.game.perception import plain
-from evennia_ai.game.room_lines import RoomLine, perceive, uncoloured
+from evennia_ai.game.room_lines import ensure_answered, hear_typed
 from evennia_ai.game.settings import game_setting, game_settings
 from evennia_ai.game.texts import ACT_STATES, worded
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.llm.probe import BAD, FATAL, GOOD, NOTE, sum_up
 from evennia_ai.messages import NO_USAGE, Heard
 from evennia_ai.mind import Surroundings
-from evennia_ai.mind.dry_run import DryRun, DryRunCall, DryRunStep, run_dry
-from evennia_ai.policy.conversation.addressing import Line
+from evennia_ai.mind.dry_run import DryRun, DryRunCall, DryRunStep
 from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.secrecy import shown_address
@@ -32,9 +31,7 @@ from evennia_ai.store.reports import log_page
 
 WORDS = {GOOD: "|gok|n   ", NOTE: "|ynote|n ", BAD: "|rwrong|n", FATAL: "|rwrong|n"}
 LINE_CHARS, RESULT_CHARS = 400, 2_000
-HEARD_CHARS = 20_000
 PAUSE_S, MOST_PAUSES = 0.5, 60  # until a turn in progress has ended
-WHY_NOT = {"ambient": "other people are in the room, and the line names nobody"}
 USAGE = "Usage: aitest <assistant> = <line>. See |whelp aitest|n."
 
 
@@ -42,38 +39,21 @@ class TryingCommand(AICommand):
     """A command that asks what its assistant would make of a line."""
 
     def addressed_line(self, kind: str, typed: str) -> Heard:
-        """Return a line as the assistant would hear it; raises UsageError if it would ignore it."""
-        heard = hear_line(self.script.character, self.script.config, self.caller, kind, typed)
-        if not heard.addressed:
-            raise UsageError(
-                f"{self.name} would not answer: the line is not addressed to it "
-                f"({WHY_NOT.get(heard.reason, heard.reason)}). Put its name into the "
-                "line, or use the switch |w/whisper|n."
-            )
+        """Return a line as the assistant would hear it; raises CannotBeHeard if not."""
+        heard = hear_typed(self.script.character, self.script.config, self.caller, kind, typed)
+        ensure_answered(self.name, heard)
         return heard
 
     def start_dry_run(self, heard: Heard, around: Surroundings) -> Deferred[None]:
         """Ask the model, and tell the builder what the assistant would say and do.
 
-        ``around`` is what its mind is made of, perhaps with other settings. Raises UsageError
-        during another dry run.
+        ``around`` is what its mind is made of, perhaps with other settings. Fails with
+        DryRunning during another dry run.
         """
-        mind, name = self.script.mind, self.name
-        if mind.is_dry_running:
-            raise UsageError(f"A dry run of {name} is in progress. Try again in a moment.")
-        profile = around.settings.profile
+        name, profile = self.name, around.settings.profile
+        running: Deferred[DryRun] = self.script.mind.dry_run(around, heard)
         self.tell(f"Asking {clean_output(f'{profile.name}:{profile.model}', 80)} ...")
-        return self.tell_dry_run(around, heard)
-
-    @inlineCallbacks
-    def tell_dry_run(self, around: Surroundings, heard: Heard) -> Steps[None]:
-        mind = self.script.mind
-        mind.is_dry_running = True
-        try:
-            result = yield run_dry(around, heard, lambda: bool(mind.life.is_alive))
-        finally:
-            mind.is_dry_running = False
-        self.tell(dry_run_lines(self.name, heard, result))
+        return running.addCallback(lambda found: self.tell(dry_run_lines(name, heard, found)))
 
 
 class CmdAITest(TryingCommand):
@@ -109,6 +89,8 @@ class CmdAITest(TryingCommand):
             raise UsageError(USAGE)
         self.ensure_may_read(DRY_RUNS)
         self.find_assistant(self.lhs)
+        if not (self.rhs or "").strip():
+            raise UsageError(f"Which line? {USAGE}")
         heard = self.addressed_line(self.switch or "say", self.rhs or "")
         self.script.mind.settings.resolve()
         return self.start_dry_run(heard, self.script.mind.around)
@@ -118,7 +100,7 @@ class CmdAITest(TryingCommand):
     def do_tool(self) -> Dialogue:
         self.ensure_may_read(DRY_RUNS)
         script, typed = self.find_editable(self.lhs), self.rhs or ""
-        heard = hear_line(script.character, script.config, self.caller, "say", typed)
+        heard = hear_typed(script.character, script.config, self.caller, "say", typed)
         name, arguments = read_typed_call(typed)
         for _ in range(MOST_PAUSES):
             if not script.mind.ticker.is_ticking:
@@ -157,21 +139,6 @@ class CmdAITest(TryingCommand):
             lines.append(f"{WORDS[one.state]} {clean_output(one.text, LINE_CHARS)}")
             lines += [f"      {clean_output(one.advice, LINE_CHARS)}"] if one.advice else []
         self.tell([*lines, sum_up(found, name)])
-
-
-def hear_line(
-    character: Any, config: AssistantConfig, speaker: Any, kind: str, typed: str
-) -> Heard:
-    """Return a line as a character would hear it now; raises UsageError if nobody can say it."""
-    name, words = shown_name(character), clean_heard(uncoloured(typed), HEARD_CHARS)
-    if not words:
-        raise UsageError(f"Which line? {USAGE}")
-    if character is speaker:
-        raise UsageError(f"You are {name}. Somebody else must say the line.")
-    if character.location is None:
-        raise UsageError(f"{name} is in no room, so nobody can speak to it.")
-    line = RoomLine(Line(kind, words), speaker, character)
-    return perceive(line, words, character, config)
 
 
 def tried_lines(assistant: int) -> list[str]:

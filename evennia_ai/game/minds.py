@@ -9,11 +9,10 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.config import (
     ALWAYS_ON,
-    FIELDS,
     AssistantConfig,
     ModelProfile,
     choose_settings,
@@ -34,7 +33,7 @@ from evennia_ai.memory.index_cache import SharedSearch
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Authors, Heard
 from evennia_ai.mind import Mind, Surroundings
-from evennia_ai.mind.dry_run import next_step
+from evennia_ai.mind.dry_run import DryRun, DryRunning, next_step, run_dry
 from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
 from evennia_ai.policy.request_forms.wire_order import count_stored
@@ -42,9 +41,11 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import CountText, estimate_tokens
 from evennia_ai.ports import Memories, OfferedTools, RequestSizes, ToolResult
 from evennia_ai.ports.records import RecordStore
+from evennia_ai.scheduling import Steps
 from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.store.attributes import (
     inspect_attribute,
+    own_settings,
     read_attribute,
     tell_once,
     write_attributes,
@@ -108,13 +109,6 @@ class GameIdentity:
         return by_builder([*own, *self._services.personas.authors_of(stored)])
 
 
-def own_settings(shell: Any) -> dict[str, Any]:
-    """Return the settings stored on an assistant itself; no server needs to run."""
-    stored = {attribute.key for attribute in shell.attributes.all()}
-    found = {name: read_attribute(shell, name) for name in FIELDS if name in stored}
-    return {name: value for name, value in found.items() if value is not None}
-
-
 class GameSettings:
     """The effective settings of an assistant: the `Settings` port.
 
@@ -171,6 +165,13 @@ class GameSettings:
         for complaint in self._complaints:
             tell_once(self._shell, complaint)
         return config, profile
+
+    def beside(self, profile: str) -> tuple[AssistantConfig, ModelProfile]:
+        """Return the settings with another profile, and that; nothing changes."""
+        own = {**self.own(), "profile": profile, "llm_model": None}
+        chosen = choose_settings(game_settings(), own, self._services.profiles)
+        told = self._services.endpoints.told(chosen.profile)
+        return fit_settings(chosen.values, told, self.prompt_tokens), told
 
     def prompt_tokens(self, config: AssistantConfig) -> int:
         """Return the estimated tokens of its next prompt, from what was last known of its log."""
@@ -325,6 +326,18 @@ class GameMind(Mind):
             return self.answering.run_call(context, name, arguments, detail, CONTEXT_TRIED)
 
         return self.ticker.run_instead(run)
+
+    @inlineCallbacks
+    def dry_run(self, around: Surroundings, heard: Heard, **more: Any) -> Steps[DryRun]:
+        """Run a dry turn as `run_dry` does; fails with DryRunning during another one."""
+        if self.is_dry_running:
+            raise DryRunning(f"A dry run of {self.who.name} is in progress. Try again in a moment.")
+        self.is_dry_running = True
+        try:
+            found: DryRun = yield run_dry(around, heard, lambda: bool(self.life.is_alive), **more)
+            return found
+        finally:
+            self.is_dry_running = False
 
     def break_off(self) -> None:
         """End the turn or the sleep pass under way; the turn's events are handled again."""

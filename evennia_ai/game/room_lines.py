@@ -15,6 +15,7 @@ from typing import Any
 from evennia.objects.objects import DefaultCharacter, DefaultObject
 
 from evennia_ai.config import AssistantConfig
+from evennia_ai.errors import AssistantError
 from evennia_ai.game.perception import (
     bare_words,
     can_hear,
@@ -39,9 +40,12 @@ from evennia_ai.policy.conversation.addressing import (
 from evennia_ai.policy.conversation.character import render_persona
 from evennia_ai.policy.conversation.naming import Named, name_parts
 from evennia_ai.policy.retrieval.relevance import score_texts
-from evennia_ai.policy.sanitize import cut_text, storable
+from evennia_ai.policy.sanitize import clean_heard, cut_text, storable
 from evennia_ai.scheduling import Clock
 from evennia_ai.store.names import own_name, plain_name
+
+HEARD_CHARS = 20_000
+WHY_NOT = {"ambient": "other people are in the room, and the line names nobody"}
 
 
 class RoomLine:
@@ -305,6 +309,34 @@ def words_of(kind: str, line: str, speaker: Any) -> str:
 def uncoloured(line: str) -> str:
     """Return a line with its coloured words in no colour."""
     return COLOURED.sub(r"\1", storable(str(line))[:LINE_CHARS])
+
+
+class CannotBeHeard(AssistantError):
+    """A typed line reaches nobody. The text says why."""
+
+
+def hear_typed(
+    character: Any, config: AssistantConfig, speaker: Any, kind: str, typed: str
+) -> Heard:
+    """Return a typed line as a character would hear it now; raises CannotBeHeard."""
+    name, words = own_name(character), clean_heard(uncoloured(typed), HEARD_CHARS)
+    if not words:
+        raise CannotBeHeard("Which line?")
+    if character is speaker:
+        raise CannotBeHeard(f"You are {name}. Somebody else must say the line.")
+    if character.location is None:
+        raise CannotBeHeard(f"{name} is in no room, so nobody can speak to it.")
+    return perceive(RoomLine(Line(kind, words), speaker, character), words, character, config)
+
+
+def ensure_answered(name: str, heard: Heard) -> None:
+    """Raise CannotBeHeard for a line that the character of this name would not answer."""
+    if not heard.addressed:
+        raise CannotBeHeard(
+            f"{name} would not answer: the line is not addressed to it "
+            f"({WHY_NOT.get(heard.reason, heard.reason)}). Put its name into the line, or "
+            "whisper the line."
+        )
 
 
 def perceive(line: RoomLine, words: str, character: Any, config: AssistantConfig) -> Heard:

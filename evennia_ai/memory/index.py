@@ -179,8 +179,8 @@ class MemoryIndex:
         """Return how near each of some notes is to a query.
 
         That is by meaning, by words from 0 to 1, and by the stems ``answers``, which the query need
-        not hold. Other memories change nothing. ``vector`` is the query's embedding, if the embedder
-        is remote; without it no note is near by meaning.
+        not hold. Other memories change nothing. ``vector`` is the query's embedding, if the
+        embedder is remote; without it no note is near by meaning.
         """
         rows = [self._row_of[name] for name in ids]
         view = self._columns.view_of(np.array(rows, dtype=np.int64))

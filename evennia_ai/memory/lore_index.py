@@ -9,7 +9,7 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from itertools import chain, islice
+from itertools import chain, islice, repeat
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -106,8 +106,8 @@ class LoreIndex:
         scores = np.float32(WEIGHTS.meaning) * above + np.float32(WEIGHTS.words) * words
         scores += np.float32(WEIGHTS.need) * answered
         columns = (scores, words, above / np.float32(chance.deviation or 1.0), answered)
-        name = " and ".join(need.name for need in needs)
-        fits = (Fit(*row, name) for row in zip(*(one.tolist() for one in columns), strict=True))
+        named = repeat(" and ".join(need.name for need in needs), len(known))
+        fits = map(Fit, *(one.tolist() for one in columns), named)
         return dict(zip(known, fits, strict=True))
 
     def _take_in(self, texts: Iterable[str], most: int) -> bool:
@@ -183,11 +183,9 @@ def needs_of(line: str) -> list[Need]:
 def load_needs() -> list[Need]:
     """Return the needs that the package knows."""
     table = tomllib.loads(NEEDS.read_text(encoding="utf-8"))
-    return [
-        Need(
-            name,
-            {code: [phrase_of(p, code) for p in one["asks"].split(",")] for code, one in of.items()},
-            frozenset(chain(*(find_words(one["answers"], (), code) for code, one in of.items()))),
-        )
-        for name, of in table.items()
-    ]
+    found = []
+    for name, of in table.items():
+        asks = {c: [phrase_of(one, c) for one in of[c]["asks"].split(",")] for c in of}
+        answers = frozenset(chain(*(find_words(of[c]["answers"], (), c) for c in of)))
+        found.append(Need(name, asks, answers))
+    return found

@@ -15,7 +15,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.config.fields import AssistantConfig
 from evennia_ai.config.profiles import ModelProfile
-from evennia_ai.errors import ProviderError
+from evennia_ai.errors import AssistantError, ProviderError
 from evennia_ai.messages import Audience, Authors, Heard, InboxEvent, Message, ToolCallRequest
 from evennia_ai.mind import Mind, Surroundings
 from evennia_ai.policy.audience import visible
@@ -44,6 +44,7 @@ PURPOSE = "rehearsal"
 NOT_DONE = "(not done: rehearsal)"
 MOST_STEPS = 2
 NO_TURN = 0
+LATER_TURNS = 60_000_000  # the turns of a talk that goes on: more than any log has
 
 
 @dataclass(frozen=True)
@@ -71,12 +72,20 @@ class DryRunStep:
 
 @dataclass(frozen=True)
 class DryRun:
-    """The result of a dry turn; ``audience`` would hear the answer."""
+    """The result of a dry turn; ``audience`` would hear the answer.
+
+    ``lines`` are what the log would hold of it, for a next line of the same talk.
+    """
 
     audience: Audience
     steps: tuple[DryRunStep, ...]
     ended: bool = False  # True if a real turn would be over
     problem: str = ""  # why a reply is missing
+    lines: tuple[Message, ...] = ()
+
+
+class DryRunning(AssistantError):
+    """Another dry run of the same assistant is in progress."""
 
 
 class DryConversation:
@@ -85,6 +94,7 @@ class DryConversation:
     def __init__(self, conversation: Conversation) -> None:
         self.current = conversation.current.copy()
         self.hidden = conversation.hidden
+        self.added: list[Message] = []
 
     @property
     def sizes(self) -> Sizes:
@@ -94,6 +104,7 @@ class DryConversation:
     def append(self, messages: Sequence[Message]) -> list[Message]:
         """Add lines for this dry run only."""
         self.current.extend(messages)
+        self.added += messages
         return list(messages)
 
     def show(self, scenes: Sequence[Message]) -> None:
@@ -163,22 +174,28 @@ def check_only(
 
 @inlineCallbacks
 def run_dry(
-    around: Surroundings, heard: Heard, is_alive: Callable[[], bool] = lambda: True
+    around: Surroundings,
+    heard: Heard,
+    is_alive: Callable[[], bool] = lambda: True,
+    before: Sequence[Message] = (),
 ) -> Steps[DryRun]:
     """Think about a line in a dry turn of at most `MOST_STEPS` steps; the assistant may be stopped.
 
     ``is_alive`` returns whether the assistant still exists; it is called when a reply arrives.
+    ``before`` are the lines of dry runs that this one goes on from.
     Fires with the `DryRun`; fails with TurnAborted if the server stops or the assistant is gone.
     """
     log = DryConversation(around.log)
+    log.current.extend(map(as_done, before))
+    number = LATER_TURNS + len(before) if before else NO_TURN
     turns = DryTurns(around.turns, log, is_alive)
     dry = dry_surroundings(around, log, turns, heard.speaker)
-    loop, turn = Mind(dry).loop, dry_turn(dry, heard)
-    log.append(heard_messages((*turn.overheard, *turn.events), NO_TURN))
+    loop, turn = Mind(dry).loop, dry_turn(dry, heard, number)
+    log.append(heard_messages((*turn.overheard, *turn.events), number))
     config = around.settings.config
     deadline_at = around.services.clock.seconds() + config.turn_deadline
     steps: list[DryRunStep] = []
-    progress = Progress(LoopState(NO_TURN))
+    progress = Progress(LoopState(number))
     try:
         while not progress.ended and len(steps) < min(MOST_STEPS, config.max_iterations):
             turns.calls = []
@@ -188,8 +205,9 @@ def run_dry(
             step = DryRunStep(turns.costs[-1], shown, tuple(turns.calls), progress.refused)
             steps.append(step)
     except ProviderError as error:
-        return DryRun(turn.audience, tuple(steps), problem=str(error))
-    return DryRun(turn.audience, tuple(steps), progress.ended and not progress.refused)
+        return DryRun(turn.audience, tuple(steps), problem=str(error), lines=tuple(log.added))
+    ended = progress.ended and not progress.refused
+    return DryRun(turn.audience, tuple(steps), ended, lines=tuple(log.added))
 
 
 def next_step(around: Surroundings, heard: Heard | None) -> Prepared:
@@ -243,12 +261,17 @@ def dry_surroundings(
     )
 
 
-def dry_turn(around: Surroundings, heard: Heard) -> TurnRecord:
+def as_done(line: Message) -> Message:
+    """Return a line of an earlier dry run, its calls as done."""
+    return {**line, "content": "Done."} if line["content"] == NOT_DONE else line
+
+
+def dry_turn(around: Surroundings, heard: Heard, number: int = NO_TURN) -> TurnRecord:
     """Return the record of the turn that a line would start."""
     listeners = around.services.world.listeners(around.who.character)
     audience = heard.audience if heard.private else listeners
     overheard = tuple(
         event for event in around.inbox.overheard() if visible(event.heard.confidants, audience)
     )
-    event = InboxEvent(NO_TURN, around.services.now(), heard)
-    return TurnRecord(NO_TURN, audience, heard.private, (event,), overheard)
+    event = InboxEvent(number, around.services.now(), heard)
+    return TurnRecord(number, audience, heard.private, (event,), overheard)

@@ -16,7 +16,7 @@ from evennia.typeclasses.attributes import Attribute
 from evennia.utils.dbserialize import deserialize
 from twisted.logger import Logger
 
-from evennia_ai.config import brief
+from evennia_ai.config import FIELDS, brief
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.store.brief_transaction import brief_transaction, store_errors
@@ -136,3 +136,10 @@ def attributes_of(obj: Any, *kinds: str) -> Any:
 def rows_about(dbref: str, kinds: Iterable[str]) -> Any:
     """Return the Attributes of some types, on any object, that concern somebody."""
     return Attribute.objects.filter(db_attrtype__in=list(kinds), db_strvalue__contains=f" {dbref} ")
+
+
+def own_settings(shell: Any) -> dict[str, Any]:
+    """Return the settings stored on an assistant itself; no server needs to run."""
+    stored = {attribute.key for attribute in shell.attributes.all()}
+    found = {name: read_attribute(shell, name) for name in FIELDS if name in stored}
+    return {name: value for name, value in found.items() if value is not None}

@@ -8,6 +8,7 @@ from evennia_ai.web.staff import logs
 from evennia_ai.web.staff.editing import LorePage, Setup
 from evennia_ai.web.staff.knowledge import Memory, Relations
 from evennia_ai.web.staff.overview import Overview
+from evennia_ai.web.staff.trial import Trial
 
 app_name = "evennia_ai"
 OF_ONE = {
@@ -20,6 +21,7 @@ OF_ONE = {
     "relations": ("relations/", Relations.as_view()),
     "lore": ("lore/", LorePage.as_view()),
     "setup": ("setup/", Setup.as_view()),
+    "trial": ("trial/", Trial.as_view()),
     "compactions": ("compactions/", logs.Compactions.as_view()),
     "compaction": ("compaction/<int:number>/", logs.CompactionPage.as_view()),
     "sleep": ("sleep/", logs.SleepPasses.as_view()),

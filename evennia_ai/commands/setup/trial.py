@@ -10,9 +10,10 @@ from evennia.utils.create import create_object
 from evennia_ai.assistant_character import add_assistant_mixin, remove_assistant_mixin
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import UsageError
-from evennia_ai.commands.dry_run import TryingCommand, hear_line
+from evennia_ai.commands.dry_run import TryingCommand
 from evennia_ai.commands.setup.draft import TRIAL, Draft
 from evennia_ai.game.client_text import shown_name
+from evennia_ai.game.room_lines import hear_typed
 from evennia_ai.mind.dry_run import as_drafted
 from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute, write_attributes
 from evennia_ai.store.lore_records import by_builder
@@ -40,7 +41,7 @@ class Trial:
             authors = by_builder([menu.caller.dbref, *personas.authors_of(draft.persona)])
             persona = personas.resolve(draft.persona)
             around = as_drafted(script.mind.around, found.config, found.profile, persona, authors)
-            heard = hear_line(script.character, found.config, menu.caller, "say", self.words)
+            heard = hear_typed(script.character, found.config, menu.caller, "say", self.words)
             asking = command.start_dry_run(heard, around)
         except Exception:
             self.end()

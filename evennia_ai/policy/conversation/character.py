@@ -173,8 +173,8 @@ class Fit(NamedTuple):
     """How well a piece fits a line.
 
     ``words`` is the share of the line's words that it has, ``meaning`` how many standard deviations
-    nearer it is than to lines that ask for nothing, ``answers`` how well it answers the ``need`` that
-    the line speaks of, 1.0 for the best piece; ``score`` is all of them, and orders pieces.
+    nearer it is than to lines that ask for nothing, ``answers`` how well it answers the ``need``
+    that the line speaks of, 1.0 for the best piece; ``score`` is all of them, and orders pieces.
     """
 
     score: float = 0.0

@@ -14,9 +14,9 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ConfigError, NothingDone
-from evennia_ai.game.minds import own_settings
 from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.settings import game_setting
+from evennia_ai.store.attributes import own_settings
 from evennia_ai.messages import (
     EMOTE,
     OWN_RESULTS,

@@ -36,6 +36,7 @@ OF_ONE = (
     ("turns", "Turns", "timeline"),
     ("live", "Live", "live"),
     ("setup", "Setup", "setup"),
+    ("trial", "Try", "trial"),
     ("memory", "Memory", "memory"),
     ("relations", "Relations", "relations"),
     ("lore", "Lore", "lore"),

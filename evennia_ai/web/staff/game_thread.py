@@ -29,18 +29,18 @@ class Missing(AssistantError):
 class GameThread:
     """The reactor's thread."""
 
-    def ask(self, work: Callable[..., Any], *args: Any) -> Any:
+    def ask(self, work: Callable[..., Any], *args: Any, wait_s: float = WAIT_S) -> Any:
         """Return what a function returns, or its Deferred fires with; raise what it raises.
 
         The function must return plain data, and hold the reactor for a moment only. Raises GameBusy
-        after `WAIT_S` seconds, so that no thread waits for ever while the server stops.
+        after ``wait_s`` seconds, so that no thread waits for ever while the server stops.
         """
         answer: Queue[Any] = Queue()
         self.tell(lambda: maybeDeferred(work, *args).addBoth(answer.put) and None)
         try:
-            result = answer.get(timeout=WAIT_S)
+            result = answer.get(timeout=wait_s)
         except Empty as error:
-            raise GameBusy(f"The game did not reply in {WAIT_S:.0f} s. Try again.") from error
+            raise GameBusy(f"The game did not reply in {wait_s:.0f} s. Try again.") from error
         if isinstance(result, Failure):
             result.raiseException()
         return result

@@ -11,7 +11,7 @@ from tests.scripted import call
 CANARY = "zanzibar"
 SCRIPT = "<script>alert(1)</script>"
 PAGES = (
-    "", "turns/", "turns/?tokens=1", "{id}/", "{id}/setup/", "{id}/turn/{turn}/",
+    "", "turns/", "turns/?tokens=1", "{id}/", "{id}/setup/", "{id}/trial/", "{id}/turn/{turn}/",
     "{id}/live/", "{id}/live/newest/", "{id}/memory/",
     "{id}/memory/?archive=1", "{id}/memory/?words=word", "{id}/relations/", "{id}/lore/",
     "{id}/lore/?line=gate", "{id}/compactions/", "{id}/compaction/{compaction}/", "{id}/sleep/",
@@ -22,7 +22,7 @@ PAGES = (
 def one_thread(service, monkeypatch, settings):
     """Let views ask the game in the thread of the test, which owns its database."""
     thread = SameThread(service.clock)
-    for name in ("access", "overview", "knowledge", "editing"):
+    for name in ("access", "overview", "knowledge", "editing", "trial"):
         monkeypatch.setattr(f"evennia_ai.web.staff.{name}.game", thread)
     monkeypatch.setattr(game_thread, "game", thread)
     settings.ALLOWED_HOSTS = ["*"]

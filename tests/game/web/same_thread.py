@@ -19,7 +19,7 @@ class SameThread:
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
 
-    def ask(self, work: Callable[..., Any], *args: Any) -> Any:
+    def ask(self, work: Callable[..., Any], *args: Any, wait_s: float = 0.0) -> Any:
         """Return what a function returns, or its Deferred fires with once time has passed."""
         found: list[Any] = []
         maybeDeferred(work, *args).addBoth(found.append)

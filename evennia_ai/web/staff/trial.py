@@ -1,0 +1,163 @@
+"""A trial talk with a character, with two models side by side; nothing is done or stored."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from django import forms
+from django.contrib import messages
+from django.core import signing
+from django.http import HttpResponse
+from django.views.generic import TemplateView
+from evennia.accounts.models import AccountDB
+from twisted.internet.defer import inlineCallbacks
+
+from evennia_ai.errors import AssistantError
+from evennia_ai.game.room_lines import ensure_answered, hear_typed
+from evennia_ai.game.texts import call_words
+from evennia_ai.messages import SAY, WHISPER, Message
+from evennia_ai.mind.dry_run import DryRun, as_drafted
+from evennia_ai.policy.disclosure import DRY_RUNS, ERRORS, Reader
+from evennia_ai.scheduling import Steps
+from evennia_ai.store.page_rows import Row
+from evennia_ai.web.staff.access import Refused, StaffPage, characters_of, editor_of, may_act
+from evennia_ai.web.staff.game_thread import Missing, find_script, game, services
+from evennia_ai.web.staff.rendering import page_text
+
+MOST_WAIT_S = 200.0  # a little more than the longest deadline of a slow local model
+MOST_LINES = 10  # of a talk that goes on
+SALT = "evennia_ai.trial"
+
+
+class TrialForm(forms.Form):
+    """A line, and the model profiles that answer it; the talk so far comes signed."""
+
+    line = forms.CharField(max_length=1_000, label="Say to the character")
+    whisper = forms.BooleanField(required=False, label="Whisper it")
+    first = forms.ChoiceField(label="Model profile")
+    second = forms.ChoiceField(required=False, label="Beside it")
+    talk = forms.CharField(required=False, widget=forms.HiddenInput)
+
+    def __init__(self, *args: Any, profiles: list[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        choices = [(name, page_text(name, 60)) for name in profiles]
+        self.fields["first"].choices = choices
+        self.fields["second"].choices = [("", "none"), *choices]
+
+    def clean_talk(self) -> list[Row]:
+        """Return the lines and answers so far; a talk that this page did not sign is none."""
+        try:
+            return list(signing.loads(self.cleaned_data["talk"] or "", salt=SALT))
+        except signing.BadSignature:
+            return []
+
+
+class Side(NamedTuple):
+    """What one profile is asked: ``before`` are its lines of the talk so far."""
+
+    assistant: int
+    account: int
+    reader: Reader
+    profile: str
+    line: str
+    whispered: bool
+    before: list[Message]
+
+
+class Trial(StaffPage, TemplateView):
+    """A talk that nobody else hears, and that is gone with the page."""
+
+    get: Any
+
+    tab, template_name = "trial", "evennia_ai/trial.html"
+    talk: list[Row]
+    form: TrialForm | None = None
+
+    def post(self, request: Any, **numbers: int) -> HttpResponse:
+        """Ask the chosen models, one after the other, and show the talk with their answers."""
+        if not may_act():
+            raise Refused("Trials are off, since WEB_ACTS is off. Use aitest.")
+        if not self.reader.may(DRY_RUNS):
+            raise Refused(f"Only {self.reader.whose(DRY_RUNS)} may read trials.")
+        form = self.form = TrialForm(request.POST, profiles=sorted(services().profiles))
+        self.talk = []
+        if form.is_valid():
+            asked, self.talk = form.cleaned_data, form.cleaned_data["talk"]
+            try:
+                self.talk = [*self.talk, self.exchange(asked)][-MOST_LINES:]
+            except (Refused, Missing):
+                raise
+            except AssistantError as error:
+                messages.error(request, page_text(error))
+        shown: HttpResponse = self.get(request, **numbers)
+        return shown
+
+    def exchange(self, asked: Row) -> Row:
+        """Return a line with its answers; raises AssistantError."""
+        sides = []
+        for profile in dict.fromkeys(filter(None, (asked["first"], asked["second"]))):
+            said = [side for one in asked["talk"] for side in one["sides"]]
+            before = [line for one in said if one["profile"] == profile for line in one["lines"]]
+            who = self.who["id"], self.request.user.pk, self.reader
+            side = Side(*who, profile, asked["line"], asked["whisper"], before)
+            sides.append(game.ask(answer_of, side, wait_s=MOST_WAIT_S))
+        return {"line": page_text(asked["line"]), "whispered": asked["whisper"], "sides": sides}
+
+    def get_context_data(self, **values: Any) -> Row:
+        """Return the values of the template."""
+        talk, form = self.talk if self.form else [], self.form
+        if form is None or form.is_valid():
+            asked = form.cleaned_data if form else {"first": game.ask(profile_of, self.who["id"])}
+            kept = {name: asked.get(name) for name in ("first", "second", "whisper")}
+            kept["talk"] = signing.dumps(talk, salt=SALT, compress=True)
+            form = TrialForm(initial=kept, profiles=sorted(services().profiles))
+        return super().get_context_data(talk=talk, trial_form=form, **values)
+
+
+def profile_of(assistant: int) -> str:
+    """Return the name of a character's profile, on the reactor's thread."""
+    return str(find_script(assistant).mind.settings.profile.name)
+
+
+@inlineCallbacks
+def answer_of(side: Side) -> Steps[Row]:
+    """Ask a model on the reactor's thread; fires with what it would say and do.
+
+    Fails with AssistantError.
+    """
+    script = find_script(side.assistant)
+    editor_of(script.character, side.account)  # raises Refused
+    speakers = characters_of(AccountDB.objects.get(id=side.account))
+    if not speakers:
+        raise Refused("Your account has no character who could say a line.")
+    mind = script.mind
+    config, profile = mind.settings.beside(side.profile)
+    kind = WHISPER if side.whispered else SAY
+    heard = hear_typed(script.character, config, speakers[0], kind, side.line)
+    ensure_answered(mind.who.name, heard)
+    around = as_drafted(mind.around, config, profile, mind.who.persona, mind.who.persona_authors)
+    found: DryRun = yield mind.dry_run(around, heard, before=side.before)
+    return {**shown_run(found, side), "model": page_text(f"{profile.name}:{profile.model}", 80)}
+
+
+def shown_run(found: DryRun, side: Side) -> Row:
+    """Return a dry turn as the template takes it."""
+    costs = [step.cost for step in found.steps]
+    problem = found.problem and side.reader.show(ERRORS, found.problem, "a model error")
+    return {
+        "profile": side.profile,
+        "lines": found.lines,
+        "acts": [
+            {
+                "name": page_text(one.call.name, 40),
+                "text": " ".join(filter(None, map(page_text, call_words(one.call.arguments)))),
+                "refused": "" if one.would_be_tried else page_text(one.result.text, 300),
+            }
+            for step in found.steps
+            for one in step.calls
+        ],
+        "problem": page_text(problem),
+        "fallback": not (found.ended or found.problem),
+        "took_s": sum(cost.duration_ms for cost in costs) / 1000,
+        "tokens": sum(cost.estimated_tokens or 0 for cost in costs),
+    }

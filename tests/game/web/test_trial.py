@@ -1,0 +1,74 @@
+"""A trial talk on a page: two models side by side, with nothing done, stored or heard."""
+
+import pytest
+
+from evennia_ai.models import Event, Message, Turn
+from tests.game.web.conftest import Browser
+from tests.scripted import call
+
+
+@pytest.fixture
+def trial(mira):
+    return f"{mira.assistant.id}/trial/"
+
+
+@pytest.fixture
+def page(builder):
+    return Browser(builder)
+
+
+def stored():
+    return [model.objects.count() for model in (Event, Message, Turn)]
+
+
+def talk_in(reply):
+    """The signed talk that a page carries on."""
+    return reply.context["trial_form"].initial["talk"]
+
+
+def test_two_models_answer_and_nothing_happens(game, ann, mira, page, trial):
+    before = stored()
+    game.model.add(call("say", text="Stew, love."), call("say", text="Bread."))
+    reply = page.post(trial, line="Mira, what is there to eat?", first="default", second="offline")
+    (one,) = reply.context["talk"]
+    first, second = one["sides"]
+    assert [side["acts"][0]["text"] for side in (first, second)] == ["Stew, love.", "Bread."]
+    assert first["model"].startswith("default:") and second["model"].startswith("offline:")
+    assert "Stew, love." in reply.content.decode()
+    assert stored() == before
+    assert "Stew" not in str(ann.heard)
+
+
+def test_a_talk_goes_on_with_what_was_said_in_it(game, mira, page, trial):
+    game.model.add(call("say", text="A pleasure, Karl."))
+    reply = page.post(trial, line="Mira, I am Karl.", first="default", second="")
+    game.model.add(call("say", text="You are Karl."))
+    reply = page.post(trial, line="Mira, who am I?", first="default", talk=talk_in(reply))
+    assert [one["line"] for one in reply.context["talk"]] == ["Mira, I am Karl.", "Mira, who am I?"]
+    prompt = str(game.model.requests[-1].messages)
+    assert "I am Karl." in prompt and "A pleasure, Karl." in prompt and "rehearsal" not in prompt
+    assert page.get(trial).context["talk"] == []
+
+
+def test_a_talk_that_the_page_did_not_sign_is_none(game, page, trial):
+    game.model.add(call("say", text="Who?"))
+    reply = page.post(trial, line="Mira, who am I?", first="default", talk="[1]:forged")
+    assert len(reply.context["talk"]) == 1
+
+
+def test_what_cannot_be_asked_is_told(game, ann, mira, page, trial, settings):
+    reply = page.post(trial, line="Nice weather.", first="default")
+    assert "is not addressed to it" in reply.content.decode() and not reply.context["talk"]
+    mira.assistant.mind.is_dry_running = True
+    reply = page.post(trial, line="Mira, hello.", first="default")
+    assert "A dry run of Mira is in progress" in reply.content.decode()
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "WEB_ACTS": False}
+    assert page.post(trial, line="Mira, hello.", first="default").status_code == 403
+
+
+def test_players_and_builders_who_may_not_edit_it_are_refused(game, ann, mira, tavern, trial):
+    stranger = game.player("Zed", tavern, permissions=["Builder"])
+    mira.locks.add("edit:perm(Admin)")
+    assert Browser(stranger).post(trial, line="Mira, hi.", first="default").status_code == 403
+    assert Browser(ann).get(trial).status_code == 403
+    assert not game.model.requests
