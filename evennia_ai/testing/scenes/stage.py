@@ -16,7 +16,6 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ConfigError, NothingDone
 from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.settings import game_setting
-from evennia_ai.store.attributes import own_settings
 from evennia_ai.messages import (
     EMOTE,
     OWN_RESULTS,
@@ -38,7 +37,7 @@ from evennia_ai.policy.scenes.format import Line, Scene
 from evennia_ai.policy.scenes.results import Spoken
 from evennia_ai.ports import Gateway, ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
-from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute
+from evennia_ai.store.attributes import SCRIPT_KEY, own_settings, read_attribute
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
 from evennia_ai.testing.memory_services import StandInServices
 from evennia_ai.testing.minds import MemoryMind
