@@ -72,6 +72,7 @@ class LoreIndex:
         self._texts: dict[str, None] = {}
         self._chances: dict[tuple[str, ...], Chance] = {}
         self._chance_vectors: list[Any] = []
+        load_needs()  # now, so that no line waits for them (50 ms)
 
     @inlineCallbacks
     def prepare(
