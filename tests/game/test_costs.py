@@ -7,6 +7,7 @@ from evennia_ai.ports import ModelCallRecord
 from evennia_ai.store.usage import PROFILE, uses_by
 from tests.game import costs_scene as scene
 from tests.game.costs_scene import USAGE, go_back, limit, rows_of
+from tests.game.forgetting_scene import forget
 from tests.game.test_tables import BIG, LONG, WIDE, columns_of
 
 profiles, talk = scene.profiles, scene.talk
@@ -122,7 +123,5 @@ def test_long_lists_have_pages_and_fit(game, admin, mira, tavern):
 def test_forgetting_a_player_leaves_the_costs(game, talk, ann, admin):
     talk()
     before = admin.told("aicost")
-    ann.do("forgetme")
-    ann.do("yes")
-    game.run(1)
+    forget(ann)
     assert admin.told("aicost") == before

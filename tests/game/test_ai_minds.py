@@ -1,0 +1,188 @@
+"""What minds know survives a rebuild of the world, and tells nobody another's secrets."""
+
+import gzip
+import io
+import json
+import stat
+
+import pytest
+from django.core.management import CommandError, call_command
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evennia_ai.management import uninstall
+from evennia_ai.management.mind_files import LOGS, NOBODY, renamed
+from evennia_ai.models import Message
+from tests.game.forgetting_scene import forget
+from tests.scripted import call
+
+SECRET, NAME = "the silver lies in the well", "Marigold"
+
+
+def run(*arguments):
+    out = io.StringIO()
+    call_command("ai_minds", *map(str, arguments), stdout=out)
+    return out.getvalue()
+
+
+def counts():
+    return [model.objects.count() for model in LOGS]
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.setattr(uninstall, "is_running", lambda: False)
+    return tmp_path / "minds.gz"
+
+
+@pytest.fixture
+def lived(game, mira, ann):
+    """Mira, who heard Ann aloud and in confidence, and wrote both down."""
+    game.model.add(call("say", text="A fine name."))
+    ann.do(f"say Mira, my horse is called {NAME}")
+    game.run(2)
+    game.model.add(call("whisper", target="Ann", text="I keep that."))
+    ann.do(f"whisper Mira = {SECRET}")
+    game.run(2)
+    mira.journal.add(f"Ann's horse is {NAME}.", source_entity=ann.dbref)
+    mira.journal.add(f"Ann says that {SECRET}.", audience=[ann.dbref], speakers=[ann.dbref])
+    mira.ai_profiles.observe(ann.dbref, "She limps.")
+    mira.assistant.db.max_hops = 2
+    return mira
+
+
+@pytest.fixture
+def rebuild(game, lived, ann):
+    """Return a function that wipes the world, and builds it again with another Mira."""
+
+    def wipe(with_account=True):
+        lived.assistant.delete()
+        for one in (lived, ann.character):
+            one.delete()
+        if with_account:  # a deleted one would close its session
+            ann.account.username = "gone"
+            ann.account.save()
+        assert not any(counts())
+        new = game.assistant("Mira", game.room())
+        assert new.dbref != lived.dbref
+        return new
+
+    return wipe
+
+
+def loaded(game, mira, file, *options):
+    """Load a file, and start the game again."""
+    told = run("load", file, *options)
+    game.next_process(mira.assistant)
+    return told
+
+
+def prompt(game, who):
+    """What Mira's model reads when somebody asks."""
+    game.model.add(call("say", text="Let me think."))
+    who.do("say Mira, what is my horse called, and where does the silver lie?")
+    game.run(2)
+    return json.dumps(game.model.requests[-1].messages)
+
+
+def test_a_mind_moves_and_a_stranger_of_the_same_name_is_told_no_secret(game, rebuild, file):
+    assert "Mira: saved" in run("save", file)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    before = counts()
+    mira = rebuild()
+    told = loaded(game, mira, file)
+    assert "Mira: loaded" in told and f"Ann (#{NOBODY // 1000}" in told
+    assert counts() == before and mira.assistant.config.max_hops == 2
+    stranger = game.player("Ann", mira.location)
+    read = prompt(game, stranger)
+    assert NAME in read and SECRET not in read
+
+
+def test_who_is_matched_later_has_all_back_and_can_be_forgotten(game, rebuild, file):
+    run("save", file)
+    mira = rebuild()
+    number = loaded(game, mira, file).partition("Ann (")[2].partition(")")[0]
+    ann = game.player("Ann", mira.location)
+    assert f"{number} is {ann.dbref} now" in run("match", number, ann.dbref)
+    game.next_process(mira.assistant)
+    assert SECRET in prompt(game, ann)
+    ann.do("aboutme")
+    assert SECRET in " ".join(ann.heard())
+    forget(ann)
+    assert not Message.objects.filter(content__contains=SECRET).exists()
+    assert SECRET not in str(mira.journal.all())
+
+
+def test_an_account_that_was_kept_finds_its_words(game, ann, rebuild, file):
+    run("save", file)
+    mira = rebuild(with_account=False)
+    again = game.player("Ben", mira.location)
+    again.character.key = "Ann"
+    again.character.locks.add(f"puppet:pid({ann.account.id})")
+    assert "Found here: 2 of 2" in loaded(game, mira, file)
+    assert SECRET in prompt(game, again)
+
+
+@pytest.mark.parametrize("option", ["--players-by-name", "--map=ann={}"])
+def test_an_admin_may_say_who_is_who(game, rebuild, file, option):
+    run("save", file)
+    mira = rebuild()
+    ann = game.player("Ann", mira.location)
+    loaded(game, mira, file, option.format(ann.dbref))
+    assert SECRET in prompt(game, ann)
+
+
+def test_nothing_is_loaded_twice_or_over_a_history(game, ann, rebuild, file):
+    run("save", file)
+    assert "its mind is here already" in run("load", file)
+    mira = rebuild()
+    assert "Nothing was changed." in run("load", file, "--dry-run") and not any(counts())
+    game.model.add(call("say", text="Good day."))
+    game.player("Ben", mira.location).do("say Mira, good day")
+    game.run(2)
+    before = counts()
+    assert "it has lived here already" in run("load", file)
+    assert counts() == before
+
+
+def test_a_file_that_is_not_whole_or_exists_is_refused(lived, file, tmp_path):
+    run("save", file)
+    with pytest.raises(CommandError, match="exists"):
+        run("save", file)
+    with pytest.raises(CommandError, match="No character with an assistant is called 'odo'"):
+        run("save", tmp_path / "other.gz", "Odo")
+    lines = gzip.decompress(file.read_bytes()).splitlines(keepends=True)
+    file.write_bytes(gzip.compress(b"".join(lines[:-1])))
+    with pytest.raises(CommandError, match="ends too early"):
+        run("load", file)
+    file.write_bytes(b"words")
+    with pytest.raises(CommandError, match="is no whole file of minds"):
+        run("load", file)
+    with pytest.raises(CommandError, match="'Ann' is no number"):
+        run("load", file, "--map", "Ann=Ann")
+
+
+def test_the_game_must_not_run(lived, file, monkeypatch):
+    run("save", file)
+    monkeypatch.setattr(uninstall, "is_running", lambda: True)
+    with pytest.raises(CommandError, match="evennia stop"):
+        run("load", file)
+
+
+NUMBER = st.integers(1, 99).map("#{}".format)
+
+
+@given(st.lists(NUMBER, min_size=1), st.sampled_from([" ", ",", ", "]), st.text("ab #.!"))
+def test_numbers_are_renamed_and_words_are_not(numbers, between, words):
+    def rename(dbref):
+        return f"#{int(dbref[1:]) + 100}"
+
+    new = [rename(one) for one in numbers]
+    value = {
+        "who": numbers,
+        between.join(numbers): f" {between.join(numbers)} ",
+        "says": f"x{words}",
+    }
+    assert renamed(value, rename) == {
+        "who": new, between.join(new): f" {between.join(new)} ", "says": f"x{words}",
+    }  # fmt: skip
