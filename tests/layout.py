@@ -82,7 +82,12 @@ ROOMS = (
         EDGE,
         "stand-ins that ship, for this suite and a game's own; scenes to test characters",
     ),
-    Room("management", 11, EDGE, "Evennia's command line: uninstalling, tests of characters, minds in files"),
+    Room(
+        "management",
+        11,
+        EDGE,
+        "Evennia's command line: uninstalling, tests of characters, minds in files",
+    ),
 )
 FLOOR = {room.name: room.floor for room in ROOMS}
 # Parts of an edge room that the engine's rule holds for all the same.
