@@ -274,7 +274,7 @@ def _exits(view: View, text: str, topic: str) -> str:
     names = [exit_parts(name)[0] for name in view.situation.exits]
     if topic and not found:
         ways = view.listing("exits", "exits_none", names, "exits")
-        return view.known(text, ("self", "lore", "seen")) or f"{view.phrase('way_to')} {ways}"
+        return view.known(text, ("self", "lore")) or f"{view.phrase('way_to')} {ways}"
     if not topic:
         return view.listing("exits", "exits_none", names, "exits")
     name, leads = exit_parts(found)

@@ -41,6 +41,7 @@ SURE = 0.8  # share of a line's words that an answer of another kind than asked 
 AS_GOOD = 0.8  # share of the best score that is good enough if the best was said
 KNOWN = ("self", "want", "never", "lore", "seen", "note")
 MOST_OFFERED = 2
+OWN = frozenset({"wares", "task"})  # topics that a persona alone may tell of
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
 SLOT = re.compile(r"\{(\w+)\}")
 
@@ -262,11 +263,11 @@ class View:
         if self.language is not self.character.language:
             return ""
         titles = [_mid_sentence(split_lore(entry)[0]) for entry in self.scene.lore]
-        texts = [passage.text for passage in self.of(("self", "lore"))]
         labels = [
             one.label
             for one in self.language.intents
-            if one.label and one.tells and any(map(one.tells.search, texts))
+            for known in [self.of(("self", "lore") if one.key in OWN else ("lore",))]
+            if one.label and one.tells and any(one.tells.search(it.text) for it in known)
         ]
         recent = "\n".join(self.recent).lower()
         every = filter(None, dict.fromkeys([*labels, *titles]))
