@@ -3,6 +3,7 @@
 import pytest
 
 from evennia_ai.models import Event, Message
+from tests.llm.endpoint_neighbours import SPELLED as NEIGHBOURS
 from tests.scripted import call
 
 CODED = ("|r", "|n", "|g", "|5", "|l", "||")
@@ -12,6 +13,7 @@ SPELLED = {
     "|500Quill |#00ff00Red|n": "Quill Red",
     "|lclook|ltQuill Red|le": "Quill Red",
     "|rQuill||Red|n": "Quill|Red",
+    **dict(NEIGHBOURS.values()),
 }
 
 
@@ -20,7 +22,13 @@ def said_by(character):
     return [call["function"]["arguments"] for row in rows for call in row.tool_calls]
 
 
-@pytest.mark.parametrize("key", SPELLED)
+FAILS = "|luhttp://x.y|ltQuill Red|le"  # until it is mended
+MARKED = [
+    pytest.param(key, marks=[pytest.mark.xfail(strict=True)] * (key == FAILS)) for key in SPELLED
+]
+
+
+@pytest.mark.parametrize("key", MARKED)
 def test_a_character_is_called_what_people_read(game, tavern, ann, bob, key):
     quill, name = game.assistant(key, tavern, persona="You are a scribe."), SPELLED[key]
     game.model.add(call("say", text=f"{name}: Good evening."))
