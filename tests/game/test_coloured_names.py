@@ -22,13 +22,7 @@ def said_by(character):
     return [call["function"]["arguments"] for row in rows for call in row.tool_calls]
 
 
-FAILS = "|luhttp://x.y|ltQuill Red|le"  # until it is mended
-MARKED = [
-    pytest.param(key, marks=[pytest.mark.xfail(strict=True)] * (key == FAILS)) for key in SPELLED
-]
-
-
-@pytest.mark.parametrize("key", MARKED)
+@pytest.mark.parametrize("key", SPELLED)
 def test_a_character_is_called_what_people_read(game, tavern, ann, bob, key):
     quill, name = game.assistant(key, tavern, persona="You are a scribe."), SPELLED[key]
     game.model.add(call("say", text=f"{name}: Good evening."))

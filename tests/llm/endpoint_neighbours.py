@@ -214,21 +214,21 @@ SPEECH = {
     (UNTAGGED, "Mistral: a part thinking in the content (vercel/ai#13703)"): {
         "content": [{"type": "thinking", "thinking": [{"type": "text", "text": "R."}]},
                     {"type": "text", "text": WORDS}]},
+    (PLACES, "a Responses gateway: words in its output"): {
+        "content": [{"type": "reasoning", "summary": []},
+                    {"type": "message", "content": [{"type": "output_text", "text": WORDS}]}]},
     (UNTAGGED, "Databricks: a part reasoning in the content"): {
         "content": [{"type": "reasoning", "summary": [{"type": "summary_text", "text": "R."}]},
                     {"type": "text", "text": WORDS}]},
 }  # fmt: skip
 # Finish reasons behind a call that was cut off: it must not run.
 ENDS = {
-    (CUT, "GLM, Claude: model_context_window_exceeded"): "model_context_window_exceeded",
     (CUT, "LM Studio: maxPredictedTokensReached"): "maxPredictedTokensReached",
-    (CUT, "LM Studio: contextLengthReached"): "contextLengthReached",
     (CUT, "SGLang: an object"): {"type": "length", "length": 512},
     (CUT, "llama.cpp: limit"): "limit",
     (CUT, "MLX: max_new_tokens"): "max_new_tokens",
     (CUT, "Cohere: ERROR_LIMIT"): "ERROR_LIMIT",
     (CUT, "a gateway: length_limit"): "length_limit",
-    (CUT, "a gateway: context_length_exceeded"): "context_length_exceeded",
     (CUT, "Bedrock: max_tokens_reached"): "max_tokens_reached",
 }
 TALK = "Good evening, Ann. Come in and"
@@ -310,6 +310,15 @@ FAILED = {
     (OVERFLOWS, "Bedrock, not one: a minute's tokens"): (
         429, {"message": "Too many tokens, please wait before trying again."},
         ProviderUnavailable),
+    (CUT, "GLM, Claude: the window is full"): (
+        200, {"choices": [{"message": {"content": "Good ev"},
+                           "finish_reason": "model_context_window_exceeded"}]}, ContextOverflow),
+    (CUT, "LM Studio: contextLengthReached"): (
+        200, {"choices": [{"message": {"content": "Good ev"},
+                           "finish_reason": "contextLengthReached"}]}, ContextOverflow),
+    (CUT, "a gateway: context_length_exceeded"): (
+        200, {"choices": [{"message": {"content": "Good ev"},
+                           "finish_reason": "context_length_exceeded"}]}, ContextOverflow),
     (MINUTE, "Moonshot, not one: no balance"): (
         429, {"error": {"type": "exceeded_current_quota_error", "message":
                         "Your account is suspended, please check your plan and billing details"}},
@@ -347,7 +356,7 @@ WAITS = {
              code="429"), (), 2.0),
     (MINUTE, "Azure: retry-after-ms"): (told("slow down"), ["retry-after-ms: 2000"], 2.0),
     (MINUTE, "Azure: x-ratelimit-reset-tokens alone (openai/openai-python#937)"): (
-        told("slow down"), ["x-ratelimit-reset-tokens: 2"], 2.0),
+        told("slow down"), ["x-ratelimit-reset-tokens: 2"], None),
     (MINUTE, "a proxy: two waits in one header"): (told("slow down"), ["Retry-After: 2, 2"], 2.0),
     (MINUTE, "Mistral: capacity of the tier"): (
         {"object": "error", "message": "Service tier capacity exceeded for this model.",
@@ -433,5 +442,4 @@ SPELLED = {
     (COLOURS, "Evennia: greys and true colours"): ("|=mQuill|n |[#102030Red|n", "Quill Red"),
     (COLOURS, "Evennia: a space as a code"): ("Quill|_Red", "Quill Red"),
     (COLOURS, "a client: raw ANSI"): ("\x1b[1;31mQuill\x1b[0m Red", "Quill Red"),
-    (COLOURS, "Evennia: a link to a page"): ("|luhttp://x.y|ltQuill Red|le", "Quill Red"),
 }

@@ -1,15 +1,22 @@
 """Neighbours of what servers really send, whole and streamed; `endpoint_neighbours` has them."""
 
+import asyncio
 import json
+from itertools import count
 
 import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.llm.endpoints import find_endpoint
+from evennia_ai.llm.openai_stream import read_body
+from evennia_ai.llm.reply_body import ReplyBody
+from evennia_ai.policy.replies.reply_reader import reply_reader
+from evennia_ai.policy.request_forms.form import Asked
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.policy.tokens import UsageReport, is_silently_truncated
-from tests.llm.endpoint_cases import cut_call, delta, done, events, message
+from tests.llm.conftest import TOOLS
+from tests.llm.endpoint_cases import STREAMS, UNSTEADY, cut_call, delta, done, events, message
 from tests.llm.endpoint_neighbours import (
     ADDRESSES,
     AYE,
@@ -24,80 +31,14 @@ from tests.llm.endpoint_neighbours import (
     WORDS,
 )
 
-FAILS = {  # until the way to models is mended
-    "interleaved calls: Plexus: every index 0, ids tell them apart (mcowger/plexus#691)",
-    "interleaved calls: DashScope: each chunk has all so far (QwenLM/Qwen-Agent#943)",
-    "interleaved calls: Gemini by a gateway: a name in pieces (continuedev/continue#5849)",
-    "index missing or unsteady: a PHP gateway: indices as floats",
-    "index missing or unsteady: a Bedrock gateway: the second call's parts at index 0",
-    "index missing or unsteady: Ollama 0.4: no index, whole calls, one id for both",
-    "events that are no object: Ollama: lines of JSON without data:",
-    "events that are no object: a proxy: two events on one line",
-    "events that are no object: Gemini: a list of chunks",
-    "events that are no object: a Spring gateway: indented lines and a quoted end",
-    "answer split over choices: a PHP gateway: choices as one object",
-    "answer split over choices: Vertex: two candidates with the same call",
-    "native calls spelled loosely: OpenAI: multi_tool_use.parallel",
-    "native calls spelled loosely: Qwen3.5-Flash: line ends spelled out (OpenHands/software-agent-sdk#2488)",  # noqa: E501
-    "native calls spelled loosely: Gemma: the schema's properties around",
-    "native calls spelled loosely: Llama 4: its own name around",
-    "native calls spelled loosely: Qwen3-Coder: its own form as arguments",
-    "calls in other places: Databricks: a part tool_use in the content",
-    "calls in other places: Bedrock: a part toolUse",
-    "calls in other places: Gemini: a part functionCall",
-    "calls in other places: a PHP gateway: tool_calls with keys",
-    "calls in other places: LM Studio: tool_calls as text",
-    "calls in other places: OpenAI: a custom tool",
-    "calls in other places: Xinference: a list in a list",
-    "calls in other places: Cohere and Ollama: the message on top",
-    "calls in other places: a Responses gateway: output",
-    "reasoning without its opening tag: OpenThinker: its end mark",
-    "reasoning without its opening tag: MedGemma: an unused token",
-    "reasoning without its opening tag: ERNIE: a response tag behind",
-    "reasoning without its opening tag: gpt-oss: its channels",
-    "reasoning without its opening tag: a web front: the tag escaped",
-    "cut off under another name: GLM, Claude: model_context_window_exceeded",
-    "cut off under another name: LM Studio: maxPredictedTokensReached",
-    "cut off under another name: LM Studio: contextLengthReached",
-    "cut off under another name: llama.cpp: limit",
-    "cut off under another name: Cohere: ERROR_LIMIT",
-    "cut off under another name: a gateway: length_limit",
-    "cut off under another name: a gateway: context_length_exceeded",
-    "cut off under another name: Bedrock: max_tokens_reached",
-    "failure inside a success: Gemini: MALFORMED_FUNCTION_CALL",
-    "failure inside a success: Qianfan: error_code",
-    "overflow in other words: Spark",
-    "overflow in other words: MLX",
-    "a minute's limit worded as a quota: Gemini by LiteLLM: JSON in a text",
-    "a minute's limit worded as a quota: Vertex: online prediction",
-    "a minute's limit worded as a quota: Azure: x-ratelimit-reset-tokens alone (openai/openai-python#937)",  # noqa: E501
-    "an address with parts: .env: quotes around",
-    "an address with parts: a mail: angle brackets around",
-    "an address with parts: Ollama: another path pasted",
-    "an address with parts: vLLM: the old path",
-    "an address with parts: a gateway: slashes too many, an empty query",
-    "usage in other places: a gateway: in the delta",
-    "usage in other places: a gateway: in the message",
-    "usage in other places: Cohere: tokens",
-    "usage in other places: Gemini: usageMetadata",
-    "usage in other places: Ollama: eval_count",
-    "usage in other places: llama.cpp: timings alone",
-    "usage in other places: Bedrock: inputTokens",
-    "usage without the cached part: Ollama: nothing told (window of 12?)",
-    "usage without the cached part: LiteLLM: a zero in one place, the count in another",
-    "usage without the cached part: Bedrock: cacheReadInputTokens",
-}
-
 
 def rows(table, *ways):
     """Return each row of a table, in each of some ways."""
     made = []
     for (kind, name), row in table.items():
         for way in ways or ("",):
-            title = f"{kind}: {name}"
-            marks = [pytest.mark.xfail(strict=True)] * (title in FAILS)
-            title += way and f", {way}"
-            made.append(pytest.param(row, *([way] if way else []), id=title, marks=marks))
+            title = f"{kind}: {name}" + (way and f", {way}")
+            made.append(pytest.param(row, *([way] if way else []), id=title))
     return made
 
 
@@ -130,15 +71,19 @@ def test_each_call_is_found_once(ask, row, way):
     assert early == list(reply.tool_calls[: len(early)])
 
 
+def speech_body(row, way):
+    """Return a row of `SPEECH` as the bytes of an answer."""
+    fields = row if isinstance(row, dict) else {"content": "".join(row)}
+    if way == "whole":
+        return message(**fields)
+    deltas = [row] if isinstance(row, dict) else [{"content": piece} for piece in row]
+    return events(*(delta(**each) for each in deltas), delta("stop"))
+
+
 @pytest.mark.parametrize("form", ["text", "tools"])
 @pytest.mark.parametrize(("row", "way"), rows(SPEECH, "whole", "streamed"))
 def test_nothing_but_the_answer_is_spoken(ask, row, way, form):
-    fields = row if isinstance(row, dict) else {"content": "".join(row)}
-    body = message(**fields)
-    if way == "streamed":
-        deltas = [row] if isinstance(row, dict) else [{"content": piece} for piece in row]
-        body = events(*(delta(**each) for each in deltas), delta("stop"))
-    reply, early = ask(body, form=form, streamed=way == "streamed")
+    reply, early = ask(speech_body(row, way), form=form, streamed=way == "streamed")
     assert spoken(reply) == WORDS
     assert early == list(reply.tool_calls[: len(early)])
 
@@ -202,3 +147,36 @@ def test_nobody_is_told_of_a_cut_prompt_that_was_cached(ask, row):
     if reply.usage is not None:
         report = UsageReport(551, reply.usage.prompt_tokens, reply.usage.cached_tokens)
         assert not is_silently_truncated(report, before)
+
+
+STREAMED = {
+    **{("known", name): events(*row) for name, row in (STREAMS | UNSTEADY).items()},
+    **{key: body_of(row, "in one chunk") for key, (row, _right) in CALLS.items()},
+    **{key: speech_body(row, "streamed") for key, row in SPEECH.items()},
+}
+
+
+@pytest.mark.parametrize("text", rows(STREAMED))
+def test_a_stream_reads_the_same_wherever_it_is_cut(text):
+    data = text.encode()
+
+    async def read(*pieces):
+        """Return what runs of a body that comes in pieces, and whether it ran early."""
+
+        async def arriving():
+            for piece in pieces:
+                yield piece
+
+        early, body, reader = [], ReplyBody(), reply_reader("tools", Asked(TOOLS))
+        await read_body(arriving(), body, lambda delta: early.extend(reader.hear(delta)), list)
+        reply = reader.finish(body.reply(map("made{}".format, count(1)).__next__))
+        assert early == list(reply.tool_calls[: len(early)])
+        return done(reply), reply.content
+
+    async def read_all():
+        whole = await read(data)
+        assert await read(*(data[at : at + 1] for at in range(len(data)))) == whole
+        for cut in range(1, len(data)):
+            assert await read(data[:cut], data[cut:]) == whole
+
+    asyncio.run(read_all())
