@@ -15,8 +15,8 @@ from evennia_ai.errors import ProviderMisconfigured
 from evennia_ai.policy.secrecy import mask_key, shown_address
 
 OPENAI_ADDRESS = "https://api.openai.com/v1"
-COMPLETIONS = "/chat/completions"
-UNSEEN = " \t\r\n\xa0\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"  # copied with an address
+PAGES = ("/chat/completions", "/completions", "/models")  # of an endpoint
+AROUND = " \t\r\n\xa0\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\"'`<>"  # copied with an address
 CHARACTER = "{character}"
 
 
@@ -57,7 +57,7 @@ def find_endpoint(profile: ModelProfile, environ: Mapping[str, str]) -> Endpoint
         raise ProviderMisconfigured(
             f"The profile '{profile.name}' has neither a base_url nor an api_key_env."
         )
-    return read_address((profile.base_url or OPENAI_ADDRESS).strip(UNSEEN), key, profile)
+    return read_address((profile.base_url or OPENAI_ADDRESS).strip(AROUND), key, profile)
 
 
 def read_address(address: str, key: str, profile: ModelProfile) -> Endpoint:
@@ -76,7 +76,8 @@ def read_address(address: str, key: str, profile: ModelProfile) -> Endpoint:
             "http://localhost:11434/v1 or https://api.openai.com/v1."
         )
     user, _, host = parts.netloc.rpartition("@")
-    path = parts.path.rstrip("/").removesuffix(COMPLETIONS)
+    path = "".join(f"/{name}" for name in parts.path.split("/") if name)
+    path = next((path.removesuffix(page) for page in PAGES if path.endswith(page)), path)
     headers = (("Authorization", basic_login(user)),) if user else ()
     base_url = urlunsplit((parts.scheme, host, path, "", ""))
     return Endpoint(base_url, key, tuple(parse_qsl(parts.query, keep_blank_values=True)), headers)

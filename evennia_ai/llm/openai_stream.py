@@ -1,18 +1,18 @@
 """Chat completions as they arrive: whole, or streamed as server-sent events.
 
-The SDK's decoder reads the events. Whether a body is streamed is seen from its first bytes: servers
-stream unasked, and answer whole where a stream was asked for.
+Whether a body is streamed is seen from its first bytes: servers stream unasked, and answer whole
+where a stream was asked for.
 """
 
 from __future__ import annotations
 
 import asyncio
-import importlib
 import re
 from codecs import getincrementaldecoder
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
+from io import IncrementalNewlineDecoder
 from typing import Any, TypeVar
 
 from twisted.logger import Logger
@@ -111,26 +111,40 @@ async def read_body(
     if not EVENTS.match(head):
         body.add_whole(head + b"".join([piece async for piece in pieces]))
         return
-    decoder = importlib.import_module("openai._streaming").SSEDecoder()
-    async with aclosing(decoder.aiter_bytes(readable(head, pieces))) as events:
-        async for event in events:
-            if event.data.startswith("{"):
+    async with aclosing(events_in(head, pieces)) as events:
+        async for name, data in events:
+            if data.startswith("{"):
                 on_event()
-            for delta in body.hear(event.event, event.data):
+            for delta in body.hear(name, data):
                 on_delta = pass_on(delta, on_delta)
             if body.done:
                 await drain(pieces)
                 break
 
 
-async def readable(head: bytes, pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes]:
-    """Yield a body without byte-order mark and broken characters, and with the end of its last
-    event, which some servers omit."""
-    decoder = getincrementaldecoder("utf-8-sig")("replace")
-    yield decoder.decode(head).encode()
-    async for piece in pieces:
-        yield decoder.decode(piece).encode()
-    yield decoder.decode(b"", final=True).encode() + b"\n\n"
+async def events_in(head: bytes, pieces: AsyncIterator[bytes]) -> AsyncGenerator[tuple[str, str]]:
+    """Yield the name and the data of each event of a body that begins with ``head``.
+
+    Lines may end in any way and be indented; the empty line behind the last event may be missing.
+    """
+    text = IncrementalNewlineDecoder(getincrementaldecoder("utf-8-sig")("replace"), translate=True)
+    name, data, rest = "", list[str](), text.decode(head)
+    while True:
+        *lines, rest = rest.split("\n")
+        for line in map(str.strip, lines):
+            field, _, value = line.partition(":")
+            if field == "data":
+                data.append(value.strip())
+            elif field == "event":
+                name = value.strip()
+            elif not line:
+                yield name, "\n".join(data)
+                name, data = "", []
+        piece = await anext(pieces, None)
+        if piece is None:
+            break
+        rest += text.decode(piece)
+    yield name, "\n".join([*data, rest.strip()])
 
 
 def pass_on(delta: Delta, listener: OnDelta | None) -> OnDelta | None:

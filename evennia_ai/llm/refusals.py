@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
@@ -18,10 +18,10 @@ from evennia_ai.errors import (
     QuotaExhausted,
 )
 from evennia_ai.llm.endpoints import Endpoint
-from evennia_ai.llm.reply_body import as_dict
 from evennia_ai.policy.failures import Meaning, Said, meaning_of, told_window
 from evennia_ai.policy.limits.retry import LOADING_CODE, asked_wait_s
 from evennia_ai.policy.secrecy import hide_secrets, quote_without
+from evennia_ai.policy.texts import as_dict
 
 MAX_SHOWN_CHARS = 300
 MAX_WORDS_CHARS = 4_000
@@ -31,7 +31,7 @@ STATUS_NUMBER = re.compile(r"[1-5]\d\d")
 FAILED_STATUS = re.compile(r"[45]\d\d")
 # Some servers return the request inside the error's body, so only these fields are read.
 ERROR_TEXT_FIELDS = frozenset(
-    "error errors message msg detail details code type status reason title raw metadata "
+    "error errors error_msg message msg detail details code type status reason title raw metadata "
     "retryDelay".split()
 )
 ERROR_CODE_FIELDS = ("code", "status", "type")
@@ -89,23 +89,10 @@ def read_refusal(
     """
     named = (str(as_dict(error).get(name)) for name in ("code", "status"))
     status = status or next((int(code) for code in named if FAILED_STATUS.fullmatch(code)), 0)
-    words = "\n".join(find_words(error))[:MAX_WORDS_CHARS]
+    words = "\n".join(texts_in(error, ERROR_TEXT_FIELDS))[:MAX_WORDS_CHARS]
     code = shown_error(find_code(error), key)[:MAX_CODE_CHARS]
     wait_s = asked_wait_s(headers, now, words)
     return Refusal(words, status, code, wait_s, shown_error(error, key))
-
-
-def find_words(body: object, depth: int = 0) -> Iterator[str]:
-    """Yield every text in the known error fields of a body."""
-    if isinstance(body, str):
-        yield body
-    elif isinstance(body, list) and depth < MAX_DEPTH:
-        for item in body:
-            yield from find_words(item, depth + 1)
-    elif isinstance(body, dict) and depth < MAX_DEPTH:
-        for name, value in body.items():
-            if name in ERROR_TEXT_FIELDS:
-                yield from find_words(value, depth + 1)
 
 
 def find_code(error: object) -> str:
@@ -163,16 +150,17 @@ def shown_key(profile: ModelProfile, endpoint: Endpoint) -> str:
     return f"requires a key, and the profile '{profile.name}' has no api_key_env"
 
 
-def texts_in(value: object) -> Iterator[str]:
-    """Yield every text in JSON data, without the names of its fields."""
+def texts_in(value: object, names: Collection[str] = (), depth: int = 0) -> Iterator[str]:
+    """Yield every text in JSON data; with ``names`` only those in fields of these names."""
+    inner: Iterable[object] = ()
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from texts_in(inner)
+        inner = (one for name, one in value.items() if name in names or not names)
     elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from texts_in(inner)
+        inner = value
+    for one in inner if depth < MAX_DEPTH else ():
+        yield from texts_in(one, names, depth + 1)
 
 
 def broken_off(problem: ProviderError, endpoint: Endpoint) -> ProviderUnavailable:

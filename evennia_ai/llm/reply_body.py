@@ -8,51 +8,32 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
-from evennia_ai.messages import Delta, LLMReply, Timings, ToolCallRequest, Usage
+from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.replies.text_calls import ARGUMENT_KEYS, MOST_CALLS
-from evennia_ai.policy.texts import read_object
+from evennia_ai.policy.texts import Fields, as_dict, as_text, read_object
+from evennia_ai.policy.tokens import read_timings, read_usage
 
 FIELD = re.compile(r"\A(?:\s*data:)+")  # again, from a proxy that wraps events
+JOINT = re.compile(r"\n|(?<=\})\s*data:")  # between events that came as one
 LAST_EVENT = "[DONE]"
+JSON_LINES = re.compile(r"\{.*\}\s*\n\s*\{")  # without ``data:``
 LOOKS = MOST_CALLS  # at whether arguments are whole: each reads them from the start
-MAX_TOKEN_COUNT = 2**31 - 1
-TEXT_PART_TYPES = ("text", "output_text")
-# ``length`` is OpenAI's word; others are Anthropic's, Gemini's (also with the name of its enum),
-# Mistral's, the Responses API's and watsonx'.
-CUT_OFF_REASONS = re.compile(
-    r"(?:finish_?reason[._])?(?:max_?(?:new_|output_|completion_)?tokens|(?:model_|max_)?length"
-    r"|(?:token|time)_limit|incomplete)",
+TEXT_PART_TYPES = ("text", "output_text", "message")
+# ``length`` is OpenAI's word; every other server has one of its own.
+CUT_OFF_REASONS = re.compile(r"max.*tokens|length|limit|incomplete", re.IGNORECASE)
+# The reply failed in its middle: OpenRouter, z.ai, vLLM, DeepSeek, Cohere, watsonx, Gemini.
+FAILED_REASONS = re.compile(
+    r"(?:network_)?error|abort|cancelled|timeout|error_toxic|insufficient_system_resource"
+    r"|.*malformed.*|(?P<full>.*context.*)",
     re.IGNORECASE,
 )
-# The reply failed in its middle: OpenRouter, z.ai (also for a full window), vLLM, DeepSeek, Cohere,
-# watsonx.
-FAILED_REASONS = frozenset(
-    "error network_error abort cancelled timeout error_toxic insufficient_system_resource "
-    "model_context_window_exceeded".split()
-)
-# Names of the prompt's count, of the reply's count, and of counts to add to the prompt's. The first
-# form that a reply has is read.
-USAGE_FORMS: tuple[tuple[str, ...], ...] = (
-    ("prompt_tokens", "completion_tokens"),
-    # OpenAI's Responses API has only the first two; Anthropic counts cached tokens apart.
-    ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
-)
-# Where a reply tells how much of the prompt came from a cache; the first that does counts.
-CACHED_TOKENS = (
-    ("usage", "prompt_tokens_details", "cached_tokens"),
-    ("usage", "prompt_cache_hit_tokens"),  # DeepSeek
-    ("usage", "cache_read_input_tokens"),  # proxies to Anthropic
-    ("usage", "input_tokens_details", "cached_tokens"),
-    ("usage", "cached_tokens"),  # Moonshot
-    ("timings", "cache_n"),  # llama.cpp
-)
-
-Fields = Mapping[str, object]
+# What wraps a call: OpenAI, its custom tools, Gemini, Bedrock. Without one, its type tells.
+CALL_WRAPS = ("function", "custom", "functionCall", "toolUse")
+CALL_TYPES = ("tool_use", "function_call")
 
 
 class BrokenStream(Exception):
@@ -64,18 +45,24 @@ class CallParts:
     """A tool call as far as it was received."""
 
     id: str
+    choice: int
     name: str = ""
     arguments: list[str] = field(default_factory=list)
+
+    def is_whole(self) -> bool:
+        """Return True if its arguments are an object."""
+        return read_object("".join(self.arguments)) is not None
 
 
 @dataclass(frozen=True)
 class CallPart:
     """A tool call of a message, or a part of one that a chunk adds.
 
-    ``index`` is the server's number for it, None without one.
+    ``index`` is the server's number for it, None without one; ``choice`` that of its choice.
     """
 
-    index: int | str | None
+    choice: int
+    index: float | str | None
     id: str
     name: str
     arguments: str
@@ -92,7 +79,7 @@ class ReplyBody:
         self._contents: dict[int, list[str]] = {}  # by the number of the choice
         self._finish_reasons: dict[int, str] = {}
         self._calls: list[CallParts] = []
-        self._by_index: dict[int | str, int] = {}
+        self._by_index: dict[tuple[int, float | str], int] = {}
         self._by_id: dict[str, int] = {}
         self._last: int | None = None  # the call that was continued last
         self._looks = 0
@@ -101,10 +88,13 @@ class ReplyBody:
     def add_whole(self, data: bytes) -> None:
         """Add a body that came whole; one that is no chat completion is a failure."""
         body = parse_body(data)
+        if isinstance(body, str) and JSON_LINES.match(body):
+            self.hear(None, body)
+            return
         self.done = self._is_whole = True
         self.failure = find_failure(body)
-        if self.failure is None and isinstance(body, dict) and "choices" in body:
-            self._add(body)
+        if self.failure is None and choices_of(body) is not None:
+            self._add(as_dict(body))
         elif self.failure is None:
             self.failure = {}
 
@@ -115,18 +105,22 @@ class ReplyBody:
         BrokenStream if a chunk is cut.
         """
         text = data if data.startswith("{") else FIELD.sub("", data).strip()
-        if self.done or text == LAST_EVENT:
+        if self.done or text.strip('"') == LAST_EVENT:
             self.done = True
             return []
         try:
-            chunk = as_dict(json.loads(text))
+            value = json.loads(text)
         except (ValueError, RecursionError):
-            lines = text.splitlines()
+            lines = JOINT.split(text)
             if len(lines) > 1:
                 return [delta for line in lines for delta in self.hear(event, line)]
             if text.startswith("{"):
                 raise BrokenStream("an event of the stream is not readable") from None
-            chunk = {}  # such as "[PING]" or a comment of a proxy
+            value = {}  # such as "[PING]" or a comment of a proxy
+        if isinstance(value, list):  # Gemini
+            chunks = (json.dumps(one) for one in value)
+            return [delta for chunk in chunks for delta in self.hear(event, chunk)]
+        chunk = as_dict(value)
         self.failure = find_failure(chunk, event == "error")
         self.done = self.failure is not None
         return [] if self.done else self._add(chunk)
@@ -142,11 +136,14 @@ class ReplyBody:
             raise BrokenStream("the stream ended before the reply was complete")
         contents = ["".join(self._contents[number]) for number in sorted(self._contents)]
         calls: dict[str, ToolCallRequest] = {}
+        first: dict[tuple[str, str], int] = {}  # the choice of a call; another's is the same act
         for call in self._calls:
             call_id = call.id if call.id and call.id not in calls else new_id()
-            calls[call_id] = ToolCallRequest(call_id, call.name, "".join(call.arguments) or "{}")
+            what = call.name, "".join(call.arguments) or "{}"
+            if first.setdefault(what, call.choice) == call.choice:
+                calls[call_id] = ToolCallRequest(call_id, *what)
         reasons = [self._finish_reasons[number] for number in sorted(self._finish_reasons)]
-        is_cut_off = any(map(CUT_OFF_REASONS.fullmatch, reasons))
+        is_cut_off = any(map(CUT_OFF_REASONS.search, reasons))
         return LLMReply(
             content=contents[0] if contents else "",
             tool_calls=tuple(calls.values()),
@@ -161,7 +158,7 @@ class ReplyBody:
         if "usage" in told and not read_usage(told):  # zeros after a good one
             del told["usage"]
         self._told |= told
-        choices = sorted(map(as_dict, as_list(chunk.get("choices"))), key=number_of)
+        choices = sorted(choices_of(chunk) or [], key=number_of)
         deltas = [delta for choice in choices for delta in self._read_choice(choice)]
         self.begun = self.begun or bool(deltas)
         return deltas
@@ -170,14 +167,15 @@ class ReplyBody:
         number = number_of(choice)
         if reason := reason_of(choice):
             self._finish_reasons[number] = reason
-        if "usage" in choice and read_usage({**self._told, "usage": choice["usage"]}):
-            self._told["usage"] = choice["usage"]
         added = as_dict(choice.get("delta")) or as_dict(choice.get("message"))
+        for usage in filter(None, (choice.get("usage"), added.get("usage"))):
+            if read_usage({"usage": usage}):
+                self._told["usage"] = usage
         deltas = []
         if content := join_content(added.get("content")):
             self._contents.setdefault(number, []).append(content)
             deltas = [Delta(content)] if number == min(self._contents) else []
-        calls = map(self._read_call, call_parts(added))
+        calls = map(self._read_call, call_parts(number, added))
         return deltas + [delta for delta in calls if delta is not None]
 
     def _read_call(self, part: CallPart) -> Delta | None:
@@ -185,27 +183,45 @@ class ReplyBody:
         if number >= MOST_CALLS:
             return None
         if number == len(self._calls):
-            self._calls.append(CallParts(part.id))
+            self._calls.append(CallParts(part.id, part.choice))
         call = self._calls[number]
-        call.name = call.name or part.name
-        call.arguments.append(part.arguments)
-        return Delta(tool_index=number, tool_name=call.name, arguments=part.arguments)
+        if call.name != part.name and not any(call.arguments):
+            call.name += part.name  # a gateway to Gemini cuts names, too
+        added = part.arguments
+        if added.startswith("{") and any(call.arguments) and self._may_look():
+            added = added.removeprefix("".join(call.arguments))  # some send all so far each time
+        call.arguments.append(added)
+        if call.choice != self._calls[0].choice:
+            return None  # perhaps the same act in another choice
+        return Delta(tool_index=number, tool_name=call.name, arguments=added)
+
+    def _may_look(self) -> bool:
+        self._looks += 1
+        return self._looks <= LOOKS
 
     def _find_call(self, part: CallPart) -> int:
         """Return the position of the call that a part continues or begins."""
-        number = None if part.index is None else self._by_index.get(part.index)
-        is_new = number is None and part.index is not None
-        if number is None and part.id:
-            number = self._by_id.get(part.id)
-        if number is None and not (part.name or part.id):
+        key = None if part.index is None else (part.choice, part.index)
+        number = None if key is None else self._by_index.get(key)
+        is_new = number is None and key is not None
+        if part.id and (number is None or self._calls[number].id != part.id):
+            number = self._by_id.get(part.id, number)
+        if not (part.name or part.id) and (number is None or self._is_over(number)):
             number = self._last
         if number is None or self._is_another(number, part, is_new):
             number = len(self._calls)
             self._by_id.setdefault(part.id, number)
-        if part.index is not None:
-            self._by_index[part.index] = number
+        if key is not None:
+            self._by_index[key] = number
         self._last = number
         return number
+
+    def _is_over(self, number: int) -> bool:
+        """Return True if a call is whole and the last one is not, whatever index a part has."""
+        last = self._last
+        if last is None or last in (number, MOST_CALLS) or not self._may_look():
+            return False
+        return self._calls[number].is_whole() and not self._calls[last].is_whole()
 
     def _is_another(self, number: int, part: CallPart, is_new: bool) -> bool:
         """Return True if another call begins, though the server repeats the index or the id.
@@ -216,12 +232,12 @@ class ReplyBody:
         call = self._calls[min(number, MOST_CALLS - 1)]
         if not (part.name and call.name):
             return False
-        if part.id and call.id and not (is_new and part.id == call.id):
-            return part.id != call.id
-        if part.name == call.name and not (part.arguments or is_new):
+        if part.id and call.id and part.id != call.id:
+            return True
+        is_same = part.name == call.name and not is_new
+        if is_same and (not part.arguments or (part.id and call.id)):
             return False
-        self._looks += 1
-        return self._looks <= LOOKS and read_object("".join(call.arguments)) is not None
+        return self._may_look() and call.is_whole()
 
 
 def find_failure(body: object, is_error: bool = False) -> object:
@@ -238,16 +254,33 @@ def find_failure(body: object, is_error: bool = False) -> object:
     status = body.get("base_resp")  # MiniMax
     if isinstance(status, dict) and status.get("status_code"):
         return {"code": str(status["status_code"]), "message": status.get("status_msg")}
-    if "choices" not in body:
+    choices = choices_of(body)
+    if choices is None:
         is_sign_of_life = body.get("type") in ("heartbeat", "ping")
         told = not is_sign_of_life and body.get("message")
-        return body if told or body.get("detail") or body.get("errors") else None
-    for choice in map(as_dict, as_list(body["choices"])):
+        return body if told or any(map(body.get, ("detail", "errors", "error_msg"))) else None
+    for choice in choices:
         if choice.get("error"):
             return choice["error"]
-        if (reason := reason_of(choice)).lower() in FAILED_REASONS:
-            return {"code": reason, "message": "the reply ended with an error"}
+        if failed := FAILED_REASONS.fullmatch(reason_of(choice)):
+            code = "context_length_exceeded" if failed["full"] else failed[0]
+            return {"code": code, "message": "the reply ended with an error"}
     return None
+
+
+def choices_of(body: object) -> list[Fields] | None:
+    """Return the choices of a body or a chunk, None if it has none.
+
+    A message on top (Ollama, Cohere) and the output of OpenAI's Responses API count as one.
+    """
+    fields = as_dict(body)
+    if "choices" in fields:
+        return objects_in(fields["choices"])
+    if isinstance(fields.get("message"), dict):
+        return [fields]
+    output = fields.get("output")
+    whole = {"message": {"content": output}, "finish_reason": fields.get("status")}
+    return [whole] if isinstance(output, list) else None
 
 
 def parse_body(content: bytes) -> object:
@@ -273,7 +306,7 @@ def number_of(choice: Fields) -> int:
 
 def reason_of(choice: Fields) -> str:
     """Return why a choice ended, "" if it does not say; SGLang's own form is an object."""
-    reason = choice.get("finish_reason")
+    reason = choice.get("finish_reason") or choice.get("done_reason")
     return as_text(reason.get("type") if isinstance(reason, dict) else reason)
 
 
@@ -281,105 +314,41 @@ def join_content(content: object) -> str:
     """Return text unchanged, a list's text parts joined, and "" for anything else."""
     if not isinstance(content, list):
         return as_text(content)
-    parts = (
-        as_text(part.get("text"))
-        for part in content
-        if isinstance(part, dict) and part.get("type", "text") in TEXT_PART_TYPES
-    )
-    return "".join(parts)
+    parts = [part for part in objects_in(content) if part.get("type", "text") in TEXT_PART_TYPES]
+    return "".join(as_text(part.get("text")) or join_content(part.get("content")) for part in parts)
 
 
-def call_parts(message: Fields) -> list[CallPart]:
+def call_parts(choice: int, message: Fields) -> list[CallPart]:
     """Return the tool calls in a message or in a chunk's delta, wherever servers put them."""
-    raw, older = message.get("tool_calls"), message.get("function_call")
-    entries = raw if isinstance(raw, list) else [raw or {"function": older}] if raw or older else []
-    parts = []
-    for entry in filter(None, map(as_dict, entries)):
-        function = as_dict(entry.get("function")) or entry
-        index, name = entry.get("index"), as_text(function.get("name") or entry.get("function"))
-        given = (function.get(key) for key in ARGUMENT_KEYS)
-        arguments = next((value for value in given if value is not None), None)
+    entries = objects_in(message.get("tool_calls"))
+    if not entries and (older := message.get("function_call")):
+        entries = [{"function": older}]
+    if isinstance(content := message.get("content"), list):
+        wraps, parts = {*CALL_WRAPS}, objects_in(content)
+        entries += [one for one in parts if one.get("type") in CALL_TYPES or wraps & one.keys()]
+    calls = []
+    for entry in entries:
+        call: Fields = next(filter(None, (as_dict(entry.get(key)) for key in CALL_WRAPS)), entry)
+        index, name = entry.get("index"), as_text(call.get("name") or entry.get("function"))
+        given = (call.get(key) for key in ARGUMENT_KEYS)
+        arguments = next((value for value in given if value is not None), "")
+        if not isinstance(arguments, str):
+            arguments = json.dumps(arguments, ensure_ascii=False)
         if name or arguments or "id" in entry:
-            parts.append(
-                CallPart(
-                    index if isinstance(index, int | str) else None,
-                    as_text(entry.get("id")),
-                    name,
-                    arguments if isinstance(arguments, str) else written(arguments),
-                )
-            )
-    return parts
+            index = index if isinstance(index, int | float | str) else None
+            calls.append(CallPart(choice, index, as_text(entry.get("id")), name, arguments))
+    return calls
 
 
-def written(arguments: object) -> str:
-    """Return a call's arguments, which some servers send as an object, as JSON; "" for none."""
-    return "" if arguments is None else json.dumps(arguments, ensure_ascii=False)
+def objects_in(value: object) -> list[Fields]:
+    """Return the objects of a list that are not empty.
 
-
-def read_usage(told: Fields) -> Usage | None:
-    """Return the first plausible token counts of a body, None without any.
-
-    More cached tokens than tokens of the prompt are not plausible: such a server counts only what
-    it read anew.
+    It may be written as text, hold lists, have its numbers as keys (PHP), or be one object alone.
     """
-    for place in (told, as_dict(told.get("x_groq"))):
-        usage = as_dict(place.get("usage"))
-        for prompt_name, completion_name, *besides in USAGE_FORMS:
-            prompt = token_count(usage.get(prompt_name), least=0)
-            completion = token_count(usage.get(completion_name), least=0)
-            if prompt is None or completion is None:
-                continue
-            prompt += sum(token_count(usage.get(name), least=0) or 0 for name in besides)
-            cached = read_cached_tokens({**told, "usage": usage})
-            if token_count(prompt, least=1) and (cached or 0) <= prompt:
-                return Usage(prompt, completion, cached)
-    return None
-
-
-def read_cached_tokens(told: Fields) -> int | None:
-    """Return how many of the prompt's tokens came from a cache, None if not reported."""
-    for path in CACHED_TOKENS:
-        value: object = told
-        for name in path:
-            value = as_dict(value).get(name)
-        cached = token_count(value, least=0)
-        if cached is not None:
-            return cached
-    return None
-
-
-def read_timings(timings: Fields) -> Timings | None:
-    """Return the speed that llama.cpp's server reports, or None."""
-    read, predicted = (
-        token_count(timings.get(name), least=0) or 0 for name in ("prompt_n", "predicted_n")
-    )
-    speeds = (timings.get("prompt_per_second"), timings.get("predicted_per_second"))
-    read_per_s, written_per_s = (
-        float(speed) if isinstance(speed, int | float) and 0 < speed <= MAX_TOKEN_COUNT else None
-        for speed in speeds
-    )
-    if read_per_s is None or written_per_s is None:
-        return None
-    return Timings(read, read_per_s, predicted, written_per_s)
-
-
-def token_count(value: object, least: int) -> int | None:
-    """Return a plausible token count, or None; True and False are not counts."""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return value if type(value) is int and least <= value <= MAX_TOKEN_COUNT else None
-
-
-def as_dict(value: object) -> dict[str, Any]:
-    """Return ``value`` if it is an object, else an empty one."""
-    return value if isinstance(value, dict) else {}
-
-
-def as_list(value: object) -> list[object]:
-    """Return ``value`` if it is a list, else an empty one."""
-    return value if isinstance(value, list) else []
-
-
-def as_text(value: object) -> str:
-    """Return ``value`` if it is text, else ""."""
-    return value if isinstance(value, str) else ""
+    if isinstance(value, str):
+        value = parse_body(value.encode("utf-8", "replace"))
+    if isinstance(value, dict):
+        value = [*value.values()] if all(map(str.isdigit, value)) else [value]
+    items = value if isinstance(value, list) else []
+    flat = (one for item in items for one in (item if isinstance(item, list) else [item]))
+    return [one for one in flat if isinstance(one, dict) and one]

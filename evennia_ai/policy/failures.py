@@ -133,10 +133,30 @@ PASSED = (
     r"|\bha(?:s|ve) # (?:input )?tokens\b|> ?#"
 )
 INPUT = r"\b(?:inputs?|prompt|messages?|conversation|requests?|requested)\b"
-BEYOND = r"\bexceed|\bmust be <=|> ?#|\bonly supports?\b|\b(?:less|fewer) than\b"
+BEYOND = r"\bexceed|\bmust be <=|> ?#|\bonly supports?\b|\b(?:less|fewer|longer) than\b"
 SUBJECT = (
     r"\b(?:inputs?|prompt|messages|conversation|context)(?: (?:tokens?|length|prompt))?"
     r"(?: \([^)]{0,40}\)| #)?"
+)
+OVERFLOW_TEXT = (
+    rf"{OVERFLOW_CODE}"  # LM Studio, llama-cpp-python, Zed
+    r"|\bmust be (?:less than or equal to|at most|<=) max (?:seq|sequence|model) len"  # SiliconFlow
+    r"|\breduce the length\W+(?:the )?current length(?: is)?:? #(?! (?:char|byte|item))"
+)
+OVERFLOW_SENTENCE = (
+    rf"{SUBJECT}(?: is| are)?(?: \w+)? too (?:long|large|big)\b"  # Bedrock, Baidu, Dify
+    rf"|{SUBJECT} exceed(?:s|ed)? (?:the )?(?:max|maximum|limit|allowed)\b"  # Volcengine, Zhipu
+    r"|\btokens of .{0,40}\bexceed(?:s|ed)? (?:the )?max(?:imum)?\b"  # Volcengine
+    r"|\btoo many (?:input |prompt )?tokens\b"  # llama-cpp-python
+    r"|\btoo large for\b.{0,60}\bmodel\b"  # GitHub Models
+    r"|\brange of input length should be\b"  # DashScope
+    r"|\bmax input (?:characters|tokens) is #"  # Qianfan
+    r"|\breduce the length of (?:the |your )?"
+    r"(?:messages|prompt|input|context|conversation)\b"  # Groq, Cerebras
+    # vLLM: a very negative number of tokens left for the reply; -1 would be a parameter.
+    r"|\bmust be at least #, got -\d\d"
+    # Baichuan, Spark, proxies to Anthropic and DeepSeek
+    r"|(?:(?:输入|上下文|提示|内容|prompt).{0,12}|token ?数量 ?)(?:过长|超长|超出|超过)"
 )
 SPENT_CODE = (
     r"insufficient.?(?:quota|balance|credit|fund)|billing|payment|(?:quota|credit).?exceeded"
@@ -148,7 +168,8 @@ SPENT_TEXT = (
     r"|billing|payment required|余额不足|欠费"
 )
 SHORT_SPAN = (
-    r"(?<![a-z])per (?:min|minute|second|hour)(?![a-z])|\b[tr]pm\b|allocated quota|#token limit"
+    r"(?<![a-z])per (?:min|minute|second|hour|base model)(?![a-z])|\b[tr]pm\b|allocated quota"
+    r"|#token limit"
 )
 LOADING_TEXT = r"\bloading\b[^.]{0,20}\bmodel|\bmodel\b[^.]{0,80}\bloading"
 # Words that name no cause, and nothing else.
@@ -186,18 +207,8 @@ TABLE = (
         unless=rf"{ACCOUNT}|\b(?:image|file|audio|upload|attachment)s?\b",
         unless_code=OTHER_CODE,
     ),
-    too_long("LM Studio, llama-cpp-python, Zed", words=(OVERFLOW_CODE,)),
+    too_long("the servers beside each phrase", words=(OVERFLOW_TEXT,)),
     too_long("OpenAI, vLLM, llama.cpp, Ollama and most others", words=(WINDOW, PASSED)),
-    too_long(
-        "SiliconFlow",
-        words=(r"\bmust be (?:less than or equal to|at most|<=) max (?:seq|sequence|model) len",),
-    ),
-    too_long(
-        "reported without a name",
-        words=(
-            r"\breduce the length\W+(?:the )?current length(?: is)?:? #(?! (?:char|byte|item))",
-        ),
-    ),
     too_long(
         "reported without a name",
         words=(
@@ -205,7 +216,6 @@ TABLE = (
             r"\babove (?:the |this |its |our |your )?(?:[\w-]+ ){0,3}?(?:limit|maximum)\b",
         ),
     ),
-    too_long("Volcengine", r"\btokens of .{0,40}\bexceed(?:s|ed)? (?:the )?max(?:imum)?\b"),
     too_long(
         "Gemini, Vertex AI, TGI, Together",
         INPUT,
@@ -213,26 +223,7 @@ TABLE = (
         BEYOND,
         r"#|\blimit\b|\bmaximum\b",
     ),
-    too_long(
-        "Bedrock, Baidu, SiliconFlow, Dify",
-        rf"{SUBJECT}(?: is| are)?(?: \w+)? too (?:long|large|big)\b",
-    ),
-    too_long(
-        "Volcengine, Zhipu", rf"{SUBJECT} exceed(?:s|ed)? (?:the )?(?:max|maximum|limit|allowed)\b"
-    ),
-    too_long("llama-cpp-python", r"\btoo many (?:input |prompt )?tokens\b"),
-    too_long("GitHub Models", r"\btoo large for\b.{0,60}\bmodel\b"),
-    too_long("DashScope", r"\brange of input length should be\b"),
-    too_long(
-        "Groq, Cerebras",
-        r"\breduce the length of (?:the |your )?(?:messages|prompt|input|context|conversation)\b",
-    ),
-    # A very negative number of tokens left for the reply; -1 would be a parameter.
-    too_long("vLLM", r"\bmust be at least #, got -\d\d"),
-    too_long(
-        "Baichuan, proxies to Anthropic and DeepSeek",
-        r"(?:输入|上下文|提示|内容|prompt).{0,12}(?:过长|超长|超出|超过)",
-    ),
+    too_long("the servers beside each phrase", OVERFLOW_SENTENCE),
     Row(
         Meaning.FILTERED,
         "OpenAI, Azure OpenAI, OpenRouter",

@@ -52,25 +52,33 @@ HOST = re.compile(
 )
 ANY_HOST = "*"
 THINKING = r"(?:\w{1,20}[:_])?(?:think|thinking|reasoning|thought)"  # also ``seed:think``
+# How reasoning begins and ends.
+MARKS = (
+    (r"\[THINK\]", r"\[/THINK\]"),
+    (r"<\|START_THINKING\|>", r"<\|END_THINKING\|>"),  # Command R
+    (r"◁think▷", r"◁/think▷"),  # Kimi
+    (r"<\|inner_prefix\|>", r"<\|inner_suffix\|>"),  # Apertus
+    (r"<\|channel>\s?thought\b", r"<channel\|>"),  # Gemma 4
+    (r"<\|begin_of_thought\|>", r"<\|end_of_thought\|>"),  # OpenThinker
+    (r"<unused94>", r"<unused95>"),  # MedGemma
+    (rf"&lt;{THINKING}&gt;", rf"&lt;/{THINKING}&gt;"),
+)
 REASONING = re.compile(
-    rf"<({THINKING})\b[^<>]*>.*?(?:</\1\s*>|\Z)"
-    r"|\[THINK\].*?(?:\[/THINK\]|\Z)"
-    r"|<\|START_THINKING\|>.*?(?:<\|END_THINKING\|>|\Z)"  # Command R
-    r"|◁think▷.*?(?:◁/think▷|\Z)"  # Kimi
-    r"|<\|inner_prefix\|>.*?(?:<\|inner_suffix\|>|\Z)"  # Apertus
-    r"|<\|channel>\s?thought\b.*?(?:<channel\|>|\Z)"  # Gemma 4
-    r"|\A\s*Here(?:'s| is) my thought process:.*?Here(?:'s| is) my response:"  # Granite
+    rf"<({THINKING})\b[^<>]*>.*?(?:</\1\s*>|\Z)|"
+    + "|".join(rf"{begin}.*?(?:{end}|\Z)" for begin, end in MARKS)
+    + r"|\A\s*Here(?:'s| is) my thought process:.*?Here(?:'s| is) my response:"  # Granite
     r"|\A\s*analysis(?=\S).*?assistant\s?final"  # gpt-oss, without its special tokens
     r"|<\|channel\|>\s?analysis\s?<\|message\|>.*?(?=<\|end\|>|<\|start\|>|<\|channel\|>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 DANGLING_REASONING = re.compile(
-    rf"\A.*(?:</{THINKING}\s*>|\[/THINK\]|<\|END_THINKING\|>|◁/think▷|<\|inner_suffix\|>)",
+    rf"\A.*(?:</{THINKING}\s*>|{'|'.join(end for _, end in MARKS)})"
+    r"|\A(?:(?!\bto=).)*<\|channel\|>\s?final\s?<\|message\|>",  # gpt-oss, behind no call
     re.IGNORECASE | re.DOTALL,
 )
 SPECIAL_TOKEN = re.compile(
     r"(?:<\|start\|>\s?assistant\s?)?<\|channel\|>\s?\w{1,20}\s?<\|message\|>"
-    r"|<[|｜][\w▁]{1,40}[|｜]>|</?answer>|(?:<eos>|<end_of_turn>|</s>)\s*\Z"
+    r"|<[|｜][\w▁]{1,40}[|｜]>|</?(?:answer|response)>|(?:<eos>|<end_of_turn>|</s>)\s*\Z"
 )
 CALL_MARKUP = re.compile(r"<(tool_call|function_call)\b.*?(?:</\1\s*>|\Z)", re.DOTALL)
 QUOTES = {'"': '"', "“": "”", "«": "»", "„": "“"}

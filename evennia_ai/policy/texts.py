@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from evennia_ai.messages import WireMessage, unmarked
 from evennia_ai.policy.sanitize import strip_reasoning
+
+Fields = Mapping[str, object]  # of a JSON object
 
 
 def fenced(mark: str, text: str) -> str:
@@ -45,6 +47,16 @@ def read_object(text: str) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
+
+
+def as_dict(value: object) -> dict[str, Any]:
+    """Return ``value`` if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_text(value: object) -> str:
+    """Return ``value`` if it is text, else ""."""
+    return value if isinstance(value, str) else ""
 
 
 def read_line_object(line: str) -> dict[str, Any]:

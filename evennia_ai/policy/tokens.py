@@ -22,6 +22,9 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
+from evennia_ai.messages import Timings, Usage
+from evennia_ai.policy.texts import Fields, as_dict
+
 # `re` does not count combining marks as letters; most scripts of South Asia use many of them.
 MARKS = (
     "\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u064b-\u065f\u0900-\u109f\u1780-\u17d3"
@@ -37,6 +40,23 @@ PIECE = re.compile(
     r"| ?[^\x00-\x7f]{1,16}|.",
     re.DOTALL,
 )
+# Names of the prompt's count, of the reply's count, and of counts to add to the prompt's. The first
+# form that a reply has is read.
+USAGE_FORMS: tuple[tuple[str, ...], ...] = (
+    ("prompt_tokens", "completion_tokens"),
+    # OpenAI's Responses API has only the first two; Anthropic counts cached tokens apart.
+    ("input_tokens", "output_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"),
+    ("inputTokens", "outputTokens", "cacheReadInputTokens", "cacheWriteInputTokens"),  # Bedrock
+    ("promptTokenCount", "candidatesTokenCount"),  # Gemini
+    ("prompt_eval_count", "eval_count"),  # Ollama
+    ("prompt_n", "predicted_n", "cache_n"),  # llama.cpp
+)
+# Names of how much of the prompt came from a cache, for OpenAI and Moonshot, DeepSeek, proxies to
+# Anthropic, Bedrock and llama.cpp; the largest count is right.
+CACHED_NAMES = (
+    "cached_tokens prompt_cache_hit_tokens cache_read_input_tokens cacheReadInputTokens cache_n"
+).split()
+MOST_TOKENS = 2**31 - 1
 PIECES_REMEMBERED = 16_384
 CHARS_REMEMBERED = 4_096
 
@@ -95,6 +115,7 @@ UNCOUNTED = frozenset({"metadata", "role"})
 REPORTS_USED = 5
 LOWEST_RATIO, HIGHEST_RATIO = 0.3, 3.0
 SILENT_SHARE = 0.6  # of the usual count; fewer tokens are a part of the prompt
+LEAST_WINDOW = 256  # tokens; no server has less
 # A prompt that is this much longer than earlier ones must be counted as longer, by this share.
 MUCH_LONGER, LEAST_GROWTH, SHORTER_COMPARED = 1.25, 0.25, 3
 
@@ -267,9 +288,10 @@ def is_silently_truncated(report: UsageReport, before: Sequence[UsageReport]) ->
 
     ``before`` are earlier reports of the same model, without those of truncated prompts. Such a
     server counts about the same for a much longer prompt, or far less than for others; a low count
-    alone is only another tokenizer. A count beside cached tokens may leave these out.
+    alone is only another tokenizer. A count beside cached tokens may leave these out; a count under
+    `LEAST_WINDOW` does, since no server has such a window.
     """
-    if report.prompt_tokens <= 0 or report.estimate <= 0:
+    if report.prompt_tokens < LEAST_WINDOW or report.estimate <= 0:
         return False
     share = report.ratio / usual_ratio(before)
     if share < SILENT_SHARE and (report.cached_tokens or before or report.ratio < LOWEST_RATIO):
@@ -281,3 +303,53 @@ def is_silently_truncated(report: UsageReport, before: Sequence[UsageReport]) ->
         < LEAST_GROWTH * one.ratio * (report.estimate - one.estimate)
         for one in nearest
     )
+
+
+def read_usage(told: Fields) -> Usage | None:
+    """Return the first plausible token counts of a body, None without any.
+
+    More cached tokens than tokens of the prompt are not plausible: such a server counts only what
+    it read anew.
+    """
+    usage, groq = as_dict(told.get("usage")), as_dict(told.get("x_groq"))
+    others = (usage.get("tokens"), told.get("usageMetadata"), told, told.get("timings"))
+    for place in map(as_dict, (usage, groq.get("usage"), *others)):
+        for prompt_name, completion_name, *besides in USAGE_FORMS:
+            prompt = token_count(place.get(prompt_name), least=0)
+            completion = token_count(place.get(completion_name), least=0)
+            if prompt is None or completion is None:
+                continue
+            prompt += sum(token_count(place.get(name), least=0) or 0 for name in besides)
+            cached = read_cached_tokens(place, told)
+            if token_count(prompt, least=1) and (cached or 0) <= prompt:
+                return Usage(prompt, completion, cached)
+    return None
+
+
+def read_cached_tokens(usage: Fields, told: Fields) -> int | None:
+    """Return how many of the prompt's tokens came from a cache, None if not reported."""
+    places = map(as_dict, (usage, *usage.values(), told.get("timings")))
+    counts = (token_count(place.get(name), least=0) for place in places for name in CACHED_NAMES)
+    return max((count for count in counts if count is not None), default=None)
+
+
+def read_timings(timings: Fields) -> Timings | None:
+    """Return the speed that llama.cpp's server reports, or None."""
+    read, predicted = (
+        token_count(timings.get(name), least=0) or 0 for name in ("prompt_n", "predicted_n")
+    )
+    speeds = (timings.get("prompt_per_second"), timings.get("predicted_per_second"))
+    read_per_s, written_per_s = (
+        float(speed) if isinstance(speed, int | float) and 0 < speed <= MOST_TOKENS else None
+        for speed in speeds
+    )
+    if read_per_s is None or written_per_s is None:
+        return None
+    return Timings(read, read_per_s, predicted, written_per_s)
+
+
+def token_count(value: object, least: int) -> int | None:
+    """Return a plausible token count, or None; True and False are not counts."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    return value if type(value) is int and least <= value <= MOST_TOKENS else None

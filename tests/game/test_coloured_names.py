@@ -3,6 +3,7 @@
 import pytest
 
 from evennia_ai.models import Event, Message
+from tests.llm.endpoint_neighbours import SPELLED as NEIGHBOURS
 from tests.scripted import call
 
 CODED = ("|r", "|n", "|g", "|5", "|l", "||")
@@ -12,6 +13,7 @@ SPELLED = {
     "|500Quill |#00ff00Red|n": "Quill Red",
     "|lclook|ltQuill Red|le": "Quill Red",
     "|rQuill||Red|n": "Quill|Red",
+    **dict(NEIGHBOURS.values()),
 }
 
 

@@ -47,7 +47,36 @@ def by_command(game, admin, mira, words):
     mira.execute_cmd(f"say {words}")
 
 
-@pytest.mark.parametrize("way", [forced, puppeted, by_code, by_command])
+def by_quote(game, admin, mira, words):
+    """A prefix of Evennia in place of ``say``."""
+    admin.do(f'force Mira = "{words}')
+
+
+def to_somebody(game, admin, mira, words):
+    """Game code names who is spoken to; all hear it."""
+    mira.at_say(words, receivers=[admin.character])
+
+
+def in_own_form(game, admin, mira, words):
+    """Game code says how the room shows it."""
+    mira.at_say(words, msg_location='{object} announces: "{speech}"')
+
+
+def in_colour(game, admin, mira, words):
+    """A builder colours the words."""
+    mira.at_say(f"|r{words}|n")
+
+
+def by_message(game, admin, mira, words):
+    """Game code tells the room and marks it as speech."""
+    mira.location.msg_contents((f'Mira says, "{words}"', {"type": "say"}), from_obj=mira)
+
+
+WAYS = [forced, puppeted, by_code, by_command]
+WAYS += [by_quote, to_somebody, in_own_form, in_colour, by_message]
+
+
+@pytest.mark.parametrize("way", WAYS)
 def test_they_stand_in_its_next_prompt_as_its_own_words(game, ann, admin, mira, way):
     way(game, admin, mira, "The vault is open.")
     game.run()

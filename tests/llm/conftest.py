@@ -7,12 +7,18 @@ from unittest.mock import Mock
 
 import pytest
 
+from evennia_ai.config import ModelProfile
 from evennia_ai.llm.loop_thread import LoopThread
+from evennia_ai.llm.openai_client import OpenAIClient
+from evennia_ai.ports import LLMRequest, Scene
+from tests.llm.endpoint_cases import Server
+from tests.policy.replies.test_reply_reader import tool
 from tests.provider import one_provider
 
 provider_process, provider = one_provider.provider_process, one_provider.provider
 
 LONGEST_WAIT_S = 20.0
+TOOLS = [tool("say", "text"), tool("look", target="")]
 
 
 class Pump:
@@ -71,3 +77,27 @@ def eventually():
             time.sleep(0.005)
 
     return wait
+
+
+@pytest.fixture
+def ask(pump, loop_thread):
+    """Return what becomes of an answer: the reply and the calls that ran early, or the error."""
+
+    def ask(body, status=200, headers=(), form="tools", streamed=False):
+        early = []
+        client = OpenAIClient(loop_thread, {})
+        server = Server((status, body, headers))
+        profile = ModelProfile("p", "openai", "m", server.base_url, stream=streamed)
+        request = LLMRequest(
+            [{"role": "user", "content": "Ann says: hello"}],
+            Scene("Mira", "", ()),
+            TOOLS,
+            form=form,
+            on_call=early.append if streamed else None,
+        )
+        try:
+            return pump.wait(client.complete(request, profile)), early
+        finally:
+            server.close()
+
+    return ask

@@ -20,6 +20,11 @@ SAY = '{"text": "Good evening."}'
 BOTH = [("look", {"target": "fire"}), *SAID]
 
 
+def done(reply):
+    """Return what the calls of a reply do."""
+    return [(call.name, json.loads(call.arguments)) for call in reply.tool_calls]
+
+
 def entry(index, name=None, arguments=None, call_id=None):
     made = {"index": index, "id": call_id, "function": {"name": name, "arguments": arguments}}
     made["function"] = {key: one for key, one in made["function"].items() if one is not None}

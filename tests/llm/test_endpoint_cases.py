@@ -4,11 +4,8 @@ import json
 
 import pytest
 
-from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ContextOverflow, ProviderUnavailable
-from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.policy.sanitize import strip_reasoning
-from evennia_ai.ports import LLMRequest, Scene
 from tests.llm.endpoint_cases import (
     ARGUMENTS,
     BODIES,
@@ -24,45 +21,14 @@ from tests.llm.endpoint_cases import (
     STREAMS,
     UNSTEADY,
     USAGES,
-    Server,
     cut_call,
+    done,
     events,
     message,
     native,
     reasoned,
     usage_body,
 )
-from tests.policy.replies.test_reply_reader import tool
-
-TOOLS = [tool("say", "text"), tool("look", target="")]
-
-
-@pytest.fixture
-def ask(pump, loop_thread):
-    """Return what becomes of an answer: the reply and the calls that ran early, or the error."""
-
-    def ask(body, status=200, headers=(), form="tools", streamed=False):
-        early = []
-        client = OpenAIClient(loop_thread, {})
-        server = Server((status, body, headers))
-        profile = ModelProfile("p", "openai", "m", server.base_url, stream=streamed)
-        request = LLMRequest(
-            [{"role": "user", "content": "Ann says: hello"}],
-            Scene("Mira", "", ()),
-            TOOLS,
-            form=form,
-            on_call=early.append if streamed else None,
-        )
-        try:
-            return pump.wait(client.complete(request, profile)), early
-        finally:
-            server.close()
-
-    return ask
-
-
-def done(reply):
-    return [(call.name, json.loads(call.arguments)) for call in reply.tool_calls]
 
 
 @pytest.mark.parametrize("streamed", [True, False])

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable, QuotaExhausted
 from evennia_ai.llm.endpoints import Endpoint
-from evennia_ai.llm.refusals import Refusal, explain_refusal, find_words, read_refusal, shown_error
+from evennia_ai.llm.refusals import (
+    ERROR_TEXT_FIELDS,
+    Refusal,
+    explain_refusal,
+    read_refusal,
+    shown_error,
+    texts_in,
+)
 from evennia_ai.llm.reply_body import find_failure, parse_body, unwrap
 from evennia_ai.policy.limits.retry import LOADING_CODE
 
@@ -90,7 +97,7 @@ def test_a_body_nested_without_end_is_read_to_some_depth():
     body = "x"
     for _ in range(50):
         body = {"error": [body]}
-    assert list(find_words(body)) == []
+    assert list(texts_in(body, ERROR_TEXT_FIELDS)) == []
     assert read(b"[" * 100_000).status == 400
 
 

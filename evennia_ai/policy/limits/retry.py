@@ -21,7 +21,8 @@ SECONDS = re.compile(r"([0-9]{1,15}(?:\.[0-9]*)?) ?s?(?: ?,.*)?")  # some server
 # "Please retry in 2s", "Try again in 1m30s", and Google's ``retryDelay`` on a line of its own
 SPAN = r"(?:\d{1,9}(?:\.\d{1,9})? ?(?:ms|milli|[hms])[a-z]{0,8} ?){1,4}"
 TOLD_WAIT = re.compile(
-    rf"\b(?:retry|try again)(?: in| after):? ({SPAN})|^({SPAN})$", re.IGNORECASE | re.MULTILINE
+    rf"\b(?:retry|try again)(?: in| after):? ({SPAN})|(?:^|retryDelay\W{{3,6}})({SPAN})(?:$|\")",
+    re.IGNORECASE | re.MULTILINE,
 )
 UNIT = re.compile(r"(?<![\d.])(\d++(?:\.\d++)?) ?(ms|milli|[hms])", re.IGNORECASE)
 UNITS_S = {"ms": 0.001, "milli": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0}

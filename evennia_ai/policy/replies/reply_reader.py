@@ -14,7 +14,7 @@ from itertools import takewhile
 from evennia_ai.messages import SAY, WHISPER, Delta, LLMReply, ToolCallRequest
 from evennia_ai.policy.replies.json_parts import ObjectReader
 from evennia_ai.policy.replies.speech import WORDS, Speech, spoken
-from evennia_ai.policy.replies.text_calls import ACT, Tools, read_text_calls, tidy_call
+from evennia_ai.policy.replies.text_calls import ACT, Tools, read_text_calls, tidy_calls
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, Asked, Call, tool_name
 from evennia_ai.policy.request_forms.schema_form import (
     SAY_CHARS,
@@ -126,7 +126,7 @@ class NativeReader(ReplyReader):
             if open_call.speech.begun:
                 self._calls += open_call.end(is_cut_off)
                 calls = calls[1:]
-        self._calls += [tidied(call, self._tools) for call in calls]
+        self._calls += [one for call in calls for one in tidied(call, self._tools)]
         return replace(reply, tool_calls=tuple(self._calls))
 
     def _read_call(self, index: int, name: str, arguments: str) -> Calls:
@@ -175,12 +175,16 @@ class ArrivingCall:
         calls = self.words()
         if self.speech.begun:
             return calls + self.speech.end(is_cut_off or not self._object.done)
-        return [tidied(ToolCallRequest(self._id, self._name, "".join(self._parts)), self._tools)]
+        return tidied(ToolCallRequest(self._id, self._name, "".join(self._parts)), self._tools)
 
 
-def tidied(call: ToolCallRequest, tools: Tools) -> ToolCallRequest:
-    """Return a native call as it is meant."""
-    return ToolCallRequest(call.id, *tidy_call(call.name, call.arguments, tools))
+def tidied(call: ToolCallRequest, tools: Tools) -> Calls:
+    """Return a native call as it is meant, or the calls that it holds."""
+    meant = tidy_calls(call.name, call.arguments, tools)
+    return [
+        ToolCallRequest(f"{call.id}.{number}" if number else call.id, *one)
+        for number, one in enumerate(meant)
+    ]
 
 
 class TextReader(ReplyReader):

@@ -30,10 +30,10 @@ NOTHING = re.compile(r"null|None|[\s\"{}\[\]]")  # what servers send for no argu
 STEPS = 6_000  # of the reader, for one reply
 CALL_CHARS = 120  # before a call that may hold its opening marks
 
-NAME_KEYS = ("name", "tool", "function", "tool_name", "function_name", "action")
+NAME_KEYS = ("name", "tool", "function", "tool_name", "function_name", "action", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "action_input", "kwargs")
 OTHER_KEYS = frozenset({"type", "id", "call_id", "tool_call_id"})
-LISTS_OF_CALLS = ("tool_calls", "calls", "actions")
+LISTS_OF_CALLS = ("tool_calls", "calls", "actions", "tool_uses")  # the last is OpenAI's parallel
 MARK = r"<[|｜][\w▁]{1,40}[|｜]>"  # a special token; the second bar is DeepSeek's
 OPENING_MARKS = re.compile(
     rf"(?:\s|```[\w-]*|`|<[\w: ]{{1,30}}>|\[/?TOOL_CALLS?\]|{MARK}|<\|tool_call>|[\[,;]"
@@ -238,42 +238,47 @@ def arguments_of(rest: dict[str, Any]) -> Any:
     return rest
 
 
-def tidy_call(name: str, arguments: str, tools: Tools) -> Call:
+def tidy_calls(name: str, arguments: str, tools: Tools) -> list[Call]:
     """Return a native call as it is meant, ``functions.say`` or arguments encoded twice, say.
 
-    What cannot be read stays as it is, for the tool to refuse.
+    One may hold several. What cannot be read stays as it is, for the tool to refuse.
     """
     spelled = [name, *re.findall(r"[\w-]+", name)]
     spelled += [word.lower().removesuffix("json") for word in spelled]
     known = next((word for word in spelled if word in tools), "")
     if not known:
-        return name, arguments
+        return read_calls(read_object(arguments), tools, acts=False) or [(name, arguments)]
     if not NOTHING.sub("", arguments):
-        return known, "{}"
+        return [(known, "{}")]
     value = first = last_object(arguments)
     properties = tools[known].get("properties", {})
+    wraps = {*ARGUMENT_KEYS, known, "properties"} - set(properties)
     for _ in range(MOST_WRAPS):
         if isinstance(value, str):
             value = last_object(value)
         elif isinstance(value, list) and len(value) == 1:
             value = value[0]
-        elif isinstance(value, dict) and set(value) <= set(ARGUMENT_KEYS) - set(properties):
-            value = next(iter(value.values()), {})
+        elif isinstance(value, dict) and value.keys() - {"type"} <= wraps:
+            value = next((value[key] for key in value if key in wraps), {})
         elif isinstance(value, dict) and value.get("name") == known and "name" not in properties:
             value = arguments_of({key: value[key] for key in value.keys() - {"name"}})
     is_cut = isinstance(value, str) and value.lstrip()[:1] in ("{", "[")
     if is_cut or (value is first and read_object(arguments)):
-        return known, arguments
-    return next(iter(calls_with(known, value, tools)), (known, arguments))
+        return [(known, arguments)]
+    return calls_with(known, value, tools) or [(known, arguments)]
 
 
 def last_object(text: str) -> Any:
     """Return the JSON value of a text, else the last object in it that is not empty, else the text.
 
     Models put ``{}`` before their arguments, code fences around them and brackets behind them.
+    They spell line ends out, and write parameters in tags.
     """
-    with suppress(ValueError, RecursionError):
-        return json.loads(text, strict=False)
+    for spelled in (text, text.replace("\\n", "\n")):
+        with suppress(ValueError, RecursionError):
+            return json.loads(spelled, strict=False)
+    if parts := PARAMETER.findall(text):
+        return {key: value.strip("\n") for key, value in parts}
     reader, at, last = LooseReader(text, STEPS), text.find("{"), None
     while at >= 0 and (found := reader.read(at)):
         last, at = found[0] or last, text.find("{", found[1])
