@@ -30,7 +30,12 @@ class Report:
 
 
 def run_kills(
-    folder: Path, kills: int, families: Sequence[str] = (), plant: str = "", timeout_s: float = 280
+    folder: Path,
+    kills: int,
+    families: Sequence[str] = (),
+    plant: str = "",
+    first: int = 0,
+    timeout_s: float = 280,
 ) -> Report:
     """Kill ``kills`` processes, at moments of some families or of any.
 
@@ -39,11 +44,13 @@ def run_kills(
         kills: how many processes must die.
         families: see `fast_points.FAMILIES`.
         plant: A bug of `child_plants.PLANTS`; the first game that shows it is the last.
+        first: The number of the first game.
         timeout_s: Longest run, in seconds.
 
     Raises CalledProcessError if the harness itself fails.
     """
     command = [sys.executable, "-m", "tests.crash.child", str(folder), "--kills", str(kills)]
+    command += ["--first", str(first)]
     command += ["--families", *families] if families else []
     command += ["--plant", plant] if plant else []
     run = subprocess.run(

@@ -15,7 +15,9 @@ from tests.crash.fast import ROOT, Report, add_game
 
 pytestmark = pytest.mark.campaign
 
-KILLS = 200
+KILLS = 80
+KILLS_A_SOAK = 1_000
+A_SOAK = (pytest.mark.soak, pytest.mark.timeout(1_800))
 KILLS_FOR_A_PLANT = 150
 PLANTS = (
     "observations are marked before values are made",
@@ -34,13 +36,14 @@ def kill_sleepers(folder, kills, plant=""):
     return report
 
 
-def test_two_hundred_kills_in_sleep_lose_nothing_and_do_nothing_twice(tmp_path):
-    report = kill_sleepers(tmp_path, KILLS)
+@pytest.mark.parametrize("kills", [KILLS, pytest.param(KILLS_A_SOAK, marks=A_SOAK)])
+def test_kills_in_sleep_lose_nothing_and_do_nothing_twice(tmp_path, kills):
+    report = kill_sleepers(tmp_path, kills)
     assert not report.broken, "\n\n".join(report.broken)
-    assert sum(report.kills.values()) >= KILLS
+    assert sum(report.kills.values()) >= kills
     sides = Counter(moment.split(" ", 1)[1] for moment in report.kills.elements())
     assert set(sides) == {"statement", "commit", "a memory put", "memories deleted"}
-    assert report.puts > KILLS
+    assert report.puts > kills
 
 
 @pytest.mark.parametrize("plant", PLANTS)

@@ -15,8 +15,7 @@ from evennia_ai.policy.request_forms.form import FORMS
 from tests.simulation.schedule import Simulation
 
 ROOT = Path(__file__).resolve().parents[2]
-GAMES = 400
-GAMES_LOOKED_AT = 240
+GAMES = 240
 GAMES_A_SOAK = 50_000
 A_SOAK_S = 3_600
 DIGEST = "from tests.simulation.schedule import Simulation as S\n{body}"
@@ -33,7 +32,7 @@ class Played:
             game = Simulation(seed)
             replay = f"python -m tests.simulation --seed {seed}"
             self.violations += [f"{replay}: {violation}" for violation in game.run()]
-            if len(self.games) < GAMES_LOOKED_AT:
+            if len(self.games) < GAMES:
                 self.games.append(game)
 
 
