@@ -2,10 +2,11 @@
 
 from datetime import timedelta
 
-from evennia_ai.models import ModelCall
+from evennia_ai.models import DailyUse, ModelCall, SpeakerUse
 from evennia_ai.ports import ModelCallRecord
 from tests.game import costs_scene as scene
 from tests.game.costs_scene import USAGE, go_back, limit, rows_of
+from tests.game.test_tables import BIG, LONG, WIDE, columns_of
 
 profiles, talk = scene.profiles, scene.talk
 
@@ -80,6 +81,25 @@ def test_builders_read_figures_but_no_players(game, talk, tavern, admin):
     assert "0.30 USD" in text and "Mira" in text and "Ann" not in text
     assert builder.told("aicost/players") == "Only Admins may read that."
     assert "Ann" in admin.told("aicost/players")
+
+
+def test_long_lists_have_pages_and_fit(game, admin, mira, tavern):
+    today = game.service.now().date()
+    for number in range(45):
+        SpeakerUse.objects.create(speaker=f"#{90_000 + number}", day=today, prompt_tokens=number)
+    for name in (LONG, WIDE):
+        one = game.assistant(name, tavern).assistant
+        DailyUse.objects.create(
+            assistant=one, day=today, profile=WIDE, calls=10**6, money=10**14,
+            prompt_tokens=BIG, completion_tokens=BIG, cached_tokens=BIG, priced_tokens=1,
+        )  # fmt: skip
+    for line in ("aicost", "aicost/players", "aicost/characters", "aicost/profiles", "aicost/days"):
+        widths, sent = columns_of(admin, line)
+        assert max(widths) <= 78, sent
+    text = admin.told("aicost/players today = 2")
+    assert "Page 2 of 3. More: aicost/players today = 3" in text
+    assert len(rows_of(text)) == 20
+    assert "Page 3 of 3." in admin.told("aicost/players = 9")
 
 
 def test_forgetting_a_player_leaves_the_costs(game, talk, ann, admin):

@@ -83,6 +83,16 @@ def think_long(game, player, times):
         game.run()
 
 
+def test_the_hook_decides(game, ann, mira):
+    asked = []
+    mira.at_ai_thinking = lambda seconds: asked.append(seconds) or "polishes a mug."
+    think_long(game, ann, 1)
+    assert (asked, fillers(ann)) == ([2.0], ["Mira polishes a mug."])
+    mira.at_ai_thinking = lambda seconds: None
+    think_long(game, ann, 1)
+    assert fillers(ann) == ["Mira polishes a mug."]
+
+
 def test_a_hook_that_fails_does_not_cost_the_answer(game, ann, mira, late):
     mira.at_ai_thinking = lambda seconds: 1 / 0
     ann.do("say hello Mira")
