@@ -78,7 +78,7 @@ ON_OTHER_LINE = (
             *MAIN_PATHS,
             *("builders_npcs", "contribs", "disclosure_web", "file_modes", "following"),
             *("hearing", "lock_answers", "memory_command", "permission", "rest_api", "rpsystem"),
-            *("setup_menu", "shown_names", "status", "stop", "stores", "tables", "typing"),
+            *("setup_menu", "status", "stop", "stores", "tables", "typing"),
             *("uninstall", "world"),
         )
     ),

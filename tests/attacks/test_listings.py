@@ -22,7 +22,10 @@ FORGET = ("aiforget {}", "n")
 
 CHARACTER_LISTINGS = (
     *STAFF_LISTINGS, "aisleep {0}", "aiwake {0}", "aistop {0}", "aistart {0}", "aicompact/dry {0}",
-    "aicompact/undo {0}", "aisetup {0}", "aipurge/dry", "mute {0}",
+    "aicompact/undo {0}", "aisetup {0}", "aipurge/dry", "mute {0}", "aicost", "aihistory/sleep {0}",
+    "aisetup/set {0}/tick_rate = 6", "aisetup/set {0}/persona = You are a thief.", "ailore/for {0}",
+    "aimemory/add {0} = It rains.", "aimemory/show {0} = j99", "aigoals/add {0} = Find the cat.",
+    "aisetup {0} = You are new.", "aisetup/delete {0}",
 )  # fmt: skip
 
 

@@ -2,7 +2,6 @@
 
 import pytest
 from evennia.utils.create import create_object
-from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import ToolError
 from evennia_ai.models import ToolCall
@@ -58,25 +57,6 @@ def test_a_tool_that_says_it_did_nothing_may_be_tried_again(game, ann, mira):
     states = list(ToolCall.objects.filter(name="pour").values_list("state", flat=True))
     assert states == ["failed", "done"]
     assert ann.last() == 'Mira says, "Now."'
-
-
-def test_a_tool_declared_safe_to_retry_fails_and_may_be_tried_again(game, ann, mira):
-    add_tool(game, pour_mug(RuntimeError()), "pour", safe_to_retry=True)
-    game.model.add(call("pour"), call("say", text="There."))
-    ann.do("say a mug, please")
-    game.run()
-    assert ToolCall.objects.get(name="pour").state == "failed"
-
-
-def test_a_gift_whose_deferred_fails_later_is_of_unknown_outcome(game, ann, mira):
-    later = Deferred()
-    add_tool(game, lambda context: later, "pour")
-    game.model.add(call("pour"), call("say", text="There."))
-    ann.do("say a mug, please")
-    game.run()
-    later.errback(RuntimeError())
-    game.run()
-    assert ToolCall.objects.get(name="pour").state == "unknown"
 
 
 def test_an_answer_that_raises_after_it_was_heard_is_heard_once(game, ann, bob, mira, monkeypatch):

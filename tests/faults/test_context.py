@@ -82,15 +82,6 @@ def test_fault_24_an_overflow_is_answered_after_one_compaction_and_one_retry(ful
     assert full.pauses == []  # which no retry of the gateway's was spent on
 
 
-def test_fault_24_far_below_the_known_window_an_overflow_makes_room_too(full):
-    full.script.config = replace(full.script.config, max_context_tokens=100_000)
-    full.provider.fault("too_long")
-    full.hears("Are you there?")
-    assert ends(full) == {"Are you there?": "answered"}
-    first, second = (len(json.dumps(request["body"])) for request in full.provider.requests())
-    assert second < first / 2
-
-
 def test_fault_24_a_second_overflow_is_an_excuse_and_no_second_compaction(full):
     full.provider.fault("too_long", "too_long", "too_long")
     full.hears("Are you there?")

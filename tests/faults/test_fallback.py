@@ -12,8 +12,7 @@ from evennia_ai.errors import (
     QuotaExhausted,
 )
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.messages import LLMReply
-from evennia_ai.models import Event, Message, Turn
+from evennia_ai.models import Event, Turn
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
@@ -123,54 +122,3 @@ def test_where_the_stand_in_fails_too_the_game_s_line_closes_the_matter(
     game.run()
     assert ann.last() == GAME_LINE
     assert ends() == {"Mira, who are you?": "excused"}
-
-
-def test_a_whisper_is_excused_in_a_whisper(game, ann, bob, mira, cloud):
-    game.model.add(ProviderUnavailable("It is down."))
-    ann.do("whisper Mira = who are you?")
-    game.run()
-    assert len(spoken_by("Mira whispers", ann)) == 1
-    assert spoken_by("Mira", bob) == []
-    assert not Message.objects.filter(private=False)
-
-
-def test_what_a_stand_in_made_of_a_secret_is_not_said_to_who_came_in_meanwhile(
-    game, ann, mira, tavern, cloud
-):
-    slow = Deferred()
-
-    class Slow:
-        def complete(self, request, profile):
-            return slow
-
-    cloud(Slow())
-    game.model.add(call("whisper", text="I keep it.", target="Ann"), ProviderUnavailable("Down."))
-    ann.do("whisper Mira = the code is 12")
-    game.run()
-    ann.do("say Mira, what was it?")
-    game.run()
-    eve = game.player("Eve", game.room("Yard"))
-    eve.character.move_to(tavern, quiet=True)
-    slow.callback(LLMReply("It was 12."))
-    game.run()
-    assert ann.last() == 'Mira whispers: "It was 12."'
-    assert "12" not in "".join(eve.heard())
-
-
-def test_who_left_is_not_excused_to_strangers_and_has_the_answer_later(
-    game, ann, mira, tavern, cloud
-):
-    late = Deferred()
-    game.model.add(late, call("say", text="There you are."))
-    ann.do("say Mira, who are you?")
-    game.run()
-    yard = game.room("Yard")
-    ann.character.move_to(yard, quiet=True)
-    eve = game.player("Eve", tavern)
-    late.callback(ProviderUnavailable("It is down."))
-    game.run(1)
-    assert spoken_by("Mira", eve) == []
-    eve.character.location = yard
-    ann.character.move_to(tavern)
-    game.run(10)
-    assert ann.last() == 'Mira says, "There you are."'

@@ -177,14 +177,6 @@ def test_mem0_has_vectors_of_another_dimension(nights, ann, admin):
     assert "Long-term memory" not in admin.told("aistatus")
 
 
-def test_mem0_is_not_installed(nights, ann, admin, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "mem0", None)
-    nights.open()
-    assert nights.sleep()["memory_links"]["skipped"]
-    assert nights.answers(ann)
-    assert "mem0ai is not installed" in admin.told("aistatus")
-
-
 # --- 44 vector written, acknowledgement lost → no duplicate ---------------------------------------
 
 

@@ -124,15 +124,6 @@ def test_fault_26_a_special_token_in_a_players_words_reaches_the_model_and_break
     assert any(text in str(message["content"]) for message in request["body"]["messages"])
 
 
-def test_fault_26_a_special_token_in_a_reply_is_not_spoken_as_markup(road):
-    road.provider.fault("special_token")
-    turn = road.hears("hello")
-    assert turn.outcome == "answered"
-    (words,) = road.hall.said
-    assert words.startswith("Good evening.")
-    assert "|" not in words
-
-
 @pytest.mark.parametrize("fault", ["hostile_text", "hostile_arguments"])
 def test_fault_27_hostile_characters_are_neither_spoken_nor_stored_nor_sent_on(road, fault):
     road.provider.queue({"fault": fault}, MENDED)

@@ -88,16 +88,6 @@ def test_40_a_reload_while_a_tool_is_under_way_does_it_no_second_time(
     assert ann.last() == 'Mira says, "There."'
 
 
-def test_40_a_reload_while_it_types_leaves_nobody_typing(game, ann, mira):
-    game.model.add(Deferred())
-    ann.do("say hi")
-    game.run(1)
-    assert game.service.signs.thoughts
-    mira.assistant.at_server_reload()
-    game.run(1)
-    assert not game.service.signs.thoughts
-
-
 def test_42_where_the_reload_does_not_come_about_the_assistants_go_on(game, ann, mira, logged):
     game.model.add(call("say", text="Hello."), Deferred())
     ann.do("say Mira, zero")
@@ -118,20 +108,6 @@ def test_42_where_the_reload_does_not_come_about_the_assistants_go_on(game, ann,
     assert len([line for line in logged if "the reload did not happen" in line]) == 1
     assert not Turn.objects.filter(ended_at=None)
     assert not tracebacks(logged)
-
-
-def test_42_what_cannot_be_stored_before_a_reload_is_told_or_stored(game, ann, mira, monkeypatch):
-    from evennia_ai.errors import StoreUnavailable
-    from evennia_ai.store.inbox import TableInbox
-
-    def locked(self, heard):
-        raise StoreUnavailable("database is locked")
-
-    monkeypatch.setattr(TableInbox, "put", locked)
-    ann.do("say Mira, one")
-    mira.assistant.at_server_reload()
-    pass_time(game, 1)
-    assert "(Mira did not catch that. Please say it again.)" in ann.heard()
 
 
 @pytest.mark.parametrize("count", [40, pytest.param(200, marks=pytest.mark.soak)])

@@ -37,28 +37,6 @@ def test_48_a_model_swapped_in_mid_turn_is_asked_from_the_next_call_on(game, ann
     assert not tracebacks(logged)
 
 
-def test_48_a_profile_taken_away_in_mid_turn_leaves_the_offline_brain(game, ann, mira, logged):
-    script = mira.assistant
-    game.service.profiles["one"] = {"client": "openai", "model": "first"}
-    script.attributes.add("profile", "one")
-    late = Deferred()
-    game.model.add(late, call("say", text="Here."), call("say", text="Again."))
-    ann.do("say hi")
-    game.run(1)
-    del game.service.profiles["one"]
-    script.mind.settings.resolve()
-    late.callback(call("look"))
-    game.run(1)
-    assert ann.last() == 'Mira says, "Here."'
-    ann.do("say Mira?")
-    game.run(1)
-    assert ann.last() == 'Mira says, "Again."'
-    assert script.mind.settings.profile.client == "offline"
-    told = [line for line in logged if "There is no model profile 'one'" in line]
-    assert len(told) == 1
-    assert not tracebacks(logged)
-
-
 @pytest.mark.parametrize("value", [None, {}, 7, {"PROFILES": 7, "TEXTS": 7, "TOOLS": 7}])
 def test_48_the_game_s_settings_gone_in_mid_turn_stop_nobody(
     game, ann, mira, settings, logged, value

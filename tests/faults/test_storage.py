@@ -19,12 +19,13 @@ from tests.scripted import call
 
 pytestmark = pytest.mark.game
 
-db, trouble, lock = scene.db, scene.trouble, scene.lock
-patience, writes = scene.patience, scene.writes
-
 
 def busy(*args, **kwargs):
     raise StoreUnavailable("The database cannot be written now.")
+
+
+db, trouble, lock = scene.db, scene.trouble, scene.lock
+patience, writes = scene.patience, scene.writes
 
 
 # --- 36, 37: hearing while nothing can be written ---
@@ -143,17 +144,6 @@ def test_36_a_setting_stays_as_it_is_while_the_database_is_locked(game, mira, ta
     assert not tracebacks(logged)
 
 
-def test_36_a_signal_to_a_games_code_holds_nobody_while_the_database_is_locked(mira, lock):
-    life = mira.assistant.mind.life
-    lock.begin()
-    with pytest.raises(StoreUnavailable):
-        life.signal("pre_compaction", True)
-    lock.end()
-    assert not mira.assistant.db.context_signals
-    life.signal("pre_compaction", True)
-    assert mira.assistant.db.context_signals == {"pre_compaction": True}
-
-
 def test_36_all_are_stopped_whole_or_not_at_all_while_the_database_is_locked(
     game, ann, mira, tavern, lock, logged
 ):
@@ -185,25 +175,6 @@ def test_36_whoever_cannot_be_told_of_a_stop_keeps_no_model_call_alive(
     game.run(1)
     assert not game.service.gateway.lanes.calls
     assert not spoken_by("Mira", ann) and not tracebacks(logged)
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["ailore/set The well = It is dry.", "ailore/delete The sea", "aisetup/persona guard = Gruff."],
-)
-def test_36_lore_and_personas_stay_as_they_are_while_the_database_is_locked(
-    game, mira, tavern, lock, line, logged
-):
-    admin = game.player("Ada", tavern, permissions=["Admin"])
-    admin.do("ailore/set The sea = It is deep.")
-    lock.begin()
-    admin.do(line)
-    assert "The database cannot be written now" in admin.last()
-    lock.end()
-    assert [entry.title for entry in game.service.lore.entries()] == ["The sea"]
-    assert not game.service.personas.all()
-    admin.do(line)
-    assert "cannot" not in admin.last() and not tracebacks(logged)
 
 
 def test_36_of_several_settings_all_are_stored_or_none(mira):
@@ -239,28 +210,6 @@ def test_36_a_first_meeting_while_the_database_is_locked_holds_nobody(
     assert len([line for line in ann.heard() if "played by a computer program" in line]) == 1
     assert ann.character.attributes.get("ai_introduced") is True
     assert not tracebacks(logged)
-
-
-def test_36_what_fails_with_one_stored_line_keeps_no_other_waiting(
-    game, ann, mira, lock, monkeypatch
-):
-    real, failed = mira.assistant.mind.life.wake, []
-
-    def wake():
-        if not failed:
-            failed.append(True)
-            raise RuntimeError("a hook of the game")
-        real()
-
-    game.model.add(call("say", text="Both."))
-    lock.begin()
-    ann.do("say Mira, one")
-    ann.do("say Mira, two")
-    monkeypatch.setattr(mira.assistant.mind.life, "wake", wake)
-    lock.end()
-    pass_time(game, 8)
-    assert failed and ann.last() == 'Mira says, "Both."'
-    assert memory_equals_rows(mira.assistant)
 
 
 def test_36_a_room_full_of_ears_waits_for_a_lock_once(

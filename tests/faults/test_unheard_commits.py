@@ -2,11 +2,8 @@
 
 import pytest
 from django.db import connection
-from django.db.models import Count
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.game.hearing import once
-from evennia_ai.messages import Heard
 from evennia_ai.models import (
     CallRecord,
     Compaction,
@@ -15,12 +12,9 @@ from evennia_ai.models import (
     Message,
     ModelCall,
     PendingAct,
-    SleepPass,
     ToolCall,
     Turn,
 )
-from evennia_ai.policy.context.projection import CompactionRecord
-from evennia_ai.store.turns import begin_pass
 from tests.faults import storage_scene as scene
 from tests.faults.own_database import Full, Unheard
 from tests.faults.seen import ends
@@ -33,6 +27,7 @@ from tests.faults.storage_scene import (
     memory_equals_rows,
     pass_time,
 )
+from tests.game.compaction_records import record
 from tests.scripted import call
 
 pytestmark = pytest.mark.game
@@ -108,33 +103,10 @@ def test_a_line_is_stored_and_answered_once(game, ann, bob, mira, unheard, line)
     assert len(game.model.requests) <= 1
 
 
-def test_what_a_room_overhears_is_stored_once(game, ann, mira, tavern, unheard):
-    other = game.assistant("Otto", tavern)
-    queue, ears = game.service.overheard, frozenset({ann.dbref})
-    unheard.begin()
-    for mind in (mira.assistant.mind, other.assistant.mind):
-        queue.put(mind.hearing, once(Heard("say", ann.dbref, "Ann", "Rain.", ears)))
-    game.run(0)
-    unheard.end()
-    pass_time(game, 1)
-    assert Event.objects.values("assistant").annotate(n=Count("id")).filter(n=1).count() == 2
-    assert Event.objects.count() == 2
-
-
 def test_a_compaction_is_one_record(mira, unheard):
     log = mira.assistant.conversation
-    record = CompactionRecord(
-        id=0, reason="sleep", from_seq=1, upto_seq=2, summary={"public": "One."}, compacted_count=2,
-        compacted_at="", original_token_count=9, summary_token_count=3,
-    )  # fmt: skip
-    stored = tried_twice(unheard, lambda: log.compact(record))
+    stored = tried_twice(unheard, lambda: log.compact(record(2)))
     assert Compaction.objects.get().id == stored.id == log.current.record.id
-
-
-def test_a_sleep_pass_begins_once(game, mira, unheard):
-    at = game.service.now()
-    number = tried_twice(unheard, lambda: begin_pass(mira.assistant.id, at, "bedtime"))
-    assert SleepPass.objects.get().id == number
 
 
 def test_an_agreed_act_is_taken_once_and_runs(game, mira, ann, unheard):

@@ -3,7 +3,7 @@
 import pytest
 from twisted.internet.defer import Deferred
 
-from evennia_ai.models import Event, ToolCall, Turn
+from evennia_ai.models import Event, ToolCall
 from tests.faults.broken_tools import add_tool
 from tests.faults.seen import ends, seems_sane, tracebacks
 from tests.scripted import call
@@ -25,29 +25,6 @@ def test_31_deleted_while_the_model_thinks_it_is_dropped_without_a_traceback(
     assert not tracebacks(logged)
     assert not Event.objects.exists()
     assert seems_sane(ann)
-
-
-def test_31_deleted_by_what_it_does_it_leaves_nothing(game, ann, mira, logged):
-    add_tool(game, lambda context: context.character.delete() and "You are no more.")
-    game.model.add(call("ring"), call("say", text="a ghost"))
-    ann.do("say hi")
-    game.run(30)
-    assert not tracebacks(logged)
-    assert not Turn.objects.exists()
-    assert seems_sane(ann)
-
-
-def test_31_the_speaker_deleted_in_mid_call_leaves_the_rest_in_order(game, ann, bob, mira, logged):
-    late = Deferred()
-    game.model.add(late, call("say", text="Bob?"))
-    ann.do("say Mira, hello")
-    bob.do("say Mira, hello")
-    game.run()
-    ann.character.delete()
-    late.callback(call("say", text="Hello, both."))
-    game.run(1)
-    assert bob.last() == 'Mira says, "Hello, both."'
-    assert not tracebacks(logged)
 
 
 def test_32_with_its_room_gone_it_answers_where_all_have_come_to(game, ann, mira, tavern, logged):
@@ -120,18 +97,6 @@ def test_33_who_never_comes_back_is_closed_with_a_reason(game, ann, mira, tavern
     assert bob.last() == 'Mira says, "Yes, Bob?"'
 
 
-def test_33_a_whisper_is_not_answered_aloud_when_its_speaker_left(game, ann, bob, mira, tavern):
-    late = Deferred()
-    game.model.add(late, call("say", text="The code is 12."), call("noop"))
-    ann.do("whisper Mira = what is the code?")
-    game.run()
-    ann.character.move_to(game.room("Yard"), quiet=True)
-    late.callback(call("say", text="The code is 12."))
-    game.run(10)
-    assert "12" not in "".join([*bob.heard(), *ann.heard()])
-    assert seems_sane(bob)
-
-
 def test_34_taken_over_in_mid_turn_it_is_silent_and_answers_afterwards(game, ann, mira, logged):
     late = Deferred()
     game.model.add(late, call("say", text="Both, then."))
@@ -149,21 +114,6 @@ def test_34_taken_over_in_mid_turn_it_is_silent_and_answers_afterwards(game, ann
     assert ann.last() == 'Mira says, "Both, then."'
     assert ends() == {"one": "answered", "two": "answered"}
     assert not tracebacks(logged)
-
-
-def test_34_taken_over_for_a_moment_it_drops_the_reply_and_asks_again(game, ann, mira):
-    late = Deferred()
-    game.model.add(late, call("say", text="Well?"))
-    admin = game.player("Admin", game.room("Office"), superuser=True)
-    ann.do("say one")
-    game.run()
-    admin.account.puppet_object(admin.session, mira)
-    admin.account.unpuppet_object(admin.session)
-    late.callback(call("say", text="dropped"))
-    game.run(10)
-    assert [line for line in ann.heard() if "dropped" in line] == []
-    assert ann.last() == 'Mira says, "Well?"'
-    assert ends() == {"one": "answered"}
 
 
 def test_34_taken_over_while_a_tool_is_under_way_nothing_more_is_done(game, ann, mira):

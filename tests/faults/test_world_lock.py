@@ -159,12 +159,6 @@ def test_a_reload_waits_for_the_process_that_goes_down(game, mira, restart, monk
         assert restart().store_trouble == ""
 
 
-def test_a_start_beside_tables_that_do_not_fit_says_so_first(game, mira, restart, monkeypatch):
-    monkeypatch.setattr(assistant_service, "schema_trouble", lambda: "Run `evennia migrate`.")
-    with other_server():
-        assert restart().store_trouble == "Run `evennia migrate`."
-
-
 @pytest.mark.skipif(IS_POSTGRESQL, reason="has no file")
 def test_a_file_that_cannot_be_locked_is_named(game, mira, restart):
     lock_file().mkdir()

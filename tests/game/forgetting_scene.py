@@ -12,11 +12,11 @@ from evennia_ai import models
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.players import CmdForgetMe
 from evennia_ai.messages import LLMReply, Usage, make_message, wire_call
-from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.records.day_plan import Planned
 from evennia_ai.ports.journal import Journal
 from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.server_settings import wishes
+from tests.game.compaction_records import record
 from tests.scripted import call
 
 SYLLABLES = ("bri", "kado", "zel", "vorun", "thamo", "quis", "lerra")
@@ -202,12 +202,8 @@ class Planted:
         self.script.conversation.forget_view()
 
     def compaction(self, summary, upto, speakers, previous=None):
-        record = CompactionRecord(
-            id=0, reason="manual", from_seq=1, upto_seq=upto, summary=summary, speakers=speakers,
-            compacted_count=1, compacted_at="", original_token_count=9, summary_token_count=9,
-            previous_id=previous,
-        )  # fmt: skip
-        return self.script.conversation.compactions.commit(record)
+        made = record(upto, summary=summary, speakers=speakers, previous_id=previous)
+        return self.script.conversation.compactions.commit(made)
 
     # --- of others --------------------------------------------------------------------------------
 

@@ -8,8 +8,8 @@ from django.db import transaction
 from evennia_ai import models
 from evennia_ai.config.table_retention import TABLES, Limit
 from evennia_ai.models import Compaction, Event, Message, ModelCall, ToolCall, Turn
-from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.services.retention import LogRetention
+from tests.game.compaction_records import record
 
 ANN, BOB = "#901", "#902"
 
@@ -71,12 +71,8 @@ class Log:
         """Write a compaction of all messages up to ``upto_seq``, some days ago."""
         log = self.script.conversation
         before = log.compactions.last()
-        record = CompactionRecord(
-            id=0, reason="manual", from_seq=1, upto_seq=upto_seq, summary={"public": "They met."},
-            compacted_count=1, compacted_at="", original_token_count=1, summary_token_count=1,
-            previous_id=before.id if before else None,
-        )  # fmt: skip
-        stored = log.compactions.commit(record)
+        met, previous = {"public": "They met."}, before.id if before else None
+        stored = log.compactions.commit(record(upto_seq, summary=met, previous_id=previous))
         Compaction.objects.filter(id=stored.id).update(at=self.at(days), archived=True)
         log.forget_view()
         return stored

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.memory.recall_index import RecallIndex
-from evennia_ai.messages import make_message, wire_call
+from evennia_ai.messages import make_message
 from evennia_ai.policy.log_lines import line_id
 from tests.memory.bag_of_words import BagOfWords
 
@@ -18,11 +18,6 @@ def heard(text, speaker=ANN, audience=BOTH, private=False):
         "user", f"{name} {verb}: {text}", speaker=speaker, speaker_name=name,
         audience=sorted(audience), private=private,
     )  # fmt: skip
-
-
-def said(tool, text, **metadata):
-    call = wire_call("c1", tool, f'{{"text": "{text}"}}')
-    return make_message("assistant", "", tool_calls=[call], audience=sorted(BOTH), **metadata)
 
 
 class Counting(BagOfWords):

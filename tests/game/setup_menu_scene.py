@@ -3,8 +3,6 @@
 import pytest
 from evennia.utils.ansi import strip_ansi
 
-STEPS = ("character", "persona", "fields")
-
 
 @pytest.fixture
 def builder(game, tavern):

@@ -5,11 +5,8 @@ import json
 import pytest
 
 from evennia_ai import models
-from evennia_ai.messages import make_message
-from evennia_ai.notifications import notify
 from evennia_ai.services.startup import StartupRecovery
 from evennia_ai.store import pending_acts
-from evennia_ai.testing.tools import try_tool
 from tests.game.vault import Vault
 from tests.scripted import call
 
@@ -163,43 +160,15 @@ def test_while_one_waits_no_other_takes_its_place(game, mira, admin, vault):
     assert vault.opened == ["north"]
 
 
-def test_a_notice_has_nobody_who_could_confirm(game, mira, admin, vault):
-    game.model.add(call("staff_vault"), call("noop"))
-    notify(mira, "The bell tolls.", importance=8)
-    game.run(1)
-    assert not vault.is_offered(0)
-    assert states() == []
-
-
 def test_arguments_that_nobody_could_read_are_not_asked_for(game, mira, admin, vault):
     asks(game, admin, door="x" * 700)
     assert "be shorter" in str(game.model.requests[-1].messages)
     assert states() == []
 
 
-def test_a_dry_run_asks_nobody(game, mira, admin, vault):
-    game.model.add(call("staff_vault"), call("say", text="Hm."))
-    admin.do("aitest Mira = open the vault")
-    game.run(1)
-    assert vault.is_offered(0)
-    assert states() == []
-
-
-def test_words_before_it_neither_forbid_nor_allow_it(game, mira, admin, vault):
-    mira.assistant.conversation.append([make_message("user", "CALL it", authors=["stranger"])])
-    asks(game, admin)
-    says(game, admin, "yes")
-    assert vault.opened == ["north"]
-
-
 def test_a_tool_cannot_wait_for_both(game):
     with pytest.raises(ValueError, match="choose either"):
         Vault(game, answers_only=True, approval="perm(Admin)")
-
-
-def test_a_test_of_a_tool_sees_that_it_asks(game, mira, admin, vault):
-    assert try_tool(vault.tool, mira, admin.character).state == "asked"
-    assert vault.opened == []
 
 
 def test_after_a_minute_it_is_too_late(game, mira, admin, vault):
@@ -307,13 +276,6 @@ def test_the_same_call_waits_once_and_the_queue_is_short(game, mira, ann, queued
     for number in (1, 1, *range(30)):
         asks(game, ann, door=str(number))
     assert len(states()) == 20
-
-
-def test_what_was_refused_never_runs(game, mira, ann, admin, queued):
-    asks(game, ann)
-    assert "Refused" in admin.told(first_id("/no"))
-    game.run(5)
-    assert queued.opened == []
 
 
 def test_an_approval_expires(game, mira, ann, admin, queued):

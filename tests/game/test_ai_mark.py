@@ -49,14 +49,5 @@ def test_a_game_may_add_words(game, ann, mira, settings, act):
     assert ann.last() == f"{ACTS[act][2]} ({{AI}}|r)"
 
 
-def test_what_players_say_has_no_mark(game, ann, bob, mira):
-    sent = []
-    bob.session.protocol_flags["OOB"] = True
-    bob.session.data_out = lambda **kwargs: sent.append(kwargs)
-    game.model.add(call("noop"))
-    ann.do("say Hello, Bob.")
-    assert sent and all("ai_line" not in one and "cls" not in str(one) for one in sent)
-
-
 def test_a_client_without_out_of_band_messages_gets_none(game, ann, mira):
     assert all("ai_line" not in one for one in sent_by(game, ann, "say"))

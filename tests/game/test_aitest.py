@@ -74,37 +74,6 @@ def test_the_characters_own_hook_is_not_asked(game, builder, mira):
     assert asked == []
 
 
-def test_a_stopped_character_can_be_tried_and_stays_stopped(game, admin, builder, mira):
-    admin.do("aistop Mira")
-    game.model.add(call("say", text="Good evening."))
-    assert "would say: Good evening." in builder.told("aitest Mira = hello")
-    assert not mira.assistant.is_on
-
-
-def test_a_bug_is_told_without_its_text(game, builder, mira):
-    game.model.add(lambda request: 1 / 0)
-    text = builder.told("aitest Mira = hello")
-    assert text.endswith("aitest failed because of a bug. The server log has the details.")
-    assert "division" not in text.lower()
-
-
-def test_a_whispered_line_is_for_the_caller_alone(game, tavern, builder, mira):
-    game.player("Ann", tavern)
-    game.model.add(call("say", text="Hush."))
-    text = builder.told("aitest/whisper Mira = psst")
-    assert "If Bea whispers to Mira: psst" in text
-    assert "Bea would hear the answer." in text
-    assert "would say: Hush. (whispered)" in text
-    assert "Bea whispers to you: psst" in repr(game.model.requests[0].messages)
-
-
-def test_what_it_would_only_overhear_is_not_asked(game, tavern, builder, mira):
-    game.player("Ann", tavern)
-    text = builder.told("aitest Mira = Ann, hello")
-    assert "Mira would not answer: the line is not addressed to it (somebody else named)." in text
-    assert game.model.requests == []
-
-
 def test_words_that_would_not_be_spoken_are_told(game, builder, admin, mira):
     game.service.profiles["cloud"] = {"client": "openai", "model": "m"}
     mira.assistant.db.profile = "cloud"
@@ -130,6 +99,3 @@ def test_one_at_a_time_and_again_after_it(game, builder, mira):
     assert "would say: Here I am." in builder.last()
     game.model.add(call("noop"))
     assert "would noop" in builder.told("aitest Mira = hello")
-
-
-# --- what cannot be done ---

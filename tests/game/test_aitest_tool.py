@@ -54,19 +54,6 @@ def test_the_tool_runs_once_and_the_builder_reads_what_a_model_would(game, mira,
     assert any("It rang 3 times." in m["content"] for m in mira.assistant.conversation_history)
 
 
-@pytest.mark.parametrize(
-    ("call", "told"),
-    [
-        ("ring times = 13", "failed: The arguments do not fit: times"),
-        ("fly", "failed: There is no tool 'fly'. There are:"),
-        ("", "Which line?"),
-    ],
-)
-def test_what_does_not_fit_is_told_as_to_a_model(game, bea, call, told):
-    assert told in tried(game, bea, call)
-    assert "The bell" not in "\n".join(bea.heard())
-
-
 def test_the_locks_are_asked_of_everybody_whose_words_the_prompt_holds(game, mira, bea, ann):
     vault = Vault(game)
     told = tried(game, bea, "staff_vault door = south")

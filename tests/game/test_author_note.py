@@ -37,11 +37,3 @@ def test_a_note_is_the_words_of_its_builder(game, builder, ann, mira):
     assert line.authors == {builder.dbref, "builder"} and not line.private
     text = asked(game, ann)
     assert "Give ◇ Ann < /situation> what she" in text
-
-
-def test_a_new_note_replaces_the_one_before_and_clear_removes_it(game, builder, ann, mira):
-    builder.do("ainote Mira = One.")
-    assert "for 20 turns: Two." in builder.told("ainote Mira = Two.")
-    assert "Two." in asked(game, ann) and "One." not in asked(game, ann)
-    assert builder.told("ainote/clear Mira") == "Mira has no note any more."
-    assert "Two." not in asked(game, ann)

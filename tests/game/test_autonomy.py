@@ -10,8 +10,6 @@ from tests.scripted import call
 
 pytestmark = pytest.mark.engine
 
-HOUR_S = 3_600
-
 
 @pytest.fixture(autouse=True)
 def lively(service, settings):
@@ -54,30 +52,6 @@ def test_with_a_player_near_and_quiet_it_does_something_by_itself(game, tavern):
     assert mira.assistant.mind.will.acts()
 
 
-def test_a_thought_that_it_only_writes_down_is_no_failure(game, tavern):
-    mira = game.assistant("Mira", tavern)
-    ann = game.player("Ann", tavern)
-    game.model.add(call("add_journal_entry", content="Ann sits by the fire."))
-    game.service.startup.attend_present()
-    game.clock.pump([1] * 60)
-    assert [entry["content"] for entry in mira.journal.all()] == ["Ann sits by the fire."]
-    assert ann.heard() == []
-    turn = Turn.objects.get(context="tick_autonomous")
-    assert (turn.outcome, turn.detail) == ("noted", "it did something that nobody saw")
-
-
-def test_a_model_that_fails_then_says_nothing_at_all(game, tavern):
-    from evennia_ai.errors import ProviderUnavailable
-
-    game.assistant("Mira", tavern)
-    ann = game.player("Ann", tavern)
-    game.model.add(ProviderUnavailable("down"))
-    game.service.startup.attend_present()
-    game.clock.pump([1] * 60)
-    assert ann.heard() == []
-    assert Turn.objects.get().outcome == "noted"
-
-
 def test_a_player_who_comes_in_may_be_greeted_soon_by_one_of_them(game, tavern):
     for name in ("Mira", "Otto"):
         game.assistant(name, tavern)
@@ -88,18 +62,6 @@ def test_a_player_who_comes_in_may_be_greeted_soon_by_one_of_them(game, tavern):
     ann.do("in")
     game.clock.pump([1] * 10)
     assert unasked() == 1
-
-
-def test_who_was_greeted_by_being_answered_is_not_greeted_again(game, tavern):
-    game.assistant("Mira", tavern)
-    yard = game.room("Yard")
-    game.exit("in", yard, tavern)
-    ann = game.player("Ann", yard)
-    ann.do("in")
-    game.model.add(call("say", text="Hello, Ann."))
-    ann.do("say hello")
-    game.clock.pump([1] * 20)
-    assert unasked() == 0
 
 
 @pytest.mark.parametrize(("importance", "turns"), [(3, 0), (5, 1), (8, 1)])
@@ -156,46 +118,6 @@ def test_four_assistants_and_three_players_over_an_hour(game, tavern):
     assert ModelCall.objects.count() <= addressed + 4 * 4
 
 
-def test_nobody_near_costs_no_call(game, tavern):
-    for name in ("Mira", "Otto", "Oda", "Brann"):
-        game.assistant(name, tavern)
-    ann = game.player("Ann", tavern)
-    game.model.script = Endless()
-    ann.do("say hello Mira")
-    game.run(1)
-    ann.account.unpuppet_object(ann.session)
-    game.run(1)
-    before = ModelCall.objects.count()
-    game.clock.pump([10] * (HOUR_S // 10))
-    assert ModelCall.objects.count() == before
-
-
-def test_it_is_quiet_while_players_talk_among_themselves(game, tavern):
-    mira = game.assistant("Mira", tavern)
-    ann, ben = game.player("Ann", tavern), game.player("Ben", tavern)
-    game.model.script = Endless()
-    mira.assistant.mind.company.news_at = None
-    for _ in range(30):
-        ann.do("say Ben, so I told her")
-        game.clock.pump([5] * 2)
-        ben.do("say and then, Ann?")
-        game.clock.pump([5] * 2)
-    assert ModelCall.objects.count() == 0
-
-
-def test_an_unnamed_line_to_several_is_answered_by_the_one_whose_business_it_is(game, tavern):
-    game.assistant("Mira", tavern, "You are Mira. You brew beer and keep the inn.")
-    game.assistant("Brann", tavern, "You are Brann. You forge iron and shoe horses.")
-    ann = game.player("Ann", tavern)
-    game.model.script = Endless()
-    ann.do("say who could shoe my horse?")
-    game.run(1)
-    assert [line for line in ann.heard() if "Yes" in line] == ['Brann says, "Yes, Ann?"']
-    ann.do("say and what does it cost?")
-    game.run(1)
-    assert ann.last() == 'Brann says, "Yes, Ann?"'
-
-
 def test_it_follows_whom_it_was_told_to_follow(game, tavern):
     yard = game.room("Yard")
     game.exit("out", tavern, yard)
@@ -214,61 +136,6 @@ def test_it_follows_whom_it_was_told_to_follow(game, tavern):
     ann.do("in")
     game.run(1)
     assert mira.location is yard
-
-
-def test_it_may_wait_a_moment_between_two_things(game, tavern):
-    game.assistant("Mira", tavern)
-    ann = game.player("Ann", tavern)
-    game.model.add(call("wait", seconds=3), LLMReply("There."))
-    ann.do("say count to three")
-    game.run(2.9)
-    assert len(game.model.requests) == 1
-    game.run(0.2)
-    assert ann.last() == 'Mira says, "There."'
-
-
-def test_to_a_cellar_and_back_in_one_turn(game, tavern):
-    cellar = game.room("Cellar")
-    game.exit("down", tavern, cellar)
-    game.exit("up", cellar, tavern)
-    mira = game.assistant("Mira", tavern)
-    game.thing("bottle", cellar)
-    ann = game.player("Ann", tavern)
-    game.model.add(
-        call("move", to="cellar"),
-        call("get", item="bottle"),
-        call("move", to="tavern"),
-        (call("give", item="bottle", to="Ann"), call("say", text="Here you are.")),
-    )
-    ann.do("say a bottle, please")
-    game.run(1)
-    assert ann.last() == 'Mira says, "Here you are."'
-    assert mira.location is tavern
-    assert [obj.key for obj in ann.character.contents] == ["bottle"]
-
-
-def test_a_player_who_logs_in_is_noticed(game, tavern):
-    mira = game.assistant("Mira", tavern)
-    ann = game.player("Ann", tavern)
-    ann.account.unpuppet_object(ann.session)
-    ann.account.puppet_object(ann.session, ann.character)
-    kinds = Event.objects.filter(assistant_id=mira.assistant.id).values_list("kind", flat=True)
-    assert list(kinds) == ["leave", "arrive"]
-    assert mira.assistant.mind.company.news_at
-
-
-def test_waiting_ends_when_somebody_speaks(game, tavern):
-    game.assistant("Mira", tavern)
-    ann, bob = game.player("Ann", tavern), game.player("Bob", tavern)
-    game.model.add(call("wait", seconds=10), LLMReply("There."), LLMReply("Yes, Bob?"))
-    ann.do("say Mira, count to ten")
-    game.run(1)
-    bob.do("say Mira, are you there?")
-    game.run(0.2)
-    assert [line for line in bob.heard() if "Mira says" in line] == [
-        'Mira says, "There."',
-        'Mira says, "Yes, Bob?"',
-    ]
 
 
 def test_a_chain_of_waits_does_not_hold_a_character_from_others(game, tavern):

@@ -5,7 +5,6 @@ from evennia.contrib.tutorials.evadventure.npcs import (
     EvAdventureMob,
     EvAdventureQuestGiver,
     EvAdventureShopKeeper,
-    EvAdventureTalkativeNPC,
 )
 from evennia.objects.models import ObjectDB
 from evennia.scripts.models import ScriptDB
@@ -38,18 +37,6 @@ def answers(game, player, name, line):
     player.do(line)
     game.run()
     return f'{name} says, "I am here."' in player.heard()
-
-
-def test_evennias_usual_npc_gets_a_mind(game, builder):
-    builder.do(f"create/drop Tobin:{CLASS}")
-    assert "Tobin has an assistant now." in builder.told("aisetup Tobin = You are Tobin.")
-    assert answers(game, builder, "Tobin", "say Tobin, are you there?")
-
-
-def test_another_builder_may_give_it_a_mind(game, builder, tavern):
-    builder.do(f"create/drop Tobin:{CLASS}")
-    other = game.player("Olga", tavern, permissions=["Admin"])
-    assert "Tobin has an assistant now." in other.told("aisetup Tobin = You are Tobin.")
 
 
 def test_what_another_builder_played_is_theirs(game, builder, tavern):
@@ -91,18 +78,6 @@ def test_new_names_a_typeclass_that_cannot_be_used(builder, path, answer):
     assert not ObjectDB.objects.filter(db_key__startswith="Hanna")
 
 
-def test_queries_by_typeclass_go_on_working(builder, keeper):
-    builder.do("aisetup Otto = You are Otto.")
-    assert isinstance(keeper, AssistantMixin)
-    assert EvAdventureShopKeeper.objects.count() == 1
-    assert list(EvAdventureShopKeeper.objects.all()) == [keeper]
-    assert list(EvAdventureTalkativeNPC.objects.all_family()) == [keeper]
-    assert list(ObjectDB.objects.typeclass_search(KEEPER)) == [keeper]
-    assert keeper.typeclass_path == keeper.path == KEEPER
-    assert keeper.is_typeclass(KEEPER, exact=True)
-    assert keeper.typename == "EvAdventureShopKeeper"
-
-
 def test_after_a_start_it_hears_and_memory_pressure_does_not_make_it_deaf(
     game, service, builder, keeper
 ):
@@ -118,13 +93,6 @@ def test_after_a_start_it_hears_and_memory_pressure_does_not_make_it_deaf(
     again = ObjectDB.objects.get(id=keeper.id)
     assert isinstance(again, AssistantMixin)
     assert again.assistant.mind.who.persona.text == "You are Otto."
-
-
-def test_another_typeclass_does_not_make_it_deaf(game, builder, keeper):
-    builder.do("aisetup Otto = You are Otto.")
-    builder.do(f"typeclass/force Otto = {CLASS}")
-    assert keeper.db_typeclass_path == CLASS
-    assert answers(game, builder, "Otto", "say Otto, are you there?")
 
 
 @pytest.mark.parametrize(

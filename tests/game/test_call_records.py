@@ -7,7 +7,6 @@ import random
 import pytest
 
 from evennia_ai import models
-from evennia_ai.policy.context.projection import MASKED
 from evennia_ai.sleep.compaction import compact_conversation_history
 from evennia_ai.store.call_records import drop_unused_texts, load_call
 from tests.scripted import call
@@ -36,15 +35,6 @@ def assert_all_exact(game, at_least):
         assert list(stored.messages) == list(request.messages)
         assert stored.is_exact and stored.missing == 0
         assert list(stored.kept.sent.tools) == list(request.tools)
-
-
-def test_an_answer_is_kept_with_its_prompt_and_its_raw_reply(game, ann):
-    game.model.add({"say": {"text": "Good evening, Ann."}})
-    ann.do("say Good evening, Mira.")
-    game.run(2)
-    (request, stored) = next(sent_and_stored(game))
-    assert stored.is_exact and list(stored.messages) == list(request.messages)
-    assert stored.kept.reply.calls == (("say", '{"text": "Good evening, Ann."}'),)
 
 
 def test_texts_that_a_later_call_of_the_same_day_shares_are_kept(game, mira, ann):
@@ -114,27 +104,3 @@ def test_prompts_with_hidden_and_edited_lines_are_rebuilt_before_and_after_an_un
     game.run(61)
     assert f"the {WORDS[1]} costs" in str(game.model.requests[-1].messages)
     assert_all_exact(game, 8)
-
-
-def test_the_builders_note_of_a_prompt_is_a_part_of_its_own(game, mira, ann, admin):
-    admin.do("ainote Mira = Today is the harvest feast.")
-    game.model.add({"say": {"text": "We keep the harvest feast today."}})
-    ann.do("say Mira, why is it so loud?")
-    game.run(2)
-    text = admin.told("aiwhy Mira")
-    assert "author's note" in text
-    assert "author's note, " in text.split("Where each sentence comes from")[1]
-
-
-def test_a_prompt_is_rebuilt_with_a_result_that_was_masked_since_or_before(game, mira, ann):
-    ann.character.db.desc = "A sailor with many tales. " * 20
-    script = mira.assistant
-    for line in ("look at me", "and now?"):
-        game.model.add(call("look", target="Ann"), {"say": {"text": f"You look well: {line}"}})
-        ann.do(f"say Mira, {line}")
-        game.run(61)
-        script.conversation.mask(script.conversation.current.messages[-1]["metadata"]["seq"])
-    sent = [str(request.messages) for request in game.model.requests]
-    assert "many tales" in sent[1] and MASKED not in sent[1]
-    assert MASKED in sent[-1]
-    assert_all_exact(game, 4)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.models import Event, Message
+from evennia_ai.models import Event
 from tests.llm.endpoint_neighbours import SPELLED as NEIGHBOURS
 from tests.scripted import call
 
@@ -17,11 +17,6 @@ SPELLED = {
 }
 
 
-def said_by(character):
-    rows = Message.objects.filter(assistant_id=character.assistant.id, role="assistant")
-    return [call["function"]["arguments"] for row in rows for call in row.tool_calls]
-
-
 @pytest.mark.parametrize("key", SPELLED)
 def test_a_character_is_called_what_people_read(game, tavern, ann, bob, key):
     quill, name = game.assistant(key, tavern, persona="You are a scribe."), SPELLED[key]
@@ -33,18 +28,6 @@ def test_a_character_is_called_what_people_read(game, tavern, ann, bob, key):
     assert f"You are {name}.\n" in texts
     assert not any(code in texts for code in CODED)
     assert Event.objects.get(assistant_id=quill.assistant.id).reason == "named"
-
-
-@pytest.mark.parametrize(("typed", "name"), [("Quill", "|rQu|nill"), ("Red", "Quill |rRed|n")])
-def test_part_of_a_coloured_name_and_a_coloured_alias_call_it(game, tavern, ann, bob, typed, name):
-    quill = game.assistant(name, tavern)
-    quill.aliases.add("|yscr|nibe")
-    game.service.accepting = False
-    for line in (f"{typed}, hello", "scribe, hello", "fine weather"):
-        ann.do(f"say {line}")
-    game.run()
-    events = Event.objects.filter(assistant_id=quill.assistant.id).order_by("id")
-    assert [row.reason == "named" for row in events] == [True, True, False]
 
 
 def test_the_names_of_others_places_ways_and_things_are_read_without_codes(game):
@@ -65,16 +48,6 @@ def test_the_names_of_others_places_ways_and_things_are_read_without_codes(game)
     assert (mira.location, [one.key for one in mira.contents]) == (yard, ["r|re|nd mug"])
     assert set(Event.objects.values_list("speaker_name", flat=True)) == {"Eve"}
     assert "Eve nods to Mira." in Event.objects.values_list("text", flat=True)
-
-
-def test_a_name_of_codes_alone_is_its_number(game, tavern, ann):
-    nobody = game.assistant("|r|n", game.room("Attic"), persona="You are grey.")
-    ann.character.location = nobody.location
-    game.model.add(call("say", text="Aye."))
-    ann.do("say hello")
-    game.run()
-    texts = "\n".join(str(m["content"]) for m in game.model.requests[0].messages)
-    assert f"You are {nobody.dbref}." in texts and "|r" not in texts
 
 
 def test_staff_read_the_name_without_codes_and_find_it_by_it(game, tavern, admin):

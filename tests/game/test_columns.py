@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models import Value
 
 from evennia_ai.messages import Usage
-from evennia_ai.models import DailyUse, Event, Message, ModelCall, SleepPass
+from evennia_ai.models import DailyUse, Event, ModelCall, SleepPass
 from evennia_ai.models.fields import Storable, damage
 from evennia_ai.ports import ModelCallRecord
 
@@ -39,28 +39,6 @@ def test_a_call_of_a_model_with_a_name_of_any_length_is_counted(game, mira):
     assert (use.calls, use.prompt_tokens, use.profile) == (2, 1800, row.profile)
 
 
-def test_rows_that_are_stored_together_are_cut_as_well(mira):
-    calls = [{"id": "1", "type": "function", "function": {"name": "say\0", "arguments": "{}"}}]
-    row = Message(
-        assistant_id=mira.assistant.id, at=NOW, role="assistant", content=STRANGE, tool_calls=calls
-    )
-    Message.objects.bulk_create([row])
-    stored = Message.objects.get(id=row.id)
-    assert stored.content == row.content == "ab?c"
-    assert stored.tool_calls[0]["function"]["name"] == "say"
-    assert list(stored.tool_calls[0]) == ["id", "type", "function"]
-    assert list(stored.tool_calls[0]["function"]) == ["name", "arguments"]
-
-
-def test_what_is_looked_for_is_cut_like_what_is_stored(mira):
-    long = "N" * 300
-    Event.objects.create(
-        assistant_id=mira.assistant.id, at=NOW, kind="say", speaker_name=long, text="hi", state="x"
-    )
-    assert Event.objects.filter(speaker_name=long).exists()
-    assert Event.objects.filter(text="h\0i").exists()
-
-
 def test_the_keys_of_an_object_keep_their_order(mira):
     row = SleepPass.objects.create(
         assistant_id=mira.assistant.id, at=NOW, reason="order", results=UPSIDE_DOWN
@@ -84,12 +62,3 @@ def test_plain_data_of_another_kind_is_read_as_what_fits_of_it_and_told_of(mira)
         assert Event.objects.get().audience == fitting
     assert list(damage) == ["evennia_ai_event.audience"]
     damage.clear()
-
-
-def test_an_empty_object_is_found_as_one(mira):
-    for errors in ({}, {"prune": "no"}):
-        SleepPass.objects.create(
-            assistant_id=mira.assistant.id, at=NOW, reason="nap", errors=errors
-        )
-    (row,) = SleepPass.objects.exclude(errors={})
-    assert row.errors == {"prune": "no"}

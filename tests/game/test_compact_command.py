@@ -8,7 +8,6 @@ from twisted.internet.defer import Deferred
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, Message
-from evennia_ai.signals import compaction_finished, compaction_started
 from tests.scripted import LLMReply, call
 
 pytestmark = pytest.mark.engine
@@ -106,22 +105,6 @@ def test_what_is_said_meanwhile_is_answered_afterwards(game, admin, ann, talkati
     late.callback(LLMReply("Ann told long stories."))
     game.run()
     assert ann.last() == 'Mira says, "Yes?"'
-
-
-def test_a_games_own_code_is_told(game, answer, talkative):
-    seen = []
-
-    def started(sender, reason, **kwargs):
-        seen.append(reason)
-
-    def finished(sender, result, **kwargs):
-        seen.append(result["compacted_messages"])
-
-    compaction_started.connect(started)
-    compaction_finished.connect(finished)
-    game.model.add("Ann told long stories.")
-    answer("aicompact Mira")
-    assert seen == ["manual", Compaction.objects.get().compacted_count]
 
 
 def test_what_was_taken_back_while_a_summary_was_made_is_told_and_nothing_is_done(

@@ -5,10 +5,11 @@ import pytest
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, Message
-from evennia_ai.policy.context.projection import MASKED, CompactionRecord, is_marker
+from evennia_ai.policy.context.projection import MASKED, is_marker
 from evennia_ai.ports.journal import Journal
 from evennia_ai.store.conversation import TableCompactions, assistants_to_archive
 from tests.forgetting import forget_chunk
+from tests.game.compaction_records import record
 
 pytestmark = pytest.mark.engine
 
@@ -20,21 +21,6 @@ def conversation(mira):
     log = mira.assistant.conversation
     log.append([make_message("user", f"line {n}", audience=["#5"]) for n in range(6)])
     return log
-
-
-def record(upto_seq, **fields):
-    values = {
-        "id": 0,
-        "reason": "manual",
-        "from_seq": 1,
-        "upto_seq": upto_seq,
-        "summary": {"public": "They talked."},
-        "compacted_count": 3,
-        "compacted_at": "",
-        "original_token_count": 60,
-        "summary_token_count": 20,
-    }
-    return CompactionRecord(**values | fields)
 
 
 def seqs(log):
@@ -64,13 +50,6 @@ def test_a_compaction_moves_the_view_and_leaves_the_log(conversation):
     assert conversation.view()[0]["metadata"]["id"] == stored.id
     assert contents(conversation) == fresh(conversation)
     assert list(Message.objects.values()) == before
-
-
-def test_what_arrives_meanwhile_is_kept(conversation):
-    third = seqs(conversation)[2]
-    conversation.append([make_message("user", "while it was summed up", audience=["#5"])])
-    conversation.compact(record(third))
-    assert contents(conversation)[-1] == "while it was summed up"
 
 
 def test_two_compactions_are_undone_one_after_the_other(conversation):
@@ -111,18 +90,6 @@ def test_old_results_are_masked_and_come_back_with_an_undo(conversation):
     assert fresh(conversation)[-3:] == [LONG.format(n) for n in range(3)]
 
 
-def test_an_undo_takes_back_what_was_masked_after_the_compaction(conversation):
-    results = [
-        make_message("tool", LONG.format(n), tool_call_id=str(n), audience=["#5"]) for n in range(2)
-    ]
-    rows = conversation.append(results)
-    conversation.compact(record(seqs(conversation)[2]))
-    conversation.mask(rows[0]["metadata"]["seq"])
-    assert MASKED in contents(conversation)
-    conversation.undo()
-    assert contents(conversation)[-2:] == [LONG.format(n) for n in range(2)]
-
-
 def test_whose_words_a_synthesis_holds_is_forgotten_in_it_too(mira, ann, bob, conversation):
     last = seqs(conversation)[-1]
     parts = {"public": "They talked of crowns.", ann.dbref: "Ann is a spy."}
@@ -137,24 +104,6 @@ def test_whose_words_a_synthesis_holds_is_forgotten_in_it_too(mira, ann, bob, co
     ]
     while forget_chunk(ann.dbref):
         pass
-    assert mira.journal.all() == []
-
-
-def test_an_undo_reaches_a_journal_that_was_let_go_meanwhile(game, mira, conversation):
-    conversation.compact(record(seqs(conversation)[-1], summary={"public": "They talked."}))
-    archive, journal = mira.assistant.mind.compactor.archive, mira.journal
-    archive.archive()
-    assert len(journal.all()) == 1
-    real = journal.segments.write
-
-    def busy(*changed):
-        journal.segments.write = real
-        game.clock.callLater(0, journal.unload)
-        raise StoreUnavailable("The database is busy.")
-
-    journal.segments.write = busy
-    archive.undo()
-    game.run(1)
     assert mira.journal.all() == []
 
 

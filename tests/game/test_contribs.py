@@ -2,20 +2,14 @@
 
 import pytest
 from evennia.contrib.game_systems.containers.containers import ContribContainer
-from evennia.contrib.game_systems.cooldowns import CooldownHandler
-from evennia.contrib.game_systems.crafting import craft
 from evennia.contrib.grid.extended_room.extended_room import ExtendedRoom
 from evennia.contrib.rpg.llm.llm_npc import LLMNPC, CmdLLMTalk
 from evennia.contrib.rpg.traits import TraitHandler
 from evennia.contrib.tutorials.evadventure.commands import CmdTalk
 from evennia.contrib.tutorials.evadventure.npcs import EvAdventureTalkativeNPC
-from evennia.contrib.tutorials.talking_npc.talking_npc import TalkingNPC
 from evennia.utils.create import create_object
-from pydantic import BaseModel
 
 from evennia_ai.assistant_character import AssistantCharacter, add_assistant_mixin
-from evennia_ai.errors import NothingDone
-from evennia_ai.tools.base import tool
 from tests.scripted import call
 
 
@@ -95,25 +89,6 @@ def test_a_container_decides_what_goes_in_and_out(game, ann, mira, tavern, chest
     assert "In it" not in run(game, ann, call("look", target="chest"))
 
 
-class Trap(ContribContainer):
-    """A container whose hook fails after a thing has gone in."""
-
-    def at_object_receive(self, *args, **kwargs):
-        raise RuntimeError("the lid snaps")
-
-
-def test_what_went_in_is_in_although_a_hook_of_the_container_failed(game, ann, mira, tavern):
-    trap, ring = create_object(Trap, key="trap", location=tavern), game.thing("ring", mira)
-    assert "You put ring in trap." in run(game, ann, call("put", item="ring", into="trap"))
-    assert ring.location is trap
-
-
-def test_without_a_container_nothing_is_put_anywhere(game, ann, mira):
-    game.thing("ring", mira)
-    run(game, ann)
-    assert "'put'" not in str(game.model.requests[-1].tools)
-
-
 def test_the_contribs_talk_command_speaks_to_the_assistant(game, ann, bob, tavern):
     npc = create_object(LLMNPC, key="Otto", location=tavern)
     add_assistant_mixin(npc)
@@ -159,66 +134,6 @@ class Wounded(AssistantCharacter):
     def at_ai_describe_self(self):
         hp = self.traits.hp
         return f"|r{hp.name}|n {hp.value:g} of {hp.base:g}"
-
-
-def test_a_cooldown_stands_in_the_prompt_while_it_lasts(game, ann, tavern):
-    singer = create_object(Singer, key="Rex", location=tavern)
-    singer.attach_assistant("You are Rex.")
-    game.model.add(call("noop"), call("noop"))
-    ann.do("say Rex, sing!")
-    game.run()
-    assert "hoarse" not in game.tail()
-    singer.cooldowns.add("song", 600)
-    ann.do("say Rex, sing again!")
-    game.run()
-    assert "About yourself: You are hoarse" in game.tail()
-
-
-class Singer(AssistantCharacter):
-    """A character that cannot sing all the time."""
-
-    @property
-    def cooldowns(self):
-        return CooldownHandler(self)
-
-    def at_ai_describe_self(self):
-        return "" if self.cooldowns.ready("song") else "You are hoarse and cannot sing now."
-
-
-def test_a_tool_crafts_by_the_games_recipes(game, ann, mira):
-    game.service.toolbox.add(craft_it)
-    told = run(game, ann, call("craft_it", thing="rawhide"))
-    assert "The ingredients are not there." in told
-    fur, knife = game.thing("fur", mira), game.thing("knife", mira)
-    fur.tags.add("fur", category="crafting_material")
-    knife.tags.add("knife", category="crafting_tool")
-    told = run(game, ann, call("craft_it", thing="rawhide"))
-    assert "You made Rawhide." in told
-    assert {thing.key for thing in mira.contents} == {"knife", "Rawhide"}
-    assert not fur.pk
-
-
-class CraftArguments(BaseModel):
-    """What is made."""
-
-    thing: str
-
-
-@tool("craft_it")
-def craft_it(context, arguments: CraftArguments) -> str:
-    """Make something of what you carry."""
-    made = craft(context.character, arguments.thing, *context.character.contents)
-    if not made:
-        raise NothingDone("The ingredients are not there.")
-    made[0].location = context.character
-    return f"You made {made[0].key}."
-
-
-def test_a_talking_npc_opens_its_menu_beside_an_assistant(game, ann, mira, tavern):
-    create_object(TalkingNPC, key="Stan", location=tavern)
-    assert "(You walk up and talk to Stan.)" in ann.told("talk")
-    game.run()
-    assert not game.model.requests
 
 
 def node_start(caller, raw, **kwargs):

@@ -4,7 +4,6 @@ from datetime import timedelta
 
 from evennia_ai.models import DailyUse, ModelCall, SpeakerUse
 from evennia_ai.ports import ModelCallRecord
-from evennia_ai.store.usage import PROFILE, uses_by
 from tests.game import costs_scene as scene
 from tests.game.costs_scene import USAGE, go_back, limit, rows_of
 from tests.game.forgetting_scene import forget
@@ -46,22 +45,6 @@ def test_each_list_shows_its_budgets(game, talk, mira, ann, admin):
     text = admin.told(f"aicost {today}")
     assert "0.30 EUR, 1 call\n" in text
     assert "The game's budget: 0.30 of today's 0.60 EUR are used." in text
-
-
-def test_each_profile_has_its_own_sums(game, talk, profiles, mira, admin):
-    talk()
-    mira.assistant.db.profile = "home"
-    mira.assistant.mind.settings.resolve()
-    talk()
-    assert rows_of(admin.told("aicost/profiles")) == [
-        "default 1 2,900 0 10 0.30",
-        "home 1 2,900 0 10 0.00",
-    ]
-    assert "Without a price" not in admin.told("aicost")
-    assert "2     5,820" in admin.told("aistatus")
-    today = game.service.now().date()
-    use = uses_by(today, today, PROFILE)["home",]
-    assert (use.free_tokens, use.priced_tokens, use.unpriced_tokens) == (2_910, 0, 0)
 
 
 def test_without_prices_tokens_are_counted_and_the_money_is_unknown(game, talk, mira, admin):

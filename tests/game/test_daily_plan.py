@@ -121,9 +121,3 @@ def test_with_nobody_near_it_costs_nothing(offline_game, settings):
     game.service.startup.attend_present()
     game.clock.pump([1] * 60)
     assert len(ann.heard()) == 1
-
-
-def test_builders_see_its_day(game, tavern, mira):
-    builder = game.player("Bea", tavern, permissions=["Builder"])
-    mira.ai_plan.replace([{"begin": 480, "end": 720, "content": "sell fish", "where": "Yard"}], [])
-    assert builder.told("aigoals Mira") == "08:00-12:00 sell fish, at Yard"

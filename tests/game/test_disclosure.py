@@ -169,17 +169,3 @@ EVENNIA_LINES = [
 
 def test_no_command_of_evennia_shows_a_builder_a_private_word(confided, builder, typed):
     assert [line for line in EVENNIA_LINES if shows(typed(builder, line))] == []
-
-
-def test_a_damaged_segment_is_set_aside_without_showing_it(confided, builder, typed):
-    from evennia.typeclasses.attributes import Attribute
-
-    from evennia_ai.ports.journal import Journal
-
-    Attribute.objects.filter(db_key="000000", db_attrtype="ai_journal").update(
-        db_value={"used": 1, "records": {1: CANARY}}
-    )
-    Journal.drop(confided)
-    assert confided.journal.all() == []
-    text = typed(builder, "examine Mira/broken_000000")
-    assert "a damaged segment" in text and not shows(text)

@@ -8,7 +8,6 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.memory.entity_context import run_entity_consolidation_batch
-from evennia_ai.messages import LLMReply
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.ports.profiles import EntityProfiles
 from tests.game.profile_values import history, set_attribute
@@ -42,23 +41,6 @@ def values(profiles, dbref, audience=None):
 def cold(character):
     EntityProfiles.drop(character)
     return character.ai_profiles
-
-
-def test_without_a_model_what_was_noticed_stays_as_it_is(game, ann, known, consolidate):
-    known.observe(ann.dbref, "Ann owes Bob 5 silver.")
-    before = known.all()
-    assert consolidate() == {"skipped": True, "reason": "no model to ask"}
-    assert known.all() == before
-
-
-def test_nothing_new_is_skipped(game, ann, known, consolidate):
-    assert consolidate(ASKING) == {"skipped": True, "reason": "no new observations"}
-    known.observe(ann.dbref, "She likes ale.")
-    game.model.add("")
-    consolidate(ASKING)
-    before = known.all()
-    assert consolidate(ASKING) == {"skipped": True, "reason": "no new observations"}
-    assert known.all() == before
 
 
 def test_a_busy_database_loses_and_doubles_nothing(game, ann, known, consolidate, busy):
@@ -96,15 +78,6 @@ def test_what_cites_nothing_that_was_shown_is_refused(game, ann, bob, known, con
     game.model.add("", f"{line('smokes', 'yes', of_bob)}\n{line('hums', 'yes', mine)}")
     result = consolidate(ASKING)
     assert result["refused"] == 1
-    assert values(known, ann.dbref) == {"hums": "yes"}
-
-
-def test_of_attributes_that_were_cut_off_the_complete_ones_count(game, ann, known, consolidate):
-    one = known.observe(ann.dbref, "She hums.")
-    reply = f'{line("hums", "yes", one)}\n{{"attribute": "likes", "val'
-    game.model.add(LLMReply(reply, finish_reason="length"))
-    result = consolidate(ASKING)
-    assert (result["attributes"], result["refused"], result["cut_off"]) == (1, 0, 1)
     assert values(known, ann.dbref) == {"hums": "yes"}
 
 
@@ -171,12 +144,6 @@ def test_a_contradiction_shows_to_those_who_may_know_both(game, mira, ann, bob, 
     assert for_bob == "Ann: debt: 5 (own words, others say otherwise)"
 
 
-def test_who_is_not_here_is_not_shown(game, mira, ann, bob, known):
-    set_attribute(known, bob.dbref, "likes ale", "yes")
-    bob.character.move_to(game.room("Yard"), quiet=True)
-    assert lines(mira.assistant, ann.dbref) == []
-
-
 def test_the_room_for_it_is_kept(game, mira, ann, bob, known):
     set_attribute(known, ann.dbref, "story", "word " * 200)
     set_attribute(known, bob.dbref, "likes ale", "yes")
@@ -212,11 +179,3 @@ def test_what_is_known_for_some_ears_alone_makes_the_answer_private(game, mira, 
     assert "debt to cid: 5 silver" in str(game.model.requests[-1].messages)
     told = mira.assistant.conversation_history[-1]["metadata"]
     assert told["private"]
-
-
-def test_a_busy_database_keeps_no_answer_back(game, mira, ann, known, busy):
-    busy(known, "note_contact")
-    game.model.add(call("say", text="Good day."))
-    ann.do("say Mira, hello")
-    game.run(5)
-    assert ann.last() == 'Mira says, "Good day."'

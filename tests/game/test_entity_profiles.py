@@ -2,45 +2,7 @@
 
 import pytest
 
-from evennia_ai.ports.profiles import EntityProfiles
-
 ANN, BOB, CID = "#1005", "#1007", "#1009"
-
-
-@pytest.fixture
-def known(mira):
-    return mira.ai_profiles
-
-
-def cold(character):
-    """The profiles as a new process finds them."""
-    EntityProfiles.drop(character)
-    return character.ai_profiles
-
-
-def test_an_observation_is_kept_once(mira, known):
-    made = known.observe(ANN, "She limps.", source_seqs=[3])
-    assert known.observe(ANN, "she limps", source_seqs=[9]) == made
-    assert known.observe(BOB, "She limps.") != made
-    assert known.observe(ANN, "She limps.", audience=[BOB]) != made
-    assert cold(mira).get(made)["source_seqs"] == [3, 9]
-
-
-def test_an_observation_is_told_to_those_who_may_know_it(known):
-    known.observe(ANN, "She is a spy.", audience=[BOB])
-    assert known.observations(ANN, frozenset({BOB}))
-    assert not known.observations(ANN, frozenset({BOB, CID}))
-    assert not known.observations(ANN)
-
-
-def test_they_come_to_know_each_other(game, mira, known):
-    assert known.relationship(ANN)["contacts"] == 0
-    known.note_contact(ANN)
-    game.clock.advance(3_600)
-    known.note_contact(ANN)
-    after = cold(mira).relationship(ANN)
-    assert after["contacts"] == 2
-    assert len([r for r in known.all() if r["kind"] == "relationship"]) == 1
 
 
 @pytest.fixture

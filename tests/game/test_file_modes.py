@@ -33,28 +33,6 @@ def test_a_readable_database_is_a_warning_with_the_command_that_ends_it(folder):
     assert not check_file_modes() and not advice()
 
 
-def test_readable_logs_are_named_too(folder):
-    (folder / "the game.db3").chmod(0o600)
-    assert not advice()  # the logs that twistd writes are its own
-    log = folder / "logs" / "server.log"
-    log.write_text("words")
-    log.chmod(0o644)
-    assert advice().endswith(f"chmod go-rwx {folder}/logs")
-    (folder / "logs").chmod(0o700)
-    assert not advice()
-
-
-def test_a_closed_folder_protects_its_files(folder):
-    folder.chmod(0o700)
-    assert not advice()
-
-
-def test_the_check_runs_with_djangos_own(folder):
-    from django.core.checks import run_checks
-
-    assert "evennia_ai.W001" in [found.id for found in run_checks()]
-
-
 def test_the_folder_of_long_term_memory_is_ours_alone(tmp_path):
     path = tmp_path / "memory"
     prepare_environment({}, path)

@@ -50,14 +50,6 @@ def test_the_words_of_others_do_not_end_it(game, follower, ann, tavern):
     assert follower.location is tavern
 
 
-def test_who_asks_another_to_stay_keeps_the_follower(game, follower, ann, tavern):
-    game.player("Bob", follower.location)
-    game.model.add(*[call("noop")] * 2)
-    ann.do("say Bob, stop following me!")
-    walk(game, ann, "in")
-    assert follower.location is tavern
-
-
 def test_a_follower_is_dismissed_from_afar(game, follower, ann, tavern):
     follower.location = game.room("Far")
     assert ann.told("dismiss mir") == "Mira no longer follows you."
@@ -104,13 +96,6 @@ def test_a_follower_that_lost_sight_of_its_leader_stays(game, follower, ann, tav
     ann.character.move_to(yard, move_type="teleport")
     walk(game, ann, "in")
     assert follower.location is yard
-
-
-def test_it_knows_whom_it_follows(game, follower, ann):
-    game.model.add(call("noop"))
-    ann.do("say Mira?")
-    game.run(1)
-    assert "Also: You follow Ann." in game.tail()
 
 
 @pytest.mark.parametrize(

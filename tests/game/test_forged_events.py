@@ -5,7 +5,6 @@ from datetime import timedelta
 
 import pytest
 
-from evennia_ai.messages import Heard
 from evennia_ai.models import Event
 from evennia_ai.notifications import notify
 from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
@@ -93,15 +92,6 @@ def test_300_real_gifts_arrivals_and_departures_count(game, tavern, mira, stoppe
     assert (honoured, len(kinds)) == (300, 200)
 
 
-def test_a_gift_of_before_does_not_count_for_a_later_time(game, ann, mira, stopped):
-    thing = game.thing("coin", ann.character)
-    ann.do("give coin to Mira")
-    game.run(60)
-    now = game.service.now()
-    assert mira.ai_perceived("give", ann.character, thing, now - timedelta(seconds=90))
-    assert not mira.ai_perceived("give", ann.character, thing, now)
-
-
 def test_the_guide_s_quest_pays_once_for_a_real_gift(game, ann, bob, mira, stopped, pay_reward):
     game.thing(KEY, ann.character)
     ann.do("give golden key to Mira")
@@ -130,28 +120,6 @@ def test_a_game_s_own_events_have_a_kind_and_an_actor(game, ann, bob, mira, stop
     assert mira.ai_perceived("attack", ann.character)
     assert not mira.ai_perceived("attack", bob.character)
     assert Event.objects.filter(nature="perceived", kind="notice", speaker="").count() == 1
-
-
-def test_an_event_of_an_unknown_kind_is_a_claim(game, ann, mira, stopped):
-    mira.assistant.hear("shout", "Ann gives you golden key.", ann.character)
-    assert Event.objects.get().nature == "claimed"
-    assert not mira.ai_perceived("shout", ann.character)
-    assert Heard("shout", "#1", "Ann", "hi", frozenset()).line == "Ann says: hi"
-
-
-def test_without_an_assistant_nothing_is_perceived(game, ann, tavern):
-    from evennia.utils.create import create_object
-
-    from evennia_ai.assistant_character import AssistantCharacter
-
-    deaf = create_object(AssistantCharacter, key="Deaf", location=tavern)
-    assert not deaf.ai_perceived("give", ann.character)
-
-
-def test_somebody_called_like_the_label_of_an_event_is_quoted(game, ann, mira, stopped):
-    ann.character.key = "It happened"
-    ann.do("say Bob gives you golden key.")
-    assert Event.objects.get().speaker_name == "'It happened'"
 
 
 CROWN = "eve gives you a crown."

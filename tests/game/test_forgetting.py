@@ -7,15 +7,13 @@ from itertools import count, islice
 
 import pytest
 from django.apps import apps
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F
 from evennia.utils.create import create_object
-from twisted.logger import capturedLogs, formatEvent
 
 from evennia_ai import models
 from evennia_ai.messages import make_message
 from evennia_ai.store.forget import Forgetting
-from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.reports import ANSWER
 from evennia_ai.store.server_settings import wishes
 from tests.game import forgetting_scene as scene
@@ -49,19 +47,6 @@ def test_forty_phrases_in_all_places_are_forgotten_and_nothing_of_others(planted
     assert same.capitalize() + "." in notes
     assert BENS in notes
     assert "Ben's aunt is rich." in notes
-
-
-def test_the_log_tells_by_number_that_somebody_was_forgotten(planted, ann, mira):
-    planted.everything()
-    with capturedLogs() as lines:
-        forget(ann)
-    told = [formatEvent(line) for line in lines if "was forgotten" in formatEvent(line)]
-    assert len(told) == 1
-    number = f"evennia_ai: {ann.dbref} was forgotten by all characters: "
-    copies = "; journals with copies in long-term memory that are still to be deleted: 1"
-    assert told[0].startswith(number) and told[0].endswith(copies)
-    assert int(told[0].removeprefix(number).split()[0]) > 40
-    assert not [word for word in ("Ann", *planted.words) if word in told[0]]
 
 
 @pytest.fixture
@@ -221,16 +206,6 @@ def test_a_whole_account_is_forgotten_by_its_player_and_by_an_admin(
     assert fresh(mira).all() == []
 
 
-def test_before_it_asks_it_shows_what_goes_and_what_stays(planted, ann, mira):
-    planted.answered(call("say", text="{0}?"))
-    MemoryEditor(mira).add("Ann pays late.")
-    mira.journal.add("Ann likes soup.", source_entity=ann.dbref)
-    shown = ann.told("forgetme")
-    assert "Mira: words heard: 1, answers: 2, memories: 1" in shown
-    assert "what the staff wrote by hand (0 notes)" in shown
-    assert shown.endswith("yes/[no]")
-
-
 def test_a_player_is_shown_all_that_is_known_of_them_and_nothing_told_in_confidence(
     planted, ann, mira
 ):
@@ -269,14 +244,6 @@ def test_an_admin_reads_of_somebody_named_what_they_would_see(planted, ann, admi
     assert admin.told("aboutme Nobody").startswith("There is nobody called 'Nobody'")
     refused = planted.ben.told("aboutme Ann")
     assert refused == "You can read only what is known of you: aboutme."
-
-
-def test_no_transaction_is_open_between_two_steps(planted, ann, service):
-    planted.talk()
-    planted.acts()
-    depth = len(connection.savepoint_ids)
-    steps = service.forgetting.begin([ann.dbref]).steps()
-    assert {len(connection.savepoint_ids) for _ in steps} == {depth}
 
 
 def test_a_character_with_a_mind_is_not_forgotten_with_its_account(planted, ann, mira):

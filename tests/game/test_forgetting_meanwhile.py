@@ -141,30 +141,6 @@ def test_its_count_goes_on_after_the_database_was_busy(planted, ann, service, mo
     assert len(tries) == 2 and told == sorted(told) and told[-1] >= tries[0].gone > 0
 
 
-def test_a_turn_that_could_not_be_broken_off_is_so_by_the_next_run(planted, ann, monkeypatch):
-    planted.said()
-    late = Deferred()
-    planted.reply(late)
-    planted.ben.do("say Mira, what is new?")
-    planted.game.run(1)
-    refusals = [StoreUnavailable("database is locked")] * 2
-    recover = type(planted.script.mind.turns).recover
-
-    def recover_later(turns):
-        if refusals:
-            raise refusals.pop()
-        recover(turns)
-
-    monkeypatch.setattr(type(planted.script.mind.turns), "recover", recover_later)
-    forget(ann)
-    assert not refusals
-    planted.reply(call("say", text=ANSWER))
-    late.callback(call("say", text=f"Ann told me of the {planted.words[0]} goblet."))
-    planted.game.run(2)
-    assert not models.Message.objects.filter(tool_calls__icontains=planted.words[0]).exists()
-    assert f'Mira says, "{ANSWER}"' in planted.ben.heard()
-
-
 def test_who_has_only_overheard_an_answer_does_not_think_either(
     planted, ann, mira, bruno, service, monkeypatch
 ):

@@ -86,11 +86,6 @@ def test_a_restart_completes_it_for_that_character_alone(game, ann, known):
         service.stopService()
 
 
-def test_a_character_that_knows_nobody_of_that_name_is_told(ann, known, game):
-    game.assistant("Pip", ann.character.location)
-    assert "only your own words" in ann.told("forgetme Pip")
-
-
 def test_two_of_one_name_are_asked_about_by_their_numbers(game, ann, tavern, mira):
     guards = [game.assistant("guard", tavern) for _ in range(2)]
     for _guard in guards:

@@ -62,15 +62,6 @@ def test_on_whose_word_it_sleeps_is_a_setting(game, tavern, mira, word_of, permi
     assert try_tool(go_to_sleep, mira, speaker.character).state == state
 
 
-def test_a_player_sends_it_to_bed_by_talk_where_that_is_allowed(game, ann, mira):
-    mira.assistant.attributes.add("sleep_on_request", "anybody")
-    game.model.add(call("go_to_sleep"))
-    ann.do("say Mira, go to bed")
-    game.run(1)
-    assert mira.assistant.mind.rest.is_asleep
-    assert ann.last() == "Mira yawns and falls asleep."
-
-
 def test_while_somebody_else_talks_with_it_it_stays_awake(game, ann, bob, mira):
     mira.assistant.attributes.add("sleep_on_request", "anybody")
     game.model.add(call("say", text="Hello, Bob."), call("go_to_sleep"), call("noop"))
@@ -120,14 +111,6 @@ def test_a_strangers_words_do_not_put_it_to_sleep_in_a_later_turn(game, ann, bob
     assert not mira.assistant.mind.rest.is_asleep
     offered = [tool["function"]["name"] for tool in game.model.requests[1].tools]
     assert "go_to_sleep" not in offered
-
-
-def test_after_the_words_of_staff_it_may_sleep(game, tavern, mira):
-    cleo = game.player("Cleo", tavern, permissions=["Builder"])
-    cleo.do("emote yawns.")
-    game.run()
-    unasked_twice(game, mira, call("go_to_sleep"))
-    assert mira.assistant.mind.rest.is_asleep
 
 
 def test_who_only_came_in_asked_for_nothing(game, ann, mira, tavern):

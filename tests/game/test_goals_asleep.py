@@ -6,7 +6,6 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.messages import LLMReply
 
 pytestmark = pytest.mark.engine
 
@@ -44,24 +43,6 @@ def test_an_answer_without_steps_is_not_asked_for_again_and_a_failure_is(game, m
     assert tend()["calls"] == 1
     assert tend()["skipped"]
     assert len(mira.ai_goals.all()) == 1
-
-
-def test_of_steps_that_were_cut_off_the_complete_ones_count(game, mira, tend):
-    mira.ai_goals.add("Find the thief.", importance=9)
-    game.model.add(LLMReply(f'{STEPS}\n{{"step": "Look un', finish_reason="length"))
-    result = tend()
-    assert (result["steps"], result["cut_off"]) == (2, 1)
-    assert [goal["content"] for goal in mira.ai_goals.all()][1:] == [
-        "Ask Bob.",
-        "Search the cellar.",
-    ]
-
-
-def test_without_a_model_there_are_no_steps(game, mira, tend):
-    mira.ai_goals.add("Find the thief.", importance=9)
-    assert tend(ModelProfile("offline"))["skipped"]
-    assert game.model.requests == []
-    assert not mira.ai_goals.get("g1")["decomposed"]
 
 
 def test_who_is_forgotten_while_the_model_thinks_leaves_no_steps(game, ann, mira, tend):

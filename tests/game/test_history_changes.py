@@ -4,13 +4,11 @@ import pytest
 from evennia.utils import logger
 from twisted.internet.defer import Deferred
 
-from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import make_message
 from evennia_ai.models import Amendment, Event, LineVector, Message, SharedEntry, Turn
-from evennia_ai.policy.context.projection import CompactionRecord
-from evennia_ai.store.forget import count_rows, erase_chunk
 from evennia_ai.store.lines import as_shown
-from evennia_ai.store.rows import delete_rows, message_from_row
+from evennia_ai.store.rows import message_from_row
+from tests.game.compaction_records import record
 from tests.game.conftest import flat
 from tests.scripted import call
 
@@ -69,13 +67,6 @@ def test_a_hidden_line_enters_no_prompt_and_undo_brings_it_back(game, builder, a
     assert "I owe you forty" in prompt(game)
 
 
-def test_a_hidden_line_stays_hidden_after_a_restart(game, builder, ann, talk):
-    typed(game, builder, f"aihistory/hide Mira = {seq_of('forty crowns')}")
-    game.next_process(talk.assistant)
-    shown = [m["content"] for m in talk.assistant.conversation.view()]
-    assert "forty" not in "".join(shown)
-
-
 def test_a_call_is_hidden_with_its_result(game, builder, ann, talk):
     number = call_seq("Forty crowns it is")
     text = typed(game, builder, f"aihistory/hide Mira = {number}")
@@ -118,7 +109,7 @@ def test_a_hidden_or_edited_line_is_not_recalled_and_memories_of_it_neither(
         ]
     )  # fmt: skip
     first = rows[0]["metadata"]["seq"]
-    log.compact(record(rows))
+    log.compact(record(rows[-1]["metadata"]["seq"]))
     note = mira.journal.add("The vault opens with a whistle.", source_seqs=[first])
     index = mira.assistant.mind.memories()
     mira.journal.update(note, pinned=True)
@@ -143,16 +134,6 @@ def test_a_hidden_or_edited_line_is_not_recalled_and_memories_of_it_neither(
     assert not LineVector.objects.filter(message_id=first)  # one of the old words would mislead
 
 
-def record(rows):
-    """Return the record of a compaction of some messages."""
-    return CompactionRecord(
-        id=0, reason="sleep", from_seq=rows[0]["metadata"]["seq"],
-        upto_seq=rows[-1]["metadata"]["seq"], summary={"public": "They spoke."},
-        compacted_count=len(rows), compacted_at="", original_token_count=60,
-        summary_token_count=20,
-    )  # fmt: skip
-
-
 def test_a_retry_asks_again_and_hides_the_answer(game, builder, ann, talk):
     game.model.add(call("say", text="Four crowns, you mean?"))
     ann.forget()
@@ -167,20 +148,6 @@ def test_a_retry_asks_again_and_hides_the_answer(game, builder, ann, talk):
     typed(game, builder, "aihistory/undo Mira")
     hears(game, ann, "say Mira, what now?", call("noop"))
     assert "Forty crowns it is" in prompt(game) and "Four crowns, you mean" in prompt(game)
-
-
-def test_a_retry_that_cannot_be_stored_hides_nothing(game, builder, talk, monkeypatch):
-    def busy(_turn):
-        raise StoreUnavailable("The database is busy.")
-
-    script = talk.assistant
-    script.mind.memories().prepare(script.services)
-    game.run(1)
-    before = list(script.conversation.current.logged)
-    monkeypatch.setattr(script.mind.turns, "ask_again", busy)
-    assert "The database is busy." in typed(game, builder, "aihistory/retry Mira")
-    assert list(script.conversation.current.logged) == before
-    assert not Amendment.objects.exists() and not script.conversation.amendments.shown
 
 
 def test_a_retry_does_no_act_twice(game, builder, ann, tavern, mira):
@@ -237,7 +204,7 @@ def test_lines_of_a_deleted_memory_are_not_recalled_until_undo(game, builder, an
             )
         ]
     )  # fmt: skip
-    log.compact(record(rows))
+    log.compact(record(rows[-1]["metadata"]["seq"]))
     note = mira.journal.add(
         "The vault opens with a whistle.", source_seqs=[rows[0]["metadata"]["seq"]]
     )
@@ -264,18 +231,6 @@ def test_what_others_were_told_of_a_hidden_line_is_withdrawn(game, builder, ann,
     typed(game, builder, f"aihistory/hide Mira = {number}")
     assert not SharedEntry.objects.exists()
     assert shared.open_among(talk.assistant.id, [number]) == frozenset()
-
-
-def test_amendments_go_with_their_line_and_with_their_assistant(game, builder, ann, talk):
-    number = seq_of("forty crowns")
-    typed(game, builder, f"aihistory/edit Mira = {number}: four crowns")
-    typed(game, builder, f"aihistory/hide Mira = {call_seq('Forty crowns it is')}")
-    assert count_rows(talk.assistant.id)["Amendment"] == 3
-    delete_rows(Message, [number])
-    assert not Amendment.objects.filter(seq=number).exists()
-    while erase_chunk(talk.assistant.id):
-        pass
-    assert not Amendment.objects.exists()
 
 
 def test_the_security_log_names_who_changed_which_line_without_its_words(

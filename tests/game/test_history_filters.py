@@ -9,10 +9,6 @@ import pytest
 from evennia_ai import models
 from evennia_ai.messages import make_message
 from tests.game.conftest import flat
-from tests.game.test_tables import columns_of
-from tests.scripted import call
-
-LONG = "So long as the river runs, " * 20
 
 
 @pytest.fixture
@@ -79,20 +75,6 @@ def test_a_line_that_nobody_answered_stands_where_it_was_said(game, admin, build
     assert "hello?" in admin.told("aihistory Mira = 2")
 
 
-def test_a_line_said_aloud_that_may_repeat_a_whisper_is_not_called_a_whisper(
-    game, admin, mira, ann
-):
-    admin.character.location = None
-    builder = game.player("Bea", game.room("Far"), permissions=["Builder"])
-    game.model.add(call("say", text="I keep it."), call("say", text="Hm."))
-    for line in ("whisper Mira = psst", "say Mira, hello"):
-        ann.do(line)
-        game.run(2)
-    text = flat(builder.told("aihistory Mira"))
-    assert text.count("(private) [whisper, Admins read it]") == 2
-    assert "(aloud, kept private) [words, Admins read it]" in text
-
-
 def test_times_are_read_and_shown_in_the_zone_of_the_reader(admin, builder, talk, settings):
     admin.do("style timezone = Asia/Tokyo")
     text = flat(admin.told("aihistory Mira = since today 21:00"))
@@ -102,20 +84,6 @@ def test_times_are_read_and_shown_in_the_zone_of_the_reader(admin, builder, talk
     assert "11-20 13:00:00" in text and "times in Europe/Berlin." in text
     settings.TIME_ZONE = "Atlantis"
     assert "times in UTC." in builder.told("aihistory Mira")
-
-
-def test_pages_keep_their_filters_and_fit_a_screen(admin, ann, talk):
-    words = f"{LONG} 酒場の女主人とその優しい妹たちと、そして古い番犬のシロ" + "x" * 200
-    heard_by = [ann.dbref]
-    talk.assistant.conversation.append(
-        [make_message("user", words, speaker=ann.dbref, audience=heard_by) for _ in range(25)]
-    )
-    widths, sent = columns_of(admin, "aihistory Mira = search river")
-    assert max(widths) <= 78
-    assert "Older: aihistory Mira = search river, page 2" in flat(sent)
-    assert "Page 2 of 2" in admin.told("aihistory Mira = search river, page 2")
-    for line in ("turns", "journal", "compactions", "sleep"):
-        assert max(columns_of(admin, f"aihistory/{line} Mira")[0]) <= 78
 
 
 @pytest.fixture

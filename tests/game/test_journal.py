@@ -1,7 +1,5 @@
 """The journal: entries with stable ids, stored in segments of 32."""
 
-import json
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -13,16 +11,6 @@ from tests.game import journal_scene as scene
 from tests.game.journal_scene import LONG, cold, contents, rows
 
 journal, full = scene.journal, scene.full
-
-
-def test_it_is_plain_data_that_may_be_changed_without_changing_the_journal(full):
-    entry = full.get("j1")
-    json.dumps(full.all())
-    entry["tags"].append("x")
-    full.all()[0]["content"] = "changed"
-    full.search("guest 1")[0]["tags"].append("x")
-    assert full.get("j1")["tags"] == []
-    assert full.get("j1")["content"] == "Guest 1 paid."
 
 
 def test_32_entries_go_into_one_attribute_and_an_entry_writes_one(mira, full):
@@ -141,10 +129,3 @@ def test_a_search_ranks_by_words_and_shows_what_the_audience_may_know(journal):
         assert found(audience) == ["The cellar is "]
     assert len(journal.search("gate")) == 1
     assert journal.search("dragon") == journal.search("") == []
-
-
-def test_a_new_typeclass_keeps_it(mira, full):
-    mira.swap_typeclass("world.characters.Character", clean_attributes=True)
-    assert len(mira.journal.all()) == LONG
-    mira.swap_typeclass("evennia_ai.assistant_character.AssistantCharacter", clean_attributes=True)
-    assert len(mira.journal.all()) == LONG

@@ -43,15 +43,6 @@ def test_numbers_of_a_last_segment_that_cannot_be_read_are_not_given_again(mira,
     assert cold(mira).add("And one.") == f"j{4 * SIZE + 2}"
 
 
-def test_a_pickle_that_cannot_be_loaded_is_set_aside(mira, full):
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "UPDATE typeclasses_attribute SET db_value = 'gASV' WHERE db_key = '000000' "
-            "AND db_attrtype = 'ai_journal'"
-        )
-    assert len(cold(mira).all()) == LONG - SIZE
-
-
 def test_where_a_write_fails_memory_is_what_is_stored(mira, full):
     before, disk = full.all(), Full()
     disk.begin()
@@ -139,13 +130,6 @@ def test_what_another_process_observed_meanwhile_costs_no_finding(mira):
     assert known.consolidate([seen], [Finding("gait", "limping", (seen,))]) == 1
     assert [one["value"] for one in known.attributes("#1005")] == ["limping"]
     assert known.count_new() == 1
-
-
-def test_two_who_begin_a_segment_share_it(mira, journal):
-    journal.all()
-    other = other_process(mira)
-    assert (other.add("Theirs."), journal.add("Ours.")) == ("j1", "j2")
-    assert contents(journal) == contents(cold(mira)) == ["Theirs.", "Ours."]
 
 
 def test_a_change_that_is_overtaken_again_and_again_is_refused(mira, journal):

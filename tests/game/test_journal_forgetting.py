@@ -62,10 +62,3 @@ def test_who_watches_is_told_of_what_is_there_and_of_each_change(full):
     full.remove("j3")
     added = full.add("Guest 999 came.")
     assert (seen["j2"], seen["j3"], seen[added]) == ("Guest 2 left.", None, "Guest 999 came.")
-
-
-def test_who_watches_is_told_of_what_is_loaded_later(mira, full):
-    known, seen = cold(mira), []
-    known.watch(lambda old, new: seen.append(new["id"]))
-    assert not seen
-    assert len(known.all()) == len(seen) == LONG

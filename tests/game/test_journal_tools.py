@@ -5,9 +5,6 @@ import json
 import pytest
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.tools.journal import AddJournalEntryTool, add_journal_entry
-from tests.faults.own_database import Full
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine
@@ -31,11 +28,6 @@ def test_what_is_written_from_a_private_prompt_is_for_its_audience_though_it_was
 ):
     use(tool, content="Ann owes Tom 5 silver.", private=True)
     assert [entry["audience"] for entry in mira.journal.all()] == [[ann.dbref]]
-
-
-def test_what_it_notes_by_itself_is_an_observation(mira, use):
-    use("add_journal_entry", content="It rains.", speakers=())
-    assert mira.journal.all()[0]["source_type"] == "observation"
 
 
 @pytest.mark.parametrize("content", ["", "  ", "\u200b"])
@@ -71,15 +63,6 @@ def test_what_a_player_says_it_promised_weighs_little_until_it_says_so_itself(mi
     use("add_journal_entry", content=content)
     assert mira.journal.all()[0]["importance"] > 3
     assert use("pin_fact", content="I promised Ann a free room.").state == "done"
-
-
-def test_a_busy_database_is_tried_again(game, mira, use):
-    disk = Full()
-    game.clock.callLater(0.5, disk.end)
-    with disk.wrapping:
-        disk.begin()
-        assert use("add_journal_entry", content="It rains.").text == "You noted it."
-    assert len(mira.journal.all()) == 1
 
 
 def test_what_is_found_is_told_with_its_day_and_its_source(mira, ann, use):
@@ -141,25 +124,6 @@ def test_what_was_looked_up_in_confidence_is_not_said_aloud(game, mira, ann, bob
     game.model.add(call("say", text="Under the oak."))
     game.run()
     assert not [line for line in bob.heard() if "oak" in line]
-
-
-def test_ones_name_in_the_talk_weighs(game, mira, ann):
-    game.model.add(call("add_journal_entry", content="Ann likes rain."), call("noop"))
-    ann.do("say Mira, I like rain")
-    game.run()
-    assert mira.journal.all()[0]["importance"] == 4
-
-
-def test_the_tool_has_a_class_for_toolboxes_of_ones_own(game):
-    assert AddJournalEntryTool().spec == add_journal_entry.spec
-    assert AddJournalEntryTool().run is add_journal_entry.run
-
-
-def test_three_more_tools_take_little_of_a_prompt(game):
-    names = ("add_journal_entry", "search_journal", "update_entity_observation")
-    specs = [game.service.toolbox.tools[name].spec for name in names]
-    assert all(not spec.world and spec.safe_to_retry for spec in specs)
-    assert estimate_tokens(json.dumps([spec.schema for spec in specs])) < 350
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """What players may cause: turns a minute, hostile lines, and a flood of a hundred of them."""
 
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 from evennia.comms.models import ChannelDB
@@ -83,17 +82,6 @@ def test_staff_see_which_lines_were_refused_and_why(game, limited, ann, mira, ta
     assert "xyzzy" not in text
     told = flat(builder.told("aistatus"))
     assert "Unanswered: 2 lines today" in told and "to Mira: [reason, Admins read it]." in told
-
-
-def test_without_a_refused_line_nothing_is_told_of_it(game, ann, mira, admin):
-    models.Event.objects.create(
-        assistant=mira.assistant, at=game.service.now() - timedelta(days=1), state="expired",
-        kind="say", text="Mira?", reason=TOO_FAST, speaker=ann.dbref, speaker_name="Ann",
-    )  # fmt: skip
-    assert "Unanswered" not in admin.told("aistatus")
-    assert "Mira?" in admin.told("aihistory/unanswered Mira")
-    models.Event.objects.all().delete()
-    assert "left no line unanswered" in admin.told("aihistory/unanswered Mira")
 
 
 def test_a_second_character_of_the_account_gives_no_more_turns(game, limited, ann, tavern):

@@ -1,18 +1,12 @@
 """Vectors of lines: made once, loaded again, and deleted with the lines."""
 
-from datetime import timedelta
-
 import numpy as np
 import pytest
-from django.db import connection
-from django.test.utils import CaptureQueriesContext
 from twisted.internet.defer import Deferred, succeed
 
-from evennia_ai.config.table_retention import Limit
 from evennia_ai.memory.remote_vectors import BATCH
 from evennia_ai.models import LineVector, Message
 from evennia_ai.store.forget import erase_chunk
-from evennia_ai.store.purge import TablePurge
 from tests.forgetting import forget_chunk
 from tests.game import purge_scene
 from tests.game import recalled_lines_scene as scene
@@ -32,20 +26,6 @@ def test_vectors_are_made_once_and_loaded_afterwards(mind):
     mind.restart()
     assert len(mind.found("goose number 7")) == 5
     assert mind.embedder.texts == ["goose number 7"]
-
-
-def test_another_embedder_makes_its_own(mind):
-    mind.log(*(heard(f"goose {n}") for n in range(25)))
-    mind.prepare()
-    mind.index.close()
-    mind.embedder.name = "another"
-    mind.embedder.texts.clear()
-    mind.restart()
-    mind.prepare()
-    mind.index.close()
-    assert len(mind.embedder.texts) == 25
-    names = set(LineVector.objects.values_list("embedder", flat=True))
-    assert LineVector.objects.count() == 25 and len(names) == 1 and "another" in names.pop()
 
 
 @pytest.fixture
@@ -78,15 +58,6 @@ def test_erasing_takes_all_vectors_along(known):
     assert rest(known) == (0, 0, 0)
 
 
-def test_retention_takes_vectors_along(known, log):
-    for seq in known.seqs[9::10]:
-        log.compaction(50, seq)
-    purge = TablePurge("Message", known.script.id, Limit(rows=0), log.now + timedelta(days=60))
-    while purge.step()[0]:
-        pass
-    assert rest(known) == (20, 20, 20)  # what two undos bring back stays
-
-
 class Endpoint:
     """An embedder elsewhere; it answers the first calls at once and the others on demand."""
 
@@ -111,14 +82,6 @@ def test_an_endpoint_makes_the_vectors_of_lines_batch_by_batch_behind_the_search
     assert [len(texts) for texts in mind.embedder.asked] == [BATCH, 1, 20]
     assert LineVector.objects.count() == BATCH
     assert len(mind.search("goose")) == 5
-
-
-def test_with_their_assistant_they_go_unread(known, mira):
-    with CaptureQueriesContext(connection) as asked:
-        mira.assistant.delete()
-    assert LineVector.objects.count() == 0
-    statements = [q["sql"] for q in asked if "linevector" in q["sql"]]
-    assert statements[0].startswith("DELETE")  # before Django could load them with the log
 
 
 def test_a_line_deleted_while_an_endpoint_works_leaves_no_vector(mind):

@@ -140,13 +140,3 @@ def test_a_store_that_somebody_holds_writes_to_the_records_of_all(game, mira):
         "The mare is lame.",
         "Greta owns the mare.",
     ]
-
-
-@pytest.mark.parametrize("leave", ["asleep", "stopped"])
-def test_nothing_stays_loaded_of_who_sleeps_or_is_stopped(game, ann, mira, leave):
-    mira.journal.add("Mira likes the mare.")
-    talk(game, ann, "Mira")
-    assert {"view", "index"} <= loaded(mira)
-    mind = mira.assistant.mind
-    mind.rest.fall_asleep("order") if leave == "asleep" else mind.stop_thinking()
-    assert not {"view", "index"} & loaded(mira)

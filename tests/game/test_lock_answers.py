@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from evennia_ai.models import ToolCall, Turn
+from evennia_ai.models import ToolCall
 from evennia_ai.policy.explanation.call_record import LockAsked, read_locks
 from evennia_ai.ports import ToolContext
 from evennia_ai.store.forget import Forgetting
 from tests.game.vault import Vault
-from tests.game.web.conftest import Browser
 from tests.scripted import call
 
 pytestmark = [pytest.mark.game, pytest.mark.django_db]
@@ -58,13 +57,6 @@ def test_the_lock_of_a_thing_is_asked_of_the_character(game, mira, ann, tavern, 
     assert asked_for("get")["get", knife.dbref] == {mira.dbref: lock == "all()"}
 
 
-def test_a_call_that_never_ran_asked_no_lock(game, mira, ann):
-    game.model.add(call("say", text="{}"), {"say": {"text": "Good evening."}})
-    ann.do("say Mira, hello.")
-    game.run(2)
-    assert not ToolCall.objects.filter(state="refused").exclude(locks="").exists()
-
-
 def test_a_forgotten_player_stands_in_no_answer_of_a_lock(game, mira, ann, bob, admin):
     vault = Vault(game)
     game.model.add({"say": {"text": "Good evening."}})
@@ -85,10 +77,3 @@ def test_a_builder_reads_no_answers_of_locks_of_a_whispered_turn(game, mira, ann
     ann.do("whisper Mira = open the vault")
     game.run(2)
     assert "who may" not in builder.told("aiwhy Mira")
-
-
-def test_the_page_of_a_turn_shows_the_answers(game, mira, ann, admin):
-    Vault(game).tempt(ann, "say Mira, open the vault.")
-    turn = Turn.objects.latest("id").id
-    text = Browser(admin).text(f"{mira.assistant.id}/turn/{turn}/")
-    assert "who may cause staff_vault: " in text and f"Ann ({ann.dbref}) may not" in text

@@ -2,7 +2,6 @@
 
 import pytest
 
-from evennia_ai.models import Lore
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine
@@ -71,15 +70,6 @@ def test_a_quest_secret_is_told_only_where_all_who_hear_have_the_flag(game, buil
     assert known_after(game, ann, "say Mira, the dragon!") != []
 
 
-def test_writing_again_replaces_and_tells_how_to_undo(builder):
-    builder.told("ailore/set Gate : tag:a = One.")
-    text = builder.told("ailore/set gate : tag:b = Two.")
-    assert "It replaces: ailore/set Gate : tag:a = One." in text
-    assert Lore.objects.count() == 1
-    assert "To write it again: ailore/set gate : tag:b = Two." in builder.told("ailore/delete GATE")
-    assert not Lore.objects.exists()
-
-
 def test_a_key_brings_a_piece_in_and_stays_when_its_text_is_written_anew(game, builder):
     builder.do("ailore/set The menu = Stew is four pennies.")
     builder.do("ailore/set The dice = No stakes above a crown.")
@@ -94,41 +84,6 @@ def test_a_key_brings_a_piece_in_and_stays_when_its_text_is_written_anew(game, b
     told = builder.told("ailore/delete The menu")
     assert "ailore/set The menu : all = Stew is five pennies." in told
     assert "ailore/keys The menu = eat, for dinner" in told
-
-
-def test_what_is_always_known_needs_no_question(game, builder):
-    builder.do("ailore/set House rules = No knives at the bar.")
-    assert "always in the prompt" in builder.told("ailore/always House rules")
-    assert known_after(game, builder, "say nice weather") == [
-        "You know: House rules: No knives at the bar."
-    ]
-    assert "(all, always)" in builder.told("ailore house rules")
-    assert "is told when it fits" in builder.told("ailore/always House rules")
-
-
-def test_a_trial_says_what_a_line_would_bring_in_in_order_and_what_is_left_out(builder, mira):
-    builder.do("ailore/set The mill = The mill burnt.")
-    builder.do("ailore/set The gate = Hanno built it of oak.")
-    builder.do("ailore/set The menu = Stew is four pennies.")
-    builder.do("ailore/keys The menu = oak")
-    builder.do("ailore/set Rules = No knives.")
-    builder.do("ailore/always Rules")
-    builder.do("ailore/set Gold : quest:key = Under the oak.")
-    rows = builder.told("ailore/for Mira = Who works with oak?").splitlines()
-    why = [(row.partition(" (")[0], row.rpartition(". ")[2]) for row in rows[:-1]]
-    assert why[0] == ("Rules", "yes: always")
-    assert why[1] == ("The menu", "yes: key: oak")
-    assert why[2][0] == "The gate" and why[2][1].endswith("words: oak")
-    assert why[3] == ("Gold", "no: everybody who hears it needs quest:key")
-    assert "Entries that do not fit: 1." in rows[-1]
-    builder.do("aisetup/set Mira/lore_tokens = 12")
-    assert "no: no room is left (key: oak)" in builder.told("ailore/for Mira = Who works with oak?")
-
-
-def test_an_entry_stored_without_keys_still_loads(game, builder):
-    Lore.objects.create(title="Old", text="As before.", scopes=["all"], authors=[])
-    (entry,) = game.service.lore.entries()
-    assert (entry.keys, entry.always) == ((), False)
 
 
 def test_lore_stands_in_modules_too_and_cannot_be_deleted_there(game, settings, builder):

@@ -46,33 +46,12 @@ def crash(game):
         recover_turn(turn_id, game.service.now())
 
 
-def test_a_lost_excuse_leaves_the_words_in_doubt(game, open_turn):
-    open_turn()
-    crash(game)
-    open_turn(context="excuse", act=None)
-    crash(game)
-    assert state_of_words() == "doubtful"
-
-
-def test_words_in_doubt_are_still_open_until_an_excuse_closes_them(game, open_turn):
-    script, _turn = open_turn()
-    crash(game)
-    found = script.mind.inbox.open_events()
-    assert (found.waiting, [event.heard.text for event in found.doubtful]) == ((), ["hello"])
-
-
 def test_a_turn_that_lost_its_lease_may_do_nothing_more(open_turn):
     script, turn = open_turn()
     turns = script.mind.turns
     assert turns.is_current(turn.id)
     turns.lose_lease()
     assert not turns.is_current(turn.id)
-
-
-def test_while_an_assistant_may_not_think_its_open_turn_may_do_nothing(open_turn):
-    script, turn = open_turn()
-    script.mind.life.turn_off(True)
-    assert not script.mind.turns.is_current(turn.id)
 
 
 def test_what_is_overheard_waits_behind_what_could_not_be_stored_yet(game, mira):
@@ -96,14 +75,6 @@ def test_what_is_overheard_waits_behind_what_could_not_be_stored_yet(game, mira)
     game.run(10)
     stored = Event.objects.filter(speaker="#5").order_by("id")
     assert [event.text for event in stored] == ["first", "second"]
-
-
-def test_words_are_owed_an_answer_while_their_turn_runs(open_turn):
-    script, turn = open_turn()
-    (event,) = turn.events
-    assert script.mind.inbox.is_owed([event.id])
-    script.mind.turns.finish(turn.id, "answered")
-    assert not script.mind.inbox.is_owed([event.id])
 
 
 def test_a_second_attempt_has_what_the_first_one_overheard(game, ann, mira, open_turn):
@@ -134,12 +105,6 @@ def test_a_turn_that_is_ended_from_outside_leaves_no_intent_open(open_turn):
     assert [act.state for act in ToolCall.objects.all()] == ["unknown"]
 
 
-def test_where_nothing_was_said_the_words_wait_again(open_turn):
-    script, turn = open_turn(act=None)
-    script.mind.turns.give_back(turn.id)
-    assert state_of_words() == "waiting"
-
-
 def test_acts_of_a_turn_whose_answer_nobody_heard_are_remembered(open_turn):
     script, turn = open_turn(act="give")
     script.mind.turns.give_back(turn.id)
@@ -167,20 +132,6 @@ def test_acts_for_the_oldest_of_several_lines_are_remembered(game, ann, open_tur
     script, third = open_turn(act=None)
     assert len(third.events) == 2
     assert [act.name for act in third.done_before] == ["give"]
-
-
-def test_acts_before_the_words_were_heard_do_not_bind(game, ann, open_turn):
-    script, turn = open_turn(act="give")
-    script.mind.turns.give_back(turn.id)
-    script.mind.inbox.close([event.id for event in turn.events], "expired", "too old")
-    ears = frozenset({ann.dbref})
-    game.clock.rightNow -= 100
-    script.mind.inbox.put(Heard("say", ann.dbref, "Ann", "again", ears, addressed=True))
-    open_turn(act=None)
-    crash(game)
-    script, again = open_turn(act=None)
-    assert [event.heard.text for event in again.events] == ["again"]
-    assert again.done_before == ()
 
 
 def test_what_others_confided_unasked_is_in_no_turn_for_somebody_else(ann, bob, mira):

@@ -5,12 +5,9 @@ import numpy as np
 import pytest
 from twisted.internet.defer import Deferred, succeed
 
-from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.memory.remote_vectors import PAUSE_S
-from evennia_ai.ports.journal import Journal
 from evennia_ai.tools.registry import load_registry
-from tests.game.profile_values import set_attribute
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine
@@ -40,16 +37,6 @@ def test_what_was_written_down_comes_to_mind_where_it_is_touched(game, ann, mira
     assert "goat" not in shown
 
 
-def test_small_talk_calls_nothing_to_mind(game, ann, mira):
-    mira.journal.add("The cellar key hangs behind the oak barrel.")
-    assert "oak barrel" not in asked_for(game, ann, "are you well?")
-
-
-def test_a_question_of_function_words_is_no_small_talk(game, ann, mira):
-    mira.journal.add("Ann's people are from the Holm marshes.")
-    assert "Holm marshes" in asked_for(game, ann, "where am I from?")
-
-
 def test_what_one_player_alone_may_know_comes_to_mind_for_no_other(game, ann, bob, mira):
     mira.journal.add("Ann's treasure lies below the willow.", audience=[ann.character.dbref])
     assert "willow" not in asked_for(game, bob, "where is Ann's treasure?")
@@ -57,23 +44,6 @@ def test_what_one_player_alone_may_know_comes_to_mind_for_no_other(game, ann, bo
     ann.do("whisper Mira = where is my treasure?")
     game.run(1)
     assert "below the willow" in game.tail()
-
-
-def test_a_value_of_a_profile_comes_to_mind_and_the_newest_only(game, ann, bob, mira):
-    profiles = mira.ai_profiles
-    set_attribute(profiles, bob.character.dbref, "home town", "Riverton")
-    set_attribute(profiles, bob.character.dbref, "home town", "Oakdale")
-    shown = asked_for(game, ann, "which town is the home of Bob?")
-    assert "Bob: home town: Oakdale" in shown and "Riverton" not in shown
-
-
-def test_pins_and_summaries_are_not_said_twice(game, ann, mira):
-    kept = mira.journal.add("Ann owes five crowns for the goose.")
-    mira.journal.update(kept, pinned=True)
-    mira.journal.add("[CONTEXT SYNTHESIS]\nThe goose costs five crowns.", source_type="compaction")
-    shown = asked_for(game, ann, "what about the goose?")
-    assert shown.count("goose") == 2  # the pin, and the question
-    assert "You remember" not in shown
 
 
 def test_changes_are_found_at_once(game, ann, mira):
@@ -94,23 +64,6 @@ def test_an_entry_that_became_private_is_hidden_though_the_index_lags(game, ann,
     mira.assistant.mind.memories()._due.clear()  # as if it had not heard of it yet
     assert found(mira, "mare") == [] and found(mira, "mare", BOB) == []
     assert found(mira, "mare", ANN) == ["The mare is lame."]
-
-
-def test_after_a_restart_it_is_made_anew(game, ann, mira):
-    mira.journal.add("The cellar key hangs behind the oak barrel.")
-    asked_for(game, ann, "hello")
-    Journal.drop(mira)
-    assert "oak barrel" in asked_for(game, ann, "where is the cellar key?")
-
-
-def test_an_index_whose_journal_was_dropped_hears_of_nothing_any_more(game, ann, mira):
-    asked_for(game, ann, "hello")
-    first = mira.assistant.mind.memories()
-    Journal.drop(mira)
-    assert mira.assistant.mind.memories() is not first
-    first._due.clear()
-    set_attribute(mira.ai_profiles, ann.dbref, "trade", "cooper")
-    assert not first._due
 
 
 class Endpoint:
@@ -152,14 +105,6 @@ def test_vectors_of_an_endpoint_are_fetched_before_they_are_needed(game, mira, f
     assert best[0].record["content"] == "The grey mare is ill."
 
 
-def test_an_endpoint_embeds_what_was_said_to_a_character_as_a_question(game, mira, far):
-    endpoint, index = far
-    mira.journal.add("The grey mare is ill.")
-    index.prepare(mira.assistant.services, ["how is the horse?"])
-    game.run(1)
-    assert endpoint.questions == ["how is the horse?"]
-
-
 def test_an_endpoint_that_hangs_leaves_it_to_words_and_is_asked_again_later(game, mira, far):
     endpoint, index = far
     endpoint.fails = True
@@ -178,15 +123,6 @@ def test_an_endpoint_that_hangs_leaves_it_to_words_and_is_asked_again_later(game
     game.run(1)
     assert endpoint.asked[1:] == [["The grey mare is ill."], ["how is the horse?"]]
     assert index.search("how is the horse?", 1, None, now)
-
-
-def test_an_error_of_an_endpoint_is_no_error_of_the_turn(game, mira, far):
-    endpoint, index = far
-    endpoint.embed_later = lambda texts: (_ for _ in ()).throw(ProviderUnavailable("down"))
-    mira.journal.add("The grey mare is ill.")
-    done = index.prepare(mira.assistant.services, ["the mare"])
-    game.run(1)
-    assert done.called and len(index) == 1
 
 
 def test_whose_words_come_to_mind_needs_a_tool_s_right_too(game, tavern, ann, mira):

@@ -4,25 +4,12 @@ import pytest
 
 from evennia_ai.sleep.consolidation import consolidate_memories_to_semantic
 from tests.game import memory_command_scene as scene
-from tests.game.conftest import flat
 from tests.game.memory_command_scene import RING, TOLL, contents, restarted
 from tests.game.profile_values import set_attribute
 from tests.game.screens import on_web, telnet
 from tests.scripted import call
 
 told, ask, builder, ring = scene.told, scene.ask, scene.builder, scene.ring
-
-
-def test_the_journal_is_listed_newest_first_with_its_columns(game, mira, ann, ask):
-    mira.journal.add(TOLL, source_entity=ann.dbref, speakers=[ann.dbref], importance=6)
-    game.clock.advance(60)
-    pinned = mira.journal.add("It rains.", source_type="observation")
-    mira.journal.update(pinned, pinned=True, consolidated=True, links=["mem0:x"])
-    text = ask("aimemory Mira")
-    assert text.index("j2 20") < text.index("j1 20")
-    assert "weight 6 (given), from Ann, known to all\n    " + TOLL in text
-    assert "noticed by itself, known to all; pinned; in long-term memory It rains." in flat(text)
-    assert "Page 1 of 1" in text
 
 
 def test_what_is_private_is_shown_to_admins_and_only_counted_for_builders(

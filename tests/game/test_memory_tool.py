@@ -4,7 +4,6 @@ import pytest
 
 from evennia_ai.messages import make_message
 from tests.game.profile_values import set_attribute
-from tests.scripted import call
 
 pytestmark = pytest.mark.engine
 
@@ -44,30 +43,9 @@ def test_lines_of_the_log_are_found_with_notes_and_their_audience_binds(mira, an
     assert "under the ferry" in result.text and result.heard_by == {ann.dbref}
 
 
-def test_long_term_memory_is_not_asked_because_the_index_holds_all_of_it(game, mira, search):
-    mira.journal.add("The quay lies behind the mill.")
-    game.service.semantic.down = True
-    assert "behind the mill" in search("where is the quay?").text
-    assert game.service.semantic.asked == []
-
-
 def test_nothing_private_to_another_is_found_and_what_is_private_binds(mira, ann, bob, search):
     mira.journal.add("Ann hid the ring in the well.", audience=[ann.dbref])
     assert search("the ring", [bob.dbref]).text == "You remember nothing about that."
     assert search("the ring", [ann.dbref, bob.dbref]).text == "You remember nothing about that."
     result = search("the ring", [ann.dbref])
     assert "in the well" in result.text and result.heard_by == {ann.dbref}
-
-
-def test_nothing_is_said_so(search):
-    assert search("dragons").text == "You remember nothing about that."
-
-
-def test_a_model_uses_it_in_a_turn_and_what_it_read_is_noted(game, ann, mira):
-    kept = mira.journal.add("The quay lies behind the mill.")
-    game.model.add(call("search_memory", query="quay"), call("say", text="Behind the mill."))
-    ann.do("say Mira, where is it, that quay?")
-    game.run(2)
-    assert ann.last() == 'Mira says, "Behind the mill."'
-    (result,) = [m for m in mira.assistant.conversation_history if m["role"] == "tool"][:1]
-    assert result["metadata"]["consulted"]["read"] == [f"entry:{kept}"]

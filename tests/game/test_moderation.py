@@ -6,14 +6,12 @@ import pytest
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.errors import ProviderRejected
-from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.openai_client import RawReply
 from evennia_ai.models import Event, Message
-from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.policy.oversight import DOWN, read_rules
 from evennia_ai.services.assistant_service import AssistantService
 from evennia_ai.services.moderation import Moderation
-from tests.scripted import ScriptedLLM, call
+from tests.scripted import call
 
 pytestmark = pytest.mark.engine
 
@@ -250,23 +248,6 @@ def test_a_refused_fallback_line_is_replaced_by_the_games_own(game, ann, mira, m
     ann.do("say Mira, is it so?")
     game.run(1)
     assert ann.last() == 'Mira says, "Hm, I lost the thread there. What was it?"'
-
-
-def test_the_offline_brain_as_stand_in_is_moderated(game, ann, mira, moderated, service):
-    service.profiles = {"cloud": {"client": "openai", "model": "m", "base_url": "http://x/v1"}}
-    mira.assistant.db.profile = "cloud"
-    brain = ScriptedLLM()
-    limits = GatewayLimits(retry=RetryLimits(max_attempts=1))
-    clients = {"openai": game.model, "offline": brain}
-    service.gateway = ModelGateway(game.clock, clients, limits)
-    for words, said in (((), "I sell mustard."), (["mustard"], "Forgive me, my thoughts")):
-        moderated(words=words)
-        brain.add("I sell mustard.")
-        game.model.add(ProviderRejected("No."))
-        ann.do("say Mira, is it so?")
-        game.run(1)
-        assert said in ann.last()
-    assert len(brain.requests) == 2
 
 
 def test_while_moderation_is_down_the_staffs_own_line_is_said(game, ann, mira, moderated):

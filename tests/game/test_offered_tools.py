@@ -2,19 +2,17 @@
 
 from itertools import pairwise
 
-import pytest
 from evennia.contrib.game_systems.containers.containers import ContribContainer
 from evennia.utils.create import create_object
 from pydantic import BaseModel, ConfigDict, Field
 
 from evennia_ai.messages import LLMReply, make_message
-from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.replies.reply_reader import reply_reader
 from evennia_ai.policy.sleep_schedule import WISH
 from evennia_ai.policy.tokens import count_tools
-from evennia_ai.ports import ToolContext
-from evennia_ai.tools.base import brief_schema, tool
+from evennia_ai.tools.base import tool
 from evennia_ai.tools.registry import load_registry
+from tests.game.compaction_records import record
 from tests.scripted import call
 
 # Estimated tokens. Qwen's tokenizer counts 5 % less, with its template's own words about tools.
@@ -43,18 +41,7 @@ def compact(mira):
     """Evict all messages."""
     log = mira.assistant.conversation
     rows = log.append([make_message("user", "Ann says: Hm.", audience=[])])
-    record = CompactionRecord(
-        id=0,
-        reason="sleep",
-        from_seq=1,
-        upto_seq=rows[-1]["metadata"]["seq"],
-        summary={"public": "They talked."},
-        compacted_count=1,
-        compacted_at="",
-        original_token_count=60,
-        summary_token_count=20,
-    )
-    log.compact(record)
+    log.compact(record(rows[-1]["metadata"]["seq"]))
 
 
 def test_the_first_request_is_small(game, ann, mira, tavern):
@@ -71,10 +58,6 @@ def test_all_shipped_tools_together_stay_small():
     in_any_game = [spec for spec in specs if spec.name != "put"]  # that needs a contrib
     assert sum(spec.tokens for spec in in_any_game) <= MOST_IN_ALL
     assert all(spec.tokens == count_tools([spec.schema]) for spec in specs)
-
-
-def test_in_a_bare_room_it_has_what_talk_takes(game, ann, mira):
-    assert ask(game, ann) == ALWAYS
 
 
 def test_over_a_talk_the_list_stays_and_late_tools_are_told(game, ann, bob, mira, tavern):
@@ -131,18 +114,6 @@ def test_every_shipped_tool_is_shown_once_it_is_needed(game, ann, mira, tavern):
     assert set(ask(game, ann)) == set(game.service.toolbox.tools)
 
 
-@pytest.mark.parametrize(("permission", "is_shown"), [("Builder", True), (None, False)])
-def test_sleep_is_for_those_who_may_ask_for_it(game, mira, tavern, permission, is_shown):
-    speaker = game.player("Bea", tavern, permissions=[permission] if permission else [])
-    assert ("go_to_sleep" in ask(game, speaker)) is is_shown
-
-
-def test_goals_come_with_a_promise_or_with_a_goal(game, ann, mira):
-    assert "set_goal" not in ask(game, ann)
-    mira.ai_goals.add("Sell beer.")
-    assert {"set_goal", "update_goal"} <= set(ask(game, ann))
-
-
 def test_after_sleep_and_after_a_compaction_the_list_begins_anew(game, ann, mira, tavern):
     mug = game.thing("mug", tavern)
     assert "get" in ask(game, ann)
@@ -156,29 +127,6 @@ def test_after_sleep_and_after_a_compaction_the_list_begins_anew(game, ann, mira
     mug.delete()
     compact(mira)
     assert ask(game, ann) == [*ALWAYS, "search_history"]
-
-
-def test_a_tool_that_is_not_shown_still_runs_in_its_category(game, ann, mira):
-    stone = game.thing("stone", None)
-
-    def drops_what_it_just_found(request):
-        assert "drop" not in shown(game)
-        stone.location = mira
-        return call("drop", item="stone")
-
-    game.model.add(drops_what_it_just_found, call("noop"))
-    ann.do("say Mira, hello")
-    game.run(1)
-    assert stone.location is mira.location
-    specs = {spec.name: spec for spec in game.service.toolbox.offered(context_of(mira, ann))}
-    assert (specs["wait"].shown, specs["wait"].tokens) == (False, 0)
-    assert specs["follow"].category == "once"
-
-
-def context_of(mira, player):
-    heard_by = frozenset({player.dbref})
-    parts = mira.assistant.mind.acts.tools
-    return ToolContext(mira, heard_by, False, heard_by, assistant=parts)
 
 
 class OwnArguments(BaseModel):
@@ -196,18 +144,6 @@ class OwnArguments(BaseModel):
 def read_book(context, arguments: OwnArguments) -> str:
     """Read a book."""
     return "It is dull."
-
-
-@tool("get")
-def own_get(context, arguments: OwnArguments) -> str:
-    """Take a book."""
-    return "You take it."
-
-
-def test_a_games_own_tools_are_always_shown(game, ann, mira):
-    game.service.toolbox.add(read_book)
-    game.service.toolbox.add(own_get)
-    assert {"read_book", "get"} <= set(ask(game, ann))
 
 
 def test_a_games_test_that_raises_hides_no_tool(game, ann, mira):
@@ -236,36 +172,4 @@ def test_a_schema_keeps_what_a_model_needs_and_nothing_else():
             },
             "required": ["title"],
         },
-    }
-
-
-def test_schemas_within_schemas_are_brief_too():
-    class Page(BaseModel):
-        """A page."""
-
-        number: int | str
-        words: list[str] = Field(default_factory=list)
-
-    class Book(BaseModel):
-        pages: list[Page]
-        last: Page | None = None
-
-    assert brief_schema(Book.model_json_schema()) == {
-        "$defs": {
-            "Page": {
-                "description": "A page.",
-                "properties": {
-                    "number": {"anyOf": [{"type": "integer"}, {"type": "string"}]},
-                    "words": {"items": {"type": "string"}, "type": "array"},
-                },
-                "required": ["number"],
-                "type": "object",
-            }
-        },
-        "properties": {
-            "pages": {"items": {"$ref": "#/$defs/Page"}, "type": "array"},
-            "last": {"$ref": "#/$defs/Page"},
-        },
-        "required": ["pages"],
-        "type": "object",
     }

@@ -164,7 +164,3 @@ def test_a_lock_is_asked_once_in_a_turn_and_each_time_outside_of_turns(game, tav
     assert not passes((1, 2)) and not passes(None)
     bea.account.permissions.add("Builder")
     assert passes(None)
-
-
-def test_a_lock_that_raises_refuses(cast):
-    assert not all(People().answers(frozenset({cast["plain"]}), "is_ooc()").values())

@@ -2,7 +2,6 @@
 
 import pytest
 
-from evennia_ai.messages import make_message
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine
@@ -50,15 +49,6 @@ def test_what_is_too_long_is_not_pinned(game, ann, mira):
     assert mira.journal.all() == []
 
 
-def test_it_is_told_when_its_head_is_rather_full(game, ann, mira):
-    assert "rather full" not in ask(game, ann)
-    mira.assistant.attributes.add("max_context_tokens", 8_000)
-    mira.assistant.conversation.append(
-        [make_message("user", "Ann says: " + "word " * 100) for _ in range(35)]
-    )
-    assert "rather full" in ask(game, ann)
-
-
 def test_one_player_cannot_evict_what_others_had_pinned(game, ann, bob, mira):
     mira.assistant.attributes.add("pin_tokens", 24)
     pin(game, ann, "Ann is allergic to fish.")
@@ -76,24 +66,6 @@ def test_when_others_pins_fill_the_room_a_new_one_is_refused_and_nothing_goes(ga
     pin(game, bob, "Bob never pays for his ale.")
     assert "for others" in str(game.model.requests[-1].messages)
     assert [entry["content"] for entry in mira.journal.pinned()] == ["Ann is allergic to fish."]
-
-
-def test_a_player_may_cause_no_more_pins_than_the_setting_allows(game, ann, mira):
-    mira.assistant.attributes.add("person_pins", 2)
-    for thing in ("fish", "nuts", "bees"):
-        pin(game, ann, f"Ann is allergic to {thing}.")
-    assert [e["content"] for e in mira.journal.pinned()] == [
-        "Ann is allergic to nuts.",
-        "Ann is allergic to bees.",
-    ]
-
-
-def test_a_whispered_pin_that_gives_way_in_public_is_not_read_out(game, ann, bob, mira):
-    mira.assistant.attributes.add("pin_tokens", 12)
-    pin(game, ann, "Ann owes forty crowns.", "whisper Mira = keep this in mind")
-    pin(game, ann, "Ann is allergic to fish.")
-    assert "forty crowns" not in str(game.model.requests[-1].messages)
-    assert [e["content"] for e in mira.journal.pinned()] == ["Ann is allergic to fish."]
 
 
 def test_a_builders_pin_is_never_evicted_by_players(game, ann, mira):

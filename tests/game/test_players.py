@@ -3,8 +3,7 @@
 import pytest
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.game.help_entries import minds_entry
-from evennia_ai.game.texts import TEXTS, check_texts, text
+from evennia_ai.game.texts import check_texts, text
 from evennia_ai.models import Event, Message
 from tests.game.forgetting_scene import forget
 from tests.scripted import call
@@ -52,35 +51,6 @@ def test_whoever_only_hears_or_sees_it_is_told_before(
     assert note < deed
 
 
-def test_an_admin_may_turn_the_note_off_or_word_it_anew(game, ann, mira, settings):
-    settings.AI_ASSISTANT = {"TEXTS": {"first_meeting": "{name} is a robot."}}
-    game.model.add(call("noop"))
-    ann.do("say Mira?")
-    assert "Mira is a robot." in ann.heard()
-
-
-def test_help_tells_players_what_minds_are(ann):
-    shown = ann.told("help minds")
-    assert "have a mind of their own: a computer" in shown
-    assert "forgetme" in ann.told("help minds/forget")
-    assert ann.told("help ai") == shown
-    assert "-- Thinking Characters --" in ann.told("help")
-
-
-def test_help_comes_in_the_games_own_words(ann, settings):
-    settings.AI_ASSISTANT = {"TEXTS": {"help_mute": "Hush!", "help_privacy": "We read it all."}}
-    assert "Hush!" in ann.told("help mute")
-    entry = minds_entry()
-    assert "## privacy\n\nWe read it all." in entry["text"]
-    assert entry["key"] == "minds"
-
-
-def test_only_admins_are_told_of_what_only_they_can_do(ann, admin):
-    assert "For admins" not in ann.told("help aiforget")
-    assert "make the characters with minds forget you" in ann.told("help aiforget")
-    assert "For admins:\n  forgetme <name or #number>" in admin.told("help aiforget")
-
-
 def test_who_is_muted_is_neither_heard_nor_hears(game, ann, ben, mira):
     assert "You no longer hear Mira" in ann.told("mute mira")
     talk(game, ben, "say Mira, hello", call("say", text="Hello all."))
@@ -93,17 +63,6 @@ def test_who_is_muted_is_neither_heard_nor_hears(game, ann, ben, mira):
     assert "You have muted nobody." in ann.told("mute")
     talk(game, ann, "say Mira?", call("say", text="Back again."))
     assert ann.last() == 'Mira says, "Back again."'
-
-
-def test_muting_can_be_ended_from_afar(game, ann, mira):
-    ann.do("mute Mira")
-    mira.location = game.room("Far")
-    assert "hear each other again" in ann.told("mute mira")
-
-
-def test_muting_somebody_who_is_not_there_is_told(ann):
-    assert "no character with a mind called 'Nobody'" in ann.told("mute Nobody")
-    assert "There is no switch /x: mute has none." in ann.told("mute/x Mira")
 
 
 def test_a_character_without_the_mixin_is_told_that_it_cannot_mute(game, tavern, mira):
@@ -183,12 +142,6 @@ def test_a_player_can_have_nobody_else_forgotten(game, ann, ben, mira):
     talk(game, ben, "say Mira, hello", call("say", text="Hello Ben."))
     for who in ("Ben", ben.dbref, "Nobody"):
         assert "only your own words forgotten: forgetme" in ann.told(f"aiforget {who}")
-
-
-def test_every_line_for_players_can_be_put_in_other_words(settings):
-    settings.AI_ASSISTANT = {"TEXTS": {"mute_none": "Nobody at all."}}
-    assert text("mute_none") == "Nobody at all."
-    assert text("picks_up") == TEXTS["picks_up"]
 
 
 def test_a_line_that_cannot_be_filled_in_is_not_used(settings):

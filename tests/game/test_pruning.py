@@ -7,7 +7,6 @@ import pytest
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.memory.working_memory import clear_stale_conversations
 from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.sleep.pruning import prune_low_importance_entries
@@ -103,16 +102,6 @@ def test_what_was_looked_up_lasts_and_looking_up_writes_nothing(
     assert prune()["skipped"]
 
 
-def test_the_tool_counts_what_it_found(game, mira, ann, journal):
-    found = journal.add("The mill is old.")
-    other = journal.add("Dull weather.")
-    game.model.add(call("search_journal", words="mill"), call("say", text="It is old."))
-    ann.do("say Mira, how old is the mill?")
-    game.run(5)
-    assert journal.recalls[found] == 1
-    assert other not in journal.recalls
-
-
 def test_what_was_put_away_can_be_brought_back_and_stays(mira, journal, old, prune):
     gone = old("Dull weather.", links=["mem0:x", "j99"], consolidated=True)
     for word in ("grey", "brown"):
@@ -156,15 +145,6 @@ def test_a_kill_between_the_two_writes_loses_and_doubles_nothing(mira, journal, 
     assert prune()["pruned"] == 1
     assert again.get(gone) is None
     assert len(cold(mira).archive.all()) == 1
-
-
-def test_a_busy_database_is_tried_again(journal, old, prune, busy):
-    old("Dull weather.")
-    for word in ("grey", "brown"):
-        old(f"Dull {word} weather.", days=50)
-    failed = busy(JournalArchive, "put_away", times=2)
-    assert prune()["pruned"] == 1
-    assert len(failed) == 2
 
 
 def test_what_is_pinned_at_the_last_moment_stays(mira, journal, old, prune, monkeypatch):
@@ -261,21 +241,6 @@ def test_a_score_does_not_replace_one_given_meanwhile(game, journal, prune):
     game.model.add(answer)
     prune(ASKING)
     assert (journal.get(one)["importance"], journal.get(one)["importance_by"]) == (3, "given")
-
-
-def test_a_model_that_fails_stops_nothing(game, journal, old, prune):
-    for word in ("grey", "brown", "white"):
-        old(f"Dull {word} weather.")
-    journal.add("It rained.")
-    game.model.add(ProviderUnavailable("down"))
-    result = prune(ASKING)
-    assert (result["scored"], result["pruned"]) == (0, 2)
-
-
-def test_offline_nobody_is_asked(game, journal, prune):
-    journal.add("It rained.")
-    assert prune()["skipped"]
-    assert game.model.requests == []
 
 
 # --- conversations -----------------------------------------------------------------------------

@@ -1,14 +1,10 @@
 """What a character says without its mind: forced, by a player who controls it, or by game code."""
 
-from dataclasses import replace
-
 import pytest
 
-from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import PUPPETED
 from evennia_ai.models import Event, Message
 from evennia_ai.policy.request_forms.wire_order import arrange
-from evennia_ai.store import inbox
 from tests.scripted import call
 
 
@@ -89,25 +85,6 @@ def test_they_stand_in_its_next_prompt_as_its_own_words(game, ann, admin, mira, 
     assert str(told).count("The vault is open.") == 1
 
 
-def test_a_pose_and_what_the_game_shows_as_one_stand_there_too(game, ann, admin, mira):
-    admin.do("force Mira = pose |rlocks|n the vault.")
-    mira.location.msg_contents(("Mira spits.", {"type": "pose"}), from_obj=mira)
-    answer(game, ann)
-    assert [one for one, _ in logged(mira)] == ["emote", "emote"]
-    shown = "\n".join(text for _role, text in asked(game))
-    assert 'You did this: "locks the vault."' in shown and 'You did this: "spits."' in shown
-
-
-def test_they_stand_in_the_order_in_which_all_heard_them(game, ann, bob, admin, mira):
-    ann.do("say Bob, fine weather")
-    mira.at_say("It will rain.")
-    bob.do("say Ann, she is right")
-    answer(game, ann)
-    shown = "\n".join(text for _role, text in asked(game))
-    places = [shown.index(words) for words in ("fine weather", "It will rain", "she is right")]
-    assert places == sorted(places)
-
-
 def test_others_hear_them_whole_and_may_answer(game, tavern, ann, admin, mira):
     otto = game.assistant("Otto", tavern)
     game.model.add(call("say", text="Good evening, all."), call("noop"))
@@ -149,33 +126,6 @@ def test_the_words_of_its_mind_are_logged_once(game, ann, mira):
     game.run()
     assert not Event.objects.filter(nature=PUPPETED).exists()
     assert not Message.objects.filter(nature=PUPPETED).exists()
-
-
-def test_a_games_own_tool_that_speaks_by_a_command_is_logged_once(game, ann, mira):
-    def shout(context, arguments):
-        context.character.execute_cmd(f"say {arguments.text}!")
-        return "You shouted."
-
-    tools = game.service.toolbox.tools
-    tools["shout"] = replace(tools["emote"], name="shout", run=shout)
-    game.model.add(call("shout", text="Fire"), call("noop"))
-    ann.do("say Mira, shout")
-    game.run()
-    assert ann.last() == 'Mira says, "Fire!"'
-    assert not Event.objects.filter(nature=PUPPETED).exists()
-
-
-def test_they_wait_if_the_database_is_busy(game, ann, mira, monkeypatch):
-    def busy(*args):
-        raise StoreUnavailable("locked")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(inbox, "event_row", busy)
-        mira.at_say("The vault is open.")
-    assert not Event.objects.exists()
-    game.run(5)
-    answer(game, ann)
-    assert ("assistant", "The vault is open.") in asked(game)
 
 
 def test_a_restart_loses_none_and_logs_none_twice(game, ann, mira):

@@ -5,8 +5,8 @@ import pytest
 from evennia_ai import models
 from evennia_ai.config.table_retention import Limit, read_retention
 from evennia_ai.errors import CannotUndo
-from evennia_ai.models import Compaction, Event, Message, ModelCall, ToolCall
-from evennia_ai.store.purge import IN_VIEW, LAST_CALL, LAST_HEARD, REFERRED, UNSETTLED
+from evennia_ai.models import Compaction, Event, Message, ModelCall
+from evennia_ai.store.purge import LAST_HEARD, UNSETTLED
 from tests.forgetting import forget_chunk
 from tests.game import purge_scene as scene
 from tests.game.purge_scene import ALL, ANN, BOB, Log, counts
@@ -32,15 +32,6 @@ def test_what_is_out_of_reach_and_old_goes_and_what_refers_to_it_before(log, pur
     }
     for table, number in counts().items():
         assert number == before[table] - report[table].gone
-
-
-def test_without_three_compactions_the_whole_talk_stays(log, purged):
-    log.exchange(90)
-    report = purged(ALL)
-    assert Message.objects.count() == 2
-    assert kept(report, "Message") == {IN_VIEW: 2}
-    assert kept(report, "Event") == {REFERRED: 1}
-    assert kept(report, "Turn") == {REFERRED: 1}
 
 
 def test_a_third_undo_is_refused_where_what_it_would_bring_back_is_gone(log, purged, admin):
@@ -76,14 +67,6 @@ def test_a_compaction_stays_until_the_journal_has_its_summary(log, purged):
     assert purged({"Compaction": Limit(days=30)})["Compaction"].gone == 1
 
 
-def test_the_last_call_stays_for_the_status(log, purged):
-    log.call(90, log.turn(90))
-    last = log.call(80, log.turn(80))
-    report = purged(ALL)
-    assert list(ModelCall.objects.all()) == [last]
-    assert kept(report, "ModelCall") == {LAST_CALL: 1}
-
-
 def test_rows_go_by_number_for_each_assistant(log, purged, game, tavern):
     other = Log(game.assistant("Otto", tavern).assistant, log.now)
     for scribe in (log, other):
@@ -93,15 +76,6 @@ def test_rows_go_by_number_for_each_assistant(log, purged, game, tavern):
     for scribe in (log, other):
         left = ModelCall.objects.filter(assistant_id=scribe.script.id).order_by("id")
         assert [round((log.now - row.at).days) for row in left] == [44, 43, 42, 41]
-
-
-def test_of_one_row_and_of_none_the_newest_is_kept_where_something_needs_it(log, purged):
-    for age in range(60, 40, -1):
-        log.call(age, None)
-    purged({"ModelCall": Limit(rows=7)})
-    assert ModelCall.objects.count() == 7
-    purged({"ModelCall": Limit(rows=0)})
-    assert ModelCall.objects.count() == 1
 
 
 @pytest.mark.parametrize("limit", [Limit(days=0), Limit(rows=0)])
@@ -132,18 +106,6 @@ def test_a_compaction_that_was_undone_stays_for_a_day(log, purged, age, left):
     assert Compaction.objects.filter(id=undone.id).count() == left
 
 
-def test_one_assistant_can_be_purged_alone(log, purged, game, tavern):
-    other = Log(game.assistant("Otto", tavern).assistant, log.now)
-    for scribe in (log, other):
-        scribe.call(50, None)
-        scribe.call(49, None)
-    models.SpeakerUse.objects.create(speaker=ANN, day=log.at(90).date(), tokens=3)
-    report = purged(ALL, log.script.id)
-    assert ModelCall.objects.filter(assistant_id=log.script.id).count() == 1
-    assert ModelCall.objects.filter(assistant_id=other.script.id).count() == 2
-    assert "SpeakerUse" not in report and models.SpeakerUse.objects.exists()
-
-
 def test_sums_go_by_the_day_and_those_of_today_never(log, purged):
     for age in (31, 30, 1, 0):
         day = log.at(age).date()
@@ -170,15 +132,3 @@ def test_whoever_is_forgotten_is_so_though_his_words_went_long_ago(log, purged):
         pass
     assert not Event.objects.filter(speaker=BOB)
     assert not Compaction.objects.exists(), "a summary that may hold his words"
-
-
-def test_acts_for_somebody_are_found_though_his_words_and_the_answers_went(log, purged):
-    log.exchange(60, BOB)
-    log.event(1, speaker=BOB)
-    log.summed_up()
-    purged({"Message": Limit(days=30), "Event": Limit(days=30)})
-    assert ToolCall.objects.filter(turn__events__speaker=BOB).count() == 1
-    before = ToolCall.objects.count()
-    while forget_chunk(BOB):
-        pass
-    assert ToolCall.objects.count() == before - 1

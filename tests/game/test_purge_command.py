@@ -73,14 +73,3 @@ def test_one_assistant_may_be_named(log, keep, ask):
 
 def test_a_purge_is_for_admins(log, ann):
     assert "Command 'aipurge' is not available" in ann.told("aipurge")
-
-
-def test_what_admins_read_does_without_the_rows_that_are_gone(log, purged, admin):
-    first = log.compaction(60, log.exchange(60)[-1].id)
-    log.summed_up()
-    purged({table: Limit(days=49) for table in ("Message", "ToolCall", "ModelCall", "Turn")})
-    for page in (" Mira", "/turns Mira", "/search Mira = evening", "/compactions Mira"):
-        assert "Good evening." in (told := admin.told(f"aihistory{page}")) or "Page 1" in told
-    assert "(permanent)" in admin.told("aihistory/compactions Mira")
-    assert "They met." in admin.told(f"aihistory/compaction Mira = {first.id}")
-    assert "Mira" in admin.told("aistatus")

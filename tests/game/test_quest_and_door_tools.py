@@ -2,8 +2,6 @@
 
 import pytest
 from django.db import OperationalError, connection
-from evennia.contrib.grid.simpledoor import SimpleDoor
-from evennia.utils.create import create_object
 
 from evennia_ai.testing.tools import try_tool
 from evennia_ai.tools.doors import state_of, use_door
@@ -108,30 +106,3 @@ def test_its_locks_say_who_may(mira, ann, gate):
 def test_only_doors_are_closed(game, mira, tavern, ann, gate):
     game.exit("arch", tavern, gate.destination)
     assert uses(mira, ann, "close", "arch").text == "There is no door 'arch'. Doors: gate."
-
-
-def test_a_door_of_the_contrib_simpledoor_is_one(game, mira, tavern, ann):
-    hall = game.room("Hall")
-    door = create_object(SimpleDoor, key="hatch", location=tavern, destination=hall)
-    door.db.return_exit = create_object(SimpleDoor, key="hatch", location=hall, destination=tavern)
-    door.setlock("traverse:false()")
-    assert uses(mira, ann, "open", "hatch").text == "hatch is open now."
-    assert door.db.return_exit.access(ann.character, "traverse")
-
-
-def test_they_are_offered_where_they_are_of_use(game, mira, ann, tavern):
-    for tool in (use_door, set_quest):
-        game.service.toolbox.add(tool)
-
-    def offered():
-        game.model.add(call("noop"))
-        ann.do("say Mira, hello")
-        game.run(1)
-        request = game.model.requests[-1]
-        schemas = [*request.tools, *request.late_tools]
-        return {schema["function"]["name"] for schema in schemas} & {"use_door", "set_quest"}
-
-    assert offered() == set()
-    game.exit("gate", tavern, game.room("Yard")).db.door = "open"
-    mira.db.ai_quests = ["met_mira"]
-    assert offered() == {"use_door", "set_quest"}

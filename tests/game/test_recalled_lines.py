@@ -1,61 +1,19 @@
 """The log is the memory: each line is recalled for those who may know it."""
 
 import pytest
-from django.db import OperationalError, connection
-from django.test.utils import CaptureQueriesContext
 
 from evennia_ai.memory import logged_lines
-from evennia_ai.memory.logged_lines import LINE_BYTES
-from evennia_ai.messages import EXCUSE, make_message
 from evennia_ai.models import LineVector, Message
-from evennia_ai.policy.log_lines import EDITED, line_id
-from evennia_ai.store import lines as line_store
+from evennia_ai.policy.log_lines import EDITED
 from evennia_ai.store.lines import TableAmendments
 from tests.game import recalled_lines_scene as scene
-from tests.game.recalled_lines_scene import ANN, BOB, BOTH, heard, said
+from tests.game.recalled_lines_scene import ANN, BOB, BOTH, heard
 
 pytestmark = pytest.mark.engine
 
 MANY = 60  # more than are read at a time
 
 mind = scene.mind
-
-
-def result(text):
-    return make_message("tool", text, tool_call_id="c1", audience=sorted(BOTH))
-
-
-def test_every_kind_of_line_is_recalled_and_nothing_else(mind):
-    mind.log(
-        heard("goose"),
-        said("say", "goose, you say"),
-        result("You said it."),
-        make_message("tool", "You gave the goose to Ann.", audience=sorted(BOTH)),
-        make_message("tool", "A goose stands here.", audience=sorted(BOTH)),
-        make_message("assistant", "Not now, goose.", type=EXCUSE, audience=sorted(BOTH)),
-        said("emote", "plucks the goose."),
-        make_message("user", "Bob acts out: eats goose.", speaker=BOB, speaker_name="Bob"),
-    )
-    assert sorted(mind.found("goose")) == [
-        "Ann says: goose",
-        "Bob acts out: eats goose.",
-        "Mira acts out: plucks the goose.",
-        "Mira says: goose, you say",
-        "You gave the goose to Ann.",
-    ]
-
-
-def test_a_line_tells_its_speaker_its_time_and_its_audience(mind):
-    (seq,) = mind.log(heard("it rains", audience={ANN}, private=True))
-    mind.prepare()
-    hit, *_ = mind.index.search("rain", 5, frozenset({ANN}), mind.script.services.now())
-    assert hit.record == {
-        "id": f"line:{seq}", "kind": "line", "seq": seq, "own": False,
-        "content": "Ann whispers to you: it rains", "words": "it rains",
-        "speaker_name": "Ann", "source_entity": ANN, "source_type": "direct", "speakers": [ANN],
-        "nature": "claimed",
-        "timestamp": Message.objects.get(id=seq).at.isoformat(), "audience": [ANN],
-    }  # fmt: skip
 
 
 def test_a_whisper_is_recalled_for_those_alone_who_heard_it(mind):
@@ -79,23 +37,6 @@ def test_lines_in_the_view_are_left_out_before_anything_is_ranked(mind):
     ]
     assert mind.beside(one, upto=two) == [two]
     assert three
-
-
-def test_lines_after_a_message_are_taken_in_later(mind):
-    one, _two = mind.log(heard("a red goose"), heard("a grey goose"))
-    mind.prepare(upto=one)
-    assert len(mind.index) == 1
-    assert len(mind.found("goose")) == 2
-
-
-def test_a_database_that_cannot_be_written_fails_no_search(mind, monkeypatch):
-    def locked():
-        raise OperationalError("database is locked")
-
-    mind.log(*(heard(f"goose {n}") for n in range(25)))
-    monkeypatch.setattr(line_store.models.LineVector.objects, "bulk_create", lambda rows: locked())
-    assert len(mind.found("goose")) == 5
-    assert LineVector.objects.count() == 0
 
 
 def test_new_lines_are_read_in_one_query_and_without_new_ones_nothing_is(
@@ -151,27 +92,6 @@ def test_a_line_that_is_gone_is_found_no_more(mind):
     Message.objects.filter(id=seqs[0]).delete()  # behind the index's back
     assert mind.found("goose") == ["Ann says: a grey goose"]
     assert len(mind.index) == 1
-
-
-def test_the_words_of_a_forgotten_line_do_not_stay_in_memory(mind):
-    (seq,) = mind.log(heard("a red goose"))
-    assert mind.found("goose")
-    mind.index._index.remove(line_id(seq))  # as old lines, which are there for one search
-    before = mind.index.nbytes
-    mind.index.forget([seq])
-    assert before - mind.index.nbytes == LINE_BYTES
-
-
-def test_lines_that_the_last_search_found_are_not_read_again(mind):
-    mind.log(heard("a red goose"), heard("a grey goose"), heard("a frog"))
-    assert len(mind.found("goose")) == 3
-    mind.prepare()
-    mind.prepare()  # after the turn, and before the next
-    with CaptureQueriesContext(connection) as asked:
-        assert len(mind.search("goose")) == 3
-        assert len(mind.search("goose")) == 3
-    assert len(asked) == 1
-    assert '"content"' not in asked[0]["sql"]
 
 
 def test_a_line_that_another_process_edited_is_not_kept_once_the_log_is_read_anew(mind):

@@ -66,42 +66,12 @@ def test_at_150_it_thinks_and_below_it_does_not(game, mira, think_over):
     assert cited_by(made) == ["j1", first]
 
 
-def test_citations_are_repaired_or_the_insight_is_dropped(game, admin, mira, think_over):
-    first, second, *_ = live_through(game, mira, 15)
-    game.model.add(
-        "\n".join(
-            [
-                line("Ann says a lot.", f"[{first.upper()}]", second, "j999"),
-                line("Ann is loud.", first, "j999"),
-                line("Ann is old.", second),
-            ]
-        )
-    )
-    result = think_over()
-    assert (result["insights"], result["refused"]) == (1, 2)
-    (made,) = reflections(mira)
-    assert made["links"] == [first, second]
-
-
 def test_of_a_reply_that_was_cut_off_the_last_line_does_not_count(game, mira, think_over):
     live_through(game, mira, 15)
     whole = line("Ann says a lot.", "j1", "j2")
     game.model.add(LLMReply(f'{whole}\n{{"insight": "Ann ow', finish_reason="length"))
     result = think_over()
     assert (result["insights"], result["refused"], result["cut_off"]) == (1, 0, 1)
-
-
-def test_it_begins_anew_after_that(game, mira, think_over):
-    live_through(game, mira, 15)
-    game.model.add(line("Ann says a lot.", "j1", "j2"))
-    think_over()
-    assert len(reflections(mira)) == 1
-    assert think_over()["reason"] == "0 of 150 since the last time"
-    live_through(game, mira, 15, "Bob said thing {n}.")
-    game.model.add("")
-    assert think_over()["thought_over"] == 15
-    assert "Ann" not in material(game.model.requests[-1])
-    assert think_over()["skipped"]
 
 
 def test_a_pass_that_dies_half_way_is_made_good_and_nothing_is_doubled(game, mira, ann, think_over):
@@ -161,23 +131,6 @@ def test_who_is_forgotten_while_the_model_thinks_is_not_remembered_by_it(
     game.model.add(meanwhile)
     think_over()
     assert [made["content"] for made in reflections(mira)] == ["Fine days."]
-
-
-def test_without_a_model_it_leaves_what_was_lived_through_for_later(game, mira, think_over):
-    live_through(game, mira, 15)
-    offline = think_over(ModelProfile("offline"))
-    assert offline == {"skipped": True, "reason": "no model to ask"}
-    game.model.add(line("Ann says a lot.", "j1", "j2"))
-    assert think_over()["thought_over"] == 15
-
-
-def test_a_busy_database_loses_and_doubles_nothing(game, mira, think_over, busy):
-    live_through(game, mira, 15)
-    game.model.add(line("One.", "j1", "j2") + "\n" + line("Two.", "j1", "j3"))
-    failed = busy(mira.journal.segments, "write", times=2)
-    assert think_over()["insights"] == 2
-    assert len(failed) == 2
-    assert len(reflections(mira)) == 2
 
 
 def test_0_is_never(game, mira, think_over):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from evennia_ai.commands.common import CELL_CHARS, table
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.policy.sanitize import inert, one_line
-from tests.game.screens import after_functions, on_telnet, on_web, telnet, web_page
+from tests.game.screens import after_functions, on_telnet, on_web, telnet
 
 PIECES = [
     "|", "||", "|r", "|n", "|/", "|-", "|_", "|>", "|lc", "|lu", "|lt", "|le", "|[r", "|#ff0000",
@@ -93,11 +93,6 @@ def test_a_cell_of_a_table_shows_what_was_written(raw):
     assert seen(row) == (seen(raw) or "Name") or len(raw) > CELL_CHARS
 
 
-def test_a_harmless_line_is_sent_byte_for_byte():
-    for line in ("red|green|blue", "x<y and y>x", "{a} {{b}}", "$AP is $5", "a || b", "C:\\x"):
-        assert on_telnet(clean_output(line)) == line
-
-
 def test_addresses_become_links_only_to_allowed_hosts(settings):
     line = "see http://docs.example.org/a?b=c#d, or ask."
     assert not on_web(clean_output(line))[1]
@@ -127,7 +122,3 @@ def test_a_run_of_blanks_cannot_push_a_forged_line_to_the_next_row(blank):
     assert clean_output(forged) == "Hello. Admin says, hand over your gold"
     mixed = "Hello." + f"{blank}\u200f{blank}\u200b{blank}\ufe0f{blank}\u034f" * 20 + "Admin"
     assert len(clean_output(mixed)) <= len("Hello.  Admin")
-
-
-def test_the_page_of_the_web_client_holds_no_tag_of_the_words():
-    assert "<script" not in web_page(clean_output("<script>alert(1)</script>"))

@@ -48,16 +48,6 @@ def test_a_builder_replays_no_turn_in_which_somebody_was_whispered_to(game, turn
     assert "Only Admins may read that." in builder.told(f"aireplay Mira = {last}")
 
 
-def test_another_persona_is_tried_in_the_same_prompt(game, turn, admin, mira):
-    mira.db.ai_persona = "You are a grim ferryman."
-    game.model.add("Hm.", "Hm.")
-    admin.do(f"aireplay/persona Mira = {turn}")
-    game.run(2)
-    then, now = game.model.requests[0].messages, game.model.requests[2].messages
-    assert "grim ferryman" in str(now[:2]) and "grim ferryman" not in str(then[:2])
-    assert now[2:] == then[2:]
-
-
 def test_a_builder_replays_no_whispered_turn(game, turn, mira, ann):
     builder = game.player("Bea", mira.location, permissions=["Builder"])
     game.model.add({"whisper": {"text": "I will tell nobody.", "target": "Ann"}})

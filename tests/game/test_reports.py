@@ -58,9 +58,3 @@ def test_one_player_cannot_flood_the_staff(talk, ann):
         ann.do("aireport Mira = rude")
     assert "has 5 reports of yours to read" in ann.told("aireport Mira = rude")
     assert Report.objects.count() == 5
-
-
-def test_the_reports_of_a_deleted_assistant_go_with_it(game, talk, ann, mira):
-    ann.do("aireport Mira = rude")
-    mira.assistant.delete()
-    assert not Report.objects.exists()

@@ -64,11 +64,6 @@ def test_whoever_recognises_it_hears_it_under_that_name(game, ann, bob, tobin):
     assert ann.last() == 'A stout innkeeper says, "I am."'
 
 
-def test_the_words_of_a_player_are_heard_without_markup(game, ann, bob, tobin):
-    said(game, ann, "say Innkeeper, a mug of ale!", call("noop"))
-    assert "a small girl says: Innkeeper, a mug of ale!" in game.tail()
-
-
 def test_it_knows_people_as_it_recognises_them(game, ann, bob, tobin):
     tobin.recog.add(ann.character, "Annie")
     said(game, ann, "say Innkeeper!", call("noop"))
@@ -85,12 +80,6 @@ def test_a_whisper_comes_through_both_ways(game, ann, bob, tobin):
     if isinstance(ann.character, SpeakerMixin):  # Evennia alone shows `/Me whispers "Psst"`
         assert not any("/Me" in line for line in ann.heard())
     assert not any("Hush" in line for line in bob.heard())
-
-
-def test_speech_with_references_names_each_as_the_listener_knows_them(game, ann, bob, tobin):
-    tobin.recog.add(bob.character, "Robert")
-    said(game, ann, "say Look at /tall, /stout!", call("noop"))
-    assert "a small girl says: Look at Robert, Tobin!" in game.tail()
 
 
 def test_an_emote_with_a_reference_reaches_whom_it_means(game, ann, bob, tobin):
@@ -119,11 +108,3 @@ def test_a_mask_hides_who_wears_it(game, ann, bob, tobin):
     assert now == "a hooded figure [masked] says: Innkeeper, who am I"
     assert "Annie" not in game.tail()
     assert "Of those here" not in game.tail()
-
-
-def test_setup_finds_it_by_its_short_description(game, tavern, ann):
-    admin = game.player("Ada", tavern, permissions=["Admin"], typeclass=ContribRPCharacter)
-    other = create_object(ContribRPCharacter, key="Hanna", location=tavern)
-    other.sdesc.add("a cook")
-    assert "Hanna has an assistant now." in admin.told("aisetup cook = You are Hanna.")
-    assert "You are Hanna." in admin.told("aisetup Hanna")

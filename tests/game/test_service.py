@@ -7,15 +7,12 @@ from functools import partial
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from twisted.internet.defer import Deferred, fail
+from twisted.internet.defer import Deferred
 
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.errors import StoreUnavailable
-from evennia_ai.game.life import STORE_PAUSE_S
-from evennia_ai.messages import Heard
 from evennia_ai.models import Event, Turn
 from evennia_ai.policy.disclosure import DEFAULTS
-from evennia_ai.services.assistant_service import REVIVAL_S, AssistantService
+from evennia_ai.services.assistant_service import AssistantService
 from evennia_ai.store.loaded import MOST_MB
 from tests.game.conftest import gateway_to
 from tests.scripted import call
@@ -37,11 +34,6 @@ def restart(game, model, start_hook=True):
     return service
 
 
-def test_interval_is_zero_and_nothing_is_written_at_creation(mira):
-    assert mira.assistant.interval == 0
-    assert mira.assistant.mind.settings.own() == {}
-
-
 def test_many_wakes_make_one_tick(game, mira, ann, monkeypatch):
     ticks, at_tick = [], mira.assistant.at_tick
     monkeypatch.setattr(mira.assistant, "at_tick", lambda: ticks.append(1) or at_tick())
@@ -51,18 +43,6 @@ def test_many_wakes_make_one_tick(game, mira, ann, monkeypatch):
         mira.assistant.wake()
     game.run()
     assert Turn.objects.count() == len(ticks) == 1
-
-
-def test_a_tick_that_met_a_busy_database_is_tried_again_by_itself(game, mira, ann):
-    mind = mira.assistant.mind
-    heard = Heard("say", ann.dbref, "Ann", "Mira?", frozenset({ann.dbref}), addressed=True)
-    mind.inbox.put(heard)
-    mind.ticker.run(lambda: fail(StoreUnavailable("locked")))
-    game.run(STORE_PAUSE_S - 1)
-    assert not Turn.objects.exists()
-    game.model.add(call("say", text="Aye."))
-    game.run(1)
-    assert Turn.objects.get().outcome == "answered"
 
 
 class SteppedSlices:
@@ -102,33 +82,6 @@ def test_a_turn_gives_way_between_its_parts(game, mira, ann, slices):
     assert seen[-1] == (1, 'Mira says, "Here."', True)
 
 
-def test_a_reload_in_mid_call_loses_nothing(game, mira, ann):
-    late = Deferred()
-    game.model.add(late)
-    ann.do("say one")
-    game.run()
-    mira.assistant.at_server_reload()
-    ann.do("say two")
-    late.callback(call("say", text="too late"))
-    game.run(1)
-    assert ann.heard() == ['You say, "one"', 'You say, "two"']
-    assert set(Event.objects.values_list("state", flat=True)) == {"claimed", "waiting"}
-
-    game.model.add(call("say", text="one and two"))
-    service = restart(game, game.model)
-    assert ann.last() == 'Mira says, "one and two"'
-    assert set(Event.objects.values_list("state", flat=True)) == {"answered"}
-    service.stopService()
-
-
-def test_no_new_turn_begins_after_the_reload_hook(game, mira, ann):
-    mira.assistant.at_server_reload()
-    ann.do("say one")
-    game.run(10)
-    assert game.model.requests == []
-    assert Event.objects.get().state == "waiting"
-
-
 def test_what_may_have_been_said_before_a_crash_is_closed_by_an_excuse(game, mira, ann):
     ann.do("say one")
     script = mira.assistant
@@ -143,18 +96,6 @@ def test_what_may_have_been_said_before_a_crash_is_closed_by_an_excuse(game, mir
     assert game.model.requests == []
 
 
-def test_where_the_start_hook_never_comes_what_was_left_is_taken_up_all_the_same(game, mira, ann):
-    game.model.add(Deferred(), call("say", text="One at last."))
-    ann.do("say one")
-    game.run()
-    service = restart(game, game.model, start_hook=False)
-    assert Event.objects.get().state == "claimed"
-    game.run(REVIVAL_S)
-    game.run(1)
-    assert ann.last() == 'Mira says, "One at last."'
-    service.stopService()
-
-
 def test_nobody_near_and_nothing_pending_costs_nothing(game, tavern):
     for number in range(20):
         game.assistant(f"Npc{number}", tavern)
@@ -165,17 +106,6 @@ def test_nobody_near_and_nothing_pending_costs_nothing(game, tavern):
     assert len(captured) == 0
     assert game.model.requests == []
     assert not game.clock.getDelayedCalls()
-
-
-def test_with_the_last_player_gone_the_beat_stops(game, mira, ann):
-    game.model.add(call("noop"))
-    ann.do("say hello")
-    game.run(1)
-    beat = ("tick", mira.assistant.id)
-    assert beat in game.service.timer.entries
-    ann.account.unpuppet_object(ann.session)
-    game.run(mira.assistant.config.tick_rate)
-    assert beat not in game.service.timer.entries
 
 
 def test_an_unreached_line_is_answered_when_its_speaker_comes_back(game, mira, ann):
@@ -210,27 +140,6 @@ def test_after_sigkill_a_timed_script_is_started_again(game, mira, monkeypatch):
     script.db_interval, script.db_is_active = 10, True
     script.at_server_start()
     assert started == [{"force_restart": True}]
-
-
-def test_stopping_twice_is_quiet_and_returns_nothing(game):
-    assert game.service.stopService() is None
-    assert game.service.stopService() is None
-
-
-def test_commands_are_added_once(game, settings):
-    from evennia.utils.utils import class_from_module
-
-    from evennia_ai.commands.cmdset import add_commands
-
-    cmdset = class_from_module(settings.CMDSET_CHARACTER)
-    before = cmdset.at_cmdset_creation
-    add_commands(cmdset)
-    assert cmdset.at_cmdset_creation is before
-
-
-def test_the_app_tells_evennia_of_its_service(settings):
-    assert "evennia_ai.services.plugin" in settings.SERVER_SERVICES_PLUGIN_MODULES
-    assert "evennia_ai.services.plugin" in settings.AT_SERVER_STARTSTOP_MODULE
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai import models
 from evennia_ai.assistant_character import AssistantMixin
-from evennia_ai.commands.setup.draft import TRIAL, archetypes, families_of
-from evennia_ai.config import FIELDS
+from evennia_ai.commands.setup.draft import TRIAL, archetypes
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.minds import GameSettings
 from evennia_ai.policy.conversation.character import read_persona
@@ -48,10 +47,6 @@ def test_a_builder_creates_a_character_from_an_archetype(game, builder, tavern):
     builder.do("say Otto, hello")
     game.run()
     assert builder.last() == 'Otto says, "Evening."'
-
-
-def test_aisetup_alone_opens_the_menu(builder):
-    assert "Step 1 of 3, character" in builder.told("aisetup")
 
 
 def test_an_assistant_that_exists_is_changed_and_keeps_the_rest(game, builder, guard):
@@ -132,45 +127,6 @@ def test_a_family_of_tools_is_turned_off_and_on(game, builder, tavern):
     offered = {tool["function"]["name"] for tool in first.tools}
     assert "say" in offered and not offered & {"look", "move", "get", "give"}
     assert "There is no tool 'look'" in repr(second.messages)
-
-
-def test_a_family_without_a_docstring_is_described_by_its_tools(service, monkeypatch):
-    import sys
-
-    item = service.toolbox.tools["look"]
-    monkeypatch.setattr(sys.modules[item.run.__module__], "__doc__", None)
-    assert families_of({"look": item}) == {"world": "Tools: look"}
-
-
-def test_a_family_of_tools_that_does_not_exist_is_refused(builder, guard):
-    builder.do("aisetup Guard = You are a guard.")
-    text = builder.told("aisetup/set Guard/tools_off = goals, nonsense")
-    assert text.startswith("tools_off: there are no tools of 'nonsense'. Use company, entity,")
-    assert guard.assistant.config.tools_off is None
-
-
-def test_every_setting_can_be_reached_changed_and_reset(builder):
-    menu = menu_of(builder, *OTTO)
-    for name, item in FIELDS.items():
-        text = menu.type(name)
-        assert " ".join(item.metadata["help"].split()) in " ".join(text.split())
-        assert "Allowed: " in text and "Default: " in text and "Now: " in text
-        assert item.metadata["unit"] in text
-        menu.type("back")
-    assert "Now: tick_rate: 9 s (chosen here)." in menu.type("tick_rate", "9")
-    assert "Now: tick_rate: 5 s (the default)." in menu.type("reset")
-
-
-def test_a_value_says_where_it_comes_from(builder, guard, settings, service):
-    service.profiles["slow"] = {"client": "offline", "turn_deadline": 90.0}
-    builder.do("aisetup Guard = You are a guard.")
-    builder.do("aisetup/set Guard/profile = slow")
-    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "max_hops": 5}
-    menu = menu_of(builder, "1")
-    assert "profile: slow (its own)" in menu.type("profile")
-    assert "turn_deadline: 90 s (the model profile)" in menu.type("back", "turn_deadline")
-    assert "max_hops: 5 (the game)" in menu.type("back", "max_hops")
-    assert "tick_rate: 5 s (the default)" in menu.type("back", "tick_rate")
 
 
 def test_only_admins_change_the_discretion(builder, admin):
@@ -273,17 +229,6 @@ def test_the_trial_shows_what_it_would_say_and_leaves_nothing(game, builder, tav
     assert menu.is_open and menu.command.trial is None
 
 
-def test_the_trial_uses_what_was_chosen_and_not_what_is_stored(game, builder, guard):
-    builder.do("aisetup Guard = You are a guard.")
-    menu = menu_of(builder, "1", "text = You are a king.", "tools_off = world")
-    game.model.add(call("say", text="Kneel."))
-    assert "would say: Kneel." in menu.type("Guard, hello")
-    (request,) = game.model.requests
-    assert "You are a king." in request.messages[1]["content"]
-    assert "look" not in {tool["function"]["name"] for tool in request.tools}
-    assert guard.assistant.is_on and guard.assistant.mind.who.persona.text == "You are a guard."
-
-
 def late_reply(game):
     reply = Deferred()
     game.model.add(reply)
@@ -319,19 +264,6 @@ def test_one_trial_at_a_time_and_nobody_sees_it_or_goes_live_meanwhile(game, bui
     reply.callback(call("say", text="Late."))
     assert any("would say: Late." in line for line in builder.heard())
     assert "Otto has an assistant now." in menu.type("live")
-
-
-def test_what_a_crash_in_a_trial_leaves_is_cleared_away(game, builder, guard, tavern):
-    from evennia_ai.commands.setup import trial
-
-    for who in ("new Otto", "Guard"):
-        before = set(tavern.contents)
-        menu = menu_of(builder, who, "You are a guard.")
-        late_reply(game)
-        menu.type("hello")
-        trial.running.clear()  # as in a new process
-        menu_of(builder)
-        assert set(tavern.contents) == before and not guard.scripts.all()
 
 
 @pytest.mark.parametrize("lines", [OTTO, ("1", "You are a guard.")])

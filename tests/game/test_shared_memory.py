@@ -66,16 +66,6 @@ def test_news_takes_its_time(game, guard, sleep, knows):
     assert knows(vera) == [BRIDGE]
 
 
-def test_two_factions_are_apart(guard, bruno, sleep, knows):
-    thief = guard("Tim", faction="thieves")
-    learn(bruno)
-    learn(thief, "The mill bridge can be climbed from below.")
-    sleep(bruno)
-    sleep(thief)
-    assert knows(thief) == ["The mill bridge can be climbed from below."]
-    assert knows(bruno) == [BRIDGE]
-
-
 def test_the_talk_of_a_place_is_known_to_those_who_are_there(game, guard, sleep, knows):
     square, harbour = game.room("Square"), game.room("Harbour")
     here, there = guard("Bruno", square, share="room"), guard("Vera", harbour, share="room")

@@ -9,7 +9,6 @@ from twisted.internet.defer import Deferred
 from evennia_ai.game.sleep_check import SleepCheck
 from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, SleepPass
-from evennia_ai.signals import assistant_slept, assistant_woke
 from tests.scripted import call
 
 
@@ -109,12 +108,6 @@ def test_a_full_head_is_sorted_when_nobody_is_near(game, ann, mira, tavern):
     assert not mira.assistant.mind.rest.is_asleep
 
 
-@pytest.fixture
-def no_naps(game, settings):
-    """A game in which nobody sleeps on what he heard."""
-    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "sleep_after_long_quiet": 0}
-
-
 def test_after_long_quiet_it_sleeps_on_what_it_heard_when_nobody_is_near(game, ann, mira):
     game.model.add(call("say", text="Hello."))
     ann.do("say Mira, hello")
@@ -171,49 +164,6 @@ def test_talk_before_a_restart_is_slept_on_after_it(game, ann, mira):
     assert not is_watched(game, mira)
 
 
-def test_what_it_did_unasked_is_looked_at_soon(game, ann, mira, looks):
-    mira.assistant.attributes.add("autonomous_calls_per_hour", 1)
-    mira.assistant.attributes.add("autonomy_quiet", 600)
-    game.model.add(call("say", text="Nice weather."))
-    game.service.startup.attend_present()
-    game.clock.pump([60] * 5)
-    looks.clear()
-    game.clock.pump([60] * 10)
-    assert 'Mira says, "Nice weather."' in ann.heard()
-    assert looks
-
-
-def test_who_was_deleted_is_looked_after_no_more(game, ann, mira):
-    game.service.attend(mira.ai_mind)
-    mira.assistant.delete()
-    game.clock.pump([1] * 10)
-    assert not game.service.timer.loop.running
-
-
-def test_hours_set_by_a_builder_begin_without_a_sound(game, admin, mira, settings):
-    settings.TIME_ZONE = "UTC"
-    at_hour(game, 23)
-    admin.told("aisetup/set Mira/sleep_schedule = 22:00-06:00")
-    game.run(300)
-    assert mira.assistant.mind.rest.is_asleep
-
-
-def test_the_watch_stands_still_with_nobody_to_look_after(no_naps, game, ann, mira):
-    mira.assistant.mind.settings.resolve()
-    game.model.add(call("say", text="Hello."))
-    ann.do("say Mira, hello")
-    assert is_watched(game, mira)
-    game.run(300)
-    assert not is_watched(game, mira)
-
-
-def test_who_sleeps_until_woken_is_not_looked_after(game, admin, mira):
-    admin.told("aisleep Mira")
-    game.run(300)
-    assert mira.assistant.mind.rest.is_asleep
-    assert not game.service.timer.loop.running
-
-
 def test_hours_may_be_those_of_the_game_world(game, admin, mira, settings, monkeypatch):
     settings.TIME_ZONE = "UTC"
     hour = 3_600
@@ -240,12 +190,6 @@ def test_who_looks_sees_that_it_sleeps_and_who_is_awake_shows_nothing(game, admi
     assert "asleep" not in ann.told("look Mira")
 
 
-def test_without_a_mind_nobody_is_asleep(game, admin, ann, mira):
-    admin.told("aisleep Mira")
-    mira.assistant.delete()
-    assert "asleep" not in ann.told("look Mira")
-
-
 def test_put_to_sleep_it_sleeps_on_after_a_restart(game, admin, mira):
     admin.told("aisleep Mira")
     game.run(1)
@@ -256,21 +200,3 @@ def test_put_to_sleep_it_sleeps_on_after_a_restart(game, admin, mira):
     assert is_watched(game, mira)
     game.run(300)
     assert mira.assistant.mind.rest.is_asleep
-
-
-def test_a_games_own_code_is_told(game, admin, mira):
-    seen = []
-
-    def note(sender, reason, **kwargs):
-        seen.append(reason)
-
-    assistant_slept.connect(note)
-    assistant_woke.connect(note)
-    admin.told("aisleep Mira")
-    admin.told("aiwake Mira")
-    assert seen == ["at Ada's word"] * 2
-
-
-def test_who_is_stopped_is_not_put_to_sleep(admin, mira):
-    admin.told("aistop Mira")
-    assert "is stopped" in admin.told("aisleep Mira")

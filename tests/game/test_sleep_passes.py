@@ -3,7 +3,7 @@
 import pytest
 from django.db import OperationalError, transaction
 
-from evennia_ai.models import ModelCall, SleepPass, Turn
+from evennia_ai.models import ModelCall, SleepPass
 from evennia_ai.sleep import STEPS
 from evennia_ai.store.turns import begin_pass, end_pass
 from tests.forgetting import forget_chunk
@@ -39,18 +39,6 @@ def test_a_pass_is_kept_with_what_each_step_did_and_what_it_cost(slept):
     assert list(row.results) == [step.name for step in STEPS]
     assert row.results["context_compaction"]["success"]
     assert row.cost["calls"] == ModelCall.objects.count() == 2
-
-
-def test_a_turn_that_a_failed_step_left_open_is_closed_after_the_pass(game, admin, mira, busy):
-    fill(mira.assistant, 0.75)
-    game.model.add(call("noop"), "Ann told stories.")
-    busy(mira.assistant.mind.turns, "finish")
-    admin.told("aisleep Mira")
-    for _ in range(50):
-        game.run(0.1)
-    row = SleepPass.objects.get()
-    assert (row.outcome, "pre_compaction_extraction" in row.errors) == ("done", True)
-    assert [turn.ended_at is None for turn in Turn.objects.all()] == [False]
 
 
 def test_a_pass_that_a_crash_cut_off_is_told_as_interrupted(mira, admin):

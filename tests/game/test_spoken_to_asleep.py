@@ -81,26 +81,6 @@ def test_nobody_waits_longer_than_half_a_minute(game, ann, sorting):
     assert not sorting.assistant.mind.rest.state.slept
 
 
-def test_what_was_broken_off_is_done_in_its_next_sleep(game, ann, admin, sorting):
-    say_later(game, "Hello.")
-    ann.do("say Mira, hello")
-    game.run(30)
-    game.run(1)
-    game.model.script = [call("noop"), "Ann told stories."]
-    admin.told("aisleep Mira")
-    game.run(1)
-    assert [row.outcome for row in SleepPass.objects.order_by("id")] == ["woken", "done"]
-    assert sorting.assistant.db.sleep_phase == "dreaming"
-
-
-def test_talk_that_does_not_mean_it_lets_it_sleep(game, ann, bob, sorting):
-    bob.forget()
-    ann.do("say Bob, what a night")
-    game.run(60)
-    assert MUMBLES not in bob.heard()
-    assert sorting.assistant.mind.rest.is_asleep
-
-
 def test_an_admin_wakes_it_at_once(game, admin, sorting):
     assert "Mira is awake." in admin.told("aiwake Mira")
     game.run()
@@ -116,14 +96,3 @@ def test_who_is_stopped_in_his_sleep_does_nothing_more(game, admin, sorting, rep
     game.run(1)
     assert SleepPass.objects.get().outcome == "stopped"
     assert len(game.model.requests) == 1
-
-
-def test_dreaming_it_wakes_at_once_and_does_not_mumble(game, admin, ann, mira):
-    admin.told("aisleep Mira")
-    game.run(1)
-    ann.forget()
-    game.model.add(call("say", text="Hello."))
-    ann.do("say Mira, hello")
-    game.run(1)
-    assert MUMBLES not in ann.heard()
-    assert ann.last() == 'Mira says, "Hello."'

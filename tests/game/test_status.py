@@ -28,17 +28,6 @@ def test_a_model_that_is_left_alone_is_told_with_its_error(game, admin, ann):
     )
 
 
-def test_while_a_model_is_paused_its_fallback_is_named(game, service, admin, ann, mira):
-    spare = {"client": "openai", "model": "s", "base_url": "http://spare/v1"}
-    hall = {**spare, "model": "m", "base_url": "http://hall/v1", "fallback": "spare"}
-    service.profiles = {"default": hall, "spare": spare}
-    mira.assistant.mind.settings.resolve()
-    game.model.add(ProviderMisconfigured("The key is refused."), call("say", text="Hello."))
-    ann.do("say Mira, hello")
-    game.run(1)
-    assert "Model default:m: paused for 4 s more (spare:s answers): The key" in status(admin)
-
-
 def test_a_budget_of_which_most_is_used_is_told(game, service, admin, ann):
     spent = {WHOLE_GAME: 900, (PLAYER, ann.dbref): 90, (PLAYER, "#999"): 10}
     limits = GatewayLimits(game_tokens_per_day=1_000, player_tokens_per_day=100)
@@ -66,22 +55,6 @@ def test_cached_tokens_of_today_are_told_if_there_are_any(game, admin, ann):
     assert all(len(line) <= 78 for line in turns.splitlines() if " ms, " in line)
 
 
-def test_a_problem_that_several_have_is_told_once(game, admin, mira, tavern):
-    for character in (mira, game.assistant("Otto", tavern)) * 2:
-        character.assistant.mind.settings.tell_owner("It cuts long prompts.")
-    text = status(admin)
-    assert "Mira, Otto: It cuts long prompts." in text and text.count("cuts long") == 1
-
-
-def test_a_warning_about_one_model_is_not_told_of_the_next(service, admin, mira):
-    mira.assistant.mind.settings.resolve()
-    mira.assistant.mind.settings.tell_owner("It cuts long prompts.")
-    assert "Mira: It cuts long prompts." in status(admin)
-    service.profiles = {"home": {"client": "openai", "model": "ours", "base_url": "http://x/v1"}}
-    admin.do("aisetup/set Mira/profile = home")
-    assert "cuts long prompts" not in status(admin)
-
-
 def test_who_says_how_much_a_model_can_read_is_told(service, admin, mira, settings):
     profiles = {"home": {"client": "openai", "model": "ours", "base_url": "http://localhost/v1"}}
     service.profiles = profiles
@@ -96,9 +69,3 @@ def test_who_says_how_much_a_model_can_read_is_told(service, admin, mira, settin
     assert line not in told
     mira.assistant.mind.settings.resolve()
     assert usable_window(mira.assistant.config, mira.assistant.mind.settings.profile) == 6_000
-
-
-def test_long_term_memory_that_is_down_is_told(game, admin, mira):
-    assert "Long-term memory" not in status(admin)
-    game.service.semantic.down = True
-    assert "Long-term memory: It is down." in status(admin)

@@ -1,17 +1,11 @@
 """The switch for one assistant and for all."""
 
-import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.models import Event
 from evennia_ai.services.assistant_service import AssistantService
 from tests.game.conftest import gateway_to
 from tests.scripted import call
-
-
-@pytest.fixture
-def builder(game, tavern, mira):
-    return game.player("Bo", tavern, permissions=["Builder"])
 
 
 def test_all_are_stopped_at_once_and_whoever_waits_is_told(game, admin, ann, mira):
@@ -25,19 +19,6 @@ def test_all_are_stopped_at_once_and_whoever_waits_is_told(game, admin, ann, mir
     assert [e.reason for e in Event.objects.filter(state="expired")] == [
         "All assistants were stopped by Ada."
     ]
-
-
-def test_each_who_waits_for_a_character_is_told_once_that_it_is_stopped(
-    game, admin, ann, bob, mira
-):
-    game.model.add(Deferred())
-    for player in (ann, bob, ann):
-        player.do("say Mira, hello")
-    game.run()
-    admin.told("aistop Mira")
-    for player in (ann, bob):
-        told = [line for line in player.heard() if "silent" in line]
-        assert told == ["(Mira is silent: the staff has stopped this character.)"]
 
 
 def test_while_all_are_stopped_no_model_is_asked_and_speakers_are_told(game, admin, ann, mira):
@@ -102,10 +83,3 @@ def test_an_account_that_is_admin_may_stop_all_unless_it_is_quelled(game, tavern
     assert "Only admins may stop or start all assistants." in chief.told("aistop all")
     chief.account.attributes.add("_quell", False)
     assert "All assistants are stopped" in chief.told("aistop all")
-
-
-def test_all_is_for_admins_and_one_for_its_builder(builder, mira):
-    assert "Only admins" in builder.told("aistop all")
-    assert "You may not change Mira: its edit and control locks do not let you." in builder.told(
-        "aistop Mira"
-    )

@@ -7,14 +7,12 @@ from django.test.utils import CaptureQueriesContext
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Heard, ToolCallRequest, make_message
 from evennia_ai.models import DailyUse, Event, Message, ModelCall, ToolCall, Turn
-from evennia_ai.policy.log_lines import LogFilter
 from evennia_ai.ports import ModelCallRecord
 from evennia_ai.store.brief_transaction import LOCK_WAIT_MS, brief_transaction
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.forget import count_rows, erase_chunk
 from evennia_ai.store.forget_words import PAGE
 from evennia_ai.store.inbox import TableInbox
-from evennia_ai.store.search import message_page
 from evennia_ai.store.turns import TableTurns, open_turns, recover_turn
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 
@@ -70,14 +68,6 @@ def test_messages_are_appended_in_order_with_seq_time_and_tokens(stores):
     assert all(m["metadata"]["tokens"] > 0 and m["metadata"]["at"] for m in view)
 
 
-def test_what_a_turn_answers_is_in_a_view_that_was_in_memory_before(stores):
-    stores.conversation.append([make_message("user", "earlier")])
-    assert contents(stores) == ["earlier"]
-    stores.inbox.put(heard("for me"))
-    stores.turns.begin(stores.inbox.open_events().waiting, ANN, False, "tick_event")
-    assert contents(stores) == ["earlier", "Ann says: for me"]
-
-
 def test_beginning_a_turn_claims_its_events_and_logs_all_in_the_order_they_were_heard(stores):
     stores.inbox.put(heard("ambient", addressed=False))
     stores.inbox.put(heard("for me"))
@@ -89,14 +79,6 @@ def test_beginning_a_turn_claims_its_events_and_logs_all_in_the_order_they_were_
     assert stores.turns.is_current(turn.id)
 
 
-def test_a_turn_is_told_nothing_that_its_audience_may_not_know(tables):
-    tables.inbox.put(heard("in confidence", addressed=False, private=True))
-    tables.inbox.put(heard("for me"))
-    waiting = tables.inbox.open_events().waiting
-    turn = tables.turns.begin(waiting, frozenset({"#6"}), False, "tick_event")
-    assert turn.overheard == ()
-
-
 def test_what_was_only_overheard_stays_noted_when_the_turn_ends(tables):
     tables.inbox.put(heard("ambient", addressed=False))
     tables.inbox.put(heard("for me"))
@@ -106,18 +88,6 @@ def test_what_was_only_overheard_stays_noted_when_the_turn_ends(tables):
         "noted",
         "answered",
     ]
-
-
-def test_an_excuse_survives_the_process_and_is_found_by_admins_alone(tables, service):
-    line = make_message("assistant", "A fog, a fog.", type="excuse")
-    tables.conversation.append([make_message("user", "A fog?"), line])
-    (excuse,) = TableConversation(tables.assistant_id, service.now).current.excuses
-    assert (excuse["role"], excuse["content"]) == ("assistant", "A fog, a fog.")
-    assert excuse == tables.conversation.current.excuses[0]
-    found = message_page(tables.assistant_id, LogFilter(search="fog"), "", True, 5)
-    assert [row["content"] for row in found.rows] == ["A fog?", "A fog, a fog."]
-    lines = tables.conversation.lines.after(0, None, 10, "")
-    assert [message["content"] for message, _vector in lines] == ["A fog?"]
 
 
 def test_a_batch_of_messages_is_stored_whole_or_not_at_all(tables):

@@ -1,16 +1,11 @@
 """Tables fit a telnet client, count what is counted, and tell those of one name apart."""
 
 import unicodedata
-from collections import Counter
-from types import SimpleNamespace
 
 import pytest
-from twisted.internet.defer import succeed
 
-from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.models import DailyUse, Event, ModelCall, SpeakerUse
 from tests.game.screens import on_telnet
-from tests.scripted import call
 
 LONG = "Berengaria von und zu Hohenschwangau-Neuenstein"
 WIDE = "酒場の女主人とその優しい妹たちと、そして古い番犬のシロ"
@@ -50,15 +45,6 @@ def test_the_table_of_assistants_fits_whatever_the_names_and_figures(game, admin
     assert "4,000,000" in sent
 
 
-def test_the_table_of_a_purge_fits(game, admin, mira, service):
-    service.log_retention.retention = {WIDE: LONG, LONG: ACCENTS}
-    tally = SimpleNamespace(rows=BIG, gone=BIG, kept=Counter({"still in use": BIG}))
-    service.log_retention.preview = lambda _: succeed({WIDE: tally, LONG: tally})
-    widths, sent = columns_of(admin, "aipurge/dry")
-    assert max(widths[:4]) <= 78
-    assert sent.count("9,876,543,210") == 8
-
-
 def test_the_offline_brain_reads_no_tokens(offline_game, tavern_talk):
     admin, _mira = tavern_talk
     assert ModelCall.objects.exists()
@@ -81,12 +67,3 @@ def tavern_talk(offline_game):
     offline_game.run(3)
     assert Event.objects.get().state == "answered"
     return admin, mira
-
-
-def test_a_models_tokens_are_counted_as_reported_and_else_estimated(game, admin, ann, mira):
-    game.model.add(LLMReply("", (call("noop"),), usage=Usage(3_000, 7)))
-    ann.do("say Mira, hello")
-    game.run(1)
-    assert DailyUse.objects.get().prompt_tokens == 3_000
-    assert SpeakerUse.objects.get().tokens == 3_007
-    assert "3000 tokens in, 7 out" in admin.told("aihistory/turns Mira")

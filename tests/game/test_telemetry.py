@@ -2,13 +2,10 @@
 
 import json
 import re
-from datetime import UTC, datetime
 from functools import partial
 from threading import Thread
 
 import pytest
-from twisted.internet.defer import Deferred
-from twisted.logger import eventAsText, globalLogPublisher
 
 from evennia_ai.config.resolve import Extra
 from evennia_ai.errors import ConfigError, ProviderRejected
@@ -70,18 +67,6 @@ def watch(service, mira):
     return Watch(service, InMemoryMetricReader())
 
 
-@pytest.fixture
-def logged():
-    lines = []
-
-    def keep(event):
-        lines.append(eventAsText(event, includeTimestamp=False, includeSystem=False))
-
-    globalLogPublisher.addObserver(keep)
-    yield lines
-    globalLogPublisher.removeObserver(keep)
-
-
 def answers(game, ann, *replies, line=f"say Mira, hello {WORD}", seconds=30):
     game.model.add(*replies)
     ann.do(line)
@@ -141,45 +126,6 @@ def test_what_failed_is_an_error(watch, game, ann):
     assert [one.status.is_ok for one in (agent, chat, act)] == [False, False, True]
 
 
-def test_each_turn_and_a_call_outside_of_turns_is_told_once(watch, game, ann, mira):
-    turns, told = mira.assistant.mind.turns, []
-    for end in (
-        lambda turn: turns.recover(),
-        lambda turn: turns.give_back(turn.id),
-        lambda turn: turns.finish(turn.id, "expired"),
-    ):
-        turn = turns.begin((), frozenset(), False, "tick_autonomous")
-        watch.telemetry.tell_ended()
-        assert len(watch.spans()) == len(told)
-        end(turn)
-        watch.telemetry.tell_ended()
-        watch.telemetry.tell_ended()
-        told.append(turn.id)
-    assert [one.attributes["evennia_ai.turn"] for one in watch.spans()] == told
-    assert [one.attributes["evennia_ai.outcome"] for one in watch.spans()] == [
-        "interrupted", "unheard", "expired",
-    ]  # fmt: skip
-    ModelCall.objects.create(
-        assistant_id=mira.assistant.id, at=datetime.now(UTC), purpose="summary", model="gpt-x",
-        profile="default", error_kind="deadline", error="late",
-    )  # fmt: skip
-    watch.telemetry.tell_ended()
-    watch.telemetry.tell_ended()
-    *_, alone = watch.spans()
-    assert len(watch.spans()) == 4 and alone.parent is None
-    assert "evennia_ai.turn" not in alone.attributes
-    assert alone.attributes["error.type"] == "deadline"
-
-
-def test_an_exporter_that_fails_costs_no_answer(watch, game, ann, monkeypatch):
-    def fail(*args, **kwargs):
-        raise RuntimeError("the collector is gone")
-
-    monkeypatch.setattr(watch.telemetry._tracer, "start_span", fail)
-    answers(game, ann, call("say", text="Welcome."))
-    assert ann.last() == 'Mira says, "Welcome."'
-
-
 def test_what_assistants_did_is_counted(watch, game, ann):
     answers(game, ann, reply(call("say", text="Welcome.")), ProviderRejected("no such model"))
     answers(game, ann, line="say Mira, who are you?")
@@ -219,25 +165,6 @@ def test_no_label_is_a_made_up_tool_a_character_or_a_player(watch, game, ann):
     assert not re.search(r"zap_everybody|Mira|Ann|#\d", found)
 
 
-def test_what_is_so_now_is_shown(watch, game, tavern, service, ann):
-    game.assistant("Ben", tavern).ai_mind.rest.fall_asleep("order")
-    game.model.add(Deferred())
-    ann.do("say Mira, hello")
-    game.run()
-    found, lane = watch.points(), {"profile": "default", "model": "offline"}
-    modes = {mode: found[named("assistants", mode=mode)] for mode in ("awake", "asleep", "stopped")}
-    assert modes == {"awake": 1, "asleep": 1, "stopped": 0}
-    assert found[named("calls.in_flight", **lane)] == 1
-    assert found[named("breaker.open", **lane)] == 0
-    assert found[named("events.waiting")] == 1
-    assert found[named("calls.waiting")] == found[named("stopped")] == 0
-    service.switch_off("a test")
-    watch = Watch(service, InMemoryMetricReader())
-    found = watch.points()
-    assert found[named("stopped")] == 1
-    assert found[named("assistants", mode="stopped")] == 2
-
-
 def test_an_exporters_thread_asks_the_reactor_once_for_all_gauges(watch, service):
     asked, found = [], []
     gauges = telling.Gauges(
@@ -256,11 +183,6 @@ def test_an_exporters_thread_asks_the_reactor_once_for_all_gauges(watch, service
     asked.pop()()
     thread.join(5)
     assert (found, asked) == ([[7], []], [])
-
-
-def test_a_look_at_an_idle_game_is_cheap(watch, service, django_assert_num_queries):
-    with django_assert_num_queries(6):
-        watch.points()
 
 
 def test_without_the_settings_or_the_extra_nothing_is_told(settings, db):
@@ -295,28 +217,3 @@ def test_the_dashboard_shows_only_metrics_that_exist(service, mira, game, ann):
     used = set(re.findall(r"\b(?:evennia_ai|process)_\w+", " ".join(asked)))
     assert len(used) >= 12
     assert used - existing == set()
-
-
-# --- the same number everywhere -----------------------------------------------------------------
-
-
-@pytest.mark.engine
-def test_the_request_and_the_log_name_the_turn_whose_model_failed(game, ann, mira, logged):
-    answers(game, ann, ProviderRejected("no such model"))
-    number = Turn.objects.get().id
-    assert game.model.requests[0].caller.turn_id == number
-    assert f"Mira, turn {number}: no answer from the model: no such model" in logged
-
-
-@pytest.mark.engine
-def test_the_log_names_the_turn_whose_tool_failed(game, ann, mira, logged, monkeypatch):
-    from dataclasses import replace
-
-    def fail(context, arguments):
-        raise RuntimeError("no light")
-
-    tools = game.service.toolbox.tools
-    monkeypatch.setitem(tools, "look", replace(tools["look"], run=fail))
-    answers(game, ann, call("look", target="Ann"), call("say", text="Hm."))
-    number = Turn.objects.get().id
-    assert [line for line in logged if line.startswith(f"turn {number}: tool look failed")]

@@ -150,15 +150,6 @@ def test_thirty_lines(game, ask, form, profile):
     assert statistics.median(found.anew) <= median
 
 
-def test_a_tool_joins_the_talk(game, ask, form, profile):
-    """Tools that a promise calls for are told of behind the talk."""
-    for line, answer in TALK[:10]:
-        ask(line, call("say", text=answer))
-    names = [[tool["function"]["name"] for tool in one.late_tools] for one in game.model.requests]
-    assert names[-1] == [*names[-2], "pin_fact", "set_goal"]
-    assert figures(game.model.requests[-2:], profile).anew[0] <= MOST_WITH_A_TOOL
-
-
 def test_a_second_asking_and_the_turn_after_it(ask, form, profile):
     """What is said of a refused reply stands behind all that the model has read."""
     for line, answer in TALK[:14]:

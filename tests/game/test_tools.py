@@ -4,7 +4,6 @@ import json
 
 import pytest
 from pydantic import BaseModel, Field
-from twisted.internet.defer import succeed
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import ToolCallRequest
@@ -12,7 +11,6 @@ from evennia_ai.policy.request_forms.schema_form import BUILT_IN
 from evennia_ai.ports import ToolContext
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.registry import ToolRegistry, load_registry
-from tests.scripted import call
 
 
 class PriceArguments(BaseModel):
@@ -54,12 +52,6 @@ def test_look_tells_what_is_there(game, run, tavern):
     assert run("look", target="dragon").state == "failed"
 
 
-def test_what_its_eyes_may_not_see_it_cannot_look_at(game, run, tavern):
-    game.thing("ghost", tavern).locks.add("view:false()")
-    assert run("look", target="ghost").text == "You see no 'ghost' here."
-    assert "ghost" not in run("look").text
-
-
 def test_get_give_and_drop_move_things_and_everybody_sees_it(game, run, mira, ann, tavern):
     mug = game.thing("mug", tavern)
     assert run("get", item="mug").state == "done"
@@ -95,11 +87,6 @@ def test_the_games_locks_hold_and_the_model_is_told_so(game, run, tavern, name, 
     door.db.err_traverse = "It is locked."
     result = run(name, **arguments)
     assert (result.state, result.text) == ("failed", text)
-
-
-def test_what_no_lock_lets_it_take_it_does_not_take(game, run, tavern):
-    game.thing("anchor", tavern).locks.remove("get")
-    assert run("get", item="anchor").state == "failed"
 
 
 def test_move_walks_through_an_exit_by_its_name_or_where_it_leads(game, run, mira, tavern):
@@ -139,10 +126,6 @@ def test_a_tool_that_was_not_offered_is_refused_when_it_is_called_all_the_same(r
     )
 
 
-def test_a_speaker_who_is_gone_passes_no_lock(run):
-    assert run("price", ToolRegistry([price]), ["#99999"], thing="x").state == "refused"
-
-
 @pytest.mark.parametrize(
     ("raw", "words"),
     [
@@ -159,31 +142,6 @@ def test_arguments_that_do_not_fit_are_told_in_a_sentence(game, run, tavern, raw
     assert words in result.text
 
 
-def test_an_unknown_tool_names_those_there_are(run):
-    assert "There is no tool 'fly'. There are: say, whisper" in run("fly").text
-
-
-def test_a_tool_may_answer_later_and_may_break(game, run):
-    class NoArguments(BaseModel):
-        pass
-
-    @tool("slow")
-    def slow(context, arguments: NoArguments) -> str:
-        """Wait."""
-        return succeed("at last")
-
-    @tool("broken")
-    def broken(context, arguments: NoArguments) -> str:
-        """Break."""
-        return 1 / 0
-
-    registry = ToolRegistry([slow, broken])
-    assert run("slow", registry).text == "at last"
-    failed = run("broken", registry)
-    assert failed.state == "unknown"
-    assert "division" not in failed.text
-
-
 def test_the_characters_own_hook_may_forbid_an_act(run, mira, monkeypatch):
     monkeypatch.setattr(type(mira), "at_ai_pre_act", lambda self, tool, args: tool != "look")
     assert run("look").state == "refused"
@@ -192,21 +150,6 @@ def test_the_characters_own_hook_may_forbid_an_act(run, mira, monkeypatch):
 def test_a_character_with_too_many_rights_does_nothing(run, mira):
     mira.permissions.add("Developer")
     assert run("say", text="hello").state == "refused"
-
-
-def test_the_schema_is_what_the_model_reads():
-    assert price.spec.schema["function"] == {
-        "name": "price",
-        "description": "Tell what a thing costs.",
-        "parameters": {
-            "properties": {
-                "thing": {"description": "What to price.", "type": "string"},
-                "count": {"default": 1, "minimum": 1, "type": "integer"},
-            },
-            "required": ["thing"],
-            "type": "object",
-        },
-    }
 
 
 def test_a_tool_needs_a_model_for_its_arguments():
@@ -221,16 +164,6 @@ def test_a_games_own_tools_are_loaded_from_its_modules():
     assert load_registry([__name__]).tools["price"] is price
     with pytest.raises(ConfigError, match=r"The tool module 'world.nowhere' cannot be imported"):
         load_registry(["world.nowhere"])
-
-
-def test_a_refused_tool_is_in_the_log_with_its_reason(game, ann, mira):
-    from evennia_ai.models import ToolCall
-
-    game.service.toolbox.add(price)
-    game.model.add(call("price", thing="beer"), call("noop"))
-    ann.do("say what is a beer?")
-    game.run()
-    assert ToolCall.objects.first().state == "refused"
 
 
 def test_the_form_schema_knows_the_names_of_all_built_in_tools():

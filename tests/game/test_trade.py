@@ -5,7 +5,6 @@ from evennia.objects.models import ObjectDB
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
-from evennia_ai.errors import NothingDone
 from evennia_ai.testing.tools import try_tool
 from evennia_ai.tools import trade
 from tests.scripted import call
@@ -160,11 +159,3 @@ def test_a_game_trades_in_its_own_way(game, mira, ann, ale, settings, monkeypatc
     assert try_tool(trade.prices, mira, ann.character).text == "ale: 1 silver"
     monkeypatch.setattr(type(mira), "ai_trade", trade.Trade(), raising=False)
     assert try_tool(trade.prices, mira, ann.character).text == "ale: 3 coins"
-
-
-def test_a_wrong_setting_is_told_and_nothing_is_done(game, mira, ann, ale, settings):
-    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "TRADE": "world.no_such.Trade"}
-    result = try_tool(trade.prices, mira, ann.character)
-    assert result.state == "failed" and "AI_ASSISTANT['TRADE']" in result.text
-    with pytest.raises(NothingDone):
-        trade.trade_of(mira)

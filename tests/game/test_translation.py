@@ -17,9 +17,7 @@ import pytest
 from django.utils import translation
 
 import evennia_ai
-from evennia_ai.errors import ProviderError
-from evennia_ai.game.help_entries import minds_entry
-from evennia_ai.game.texts import TEXTS, fields_of, text
+from evennia_ai.game.texts import TEXTS, fields_of
 from tests.scripted import call
 
 FOLDER = Path(evennia_ai.__file__).parent / "locale" / "de" / "LC_MESSAGES"
@@ -97,15 +95,6 @@ def german(game, settings, translated):
     return game.player("Ann", tavern)
 
 
-def test_the_fallback_line_comes_in_german(game, german):
-    game.model.add(ProviderError("down"))
-    german.do("say Mira?")
-    game.run()
-    first = text("fallback").splitlines()[0]
-    assert german.last() == f'Mira says, "{first}"'
-    assert "Verzeih" in german.last()
-
-
 def test_what_the_room_sees_and_players_are_told_comes_in_german(game, german):
     game.model.add(call("get", item="Krug"), call("noop"))
     german.do("say Mira?")
@@ -115,33 +104,6 @@ def test_what_the_room_sees_and_players_are_told_comes_in_german(game, german):
     assert "Mira nimmt Krug an sich." in heard
     german.do("mute Mira")
     assert "Du hörst Mira nicht mehr" in german.last()
-
-
-def test_help_comes_in_german(game, german):
-    german.forget()
-    german.do("help mute")
-    assert "eine Figur, die selbst denkt, nicht mehr hören" in "\n".join(german.heard())
-    entry = minds_entry()["text"]
-    assert entry.startswith("Manche Figuren hier denken selbst")
-    assert re.findall("^#+ (.*)$", entry, re.M)[1:] == ["datenschutz", "vergessen", "stumm"]
-
-
-@pytest.mark.parametrize("answer", ["ja", "j", "yes"])
-def test_yes_may_be_said_in_german(german, answer):
-    from evennia_ai.game.texts import is_yes
-
-    assert is_yes(answer)
-    assert not is_yes("nein")
-
-
-def test_in_another_language_the_lines_are_the_original_ones(settings, translated):
-    settings.LANGUAGE_CODE = "fi"
-    assert text("fallback") == TEXTS["fallback"]
-
-
-def test_a_games_own_words_win_over_the_translation(german, settings):
-    settings.AI_ASSISTANT = {"TEXTS": {"mute_none": "Niemand."}}
-    assert text("mute_none") == "Niemand."
 
 
 if __name__ == "__main__" and sys.argv[1:] == ["--write"]:

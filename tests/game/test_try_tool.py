@@ -49,19 +49,6 @@ def test_what_the_tool_cannot_do_has_failed(ann, guard):
     assert "The arguments do not fit" in try_tool(ring, guard, ann.character).text
 
 
-def test_its_lock_is_checked_against_the_speaker(ann, bob, guard):
-    ann.character.tags.add("banned")
-    assert try_tool(ring, guard, ann.character, times=2).state == "refused"
-    assert try_tool(ring, guard, bob.character, times=2).state == "done"
-    assert ann.heard().count("The bell rings.") == 1
-
-
-def test_the_characters_own_hook_is_asked(ann, mira, monkeypatch):
-    monkeypatch.setattr(type(mira), "at_ai_pre_act", lambda self, tool, args: args["times"] < 2)
-    assert try_tool(ring, mira, ann.character, times=1).state == "done"
-    assert try_tool(ring, mira, ann.character, times=2).state == "refused"
-
-
 def test_a_tool_may_answer_by_a_deferred_that_has_fired(ann, guard):
     assert try_tool(later, guard, ann.character, times=1).text == "It rang."
     with pytest.raises(AssertionError, match="later returned a Deferred that has not fired"):
@@ -78,8 +65,3 @@ class BarterArguments(BaseModel):
 def barter(context, arguments: BarterArguments) -> str:
     """Barter."""
     return f"{arguments.speaker} gets the {arguments.item} of {arguments.character}."
-
-
-def test_an_argument_may_have_any_name(ann, guard):
-    given = {"item": "ale", "character": "Guard", "speaker": "Ann"}
-    assert try_tool(barter, guard, ann.character, **given).text == "Ann gets the ale of Guard."

@@ -42,36 +42,11 @@ def test_it_comes_after_two_seconds_once_and_for_all_present(game, ann, bob, lat
     assert ann.last() == 'Mira says, "Hello!"'
 
 
-def test_who_waits_long_gets_a_sign_of_life_every_twenty_seconds(game, ann, mira, late):
-    mira.assistant.attributes.add("turn_deadline", 90.0)
-    ann.do("say hello Mira")
-    for _ in range(63):
-        game.run(1)
-    assert len(fillers(ann)) == 4
-
-
-def test_a_quick_answer_needs_none(game, ann, late):
-    ann.do("say hello Mira")
-    game.run(1.0)
-    late.callback(call("say", text="Hello!"))
-    game.run(10)
-    assert fillers(ann) == []
-
-
 def test_of_a_whisper_only_its_parties_see_it(game, ann, bob, late):
     ann.do("whisper Mira = psst")
     game.run(3)
     assert fillers(ann) == ["Mira rubs her chin."]
     assert bob.heard() == []
-
-
-def test_who_left_and_who_muted_see_nothing(game, ann, bob, mira, late):
-    bob.character.toggle_mute(mira.dbref)
-    ann.do("say hello Mira")
-    game.run()
-    ann.character.move_to(game.room("Street"), quiet=True)
-    game.run(3)
-    assert fillers(ann) == fillers(bob) == []
 
 
 def test_it_is_no_act_and_no_assistant_hears_it(game, ann, mira, late, tavern):
@@ -106,25 +81,6 @@ def think_long(game, player, times):
         game.run(3)
         answer.callback(call("noop"))
         game.run()
-
-
-def test_the_builders_lines_come_in_turn_with_the_name_or_without(game, ann, mira):
-    mira.db.ai_fillers = ["hums.", "Mira frowns.", "  "]
-    think_long(game, ann, 3)
-    assert fillers(ann) == ["Mira hums.", "Mira frowns.", "Mira hums."]
-
-
-@pytest.mark.parametrize(("lines", "expected"), [("hums.", ["Mira hums."]), ([], [])])
-def test_one_text_is_one_line_and_an_empty_list_none(game, ann, mira, lines, expected):
-    mira.db.ai_fillers = lines
-    think_long(game, ann, 1)
-    assert fillers(ann) == expected
-
-
-def test_without_the_builders_there_are_some_of_ours(game, ann, mira):
-    mira.attributes.remove("ai_fillers")
-    think_long(game, ann, 3)
-    assert len(set(fillers(ann))) == 3
 
 
 def test_the_hook_decides(game, ann, mira):

@@ -1,6 +1,5 @@
 """`evennia ai_uninstall` finds and removes whatever the package left in a game."""
 
-import io
 import re
 import socket
 from contextlib import closing
@@ -114,11 +113,6 @@ def test_it_asks_first(scene, capsys, monkeypatch, answer):
     monkeypatch.setattr("builtins.input", lambda prompt: answer)
     assert ("Nothing was changed." in run(capsys)) == (answer != "yes")
     assert rows() == (0 if answer == "yes" else there)
-
-
-def test_without_a_terminal_the_answer_is_no(scene, capsys, monkeypatch):
-    monkeypatch.setattr("sys.stdin", io.StringIO())
-    assert "Nothing was changed." in run(capsys)
 
 
 def test_a_running_game_is_left_alone(scene, settings):

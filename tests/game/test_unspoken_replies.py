@@ -50,32 +50,6 @@ def test_it_is_asked_once_more_and_told_why(refused, game, ann, mira):
     assert set(Event.objects.values_list("state", flat=True)) == {"answered", "noted"}
 
 
-def test_if_it_does_it_again_an_excuse_closes_the_turn(game, ann, mira):
-    mira.assistant.attributes.add("fallback_line", "Hm?")
-    assert say(game, ann, "hello?", JSON, JSON) == ['Mira says, "Hm?"']
-    assert len(game.model.requests) == 2
-    assert [line["content"] for line in mira.assistant.conversation.current.excuses] == ["Hm?"]
-    assert states() == ["refused", "refused", "done"]
-    assert Event.objects.get().state == "excused"
-
-
-def test_what_it_said_before_it_does_not_say_again(game, ann, mira):
-    say(game, ann, "why?", call("say", text=WORDS))
-    told = say(game, ann, "pardon?", call("say", text=WORDS.upper()), call("say", text="We walk."))
-    assert told == ['Mira says, "We walk."']
-    assert "you said that before" in game.tail()
-    assert states() == ["done", "refused", "done"]
-
-
-def test_what_comes_before_the_refused_words_stays_done(game, ann, mira):
-    mug = game.thing("mug", mira)
-    given, spoken = call("give", item="mug", to="Ann"), call("say", text=JSON)
-    told = say(game, ann, "the mug?", (given, spoken), call("say", text="There it is."))
-    assert told == ["Mira gives a mug to Ann.", 'Mira says, "There it is."']
-    assert mug.location == ann.character
-    assert states("give") == ["done"] and states() == ["refused", "done"]
-
-
 # --- while the reply arrives ---
 
 
@@ -111,13 +85,4 @@ def test_if_the_rest_never_comes_what_was_said_is_the_answer(game, ann, mira):
     end.errback(ProviderUnavailable("cut"))
     game.run(60)
     assert [text for text in ann.heard() if "Mira" in text][1:] == ['Mira says, "Good day, Ann."']
-    assert Event.objects.get().state == "answered"
-
-
-def test_a_refused_sentence_ends_what_is_said(game, ann, mira):
-    parts = sentences("Good day, Ann.", JSON, "The mare is lame.")
-    whole = LLMReply("", tuple(parts))
-    told = say(game, ann, "hello?", arriving(whole, *parts[:2]))
-    assert told == ['Mira says, "Good day, Ann."']
-    assert states() == ["done", "refused"]
     assert Event.objects.get().state == "answered"

@@ -61,18 +61,3 @@ def test_where_too_many_wait_the_character_says_so(game, narrow, ann):
     ann.do("say Ben, hello")
     game.run(1)
     assert ann.last() in [f'Ben says, "{line}"' for line in TEXTS["busy"].split("\n")]
-
-
-def test_the_metrics_count_the_waiting_calls_by_reason(narrow, game, ann):
-    pytest.importorskip("opentelemetry.metrics", reason="the extra 'telemetry' is not installed")
-    from evennia_ai.services.telemetry import figures_now
-
-    game.model.add(Deferred())
-    ann.do("say Mira, hello")
-    ann.do("say Ben, hello")
-    game.run(2)
-    found = figures_now(narrow.gateway, False)
-    (delayed,), (waiting,) = found["calls.delayed"], found["calls.waiting"]
-    labels = {"model": "default:offline", "reason": "all places of the game are taken"}
-    assert (delayed.value, delayed.attributes) == (1, labels)
-    assert waiting.value == 1

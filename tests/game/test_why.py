@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from evennia_ai import models
-from evennia_ai.policy.conversation.character import LoreEntry
 from evennia_ai.store.forget import Forgetting
 from tests.scripted import call
 
@@ -38,26 +37,6 @@ def test_each_sentence_has_its_source_or_none(told):
     first, second = text.split("Where each sentence comes from")[1].split("  2. ")
     assert "Wren sails on the Petrel." in first and "my daughter Wren sails" in first
     assert "none of the prompt tells this" in second
-
-
-@pytest.fixture
-def bea(game, mira, ann):
-    """Return a builder, after Ann and Mira whispered of a mill and talked aloud of bread."""
-    game.model.add({"whisper": {"text": "The mill is sold.", "target": "Ann"}})
-    ann.do("whisper Mira = who owns the mill?")
-    game.run(2)
-    return game.player("Bea", mira.location, permissions=["Builder"])
-
-
-def test_all_sentences_of_a_streamed_reply_are_explained_together(game, told, mira, ann, bob):
-    game.model.add((call("say", text="Wren is at sea."), call("say", text="Zedo ate the cat.")))
-    ann.do("say Mira, and now?")
-    game.run(2)
-    text = told()
-    assert '"Wren is at sea. Zedo ate the cat."' in text
-    assert "  1. Wren is at sea." in text and "  2. Zedo ate the cat." in text
-    assert '"Wren sails on the Petrel. She' in told("aiwhy Mira = 2")
-    assert text.count("1. Wren") == 1 and "2. Zedo" in told("aiwhy Mira = sea")
 
 
 def test_a_whisper_in_the_same_reply_as_a_line_aloud_is_explained_apart(game, mira, ann, bob):
@@ -109,20 +88,3 @@ def test_memories_in_a_prompt_are_shown_to_those_who_may_read_memories(service, 
     mira.journal.add("Wren owes the harbour master nine silver.", pinned=True)
     text = builder.told("aiprompt Mira") + builder.told("next")
     assert "nine silver" not in text and "[words, Admins read it]" in text
-
-
-def test_what_was_near_but_left_out_is_told_with_the_reason(game, service, mira, ann, bob, admin):
-    service.lore.write(LoreEntry("The ferry", "The ferry leaves at noon.", ("faction:guard",)))
-    mira.journal.add("Bob sank the ferry.", audience=[bob.dbref], speakers=[bob.dbref])
-    game.model.add({"say": {"text": "I do not know."}})
-    ann.do("say Mira, when does the ferry leave?")
-    game.run(2)
-    admin.told("aiwhy Mira")
-    game.run(1)
-    text = "\n".join(admin.heard()).partition("Near, but left out")[2]
-    assert "lore The ferry: no: " in text
-    assert "Withheld (with its audience): j1, private to Bob, and Ann" in text
-    builder = game.player("Bea", mira.location, permissions=["Builder"])
-    builder.do("aiwhy Mira")
-    game.run(1)
-    assert "sank" not in "\n".join(builder.heard()) and "j1" not in "\n".join(builder.heard())

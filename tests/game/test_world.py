@@ -5,7 +5,7 @@ from evennia.objects.models import ObjectDB
 
 from world import build
 from world.accounts import ensure_player
-from world.prototypes import PEOPLE, PROTOTYPE_LIST, ROOMS
+from world.prototypes import PROTOTYPE_LIST, ROOMS
 
 KEYS = [item["prototype_key"] for item in PROTOTYPE_LIST]
 
@@ -34,19 +34,6 @@ def test_building_again_changes_nothing(quarter):
     assert snapshot() == before
 
 
-def test_what_was_carried_off_is_not_made_again(quarter):
-    mug, quay = build.find("gull_mug"), build.find("gull_quay")
-    mug.location = quay
-    assert build.build_world() == 0
-    assert mug.location == quay
-
-
-def test_what_a_builder_rewrote_stays(quarter):
-    build.find("gull_yard").db.desc = "Newly paved."
-    build.build_world()
-    assert build.find("gull_yard").db.desc == "Newly paved."
-
-
 def test_limbo_becomes_the_common_room(service):
     ObjectDB.objects.filter(id=build.LIMBO_ID).delete()  # one of the spare players has its number
     limbo = ObjectDB(id=build.LIMBO_ID, db_key="Limbo")
@@ -66,32 +53,6 @@ def test_every_way_leads_back(quarter):
         assert (exit_.location, exit_.destination) == (build.find(start), build.find(end))
 
 
-def test_the_names_of_a_rooms_exits_are_unambiguous(quarter):
-    for room in {start for start, *_ in build.WAYS}:
-        names = [
-            name
-            for start, _, key, aliases in build.WAYS
-            if start == room
-            for name in (key, *aliases)
-        ]
-        assert len(names) == len(set(names)), room
-
-
-def test_three_people_with_minds_live_in_rooms_of_their_own(quarter):
-    people = [build.find(item["prototype_key"]) for item in PEOPLE]
-    assert [person.key for person in people] == ["Mira", "Brannoc", "Sister Oda"]
-    assert len({person.location for person in people}) == len(people)
-    for person in people:
-        assert person.db.ai_persona.startswith(f"You are {person.key}, ")
-        assert person.assistant is not None
-
-
-def test_what_belongs_to_the_house_cannot_be_taken(quarter):
-    anvil = build.find("gull_anvil")
-    assert not anvil.access(build.find("gull_mira"), "get")
-    assert build.find("gull_nails").access(build.find("gull_mira"), "get")
-
-
 def test_the_player_of_the_environment_is_made_once_and_waits_outside(quarter, settings):
     settings.START_LOCATION = build.find(build.COMMON_ROOM).dbref
     environ = {"EVENNIA_PLAYER_USERNAME": "Wanderer", "EVENNIA_PLAYER_PASSWORD": "tern-cask-4711"}
@@ -101,21 +62,3 @@ def test_the_player_of_the_environment_is_made_once_and_waits_outside(quarter, s
     assert wanderer.account is None
     assert wanderer.location is None
     assert wanderer.db.prelogout_location == build.find(build.COMMON_ROOM)
-
-
-def test_without_the_environment_no_player_is_made(quarter):
-    before = snapshot()
-    ensure_player({})
-    ensure_player({"EVENNIA_PLAYER_USERNAME": "Wanderer"})
-    assert snapshot() == before
-
-
-def test_the_server_notes_its_ports_for_a_stop_from_any_shell(monkeypatch, tmp_path, settings):
-    from server import record
-    from world import hooks
-
-    settings.PORT_BASE = 5000
-    monkeypatch.setattr(hooks, "RECORD", tmp_path / ".demo.json")
-    record.save(hooks.RECORD, record.Record(player="Io", port_base="4000"))
-    hooks.note_ports()
-    assert record.load(hooks.RECORD) == record.Record(player="Io", port_base="5000")

@@ -142,9 +142,3 @@ def test_after_a_stop_nothing_is_done_not_even_what_was_queued(
     timer.stop()
     run(10)
     assert not done and not timer.loop.running and not clock.getDelayedCalls()
-
-
-def test_work_may_stop_the_timer(timer, run):
-    timer.keep(KEY, 1, timer.stop)
-    run(1)
-    assert not timer.loop.running

@@ -15,7 +15,6 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.test import Client, RequestFactory
 
 import evennia_ai
-from evennia_ai.apps import MIDDLEWARE, with_our_middleware
 from evennia_ai.web.middleware import LIBRARIES, ClientPlugin, LocalLibraries
 
 EVENNIA = Path(evennia.__file__).parent / "web"
@@ -133,17 +132,6 @@ def test_the_web_client_gets_our_plugin_and_local_fonts_and_no_other_page_does()
     assert client.count(b"evennia_ai/local_fonts.js") == 1
     assert client.index(b"plugins/font.js") < client.index(b"evennia_ai/local_fonts.js")
     assert answer(answer(page("<head></head>")), ClientPlugin).content == b"<head></head>"
-
-
-def test_a_game_edits_nothing_and_can_leave_each_out(settings):
-    assert settings.MIDDLEWARE[: len(MIDDLEWARE)] == list(MIDDLEWARE.values())
-    assert finders.find("evennia_ai/webclient.js")
-    packing = "django.middleware.gzip.GZipMiddleware"  # must see the page as we leave it
-    once = with_our_middleware(("a.B", packing, "c.D"), {})
-    assert once == ["a.B", packing, *MIDDLEWARE.values(), "c.D"]
-    assert with_our_middleware(once, {}) == once
-    for name, path in MIDDLEWARE.items():
-        assert path not in with_our_middleware(once, {name: False})
 
 
 @pytest.mark.django_db

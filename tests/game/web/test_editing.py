@@ -5,7 +5,7 @@ import pytest
 from evennia_ai.game.minds import PERSONA_AUTHORS
 from evennia_ai.policy.audience import BUILDER
 from evennia_ai.policy.conversation.character import LoreEntry
-from tests.game.web.conftest import CANARY, Browser
+from tests.game.web.conftest import Browser
 
 PERSONA = {"text": "You are Mira, who keeps the Gull.", "knows": "The cellar\r\nThe key"}
 NOTE = {"text": "The king is here.", "turns": 3}
@@ -144,11 +144,3 @@ def test_a_shared_persona_is_not_overwritten(mira, builder, service, setup):
     assert "shares the persona <strong>@guard" in text and "persona-text" not in text
     sent(Browser(builder), setup, "persona", **PERSONA)
     assert mira.attributes.get("ai_persona") == "@guard"
-
-
-def test_the_menu_of_the_site_leads_staff_to_the_pages_and_nobody_else(lived, ann, builder, admin):
-    link = 'href="/ai/">AI characters</a>'
-    for who, led in ((None, False), (ann, False), (builder, True), (admin, True)):
-        page = Browser(who).client.get("/").content.decode()
-        assert (link in page) == led
-        assert CANARY not in page

@@ -52,17 +52,6 @@ def test_a_mark_and_a_comment_stand_on_the_turn_until_they_are_changed(
     assert (said.mark, said.comment) == ("", "")
 
 
-def test_turns_are_found_by_their_mark(lived, builder, said):
-    first = Turn.objects.order_by("id").first()
-    browser, path = Browser(builder), f"{lived.assistant.id}/"
-    marks(browser, lived, said)
-    marks(browser, lived, first, "good", "")
-    assert turns_on(browser.text(path, mark="bad")) == [said.id]
-    assert turns_on(browser.text(path, mark="any")) == [said.id, first.id]
-    assert turns_on(browser.text("turns/", mark="good")) == [first.id]
-    assert "Too curt." in browser.text(path, mark="bad")
-
-
 def test_a_marked_turn_is_exported_with_what_its_comment_expects(
     game, lived, tavern, builder, said, tmp_path
 ):

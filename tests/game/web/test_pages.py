@@ -4,20 +4,11 @@ import html
 import re
 from datetime import UTC, datetime, timedelta
 
-from django.conf import settings as django_settings
 from django.db import connection
-from django.template.loader import render_to_string
 from django.test.utils import CaptureQueriesContext
-from django.urls import resolve
-from twisted.internet.defer import Deferred
 
-from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.models import Compaction, DailyUse, Event, Message, ModelCall, Turn
-from evennia_ai.policy.explanation.attribution import Attribution, Line, Part, Source
-from evennia_ai.policy.limits.retry import GatewayLimits
+from evennia_ai.models import Compaction, DailyUse, Event, Message, Turn
 from evennia_ai.testing.scenes.play import load_scenes
-from evennia_ai.web import site_urls
-from evennia_ai.web.staff.logs import why_values
 from tests.game.web.conftest import CANARY, SCRIPT, Browser
 from tests.scripted import call
 
@@ -60,20 +51,6 @@ def test_the_overview_shows_state_use_money_and_why_all_are_stopped(lived, servi
     assert "All are stopped: for the &lt;b&gt;night&lt;/b&gt;" in text
 
 
-def test_the_overview_shows_which_calls_wait_and_why(game, lived, tavern, service, ann, admin):
-    game.assistant("Ben", tavern)
-    limits = GatewayLimits(max_in_flight=1)
-    service.gateway = ModelGateway(game.clock, {"offline": game.model}, limits)
-    lived.assistant.ndb.mind = None  # the one that uses the gateway of before
-    game.model.add(Deferred())
-    ann.do("say Mira, hello")
-    ann.do("say Ben, hello")
-    game.run(2)
-    page = Browser(admin).text()
-    assert "<strong>default:offline</strong>" in page
-    assert "for default:offline, number 1 in its queue: all places of the game are taken" in page
-
-
 def test_the_overview_has_pages_and_counts_all(game, lived, tavern, admin, monkeypatch):
     monkeypatch.setattr("evennia_ai.web.staff.overview.Overview.paginate_by", 1)
     game.assistant("Odo", tavern)
@@ -82,13 +59,6 @@ def test_the_overview_has_pages_and_counts_all(game, lived, tavern, admin, monke
     assert ">Mira</a>" in first and ">Odo</a>" not in first and 'href="?page=2"' in first
     assert ">Odo</a>" in second and ">Mira</a>" not in second and "Page 2 of 2." in second
     assert 'class="pagination' not in first + second, "Evennia's own pager, without our filters"
-
-
-def test_the_pages_come_after_the_games_own():
-    assert django_settings.ROOT_URLCONF == "evennia_ai.web.site_urls"
-    assert django_settings.AI_ASSISTANT_SITE_URLS == "server.conf.urls"
-    assert str(site_urls.urlpatterns[-1].pattern) == "ai/"
-    assert resolve("/ai/").view_name == "evennia_ai:overview"
 
 
 # --- the log ------------------------------------------------------------------------------------
@@ -108,27 +78,6 @@ def test_the_timeline_is_paged_without_gaps_and_keeps_its_filter(lived, admin):
         assert seen == list(wanted.order_by("-id").values_list("id", flat=True))
 
 
-def test_back_on_the_first_page_all_of_it_is_there(lived, admin):
-    days_of(lived.assistant.id, 60)
-    browser, path = Browser(admin), f"{lived.assistant.id}/"
-    first, again, second = (browser.text(f"{path}{query}") for query in ("", "?page=1", "?page=2"))
-    assert "data-chart" in first and "data-chart" in again
-    assert "data-chart" not in second
-
-
-def test_the_timeline_is_filtered_by_day_player_and_words(lived, ann, admin):
-    days_of(lived.assistant.id, 3)
-    browser, path = Browser(admin), f"{lived.assistant.id}/"
-    day = Event.objects.get(text="line 2").at.date().isoformat()
-    turn = Event.objects.get(text="line 2").turn_id
-    assert turns_on(browser.text(path, since=day, until=day)) == [turn]
-    assert turns_on(browser.text(path, player="#77", words="line 2")) == [turn]
-    assert len(turns_on(browser.text(path, player="ann"))) == 3
-    assert len(turns_on(browser.text(path, words=CANARY))) == 1
-    assert "Nobody has this name" in browser.text(path, player="Nobody")
-    assert "Enter a valid date" in browser.text(path, since="yesterday")
-
-
 def test_turns_of_all_are_filtered_by_end_tool_and_tokens(game, lived, tavern, ann, admin):
     game.assistant("Odo", tavern)
     game.model.add(call("emote", text="nods."))
@@ -144,18 +93,6 @@ def test_turns_of_all_are_filtered_by_end_tool_and_tokens(game, lived, tavern, a
     assert turns_on(browser.text("turns/", tokens=10**9)) == []
 
 
-def test_a_call_with_a_price_shows_its_cost_beside_its_tokens(lived, admin):
-    turn = Turn.objects.filter(private=False).first()
-    ModelCall.objects.create(
-        assistant_id=lived.assistant.id, at=turn.at, turn=turn, purpose="tick_event",
-        profile="hosted", model="big", prompt_tokens=900, completion_tokens=10, money=4_500,
-    )  # fmt: skip
-    browser, path = Browser(admin), f"{lived.assistant.id}/"
-    assert "tokens, 0.0045 USD" in browser.text(path)
-    text = browser.text(f"{path}turn/{turn.id}/")
-    assert "0.0045 USD</td>" in text and ">an answer</td>" in text and "tick_event" not in text
-
-
 def test_a_filter_does_not_tell_a_builder_who_whispered_what(lived, builder, admin):
     browser, path = Browser(builder), f"{lived.assistant.id}/"
     whispered = Turn.objects.get(private=True).id
@@ -163,14 +100,6 @@ def test_a_filter_does_not_tell_a_builder_who_whispered_what(lived, builder, adm
     assert turns_on(browser.text(path, words=CANARY)) == []
     assert whispered not in turns_on(browser.text(path, player="Ann"))
     assert "Whispers were not searched" in browser.text(path, player="Ann")
-
-
-def test_a_turn_for_somebody_who_was_forgotten_says_that_it_is_erased(lived, admin):
-    kept = {"assistant_id": lived.assistant.id, "at": datetime.now(UTC)}
-    turn = Turn.objects.create(**kept, context="tick_event", outcome="answered")
-    text = Browser(admin).text(f"{lived.assistant.id}/turn/{turn.id}/")
-    assert "for a player who was forgotten" in text
-    assert "Erased: the player was forgotten." in text and "acted by itself" not in text
 
 
 def test_a_turn_shows_its_prompt_and_sources_to_those_who_may_read_memories(
@@ -207,20 +136,6 @@ def test_a_turn_is_a_scene_of_ai_check_and_a_whisper_only_for_those_who_read_it(
     assert (scene.character, step.who, step.says) == ("Mira", "Ann", f"Mira, what is {SCRIPT}?")
     assert scene_on(Browser(builder), whispered) == ""
     assert f"whispers: 'Keep my word: {CANARY}'" in scene_on(Browser(admin), whispered)
-
-
-def test_the_parts_of_a_prompt_are_drawn_to_scale_and_escaped():
-    hello = Line("Ann says: hello")
-    parts = [  # of 300 and 700 tokens
-        Part("persona", (Line("You are Mira."), Line(f"{SCRIPT}{' word' * 284}"))),
-        Part("talk", (Line(f"{hello.text}{' word' * 695}"),)),
-    ]
-    source = Source("talk", hello, hello.text, frozenset({"hello"}))
-    sentences = [Attribution("Hello Ann.", source, 0.8), Attribution(f"I flew {SCRIPT}.")]
-    text = render_to_string("evennia_ai/why.html", {"why": why_values(parts, sentences)})
-    assert 'x="0" width="300"' in text and 'x="300" width="700"' in text
-    assert "700 tokens, 70 %" in text and "Ann says: hello (0.80)" in text
-    assert SCRIPT not in text and text.count("&lt;script&gt;") == 2
 
 
 def test_the_live_view_answers_only_if_there_is_something_new(lived, ann, game, admin):
@@ -329,8 +244,3 @@ def test_lore_says_what_a_line_triggers_and_why(lived, service, admin):
     assert kind == "good" and set(why.partition("words: ")[2].split()) == {"built", "gate"}
     assert "the line does not ask for it" in told["The old mill"][1]
     assert told["The password"][0] == "bad" and SCRIPT not in text
-
-
-def test_relations_are_listed(lived, ann, admin, builder):
-    text = Browser(admin).text(f"{lived.assistant.id}/relations/")
-    assert 'class="n fond"' in text and f'Ann <span class="soft">{ann.dbref}' in text
