@@ -1,12 +1,13 @@
 """Chat completions as they arrive: whole, or streamed as server-sent events.
 
-Whether a body is streamed is seen from its first bytes: servers stream unasked, and answer whole
-where a stream was asked for.
+The SDK's decoder reads the lines of events. Whether a body is streamed is seen from its first
+bytes: servers stream unasked, and answer whole where a stream was asked for.
 """
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import re
 from codecs import getincrementaldecoder
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
@@ -127,24 +128,17 @@ async def events_in(head: bytes, pieces: AsyncIterator[bytes]) -> AsyncGenerator
 
     Lines may end in any way and be indented; the empty line behind the last event may be missing.
     """
+    decoder = importlib.import_module("openai._streaming").SSEDecoder()
     text = IncrementalNewlineDecoder(getincrementaldecoder("utf-8-sig")("replace"), translate=True)
-    name, data, rest = "", list[str](), text.decode(head)
-    while True:
-        *lines, rest = rest.split("\n")
-        for line in map(str.strip, lines):
-            field, _, value = line.partition(":")
-            if field == "data":
-                data.append(value.strip())
-            elif field == "event":
-                name = value.strip()
-            elif not line:
-                yield name, "\n".join(data)
-                name, data = "", []
+    piece: bytes | None = head
+    rest = ""
+    while piece is not None:
+        *lines, rest = (rest + text.decode(piece)).split("\n")
+        for event in filter(None, map(decoder.decode, map(str.strip, lines))):
+            yield event.event or "", event.data
         piece = await anext(pieces, None)
-        if piece is None:
-            break
-        rest += text.decode(piece)
-    yield name, "\n".join([*data, rest.strip()])
+    for event in filter(None, map(decoder.decode, (rest.strip(), ""))):
+        yield event.event or "", event.data
 
 
 def pass_on(delta: Delta, listener: OnDelta | None) -> OnDelta | None:
