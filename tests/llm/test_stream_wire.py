@@ -16,8 +16,6 @@ from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
 from tests.provider.stub_replies import build_completion
 from tests.provider.stub_stream import stream_completion
 
-pytest.importorskip("openai._streaming")  # takes most of a second, and no deadline of a test
-
 
 def event(payload):
     return f"data: {json.dumps(payload)}\n\n".encode()

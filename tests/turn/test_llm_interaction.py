@@ -91,12 +91,12 @@ def test_what_a_call_cost_is_stored_also_when_it_failed():
 
 
 def test_a_local_server_that_cuts_prompts_is_told_of():
-    replies = [LLMReply(words, usage=Usage(20 + len(words), 7)) for words in ("hello", "And you?")]
+    replies = [LLMReply(words, usage=Usage(260 + len(words), 7)) for words in ("hello", "And you?")]
     script = MemoryMind(ScriptedLLM(replies))
     script.mind.settings.profile = ModelProfile(
         "home", model="m", base_url="http://localhost:11434/v1"
     )
-    for words in ("hi", "how are you?"):
+    for words in ("hi there " * 800, "how are you?"):
         script.hears(words)
         script.mind.answering.answer_all()
     (trouble,) = set(
