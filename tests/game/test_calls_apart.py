@@ -10,8 +10,10 @@ from evennia_ai.policy.explanation.attribution import MATERIALS, RULES, SUMMARY,
 from evennia_ai.sleep.compaction import compact_conversation_history
 from evennia_ai.store.call_records import load_call
 from evennia_ai.store.forget import Forgetting
-from tests.game.test_reflection import line, live_through
+from tests.game.test_reflection import line, live_through, think_over
 from tests.game.web.conftest import Browser
+
+__all__ = ["think_over"]
 
 pytestmark = [pytest.mark.game, pytest.mark.django_db]
 

@@ -55,7 +55,7 @@ TALK = [
     ("Good night, Mira.", "Sleep well, Ann. Mind the third step."),
 ]
 MOST_AGAIN = {"tools": 50, "schema": 60}
-MOST_WITH_A_TOOL, MOST_AFTER = 150, 60
+MOST_AFTER = 60
 # In all, and anew at the median. Rules, tools and persona are 37,050 and 20,300 in all.
 BARS = {"tools": (63_500, 40), "schema": (42_000, 50)}
 
