@@ -24,7 +24,7 @@ JSON_LINES = re.compile(r"\{.*\}\s*\n\s*\{")  # without ``data:``
 LOOKS = MOST_CALLS  # at whether arguments are whole: each reads them from the start
 TEXT_PART_TYPES = ("text", "output_text", "message")
 # ``length`` is OpenAI's word; every other server has one of its own.
-CUT_OFF_REASONS = re.compile(r"max.*tokens|length|limit|incomplete", re.IGNORECASE)
+CUT_OFF_REASONS = re.compile(r"max\w{0,24}tokens|length|limit|incomplete", re.IGNORECASE)
 # The reply failed in its middle: OpenRouter, z.ai, vLLM, DeepSeek, Cohere, watsonx, Gemini.
 FAILED_REASONS = re.compile(
     r"(?:network_)?error|abort|cancelled|timeout|error_toxic|insufficient_system_resource"

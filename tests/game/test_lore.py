@@ -73,17 +73,17 @@ def test_a_quest_secret_is_told_only_where_all_who_hear_have_the_flag(game, buil
 def test_a_key_brings_a_piece_in_and_stays_when_its_text_is_written_anew(game, builder):
     builder.do("ailore/set The menu = Stew is four pennies.")
     builder.do("ailore/set The dice = No stakes above a crown.")
-    assert known_after(game, builder, "say what can I eat here?") == []
-    told = builder.told("ailore/keys The menu = eat, for dinner")
-    assert "Keys of The menu: eat, for dinner" in told
+    assert known_after(game, builder, "say is it crowded here?") == []
+    told = builder.told("ailore/keys The menu = crowded, for dinner")
+    assert "Keys of The menu: crowded, for dinner" in told
     builder.do("ailore/set The menu = Stew is five pennies.")
     assert builder.told("ailore").index("The menu") < builder.told("ailore").index("The dice")
-    assert known_after(game, builder, "say what can one eat in here?") == [
+    assert known_after(game, builder, "say does it get crowded in here?") == [
         "You know: The menu: Stew is five pennies."
     ]
     told = builder.told("ailore/delete The menu")
     assert "ailore/set The menu : all = Stew is five pennies." in told
-    assert "ailore/keys The menu = eat, for dinner" in told
+    assert "ailore/keys The menu = crowded, for dinner" in told
 
 
 def test_lore_stands_in_modules_too_and_cannot_be_deleted_there(game, settings, builder):
