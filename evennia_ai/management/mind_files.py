@@ -294,23 +294,29 @@ def insert(rows: list[Row]) -> None:
     model.objects.bulk_create(objects)
 
 
-def numbers(*given: str) -> list[str]:
-    """Return numbers of objects; raises ConfigError for anything else."""
-    for one in given:
-        if not NUMBER.fullmatch(one):
-            raise ConfigError(f"'{one}' is no number of an object, such as #12.")
-    return list(given)
+def existing(dbref: str) -> str:
+    """Return the number of an object that is here; raises ConfigError for anything else."""
+    if not NUMBER.fullmatch(dbref):
+        raise ConfigError(f"'{dbref}' is no number of an object, such as #12.")
+    if not ObjectDB.objects.filter(id=int(dbref[1:])).exists():
+        raise ConfigError(f"There is no object {dbref}.")
+    return dbref
 
 
 def read_map(pairs: Iterable[str]) -> dict[str, str]:
     """Return what pairs such as "Ann=#12" say; raises ConfigError."""
-    split = [pair.rpartition("=") for pair in pairs]
-    return dict(zip((old.strip().lower() for old, _, _ in split),
-                    numbers(*(new.strip() for _, _, new in split)), strict=True))  # fmt: skip
+    split = (pair.rpartition("=") for pair in pairs)
+    return {old.strip().lower(): existing(new.strip()) for old, _, new in split}
 
 
 def match(old: str, new: str, say: Say) -> None:
-    """Give what is known of somebody who was not here to who they are now; for all minds."""
+    """Give what is known of somebody who was not here to who they are now; for all minds.
+
+    Raises ConfigError.
+    """
+    if not NUMBER.fullmatch(old) or int(old[1:]) < NOBODY:
+        raise ConfigError(f"'{old}' is no number that `load` told, such as #{NOBODY + 12}.")
+    existing(new)
 
     def rename(dbref: str) -> str:
         return new if dbref == old else dbref

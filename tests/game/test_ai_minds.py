@@ -162,6 +162,18 @@ def test_a_file_that_is_not_whole_or_exists_is_refused(lived, file, tmp_path):
         run("load", file, "--map", "Ann=Ann")
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "why"),
+    [
+        ("#5", "#1", "no number that `load` told"),
+        (f"#{NOBODY + 5}", "#999999", "no object #999999"),
+    ],
+)
+def test_nobodys_words_are_given_to_somebody_who_is_here_alone(lived, file, old, new, why):
+    with pytest.raises(CommandError, match=why):
+        run("match", old, new)
+
+
 def test_the_game_must_not_run(lived, file, monkeypatch):
     run("save", file)
     monkeypatch.setattr(uninstall, "is_running", lambda: True)

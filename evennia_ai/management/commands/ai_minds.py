@@ -55,7 +55,7 @@ class Command(BaseCommand):
             if part == "save":
                 minds.save(Path(options["file"]), options["names"], say)
             elif part == "match":
-                minds.match(*minds.numbers(options["old"], options["new"]), say)
+                minds.match(options["old"], options["new"], say)
             else:
                 self.load(minds, Path(options["file"]), options)
         except (ConfigError, OSError) as error:
