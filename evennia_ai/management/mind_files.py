@@ -12,6 +12,7 @@ import gzip
 import json
 import os
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
@@ -30,7 +31,9 @@ from evennia.typeclasses.attributes import Attribute
 from evennia_ai import models
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.authorship import PUPPETEERS, listed_by
+from evennia_ai.policy.audience import BUILDER, GAME, STRANGER
 from evennia_ai.policy.disclosure import unsealed
+from evennia_ai.policy.records.forgetting import FORGOTTEN
 from evennia_ai.policy.records.provenance import Segment
 from evennia_ai.store.attributes import assistants, attributes_of, own_settings
 from evennia_ai.store.rows import rows_of
@@ -43,7 +46,9 @@ LOGS = (models.Turn, models.Event, models.Message, models.ToolCall, models.Compa
         models.Amendment)  # fmt: skip
 # Columns with people's words, in which a number means nobody.
 WORDS = frozenset({"text", "content", "arguments", "result", "detail", "comment", "locks"})
-NUMBERS, NUMBER = re.compile(r"[\s,]*#\d+(?:[\s,]+#\d+)*[\s,]*"), re.compile(r"#\d+")
+NUMBER = re.compile(r"#\d+")
+WHO = rf"(?:#\d+|{GAME}|{BUILDER}|{STRANGER})"
+PEOPLE = re.compile(rf"[\s,]*{WHO}(?:[\s,]+{WHO})*[\s,]*")
 CHUNK, TOLD_EVERY = 500, 20_000  # rows
 
 Rename = Callable[[str], str]
@@ -61,7 +66,20 @@ class Matching:
 
     def __post_init__(self) -> None:
         self.players = players()
-        self.found = {old: new for old in self.people if (new := self.find(old))}
+        by_hand = {self.named(wanted) for wanted in self.by_hand}
+        found = {old: new for old in self.people if (new := self.find(old))}
+        taken = Counter(found.values())  # two of one name may both seem to be the only one here
+        self.found = {old: new for old, new in found.items() if taken[new] == 1 or old in by_hand}
+
+    def named(self, wanted: str) -> str:
+        """Return the number of whom an admin names; raises ConfigError unless that is one."""
+        found = [old for old, one in self.people.items() if wanted in (old, one["name"].lower())]
+        if len(found) != 1:
+            raise ConfigError(
+                f"{len(found)} in the file are called '{wanted}'. "
+                + ("Map each by number." if found else "See `load --dry-run` for who is in it.")
+            )
+        return found[0]
 
     def find(self, old: str) -> str:
         """Return the number of somebody in the new world, "" if that is not certain."""
@@ -85,6 +103,8 @@ class Matching:
 
     def rename(self, old: str) -> str:
         """Return the new number of somebody; nobody has that of whoever is not here."""
+        if old == FORGOTTEN:
+            return old
         return self.found.get(old) or f"#{NOBODY + int(old[1:])}"
 
     def missing(self) -> list[str]:
@@ -112,13 +132,23 @@ def players() -> dict[str, Row]:
 
 
 def renamed(value: Any, rename: Rename) -> Any:
-    """Return plain data in which every text of nothing but numbers has others."""
+    """Return plain data in which every text of nothing but people has other numbers."""
     if isinstance(value, str):
-        is_numbers = "#" in value and NUMBERS.fullmatch(value)
-        return NUMBER.sub(lambda found: rename(found[0]), value) if is_numbers else value
+        if "#" not in value or not PEOPLE.fullmatch(value):
+            return value
+        text = NUMBER.sub(lambda found: rename(found[0]), value)
+        return ",".join(in_order(value.split(","), text.split(",")))
     if isinstance(value, Mapping):
         return {renamed(key, rename): renamed(one, rename) for key, one in value.items()}
-    return [renamed(one, rename) for one in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        new = [renamed(one, rename) for one in value]
+        return in_order(list(value), new) if all(isinstance(one, str) for one in new) else new
+    return value
+
+
+def in_order(old: list[str], new: list[str]) -> list[str]:
+    """Return people sorted if they were: keys of summaries and of memories compare them so."""
+    return sorted(new) if old != new and old == sorted(old) else new
 
 
 def renamed_fields(fields: Mapping[str, Any], rename: Rename) -> Row:
@@ -131,10 +161,11 @@ def renamed_fields(fields: Mapping[str, Any], rename: Rename) -> Row:
 
 def save(path: Path, names: Iterable[str], say: Say) -> None:
     """Write minds into a new file that only its owner reads; raises ConfigError and OSError."""
-    chosen = {script.obj.key.lower(): script for script in assistants()}
-    wanted = [name.lower() for name in names] or sorted(chosen)
-    if missing := [name for name in wanted if name not in chosen]:
+    scripts = sorted(assistants(), key=lambda script: (script.obj.key.lower(), script.id))
+    wanted = {name.lower() for name in names}
+    if missing := sorted(wanted - {script.obj.key.lower() for script in scripts}):
         raise ConfigError(f"No character with an assistant is called '{missing[0]}'.")
+    chosen = [one for one in scripts if not wanted or one.obj.key.lower() in wanted]
     seen: set[str] = set()
 
     def note(dbref: str) -> str:
@@ -144,8 +175,8 @@ def save(path: Path, names: Iterable[str], say: Say) -> None:
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with gzip.open(os.fdopen(descriptor, "wb"), "wt") as file, transaction.atomic():
         write(file, {"format": FORMAT})
-        for name in wanted:
-            script, rows = chosen[name], 0
+        for script in chosen:
+            rows = 0
             write(file, renamed(mind_of(script), note))
             for row in rows_in(script.id):
                 renamed_fields(row["fields"], note)
@@ -154,7 +185,7 @@ def save(path: Path, names: Iterable[str], say: Say) -> None:
                 if rows % TOLD_EVERY == 0:
                     say(f"{script.obj.key}: {rows:,} rows ...")
             say(f"{script.obj.key}: saved, with {rows:,} rows.")
-        write(file, {"people": people_of(seen), "minds": len(wanted)})
+        write(file, {"people": people_of(seen), "minds": len(chosen)})
 
 
 def mind_of(script: Any) -> Row:

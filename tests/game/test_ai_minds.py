@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+import re
 import stat
 
 import pytest
@@ -10,9 +11,12 @@ from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evennia_ai.errors import ConfigError
 from evennia_ai.management import uninstall
-from evennia_ai.management.mind_files import LOGS, NOBODY, renamed
+from evennia_ai.management.mind_files import LOGS, NOBODY, WORDS, Matching, renamed
 from evennia_ai.models import Message
+from evennia_ai.policy.context.projection import part_key
+from evennia_ai.policy.records.forgetting import FORGOTTEN
 from tests.game.forgetting_scene import forget
 from tests.scripted import call
 
@@ -174,17 +178,66 @@ def test_nobodys_words_are_given_to_somebody_who_is_here_alone(lived, file, old,
         run("match", old, new)
 
 
-def test_the_game_must_not_run(lived, file, monkeypatch):
-    run("save", file)
+@pytest.mark.parametrize("part", ["save", "load"])
+def test_the_game_must_not_run(lived, file, monkeypatch, part):
     monkeypatch.setattr(uninstall, "is_running", lambda: True)
     with pytest.raises(CommandError, match="evennia stop"):
-        run("load", file)
+        run(part, file)
+
+
+def test_no_number_of_the_old_world_is_left(game, lived, ann, rebuild, file):
+    game.model.add(call("look"), call("say", text="It is a room."))
+    ann.do("say Mira, look around you")
+    game.run(3)
+    old = ann.dbref
+    assert Message.objects.filter(authors=f" {old} builder game ").exists()
+    run("save", file)
+    loaded(game, rebuild(), file)
+    for model in LOGS:
+        names = {field.name for field in model._meta.fields} - WORDS
+        rows = str(list(model.objects.values(*names)))
+        assert not re.search(rf"{old}\b", rows), model
+
+
+def test_two_assistants_of_one_name_are_both_saved(game, lived, file):
+    game.assistant("mira", lived.location)
+    assert run("save", file).count("saved") == 2
+
+
+PAIR = {f"#{number}": {"name": "Ann", "account": f"a{number}", "joined": ""} for number in (12, 13)}
+
+
+@pytest.mark.parametrize(("named", "why"), [("ann", "2 in the file"), ("anne", "0 in the file")])
+def test_an_admin_must_name_exactly_one(game, named, why):
+    with pytest.raises(ConfigError, match=why):
+        Matching(PAIR, {named: "#1"})
+
+
+def test_of_two_of_one_name_none_is_found_where_one_is(game, mira):
+    then = {"#9001": {"name": "Mira"}, "#9002": {"name": "Mira"}}
+    assert not Matching(then).found
+    assert Matching(then, {"#9002": mira.dbref}).found == {"#9002": mira.dbref}
+
+
+def test_the_mark_of_the_forgotten_stays(game):
+    assert Matching({}).rename(FORGOTTEN) == FORGOTTEN
+
+
+@given(st.dictionaries(st.integers(1, 99), st.integers(100, 999), min_size=1))
+def test_a_summarys_key_is_still_its_audiences(numbers):
+    new = {f"#{old}": f"#{one}" for old, one in numbers.items()}
+    (key,) = renamed({part_key(frozenset(new)): "text"}, new.__getitem__)
+    assert key.split(",") == sorted(new.values())
 
 
 NUMBER = st.integers(1, 99).map("#{}".format)
 
 
-@given(st.lists(NUMBER, min_size=1), st.sampled_from([" ", ",", ", "]), st.text("ab #.!"))
+@given(
+    st.lists(NUMBER, min_size=1).map(lambda found: sorted(found, reverse=True)),
+    st.sampled_from([" ", ",", ", "]),
+    st.text("ab #.!"),
+)
 def test_numbers_are_renamed_and_words_are_not(numbers, between, words):
     def rename(dbref):
         return f"#{int(dbref[1:]) + 100}"

@@ -24,7 +24,9 @@ class Command(BaseCommand):
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the three parts with their options."""
         parts = parser.add_subparsers(dest="part", required=True)
-        save = parts.add_parser("save", help="write minds into a new file")
+        save = parts.add_parser(
+            "save", help="write minds into a new file; the game must be stopped"
+        )
         save.add_argument("file", help="such as minds.jsonl.gz")
         save.add_argument("names", nargs="*", help="the characters; all of them without")
         load = parts.add_parser("load", help="take minds in; the game must be stopped")
@@ -49,7 +51,7 @@ class Command(BaseCommand):
             evennia._init()
         minds = import_module("evennia_ai.management.mind_files")
         say, part = self.stdout.write, options["part"]
-        if part != "save" and import_module("evennia_ai.management.uninstall").is_running():
+        if import_module("evennia_ai.management.uninstall").is_running():
             raise CommandError("The game is running. Run `evennia stop` first.")
         try:
             if part == "save":
