@@ -191,6 +191,25 @@ PEOPLE = [
                 The fishing boats go out two hours before dawn and are back by noon. Market day is
                 Thursday. The light on the mole is lit by old Pell, who is never late.
             """,
+            "My neighbours": """
+                The front door opens on the quay, and the passage leads to my yard. Brannoc's smithy
+                is east along the quay, or through the gap in the wall of my yard; a slow talker
+                and an honest man. Sister Oda's chapel is up the steps from the quay; she is kind,
+                and sees more than one would like. There is no shop here but the market.
+            """,
+            "My family": """
+                My husband Joss died of a fever nine winters ago. We had no children. My father was
+                called Odo Harrow, and he kept this house for thirty years.
+            """,
+            "The news of the quay": """
+                They say on the quay that somebody takes nails from Brannoc's smithy every night,
+                through a barred door. The new mayor, Hallam Voss, is said to water down every
+                promise that he makes. And the netmaker's girl has lost a grey cat that bites.
+            """,
+            "Work to be had": """
+                Brannoc wants a strong pair of hands for his gate and pays fairly. I need no help
+                but a guest who drinks.
+            """,
         },
     ),
     person(
@@ -217,16 +236,30 @@ PEOPLE = [
         """,
         {
             "The gate": """
-                The gate is to keep the harbour shut in a storm. Each half weighs as much as six
-                oxen. The town pays for the iron, and pays late.
+                The gate is to keep the harbour shut in a storm. Mayor Voss ordered it. Each half
+                weighs as much as six oxen. The town pays for the iron, and pays late.
             """,
             "The nails": """
                 A handful of nails goes every night, the long ones for ships' planks. The door is
                 barred from within, and nothing else is ever touched.
             """,
             "Work and prices": """
-                Sharpening a knife costs a halfpenny, a horseshoe threepence. Swords are not made
+                Sharpening a knife costs a halfpenny, a horseshoe threepence, a dozen nails a penny.
+                A bucket, a pot or a shield is mended for twopence. Swords and axes are not made
                 here.
+            """,
+            "My trade": """
+                I have been the smith here for twenty years. My father taught me. I have no wife and
+                no apprentice. The tip of my finger went under a hammer in my first year.
+            """,
+            "Help wanted": """
+                Whoever wants work can carry charcoal, pull the bellows, or find out who takes the
+                nails. I pay fourpence a day.
+            """,
+            "My neighbours": """
+                Mira keeps the Gilded Gull, south of the quay, or through the gap in the wall
+                behind my shop. She talks much and cooks well. Sister Oda sits in the chapel, up
+                the steps from the quay. I made the hinges of her door.
             """,
         },
     ),
@@ -264,7 +297,26 @@ PEOPLE = [
             """,
             "The chapel": """
                 The chapel was built by the widows of the quay from the timbers of wrecks. It is
-                never locked, and no candle in it has ever been paid for.
+                never locked, and no candle in it has ever been paid for. From one window you see
+                the sea and the light on the mole, from the other the roofs of the town.
+            """,
+            "The boats": """
+                The little boats that hang from the rafters are of tin and paper. Each boat is for
+                a sailor who did not come home. They may be touched, gently.
+            """,
+            "A name for the book": """
+                Whoever has lost somebody at sea tells me the name. I write the name into the book
+                and fold a boat, and it costs nothing.
+            """,
+            "My life": """
+                I am seventy-three years old. I came to this quay as a sailmaker's daughter, and my
+                own brother has a boat here. I eat what people bring me, and on Fridays Mira's fish
+                stew. I am content, and seldom lonely with so many boats.
+            """,
+            "My neighbours": """
+                Mira keeps the Gilded Gull, down the steps and south of the quay. She has a good
+                heart and quick ears. Brannoc the smith works east of the quay. He is kinder than
+                he wants anybody to know.
             """,
         },
     ),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 
 from evennia_ai.offline.languages import Asked, exit_parts, match_name
@@ -28,6 +29,7 @@ FEW = 4  # words of a topic that names a thing
 
 def answer(view: View, text: str) -> str:
     """Return the answer to one sentence."""
+    text = _with_name(view, text)
     asked = view.language.asked_of(text)
     if not view.language.full:
         return view.phrase(asked.intent.key or "other")
@@ -40,11 +42,27 @@ def answer(view: View, text: str) -> str:
     if said:
         return said
     if intent.say:
-        instead = view.offer() if intent.tells and intent.label else ""
+        instead = ""
+        if intent.tells and intent.label:  # what a bed costs instead of a boat, else other topics
+            instead = view.known(asked.rest, intent.sources, replace(intent, exact=False))
+            instead = instead or view.offer()
         return f"{view.phrase(intent.key, topic=asked.topic)} {instead}".strip()
     if view.language.asks(text) or view.language.finds("follow_up", text):
         return _to_question(view, text)
     return _to_statement(view, text)
+
+
+def _with_name(view: View, text: str) -> str:
+    """Return a question with the name of the person that its "she" or "him" stands for: the last
+    one that the speaker or the character named, if the character knows that one."""
+    pronoun = view.language.pattern("patterns", "third_person")
+    if not (pronoun.search(text) and view.language.asks(text)) or match_name(text, view.known_people):
+        return text
+    for line in (*_before(view)[:1], *view.transcript.own[-1:]):
+        named = match_name(line, view.known_people)
+        if named:
+            return pronoun.sub(named, text, count=1)
+    return text
 
 
 def _before(view: View) -> list[str]:
@@ -56,9 +74,17 @@ def _before(view: View) -> list[str]:
 def _sought(view: View, asked: Asked, text: str) -> str:
     """Return what persona and lore tell about an intent; "" if nothing."""
     if asked.intent.tells:
-        found = view.known(asked.rest, asked.intent.sources, asked.intent)
-        return found or (view.known(asked.rest) if asked.intent.exact else "")
+        line = asked.rest if asked.intent.exact else text
+        found = view.known(line, asked.intent.sources, asked.intent)
+        return found or (_denied(view, asked.rest) if asked.intent.exact else "")
     return view.known(text, asked.intent.sources) if asked.intent.seek else ""
+
+
+def _denied(view: View, text: str) -> str:
+    """Return what is known of a ware if it says that there is none: "Swords are not made here."."""
+    known = view.of(("self", "never", "lore"))
+    denied = [replace(one, title="") for one in known if view.language.finds("denies", one.text)]
+    return view.best(view.find(text, denied))
 
 
 def _to_question(view: View, text: str) -> str:
@@ -216,6 +242,18 @@ def _identity(view: View, text: str, asked: str) -> str:
     )
 
 
+def _about_person(view: View, text: str, topic: str) -> str:
+    """Return what is known of a person, or an opinion if the topic is nobody that it knows of."""
+    named = match_name(topic, [*view.known_people, *(one.speaker for one in view.told)])
+    return view.known(text) or ("" if named else view.phrase("opinion"))
+
+
+def _owner(view: View, text: str, topic: str) -> str:
+    """Return who the character is if the place is its own; "" if the persona does not say so."""
+    owns, own = view.language.intent("owner").tells, view.character.identity
+    return view.known(own, ("self",)) if own and owns and owns.search(own) else ""
+
+
 def _goal(view: View, text: str, topic: str) -> str:
     """Return a goal that was not told lately, else one that was; "" if none."""
     wants = [view.spoken(one) for one in view.of(("want",))]
@@ -223,13 +261,14 @@ def _goal(view: View, text: str, topic: str) -> str:
     return fresh or (view.phrase("again", fact=wants[0]) if wants else "")
 
 
-def _story(view: View, text: str, topic: str) -> str:
-    """Return a tale that was not told lately: a piece of lore or a note, no price and no rule."""
-    dull = view.character.language.intent("price").tells
+def _story(view: View, text: str, topic: str, key: str = "story") -> str:
+    """Return a tale, or news, that was not told lately: a piece of lore or a note, no price and
+    no rule."""
+    dull, fits = view.character.language.intent("price").tells, view.language.intent(key).tells
     lore = [split_lore(entry)[1] for entry in view.scene.lore]
     known = [text for text in lore if not (dull and dull.search(text))]
     past = [text for text in known if view.character.language.finds("happened", text)]
-    known = past or known
+    known = [text for text in known if fits and fits.search(text)] or past or known
     known += [passage.text for passage in view.of(("note",))]
     if not known:
         known = [one.text for one in view.of(("self",)) if one.text != view.character.identity]
@@ -311,7 +350,8 @@ def _just_came(view: View, text: str, topic: str) -> str:
 
 _is_there = partial(_where_is, none="have_none")
 HANDLERS: dict[str, Handler] = {
-    "greet": _greet, "ask_self": _identity, "ask_goal": _goal, "story": _story, "news": _story,
+    "greet": _greet, "ask_self": _identity, "owner": _owner,
+    "opinion_person": _about_person, "ask_goal": _goal, "story": _story, "news": partial(_story, key="news"),
     "recall_name": _own_name, "recall_all": _everything, "recall_gift": _gifts,
     "where_is": _where_is, "who_here": partial(_here, key="here"),
     "what_here": partial(_here, key="things"), "time": partial(_here, key="time"),

@@ -14,6 +14,9 @@ from evennia_ai.offline.languages import ENGLISH, Language, language_of, read
 from evennia_ai.offline.words import capitals, ended, sentences
 from evennia_ai.policy.conversation.character import Persona
 
+APART = r"; (?=(?:\S+ ){5})"  # what stands alone behind a semicolon: more than a few words
+# Words of "I am Ann, the cook of the fort, who lives alone." that falls apart, and of its begin.
+LONG, NAMED = 12, 4
 TONES = ("warm", "terse")  # keys of the language's rules; phrases may have variants for each
 
 
@@ -36,11 +39,11 @@ def read_character(persona: Persona, name: str, languages: tuple[Language, ...])
     whole = " ".join((persona.text, persona.voice, *persona.knows))
     written = language_of(whole, languages) or read(ENGLISH)
     rules = _Rules(written if "voice" in written.data else read(ENGLISH), name)
-    clauses = [part for whole in sentences(persona.text) for part in whole.split("; ")]
+    clauses = [part for whole in sentences(persona.text) for part in re.split(APART, whole)]
     about_talk = rules.having("about_talk", clauses)
-    own = [rules.spoken(clause) for clause in clauses if clause not in about_talk]
+    own = [text for clause in clauses if clause not in about_talk for text in rules.told(clause)]
     own = [text for text in own if not rules.find("trait", text)]
-    every = own + [rules.spoken(entry) for entry in persona.knows]
+    every = own + [text for entry in persona.knows for text in rules.told(entry)]
     guarded = rules.having("guarded", every)
     wants = [text for text in rules.having("goal", every) if text not in guarded]
     nevers = [text for text in rules.having("never", every) if text not in {*wants, *guarded}]
@@ -72,11 +75,27 @@ class _Rules:
     def having(self, key: str, texts: list[str]) -> list[str]:
         return [text for text in texts if self.find(key, text)]
 
+    def told(self, clause: str) -> list[str]:
+        """Return the statements of a clause: one for each that has its own subject, and one for
+        each person that the character knows."""
+        whole = self.spoken(clause)
+        known = self.find("acquainted", whole)
+        if known:
+            names = self.language.pattern("voice", "next_person").split(whole[known.end() :])
+            return [ended(f"{known[0]}{name}") for name in names]
+        joint, apart = self.language.pattern("voice", "next_clause"), self.find("apart", whole)
+        if apart and len(whole.split()) > LONG and len(whole[: apart.start()].split()) > NAMED:
+            verb = self.verb(apart["verb"]) if apart["verb"] else "am"
+            rest = self.possessives(whole[apart.end() :]).strip()
+            return [ended(whole[: apart.start()]), f"{self.forms['i']} {verb} {rest}"]
+        parts = [whole] if self.find("subordinate", whole) else joint.split(whole)
+        return [ended(capitals(part)) for part in parts]
+
     def spoken(self, clause: str) -> str:
         """Return a clause of the persona as the character says it."""
         for key in ("that", "private"):
             clause = self.language.pattern("voice", key).sub("", clause.strip())
-        if self.find("addressed", clause):
+        if self.find("addressed", clause) and not self.find("possessive", clause):
             clause = self.language.rewritten("you", clause)
             return ended(capitals(self.language.rewritten("told", clause)))
         own = self.first_person(clause)

@@ -64,9 +64,12 @@ class Intent:
     @property
     def sources(self) -> tuple[str, ...]:
         """Return the sources of `passages.Passage` that may answer it."""
-        wants = ("want",) if self.key in WISHED else ()
-        lore = () if self.key.startswith("ask_") else ("lore",)
-        return ("self", "never", *lore, *wants)
+        return ("self", "never", "lore", *(("want",) if self.key in WISHED else ()))
+
+    @property
+    def own(self) -> bool:
+        """Return True if it asks about the character: lore about others does not answer it."""
+        return self.key.startswith("ask_")
 
 
 class Asked(NamedTuple):

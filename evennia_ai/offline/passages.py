@@ -26,6 +26,7 @@ SPOKEN = frozenset({"say", "whisper", "acted"})
 FLOOR = 0.54  # share of a line's words that an answer holds
 # What a word of the title counts, one of like meaning, and one of the lines before.
 TITLE, NEAR, BEFORE = 0.9, 0.6, 0.25
+SUBJECT, SUBJECT_WORDS = 0.05, 3  # what is asked for at a sentence's begin: it is about that
 
 
 @dataclass(frozen=True)
@@ -142,14 +143,20 @@ def search(
         held = {stem: _held(stem, near[stem], bag, title) for stem in sought.stems}
         share = sum(held.values()) / (len(held) or 1)
         if not held:
-            share = float(sought.topic or (one.source != "told" and bool(sought.before & bag)))
+            near_talk = len(sought.before & bag) / (len(sought.before) or 1)
+            share = 1.0 if sought.topic else near_talk * (one.source != "told")
         elif share and not sought.before.isdisjoint(bag):
             share += (1 - share) * BEFORE
         alone = one.source == "told" or any(part >= TITLE for part in held.values()) or not held
-        if sought.topic or (share >= floor and alone):  # a word of like meaning is not enough
+        if sought.topic or (share >= (floor if held else 1e-9) and alone):  # a word of like meaning is not enough
             points = sum(weight[stem] * part for stem, part in held.items())
-            found.append((points / (sum(weight.values()) or 1) + share, one))
+            begins = SUBJECT * any(stem in language.content(_begin(one)) for stem in held)
+            found.append((points / (sum(weight.values()) or 1) + share + begins, one))
     return sorted(found, key=lambda item: -item[0])
+
+
+def _begin(passage: Passage) -> str:
+    return " ".join(passage.text.split()[:SUBJECT_WORDS])
 
 
 def _held(stem: str, near: frozenset[str], own: frozenset[str], title: frozenset[str]) -> float:

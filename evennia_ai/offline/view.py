@@ -13,7 +13,7 @@ from functools import cached_property
 
 from evennia_ai.messages import Situation
 from evennia_ai.offline.character import Character, read_character
-from evennia_ai.offline.languages import ENGLISH, Intent, Language, language_of, read
+from evennia_ai.offline.languages import ENGLISH, Intent, Language, language_of, match_name, read
 from evennia_ai.offline.passages import (
     FLOOR,
     Passage,
@@ -33,6 +33,7 @@ from evennia_ai.offline.words import (
     rotated,
     seed_of,
 )
+from evennia_ai.policy.texts import plain_words
 from evennia_ai.ports import HeardLine, LLMRequest, Scene
 
 CONTEXT_LINES = 2
@@ -43,6 +44,7 @@ KNOWN = ("self", "want", "never", "lore", "seen", "note")
 MOST_OFFERED = 2
 OWN = frozenset({"wares", "task"})  # topics that a persona alone may tell of
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
+NAMED = re.compile(r"(?<=[a-z,] )[A-ZÄÖÜ][\w-]+(?: [A-ZÄÖÜ][\w-]+)*")
 SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -96,6 +98,14 @@ class View:
         given = (t.facts["name"] for t in reversed(self.every_told)
                  if t.speaker == speaker and "name" in t.facts)  # fmt: skip
         return next(given, in_sentence(speaker))
+
+    @cached_property
+    def known_people(self) -> list[str]:
+        """Return the names of those here, and those that persona and lore hold within a sentence."""
+        own = {*plain_words(self.name), *plain_words(self.situation.place)}
+        known = (name for one in self.of(("self", "want", "lore")) for name in NAMED.findall(one.text))
+        named = (name for name in known if own.isdisjoint(plain_words(name)))
+        return list(dict.fromkeys([*self.others, *named]))
 
     # --- what was said before ---
 
@@ -189,17 +199,28 @@ class View:
         asked_for = [stem for stem in content(text) if stem not in content(without)]
         own = tuple(stem for stem in asked_for if stem not in content(self.name)) or (*asked_for,)
         before = frozenset(content(self._meant(text))).difference(own, content(without))
+        told = bool(passages) and passages[0].source == "told"
         holds, asked = ([], "") if intent else self._held_by_kind(text)
         if intent:
             holds = self._told_by(intent)
-        elif holds and passages and passages[0].source == "told":  # "which day did I say?"
+        elif holds and told:  # "which day did I say?"
             own = tuple(stem for stem in own if stem not in content(asked))
-        sought = Sought(own, before, tuple(holds), topic=bool(holds and (intent or not own)))
+        named = match_name(text, self.known_people)
+        if named and not intent and self.language.finds("yes_no", text):
+            # "Is she kind?" is answered by a sentence that tells it of her.
+            own = tuple(stem for stem in own if stem not in content(named)) or own
+            passages = [one for one in passages if match_name(named, [one.text, one.title])]
+        topic = bool(holds and (intent or (told and not own)))
+        sought = Sought(own, before, tuple(holds), topic)
+        if intent and intent.own:
+            passages = [one for one in passages if one.source != "lore" or self._is_own(one)]
         if intent:
             passages = [one for one in passages if holds[0].search(one.text.replace(self.name, ""))]
         if intent or not self.language.finds("about_you", text):  # lore is more exact
             identity = self.character.identity
             passages = sorted(passages, key=lambda p: (p.source != "lore", p.text == identity))
+        if named:
+            passages = sorted(passages, key=lambda p: not p.text.startswith(named))
         found = search(sought, passages, self.language, floor)
         if not found and sought.holds and not intent:
             found = search(replace(sought, holds=()), passages, self.language, SURE)
@@ -218,6 +239,10 @@ class View:
         every = filter(None, (one.intent(intent.key).tells for one in self.languages))
         return [re.compile("|".join(one.pattern for one in every), re.IGNORECASE)]
 
+    def _is_own(self, passage: Passage) -> bool:
+        """Return True if a piece of lore is about the character, in the first person."""
+        return self.language.finds("mine", passage.text)
+
     def _meant(self, text: str) -> str:
         """Return the lines before, if the text points back at them: "and how does it work?"."""
         if not self.language.finds("pronouns", text):
@@ -234,13 +259,16 @@ class View:
         return [], ""
 
     def known(self, text: str, sources: Sequence[str] = KNOWN, intent: Intent | None = None) -> str:
-        """Return the best passage about a line; "" if none.
+        """Return the best passage about a line; "" if none."""
+        if self.language is not self.character.language and not intent:
+            return ""  # words that look alike mean something else
+        return self.best(self.find(text, self.of(sources), intent=intent))
+
+    def best(self, found: Sequence[tuple[float, Passage]]) -> str:
+        """Return the best of what was found as the character says it, "" if nothing.
 
         If it was said lately, return one that is nearly as good, else the same once more.
         """
-        if self.language is not self.character.language and not intent:
-            return ""  # words that look alike mean something else
-        found = self.find(text, self.of(sources), intent=intent)
         near = [one for share, one in found if share >= AS_GOOD * found[0][0]]
         if not near:
             return ""
