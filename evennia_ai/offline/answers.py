@@ -42,9 +42,11 @@ def answer(view: View, text: str) -> str:
     if said:
         return said
     if intent.say:
-        instead = ""
+        instead, foreign = "", view.language is not view.character.language
         if intent.tells and intent.label:  # what a bed costs instead of a boat, else other topics
             instead = view.known(asked.rest, intent.sources, replace(intent, exact=False))
+            if instead and foreign:  # it may be what was asked for: the words cannot tell
+                return instead
             instead = instead or view.offer()
         return f"{view.phrase(intent.key, topic=asked.topic)} {instead}".strip()
     if view.language.asks(text) or view.language.finds("follow_up", text):
@@ -56,7 +58,9 @@ def _with_name(view: View, text: str) -> str:
     """Return a question with the name of the person that its "she" or "him" stands for: the last
     one that the speaker or the character named, if the character knows that one."""
     pronoun = view.language.pattern("patterns", "third_person")
-    if not (pronoun.search(text) and view.language.asks(text)) or match_name(text, view.known_people):
+    if not (pronoun.search(text) and view.language.asks(text)) or match_name(
+        text, view.known_people
+    ):
         return text
     for line in (*_before(view)[:1], *view.transcript.own[-1:]):
         named = match_name(line, view.known_people)
@@ -77,7 +81,8 @@ def _sought(view: View, asked: Asked, text: str) -> str:
         line = asked.rest if asked.intent.exact else text
         found = view.known(line, asked.intent.sources, asked.intent)
         return found or (_denied(view, asked.rest) if asked.intent.exact else "")
-    return view.known(text, asked.intent.sources) if asked.intent.seek else ""
+    seeks = asked.intent.seek and not view.language.finds("mine", asked.topic)
+    return view.known(text, asked.intent.sources) if seeks else ""
 
 
 def _denied(view: View, text: str) -> str:
@@ -245,13 +250,28 @@ def _identity(view: View, text: str, asked: str) -> str:
 def _about_person(view: View, text: str, topic: str) -> str:
     """Return what is known of a person, or an opinion if the topic is nobody that it knows of."""
     named = match_name(topic, [*view.known_people, *(one.speaker for one in view.told)])
-    return view.known(text) or ("" if named else view.phrase("opinion"))
+    return view.known(topic) or ("" if named else view.phrase("opinion"))
 
 
 def _owner(view: View, text: str, topic: str) -> str:
     """Return who the character is if the place is its own; "" if the persona does not say so."""
     owns, own = view.language.intent("owner").tells, view.character.identity
     return view.known(own, ("self",)) if own and owns and owns.search(own) else ""
+
+
+def _new_here(view: View, text: str, topic: str) -> str:
+    """Return a welcome, with what the character could tell."""
+    return f"{view.phrase('new_here')} {view.offer()}".strip()
+
+
+def _is_this(view: View, text: str, topic: str) -> str:
+    """Return what the persona says of its place, else the place's name."""
+    return view.known(topic, ("self",)) or view.phrase("where")
+
+
+def _said_by(view: View, text: str, topic: str) -> str:
+    """Return what another said, or that it is not known: no lore answers that."""
+    return _about_people(view, text) or f"{view.phrase('unknown')} {view.offer()}".strip()
 
 
 def _goal(view: View, text: str, topic: str) -> str:
@@ -350,7 +370,7 @@ def _just_came(view: View, text: str, topic: str) -> str:
 
 _is_there = partial(_where_is, none="have_none")
 HANDLERS: dict[str, Handler] = {
-    "greet": _greet, "ask_self": _identity, "owner": _owner,
+    "greet": _greet, "ask_self": _identity, "owner": _owner, "is_this": _is_this, "said_by": _said_by, "new_here": _new_here,
     "opinion_person": _about_person, "ask_goal": _goal, "story": _story, "news": partial(_story, key="news"),
     "recall_name": _own_name, "recall_all": _everything, "recall_gift": _gifts,
     "where_is": _where_is, "who_here": partial(_here, key="here"),

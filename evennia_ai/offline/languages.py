@@ -40,7 +40,9 @@ CHATTER = COURTESIES | set(
 )
 
 
-WISHED = frozenset({"task", "ask_doing", "ask_goal"})  # kinds that a goal answers
+WISHED = frozenset(
+    {"task", "ask_doing", "ask_goal", "state", "favour"}
+)  # kinds that a goal answers
 
 
 @dataclass(frozen=True)
@@ -65,11 +67,6 @@ class Intent:
     def sources(self) -> tuple[str, ...]:
         """Return the sources of `passages.Passage` that may answer it."""
         return ("self", "never", "lore", *(("want",) if self.key in WISHED else ()))
-
-    @property
-    def own(self) -> bool:
-        """Return True if it asks about the character: lore about others does not answer it."""
-        return self.key.startswith("ask_")
 
 
 class Asked(NamedTuple):

@@ -148,7 +148,9 @@ def search(
         elif share and not sought.before.isdisjoint(bag):
             share += (1 - share) * BEFORE
         alone = one.source == "told" or any(part >= TITLE for part in held.values()) or not held
-        if sought.topic or (share >= (floor if held else 1e-9) and alone):  # a word of like meaning is not enough
+        if sought.topic or (
+            share >= (floor if held else 1e-9) and alone
+        ):  # a word of like meaning is not enough
             points = sum(weight[stem] * part for stem, part in held.items())
             begins = SUBJECT * any(stem in language.content(_begin(one)) for stem in held)
             found.append((points / (sum(weight.values()) or 1) + share + begins, one))

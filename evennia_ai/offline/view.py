@@ -44,7 +44,6 @@ KNOWN = ("self", "want", "never", "lore", "seen", "note")
 MOST_OFFERED = 2
 OWN = frozenset({"wares", "task"})  # topics that a persona alone may tell of
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
-NAMED = re.compile(r"(?<=[a-z,] )[A-ZÄÖÜ][\w-]+(?: [A-ZÄÖÜ][\w-]+)*")
 SLOT = re.compile(r"\{(\w+)\}")
 
 
@@ -76,7 +75,8 @@ class View:
     def answering(self, line: HeardLine, text: str) -> View:
         """Return the view that answers a line's speaker in the language of a text."""
         before = [said.text for said in self.transcript.heard if said.speaker == line.speaker]
-        known = (language_of(said, self.languages) for said in (text, *reversed(before)))
+        plain = read(ENGLISH).plain
+        known = (language_of(plain(said), self.languages) for said in (text, *reversed(before)))
         language = next(filter(None, known), self.character.language)
         who = self.called(line.speaker)
         return replace(self, speaker=line.speaker, who=who, private=line.private, language=language)
@@ -103,7 +103,10 @@ class View:
     def known_people(self) -> list[str]:
         """Return the names of those here, and those that persona and lore hold within a sentence."""
         own = {*plain_words(self.name), *plain_words(self.situation.place)}
-        known = (name for one in self.of(("self", "want", "lore")) for name in NAMED.findall(one.text))
+        inside = self.character.language.pattern("patterns", "named")
+        known = (
+            name for one in self.of(("self", "want", "lore")) for name in inside.findall(one.text)
+        )
         named = (name for name in known if own.isdisjoint(plain_words(name)))
         return list(dict.fromkeys([*self.others, *named]))
 
@@ -195,53 +198,77 @@ class View:
 
         The words of ``without``, and of the character's name, count for nothing.
         """
+        told = bool(passages) and passages[0].source == "told"
+        sought = self._sought(text, intent, without, told)
+        named = match_name(text, self.known_people)
+        if named and not intent and self.language.finds("yes_no", text):
+            # "Is she kind?" is answered by a sentence that tells it of her.
+            other = set(self.language.content(named))
+            sought = replace(sought, stems=tuple(x for x in sought.stems if x not in other))
+            of_them = [one for one in passages if match_name(named, [one.text, one.title])]
+            passages = of_them if sought.stems else []
+        listed = self._in_order(text, passages, intent, named)
+        found = search(sought, listed, self.language, floor)
+        if intent:
+            return self._of_intent(text, found, sought, intent)
+        return found or (
+            search(replace(sought, holds=()), listed, self.language, SURE) if sought.holds else []
+        )
+
+    def _sought(self, text: str, intent: Intent | None, without: str, told: bool) -> Sought:
+        """Return what an answer to a line should hold."""
         content = self.language.content
         asked_for = [stem for stem in content(text) if stem not in content(without)]
         own = tuple(stem for stem in asked_for if stem not in content(self.name)) or (*asked_for,)
         before = frozenset(content(self._meant(text))).difference(own, content(without))
-        told = bool(passages) and passages[0].source == "told"
-        holds, asked = ([], "") if intent else self._held_by_kind(text)
-        if intent:
-            holds = self._told_by(intent)
-        elif holds and told:  # "which day did I say?"
-            own = tuple(stem for stem in own if stem not in content(asked))
-        named = match_name(text, self.known_people)
-        if named and not intent and self.language.finds("yes_no", text):
-            # "Is she kind?" is answered by a sentence that tells it of her.
-            own = tuple(stem for stem in own if stem not in content(named)) or own
-            passages = [one for one in passages if match_name(named, [one.text, one.title])]
+        holds, asked = (self._told_by(intent), "") if intent else self._held_by_kind(text)
+        own = tuple(stem for stem in own if stem not in content(asked))  # "which day did I say?"
         topic = bool(holds and (intent or (told and not own)))
-        sought = Sought(own, before, tuple(holds), topic)
-        if intent and intent.own:
-            passages = [one for one in passages if one.source != "lore" or self._is_own(one)]
+        return Sought(own, before, tuple(holds), topic)
+
+    def _in_order(
+        self, text: str, passages: Sequence[Passage], intent: Intent | None, named: str
+    ) -> list[Passage]:
+        """Return the passages that may answer, the more exact ones first: what begins with the
+        name that is asked for, then lore."""
         if intent:
-            passages = [one for one in passages if holds[0].search(one.text.replace(self.name, ""))]
-        if intent or not self.language.finds("about_you", text):  # lore is more exact
-            identity = self.character.identity
-            passages = sorted(passages, key=lambda p: (p.source != "lore", p.text == identity))
-        if named:
-            passages = sorted(passages, key=lambda p: not p.text.startswith(named))
-        found = search(sought, passages, self.language, floor)
-        if not found and sought.holds and not intent:
-            found = search(replace(sought, holds=()), passages, self.language, SURE)
-        if intent and intent.exact and own and found and not found[0][0]:
-            # What has the price: a bed, a meal.
-            topics = (one for one in self.language.intents if one.label and one is not intent)
-            named = (
-                t for t in topics if t.match.search(text) or (t.tells and t.tells.search(text))
-            )
-            other = next(named, None)
-            return [one for one in found if other and self._told_by(other)[0].search(one[1].text)]
-        return found
+            holds, asks_of_it = self._told_by(intent)[0], intent.key.startswith("ask_")
+            passages = [
+                one
+                for one in passages
+                if holds.search(one.text.replace(self.name, ""))
+                and (
+                    not asks_of_it or one.source != "lore" or self.language.finds("mine", one.text)
+                )
+            ]
+        order = bool(intent) or not self.language.finds("about_you", text)
+        identity = self.character.identity
+        return sorted(
+            passages,
+            key=lambda p: (
+                not (named and p.text.startswith(named)),
+                order and (p.source != "lore", p.text == identity),
+            ),
+        )
+
+    def _of_intent(
+        self, text: str, found: list[tuple[float, Passage]], sought: Sought, intent: Intent
+    ) -> list[tuple[float, Passage]]:
+        """Return what was found for an intent; a refusal tells less of the wares than all else."""
+        found = sorted(found, key=lambda item: item[1].source == "never")
+        if not (intent.exact and sought.stems and found) or found[0][0]:
+            return found
+        # What has the price: a bed, a meal.
+        topics = (one for one in self.language.intents if one.label and one is not intent)
+        other = next(
+            (t for t in topics if t.match.search(text) or (t.tells and t.tells.search(text))), None
+        )
+        return [one for one in found if other and self._told_by(other)[0].search(one[1].text)]
 
     def _told_by(self, intent: Intent) -> list[re.Pattern[str]]:
         """Return the pattern of what answers an intent, in any language."""
         every = filter(None, (one.intent(intent.key).tells for one in self.languages))
         return [re.compile("|".join(one.pattern for one in every), re.IGNORECASE)]
-
-    def _is_own(self, passage: Passage) -> bool:
-        """Return True if a piece of lore is about the character, in the first person."""
-        return self.language.finds("mine", passage.text)
 
     def _meant(self, text: str) -> str:
         """Return the lines before, if the text points back at them: "and how does it work?"."""
@@ -281,6 +308,8 @@ class View:
     def spoken(self, passage: Passage) -> str:
         """Return a passage as the character says it: if in another language, it says so in that."""
         text = passage.text
+        if passage.source in KNOWN:  # no "And" or "But" without what was before
+            text = capitals(self.character.language.pattern("requests", "opening").sub("", text))
         written = language_of(text, self.languages) or self.character.language
         if written is not self.language and written.full:
             return replace(self, language=written).phrase("foreign", fact=text)
