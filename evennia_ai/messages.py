@@ -319,7 +319,6 @@ class Heard:
 
     @property
     def line(self) -> str:
-        """Return it as a line of the prompt."""
         return heard_line(self.kind, self.speaker_name, self.text, self.nature)
 
 

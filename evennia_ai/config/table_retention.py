@@ -65,7 +65,6 @@ def limits_in_force(value: object) -> dict[str, Limit]:
 
 
 def _wrong_with(table: str, entry: object) -> list[str]:
-    """Return what is wrong with one table's entry."""
     if not isinstance(entry, Mapping):
         return [f"it must be a dictionary such as {{'days': 365}}, not {brief(entry)}."]
     wrong = [f"'{key}' is not a limit. Use days or rows." for key in entry if key not in MOST]

@@ -31,7 +31,6 @@ def authors_of_object(obj: Any) -> Authors:
 
 
 def authors_of_objects(objects: Iterable[Any]) -> Authors:
-    """Return the authors of several objects."""
     return frozenset[str]().union(*map(authors_of_object, objects))
 
 

@@ -75,7 +75,6 @@ class Hearing:
         self._company, self._will, self._attend = company, will, attend
 
     def drop(self) -> None:
-        """Drop what waits to be stored."""
         self.unread.clear()
         self.backlog.clear()
 
@@ -86,7 +85,6 @@ class Hearing:
 
     @property
     def assistant_id(self) -> int:
-        """Return the id of the assistant."""
         return self._who.id
 
     @property

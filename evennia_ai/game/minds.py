@@ -74,7 +74,6 @@ class GameIdentity:
 
     @property
     def character(self) -> Any:
-        """Return the character of the assistant."""
         return self._shell.obj
 
     @property

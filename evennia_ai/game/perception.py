@@ -39,7 +39,6 @@ def find_object(dbref: str) -> Any | None:
 
 
 def find_objects(dbrefs: Iterable[str]) -> list[Any]:
-    """Return those of the objects with these dbrefs that exist."""
     return [found for dbref in dbrefs if (found := find_object(dbref))]
 
 
@@ -217,7 +216,6 @@ def tags_of(obj: Any) -> list[tuple[str, str | None]]:
 
 
 def look_around(character: Character) -> Situation:
-    """Return what a character sees around it."""
     location = character.location
     if location is None:
         return Situation()
@@ -299,7 +297,6 @@ class AtStart:
         self._person = person
 
     def get_display_name(self, looker: Any, **_options: Any) -> str:
-        """Return the name for a looker, with a capital."""
         return str(self._person.get_display_name(looker, ref="t", noid=True))
 
 

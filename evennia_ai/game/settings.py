@@ -63,7 +63,6 @@ class SettingReader:
         return kept
 
     def complain(self, complaint: str) -> None:
-        """Keep a complaint and log it."""
         self.complaints.append(complaint)
         log.warn("evennia_ai: {complaint}", complaint=complaint)
 

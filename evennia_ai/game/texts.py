@@ -280,7 +280,6 @@ def check_texts(own: dict[str, str]) -> None:
 
 
 def fields_of(line: str) -> list[str]:
-    """Return the names of the fields in a line."""
     return sorted(name for _, name, _, _ in Formatter().parse(line) if name)
 
 

@@ -78,7 +78,6 @@ class EndpointRegistry:
             asked.addCallbacks(partial(self._keep_window, key), partial(self._note, profile))
 
     def note_probe(self, profile: ModelProfile, form: str, system: bool, speed: Speed) -> None:
-        """Keep what a probe found."""
         key = key_of(profile)
         facts = self._known(key)
         speed = smooth_speed(facts.speed, speed)

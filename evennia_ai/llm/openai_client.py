@@ -227,7 +227,6 @@ class OpenAIClient:
 
 
 def refusal_in(response: Any, endpoint: Endpoint) -> Refusal:
-    """Return the refusal in an unsuccessful response."""
     told = {name.lower(): value for name, value in response.headers.items()}
     error = unwrap(parse_body(response.content))
     return read_refusal(error, endpoint.key, utc_now(), response.status_code, told)

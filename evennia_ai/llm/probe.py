@@ -359,7 +359,6 @@ def judge_speed(speed: Speed) -> Finding:
 
 
 def sum_up(findings: Sequence[Finding], profile: str) -> str:
-    """Return the verdict in one sentence."""
     states = {finding.state for finding in findings}
     if FATAL in states:
         return f"The profile '{profile}' does not work yet."

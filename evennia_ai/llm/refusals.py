@@ -144,7 +144,6 @@ def explain_refusal(
 
 
 def shown_key(profile: ModelProfile, endpoint: Endpoint) -> str:
-    """Return what is wrong with the key of a profile."""
     if endpoint.key:
         return f"refused the key in {profile.api_key_env}"
     return f"requires a key, and the profile '{profile.name}' has no api_key_env"

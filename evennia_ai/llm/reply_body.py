@@ -50,7 +50,6 @@ class CallParts:
     arguments: list[str] = field(default_factory=list)
 
     def is_whole(self) -> bool:
-        """Return True if its arguments are an object."""
         return read_object("".join(self.arguments)) is not None
 
 

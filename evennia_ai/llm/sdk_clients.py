@@ -59,7 +59,6 @@ class SdkClients:
         self._open()
 
     def client_for(self, endpoint: Endpoint) -> Any:
-        """Return the SDK's client of an endpoint."""
         if endpoint not in self._clients:
             self._clients[endpoint] = self._open().AsyncOpenAI(
                 base_url=endpoint.base_url,
@@ -78,7 +77,6 @@ class SdkClients:
         return kind
 
     async def close(self) -> None:
-        """Close all connections."""
         if self._http is not None:
             await self._http.aclose()
 

@@ -372,5 +372,4 @@ def match(old: str, new: str, say: Say) -> None:
 
 
 def write(file: IO[str], line: Row) -> None:
-    """Write a line."""
     file.write(json.dumps(line, cls=DjangoJSONEncoder, ensure_ascii=False) + "\n")

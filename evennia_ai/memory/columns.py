@@ -188,7 +188,6 @@ class Columns:
         return word in self._named and bool(self.said_by(self._named[word], view.rows).any())
 
     def said_by(self, speakers: set[int], rows: Rows) -> npt.NDArray[np.bool_]:
-        """Return a mask of the rows that these speakers said."""
         spoken = self["speaker"][rows]
         found = np.zeros(len(rows), dtype=np.bool_)
         for speaker in speakers:
@@ -201,7 +200,6 @@ class Columns:
         return bisect_left(lines, places[row], key=places.__getitem__)
 
     def said(self, rows: Rows) -> list[Said]:
-        """Return rows as lines of a talk."""
         columns = (self._rows[name][rows].tolist() for name in Said._fields)
         return list(map(Said, *columns))
 

@@ -68,7 +68,6 @@ class Lexicon:
         return parts + sum(len(column) * int(column.itemsize) for column in self._new)
 
     def add(self, row: int, words: Iterable[int]) -> None:
-        """Add the words of a new row, as numbers."""
         counts: dict[int, int] = {}  # a Counter takes longer for so few
         for word in words:
             count = counts.get(word, 0)
@@ -146,14 +145,12 @@ class Lexicon:
 
 
 def _sorted(parts: Sequence[Postings]) -> Postings:
-    """Return parts as one, sorted by word."""
     words, rows, counts = map(np.concatenate, zip(*parts, strict=True))
     order = np.argsort(words, kind="stable")
     return Postings(words[order], rows[order], counts[order])
 
 
 def number_of(word: str) -> int:
-    """Return the number that stands for a word."""
     return int(crc32(word.encode("utf-8", "replace")))
 
 

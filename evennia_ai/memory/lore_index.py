@@ -160,7 +160,6 @@ class LoreIndex:
             self._chances.clear()
 
     def _chance_of(self, texts: tuple[str, ...]) -> Chance:
-        """Return what chance gives to these texts."""
         if texts not in self._chances and self._index is not None:
             vectors = self._chance_vectors or [None] * len(CHANCE)
             near = [
@@ -182,7 +181,6 @@ def needs_of(line: str) -> list[Need]:
 
 @cache
 def load_needs() -> list[Need]:
-    """Return the needs that the package knows."""
     table = tomllib.loads(NEEDS.read_text(encoding="utf-8"))
     found = []
     for name, of in table.items():

@@ -107,7 +107,6 @@ class Mem0Store:
         ]
 
     def close(self) -> None:
-        """Close the store."""
         store, self._store = self._store, None
         client = getattr(store, "client", None)
         if client is not None and hasattr(client, "close"):

@@ -195,7 +195,6 @@ def _any_in(
 
 
 def _source_gains(memories: MemoryData, view: View, places: Rows, score: Floats) -> Floats:
-    """Return what each memory gains from its sources, and from those made from it."""
     gains = np.zeros(len(places), dtype=np.float32)
     sourced = np.flatnonzero(memories.columns["sourced"].take(view.rows.take(places)))
     if not len(sourced):
@@ -279,7 +278,6 @@ def letters_shared(one: str, other: str) -> int:
 
 @cache
 def russian_stems() -> list[str]:
-    """Return the known Russian stems in order."""
     return sorted(load_glosses()[RUSSIAN])
 
 

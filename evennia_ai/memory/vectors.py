@@ -159,7 +159,6 @@ def signs_of(vector: Bytes | Floats) -> Signs:
 
 
 def ones_in(words: Signs) -> npt.NDArray[np.uint8]:
-    """Return the number of ones in each word."""
     found: npt.NDArray[np.uint8]
     if hasattr(np, "bitwise_count"):  # since NumPy 2.0
         found = np.bitwise_count(words)

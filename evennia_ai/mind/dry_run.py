@@ -98,7 +98,6 @@ class DryConversation:
 
     @property
     def sizes(self) -> Sizes:
-        """Return the sizes of the view."""
         return self.current.sizes
 
     def append(self, messages: Sequence[Message]) -> list[Message]:
@@ -112,7 +111,6 @@ class DryConversation:
         self.current.show(scenes)
 
     def view(self) -> Sequence[Message]:
-        """Return the messages in the context window."""
         return self.current.items
 
 

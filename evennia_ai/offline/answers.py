@@ -28,7 +28,6 @@ FEW = 4  # words of a topic that names a thing
 
 
 def answer(view: View, text: str) -> str:
-    """Return the answer to one sentence."""
     text = _with_name(view, text)
     asked = view.language.asked_of(text)
     if not view.language.full:

@@ -183,7 +183,6 @@ class View:
     # --- what is known ---
 
     def of(self, sources: Iterable[str]) -> list[Passage]:
-        """Return the passages of these sources."""
         return [passage for passage in self.passages if passage.source in sources]
 
     def find(
@@ -341,7 +340,6 @@ def _mid_sentence(title: str) -> str:
 
 
 def read_request(request: LLMRequest, languages: tuple[Language, ...]) -> View:
-    """Return the view of a request."""
     scene = request.scene
     transcript = read_transcript(request)
     character = read_character(scene.persona, scene.name, languages)

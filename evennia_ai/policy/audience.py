@@ -74,7 +74,6 @@ def of_message(message: Message) -> Authors:
 
 
 def of_messages(messages: Iterable[Message]) -> Authors:
-    """Return the authors of all messages."""
     found = set[str]()
     for meta in (message["metadata"] for message in messages):
         found.update(meta.get("authors") or (meta.get("speaker") or STRANGER,))
@@ -88,7 +87,6 @@ def of_record(record: Mapping[str, Any]) -> Authors:
 
 
 def of_records(records: Iterable[Mapping[str, Any]]) -> Authors:
-    """Return the authors of all records."""
     return frozenset[str]().union(*map(of_record, records))
 
 
@@ -98,7 +96,6 @@ def of_parts(authors: Mapping[str, Iterable[str]], keys: Iterable[str]) -> Autho
 
 
 def people_among(authors: Iterable[str]) -> Authors:
-    """Return the authors that are dbrefs."""
     return frozenset(author for author in authors if author.startswith("#"))
 
 

@@ -57,7 +57,6 @@ class Said:
 
     @cached_property
     def spelled_code(self) -> str:
-        """Return the code in one spelling, with its numbers."""
         return plain(self.code)
 
     @cached_property

@@ -41,7 +41,6 @@ EMPTY_RESULTS = frozenset(
 
 
 def line_id(seq: int) -> str:
-    """Return the id of a message's line."""
     return f"{LINE}:{seq}"
 
 
@@ -276,7 +275,6 @@ def split_values(typed: str, switches: Sequence[str]) -> dict[str, str]:
 
 
 def without_page(typed: str) -> str:
-    """Return the filters that were typed, without a page."""
     parts = NEXT.split(typed.strip())
     return ", ".join(p for p in parts if not p.isdecimal() and not p.lower().startswith("page "))
 

@@ -202,7 +202,6 @@ def clean_heard(text: str, limit: int = 2_000) -> str:
 
 
 def drop_reasoning(text: str) -> str:
-    """Remove reasoning from a reply."""
     # Unclosed ``<think>`` blocks go up to the end of the text; so does everything before a closing
     # tag whose opening tag the chat template swallowed.
     return DANGLING_REASONING.sub("", REASONING.sub("", text))

@@ -239,7 +239,6 @@ def count_tools(
 
 
 def stored_tokens(message: Mapping[str, Any], count: Callable[[Any], int] = count_message) -> int:
-    """Return the tokens of a stored message, from its metadata or by counting."""
     return int(message["metadata"].get("tokens") or count(message))
 
 

@@ -361,10 +361,8 @@ class ToolParts:
 
     @property
     def name(self) -> str:
-        """Return the name of the character."""
         return self.who.name
 
     @property
     def config(self) -> AssistantConfig:
-        """Return the effective settings."""
         return self.settings.config

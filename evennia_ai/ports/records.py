@@ -215,7 +215,6 @@ class RecordStore(WatchedRecords):
         return None if number is None else self._load(segment_of(number)).records[number]
 
     def get(self, id: str) -> Record | None:
-        """Return one record, None if no record has this id."""
         record = self.find(id)
         return copy_of(record) if record else None
 

@@ -31,7 +31,6 @@ class WatchedRecords:
         self._watchers.append(watcher)
 
     def unwatch(self, watcher: Watcher) -> None:
-        """Stop calling a watcher."""
         self._watchers.remove(watcher)
 
     def tell_watchers(self, old: Record | None, new: Record | None) -> None:

@@ -118,7 +118,6 @@ class AssistantService(Service):
         return self.schema_trouble or lock.trouble
 
     def now(self) -> datetime:
-        """Return the time in UTC."""
         return datetime.fromtimestamp(wall_seconds(self.clock), UTC)
 
     def is_quiet(self) -> bool:

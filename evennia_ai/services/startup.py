@@ -184,7 +184,6 @@ class StartupRecovery:
 
 
 def places_of_players() -> list[Any]:
-    """Return the place of each player."""
     puppets = (session.puppet for session in evennia.SESSION_HANDLER.get_sessions())
     return [puppet.location for puppet in puppets if puppet and puppet.location]
 

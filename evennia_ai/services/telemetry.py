@@ -169,7 +169,6 @@ class Telemetry:
         attributes: dict[str, Any],
         within: Context = NO_PARENT,
     ) -> Context:
-        """Write a span, and return the context for those in it."""
         began, ended = (int(at.timestamp() * 1e9) for at in times)
         kind = trace.SpanKind.CLIENT if operation == "chat" else trace.SpanKind.INTERNAL
         told = {"gen_ai.operation.name": operation, **attributes}

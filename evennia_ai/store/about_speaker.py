@@ -135,7 +135,6 @@ def records(store: Any, character: ObjectDB, people: Audience) -> Items:
 
 
 def words_of(record: Record) -> str:
-    """Return a record in words."""
     if "value" in record:
         return f"{record['attribute']}: {record['value']}"
     if "contacts" in record:

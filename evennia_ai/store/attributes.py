@@ -47,7 +47,6 @@ TYPE_NAMES = {str: "text", dict: "fields", bool: "true or false", list: "a list"
 
 
 def script_of(assistant_id: int) -> Any:
-    """Return the script of an assistant, None if it is deleted."""
     return ScriptDB.objects.filter(id=assistant_id).first()
 
 
@@ -60,7 +59,6 @@ def assistants(**attributes: Any) -> Any:
 
 
 def numbers_of(dbrefs: Iterable[str]) -> list[int]:
-    """Return the numbers in dbrefs."""
     return [int(dbref.lstrip("#")) for dbref in dbrefs]
 
 

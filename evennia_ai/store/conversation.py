@@ -83,7 +83,6 @@ class TableConversation:
 
     @property
     def current(self) -> View:
-        """Return the view with its token counts."""
         if self._view is None:
             record = self.compactions.last()
             rows = models.Message.objects.filter(
@@ -272,7 +271,6 @@ def fields_of(record: CompactionRecord) -> dict[str, Any]:
 
 
 def record_from_row(row: models.Compaction) -> CompactionRecord:
-    """Return a row as plain data."""
     return CompactionRecord(
         id=row.id,
         compacted_at=row.at.isoformat(),

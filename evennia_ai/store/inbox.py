@@ -100,11 +100,11 @@ class Listener(Protocol):
     """An assistant that overhears: `game.hearing.Hearing`."""
 
     @property
-    def assistant_id(self) -> int: ...  # noqa: D102
+    def assistant_id(self) -> int: ...
     @property
-    def is_alive(self) -> bool: ...  # noqa: D102  # False once it is deleted
+    def is_alive(self) -> bool: ...  # False once it is deleted
     @property
-    def backlog(self) -> Backlog[Heard, int]: ...  # noqa: D102
+    def backlog(self) -> Backlog[Heard, int]: ...
 
 
 class OverheardQueue:
@@ -168,7 +168,6 @@ def _oldest_first(rows: Any) -> list[models.Event]:
 
 
 def event_row(assistant_id: int, heard: Heard, at: datetime) -> models.Event:
-    """Return something heard as an unsaved row."""
     return models.Event(
         assistant_id=assistant_id,
         at=at,

@@ -32,7 +32,6 @@ class TableLines:
         self._newest: int | None = None  # the last message, None if unknown
 
     def note(self, stored: Sequence[Message]) -> None:
-        """Note messages that were just stored."""
         if stored and self._newest is not None:
             self._newest = stored[-1]["metadata"]["seq"]
 
@@ -103,7 +102,6 @@ class TableLines:
 
 
 def erase_vectors(assistant_id: int) -> None:
-    """Delete all vectors of an assistant."""
     raw_delete(models.LineVector.objects.filter(message__assistant_id=assistant_id))
 
 
@@ -195,7 +193,6 @@ def in_force(rows: Any, at: datetime | None = None) -> Any:
 
 
 def from_row(row: models.Amendment) -> Amendment:
-    """Return a row as plain data."""
     copied = {name: getattr(row, name) for name in ("id", "seq", "kind", "text", "batch", "by")}
     return Amendment(at=row.at.isoformat(), authors=tuple(row.authors.split()), **copied)
 

@@ -46,7 +46,6 @@ class LoadedMinds:
         self._sizes: dict[Mind, int] = {}
 
     def note(self, used: Mind) -> None:
-        """Note that a mind is used now."""
         last = next(reversed(self._sizes), None)
         if used is not last:
             self._measure(last)

@@ -68,7 +68,6 @@ class TurnsWanted:
 
 
 def turns_wanted(wanted: TurnsWanted) -> Any:
-    """Return the turns that are wanted, as a queryset."""
     of = {} if wanted.assistant is None else {"assistant_id": wanted.assistant}
     in_turn = {**of, "turn__isnull": False}
     rows = rows_of(models.Turn, wanted.assistant)

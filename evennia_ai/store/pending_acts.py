@@ -48,7 +48,6 @@ def put(act: PendingAct) -> int:
 
 
 def find(act_id: int) -> PendingAct | None:
-    """Return an act, None if there is none with this id."""
     return next(map(from_row, models.PendingAct.objects.filter(id=act_id)), None)
 
 
@@ -118,7 +117,6 @@ def people_asked(now: datetime) -> Iterable[tuple[str, int]]:
 
 
 def from_row(row: models.PendingAct) -> PendingAct:
-    """Return a row as plain data."""
     return PendingAct(
         id=row.id,
         speakers=tuple(row.speakers),

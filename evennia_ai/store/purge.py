@@ -55,7 +55,6 @@ class Tally:
     kept: Counter[str] = field(default_factory=Counter)  # that stay over the limit, by reason
 
     def add(self, other: Tally) -> None:
-        """Add the figures of another tally."""
         self.rows += other.rows
         self.gone += other.gone
         self.kept.update(other.kept)
@@ -160,7 +159,6 @@ class Held:
 
 
 def find_held(assistant_id: int | None) -> Held:
-    """Return what is in use now."""
     owed = models.Event.objects.filter(assistant_id=assistant_id, state__in=OWED)
     events = list(owed.values_list("turn_id", "at"))
     turns = {turn_id for turn_id, _at in events if turn_id is not None}
@@ -181,7 +179,6 @@ Needs = list[tuple[str, Any]]
 
 
 def needed_messages(walk: TablePurge) -> Needs:
-    """Return what needs a message."""
     return [
         (IN_VIEW, Q(id__gt=walk.held.view_after)),
         (UNANSWERED, Q(event__state__in=OWED)),
@@ -190,7 +187,6 @@ def needed_messages(walk: TablePurge) -> Needs:
 
 
 def needed_acts(walk: TablePurge) -> Needs:
-    """Return what needs a tool call."""
     since = walk.held.acts_since
     return [
         (UNDER_WAY, Q(ended_at=None)),
@@ -223,7 +219,6 @@ def needed_events(walk: TablePurge) -> Needs:
 
 
 def needed_turns(walk: TablePurge) -> Needs:
-    """Return what needs a turn."""
     tables = (models.Message, models.ToolCall, models.ModelCall, models.Event)
     return [
         (UNDER_WAY, Q(id__in=walk.held.turns)),
@@ -282,6 +277,5 @@ CLEAN_UPS = {
 
 
 def assistant_ids() -> list[int]:
-    """Return the ids of all assistants."""
     scripts = ScriptDB.objects.filter(db_key=SCRIPT_KEY).order_by("id")
     return list(scripts.values_list("id", flat=True))

@@ -60,7 +60,6 @@ def delete_rows(model: Any, ids: Sequence[int]) -> None:
 
 
 def rows_of(model: Any, assistant: int | None) -> Any:
-    """Return the rows of one assistant in a table, of all assistants for None."""
     return model.objects.all() if assistant is None else model.objects.filter(assistant=assistant)
 
 

@@ -88,7 +88,6 @@ def events_beside(
 
 
 def in_time(rows: Any, wanted: LogFilter) -> Any:
-    """Return the rows of a queryset from the time that a filter wants."""
     if wanted.since:
         rows = rows.filter(at__gte=wanted.since)
     if wanted.until:

@@ -39,7 +39,6 @@ class AttributeSegments:
         self._obj, self._kind, self._read = store.obj, store.kind, store.read
 
     def numbers(self) -> list[int]:
-        """Return the numbers of the segments that exist."""
         keys = attributes_of(self._obj, self._kind).values_list("db_key", flat=True)
         return [int(key) for key in keys if key.isdecimal()]
 

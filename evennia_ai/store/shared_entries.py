@@ -108,7 +108,6 @@ class SharedEntryStore(WatchedRecords):
         self._due_at: datetime | None = None
 
     def get(self, id: str) -> Record | None:
-        """Return one record, None if no record has this id."""
         record = self._records.get(id)
         return copy_of(record) if record else None
 

@@ -119,7 +119,6 @@ def _sums(model: Any, keys: tuple[str, ...], **which: Any) -> Uses:
 
 
 def total_of(uses: Iterable[Use]) -> Use:
-    """Return the sum of uses."""
     return Use(*map(sum, zip(*(vars(use).values() for use in uses), strict=True)))
 
 

@@ -56,7 +56,6 @@ class Trade:
         receiver.attributes.add(self.money, receiver.attributes.get(self.money, 0) + amount)
 
     def words(self, amount: int) -> str:
-        """Return an amount in words."""
         return f"{amount} coin{'s' * (amount != 1)}"
 
 

@@ -230,7 +230,6 @@ class WithArticle:
     thing: Any
 
     def get_display_name(self, looker: Any = None, **kwargs: Any) -> str:
-        """Return the name for one onlooker."""
         singular, _plural = self.thing.get_numbered_name(1, looker)
         return str(singular)
 
@@ -246,7 +245,6 @@ def show(character: Character, key: str, receiver: Any = None, **things: Any) ->
 
 
 def see_place(character: Character) -> ToolResult:
-    """Return what the character sees of its place."""
     situation = character.at_ai_situation(look_around(character))
     return ToolResult(DONE, describe_place(situation), authors=known(situation.authors))
 

@@ -69,7 +69,6 @@ class Knowledge:
         yield pause(self._put)  # the conversation may have to be read as well
 
     def pins(self, audience: Audience | None) -> list[KnownLine]:
-        """Return the pins."""
         return [
             KnownLine(pin["content"], pin["audience"] is not None, of_record(pin), pin["id"])
             for pin in self._who.character.journal.pinned(audience)

@@ -128,7 +128,6 @@ class Summariser:
         trace: PromptTrace,
         terms: SummaryTerms,
     ) -> LLMRequest:
-        """Return the request for a summary of some material."""
         name, room = self._who.name, text_room(terms.room)
         scene = Scene(
             name, self._who.persona, (), task=TASK_SUMMARY, material=material, room_tokens=room

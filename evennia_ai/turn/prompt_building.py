@@ -280,7 +280,6 @@ class PromptBuilder:
         return situation
 
     def _count(self, message: WireMessage) -> int:
-        """Return the tokens of a wire message."""
         return count_message(message, count_text=self._settings.count_text)
 
     def _size(self, messages: Sequence[WireMessage], asking: Asking) -> int:

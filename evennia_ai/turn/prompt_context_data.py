@@ -75,7 +75,6 @@ class ContextItems:
 
     @property
     def recalled(self) -> list[KnownLine]:
-        """Return the recalled lines."""
         return [line for label, line in self.passing if label == REMEMBERED]
 
 
@@ -200,7 +199,6 @@ class Briefing:
     def authors_of(
         self, events: Iterable[InboxEvent], shown: Iterable[Message], situation: Situation
     ) -> Authors:
-        """Return the authors of a prompt."""
         heard = (event.heard.written_by for event in events)
         shown = list(shown)
         said = [message for message in shown if not is_scene(message)]

@@ -306,7 +306,6 @@ class Prepared:
 
 
 def by_name(specs: Iterable[ToolSpec]) -> dict[str, ToolSpec]:
-    """Return tools by their names."""
     return {spec.name: spec for spec in specs}
 
 

@@ -82,7 +82,6 @@ def memory_query(lines: Sequence[str], name: str = "") -> str:
 
 
 def query_of(line: str, name: str = "") -> str:
-    """Return the search query for one line."""
     speaker, words, _nature = heard(line, "")
     asked = undressed(words.strip('" '), name)
     return f"{speaker} {asked}".strip() if FIRST_PERSON.search(asked) else asked
@@ -359,7 +358,6 @@ def joined(groups: Iterable[Sequence[Record]]) -> list[list[Record]]:
 
 @lru_cache(maxsize=TEXTS_KNOWN)
 def tokens_of(line: str) -> int:
-    """Return the tokens of a line of a prompt."""
     return estimate_tokens(line)
 
 

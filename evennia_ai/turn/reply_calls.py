@@ -192,5 +192,4 @@ class ReplyCalls:
 
 
 def unlogged(result: ToolResult) -> Sequence[Message]:
-    """Return no messages."""
     return ()

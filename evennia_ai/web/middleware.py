@@ -69,7 +69,6 @@ class PageMiddleware:
         return response
 
     def change(self, page: bytes, request: Any) -> bytes:
-        """Return the page to send."""
         raise NotImplementedError
 
 

@@ -135,7 +135,6 @@ class LogView(viewsets.GenericViewSet):
         return self.get_paginated_response(self.shown(page))
 
     def retrieve(self, request: Any, pk: str) -> Any:
-        """Return one row."""
         return Response(self.shown([self.get_object()])[0])
 
     def finalize_response(self, request: Any, *args: Any, **kwargs: Any) -> Any:

@@ -80,6 +80,7 @@ def test_a_promised_function_takes_the_promised_arguments(path):
     optional = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
     for one in given[len(promised) :]:
         assert one.default is not inspect.Parameter.empty or one.kind in optional
+    assert found(path).__doc__
 
 
 @pytest.mark.parametrize("path", NAMES)

@@ -20,7 +20,6 @@ class Command(BaseCommand):
     requires_system_checks: ClassVar[list[str]] = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the file and the options."""
         add = parser.add_argument
         add("file", help="the scene file")
         add("--profile", default="", help="the model profile, instead of the file's")

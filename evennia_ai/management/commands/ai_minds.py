@@ -46,7 +46,6 @@ class Command(BaseCommand):
         match.add_argument("new", help="a number such as #12")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do one of the parts."""
         if evennia.DefaultScript is None:
             evennia._init()
         minds = import_module("evennia_ai.management.mind_files")

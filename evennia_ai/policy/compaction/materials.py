@@ -40,7 +40,6 @@ class Consulted:
 
 
 def entry_ref(id: str) -> str:
-    """Return the reference of a journal entry."""
     return f"{ENTRY}:{id}"
 
 
@@ -218,7 +217,6 @@ def entry_fields(
 
 
 def is_version(link: str) -> bool:
-    """Return True for a link to a compaction."""
     return link[:1] == "c" and link[1:].isdecimal()
 
 

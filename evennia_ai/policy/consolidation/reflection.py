@@ -87,7 +87,6 @@ def unreflected(entries: Iterable[Record], since: str = "") -> dict[str, list[Re
 
 
 def key_of(entry: Record) -> str:
-    """Return the key of an entry's audience."""
     confidants = entry["audience"]
     return part_key(None if confidants is None else frozenset(confidants))
 
@@ -145,7 +144,6 @@ def spelling(id_: str) -> str:
 
 
 def read_insight(line: str, known: Mapping[str, str]) -> Insight | None:
-    """Return the insight on one line, None if there is none."""
     said = read_line_object(line)
     because = said.get("because")
     if not isinstance(said.get("insight"), str) or not isinstance(because, list):

@@ -66,7 +66,6 @@ def part_key(audience: Audience | None) -> str:
 
 
 def part_audience(key: str) -> Audience | None:
-    """Return the audience of a part, None for the public one."""
     return None if key == PUBLIC else frozenset(filter(None, key.split(",")))
 
 
@@ -95,7 +94,6 @@ def make_marker(record: CompactionRecord) -> Message:
 
 
 def is_marker(message: Message) -> bool:
-    """Return True for the marker of a compaction."""
     return message["metadata"].get("type") == MARKER
 
 

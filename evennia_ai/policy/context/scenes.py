@@ -40,7 +40,6 @@ MINUTES = 15  # to which the time is told
 
 
 def situation_rows(situation: Situation, time: str) -> list[Row]:
-    """Return what the character perceives as rows."""
     rows = [
         ("Place", situation.place),
         ("You see", situation.description),
@@ -157,7 +156,6 @@ def in_order(messages: Iterable[Message]) -> list[Message]:
 
 
 def place_of(message: Message) -> float:
-    """Return the place of a message in a prompt."""
     meta: Mapping[str, object] = message["metadata"]
     if is_scene(message):
         return message["metadata"]["after"] + 0.5

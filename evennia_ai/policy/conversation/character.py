@@ -79,7 +79,6 @@ def stored_fields(persona: Persona) -> dict[str, object]:
 
 
 def render_persona(persona: Persona) -> str:
-    """Return the persona as it stands in a prompt."""
     parts = [persona.text.strip() or "You have no past yet."]
     for name, heading in HEADINGS.items():
         value = getattr(persona, name)
@@ -270,5 +269,4 @@ def reasons_of(line: str, fits: Mapping[LoreEntry, Fit]) -> dict[LoreEntry, str]
 
 @lru_cache(maxsize=4_096)
 def words_in(title: str, language: str) -> frozenset[str]:
-    """Return the content words of a title."""
     return frozenset(find_words(title, (), language))

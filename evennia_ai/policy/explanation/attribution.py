@@ -253,7 +253,6 @@ class Part:
 
     @property
     def text(self) -> str:
-        """Return the part as one text."""
         return "\n".join(line.text for line in self.lines)
 
 
@@ -297,7 +296,6 @@ def parts_apart(kept: KeptCall, marker: Message | None, talk: Sequence[Message])
 
 
 def filled(lines: Iterable[Line]) -> tuple[Line, ...]:
-    """Return the lines that have a text."""
     return tuple(line for line in lines if line.text.strip())
 
 

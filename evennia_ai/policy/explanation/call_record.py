@@ -189,12 +189,10 @@ def dumped(value: object) -> str:
 
 
 def digest_of(text: str) -> str:
-    """Return the digest of a text."""
     return sha256(text.encode()).hexdigest()[:DIGEST_CHARS]
 
 
 def request_digest(messages: Sequence[WireMessage], sent: Sent) -> str:
-    """Return the digest of everything a model is sent."""
     return digest_of(dumped([messages, sent.tools, sent.schema]))
 
 
@@ -237,7 +235,6 @@ def dictionary(shared: Iterable[str]) -> bytes:
 
 
 def shared_digests(packed: bytes) -> list[str]:
-    """Return the digests of the shared texts of a record."""
     return packed.partition(b"\n")[0].decode().split(",")
 
 
@@ -303,7 +300,6 @@ def as_shown(messages: Sequence[Message], trace: PromptTrace) -> list[Message]:
 
 
 def user(content: str) -> WireMessage:
-    """Return a user message."""
     return {"role": "user", "content": content}
 
 

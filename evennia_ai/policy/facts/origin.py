@@ -48,7 +48,6 @@ class Origin:
 
 
 def shown_line(message: Message) -> ShownLine:
-    """Return a heard message as a shown line."""
     meta = message["metadata"]
     return ShownLine(
         frozenset(normal_words(message["content"])),
@@ -104,7 +103,6 @@ class SpokenWords:
         self._weights: dict[str, int] = {}
 
     def add(self, text: str) -> None:
-        """Learn a text of theirs."""
         words = words_in(text)
         self._runs.update(runs_of(words))
         for stem in stems_of(words):  # a number of several digits proves enough by itself

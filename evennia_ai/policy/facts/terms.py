@@ -106,7 +106,6 @@ def without_cues(sentence: str, kinds: frozenset[str]) -> str:
 
 
 def is_question(sentence: str) -> bool:
-    """Return True for a question."""
     end = sentence.rstrip(" \"”'»)")
     return end.endswith(("?", "？", "؟")) or bool(ASKING.match(end))
 
@@ -199,7 +198,6 @@ class Source:
 
 
 def spoken(message: Message, own_name: str) -> list[tuple[Source, str]]:
-    """Return the texts in a message with their sources."""
     meta, content = message["metadata"], message["content"]
     seq, audience = int(meta.get("seq") or 0), audience_of(message)
     match message["role"]:

@@ -102,7 +102,6 @@ NOTHING_KNOWN = EndpointFacts()
 
 
 def after_reply(facts: EndpointFacts, reply: LLMReply, took_s: float) -> EndpointFacts:
-    """Return the facts after a good reply."""
     return replace(
         facts,
         speed=smooth_speed(facts.speed, measure_speed(reply, took_s)),
@@ -137,7 +136,6 @@ FACTS = TypeAdapter(EndpointFacts)
 
 
 def stored_facts(facts: EndpointFacts) -> dict[str, object]:
-    """Return facts as plain data."""
     found: dict[str, object] = FACTS.dump_python(facts, exclude={"answered", "first_s"})
     return found
 

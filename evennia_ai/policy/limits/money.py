@@ -195,7 +195,6 @@ class Ledger:
         return None
 
     def reserve(self, accounts: Collection[Account], amount: int) -> Reservation:
-        """Reserve an amount for a call."""
         for account in accounts:
             add(self.reserved, account, share_of(amount, account, accounts))
         return Reservation(accounts, amount, self.day)

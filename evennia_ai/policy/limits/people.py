@@ -108,7 +108,6 @@ def is_flood(crowd: Crowd, now: float, limits: PersonLimits) -> bool:
 
 
 def since(times: Iterable[float], start: float) -> tuple[float, ...]:
-    """Return the times after a moment."""
     return tuple(time for time in times if time > start)
 
 

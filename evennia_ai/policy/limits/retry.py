@@ -162,7 +162,6 @@ def after_failure(
     limits: BreakerLimits,
     starting: bool = False,
 ) -> Breaker:
-    """Return the breaker after the endpoint failed."""
     # A lasting error (wrong key, exhausted quota) opens it at once; long retry times are capped.
     # While a local endpoint is ``starting`` (it has not answered yet), an overdue call counts less:
     # the server may be loading the model, or reading its first prompt.

@@ -129,7 +129,6 @@ def read_clock(text: object) -> int | None:
 
 
 def holds(part: Planned | Record, minute: int) -> bool:
-    """Return True if a part of the day includes this minute."""
     return Schedule(part["begin"], part["end"]).holds(minute)
 
 
@@ -147,5 +146,4 @@ def block_line(block: Record, place: str) -> KnownLine:
 
 
 def clock(minute: int) -> str:
-    """Return a minute of the day as a clock shows it."""
     return f"{minute // 60:02d}:{minute % 60:02d}"

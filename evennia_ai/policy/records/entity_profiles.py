@@ -160,7 +160,6 @@ def apply_attribute(known: Sequence[Record], new: Record) -> dict[str, Record]:
 
 
 def moment(time: str) -> datetime:
-    """Return a stored time as a datetime, to compare."""
     return datetime.fromisoformat(time)
 
 
@@ -172,7 +171,6 @@ def current_values(records: Iterable[Record]) -> list[Record]:
 
 
 def new_relationship(id: str, entity: str) -> Record:
-    """Return the relationship with a stranger."""
     return make_record(Relationship, {"id": id, "entity": entity, "source_type": "observation"})
 
 

@@ -153,7 +153,6 @@ def is_builders(record: Record) -> bool:
 
 
 def words_in(record: Record) -> str:
-    """Return all texts of a record as one."""
     found: list[str] = []
     for name, value in record.items():
         texts = value if isinstance(value, list) else [value] if name not in FIXED else []

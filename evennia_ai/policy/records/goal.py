@@ -100,7 +100,6 @@ def is_step(goal: Record, known: Mapping[str, Record]) -> bool:
 
 
 def steps_of(goal_id: str, goals: Iterable[Record]) -> list[Record]:
-    """Return the steps of a goal, as ordered."""
     return [goal for goal in goals if goal["parent"] == goal_id != goal["id"]]
 
 
@@ -222,7 +221,6 @@ def goal_lines(goals: Sequence[Record], room_tokens: int, count_text: CountText)
 
 
 def goal_line(branch: Branch) -> str:
-    """Return a goal as one line of a prompt."""
     goal = branch.goal
     why = f" ({goal['why']})" if goal["why"] else ""
     progress = f", {branch.progress:.0%} done" if branch.progress else ""

@@ -36,7 +36,6 @@ SHOWN_OBSERVATIONS = 20
 
 
 def may_read(reader: Reader, record: Record) -> bool:
-    """Return True if a reader may read a record."""
     return reader.may(memory_kind(not is_known_to(record, None)))
 
 
@@ -131,7 +130,6 @@ def profile_lines(records: Sequence[Record], names: Names, at: datetime) -> list
 
 
 def relationship_line(record: Record, at: datetime) -> str:
-    """Return a relationship as one line."""
     times = "once" if record["contacts"] == 1 else f"{record['contacts']} times"
     last = f", last on {record['last_contact'][:DAY_CHARS]}" if record["last_contact"] else ""
     return (

@@ -70,7 +70,6 @@ def tells_deed(text: str) -> bool:
 
 
 def is_adverb(word: str) -> bool:
-    """Return True for an English adverb."""
     return word in ADVERBS or word.endswith("ly")
 
 
@@ -222,7 +221,6 @@ def turned(
 
 
 def clauses(text: str) -> list[Clause]:
-    """Return the clauses of a text."""
     found, start = [], 0
     ends = [*(mark.span() for mark in CLAUSE_END.finditer(text)), (len(text), len(text))]
     for end, following in ends:

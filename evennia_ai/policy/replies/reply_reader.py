@@ -160,7 +160,6 @@ class ArrivingCall:
         return self._is_whole
 
     def add(self, name: str, arguments: str) -> None:
-        """Add a part."""
         self._name, self._is_whole = name or self._name, None
         self._parts.append(arguments)
         self._unread += arguments
@@ -171,7 +170,6 @@ class ArrivingCall:
         return self.speech.add(self._object.feed(unread) if self._name == SAY else "")
 
     def end(self, is_cut_off: bool = False) -> Calls:
-        """Return the call, or what is left of its words."""
         calls = self.words()
         if self.speech.begun:
             return calls + self.speech.end(is_cut_off or not self._object.done)
@@ -211,7 +209,6 @@ READERS: dict[str, Callable[[Asked], ReplyReader]] = {SCHEMA: SchemaReader, TEXT
 
 
 def reply_reader(form: str, asked: Asked) -> ReplyReader:
-    """Return the reader of a reply in a request form."""
     return READERS.get(form, NativeReader)(asked)
 
 
@@ -244,7 +241,6 @@ def parameters(asked: Asked) -> dict[str, dict[str, object]]:
 
 
 def numbered(calls: Iterable[Call]) -> list[ToolCallRequest]:
-    """Return calls with ids."""
     return [
         ToolCallRequest(f"act{number}", name, arguments)
         for number, (name, arguments) in enumerate(calls)

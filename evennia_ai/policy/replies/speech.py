@@ -128,7 +128,6 @@ class Speech:
 
 
 def spoken(words: str, call_id: str = SPEECH_ID, name: str = SAY, **more: str) -> ToolCallRequest:
-    """Return the call that speaks words."""
     arguments = json.dumps({WORDS: words, **more}, ensure_ascii=False)
     return ToolCallRequest(call_id, name, arguments)
 

@@ -312,5 +312,4 @@ def is_text(schema: Mapping[str, Any]) -> bool:
 
 
 def as_json(fields: dict[str, Any]) -> str:
-    """Return arguments as JSON text."""
     return json.dumps(fields, ensure_ascii=False)

@@ -68,7 +68,6 @@ class RequestForm:
 
 
 def tool_name(schema: Schema) -> str:
-    """Return a tool's name."""
     return str(schema["function"]["name"])
 
 

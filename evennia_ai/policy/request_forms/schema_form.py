@@ -119,7 +119,6 @@ class SchemaForm(RequestForm):
         return describe_own(tool) if own_tools([tool]) else ""
 
     def question(self, name: str, addressee: str) -> str:
-        """Return the question that asks for one object."""
         if addressee:
             return f"What do you, {name}, do and say to {addressee}?"
         return f"What do you, {name}, do and say?"
@@ -138,7 +137,6 @@ class SchemaForm(RequestForm):
 
 
 def text(chars: int) -> Schema:
-    """Return the schema of a text."""
     return {"type": "string", "maxLength": chars}
 
 
@@ -154,7 +152,6 @@ def object_schema(properties: Schema) -> Schema:
 
 
 def own_tools(tools: Sequence[Schema]) -> list[Schema]:
-    """Return a game's own tools."""
     return [tool for tool in tools if tool_name(tool) not in BUILT_IN]
 
 
@@ -234,12 +231,10 @@ def is_among(name: str, names: Sequence[str]) -> bool:
 
 
 def target_of(answer: Mapping[str, Any]) -> str:
-    """Return the target of an answer's act."""
     return str(answer.get("target") or "").strip()
 
 
 def named(name: str, /, **arguments: str) -> Call:
-    """Return a call."""
     return name, json.dumps(arguments, ensure_ascii=False)
 
 

@@ -59,7 +59,6 @@ class Act:
 
     @property
     def name(self) -> str:
-        """Return the tool's name."""
         return str(self.call["function"]["name"])
 
     @cached_property
@@ -77,7 +76,6 @@ Item = WireMessage | Act  # a message is one of text alone
 
 
 def words(role: str, text: str) -> WireMessage:
-    """Return a text message."""
     return {"role": role, "content": text}
 
 
@@ -111,7 +109,6 @@ def arrange(messages: Sequence[WireMessage], style: WireStyle = WireStyle()) -> 
 
 
 def is_words(item: Item, role: str) -> bool:
-    """Return True for a text message of a role."""
     return not isinstance(item, Act) and item["role"] == role
 
 

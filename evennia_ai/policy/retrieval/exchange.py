@@ -102,7 +102,6 @@ def ends_with_question(words: str) -> bool:
 
 
 def signs_of(words: str) -> int:
-    """Return the signs of a line."""
     ends_asking = ends_with_question(words)
     return (
         ENDS_ASKING * ends_asking
@@ -181,7 +180,6 @@ def _run(lines: Sequence[Said], place: int, others: Iterable[int]) -> list[int]:
 
 
 def _is_all_short(lines: Iterable[Said]) -> bool:
-    """Return True if these lines are interjections."""
     return all(line.signs & SHORT and not line.signs & ENDS_ASKING for line in lines)
 
 

@@ -177,7 +177,6 @@ def name_words(name: str) -> list[str]:
 
 
 def without_words(text: str, words: Collection[str]) -> str:
-    """Return a text without these words."""
     if not words:
         return text
     kept = [part for part in text.split() if not (set(name_words(part)) & set(words))]

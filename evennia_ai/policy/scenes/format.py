@@ -64,7 +64,6 @@ def mentions(wanted: str, text: str) -> bool:
 
 
 def mentioned(alternatives: Iterable[str], text: str) -> Sequence[str]:
-    """Return those of some alternatives that a text mentions."""
     return [wanted for wanted in alternatives if mentions(wanted, text)]
 
 
@@ -184,12 +183,10 @@ class Line(Part):
 
     @property
     def kind(self) -> str:
-        """Return the kind of event that it is."""
         return next(kind for name, kind in MANNERS.items() if getattr(self, name))
 
     @property
     def text(self) -> str:
-        """Return the words."""
         return self.says or self.whispers or self.emotes
 
 

@@ -81,7 +81,6 @@ class Verdict:
 
 
 def judge_answer(expected: Expected, answer: Answer, around: Surroundings) -> list[Verdict]:
-    """Return a verdict for each check of a step."""
     found = [_answered(expected.answered, answer)]
     if expected.answered and not answer.problem:
         found += _persona_verdicts(expected.in_persona, answer, around)

@@ -211,7 +211,6 @@ class Evicted:
 
     @property
     def messages(self) -> list[Message]:
-        """Return all of them."""
         return [*self.older, *self.begun]
 
 

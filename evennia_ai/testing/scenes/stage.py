@@ -131,7 +131,6 @@ class SceneToolbox(ToolRegistry):
         )
 
     def _person(self, name: str) -> Audience:
-        """Return the person of a name or of its beginning."""
         wanted = name.strip().lower()
         found = (
             ref for who, ref in self._people.items() if wanted and who.lower().startswith(wanted)
@@ -201,7 +200,6 @@ class Stage:
         return own_messages(f"earlier{id(line)}", line.kind, line.text, **about)
 
     def heard(self, line: Line, addressed: bool = True) -> Heard:
-        """Return a line as the character hears it."""
         ref, private = self.people[line.who], line.kind == WHISPER
         audience = frozenset({ref}) if private else frozenset(self.people.values())
         return Heard(line.kind, ref, line.who, line.text, audience, private, addressed)

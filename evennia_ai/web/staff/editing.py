@@ -239,7 +239,6 @@ def shown_value(value: object, unit: str) -> str:
 
 
 def change_persona(script: Any, author: str, persona: Row) -> tuple[str, str]:
-    """Store a persona."""
     if shared := shared_name(read_attribute(script.character, "ai_persona")):
         raise ConfigError(f"The character shares the persona @{shared}. Use aisetup/persona.")
     setup.write_persona(script.character, persona, author, keep_authors=True)

@@ -168,7 +168,6 @@ class Scenes(Timeline):
         return super().get_queryset().exclude(mark="")
 
     def render_to_response(self, found: Row, **_options: Any) -> HttpResponse:
-        """Return the file."""
         scenes = filter(None, (scene_of(turn, self.who["name"]) for turn in found["turns"]))
         file = as_yaml({"scenes": list(scenes)})
         name = f"attachment; filename=scenes_{self.who['id']}.yaml"
