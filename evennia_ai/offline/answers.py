@@ -12,7 +12,7 @@ from functools import partial
 
 from evennia_ai.offline.languages import Asked, exit_parts, match_name
 from evennia_ai.offline.passages import Passage, split_lore
-from evennia_ai.offline.view import SURE, View
+from evennia_ai.offline.view import KNOWN, SURE, View
 from evennia_ai.offline.words import is_description, rotated
 from evennia_ai.policy.retrieval.words import without_words
 from evennia_ai.policy.texts import plain_words
@@ -94,7 +94,7 @@ def _denied(view: View, text: str) -> str:
 def _to_question(view: View, text: str) -> str:
     """Return what was told about a question, else what is known, else that it is not known."""
     language = view.language
-    found = _about_people(view, text) or view.known(text)
+    found = _about_people(view, text) or view.best(view.find(text, _of_itself(view, text)))
     if not found and language.finds("asks_place", text):
         found = _at_hand(view, text)
     who = language.finds("asks_who", text)
@@ -108,6 +108,19 @@ def _to_question(view: View, text: str) -> str:
         return view.phrase("told_nothing")
     key = "unknown_self" if language.finds("about_you", text) else "unknown"
     return f"{view.phrase(key)} {view.offer()}".strip()
+
+
+def _of_itself(view: View, text: str) -> list[Passage]:
+    """Return what may answer: for a question about the character no lore about others."""
+    known, finds = view.of(KNOWN), view.language.finds
+    if not finds("about_you", text) or view.language is not view.character.language:
+        return known if view.language is view.character.language else []
+    asked = set(view.language.content(text))
+    titled = [
+        one for one in known if one.title and asked.issuperset(view.language.content(one.title))
+    ]
+    own = [one for one in known if one.source != "lore" or finds("mine", one.text)]
+    return [*titled, *own]
 
 
 def _to_statement(view: View, text: str) -> str:
@@ -186,8 +199,8 @@ def _about_people(view: View, text: str, floor: float = ASKED) -> str:
 def _fact(view: View, text: str, topic: str, key: str) -> str:
     """Return what the speaker told of a kind of fact, such as their home."""
     own = _of_speaker(view, view.speaker)
-    telling = [told for told in reversed(own) if key in told.facts]
-    found = [one for one in _matching(view, text, telling) if one.facts] or telling
+    telling = [told for told in own if key in told.facts]
+    found = [one for one in _matching(view, text, telling) if one.facts] or telling[::-1]
     return _quoted(view, found or _matching(view, text, own)) or view.phrase("told_nothing")
 
 

@@ -210,9 +210,9 @@ class View:
         found = search(sought, listed, self.language, floor)
         if intent:
             return self._of_intent(text, found, sought, intent)
-        return found or (
-            search(replace(sought, holds=()), listed, self.language, SURE) if sought.holds else []
-        )
+        if not found and sought.holds and len(sought.stems) > 1:
+            return search(replace(sought, holds=()), listed, self.language, SURE)
+        return found
 
     def _sought(self, text: str, intent: Intent | None, without: str, told: bool) -> Sought:
         """Return what an answer to a line should hold."""
@@ -273,8 +273,13 @@ class View:
         """Return the lines before, if the text points back at them: "and how does it work?"."""
         if not self.language.finds("pronouns", text):
             return ""
-        own = [t for t in self.transcript.talk if t.strip() and t.strip() not in text]
-        return " ".join(own[-CONTEXT_LINES:])
+        lines = [t.strip() for t in self.transcript.talk if t.strip() and t.strip() not in text]
+        own = set(self.transcript.own)  # of its own lines those count that tell something
+        return " ".join(
+            line
+            for line in lines[-CONTEXT_LINES:]
+            if line not in own or any(one.text in line for one in self.passages)
+        )
 
     def _held_by_kind(self, text: str) -> tuple[list[re.Pattern[str]], str]:
         """Return what an answer to this kind of question holds, and the words that ask for it."""
