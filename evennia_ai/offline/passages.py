@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from evennia_ai.offline.character import Character
 from evennia_ai.offline.languages import Language, language_of
 from evennia_ai.offline.transcript import Said, Transcript
-from evennia_ai.offline.words import sentences
+from evennia_ai.offline.words import an, capitals, sentences
 from evennia_ai.policy.retrieval.exchange import CONTINUATION, CORRECTION
 from evennia_ai.policy.texts import plain_words
 from evennia_ai.ports import Scene
@@ -51,6 +51,9 @@ def read_known(scene: Scene, character: Character, transcript: Transcript) -> It
         yield from (Passage(text, source) for text in texts)
     for entry in scene.lore:
         yield from _lore(entry, character.language)
+    goods = (act.goods for act in transcript.acts if act.name == "prices")
+    for name, price in (item for shown in goods for item in shown.items()):
+        yield Passage(f"{capitals(an(name))} costs {price}.", "self")
     here = scene.situation
     for part in (*sentences(here.description), *(f"{note.rstrip('.')}." for note in here.notes)):
         yield Passage(part, "seen")

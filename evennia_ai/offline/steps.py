@@ -24,7 +24,7 @@ ONE_CALL = {
 }  # fmt: skip
 NO_FAILURE = frozenset({"look", "unfollow"})
 SEEN_LABELS = re.compile(r"(People|Things|Exits): ([^.]*+)(?:\.|\Z)")
-Calls = tuple[tuple[str, dict[str, str]], ...]
+Calls = tuple[tuple[str, Mapping[str, object]], ...]
 
 
 @dataclass(frozen=True)
@@ -118,11 +118,32 @@ def _hand_over(
     if gave or (carried and "give" not in tools):
         given = bool(gave) and not gave[-1].failed
         return Step(end="give_done" if given else "give_not", slots=slots)
+    priced = carried and _sale(carried, acts, tools, slots)
+    if priced:
+        return priced
     if carried:
         return Step((("give", {"item": carried, "to": requested.to}),))
     if lying and "get" in tools and not got:
         return Step((("get", {"item": lying}),))
     return Step(end="get_not" if got else "have_not", slots=slots)
+
+
+def _sale(
+    item: str, acts: Sequence[Act], tools: frozenset[str], slots: Mapping[str, str]
+) -> Step | None:
+    """Return the asking for the price of a thing, or its sale; None if it has no price."""
+    if not {"prices", "sell"} <= tools:
+        return None
+    if not done(acts, "prices"):
+        return Step((("prices", {}),))
+    price = done(acts, "prices")[-1].goods.get(item, "")
+    coins = re.search(r"\d+", price)
+    if not coins:
+        return None
+    if not done(acts, "sell"):
+        return Step((("sell", {"item": item, "price": int(coins[0])}),))
+    end = "sell_asked" if " is asked " in done(acts, "sell")[-1].result else "sell_not"
+    return Step(end=end, slots={**slots, "price": price})
 
 
 def words_for_step(view: View, requested: RequestedAction, step: Step) -> str:

@@ -70,6 +70,12 @@ class Act:
         return str(self.arguments.get("item", ""))
 
     @property
+    def goods(self) -> dict[str, str]:
+        """Return the prices, in words, by the names of things, in a result of `prices`."""
+        rows = (row.partition(": ") for row in self.result.split("; "))
+        return {name: price for name, colon, price in rows if colon}
+
+    @property
     def describes(self) -> bool:
         """Return True if the result reads like "Name: description"."""
         return bool(DESCRIBED.match(self.result)) and not reads_like("machinery", self.result)

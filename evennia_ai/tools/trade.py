@@ -77,6 +77,14 @@ def keeps_shop(context: ToolContext) -> bool:
     )
 
 
+def is_for_sale(context: ToolContext, item: Any) -> bool:
+    """Return True if a thing has a price and the talk has offered the tool `sell`."""
+    offer = context.assistant.offered.offer if context.assistant else None
+    if offer is None or sell.name not in (*offer.names, *offer.late):
+        return False
+    return trade_of(context.character).price(context.character, item, None) is not None
+
+
 class PriceArguments(BaseModel):
     """A thing that a customer would sell."""
 

@@ -158,8 +158,12 @@ def put(context: ToolContext, arguments: PutArguments) -> str:
 @tool("give", category=ONCE, needed=has_things)
 def give(context: ToolContext, arguments: GiveArguments) -> str:
     """Give a thing you carry to a person here."""
+    from evennia_ai.tools.trade import is_for_sale
+
     character = context.character
     item = carried(character, arguments.item)
+    if is_for_sale(context, item):
+        raise NothingDone("That has a price: use `sell`.")
     receiver = find_named(arguments.to, around(character), character)
     if receiver is None:
         raise NothingDone(f"There is nobody called {asked_for(arguments.to)} here.")
