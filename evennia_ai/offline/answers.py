@@ -41,13 +41,13 @@ def answer(view: View, text: str) -> str:
     if said:
         return said
     if intent.say:
-        instead, foreign = "", view.language is not view.character.language
-        if intent.tells and intent.label:  # what a bed costs instead of a boat, else other topics
-            instead = view.known(asked.rest, intent.sources, replace(intent, exact=False))
-            if instead and foreign:  # it may be what was asked for: the words cannot tell
-                return instead
-            instead = instead or view.offer()
-        return f"{view.phrase(intent.key, topic=asked.topic)} {instead}".strip()
+        if not (intent.tells and intent.label):
+            return view.phrase(intent.key, topic=asked.topic)
+        # What a bed costs instead of a boat; in another language it may be what was asked for.
+        instead = view.known(asked.rest, intent.sources, replace(intent, exact=False))
+        if not instead:
+            return view.with_offer(intent.key, topic=asked.topic)
+        return instead if view.is_foreign else f"{view.phrase(intent.key)} {instead}"
     if view.language.asks(text) or view.language.finds("follow_up", text):
         return _to_question(view, text)
     return _to_statement(view, text)
@@ -57,15 +57,12 @@ def _with_name(view: View, text: str) -> str:
     """Return a question with the name of the person that its "she" or "him" stands for: the last
     one that the speaker or the character named, if the character knows that one."""
     pronoun = view.language.pattern("patterns", "third_person")
-    if not (pronoun.search(text) and view.language.asks(text)) or match_name(
-        text, view.known_people
-    ):
+    people = view.known_people
+    if not (pronoun.search(text) and view.language.asks(text)) or match_name(text, people):
         return text
-    for line in (*_before(view)[:1], *view.transcript.own[-1:]):
-        named = match_name(line, view.known_people)
-        if named:
-            return pronoun.sub(named, text, count=1)
-    return text
+    lines = (*_before(view)[:1], *view.transcript.own[-1:])
+    named = next(filter(None, (match_name(line, people) for line in lines)), "")
+    return pronoun.sub(named, text, count=1) if named else text
 
 
 def _before(view: View) -> list[str]:
@@ -106,21 +103,23 @@ def _to_question(view: View, text: str) -> str:
     mine = language.finds("mine", text) and not language.finds("permission", text)
     if mine and language.finds("remember", text):
         return view.phrase("told_nothing")
-    key = "unknown_self" if language.finds("about_you", text) else "unknown"
-    return f"{view.phrase(key)} {view.offer()}".strip()
+    return view.with_offer("unknown_self" if language.finds("about_you", text) else "unknown")
 
 
 def _of_itself(view: View, text: str) -> list[Passage]:
     """Return what may answer: for a question about the character no lore about others."""
-    known, finds = view.of(KNOWN), view.language.finds
-    if not finds("about_you", text) or view.language is not view.character.language:
-        return known if view.language is view.character.language else []
-    asked = set(view.language.content(text))
-    titled = [
-        one for one in known if one.title and asked.issuperset(view.language.content(one.title))
+    known, finds = [] if view.is_foreign else view.of(KNOWN), view.language.finds
+    if not finds("about_you", text):
+        return known
+    content = view.language.content
+    asked = set(content(text))
+    return [
+        one
+        for one in known
+        if one.source != "lore"
+        or finds("mine", one.text)
+        or (one.title and asked.issuperset(content(one.title)))
     ]
-    own = [one for one in known if one.source != "lore" or finds("mine", one.text)]
-    return [*titled, *own]
 
 
 def _to_statement(view: View, text: str) -> str:
@@ -133,11 +132,8 @@ def _to_statement(view: View, text: str) -> str:
             return view.phrase(phrase, value=facts[key])
     if facts:
         return view.phrase("noted")
-    found = (
-        view.find(text, view.of(("self", "never", "lore", "want")), SURE)
-        if len(view.language.content(text)) > 1
-        else []
-    )
+    known = view.of(("self", "never", "lore", "want"))
+    found = len(view.language.content(text)) > 1 and view.find(text, known, SURE)
     if found and not view.repeats(found[0][1].text):
         return view.spoken(found[0][1])
     return view.phrase("remark")
@@ -272,8 +268,7 @@ def _owner(view: View, text: str, topic: str) -> str:
 
 
 def _new_here(view: View, text: str, topic: str) -> str:
-    """Return a welcome, with what the character could tell."""
-    return f"{view.phrase('new_here')} {view.offer()}".strip()
+    return view.with_offer("new_here")
 
 
 def _is_this(view: View, text: str, topic: str) -> str:
@@ -283,7 +278,7 @@ def _is_this(view: View, text: str, topic: str) -> str:
 
 def _said_by(view: View, text: str, topic: str) -> str:
     """Return what another said, or that it is not known: no lore answers that."""
-    return _about_people(view, text) or f"{view.phrase('unknown')} {view.offer()}".strip()
+    return _about_people(view, text) or view.with_offer("unknown")
 
 
 def _goal(view: View, text: str, topic: str) -> str:
@@ -327,7 +322,7 @@ def _where_is(view: View, text: str, topic: str, none: str = "not_here") -> str:
     found = _about_people(view, text) or _at_hand(view, topic) or view.known(text)
     if found or not 0 < len(plain_words(topic)) < FEW:
         return found
-    return f"{view.phrase(none, thing=topic, other=topic)} {view.offer()}".strip()
+    return view.with_offer(none, thing=topic, other=topic)
 
 
 def _at_hand(view: View, text: str) -> str:

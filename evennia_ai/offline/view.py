@@ -82,6 +82,11 @@ class View:
         return replace(self, speaker=line.speaker, who=who, private=line.private, language=language)
 
     @property
+    def is_foreign(self) -> bool:
+        """Return True if the answer's language is not that of persona and lore."""
+        return self.language is not self.character.language
+
+    @property
     def others(self) -> list[str]:
         """Return the names of those here besides the character and the speaker."""
         own = {"", self.name, self.speaker}
@@ -291,7 +296,7 @@ class View:
 
     def known(self, text: str, sources: Sequence[str] = KNOWN, intent: Intent | None = None) -> str:
         """Return the best passage about a line; "" if none."""
-        if self.language is not self.character.language and not intent:
+        if self.is_foreign and not intent:
             return ""  # words that look alike mean something else
         return self.best(self.find(text, self.of(sources), intent=intent))
 
@@ -319,9 +324,13 @@ class View:
             return replace(self, language=written).phrase("foreign", fact=text)
         return text
 
+    def with_offer(self, key: str, **slots: str) -> str:
+        """Return a phrase, and what the character could tell instead."""
+        return f"{self.phrase(key, **slots)} {self.offer()}".strip()
+
     def offer(self) -> str:
         """Return what the character could tell instead, "" if nothing or told before."""
-        if self.language is not self.character.language:
+        if self.is_foreign:
             return ""
         titles = [_mid_sentence(split_lore(entry)[0]) for entry in self.scene.lore]
         labels = [

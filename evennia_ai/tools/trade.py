@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from evennia.utils.utils import class_from_module
 from pydantic import BaseModel, Field
 
 from evennia_ai.errors import NothingDone
@@ -19,54 +18,13 @@ from evennia_ai.game.perception import (
     find_objects,
     name_in_act,
 )
-from evennia_ai.game.settings import game_setting
 from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import ToolContext
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.permission import only_speaker
+from evennia_ai.tools.prices import SELL, Trade, trade_of
 from evennia_ai.tools.world import carried, moved, show
-
-
-class Trade:
-    """What things cost, in whole coins. Override what your game does in another way.
-
-    ``money`` and ``value`` are the Attributes of a person's coins and of a thing's price. A price
-    of None means no. ``customer`` is None if several people speak to the keeper, or nobody does.
-    """
-
-    money, value = "coins", "price"
-
-    def price(self, keeper: Any, item: Any, customer: Any) -> int | None:
-        """Return what a thing of the keeper costs a customer."""
-        price: int | None = item.attributes.get(self.value)
-        return price
-
-    def offer(self, keeper: Any, item: Any, customer: Any) -> int | None:
-        """Return what the keeper pays for a thing of a customer: half of its price."""
-        price = self.price(keeper, item, customer)
-        return None if price is None else price // 2
-
-    def pay(self, payer: Any, receiver: Any, amount: int) -> None:
-        """Move money, in Attributes; raises NothingDone. Called in a transaction."""
-        left = payer.attributes.get(self.money, 0) - amount
-        if left < 0:
-            raise NothingDone(f"{payer.key} does not have {self.words(amount)}.")
-        payer.attributes.add(self.money, left)
-        receiver.attributes.add(self.money, receiver.attributes.get(self.money, 0) + amount)
-
-    def words(self, amount: int) -> str:
-        return f"{amount} coin{'s' * (amount != 1)}"
-
-
-def trade_of(keeper: Any) -> Trade:
-    """Return how a shopkeeper trades; raises NothingDone if the setting ``TRADE`` is wrong."""
-    try:
-        path = game_setting("TRADE", f"{__name__}.{Trade.__name__}")
-        trade: Trade = getattr(keeper, "ai_trade", None) or class_from_module(path)()
-    except (ImportError, TypeError) as error:
-        raise NothingDone(f"AI_ASSISTANT['TRADE'] is wrong: {error}") from error
-    return trade
 
 
 def keeps_shop(context: ToolContext) -> bool:
@@ -75,14 +33,6 @@ def keeps_shop(context: ToolContext) -> bool:
     return hasattr(keeper, "ai_trade") or any(
         trade_of(keeper).price(keeper, item, None) is not None for item in keeper.contents
     )
-
-
-def is_for_sale(context: ToolContext, item: Any) -> bool:
-    """Return True if a thing has a price and the talk has offered the tool `sell`."""
-    offer = context.assistant.offered.offer if context.assistant else None
-    if offer is None or sell.name not in (*offer.names, *offer.late):
-        return False
-    return trade_of(context.character).price(context.character, item, None) is not None
 
 
 class PriceArguments(BaseModel):
@@ -116,7 +66,7 @@ def prices(context: ToolContext, arguments: PriceArguments) -> str:
     return "; ".join(told) or "You have nothing to sell."
 
 
-@tool("sell", category=ONCE, answers_only=True, needed=keeps_shop)
+@tool(SELL, category=ONCE, answers_only=True, needed=keeps_shop)
 def sell(context: ToolContext, arguments: DealArguments) -> str:
     """Sell a thing of yours to the person who asks for it and pays its price."""
     keeper, customer = context.character, only_speaker(context)

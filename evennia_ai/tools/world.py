@@ -30,6 +30,7 @@ from evennia_ai.ports import Character, ToolContext, ToolResult
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.needs import has_containers, has_exits, has_things, is_open
 from evennia_ai.tools.permission import object_lets
+from evennia_ai.tools.prices import is_for_sale
 from evennia_ai.turn.tool_execution import DONE
 
 
@@ -158,8 +159,6 @@ def put(context: ToolContext, arguments: PutArguments) -> str:
 @tool("give", category=ONCE, needed=has_things)
 def give(context: ToolContext, arguments: GiveArguments) -> str:
     """Give a thing you carry to a person here."""
-    from evennia_ai.tools.trade import is_for_sale
-
     character = context.character
     item = carried(character, arguments.item)
     if is_for_sale(context, item):
