@@ -180,7 +180,6 @@ class Columns:
         return View(rows, lines, sessions, sizes, words or 1.0, mask)
 
     def speakers_named(self, words: frozenset[str]) -> set[int]:
-        """Return the speakers whose names contain one of these words."""
         return set().union(*(self._named.get(word, set()) for word in words))
 
     def is_name(self, word: str, view: View) -> bool:

@@ -158,7 +158,6 @@ def _add_neighbours(score: Floats, view: View, weights: Weights) -> Floats:
 
 
 def _session_gains(score: Floats, view: View, weights: Weights) -> Floats:
-    """Return what each memory in the view gains from the best one of its session."""
     best = np.maximum.reduceat(score, view.sessions) * np.float32(weights.session)
     return np.repeat(best, view.sizes)
 

@@ -90,7 +90,6 @@ class Vectors:
         self._rows = len(rows)
 
     def mean(self, rows: Rows) -> Floats:
-        """Return the mean vector of a sample of these rows."""
         return mean_of(*self._gathered(rows[:: step_in(len(rows))]))
 
     def full(self, rows: Rows, query: Floats | None, mean: Floats | None = None) -> Floats:

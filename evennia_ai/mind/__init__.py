@@ -249,7 +249,6 @@ class Mind:
         self.will = Will(settings, has.inbox, has.turns, has.company, clock, shared.now)
 
     def _make_sleep(self, has: Surroundings) -> None:
-        """Make the steps of a sleep pass."""
         who, settings, shared = has.who, has.settings, has.services
         clock, slices, world = shared.clock, shared.slices, shared.world
         background = Background(who, settings, self.calls, clock, slices)

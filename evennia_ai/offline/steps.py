@@ -147,7 +147,6 @@ def _sale(
 
 
 def words_for_step(view: View, requested: RequestedAction, step: Step) -> str:
-    """Return the words at the end of an action."""
     bare = view.language.pattern("patterns", "article").sub("", requested.item.strip())
     slots = {**step.slots, "thing": bare, "to": view.called(requested.to)}
     if view.language.code != ENGLISH:

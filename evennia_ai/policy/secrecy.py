@@ -51,7 +51,6 @@ ORDINARY = frozenset(
 
 
 def mask_key(text: str, key: str, least_chars: int = LEAST_KEY_CHARS) -> str:
-    """Return a text with each whole occurrence of a key masked."""
     # Nothing is masked inside a longer word, nor for a key of fewer than ``least_chars``
     # characters. A slash in the key may be escaped, as some servers write JSON.
     if len(key) < least_chars:

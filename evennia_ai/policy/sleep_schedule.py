@@ -164,7 +164,6 @@ def list_figures(figures: Mapping[str, Any]) -> str:
 
 
 def plain(name: str) -> str:
-    """Return a name of the code in plain words."""
     return name.replace("_", " ")
 
 

@@ -120,7 +120,6 @@ def lines_of(turn_id: int | None) -> list[Message]:
 
 
 def words_said(message: Message) -> str:
-    """Return the words and gestures of a message of the character."""
     return " ".join(filter(None, [message["content"], *words_of_calls(message)]))
 
 

@@ -166,7 +166,6 @@ class SharedEntryStore(WatchedRecords):
 
 
 def record_of(row: dict[str, Any]) -> Record:
-    """Return a row as a record with the fields that memories have."""
     copied = {name: row[name] for name in ("trust", "importance", "teller", "entry")}
     times = {"timestamp": row["learnt_at"], "available_from": row["available_from"]}
     return {

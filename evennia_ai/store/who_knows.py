@@ -88,7 +88,6 @@ class Place:
         return rows.filter(wanted)
 
     def empty(self, name: str) -> Any:
-        """Return what a column holds that is empty."""
         return self.model._meta.get_field(name).get_default()
 
 

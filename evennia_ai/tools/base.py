@@ -74,7 +74,6 @@ class Tool:
 
     @cached_property
     def spec(self) -> ToolSpec:
-        """Return the tool as it is described to a model."""
         parameters = brief_schema(self.arguments.model_json_schema())
         parameters.pop("description", None)  # of the model class; no model needs to read it
         function = {"name": self.name, "description": self.purpose, "parameters": parameters}

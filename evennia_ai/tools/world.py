@@ -201,7 +201,6 @@ def detail_of(character: Character, name: str) -> str:
 
 
 def names(objects: Iterable[Any], character: Character) -> str:
-    """Return the names of objects as a list in words."""
     return ", ".join(display_name(obj, character) for obj in objects)
 
 

@@ -72,6 +72,5 @@ class ContextMeter:
 
 
 def reserve(config: AssistantConfig) -> int:
-    """Return the tokens reserved for the reply."""
     kept = config.compact_reserve_tokens
     return config.max_reply_tokens if kept is None else kept

@@ -66,5 +66,4 @@ CONTEXT_GOAL_DECOMPOSE = PromptContext("goal_decompose", DECOMPOSE, frozenset(),
 
 
 def lore_text(entry: LoreEntry) -> str:
-    """Return a lore entry on one line."""
     return f"{entry.title}: {entry.text}" if entry.title else entry.text

@@ -40,7 +40,6 @@ def trace_talk(log: Conversation, said: Sequence[Message], own: Sequence[Message
 
 
 def shown_scene(scene: Message) -> ShownScene:
-    """Return a scene as a trace names it."""
     meta = scene["metadata"]
     origins = (Origin(label, line.source, line.score) for label, line in meta["rows"])
     told_in = () if meta.get("shortened") else meta.get("told_in", ())

@@ -227,7 +227,6 @@ def text_of(call: ToolCallRequest) -> str | None:
 
 
 def with_text(call: ToolCallRequest, text: str) -> ToolCallRequest:
-    """Return a call with other words."""
     arguments = {**(read_arguments(call) or {}), "text": text}
     return replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
 

@@ -172,7 +172,6 @@ class Acts:
 
 
 def speech_call(call_id: str, words: str) -> ToolCallRequest:
-    """Return the call that says words aloud."""
     return ToolCallRequest(call_id, SAY, json.dumps({"text": words}))
 
 

@@ -65,7 +65,6 @@ def turn_row(row: Row, reader: Reader) -> Row:
 
 
 def model_call_row(row: Row, reader: Reader) -> Row:
-    """Return a model call without its error."""
     return {**row, "error": error_text(row["error"], reader)}
 
 
@@ -106,6 +105,5 @@ def compaction_row(row: Row, reader: Reader) -> Row:
 
 
 def sleep_pass_row(row: Row, reader: Reader) -> Row:
-    """Return a sleep pass without its errors."""
     errors = {step: error_text(str(error), reader) for step, error in row["errors"].items()}
     return {**row, "errors": errors}

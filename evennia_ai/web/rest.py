@@ -130,7 +130,6 @@ class LogView(viewsets.GenericViewSet):
         return found
 
     def list(self, request: Any) -> Any:
-        """Return a page of rows."""
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
         return self.get_paginated_response(self.shown(page))
 

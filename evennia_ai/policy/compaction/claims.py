@@ -152,7 +152,6 @@ class Said:
 
 
 def read_lines(lines: Iterable[str], name: str) -> list[Said]:
-    """Return the sentences of a transcript."""
     found: list[Said] = []
     for line in lines:
         heard = HEARD.match(line)

@@ -221,7 +221,6 @@ def is_version(link: str) -> bool:
 
 
 def is_synthesis(entry: Mapping[str, Any]) -> bool:
-    """Return True for an entry that a compaction wrote."""
     return bool(entry["source_type"] == SOURCE)
 
 

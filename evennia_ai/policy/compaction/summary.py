@@ -167,7 +167,6 @@ def make_digest(
 
 
 def newest_within(lines: Sequence[str], tokens: int) -> list[str]:
-    """Return the newest lines that fit a budget in tokens."""
     kept: list[str] = []
     for line in reversed(lines):
         tokens -= estimate_tokens(line) + 1

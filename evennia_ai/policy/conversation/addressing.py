@@ -148,7 +148,6 @@ def answer_unnamed(
 
 
 def choose(candidates: Sequence[Listener], standing: Standing) -> str:
-    """Return the dbref of the one that answers."""
     # The last to talk with the speaker goes first; then one that is awake, the nearest persona, and
     # the oldest character.
     latest = max(one.last_exchange for one in candidates)

@@ -86,7 +86,6 @@ def split_words(folded: str) -> list[Word]:
 
 @lru_cache(maxsize=4_096)
 def name_key(name: str) -> tuple[str, ...]:
-    """Return the folded words of a name."""
     return tuple(word.word for word in split_words(fold(name)))
 
 

@@ -80,7 +80,6 @@ class Fact:
 
     @property
     def binds(self) -> bool:
-        """Return True for a promise or a debt."""
         return bool(self.kinds & {DEBT, PROMISE})
 
     @property

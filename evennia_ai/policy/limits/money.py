@@ -118,7 +118,6 @@ class BudgetUse:
 
     @property
     def is_games(self) -> bool:
-        """True for the budget of the whole game."""
         return self.account == WHOLE_GAME
 
     @property

@@ -94,7 +94,6 @@ def is_held_back(person: Person, now: float) -> bool:
 
 
 def after_refusal(crowd: Crowd, now: float, name: str) -> Crowd:
-    """Return the crowd after one more refused line."""
     recent = since(crowd.refused, now - MINUTE_S)
     names = crowd.names if recent else frozenset()
     return replace(crowd, refused=(*recent, now), names=names | {name})

@@ -148,7 +148,6 @@ class ToForget:
 
 
 def is_builders(record: Record) -> bool:
-    """Return True for what a builder wrote by hand."""
     return BUILDER in (record["source_type"], record.get("origin"))
 
 

@@ -123,7 +123,6 @@ def plan_close(goal: Record, goals: Iterable[Record], state: str, at: str) -> Ch
 
 
 def plan_reopen(goal: Record, goals: Iterable[Record], at: str) -> Changes:
-    """Return the changes that reopen a goal and the steps that ended with it."""
     again: dict[str, object] = {"state": OPEN, "touched": at}
     together = (
         step

@@ -153,7 +153,6 @@ def attribute_line(record: Record, names: Names, values: Mapping[str, Record]) -
 
 
 def why_found(query: str, text: str, score: float) -> str:
-    """Return in words why a search found a text."""
     words = shared_words(query, text)[:MOST_WORDS]
     return f"score {score:.2f}, " + (
         f"words: {' '.join(words)}" if words else "by its meaning alone"

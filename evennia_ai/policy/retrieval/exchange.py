@@ -133,7 +133,6 @@ def companions(lines: Sequence[Said], place: int, wide: bool = False) -> list[in
 
 
 def _question(lines: Sequence[Said], place: int, before: Iterable[int]) -> list[int]:
-    """Return the question that a short line answers."""
     line = lines[place]
     if not line.signs & SHORT or line.signs & ASKS:
         return []

@@ -106,7 +106,6 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
 
 
 def may_open(reader: Reader) -> bool:
-    """Return True for whoever the pages are for."""
     return reader.has(STAFF) and reader.may(FIGURES)
 
 

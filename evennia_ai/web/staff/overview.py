@@ -35,11 +35,9 @@ class Overview(StaffPage, ListView):
     paginate_by = 100
 
     def get_queryset(self) -> list[Row]:
-        """Return all assistants by name."""
         return assistant_rows()
 
     def get_context_data(self, **values: Any) -> Row:
-        """Return the values of the template."""
         found = super().get_context_data(**values)
         rows = found["object_list"]
         states, lanes, queue, stopped = game.ask(read_states, [row["id"] for row in rows])

@@ -104,7 +104,6 @@ class Trial(StaffPage, TemplateView):
         return {"line": page_text(asked["line"]), "whispered": asked["whisper"], "sides": sides}
 
     def get_context_data(self, **values: Any) -> Row:
-        """Return the values of the template."""
         talk, form = self.talk if self.form else [], self.form
         if form is None or form.is_valid():
             asked = form.cleaned_data if form else {"first": game.ask(profile_of, self.who["id"])}
