@@ -81,6 +81,11 @@ def _sought(view: View, asked: Asked, text: str) -> str:
     return view.known(text, asked.intent.sources) if seeks else ""
 
 
+def told_of_ware(view: View, text: str) -> str:
+    """Return what is known of a thing's sale; "" if nothing."""
+    return view.known(text, ("self", "lore"), view.language.intent("buy")) or _denied(view, text)
+
+
 def _denied(view: View, text: str) -> str:
     """Return what is known of a ware if it says that there is none: "Swords are not made here."."""
     known = view.of(("self", "never", "lore"))
@@ -181,7 +186,7 @@ def _about_people(view: View, text: str, floor: float = ASKED) -> str:
         bare = not view.language.content(
             without_words(text, plain_words(f"{other} {view.called(other)}"))
         )
-        telling = [one for one in reversed(told) if one.facts.keys() - {"name"}] or told[::-1]
+        telling = [one for one in reversed(told) if one.facts.keys() & set(FACTS)] or told[::-1]
         asked = [] if bare else _matching(view, text, told, floor)
         whole = bare or view.language.key_of(text) == "said_by"
         return _quoted(view, asked or (telling if whole else []))

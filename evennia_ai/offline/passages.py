@@ -95,7 +95,8 @@ def read_told(
         language = language_of(said.text, languages) or written
         text, before = language.plain(said.text), last.get(said.speaker, "")
         corrects = before and CORRECTION.search(text)
-        title = f"{before} {text}" if corrects or CONTINUATION.search(text) else text
+        goes_on = CONTINUATION.search(text) or language.finds("third_person", text)
+        title = f"{before} {text}" if corrects or goes_on else text
         for part in sentences(text):
             if language.asks(part) or not language.tells(part):
                 continue
@@ -147,7 +148,7 @@ def search(
         share = sum(held.values()) / (len(held) or 1)
         if not held:
             near_talk = len(sought.before & bag) / (len(sought.before) or 1)
-            share = 1.0 if sought.topic else near_talk * (one.source != "told")
+            share = near_talk * (one.source != "told") + sought.topic
         elif share and not sought.before.isdisjoint(bag):
             share += (1 - share) * BEFORE
         alone = one.source == "told" or any(part >= TITLE for part in held.values()) or not held

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evennia_ai.messages import Situation
+from evennia_ai.offline.answers import told_of_ware
 from evennia_ai.offline.languages import ENGLISH, exit_parts, language_of, match_name, table
 from evennia_ai.offline.requests import RequestedAction
 from evennia_ai.offline.transcript import Act, reads_like
@@ -157,7 +158,7 @@ def words_for_step(view: View, requested: RequestedAction, step: Step) -> str:
         return view.phrase("give_other", **slots)
     if step.end == "have_not":
         other = view.listing("instead", "", map(view.thing, view.situation.carrying[:3]))
-        known = view.known(bare, ("never", "lore", "self"))
+        known = told_of_ware(view, bare)
         return known or f"{view.phrase(step.end, **slots)} {other}".strip()
     return view.phrase(step.end, **slots)
 

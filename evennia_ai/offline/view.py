@@ -222,6 +222,9 @@ class View:
     def _sought(self, text: str, intent: Intent | None, without: str, told: bool) -> Sought:
         """Return what an answer to a line should hold."""
         content = self.language.content
+        if not told:  # "what do my hands tell you?": lore is not about the speaker's own
+            mine = self.language.pattern("patterns", "of_mine").findall(text)
+            without = " ".join((without, *mine))
         asked_for = [stem for stem in content(text) if stem not in content(without)]
         own = tuple(stem for stem in asked_for if stem not in content(self.name)) or (*asked_for,)
         before = frozenset(content(self._meant(text))).difference(own, content(without))
