@@ -321,7 +321,7 @@ class GameMind(Mind):
     def dry_run(self, around: Surroundings, heard: Heard, **more: Any) -> Steps[DryRun]:
         """Run a dry turn as `run_dry` does; fails with DryRunning during another one."""
         if self.is_dry_running:
-            raise DryRunning(f"A dry run of {self.who.name} is in progress. Try again in a moment.")
+            raise DryRunning(f"{self.who.name} is being tried already. Try again in a moment.")
         self.is_dry_running = True
         try:
             found: DryRun = yield run_dry(around, heard, lambda: bool(self.life.is_alive), **more)

@@ -143,7 +143,7 @@ def answer_of(side: Side) -> Steps[Row]:
     config, profile = mind.settings.beside(side.profile)
     kind = WHISPER if side.whispered else SAY
     heard = hear_typed(script.character, config, speakers[0], kind, side.line)
-    ensure_answered(mind.who.name, heard)
+    ensure_answered(mind.who.name, heard, "whisper it")
     around = as_drafted(mind.around, config, profile, mind.who.persona, mind.who.persona_authors)
     found: DryRun = yield mind.dry_run(around, heard, before=side.before)
     return {**shown_run(found, side), "model": page_text(f"{profile.name}:{profile.model}", 80)}

@@ -117,10 +117,13 @@ def test_an_answer_during_which_words_were_forgotten_is_not_carried_on(
 
 def test_what_cannot_be_asked_is_told(game, ann, mira, page, trial, settings):
     reply = page.post(trial, line="Nice weather.", first="default")
-    assert "is not addressed to it" in reply.content.decode() and not reply.context["talk"]
+    assert (
+        "the line names nobody, and others are in the room" in reply.content.decode()
+        and not reply.context["talk"]
+    )
     mira.assistant.mind.is_dry_running = True
     reply = page.post(trial, line="Mira, hello.", first="default")
-    assert "A dry run of Mira is in progress" in reply.content.decode()
+    assert "Mira is being tried already" in reply.content.decode()
     settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "WEB_ACTS": False}
     assert page.post(trial, line="Mira, hello.", first="default").status_code == 403
 
