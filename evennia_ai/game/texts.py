@@ -311,7 +311,9 @@ SUMMARISED: Mapping[str, str] = {
     "digest": "condensed without a model",
     "last turn": "only the last turn is left",
 }
-ACT_STATES: Mapping[str, str] = {"intended": "begun", "unknown": "outcome unknown"}
+ACT_STATES: Mapping[str, str] = {
+    "intended": "begun", "unknown": "outcome unknown", "asked": "waits for a person's yes",
+}  # fmt: skip
 TURN_ENDS: Mapping[str, str] = {
     "answered": "answered",
     "excused": "excused by the fallback line",

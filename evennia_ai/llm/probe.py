@@ -326,12 +326,12 @@ def judge_form(found: str, profile_form: str, answers: Sequence[Answer]) -> Find
     if not found:
         return Finding(BAD, f"Its request form is not known: {answers[-1]}", LOADING)
     if profile_form not in (AUTO, found):
-        told = f"It is asked by {profile_form}, as the profile says; the test suggests {found}."
-        return Finding(NOTE, told, f"Put form = '{found}' or 'auto' into the profile.")
+        told = f"Its form is {profile_form}, as the profile says; this test suggests {found}."
+        return Finding(NOTE, told, f"Set 'form' in the profile to '{found}' or 'auto'.")
     refused = isinstance(answers[0], errors.ProviderError) and answers[0].status
-    advice = f"{answers[0]} {FLAGS}" if refused else "Set form in the profile to change that."
+    advice = f"{answers[0]} {FLAGS}" if refused else "Another form: set 'form' in the profile."
     state = BAD if found == TEXT else GOOD
-    return Finding(state, f"It will be asked by {found}: {REASONS[found]}", advice)
+    return Finding(state, f"Its form of request is {found}: {REASONS[found]}", advice)
 
 
 def judge_stream(answer: Answer, deltas: int) -> Finding:
@@ -362,4 +362,4 @@ def sum_up(findings: Sequence[Finding], profile: str) -> str:
     states = {finding.state for finding in findings}
     if FATAL in states:
         return f"The profile '{profile}' does not work yet."
-    return f"The profile '{profile}' works{', but not all of it does' * (BAD in states)}."
+    return f"The profile '{profile}' works{', but see what is wrong above' * (BAD in states)}."

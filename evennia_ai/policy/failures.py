@@ -206,6 +206,7 @@ TABLE = (
         unless=rf"{ACCOUNT}|\b(?:image|file|audio|upload|attachment)s?\b",
         unless_code=OTHER_CODE,
     ),
+    Row(Meaning.OVERFLOW, "Groq, OpenAI", words=(r"\brequest too large for [^:]*: limit #, req",)),
     too_long("the servers beside each phrase", words=(OVERFLOW_TEXT,)),
     too_long("OpenAI, vLLM, llama.cpp, Ollama and most others", words=(WINDOW, PASSED)),
     too_long(

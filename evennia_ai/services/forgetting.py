@@ -16,6 +16,7 @@ from functools import partial
 from glob import escape
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from django.conf import settings as django_settings
 from twisted.internet.defer import Deferred, DeferredLock, inlineCallbacks
@@ -66,6 +67,7 @@ class ForgettingService:
         self._paused_until = 0.0
         self._one_at_a_time = DeferredLock()
         self._held: set[int] = set()  # assistants that may not think meanwhile
+        self.era = uuid4().hex  # another one after each run, and after a restart
 
     def start(self) -> None:
         """Resume what an earlier process left undone; may be called again."""
@@ -149,7 +151,7 @@ class ForgettingService:
 
     def release(self) -> None:
         """Let everybody go on with what waits, after a run or after its error."""
-        held, self._held = self._held, set()
+        held, self._held, self.era = self._held, set(), uuid4().hex
         for script in scripts_in_memory(held):
             script.wake()
 

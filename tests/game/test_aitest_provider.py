@@ -53,7 +53,7 @@ def test_an_admin_sees_the_steps_and_the_verdict(admin, castle, provider, handed
     for number, title in enumerate(STEPS, 1):
         assert f"{number} of 3: {title}" in text
     assert "ok    It answers, and takes a system message." in text
-    assert "ok    It will be asked by tools:" in text
+    assert "ok    Its form of request is tools:" in text
     assert "ok    It streams:" in text
     assert "note  Its speed is not known" in text
     assert text.endswith("The profile 'castle' works.")
