@@ -1,7 +1,5 @@
 """``aitest``: try an assistant without effect, one of its tools, or a profile's endpoint."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The help entries ``minds``, for players, and ``ai staff``; the players' lines are in `texts`."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from evennia_ai.game.texts import text

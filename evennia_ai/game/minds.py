@@ -3,8 +3,6 @@
 ``shell`` is an `AssistantScript`; only the adapters here hold it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from typing import Any

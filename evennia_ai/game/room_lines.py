@@ -4,8 +4,6 @@ Evennia passes a line to each listener in turn. What is the same for all of them
 the first; with forty assistants in a room each of them would else look at forty others.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The Django setting ``AI_ASSISTANT``, which may hold wrong values."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 import stat

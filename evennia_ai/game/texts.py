@@ -7,8 +7,6 @@ says one. Gettext translates the lines into the server's ``LANGUAGE_CODE`` if ``
 modules that show them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from contextlib import suppress

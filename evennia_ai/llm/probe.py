@@ -4,8 +4,6 @@ Each answer becomes a sentence; a `FATAL` one ends the probe. The rest is learnt
 `llm.endpoint_facts`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

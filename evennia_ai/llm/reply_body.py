@@ -4,8 +4,6 @@ Servers that call themselves compatible differ in every part of it, so this read
 leniently instead of using the SDK's types. To support one that differs, extend a constant here.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

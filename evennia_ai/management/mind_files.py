@@ -4,8 +4,6 @@
 new world (`mind_matching`). Rows keep their own numbers, to which records refer.
 """
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -4,8 +4,6 @@ Numbers of objects differ there, so each one is replaced: by that of the same ch
 player who is not found by one that nobody has, so that no stranger is told their secrets (P9).
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """The properties of each memory beside its words and vector, one row each."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from typing import Any
 

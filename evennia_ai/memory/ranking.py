@@ -4,8 +4,6 @@ The first pass scores all memories in the view by words, by approximate meaning 
 neighbours. The second pass scores the best few hundred by all features.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence

@@ -8,8 +8,6 @@ A search over many memories first compares the signs of the numbers only, one bi
 "Similarity Estimation Techniques from Rounding Algorithms", 2002).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, TypeGuard
 

@@ -1,7 +1,5 @@
 """The mind of one assistant: its parts, put together once, and what it does in a tick."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

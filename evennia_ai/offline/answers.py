@@ -3,8 +3,6 @@
 What another person said is told as that person's words only, in quotation marks.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace

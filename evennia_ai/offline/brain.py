@@ -4,8 +4,6 @@ It needs no key and no network, says plainly what it is, and shows every path: t
 entries and summaries.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Sequence

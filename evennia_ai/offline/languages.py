@@ -4,8 +4,6 @@ English and German have everything. A game's own languages may have only the phr
 conversation.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence

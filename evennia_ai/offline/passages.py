@@ -5,8 +5,6 @@ told. It counts only if it holds most of what the line asks for: silence is bett
 sentence.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence

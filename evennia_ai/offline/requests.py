@@ -1,7 +1,5 @@
 """What a sentence asks the character to do, by the patterns of its language, and what it refuses."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ The brain keeps no state. A turn's own calls and results show what was done, and
 where things are. Nothing is claimed that no tool did.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -4,8 +4,6 @@ What comes from outside of the context window is what the package recalled: the 
 remember" and the like, and the summary.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

@@ -6,8 +6,6 @@ A row names those who send it, as far as they were seen; ``tests/policy/failure_
 the texts with their sources. To learn a new wording, add a row or a word to one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Some endpoints repeat the request in their errors, and the prompt may hold whisp
 This module uses the standard library only: the demo imports it before anything is installed.
 """
 
-from __future__ import annotations
-
 import re
 from urllib.parse import urlsplit
 

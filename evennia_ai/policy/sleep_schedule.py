@@ -1,7 +1,5 @@
 """When a character sleeps, and how a sleep pass is reported."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping

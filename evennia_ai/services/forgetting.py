@@ -5,8 +5,6 @@ it overwrites lines of the log files, writes the database file anew, and has the
 that replaced summaries.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 import sqlite3

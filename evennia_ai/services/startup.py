@@ -5,8 +5,6 @@ assistant. There may be hundreds of assistants, so they are woken one after the 
 servers the same resumes the work of an assistant whose character comes from another one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Why a line was said: its turn, the prompt it came from, the reply, and each sentence's source."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime

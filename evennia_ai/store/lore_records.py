@@ -1,7 +1,5 @@
 """Lore and shared personas: what builders wrote in the game, and in its modules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from importlib import import_module

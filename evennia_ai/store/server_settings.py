@@ -3,8 +3,6 @@
 Every key begins with ``evennia_ai_``; the command ``ai_uninstall`` finds the rows by that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import uuid4

@@ -4,8 +4,6 @@ The copy may be late for a moment. So a search checks the rows of its results (`
 it uses them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime

@@ -4,8 +4,6 @@
 `KNOWLEDGE`. A test compares them with the columns of all tables and the fields of all records.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum

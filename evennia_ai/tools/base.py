@@ -1,7 +1,5 @@
 """Define tools: a function, a pydantic model of its arguments, and an Evennia lock."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property

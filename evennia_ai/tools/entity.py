@@ -1,7 +1,5 @@
 """The tool to store an observation about a person, a thing or a place."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Tools to write into the journal, to pin a fact, and to search the journal."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 

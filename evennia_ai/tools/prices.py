@@ -1,7 +1,5 @@
 """What things cost in a shop, and whether a thing is for sale."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from evennia.utils.utils import class_from_module

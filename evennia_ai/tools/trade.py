@@ -4,8 +4,6 @@ A `Trade` says what things cost and moves the money. The game's own, a subclass,
 ``AI_ASSISTANT["TRADE"]``, or is the ``ai_trade`` of the shopkeeper's typeclass.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from pydantic import BaseModel, Field

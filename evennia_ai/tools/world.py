@@ -1,7 +1,5 @@
 """Tools to look, move, get, drop and give, with the game's own locks and hooks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any

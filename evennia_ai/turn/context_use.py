@@ -1,7 +1,5 @@
 """Measure how full the context window is."""
 
-from __future__ import annotations
-
 from math import ceil
 
 from evennia_ai.config import AssistantConfig, ModelProfile, usable_window

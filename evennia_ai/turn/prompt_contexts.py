@@ -3,8 +3,6 @@
 The rules before it are those of the request form (`policy.request_forms`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

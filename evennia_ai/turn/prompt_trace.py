@@ -1,7 +1,5 @@
 """Note where the parts of a prompt come from, so that it can be rebuilt and explained later."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 

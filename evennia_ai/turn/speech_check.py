@@ -1,7 +1,5 @@
 """Decide which words a prompt may hold, and which words may be spoken."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

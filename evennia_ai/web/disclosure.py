@@ -5,8 +5,6 @@ quelled account keeps its rights here. Each ``…_row`` function takes a row as 
 returns it without what the reader may not see and with the rest cleaned.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any

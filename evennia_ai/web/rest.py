@@ -4,8 +4,6 @@ Everything is read-only. Views run in web threads and read tables as plain rows;
 takes out of each row what its reader may not see.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """The command ``evennia ai_minds``: keep what characters know over a rebuild of the world."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ take what a player said of himself for the character's. What replaces the talk m
 as somebody's claim.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

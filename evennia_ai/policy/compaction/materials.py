@@ -1,7 +1,5 @@
 """What a compaction keeps at hand: materials that were consulted, and summaries in the journal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

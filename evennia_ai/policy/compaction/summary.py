@@ -1,7 +1,5 @@
 """The requests for a summary, the check of the replies, and the digest. Pure."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

@@ -4,8 +4,6 @@ A line gets one answer, unless a player names several characters; an assistant's
 one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

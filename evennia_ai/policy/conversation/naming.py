@@ -4,8 +4,6 @@ A name counts as a whole: "Guard 07, come" names Guard 07 and none of the other 
 name, such as its first word, counts for all whose name has it.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """What a call costs, and what budgets allow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date

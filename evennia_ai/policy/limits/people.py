@@ -5,8 +5,6 @@ gives no more room. Lines that need no answer are counted for each assistant tha
 Times are in the clock's seconds.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace

@@ -5,8 +5,6 @@ nothing about it for a long time; a builder's goal never fades. The progress of 
 their mean.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

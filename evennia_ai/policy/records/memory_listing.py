@@ -1,7 +1,5 @@
 """A character's memories in plain text, without markup, for builders and admins."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 

@@ -5,8 +5,6 @@ A line that fits a question is often no answer by itself: "Frogs." answers "The 
 German, French, Spanish and Russian.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime

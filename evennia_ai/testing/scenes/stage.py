@@ -1,7 +1,5 @@
 """A character in memory on which a scene is played, with tools that change nothing."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace

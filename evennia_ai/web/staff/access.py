@@ -1,7 +1,5 @@
 """What all staff pages have in common: who may open them, and the log of private reading."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib.auth.mixins import UserPassesTestMixin

@@ -1,7 +1,5 @@
 """What staff change in a page: a character's persona, settings and note, and the game's lore."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple

@@ -1,7 +1,5 @@
 """What one character knows: its memories, whom it knows, and its lore."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The log of one assistant: turns with their reasons, newest lines, compactions, sleep passes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import accumulate

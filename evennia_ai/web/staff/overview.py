@@ -1,7 +1,5 @@
 """The overview: every assistant in a row, endpoints, and the use of the last days."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """A trial talk with a character, with two models side by side; nothing is done or stored."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
