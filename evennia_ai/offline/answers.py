@@ -22,6 +22,7 @@ QUOTED = 170  # characters of a line that is quoted whole
 STORY = 330  # characters of a tale
 MOST_LISTED, MOST_TOLD = 5, 3
 THINGS, EXITS = re.compile(r"Things: (.*)\."), re.compile(r"(?:Exits|People): ")
+ORDERED = frozenset({"buy", "food", "drink"})  # kinds of sentences that may be an order
 FEW = 4  # words of a topic that names a thing
 
 
@@ -37,18 +38,27 @@ def answer(view: View, text: str) -> str:
     told = "" if handler or not view.language.asks(text) else _about_people(view, text, SURE_ENOUGH)
     said = told or (handler(view, text, asked.topic) if handler else _sought(view, asked, text))
     if said:
-        return said
+        return _to_order(view, text, said) if intent.key in ORDERED else said
     if intent.say:
         if not (intent.tells and intent.label):
             return view.phrase(intent.key, topic=asked.topic)
         # What a bed costs instead of a boat; in another language it may be what was asked for.
-        instead = view.known(asked.rest, intent.sources, replace(intent, exact=False))
+        instead = view.known(text, intent.sources, replace(intent, exact=False))
         if not instead:
             return view.with_offer(intent.key, topic=asked.topic)
         return instead if view.is_foreign else f"{view.phrase(intent.key)} {instead}"
     if view.language.asks(text) or view.language.finds("follow_up", text):
         return _to_question(view, text)
     return _to_statement(view, text)
+
+
+def _to_order(view: View, text: str, known: str) -> str:
+    """Return what is known of a ware, behind a word of consent if the line orders it."""
+    finds = view.language.finds
+    if view.language.asks(text) or not finds("orders", text) or finds("denies", known):
+        return known
+    is_new = any(one.text == known for one in view.passages)
+    return view.phrase("ordered", fact=known if is_new else "").strip()
 
 
 def _with_name(view: View, text: str) -> str:
@@ -72,23 +82,28 @@ def _before(view: View) -> list[str]:
 def _sought(view: View, asked: Asked, text: str) -> str:
     """Return what persona and lore tell about an intent; "" if nothing."""
     if asked.intent.tells:
-        line = asked.rest if asked.intent.exact else text
-        found = view.known(line, asked.intent.sources, asked.intent)
-        return found or (_denied(view, asked.rest) if asked.intent.exact else "")
-    seeks = asked.intent.seek and not view.language.finds("mine", asked.topic)
-    return view.known(text, asked.intent.sources) if seeks else ""
+        found = view.known(text, asked.intent.sources, asked.intent)
+        return found or (_denied(view, text, asked.intent.drop) if asked.intent.exact else "")
+    if not asked.intent.seek or view.language.finds("mine", asked.topic):
+        return ""
+    sources = asked.intent.sources
+    if len(view.language.content(text)) < 2:  # one word of lore is no opinion
+        sources = tuple(source for source in sources if source != "lore")
+    return view.known(text, sources)
 
 
 def told_of_ware(view: View, text: str) -> str:
     """Return what is known of a thing's sale; "" if nothing."""
-    return view.known(text, ("self", "lore"), view.language.intent("buy")) or _denied(view, text)
+    tells = view.language.intent("buy").tells
+    goods = [one for one in view.of(("self", "lore")) if tells and tells.search(one.text)]
+    return view.best(view.find(text, goods)) or _denied(view, text)
 
 
-def _denied(view: View, text: str) -> str:
+def _denied(view: View, text: str, drop: str = "") -> str:
     """Return what is known of a ware if it says that there is none: "Swords are not made here."."""
     known = view.of(("self", "never", "lore"))
     denied = [replace(one, title="") for one in known if view.language.finds("denies", one.text)]
-    return view.best(view.find(text, denied))
+    return view.best(view.find(text, denied, without=drop))
 
 
 def _to_question(view: View, text: str) -> str:
@@ -151,6 +166,9 @@ def _quoted(view: View, found: Sequence[Passage]) -> str:
         return ""
     told, fact = found[0], found[0].text.rstrip(".! ")[:QUOTED]
     if told.speaker == view.speaker:
+        name = view.language.pattern("patterns", "tells_name").search(fact)
+        if name and view.language.finds("asks_name", " ".join(view.sentences)):
+            return view.phrase("name_told", value=name["v"] or name["v2"])
         said = view.phrase("told", fact=fact)
         return view.phrase("told_again", fact=fact) if view.repeats(said) else said
     return view.phrase("said_by", other=view.called(told.speaker), fact=fact)
@@ -261,7 +279,9 @@ def _identity(view: View, text: str, asked: str) -> str:
 def _about_person(view: View, text: str, topic: str) -> str:
     """Return what is known of a person, or an opinion if the topic is nobody that it knows of."""
     named = match_name(topic, [*view.known_people, *(one.speaker for one in view.told)])
-    return view.known(topic) or ("" if named else view.phrase("opinion"))
+    found = view.find(topic, view.of(KNOWN))
+    judged = [one for one in found if view.language.finds("judges", one[1].text)]
+    return view.best(judged or found) or ("" if named else view.phrase("opinion"))
 
 
 def _owner(view: View, text: str, topic: str) -> str:
@@ -294,11 +314,18 @@ def _goal(view: View, text: str, topic: str) -> str:
 def _story(view: View, text: str, topic: str, key: str = "story") -> str:
     """Return a tale, or news, that was not told lately: a piece of lore or a note, no price and
     no rule."""
+    about = view.language.pattern("patterns", "story_about").search(text)
+    found = view.find(about["topic"], view.of(("lore",))) if about else []
+    told = [one for one in found if about and match_name(about["topic"], [one[1].title])]
+    if told:
+        return view.best(told)
     dull, fits = view.character.language.intent("price").tells, view.language.intent(key).tells
     lore = [split_lore(entry)[1] for entry in view.scene.lore]
     known = [text for text in lore if not (dull and dull.search(text))]
     past = [text for text in known if view.character.language.finds("happened", text)]
     known = [text for text in known if fits and fits.search(text)] or past or known
+    own = view.language.pattern("patterns", "subject_i")
+    known = [text for text in known if not own.match(text)] or known
     known += [passage.text for passage in view.of(("note",))]
     if not known:
         known = [one.text for one in view.of(("self",)) if one.text != view.character.identity]
