@@ -296,7 +296,23 @@ def gateway_to(model, clock):
 
 
 @pytest.fixture
-def service(spare_players, db, settings):
+def evennia_clock(monkeypatch):
+    """Let Evennia plan on a clock of its own, not on the reactor, where it would outlive the test.
+
+    That is: what `delay` does, such as the login screen of each session, and dialogues.
+    """
+    import evennia
+    from evennia.commands import cmdhandler
+
+    clock = Clock()
+    monkeypatch.setattr(cmdhandler, "reactor", clock)
+    monkeypatch.setattr(evennia.TASK_HANDLER, "clock", clock)
+    monkeypatch.setattr(evennia.TASK_HANDLER, "tasks", {})
+    return clock
+
+
+@pytest.fixture
+def service(spare_players, db, settings, evennia_clock):
     """Start the real service with a fake clock, and stop it after the test."""
     import evennia
     from evennia.utils.utils import class_from_module
