@@ -295,8 +295,7 @@ def gateway_to(model, clock):
     return ModelGateway(clock, {"offline": model, "openai": model}, limits)
 
 
-@pytest.fixture
-def evennia_clock(monkeypatch):
+def plan_apart(monkeypatch):
     """Let Evennia plan on a clock of its own, not on the reactor, where it would outlive the test.
 
     That is: what `delay` does, such as the login screen of each session, and dialogues.
@@ -312,7 +311,7 @@ def evennia_clock(monkeypatch):
 
 
 @pytest.fixture
-def service(spare_players, db, settings, evennia_clock):
+def service(spare_players, db, settings, monkeypatch):
     """Start the real service with a fake clock, and stop it after the test."""
     import evennia
     from evennia.utils.utils import class_from_module
@@ -332,6 +331,7 @@ def service(spare_players, db, settings, evennia_clock):
     clock = Clock()
     clock.advance(time.time())
     service = AssistantService(clock=clock, environ={})
+    service.evennias_clock = plan_apart(monkeypatch)
     service.semantic = StandInSemantic()
     service.startService()
     service.late_start.cancel()  # as if the start hook had run
