@@ -83,9 +83,8 @@ def new_file(path: Path) -> Iterator[IO[str]]:
         with os.fdopen(descriptor, "wb") as raw, gzip.open(raw, "wt", encoding="utf-8") as file:
             yield file
         Path(part).rename(path)
-    except BaseException:
-        Path(part).unlink()
-        raise
+    finally:
+        Path(part).unlink(missing_ok=True)
 
 
 def mind_of(script: Any) -> Row:
