@@ -247,3 +247,20 @@ def test_another_failed_installation_ends_the_demo(monkeypatch):
     monkeypatch.setattr(environment, "make_environment", install)
     with pytest.raises(environment.InstallError, match="No space"):
         demo.create_environment()
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_pip_installs_where_uv_cannot(tmp_path, monkeypatch, works):
+    commands = []
+
+    def run(command, log):
+        commands.append(command[0])
+        if command[0] == "uv" and not works:
+            raise environment.InstallError("no route to host")
+
+    monkeypatch.setattr(environment, "run", run)
+    folder = tmp_path / "3.13"
+    environment.make_environment(folder, "python3.13", "[test]", uv="uv")
+    pip = ["python3.13", str(environment.venv_python(folder))]
+    assert commands == (["uv", "uv"] if works else ["uv", *pip])
+    assert (folder / "installed").read_text() == environment.fingerprint("[test]")
