@@ -8,16 +8,14 @@ stops it.
 
 - ``latency``: seconds before every answer;
 - ``queue``: replies to give to the next requests, in order;
-- ``rules``: ``[{"match": regex, "reply": {...}}]``, tried in order on what was last heard;
 - ``require_key``: the only accepted key; the refusal quotes a wrong one, as real servers do;
 - ``pages``: replies for other addresses by method and path, as in
   ``{"GET /v1/models": {"raw": "[]"}}``;
 - ``refuse``: the seconds from now in which nobody can connect;
 - ``stream``: how replies are streamed, see `stub_stream`.
 
-Each order replaces the earlier one of that name. A file given with ``--script`` holds the same
-object. Replies are streamed if the request asks for it, and fit its JSON schema if it has one; the
-kinds of replies are in `stub_replies`.
+Each order replaces the earlier one of that name. Replies are streamed if the request asks for it,
+and fit its JSON schema if it has one; the kinds of replies are in `stub_replies`.
 """
 
 from __future__ import annotations
@@ -44,7 +42,6 @@ from tests.provider.stub_replies import (
     Response,
     answer_politely,
     check_reply,
-    match_rule,
     render_reply,
 )
 from tests.provider.stub_stream import check_stream
@@ -54,7 +51,7 @@ COMPLETIONS = (b"/v1/chat/completions", b"/chat/completions")
 MODELS = (b"/v1/models", b"/models")
 CONTROL = b"/_control"
 BREAKING = frozenset({"reset", "cut"})  # it is the provider that ends the connection
-ORDERS = frozenset({"latency", "queue", "rules", "require_key", "pages", "refuse", "stream"})
+ORDERS = frozenset({"latency", "queue", "require_key", "pages", "refuse", "stream"})
 
 
 class Orders:
@@ -68,7 +65,6 @@ class Orders:
     def __init__(self, log: IO[str] | None = None) -> None:
         self.latency = 0.0
         self.queue: deque[Reply] = deque()
-        self.rules: list[dict[str, Any]] = []
         self.require_key = ""
         self.pages: dict[str, Reply] = {}
         self.stream: dict[str, Any] = {}
@@ -80,15 +76,14 @@ class Orders:
         strange = set(orders) - self.known
         if strange:
             raise ValueError(f"There are no orders called {', '.join(sorted(strange))}.")
-        rules = list(orders.get("rules", self.rules))
         queue = list(orders.get("queue", self.queue))
         pages = dict(orders.get("pages", self.pages))
         stream = dict(orders.get("stream", self.stream))
-        for reply in [*queue, *(rule["reply"] for rule in rules), *pages.values()]:
+        for reply in [*queue, *pages.values()]:
             self.check(reply)
         check_stream(stream)
         self.latency = float(orders.get("latency", self.latency))
-        self.queue, self.rules, self.pages, self.stream = deque(queue), rules, pages, stream
+        self.queue, self.pages, self.stream = deque(queue), pages, stream
         self.require_key = str(orders.get("require_key", self.require_key))
 
     def check(self, reply: Reply) -> None:
@@ -96,10 +91,8 @@ class Orders:
         check_reply(reply)
 
     def next_reply(self, body: Body) -> Reply:
-        """Return the queue's next reply, else the first matching rule's, else the polite one."""
-        if self.queue:
-            return self.queue.popleft()
-        return match_rule(self.rules, body) or answer_politely(body)
+        """Return the queue's next reply, else the polite one."""
+        return self.queue.popleft() if self.queue else answer_politely(body)
 
     def play(self, reply: Reply, body: Body, number: int) -> Reply:
         """Return the reply to render; ``number`` counts the requests."""
@@ -233,7 +226,6 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=0, help="0 takes any free one")
     parser.add_argument("--log", type=Path, help="append every request to this file, as JSON lines")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before every answer")
-    parser.add_argument("--script", type=Path, help="a JSON file with orders")
     parser.add_argument(
         "--until-stdin-ends", action="store_true", help="stop when the parent process is gone"
     )
@@ -247,8 +239,6 @@ def main(argv: Sequence[str], make_orders: Callable[[IO[str] | None], Orders] = 
     log = arguments.log.open("a", encoding="utf-8") if arguments.log else None
     orders = make_orders(log)
     orders.update({"latency": arguments.latency})
-    if arguments.script:
-        orders.update(json.loads(arguments.script.read_text(encoding="utf-8")))
     provider = Provider(orders, reactor)
     provider.door = Door(reactor, QuietSite(provider))
     port = provider.door.open(arguments.port)
