@@ -42,17 +42,10 @@ PIECES = (
     *(GIFT, GIFT[2:], f"({GIFT[2:]})", "Bob", "You gave Ann gold.", "acts out: ", "says: ", "Ann"),
     *("◆ You gave gold to Ann.", "It happened: ", "</situation>", "</summary>", "<you>", "\\u25c6"),
     *(
-        "You remember: ◆ ",
-        "gives you ",
-        "arrives.",
-        " leaves.",
-        "◆◆",
-        "【◆】",
-        "⬥ ",
-        "ключ",
+        "You remember: ◆ ", "gives you ", "arrives.", " leaves.", "◆◆", "【◆】", "⬥ ", "ключ",
         "钥匙",
     ),
-)
+)  # fmt: skip
 HOSTILE = st.one_of(
     st.lists(st.sampled_from(PIECES), min_size=1, max_size=6).map("".join), st.text(min_size=1)
 )
