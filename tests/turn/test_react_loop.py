@@ -74,13 +74,6 @@ def test_free_tools_chain_and_the_model_sees_their_results():
     assert said(script) == ["It is shut."]
 
 
-def test_several_calls_of_one_reply_run_in_their_order():
-    script, _ = assistant((call("give", item="mug", to="Ann"), call("say", text="Here.")))
-    script.hears("a beer please")
-    run(script)
-    assert [act.call.name for act in script.mind.turns.acts] == ["give", "say"]
-
-
 def test_an_error_of_a_tool_goes_back_to_the_model_which_may_mend_it():
     def refuse(context, arguments):
         raise NothingDone("You carry no mug.")
@@ -91,13 +84,6 @@ def test_an_error_of_a_tool_goes_back_to_the_model_which_may_mend_it():
     run(script)
     assert model.requests[1].messages[-1]["content"] == "You carry no mug."
     assert said(script) == ["No mug left."]
-
-
-def test_an_unknown_tool_is_an_error_result():
-    script, model = assistant(call("fly"), call("say", text="I cannot fly."))
-    script.hears("fly!")
-    run(script)
-    assert "There is no tool 'fly'" in model.requests[1].messages[-1]["content"]
 
 
 def test_the_same_call_again_and_again_stops_the_turn():
