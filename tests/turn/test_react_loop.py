@@ -86,6 +86,13 @@ def test_an_error_of_a_tool_goes_back_to_the_model_which_may_mend_it():
     assert said(script) == ["No mug left."]
 
 
+def test_an_unknown_tool_is_an_error_result():
+    script, model = assistant(call("fly"), call("say", text="I cannot fly."))
+    script.hears("fly!")
+    run(script)
+    assert "There is no tool 'fly'" in model.requests[1].messages[-1]["content"]
+
+
 def test_the_same_call_again_and_again_stops_the_turn():
     script, model = assistant(*[call("look", target="x")] * 10)
     script.hears("hm")
