@@ -8,6 +8,7 @@ stops it.
 
 - ``latency``: seconds before every answer;
 - ``queue``: replies to give to the next requests, in order;
+- ``rules``: ``[{"match": regex, "reply": {...}}]``, tried in order on what was last heard;
 - ``require_key``: the only accepted key; the refusal quotes a wrong one, as real servers do;
 - ``pages``: replies for other addresses by method and path, as in
   ``{"GET /v1/models": {"raw": "[]"}}``;
@@ -42,6 +43,7 @@ from tests.provider.stub_replies import (
     Response,
     answer_politely,
     check_reply,
+    match_rule,
     render_reply,
 )
 from tests.provider.stub_stream import check_stream
@@ -51,7 +53,7 @@ COMPLETIONS = (b"/v1/chat/completions", b"/chat/completions")
 MODELS = (b"/v1/models", b"/models")
 CONTROL = b"/_control"
 BREAKING = frozenset({"reset", "cut"})  # it is the provider that ends the connection
-ORDERS = frozenset({"latency", "queue", "require_key", "pages", "refuse", "stream"})
+ORDERS = frozenset({"latency", "queue", "rules", "require_key", "pages", "refuse", "stream"})
 
 
 class Orders:
@@ -65,6 +67,7 @@ class Orders:
     def __init__(self, log: IO[str] | None = None) -> None:
         self.latency = 0.0
         self.queue: deque[Reply] = deque()
+        self.rules: list[dict[str, Any]] = []
         self.require_key = ""
         self.pages: dict[str, Reply] = {}
         self.stream: dict[str, Any] = {}
@@ -76,14 +79,15 @@ class Orders:
         strange = set(orders) - self.known
         if strange:
             raise ValueError(f"There are no orders called {', '.join(sorted(strange))}.")
+        rules = list(orders.get("rules", self.rules))
         queue = list(orders.get("queue", self.queue))
         pages = dict(orders.get("pages", self.pages))
         stream = dict(orders.get("stream", self.stream))
-        for reply in [*queue, *pages.values()]:
+        for reply in [*queue, *(rule["reply"] for rule in rules), *pages.values()]:
             self.check(reply)
         check_stream(stream)
         self.latency = float(orders.get("latency", self.latency))
-        self.queue, self.pages, self.stream = deque(queue), pages, stream
+        self.queue, self.rules, self.pages, self.stream = deque(queue), rules, pages, stream
         self.require_key = str(orders.get("require_key", self.require_key))
 
     def check(self, reply: Reply) -> None:
@@ -91,8 +95,10 @@ class Orders:
         check_reply(reply)
 
     def next_reply(self, body: Body) -> Reply:
-        """Return the queue's next reply, else the polite one."""
-        return self.queue.popleft() if self.queue else answer_politely(body)
+        """Return the queue's next reply, else the first matching rule's, else the polite one."""
+        if self.queue:
+            return self.queue.popleft()
+        return match_rule(self.rules, body) or answer_politely(body)
 
     def play(self, reply: Reply, body: Body, number: int) -> Reply:
         """Return the reply to render; ``number`` counts the requests."""

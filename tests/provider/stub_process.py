@@ -21,7 +21,7 @@ CONTROL_WAIT_S = 10.0
 class StubProvider:
     """A running stub provider; a context manager.
 
-    `queue` takes the replies that `stub_replies` describes. ``module`` is the module
+    `queue` and `rules` take the replies that `stub_replies` describes. ``module`` is the module
     that the process runs; a subclass may name another.
     """
 
@@ -105,9 +105,13 @@ class StubProvider:
         """Let nobody connect for some seconds, and drop all connections; in force on return."""
         self.control(refuse=seconds)
 
+    def rules(self, rules: dict[str, dict[str, Any]]) -> None:
+        """Answer by the first regex that is found in what was last heard."""
+        self.control(rules=[{"match": match, "reply": reply} for match, reply in rules.items()])
+
     def clear(self) -> None:
         """Forget all orders, so that it answers at once and politely, and empty the log."""
-        self.control(latency=0.0, queue=[], require_key="", pages={}, stream={})
+        self.control(latency=0.0, queue=[], rules=[], require_key="", pages={}, stream={})
         os.truncate(self.log, 0)
 
     def records(self) -> list[dict[str, Any]]:

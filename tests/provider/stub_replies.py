@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -163,6 +163,16 @@ def rough_tokens(value: Any) -> int:
 
 
 # --- what to answer ------------------------------------------------------------------------------
+
+
+def match_rule(rules: Iterable[Mapping[str, Any]], body: Body) -> Reply | None:
+    """Return the reply of the first rule whose regex is in what was last heard, or None."""
+    heard = last_heard(body.get("messages", ()))
+    for rule in rules:
+        if re.search(rule["match"], heard):
+            reply: Reply = rule["reply"]
+            return reply
+    return None
 
 
 def answer_politely(body: Body) -> Reply:
