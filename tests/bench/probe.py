@@ -306,17 +306,9 @@ def resident_mb() -> float:
 ORDERS: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
-        snapshot,
-        live_in,
-        visit,
-        attended,
-        inserts,
-        memory,
-        remember,
-        awaken,
-        characters,
+        snapshot, live_in, visit, attended, inserts, memory, remember, awaken, characters,
     )
-}
+}  # fmt: skip
 
 
 def obey() -> None:

@@ -189,24 +189,6 @@ class SmallModel:
         return {"habit": dice.choices(self.names, weights)[0]}
 
 
-def read_small_model(order: Mapping[str, Any]) -> SmallModel:
-    """Return a small model from an order; raise ValueError for unknown habits or a wrong rate."""
-    model = SmallModel(**{**order, "names": tuple(order.get("names", HABITS))})
-    unknown = set(model.names) - set(HABITS)
-    if unknown or not model.names or not 0 <= model.rate <= 1:
-        raise ValueError(f"A small model needs a rate from 0 to 1 and known habits: {order!r}.")
-    return model
-
-
-def check_habit(reply: Reply) -> bool:
-    """Return True for a habit or written calls; raise ValueError if these are unknown."""
-    if "habit" not in reply and "written_calls" not in reply:
-        return False
-    if reply.get("habit", "parrot") not in HABITS or reply.get("as", "json") not in WRITTEN:
-        raise ValueError(f"The reply {dict(reply)!r} names an unknown habit or form.")
-    return True
-
-
 def play_habit(reply: Reply, body: Body) -> Reply:
     """Return the reply of a habit, and written calls as text; any other reply unchanged."""
     if "habit" in reply:

@@ -40,14 +40,9 @@ from tests.invariants.words import check_words_only
 
 # What holds at any moment; the other checks are for a game at rest.
 AT_ANY_TIME = (
-    check_nothing_twice,
-    check_one_answer,
-    check_lease,
-    check_confidence_of_memory,
-    check_words_only,
-    check_one_turn_at_a_time,
-    check_nothing_after_the_end,
-)
+    check_nothing_twice, check_one_answer, check_lease, check_confidence_of_memory,
+    check_words_only, check_one_turn_at_a_time, check_nothing_after_the_end,
+)  # fmt: skip
 OVERHEARD, FORGOTTEN = "overheard", "forgotten"
 MOST_OPEN = 60  # turns at a time
 HEARD = "SELECT id, speaker, turn_id FROM evennia_ai_event"
