@@ -11,7 +11,7 @@ from evennia_ai.commands.common import AICommand, Dialogue, Outcome, UsageError
 from evennia_ai.commands.rendering import call_text
 from evennia_ai.config import ModelProfile, resolve_profile, valid_values
 from evennia_ai.config.profiles import DEFAULT_PROFILE
-from evennia_ai.game.client_text import clean_address, clean_output
+from evennia_ai.game.client_text import clean_address, clean_error, clean_output
 from evennia_ai.game.perception import plain
 from evennia_ai.game.room_lines import ensure_answered, hear_typed
 from evennia_ai.game.settings import game_setting, game_settings
@@ -136,8 +136,8 @@ class CmdAITest(TryingCommand):
         found = yield self.services.prober.probe(profile, self.tell)
         lines = []
         for one in found:
-            lines.append(f"{WORDS[one.state]} {clean_output(one.text, LINE_CHARS)}")
-            lines += [f"      {clean_output(one.advice, LINE_CHARS)}"] if one.advice else []
+            lines.append(f"{WORDS[one.state]} {clean_error(one.text, LINE_CHARS)}")
+            lines += [f"      {clean_error(one.advice, LINE_CHARS)}"] if one.advice else []
         self.tell([*lines, sum_up(found, name)])
 
 
@@ -183,7 +183,7 @@ def _call_line(item: DryRunCall, private: bool) -> str:
 
 def _ending(name: str, result: DryRun) -> str:
     if result.problem:
-        return f"|rThe model gave no answer:|n {clean_output(result.problem, LINE_CHARS)}"
+        return f"|rThe model gave no answer:|n {clean_error(result.problem, LINE_CHARS)}"
     last = result.steps[-1]
     refused_before = len(result.steps) > 1 and result.steps[-2].refused
     if not last.calls or (not result.ended and last.refused and refused_before):

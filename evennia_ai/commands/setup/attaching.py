@@ -17,7 +17,7 @@ from evennia_ai.commands.dry_run import TryingCommand
 from evennia_ai.config import ModelProfile
 from evennia_ai.game import setup
 from evennia_ai.game.authorship import is_played_by, owners_of
-from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.client_text import clean_error, clean_output, shown_name
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.minds import PERSONA_AUTHORS
 from evennia_ai.game.perception import excessive_rights
@@ -68,7 +68,8 @@ class SetupCommand(TryingCommand):
         self.write_settings(own)
         model = profile_words(self.script.mind.settings.profile)
         self.msg(
-            f"|g{self.name} has an assistant now.|n It uses the model profile {model}. Say something to it, or see |waistatus|n."
+            f"|g{self.name} has an assistant now.|n It uses the model profile {model}. "
+            "Say something to it, or see |waistatus|n."
         )
         self.report_complaints()
 
@@ -106,7 +107,7 @@ class SetupCommand(TryingCommand):
 
     def report_complaints(self) -> None:
         for complaint in self.script.mind.settings.complaints:
-            self.msg(f"|yFix this:|n {clean_output(complaint)}")
+            self.msg(f"|yFix this:|n {clean_error(complaint)}")
 
 
 def read_new(typed: str) -> tuple[str, list[str], type]:
