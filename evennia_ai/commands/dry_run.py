@@ -119,26 +119,25 @@ class CmdAITest(TryingCommand):
         profile = resolve_profile(wanted, profiles)
         values, _ = valid_values(game_settings(), profile.settings)  # as an assistant gets it
         profile = profile.with_model(plain(self.rhs) or values.get("llm_model") or profile.model)
-        name = clean_output(wanted)
         if profile.client == "offline":
             self.msg(
-                f"The profile '{name}' uses the offline brain, which is built in and needs no "
-                "endpoint. There is nothing to test. aistatus says how to connect a model."
+                f"The profile '{clean_output(wanted)}' uses the offline brain, which is built in and "
+                "needs no endpoint. There is nothing to test. aistatus says how to connect a model."
             )
             return None
-        return self.probe(name, profile)
+        return self.probe(wanted, profile)
 
     @inlineCallbacks
     def probe(self, name: str, profile: ModelProfile) -> Steps[None]:
         model = clean_output(profile.model, 80) or "no model"
         address = clean_address(shown_address(profile.base_url or OPENAI_ADDRESS))
-        self.tell(f"Testing '{name}': {address}, {model}")
+        self.tell(f"Testing '{clean_output(name)}': {address}, {model}")
         found = yield self.services.prober.probe(profile, self.tell)
         lines = []
         for one in found:
             lines.append(f"{WORDS[one.state]} {clean_error(one.text, LINE_CHARS)}")
             lines += [f"      {clean_error(one.advice, LINE_CHARS)}"] if one.advice else []
-        self.tell([*lines, sum_up(found, name)])
+        self.tell([*lines, clean_error(sum_up(found, name), RESULT_CHARS)])
 
 
 def tried_lines(assistant: int) -> list[str]:
