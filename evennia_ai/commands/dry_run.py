@@ -121,8 +121,8 @@ class CmdAITest(TryingCommand):
         profile = profile.with_model(plain(self.rhs) or values.get("llm_model") or profile.model)
         if profile.client == "offline":
             self.msg(
-                f"The profile '{clean_output(wanted)}' uses the offline brain, which is built in and "
-                "needs no endpoint. There is nothing to test. aistatus says how to connect a model."
+                f"The profile '{clean_output(wanted)}' uses the offline brain, which is built in: "
+                "there is nothing to test. aistatus says how to connect a model."
             )
             return None
         return self.probe(wanted, profile)

@@ -375,6 +375,6 @@ def sum_up(findings: Sequence[Finding], profile: str) -> str:
     form = findings[1].text[:1].lower() + findings[1].text[1:].rstrip(".")
     acts = "" if f"asked by {TEXT}" in form else " and act"
     return (
-        f"'{profile}' is good enough for characters that talk{acts}, because it answers and "
-        f"{form}; how well it plays them, your scenes show: evennia ai_check <file> --profile {profile}."
+        f"'{profile}' is good enough for characters that talk{acts}, because it answers and {form};"
+        f" how well it plays them, your scenes show: evennia ai_check <file> --profile {profile}."
     )
