@@ -1,7 +1,5 @@
 """The assistant of one character: an Evennia Script that events wake."""
 
-from __future__ import annotations
-
 from typing import Any, ClassVar
 
 from evennia.scripts.scripts import DefaultScript

@@ -234,7 +234,6 @@ def unmarked_call(call: dict[str, Any]) -> dict[str, Any]:
 
 
 def perceived_line(text: str) -> str:
-    """Return what the game perceived as a line of a prompt."""
     return f"{MARK} {unmarked(text.removeprefix(MARK).strip())}"
 
 

@@ -1,7 +1,5 @@
 """A game's own way to tell an assistant what happened."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

@@ -1,7 +1,5 @@
 """Sharing the reactor: time slices, shared timers, and writes that are retried."""
 
-from __future__ import annotations
-
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence

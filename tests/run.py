@@ -62,7 +62,7 @@ ON_POSTGRESQL = (
 # first three folders; tests/test_repository.py checks that the others have neither game tests nor
 # campaigns.
 MARKED = ("bench", "e2e", "game")
-PURE = ("llm", "memory", "offline", "policy", "provider", "turn")
+PURE = ("llm", "memory", "offline", "policy", "turn")
 # The main path through each room. It stands for the game tests on an interpreter whose Evennia and
 # whose Python the ones before and after it try.
 MAIN_PATHS = (

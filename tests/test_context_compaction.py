@@ -52,6 +52,19 @@ def sleep(script, **order):
     return outcome(compact_conversation_history(script, script, **order))
 
 
+def compacted(*replies, lines=60, **settings):
+    """Return an assistant that heard some lines and slept, and what came of its sleep."""
+    script = make_script(replies, **settings)
+    talk(script, lines)
+    return script, sleep(script)
+
+
+def looked(number, seen):
+    """Return the messages of a look and of what was seen."""
+    asked = make_message("assistant", "", tool_calls=[wire_call(str(number), "look", "{}")])
+    return [asked, make_message("tool", seen, tool_call_id=str(number))]
+
+
 def snapshot(script):
     return json.dumps([script.conversation.messages, list(script.conversation.view())])
 
@@ -69,19 +82,22 @@ def being_summed_up(*earlier):
 
 
 class TestCompactConversationHistorySkips:
-    def test_disabled_also_where_it_is_forced(self):
-        script = make_script(compact_enabled=False)
-        talk(script, 60)
+    @pytest.mark.parametrize(
+        ("lines", "settings", "reason"),
+        [
+            (60, {"compact_enabled": False}, "compaction disabled"),
+            (1, {}, "history within preserve window"),
+            (0, {}, "no history"),
+        ],
+    )
+    def test_also_where_it_is_forced(self, lines, settings, reason):
+        script = make_script(**settings)
+        talk(script, lines)
         result = sleep(script, force=True)
-        assert (result["skipped"], result["reason"]) == (True, "compaction disabled")
-
-    def test_no_history(self):
-        assert sleep(make_script())["reason"] == "no history"
+        assert (result["skipped"], result["reason"]) == (True, reason)
 
     def test_below_the_threshold_with_the_figures(self):
-        script = make_script()
-        talk(script, 10)
-        result = sleep(script)
+        script, result = compacted(lines=10)
         percent = 100 * script.mind.meter.measure().ratio
         assert result["reason"] == f"below threshold ({percent:.1f}% < 70%)"
         assert result["token_usage"] == pytest.approx(percent / 100)
@@ -95,16 +111,10 @@ class TestCompactConversationHistorySkips:
         assert sleep(script)["success"]
 
     def test_persona_and_tools_count(self):
-        script = make_script([SUMMARY])
-        talk(script, 20)
-        assert sleep(script)["skipped"]
+        script, result = compacted(SUMMARY, lines=20)
+        assert result["skipped"]
         script.mind.meter.sizes.overhead = 2_000
         assert sleep(script)["success"]
-
-    def test_a_short_history_stays_whole_also_where_it_is_forced(self):
-        script = make_script()
-        talk(script, 1)
-        assert sleep(script, force=True)["reason"] == "history within preserve window"
 
 
 class TestCompactConversationHistoryExecution:
@@ -124,16 +134,12 @@ class TestCompactConversationHistoryExecution:
         assert SUMMARY in wire[2]["content"]
 
     def test_afterwards_it_is_not_due_again(self):
-        script = make_script([SUMMARY])
-        talk(script, 60)
-        sleep(script)
+        script, _ = compacted(SUMMARY)
         talk(script, 1)
         assert sleep(script)["reason"].startswith("below threshold")
 
     def test_a_second_one_updates_the_first_and_leaves_one_marker(self):
-        script = make_script([SUMMARY, "Ann is a smith. She paid."])
-        talk(script, 60)
-        sleep(script)
+        script, _ = compacted(SUMMARY, "Ann is a smith. She paid.")
         talk(script, 60)
         result = sleep(script)
         asked = script.services.gateway.requests[1].messages[1]["content"]
@@ -147,11 +153,7 @@ class TestCompactConversationHistoryExecution:
         script = make_script([SUMMARY])
         log = [make_message("user", "Ann says: look around", audience=[ANN])]
         for number in range(12):
-            call_id = str(number)
-            log += [
-                make_message("assistant", "", tool_calls=[wire_call(call_id, "look", "{}")]),
-                make_message("tool", "x" * 1_500, tool_call_id=call_id),
-            ]
+            log += looked(number, "x" * 1_500)
         script.conversation.append([*log, make_message("assistant", "A fine room.")])
         assert sleep(script)["success"]
         wire = build_llm_messages(script, CONTEXT_TICK_EVENT, frozenset({ANN}))
@@ -172,9 +174,7 @@ class TestCompactConversationHistoryExecution:
             assert "public part" in str(wire)
 
     def test_only_what_goes_is_summed_up(self):
-        script = make_script([SUMMARY])
-        talk(script, 60)
-        sleep(script)
+        script, _ = compacted(SUMMARY)
         asked = script.services.gateway.requests[0].messages[1]["content"]
         kept = [m["content"] for m in script.conversation.current.messages]
         assert not any(line in asked for line in kept if line.startswith("Ann"))
@@ -191,22 +191,17 @@ class TestCompactConversationHistoryExecution:
         [{"compact_model": "small", "background_model": "tiny"}, {"background_model": "small"}],
     )
     def test_another_model_sums_up_where_one_is_named(self, named):
-        script = make_script([SUMMARY], **named)
-        talk(script, 60)
-        sleep(script)
+        script, _ = compacted(SUMMARY, **named)
         assert script.mind.turns.loose_calls[0].model == "small"
         assert script.mind.turns.loose_calls[0].purpose == "summary"
 
     @pytest.mark.parametrize(
         "reply",
         [
-            ProviderUnavailable("down"),
-            LLMReply(""),
-            LLMReply("<think>only thoughts</think>"),
-            LLMReply("I'm sorry, I can't do that."),
-            LLMReply("word " * 5_000),
+            ProviderUnavailable("down"), LLMReply(""), LLMReply("<think>only thoughts</think>"),
+            LLMReply("I'm sorry, I can't do that."), LLMReply("word " * 5_000),
         ],
-    )
+    )  # fmt: skip
     def test_where_no_summary_comes_everything_is_as_it_was_and_the_next_attempt_works(self, reply):
         script = make_script([reply] * 12)
         talk(script, 60)
@@ -217,23 +212,18 @@ class TestCompactConversationHistoryExecution:
         assert sleep(script)["success"]
 
     def test_a_wrong_key_is_tried_once(self):
-        script = make_script([ProviderMisconfigured("key")] * 3)
-        talk(script, 60)
-        assert not sleep(script)["success"]
+        script, result = compacted(*[ProviderMisconfigured("key")] * 3)
+        assert not result["success"]
         assert len(script.services.gateway.requests) == 1
 
     def test_a_summary_call_that_overflows_is_made_smaller(self):
         overflow = ContextOverflow("too long")
-        script = make_script([overflow, overflow, *[SUMMARY] * 12])
-        talk(script, 60)
-        result = sleep(script)
+        script, result = compacted(overflow, overflow, *[SUMMARY] * 12)
         assert result["rung"] == "chunks"
         assert SUMMARY in script.conversation.view()[0]["content"]
 
     def test_after_two_failures_no_model_is_asked_and_a_digest_stands_in(self):
-        script = make_script([ProviderUnavailable("down")] * 2)
-        talk(script, 60)
-        sleep(script)
+        script, _ = compacted(*[ProviderUnavailable("down")] * 2)
         sleep(script)
         result = sleep(script)
         assert (result["success"], result["rung"]) == (True, "digest")
@@ -250,9 +240,7 @@ class TestCompactConversationHistoryExecution:
         assert set(rungs[4:]) <= {"summary", "chunks"}  # by then it is more than fits at once
 
     def test_a_model_that_failed_twice_is_asked_at_once_at_an_admins_word(self):
-        script = make_script([ProviderUnavailable("down")] * 2 + [SUMMARY])
-        talk(script, 60)
-        sleep(script)
+        script, _ = compacted(*[ProviderUnavailable("down")] * 2, SUMMARY)
         sleep(script)
         assert sleep(script, force=True)["rung"] == "summary"
 
@@ -310,20 +298,9 @@ class TestFactsSurvive:
     def told(self, replies, private_to=None):
         """An assistant that was told facts, then chatted to for long."""
         script = make_script(replies, max_context_tokens=6_000)
-        audience = [private_to] if private_to else [ANN, BOB]
-        script.conversation.append(
-            [
-                make_message(
-                    "user",
-                    line,
-                    speaker=ANN,
-                    speaker_name="Ann",
-                    audience=audience,
-                    private=private_to is not None,
-                )
-                for line in self.LINES
-            ]
-        )
+        meta = {"audience": [private_to] if private_to else [ANN, BOB], "speaker": ANN}
+        meta |= {"speaker_name": "Ann", "private": private_to is not None}
+        script.conversation.append([make_message("user", line, **meta) for line in self.LINES])
         talk(script, 80)
         return script
 
@@ -375,14 +352,9 @@ class TestFactsSurvive:
 
 class TestSleepPhaseIntegration:
     NAMES = (
-        "memory_links",
-        "entity_consolidation",
-        "orphaned_links",
-        "episodic_prune",
-        "stale_conversations",
-        "pre_compaction_extraction",
-        "context_compaction",
-    )
+        "memory_links", "entity_consolidation", "orphaned_links", "episodic_prune",
+        "stale_conversations", "pre_compaction_extraction", "context_compaction",
+    )  # fmt: skip
 
     def test_every_step_is_reported_in_its_order(self):
         results = outcome(run_sleep_tick(*[make_script()] * 2))
@@ -421,13 +393,7 @@ class TestMasking:
         script = make_script()
         talk(script, 34)
         for number in range(6):
-            call_id = str(number)
-            script.conversation.append(
-                [
-                    make_message("assistant", "", tool_calls=[wire_call(call_id, "look", "{}")]),
-                    make_message("tool", "a thing to see " * 20, tool_call_id=call_id),
-                ]
-            )
+            script.conversation.append(looked(number, "a thing to see " * 20))
         before = script.mind.meter.measure()
         assert before.ratio > 0.6
         assert script.mind.compactor.mask_old_results(script.mind.meter.measure()) == 3
@@ -461,19 +427,15 @@ class TestEmergencyCompaction:
         assert (result["success"], result["rung"]) == (True, "digest")
         assert script.services.gateway.requests == []
 
-    def test_an_overflow_is_answered_after_one_compaction(self):
-        script = make_script([ContextOverflow("too long"), call("say", text="Here I am.")])
+    @pytest.mark.parametrize(
+        ("second", "state"),
+        [(call("say", text="Here I am."), "answered"), (ContextOverflow("too long"), "excused")],
+    )
+    def test_one_compaction_answers_an_overflow_and_a_second_one_is_excused(self, second, state):
+        script = make_script([ContextOverflow("too long"), second])
         talk(script, 30)
         script.hears("Are you there?", ANN)
         assert outcome(script.mind.answering.answer_all()) == 1
-        assert script.mind.states()["Are you there?"] == "answered"
+        assert script.mind.states()["Are you there?"] == state
         assert len(script.services.gateway.requests) == 2
-        assert len(script.conversation.moves) == 1
-
-    def test_two_overflows_in_a_row_are_one_compaction_and_an_excuse(self):
-        script = make_script([ContextOverflow("too long")] * 2)
-        talk(script, 30)
-        script.hears("Are you there?", ANN)
-        outcome(script.mind.answering.answer_all())
-        assert script.mind.states()["Are you there?"] == "excused"
         assert len(script.conversation.moves) == 1

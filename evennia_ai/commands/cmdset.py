@@ -1,7 +1,5 @@
 """The command set, and how it gets into a game's own command set."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.conf import settings

@@ -1,7 +1,5 @@
 """The base class of the commands: who may read what, whose assistant is meant, pages, errors."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Generator, Iterable, Mapping, Sequence

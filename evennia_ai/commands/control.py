@@ -1,7 +1,5 @@
 """``aistop`` with start, sleep and wake; ``aicompact``; ``aipurge``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """``aicost``: what the models cost, by day, character, player and model profile."""
 
-from __future__ import annotations
-
 import re
 from calendar import monthrange
 from collections import Counter

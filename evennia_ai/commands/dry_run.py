@@ -1,7 +1,5 @@
 """``aitest``: try an assistant without effect, one of its tools, or a profile's endpoint."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -41,7 +39,7 @@ class TryingCommand(AICommand):
     def addressed_line(self, kind: str, typed: str) -> Heard:
         """Return a line as the assistant would hear it; raises CannotBeHeard if not."""
         heard = hear_typed(self.script.character, self.script.config, self.caller, kind, typed)
-        ensure_answered(self.name, heard)
+        ensure_answered(self.name, heard, "add /whisper to the command")
         return heard
 
     def start_dry_run(self, heard: Heard, around: Surroundings) -> Deferred[None]:
@@ -52,7 +50,9 @@ class TryingCommand(AICommand):
         """
         name, profile = self.name, around.settings.profile
         running: Deferred[DryRun] = self.script.mind.dry_run(around, heard)
-        self.tell(f"Asking {clean_output(f'{profile.name}:{profile.model}', 80)} ...")
+        is_offline = profile.client == "offline"
+        model = "the offline brain" if is_offline else f"the model {profile.model}"
+        self.tell(f"Asking {clean_output(f'{model} (profile {profile.name})', 80)} ...")
         return running.addCallback(lambda found: self.tell(dry_run_lines(name, heard, found)))
 
 
@@ -99,7 +99,9 @@ class CmdAITest(TryingCommand):
 
     def do_tool(self) -> Dialogue:
         self.ensure_may_read(DRY_RUNS)
-        script, typed = self.find_editable(self.lhs), self.rhs or ""
+        script, typed = self.find_editable(self.lhs), (self.rhs or "").strip()
+        if not typed:
+            raise UsageError("Which tool? Usage: aitest/tool <assistant> = <tool> [<arguments>]")
         heard = hear_typed(script.character, script.config, self.caller, "say", typed)
         name, arguments = read_typed_call(typed)
         for _ in range(MOST_PAUSES):
@@ -154,7 +156,7 @@ def dry_run_lines(name: str, heard: Heard, result: DryRun) -> list[str]:
     audience = clean_output(list_names(sorted(result.audience)), 200)
     lines = [
         f"|wIf {speaker} {verb} to {name}:|n {said}",
-        f"|x{audience} would hear the answer. None of this was done.|n",
+        f"|xWho would hear the answer: {audience}. Nothing of this was done.|n",
     ]
     for number, step in enumerate(result.steps, 1):
         lines += _step_lines(number, step, heard.private)
@@ -163,11 +165,12 @@ def dry_run_lines(name: str, heard: Heard, result: DryRun) -> list[str]:
 
 def _step_lines(number: int, step: DryRunStep, private: bool) -> list[str]:
     usage, took_ms = step.cost.usage, step.cost.duration_ms
-    tokens = f"about {step.cost.estimated_tokens or 'no'} tokens"
+    tokens = f"about {step.cost.estimated_tokens or 0} tokens"
     if usage and usage != NO_USAGE:
-        cached = "" if usage.cached_tokens is None else f" ({usage.cached_tokens} cached)"
-        tokens = f"{usage.prompt_tokens} tokens{cached}, reply {usage.completion_tokens}"
-    lines = [f"|wStep {number}|n: prompt {tokens}, {len(step.offered)} tools, {took_ms} ms"]
+        cached = "" if usage.cached_tokens is None else f" ({usage.cached_tokens} from a cache)"
+        tokens = f"{usage.prompt_tokens} tokens{cached}, reply {usage.completion_tokens} tokens"
+    shown = f"prompt {tokens}, {len(step.offered)} tools offered, {took_ms} ms"
+    lines = [f"|wCall {number} of the model|n: {shown}"]
     if not step.calls:
         lines.append("  |rnothing|n: the reply has no words and no tool call")
     return [*lines, *(_call_line(item, private) for item in step.calls)]
@@ -176,7 +179,9 @@ def _step_lines(number: int, step: DryRunStep, private: bool) -> list[str]:
 def _call_line(item: DryRunCall, private: bool) -> str:
     what = call_text(item.call.name, item.call.arguments)
     if not item.would_be_tried:
-        return f"  |rwould not|n {what}\n    |x= {clean_output(item.result.text, LINE_CHARS)}|n"
+        return f"  |rwould not|n {what}\n    |xwhy: {clean_output(item.result.text, LINE_CHARS)}|n"
+    if item.call.name == "noop":
+        return "  would do nothing (|cnoop|n)"
     return f"  would {what}" + (" (whispered)" if private and item.call.name == "say" else "")
 
 
@@ -186,9 +191,9 @@ def _ending(name: str, result: DryRun) -> str:
     last = result.steps[-1]
     refused_before = len(result.steps) > 1 and result.steps[-2].refused
     if not last.calls or (not result.ended and last.refused and refused_before):
-        return f"{name} would say its fallback line."
+        return f"{name} would say its fallback line, since the model said nothing usable."
     if result.ended:
-        return "The turn would end here."
+        return f"That would be all that {name} does."
     if last.refused:
-        return "The model would be asked once more for other words; a dry run stops here."
-    return "The turn would continue with the results of these tools; a dry run stops here."
+        return "The model would be asked once more for other words; this test stops here."
+    return "The model would be asked again, with what these tools did; this test stops here."

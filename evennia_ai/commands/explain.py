@@ -1,7 +1,5 @@
 """``aiwhy``: why a line was said, what a model is asked next, and what another would answer."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any

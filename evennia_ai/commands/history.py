@@ -1,7 +1,5 @@
 """``aihistory``: read what an assistant heard, thought, did and cost, and export it."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Generator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The switches of ``aihistory`` that change how lines are shown to the character."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from evennia.utils import logger

@@ -1,7 +1,5 @@
 """``ailore``: what characters know about the world; ``aigoals``: what one is after."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """``aimemory``: read, search and change what a character remembers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from evennia.utils import logger

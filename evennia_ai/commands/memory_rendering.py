@@ -1,7 +1,5 @@
 """Journal entries, profiles and search results as lines, for ``aimemory``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 

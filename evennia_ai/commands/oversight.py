@@ -1,7 +1,5 @@
 """What waits for people: acts to approve, reports of players, notes of builders."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from evennia import CmdSet

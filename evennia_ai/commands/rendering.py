@@ -4,8 +4,6 @@ Every command shows rows with these. A reader sees a placeholder in place of wor
 read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 

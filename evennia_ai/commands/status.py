@@ -1,7 +1,5 @@
 """``aistatus``: a table of all assistants, and what is wrong with them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Checks of settings that are valid alone but do not work together."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any

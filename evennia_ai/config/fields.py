@@ -4,8 +4,6 @@ The last of these that sets a value wins: the default here, the Django setting `
 named profile, the assistant's own attribute. ``None`` means "inherit"; 0 means zero.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import lru_cache, partial

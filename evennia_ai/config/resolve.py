@@ -1,7 +1,5 @@
 """Values of settings: from a builder's text, from layers of stored values; packages they need."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module

@@ -1,7 +1,5 @@
 """The limits of retention: how old log rows may become, and how many there may be. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

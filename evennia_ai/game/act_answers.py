@@ -1,7 +1,5 @@
 """Ask a person in the game whether an act may be done, and take the answer."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

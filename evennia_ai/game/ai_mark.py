@@ -1,7 +1,5 @@
 """The mark of a line that a machine wrote, and the line of a first meeting."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from evennia_ai.errors import StoreUnavailable

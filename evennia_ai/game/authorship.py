@@ -1,7 +1,5 @@
 """The authors of what a character sees: who may have written an object's name and description."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Any

@@ -1,7 +1,5 @@
 """What clients show of assistants: safe words and links."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection
 from typing import Any

@@ -1,7 +1,5 @@
 """What every person causes lately, and the alert of staff at a flood."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

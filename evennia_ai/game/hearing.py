@@ -4,8 +4,6 @@ A character hears without a session: `at_msg_receive` gets every line with its t
 database cannot read or store now waits in a backlog.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The help entries ``minds``, for players, whose lines are in `texts`, and those for staff."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from evennia_ai.game.texts import text

@@ -1,7 +1,5 @@
 """What the game lets an assistant do, what it is told of it, and the assistant's ticks."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Reading a character's memories for staff: pages, searches, and what a search withholds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

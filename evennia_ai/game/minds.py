@@ -3,29 +3,20 @@
 ``shell`` is an `AssistantScript`; only the adapters here hold it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.config import (
-    ALWAYS_ON,
-    AssistantConfig,
-    ModelProfile,
-    choose_settings,
-    fit_settings,
-    read_families,
-)
+from evennia_ai.config import ALWAYS_ON, AssistantConfig, ModelProfile, read_families
 from evennia_ai.config.checks import context_complaints, money_complaint
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.hearing import Hearing
 from evennia_ai.game.life import GameLife, Ticker
 from evennia_ai.game.memory_reading import MemorySearch
 from evennia_ai.game.presence import Presence
-from evennia_ai.game.settings import game_settings
+from evennia_ai.game.settings import effective_settings
 from evennia_ai.game.sleep_check import SleepCheck
 from evennia_ai.game.sleep_state import Sleep
 from evennia_ai.llm.tokenizers import count_for
@@ -153,14 +144,13 @@ class GameSettings:
 
     def resolve(self) -> tuple[AssistantConfig, ModelProfile]:
         """Read the settings again. A bad value is replaced by its default and reported."""
-        chosen = choose_settings(game_settings(), self.own(), self._services.profiles)
-        profile = self._services.endpoints.told(chosen.profile)
-        before, self._profile = self._profile, profile
+        found = effective_settings(self._services, self.own(), self.prompt_tokens)
+        config, profile, complaints = found
+        before, self._config, self._profile = self._profile, config, profile
         if before and (before.name, before.model) != (profile.name, profile.model):
             self.warnings.clear()  # they were about the other model
-        config = self._config = fit_settings(chosen.values, profile, self.prompt_tokens)
         wrong = unknown_families(config.tools_off, self._services.toolbox.tools)
-        self._complaints = [*chosen.complaints, *filter(None, [wrong])]
+        self._complaints = [*complaints, *filter(None, [wrong])]
         for complaint in self._complaints:
             tell_once(self._shell, complaint)
         return config, profile
@@ -168,9 +158,7 @@ class GameSettings:
     def beside(self, profile: str) -> tuple[AssistantConfig, ModelProfile]:
         """Return the settings with another profile, and that; nothing changes."""
         own = {**self.own(), "profile": profile, "llm_model": None}
-        chosen = choose_settings(game_settings(), own, self._services.profiles)
-        told = self._services.endpoints.told(chosen.profile)
-        return fit_settings(chosen.values, told, self.prompt_tokens), told
+        return effective_settings(self._services, own, self.prompt_tokens)[:2]
 
     def prompt_tokens(self, config: AssistantConfig) -> int:
         """Return the estimated tokens of its next prompt, from what was last known of its log."""
@@ -331,7 +319,7 @@ class GameMind(Mind):
     def dry_run(self, around: Surroundings, heard: Heard, **more: Any) -> Steps[DryRun]:
         """Run a dry turn as `run_dry` does; fails with DryRunning during another one."""
         if self.is_dry_running:
-            raise DryRunning(f"A dry run of {self.who.name} is in progress. Try again in a moment.")
+            raise DryRunning(f"{self.who.name} is being tried already. Try again in a moment.")
         self.is_dry_running = True
         try:
             found: DryRun = yield run_dry(around, heard, lambda: bool(self.life.is_alive), **more)

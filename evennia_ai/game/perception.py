@@ -3,8 +3,6 @@
 Nothing here writes. Contents and Attributes come from Evennia's caches, not from the database.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

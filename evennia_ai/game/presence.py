@@ -1,7 +1,5 @@
 """Who is near an assistant's character, and who is in conversation with it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any

@@ -4,8 +4,6 @@ Evennia passes a line to each listener in turn. What is the same for all of them
 the first; with forty assistants in a room each of them would else look at forty others.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -45,7 +43,11 @@ from evennia_ai.scheduling import Clock
 from evennia_ai.store.names import own_name, plain_name
 
 HEARD_CHARS = 20_000
-WHY_NOT = {"ambient": "other people are in the room, and the line names nobody"}
+WHY_NOT = {
+    "ambient": "names nobody, and others are in the room",
+    "somebody else named": "names somebody else",
+    "another one answers": "is one that another character answers",
+}
 
 
 class RoomLine:
@@ -329,13 +331,12 @@ def hear_typed(
     return perceive(RoomLine(Line(kind, words), speaker, character), words, character, config)
 
 
-def ensure_answered(name: str, heard: Heard) -> None:
-    """Raise CannotBeHeard for a line that the character of this name would not answer."""
+def ensure_answered(name: str, heard: Heard, whisper: str) -> None:
+    """Raise CannotBeHeard for a line that it would not answer; ``whisper`` says how to do that."""
     if not heard.addressed:
+        why = WHY_NOT.get(heard.reason, f"is not for it ({heard.reason})")
         raise CannotBeHeard(
-            f"{name} would not answer: the line is not addressed to it "
-            f"({WHY_NOT.get(heard.reason, heard.reason)}). Put its name into the line, or "
-            "whisper the line."
+            f"{name} would not answer: the line {why}. Say '{name}, ...', or {whisper}."
         )
 
 

@@ -1,7 +1,5 @@
 """The Django setting ``AI_ASSISTANT``, which may hold wrong values."""
 
-from __future__ import annotations
-
 import shlex
 import shutil
 import stat
@@ -13,7 +11,7 @@ from django.conf import settings
 from django.core.checks import Warning as CheckWarning
 from twisted.logger import Logger
 
-from evennia_ai.config import FIELDS
+from evennia_ai.config import FIELDS, AssistantConfig, ModelProfile, choose_settings, fit_settings
 from evennia_ai.errors import ConfigError
 
 log = Logger()
@@ -30,6 +28,15 @@ def game_setting(name: str, default: Any) -> Any:
     """Return one of the upper-case entries, which apply to the whole game."""
     found = game_settings().get(name)
     return default if found is None else found
+
+
+def effective_settings(
+    services: Any, own: Mapping[str, Any], prompt_tokens: Callable[[AssistantConfig], int]
+) -> tuple[AssistantConfig, ModelProfile, list[str]]:
+    """Return the settings of an assistant with ``own`` ones, its profile, and the complaints."""
+    chosen = choose_settings(game_settings(), own, services.profiles)
+    profile = services.endpoints.told(chosen.profile)
+    return fit_settings(chosen.values, profile, prompt_tokens), profile, chosen.complaints
 
 
 class SettingReader:

@@ -1,7 +1,5 @@
 """What a change of an assistant or of lore must keep to, wherever staff make it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Decide whether an assistant falls asleep or wakes, each time the timer looks at it."""
 
-from __future__ import annotations
-
 from evennia_ai.game.life import GameLife, Ticker
 from evennia_ai.game.sleep_state import Sleep
 from evennia_ai.policy.compaction.plan import ContextUse

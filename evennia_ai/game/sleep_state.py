@@ -1,7 +1,5 @@
 """Falling asleep and waking, and how the world sees it; `game.sleep_check` decides when."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial

@@ -7,8 +7,6 @@ says one. Gettext translates the lines into the server's ``LANGUAGE_CODE`` if ``
 modules that show them.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from contextlib import suppress
@@ -319,7 +317,9 @@ SUMMARISED: Mapping[str, str] = {
     "digest": "condensed without a model",
     "last turn": "only the last turn is left",
 }
-ACT_STATES: Mapping[str, str] = {"intended": "begun", "unknown": "outcome unknown"}
+ACT_STATES: Mapping[str, str] = {
+    "intended": "begun", "unknown": "outcome unknown", "asked": "waits for a person's yes",
+}  # fmt: skip
 TURN_ENDS: Mapping[str, str] = {
     "answered": "answered",
     "excused": "excused by the fallback line",

@@ -4,8 +4,6 @@ A filler line is no speech: no assistant hears or answers it. Both are driven on
 `thinking_started` and `thinking_finished`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Budgets of a UTC day, in tokens and in money, reserved before a call and settled after it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime

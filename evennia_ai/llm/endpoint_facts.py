@@ -6,8 +6,6 @@ endpoint of an idle assistant is never asked. Speed is measured with every reply
 the request form.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial

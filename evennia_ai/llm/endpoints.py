@@ -1,7 +1,5 @@
 """Where a profile's requests go, and with which key."""
 
-from __future__ import annotations
-
 import hashlib
 from base64 import b64encode
 from collections.abc import Mapping

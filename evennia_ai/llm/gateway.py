@@ -1,7 +1,5 @@
 """The only way to a model: deadlines, retries, caps, budgets, circuit breakers, a fallback."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import replace

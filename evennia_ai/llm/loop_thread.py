@@ -8,8 +8,6 @@ reload.
 - Results return by ``call_from_thread`` only, and are dropped if their Deferred was cancelled.
 """
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Coroutine

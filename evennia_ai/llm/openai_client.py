@@ -5,8 +5,6 @@ its types, in ``extra_body``: transforming 400 of them takes 50 ms, most of a ca
 would wait that long for the interpreter's lock. `reply_body` reads what comes back.
 """
 
-from __future__ import annotations
-
 import asyncio
 import uuid
 from collections import defaultdict

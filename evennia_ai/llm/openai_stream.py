@@ -4,8 +4,6 @@ The SDK's decoder reads the lines of events. Whether a body is streamed is seen 
 bytes: servers stream unasked, and answer whole where a stream was asked for.
 """
 
-from __future__ import annotations
-
 import asyncio
 import importlib
 import re

@@ -4,8 +4,6 @@ Most endpoints recognise a repeated prompt by themselves and may refuse unknown 
 those in `CACHE_BREAKPOINTS` get hints about its reusable part.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ Each answer becomes a sentence; a `FATAL` one ends the probe. The rest is learnt
 `llm.endpoint_facts`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -326,12 +324,12 @@ def judge_form(found: str, profile_form: str, answers: Sequence[Answer]) -> Find
     if not found:
         return Finding(BAD, f"Its request form is not known: {answers[-1]}", LOADING)
     if profile_form not in (AUTO, found):
-        told = f"It is asked by {profile_form}, as the profile says; the test suggests {found}."
-        return Finding(NOTE, told, f"Put form = '{found}' or 'auto' into the profile.")
+        told = f"Its form is {profile_form}, as the profile says; this test suggests {found}."
+        return Finding(NOTE, told, f"Set 'form' in the profile to '{found}' or 'auto'.")
     refused = isinstance(answers[0], errors.ProviderError) and answers[0].status
-    advice = f"{answers[0]} {FLAGS}" if refused else "Set form in the profile to change that."
+    advice = f"{answers[0]} {FLAGS}" if refused else "Another form: set 'form' in the profile."
     state = BAD if found == TEXT else GOOD
-    return Finding(state, f"It will be asked by {found}: {REASONS[found]}", advice)
+    return Finding(state, f"Its form of request is {found}: {REASONS[found]}", advice)
 
 
 def judge_stream(answer: Answer, deltas: int) -> Finding:
@@ -373,7 +371,7 @@ def sum_up(findings: Sequence[Finding], profile: str) -> str:
         if finding.state in (FATAL, BAD):
             return f"'{profile}' is not good enough: {finding.text.rstrip('.')}; {remedy}."
     form = findings[1].text[:1].lower() + findings[1].text[1:].rstrip(".")
-    acts = "" if f"asked by {TEXT}" in form else " and act"
+    acts = "" if f"is {TEXT}" in form else " and act"
     return (
         f"'{profile}' is good enough for characters that talk{acts}, because it answers and {form};"
         f" how well it plays them, your scenes show: evennia ai_check <file> --profile {profile}."

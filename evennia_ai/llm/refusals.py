@@ -1,7 +1,5 @@
 """What an endpoint's refusal means, as pure functions from response to error."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass

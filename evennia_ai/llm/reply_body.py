@@ -4,8 +4,6 @@ Servers that call themselves compatible differ in every part of it, so this read
 leniently instead of using the SDK's types. To support one that differs, extend a constant here.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable
@@ -133,7 +131,6 @@ class ReplyBody:
         # Some servers omit the last event, so a finish reason is enough.
         if not (self.done or self._finish_reasons):
             raise BrokenStream("the stream ended before the reply was complete")
-        contents = ["".join(self._contents[number]) for number in sorted(self._contents)]
         calls: dict[str, ToolCallRequest] = {}
         first: dict[tuple[str, str], int] = {}  # the choice of a call; another's is the same act
         for call in self._calls:
@@ -144,7 +141,7 @@ class ReplyBody:
         reasons = [self._finish_reasons[number] for number in sorted(self._finish_reasons)]
         is_cut_off = any(map(CUT_OFF_REASONS.search, reasons))
         return LLMReply(
-            content=contents[0] if contents else "",
+            content="".join(self._contents[min(self._contents)]) if self._contents else "",
             tool_calls=tuple(calls.values()),
             finish_reason=CUT_OFF if is_cut_off else next(iter(reasons), "stop"),
             usage=read_usage(self._told),
@@ -174,8 +171,8 @@ class ReplyBody:
         if content := join_content(added.get("content")):
             self._contents.setdefault(number, []).append(content)
             deltas = [Delta(content)] if number == min(self._contents) else []
-        calls = map(self._read_call, call_parts(number, added))
-        return deltas + [delta for delta in calls if delta is not None]
+        calls = call_parts(number, added) or call_parts(number, choice)
+        return deltas + [delta for delta in map(self._read_call, calls) if delta is not None]
 
     def _read_call(self, part: CallPart) -> Delta | None:
         number = len(self._calls) if self._is_whole else self._find_call(part)
@@ -318,8 +315,8 @@ def join_content(content: object) -> str:
 
 
 def call_parts(choice: int, message: Fields) -> list[CallPart]:
-    """Return the tool calls in a message or in a chunk's delta, wherever servers put them."""
-    entries = objects_in(message.get("tool_calls"))
+    """Return the tool calls in a message, a delta or a choice, wherever servers put them."""
+    entries = objects_in(message.get("tool_calls")) or objects_in(message.get("tool_call"))
     if not entries and (older := message.get("function_call")):
         entries = [{"function": older}]
     if isinstance(content := message.get("content"), list):

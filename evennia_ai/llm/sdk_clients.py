@@ -5,8 +5,6 @@ aiohttp, which the SDK uses where it is installed, a request takes about two thi
 it takes over httpx (measured).
 """
 
-from __future__ import annotations
-
 import errno
 import importlib
 import logging

@@ -3,8 +3,6 @@
 ``evennia ai_uninstall`` runs this in its own process while the game is stopped.
 """
 
-from __future__ import annotations
-
 import shutil
 import socket
 from collections import Counter

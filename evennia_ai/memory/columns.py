@@ -1,7 +1,5 @@
 """The properties of each memory beside its words and vector, one row each."""
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from typing import Any
 
@@ -180,7 +178,6 @@ class Columns:
         return View(rows, lines, sessions, sizes, words or 1.0, mask)
 
     def speakers_named(self, words: frozenset[str]) -> set[int]:
-        """Return the speakers whose names contain one of these words."""
         return set().union(*(self._named.get(word, set()) for word in words))
 
     def is_name(self, word: str, view: View) -> bool:

@@ -1,7 +1,5 @@
 """Embedders: the embedded one, and one of an endpoint."""
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import json

@@ -1,7 +1,5 @@
 """Consolidate observations of others into attributes of their entity profiles."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -8,8 +8,6 @@ nor the score of a neighbour, so the result is the same as without it.
 An index can always be rebuilt, and it writes nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 

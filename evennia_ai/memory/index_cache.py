@@ -1,7 +1,5 @@
 """The search indices in memory, one a character or sharing scope."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime

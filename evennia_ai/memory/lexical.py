@@ -8,8 +8,6 @@ A posting says that a row has a word, and how often, in nine bytes. The word is 
 an index holds no dictionary: with 100,000 words, one in 40,000 shares its number with another.
 """
 
-from __future__ import annotations
-
 from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence

@@ -1,7 +1,5 @@
 """The lines of one assistant's log as an index reads them, and the vectors of their words."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 

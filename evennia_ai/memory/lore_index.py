@@ -4,8 +4,6 @@ One index serves all assistants. It holds each text once, whoever may know it; a
 known pieces only, and the others change nothing in it (P9).
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache

@@ -4,8 +4,6 @@ The first pass scores all memories in the view by words, by approximate meaning 
 neighbours. The second pass scores the best few hundred by all features.
 """
 
-from __future__ import annotations
-
 import math
 from bisect import bisect
 from collections.abc import Callable, Mapping, Sequence
@@ -158,7 +156,6 @@ def _add_neighbours(score: Floats, view: View, weights: Weights) -> Floats:
 
 
 def _session_gains(score: Floats, view: View, weights: Weights) -> Floats:
-    """Return what each memory in the view gains from the best one of its session."""
     best = np.maximum.reduceat(score, view.sessions) * np.float32(weights.session)
     return np.repeat(best, view.sizes)
 

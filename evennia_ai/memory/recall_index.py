@@ -5,8 +5,6 @@ takes both in, in slices. The vectors of lines are stored, so that a restart loa
 index itself is built again at its first use.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace

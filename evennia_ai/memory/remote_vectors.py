@@ -1,7 +1,5 @@
 """The vectors of an embedder that answers later."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, cast

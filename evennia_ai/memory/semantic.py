@@ -1,7 +1,5 @@
 """Long-term memory for the reactor: time-outs around mem0, and a pause after failures."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

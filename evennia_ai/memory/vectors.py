@@ -8,8 +8,6 @@ A search over many memories first compares the signs of the numbers only, one bi
 "Similarity Estimation Techniques from Rounding Algorithms", 2002).
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, TypeGuard
 
@@ -90,7 +88,6 @@ class Vectors:
         self._rows = len(rows)
 
     def mean(self, rows: Rows) -> Floats:
-        """Return the mean vector of a sample of these rows."""
         return mean_of(*self._gathered(rows[:: step_in(len(rows))]))
 
     def full(self, rows: Rows, query: Floats | None, mean: Floats | None = None) -> Floats:

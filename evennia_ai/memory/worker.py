@@ -4,8 +4,6 @@ The server never waits for the thread: a server that is slow to exit does not co
 reload.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A character's running conversations, which the log can rebuild after a restart."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The mind of one assistant: its parts, put together once, and what it does in a tick."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -249,7 +247,6 @@ class Mind:
         self.will = Will(settings, has.inbox, has.turns, has.company, clock, shared.now)
 
     def _make_sleep(self, has: Surroundings) -> None:
-        """Make the steps of a sleep pass."""
         who, settings, shared = has.who, has.settings, has.services
         clock, slices, world = shared.clock, shared.slices, shared.world
         background = Background(who, settings, self.calls, clock, slices)

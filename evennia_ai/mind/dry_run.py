@@ -4,8 +4,6 @@ It runs a real turn of a mind whose log and turns read like the real ones and wr
 the model calls are recorded, since the model really is asked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

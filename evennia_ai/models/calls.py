@@ -1,7 +1,5 @@
 """Model calls: their prompts, their costs, and the sums of a day."""
 
-from __future__ import annotations
-
 from datetime import date
 
 from django.db import models

@@ -4,8 +4,6 @@ PostgreSQL refuses NUL and lone surrogates, and text that is longer than its col
 most of it, and whatever another program writes. To the migrations these are Django's own fields.
 """
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from datetime import UTC, date, datetime

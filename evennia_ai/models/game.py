@@ -1,7 +1,5 @@
 """What is no talk: hearsay, reports, lore, shared personas, sleep passes."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The talk: turns, what was heard, said and done, and its summaries."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

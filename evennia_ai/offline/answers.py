@@ -3,8 +3,6 @@
 What another person said is told as that person's words only, in quotation marks.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -24,6 +22,7 @@ QUOTED = 170  # characters of a line that is quoted whole
 STORY = 330  # characters of a tale
 MOST_LISTED, MOST_TOLD = 5, 3
 THINGS, EXITS = re.compile(r"Things: (.*)\."), re.compile(r"(?:Exits|People): ")
+ORDERED = frozenset({"buy", "food", "drink"})  # kinds of sentences that may be an order
 FEW = 4  # words of a topic that names a thing
 
 
@@ -39,33 +38,39 @@ def answer(view: View, text: str) -> str:
     told = "" if handler or not view.language.asks(text) else _about_people(view, text, SURE_ENOUGH)
     said = told or (handler(view, text, asked.topic) if handler else _sought(view, asked, text))
     if said:
-        return said
+        return _to_order(view, text, said) if intent.key in ORDERED else said
     if intent.say:
-        instead, foreign = "", view.language is not view.character.language
-        if intent.tells and intent.label:  # what a bed costs instead of a boat, else other topics
-            instead = view.known(asked.rest, intent.sources, replace(intent, exact=False))
-            if instead and foreign:  # it may be what was asked for: the words cannot tell
-                return instead
-            instead = instead or view.offer()
-        return f"{view.phrase(intent.key, topic=asked.topic)} {instead}".strip()
+        if not (intent.tells and intent.label):
+            return view.phrase(intent.key, topic=asked.topic)
+        # What a bed costs instead of a boat; in another language it may be what was asked for.
+        instead = view.known(text, intent.sources, replace(intent, exact=False))
+        if not instead:
+            return view.with_offer(intent.key, topic=asked.topic)
+        return instead if view.is_foreign else f"{view.phrase(intent.key)} {instead}"
     if view.language.asks(text) or view.language.finds("follow_up", text):
         return _to_question(view, text)
     return _to_statement(view, text)
+
+
+def _to_order(view: View, text: str, known: str) -> str:
+    """Return what is known of a ware, behind a word of consent if the line orders it."""
+    finds = view.language.finds
+    if view.language.asks(text) or not finds("orders", text) or finds("denies", known):
+        return known
+    is_new = any(one.text == known for one in view.passages)
+    return view.phrase("ordered", fact=known if is_new else "").strip()
 
 
 def _with_name(view: View, text: str) -> str:
     """Return a question with the name of the person that its "she" or "him" stands for: the last
     one that the speaker or the character named, if the character knows that one."""
     pronoun = view.language.pattern("patterns", "third_person")
-    if not (pronoun.search(text) and view.language.asks(text)) or match_name(
-        text, view.known_people
-    ):
+    people = view.known_people
+    if not (pronoun.search(text) and view.language.asks(text)) or match_name(text, people):
         return text
-    for line in (*_before(view)[:1], *view.transcript.own[-1:]):
-        named = match_name(line, view.known_people)
-        if named:
-            return pronoun.sub(named, text, count=1)
-    return text
+    lines = (*_before(view)[:1], *view.transcript.own[-1:])
+    named = next(filter(None, (match_name(line, people) for line in lines)), "")
+    return pronoun.sub(named, text, count=1) if named else text
 
 
 def _before(view: View) -> list[str]:
@@ -77,18 +82,28 @@ def _before(view: View) -> list[str]:
 def _sought(view: View, asked: Asked, text: str) -> str:
     """Return what persona and lore tell about an intent; "" if nothing."""
     if asked.intent.tells:
-        line = asked.rest if asked.intent.exact else text
-        found = view.known(line, asked.intent.sources, asked.intent)
-        return found or (_denied(view, asked.rest) if asked.intent.exact else "")
-    seeks = asked.intent.seek and not view.language.finds("mine", asked.topic)
-    return view.known(text, asked.intent.sources) if seeks else ""
+        found = view.known(text, asked.intent.sources, asked.intent)
+        return found or (_denied(view, text, asked.intent.drop) if asked.intent.exact else "")
+    if not asked.intent.seek or view.language.finds("mine", asked.topic):
+        return ""
+    sources = asked.intent.sources
+    if len(view.language.content(text)) < 2:  # one word of lore is no opinion
+        sources = tuple(source for source in sources if source != "lore")
+    return view.known(text, sources)
 
 
-def _denied(view: View, text: str) -> str:
+def told_of_ware(view: View, text: str) -> str:
+    """Return what is known of a thing's sale; "" if nothing."""
+    tells = view.language.intent("buy").tells
+    goods = [one for one in view.of(("self", "lore")) if tells and tells.search(one.text)]
+    return view.best(view.find(text, goods)) or _denied(view, text)
+
+
+def _denied(view: View, text: str, drop: str = "") -> str:
     """Return what is known of a ware if it says that there is none: "Swords are not made here."."""
     known = view.of(("self", "never", "lore"))
     denied = [replace(one, title="") for one in known if view.language.finds("denies", one.text)]
-    return view.best(view.find(text, denied))
+    return view.best(view.find(text, denied, without=drop))
 
 
 def _to_question(view: View, text: str) -> str:
@@ -106,21 +121,23 @@ def _to_question(view: View, text: str) -> str:
     mine = language.finds("mine", text) and not language.finds("permission", text)
     if mine and language.finds("remember", text):
         return view.phrase("told_nothing")
-    key = "unknown_self" if language.finds("about_you", text) else "unknown"
-    return f"{view.phrase(key)} {view.offer()}".strip()
+    return view.with_offer("unknown_self" if language.finds("about_you", text) else "unknown")
 
 
 def _of_itself(view: View, text: str) -> list[Passage]:
     """Return what may answer: for a question about the character no lore about others."""
-    known, finds = view.of(KNOWN), view.language.finds
-    if not finds("about_you", text) or view.language is not view.character.language:
-        return known if view.language is view.character.language else []
-    asked = set(view.language.content(text))
-    titled = [
-        one for one in known if one.title and asked.issuperset(view.language.content(one.title))
+    known, finds = [] if view.is_foreign else view.of(KNOWN), view.language.finds
+    if not finds("about_you", text):
+        return known
+    content = view.language.content
+    asked = set(content(text))
+    return [
+        one
+        for one in known
+        if one.source != "lore"
+        or finds("mine", one.text)
+        or (one.title and asked.issuperset(content(one.title)))
     ]
-    own = [one for one in known if one.source != "lore" or finds("mine", one.text)]
-    return [*titled, *own]
 
 
 def _to_statement(view: View, text: str) -> str:
@@ -133,11 +150,8 @@ def _to_statement(view: View, text: str) -> str:
             return view.phrase(phrase, value=facts[key])
     if facts:
         return view.phrase("noted")
-    found = (
-        view.find(text, view.of(("self", "never", "lore", "want")), SURE)
-        if len(view.language.content(text)) > 1
-        else []
-    )
+    known = view.of(("self", "never", "lore", "want"))
+    found = len(view.language.content(text)) > 1 and view.find(text, known, SURE)
     if found and not view.repeats(found[0][1].text):
         return view.spoken(found[0][1])
     return view.phrase("remark")
@@ -152,6 +166,9 @@ def _quoted(view: View, found: Sequence[Passage]) -> str:
         return ""
     told, fact = found[0], found[0].text.rstrip(".! ")[:QUOTED]
     if told.speaker == view.speaker:
+        name = view.language.pattern("patterns", "tells_name").search(fact)
+        if name and view.language.finds("asks_name", " ".join(view.sentences)):
+            return view.phrase("name_told", value=name["v"] or name["v2"])
         said = view.phrase("told", fact=fact)
         return view.phrase("told_again", fact=fact) if view.repeats(said) else said
     return view.phrase("said_by", other=view.called(told.speaker), fact=fact)
@@ -185,7 +202,7 @@ def _about_people(view: View, text: str, floor: float = ASKED) -> str:
         bare = not view.language.content(
             without_words(text, plain_words(f"{other} {view.called(other)}"))
         )
-        telling = [one for one in reversed(told) if one.facts.keys() - {"name"}] or told[::-1]
+        telling = [one for one in reversed(told) if one.facts.keys() & set(FACTS)] or told[::-1]
         asked = [] if bare else _matching(view, text, told, floor)
         whole = bare or view.language.key_of(text) == "said_by"
         return _quoted(view, asked or (telling if whole else []))
@@ -262,7 +279,9 @@ def _identity(view: View, text: str, asked: str) -> str:
 def _about_person(view: View, text: str, topic: str) -> str:
     """Return what is known of a person, or an opinion if the topic is nobody that it knows of."""
     named = match_name(topic, [*view.known_people, *(one.speaker for one in view.told)])
-    return view.known(topic) or ("" if named else view.phrase("opinion"))
+    found = view.find(topic, view.of(KNOWN))
+    judged = [one for one in found if view.language.finds("judges", one[1].text)]
+    return view.best(judged or found) or ("" if named else view.phrase("opinion"))
 
 
 def _owner(view: View, text: str, topic: str) -> str:
@@ -272,8 +291,7 @@ def _owner(view: View, text: str, topic: str) -> str:
 
 
 def _new_here(view: View, text: str, topic: str) -> str:
-    """Return a welcome, with what the character could tell."""
-    return f"{view.phrase('new_here')} {view.offer()}".strip()
+    return view.with_offer("new_here")
 
 
 def _is_this(view: View, text: str, topic: str) -> str:
@@ -283,7 +301,7 @@ def _is_this(view: View, text: str, topic: str) -> str:
 
 def _said_by(view: View, text: str, topic: str) -> str:
     """Return what another said, or that it is not known: no lore answers that."""
-    return _about_people(view, text) or f"{view.phrase('unknown')} {view.offer()}".strip()
+    return _about_people(view, text) or view.with_offer("unknown")
 
 
 def _goal(view: View, text: str, topic: str) -> str:
@@ -296,11 +314,18 @@ def _goal(view: View, text: str, topic: str) -> str:
 def _story(view: View, text: str, topic: str, key: str = "story") -> str:
     """Return a tale, or news, that was not told lately: a piece of lore or a note, no price and
     no rule."""
+    about = view.language.pattern("patterns", "story_about").search(text)
+    found = view.find(about["topic"], view.of(("lore",))) if about else []
+    told = [one for one in found if about and match_name(about["topic"], [one[1].title])]
+    if told:
+        return view.best(told)
     dull, fits = view.character.language.intent("price").tells, view.language.intent(key).tells
     lore = [split_lore(entry)[1] for entry in view.scene.lore]
     known = [text for text in lore if not (dull and dull.search(text))]
     past = [text for text in known if view.character.language.finds("happened", text)]
     known = [text for text in known if fits and fits.search(text)] or past or known
+    own = view.language.pattern("patterns", "subject_i")
+    known = [text for text in known if not own.match(text)] or known
     known += [passage.text for passage in view.of(("note",))]
     if not known:
         known = [one.text for one in view.of(("self",)) if one.text != view.character.identity]
@@ -327,7 +352,7 @@ def _where_is(view: View, text: str, topic: str, none: str = "not_here") -> str:
     found = _about_people(view, text) or _at_hand(view, topic) or view.known(text)
     if found or not 0 < len(plain_words(topic)) < FEW:
         return found
-    return f"{view.phrase(none, thing=topic, other=topic)} {view.offer()}".strip()
+    return view.with_offer(none, thing=topic, other=topic)
 
 
 def _at_hand(view: View, text: str) -> str:

@@ -4,8 +4,6 @@ It needs no key and no network, says plainly what it is, and shows every path: t
 entries and summaries.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Sequence
@@ -56,6 +54,7 @@ RECENT = 3  # emotes that are not made again
 MOST_ANSWERS, LONGEST = 2, 330  # characters of two answers
 UNKNOWN_TONGUES = SNOWBALL.keys() - {ENGLISH, GERMAN}
 EMPTY = ("remark", "unknown", "unknown_self", "why")  # phrases that say nothing beside others
+PRICED = frozenset({"price", "wares", "buy"})  # kinds of sentences that ask for a shop's prices
 HEADING = "Context"
 ROOM_PART, INPUT_PART = 0.65, 0.5  # shares of a summary's limit, and of what it summarises
 ENTRY_TOKENS, MOST_NOTED = 400, 2
@@ -88,6 +87,10 @@ class OfflineBrain:
         if done(view.transcript.acts, SAY) or done(view.transcript.acts, WHISPER):
             return _with_calls(_still("I have said what I could"))  # it does not try again
         heard = _by_speaker(view)
+        if "prices" in view.tools and not done(view.transcript.acts, "prices"):
+            asked = {item.language.key_of(text) for item in heard for text in item.sentences}
+            if not asked.isdisjoint(PRICED):
+                return _with_calls((("prices", {}),))
         for item in heard:
             hostile = any(item.language.key_of(text) in HOSTILE for text in item.sentences)
             deaf = hostile or not item.language.full or item.speaker in request.scene.assistants

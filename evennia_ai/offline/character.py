@@ -4,8 +4,6 @@ The rules stand in the language's data. A sentence that they do not fit is left 
 as what others say.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import lru_cache

@@ -4,8 +4,6 @@ English and German have everything. A game's own languages may have only the phr
 conversation.
 """
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -50,7 +48,7 @@ class Intent:
     """A kind of sentence and its phrases; `answers` may say more.
 
     ``tells`` finds the sentences of persona and lore that answer it; if it is ``exact``, they must
-    also hold another word of the line. If ``seek``, anything known may answer. ``implies`` are
+    also hold another word of the line, ``drop`` aside. If ``seek``, anything known may answer. ``implies`` are
     words that a refusal of the persona may have for it.
     """
 
@@ -62,6 +60,7 @@ class Intent:
     exact: bool = False
     seek: bool = False
     implies: str = ""
+    drop: str = ""
 
     @property
     def sources(self) -> tuple[str, ...]:

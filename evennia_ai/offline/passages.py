@@ -5,8 +5,6 @@ told. It counts only if it holds most of what the line asks for: silence is bett
 sentence.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +13,7 @@ from dataclasses import dataclass, field
 from evennia_ai.offline.character import Character
 from evennia_ai.offline.languages import Language, language_of
 from evennia_ai.offline.transcript import Said, Transcript
-from evennia_ai.offline.words import sentences
+from evennia_ai.offline.words import an, capitals, sentences
 from evennia_ai.policy.retrieval.exchange import CONTINUATION, CORRECTION
 from evennia_ai.policy.texts import plain_words
 from evennia_ai.ports import Scene
@@ -51,6 +49,9 @@ def read_known(scene: Scene, character: Character, transcript: Transcript) -> It
         yield from (Passage(text, source) for text in texts)
     for entry in scene.lore:
         yield from _lore(entry, character.language)
+    goods = (act.goods for act in transcript.acts if act.name == "prices")
+    for name, price in (item for shown in goods for item in shown.items()):
+        yield Passage(f"{capitals(an(name))} costs {price}.", "self")
     here = scene.situation
     for part in (*sentences(here.description), *(f"{note.rstrip('.')}." for note in here.notes)):
         yield Passage(part, "seen")
@@ -92,7 +93,8 @@ def read_told(
         language = language_of(said.text, languages) or written
         text, before = language.plain(said.text), last.get(said.speaker, "")
         corrects = before and CORRECTION.search(text)
-        title = f"{before} {text}" if corrects or CONTINUATION.search(text) else text
+        goes_on = CONTINUATION.search(text) or language.finds("third_person", text)
+        title = f"{before} {text}" if corrects or goes_on else text
         for part in sentences(text):
             if language.asks(part) or not language.tells(part):
                 continue
@@ -144,7 +146,7 @@ def search(
         share = sum(held.values()) / (len(held) or 1)
         if not held:
             near_talk = len(sought.before & bag) / (len(sought.before) or 1)
-            share = 1.0 if sought.topic else near_talk * (one.source != "told")
+            share = near_talk * (one.source != "told") + sought.topic
         elif share and not sought.before.isdisjoint(bag):
             share += (1 - share) * BEFORE
         alone = one.source == "told" or any(part >= TITLE for part in held.values()) or not held

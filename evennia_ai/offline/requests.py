@@ -1,7 +1,5 @@
 """What a sentence asks the character to do, by the patterns of its language, and what it refuses."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, replace
 
@@ -79,6 +77,8 @@ def read_meant(view: View, text: str) -> RequestedAction | None:
     if found and found.kind == "give" and kind and not match_name(found.item, names):
         at_hand = next(filter(kind.search, names), "")  # "something to drink"
         found = replace(found, item=at_hand) if at_hand else None
+    elif found and found.kind == "give" and match_name(found.item, view.known_people):
+        return None  # a person
     return found and replace(found, text=text)
 
 

@@ -4,13 +4,12 @@ The brain keeps no state. A turn's own calls and results show what was done, and
 where things are. Nothing is claimed that no tool did.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evennia_ai.messages import Situation
+from evennia_ai.offline.answers import told_of_ware
 from evennia_ai.offline.languages import ENGLISH, exit_parts, language_of, match_name, table
 from evennia_ai.offline.requests import RequestedAction
 from evennia_ai.offline.transcript import Act, reads_like
@@ -24,7 +23,7 @@ ONE_CALL = {
 }  # fmt: skip
 NO_FAILURE = frozenset({"look", "unfollow"})
 SEEN_LABELS = re.compile(r"(People|Things|Exits): ([^.]*+)(?:\.|\Z)")
-Calls = tuple[tuple[str, dict[str, str]], ...]
+Calls = tuple[tuple[str, Mapping[str, object]], ...]
 
 
 @dataclass(frozen=True)
@@ -118,6 +117,9 @@ def _hand_over(
     if gave or (carried and "give" not in tools):
         given = bool(gave) and not gave[-1].failed
         return Step(end="give_done" if given else "give_not", slots=slots)
+    priced = carried and _sale(carried, acts, tools, slots)
+    if priced:
+        return priced
     if carried:
         return Step((("give", {"item": carried, "to": requested.to}),))
     if lying and "get" in tools and not got:
@@ -125,8 +127,25 @@ def _hand_over(
     return Step(end="get_not" if got else "have_not", slots=slots)
 
 
+def _sale(
+    item: str, acts: Sequence[Act], tools: frozenset[str], slots: Mapping[str, str]
+) -> Step | None:
+    """Return the asking for the price of a thing, or its sale; None if it has no price."""
+    if not {"prices", "sell"} <= tools:
+        return None
+    if not done(acts, "prices"):
+        return Step((("prices", {}),))
+    price = done(acts, "prices")[-1].goods.get(item, "")
+    coins = re.search(r"\d+", price)
+    if not coins:
+        return None
+    if not done(acts, "sell"):
+        return Step((("sell", {"item": item, "price": int(coins[0])}),))
+    end = "sell_asked" if " is asked " in done(acts, "sell")[-1].result else "sell_not"
+    return Step(end=end, slots={**slots, "price": price})
+
+
 def words_for_step(view: View, requested: RequestedAction, step: Step) -> str:
-    """Return the words at the end of an action."""
     bare = view.language.pattern("patterns", "article").sub("", requested.item.strip())
     slots = {**step.slots, "thing": bare, "to": view.called(requested.to)}
     if view.language.code != ENGLISH:
@@ -137,7 +156,7 @@ def words_for_step(view: View, requested: RequestedAction, step: Step) -> str:
         return view.phrase("give_other", **slots)
     if step.end == "have_not":
         other = view.listing("instead", "", map(view.thing, view.situation.carrying[:3]))
-        known = view.known(bare, ("never", "lore", "self"))
+        known = told_of_ware(view, bare)
         return known or f"{view.phrase(step.end, **slots)} {other}".strip()
     return view.phrase(step.end, **slots)
 

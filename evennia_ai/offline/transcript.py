@@ -4,8 +4,6 @@ What comes from outside of the context window is what the package recalled: the 
 remember" and the like, and the summary.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -68,6 +66,12 @@ class Act:
     def item(self) -> str:
         """Return the thing that the call is about, "" if it has none."""
         return str(self.arguments.get("item", ""))
+
+    @property
+    def goods(self) -> dict[str, str]:
+        """Return the prices, in words, by the names of things, in a result of `prices`."""
+        rows = (row.partition(": ") for row in self.result.split("; "))
+        return {name: price for name, colon, price in rows if colon}
 
     @property
     def describes(self) -> bool:

@@ -39,9 +39,10 @@ from evennia_ai.ports import HeardLine, LLMRequest, Scene
 CONTEXT_LINES = 2
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
 SURE = 0.8  # share of a line's words that an answer of another kind than asked for holds
-AS_GOOD = 0.8  # share of the best score that is good enough if the best was said
+AS_GOOD = 0.93  # share of the best score that is good enough if the best was said
 KNOWN = ("self", "want", "never", "lore", "seen", "note")
 MOST_OFFERED = 2
+MOURNED, SAD = 4, frozenset({"grief", "sad"})  # lines, and kinds of sentences of who mourns
 OWN = frozenset({"wares", "task"})  # topics that a persona alone may tell of
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
 SLOT = re.compile(r"\{(\w+)\}")
@@ -80,6 +81,11 @@ class View:
         language = next(filter(None, known), self.character.language)
         who = self.called(line.speaker)
         return replace(self, speaker=line.speaker, who=who, private=line.private, language=language)
+
+    @property
+    def is_foreign(self) -> bool:
+        """Return True if the answer's language is not that of persona and lore."""
+        return self.language is not self.character.language
 
     @property
     def others(self) -> list[str]:
@@ -206,6 +212,8 @@ class View:
             sought = replace(sought, stems=tuple(x for x in sought.stems if x not in other))
             of_them = [one for one in passages if match_name(named, [one.text, one.title])]
             passages = of_them if sought.stems else []
+        if self.language.finds("yes_no", text) and not intent and not told:
+            floor = max(floor, SURE)
         listed = self._in_order(text, passages, intent, named)
         found = search(sought, listed, self.language, floor)
         if intent:
@@ -217,6 +225,10 @@ class View:
     def _sought(self, text: str, intent: Intent | None, without: str, told: bool) -> Sought:
         """Return what an answer to a line should hold."""
         content = self.language.content
+        if not told:  # "what do my hands tell you?": lore is not about the speaker's own
+            mine = self.language.pattern("patterns", "of_mine").findall(text)
+            without = " ".join((without, *mine))
+        without = f"{without} {intent.drop}" if intent else without
         asked_for = [stem for stem in content(text) if stem not in content(without)]
         own = tuple(stem for stem in asked_for if stem not in content(self.name)) or (*asked_for,)
         before = frozenset(content(self._meant(text))).difference(own, content(without))
@@ -236,9 +248,7 @@ class View:
                 one
                 for one in passages
                 if holds.search(one.text.replace(self.name, ""))
-                and (
-                    not asks_of_it or one.source != "lore" or self.language.finds("mine", one.text)
-                )
+                and (not asks_of_it or one.source != "lore" or self._is_own(one, text))
             ]
         order = bool(intent) or not self.language.finds("about_you", text)
         identity = self.character.identity
@@ -253,8 +263,14 @@ class View:
     def _of_intent(
         self, text: str, found: list[tuple[float, Passage]], sought: Sought, intent: Intent
     ) -> list[tuple[float, Passage]]:
-        """Return what was found for an intent; a refusal tells less of the wares than all else."""
-        found = sorted(found, key=lambda item: item[1].source == "never")
+        """Return what was found for an intent, what tells that there is none last."""
+        denies = self.character.language.pattern("patterns", "denies")
+
+        def last(item: tuple[float, Passage]) -> bool:
+            denied = not sought.stems and denies.search(item[1].text)
+            return item[1].source == "never" or bool(denied)
+
+        found = sorted(found, key=last)
         if not (intent.exact and sought.stems and found) or found[0][0]:
             return found
         # What has the price: a bed, a meal.
@@ -269,11 +285,21 @@ class View:
         every = filter(None, (one.intent(intent.key).tells for one in self.languages))
         return [re.compile("|".join(one.pattern for one in every), re.IGNORECASE)]
 
+    def _is_own(self, passage: Passage, text: str) -> bool:
+        """Return True if a piece of lore tells of the character, or of what is its own and asked
+        for: "My father …" says nothing of how long it has been here itself."""
+        if self.language.finds("subject_i", passage.text):
+            return True
+        content = self.language.content
+        shared = set(content(text)).intersection(content(passage.text))
+        return bool(shared) and self.language.finds("mine", passage.text)
+
     def _meant(self, text: str) -> str:
         """Return the lines before, if the text points back at them: "and how does it work?"."""
         if not self.language.finds("pronouns", text):
             return ""
-        lines = [t.strip() for t in self.transcript.talk if t.strip() and t.strip() not in text]
+        now = {line.text.strip() for line in self.lines}
+        lines = [t.strip() for t in self.transcript.talk if t.strip() and t.strip() not in now]
         own = set(self.transcript.own)  # of its own lines those count that tell something
         return " ".join(
             line
@@ -286,12 +312,12 @@ class View:
         for pattern, held in self.language.data.get("holds", ()):
             asked = re.search(pattern, text, re.I)
             if asked:
-                return [re.compile(held if held.startswith("[A-Z]") else f"(?i:{held})")], asked[0]
+                return [re.compile(held if "[A-Z]" in held else f"(?i:{held})")], asked[0]
         return [], ""
 
     def known(self, text: str, sources: Sequence[str] = KNOWN, intent: Intent | None = None) -> str:
         """Return the best passage about a line; "" if none."""
-        if self.language is not self.character.language and not intent:
+        if self.is_foreign and not intent:
             return ""  # words that look alike mean something else
         return self.best(self.find(text, self.of(sources), intent=intent))
 
@@ -319,10 +345,22 @@ class View:
             return replace(self, language=written).phrase("foreign", fact=text)
         return text
 
+    def with_offer(self, key: str, **slots: str) -> str:
+        """Return a phrase, and what the character could tell instead; no offer to who mourns."""
+        before = [said.text for said in self.transcript.heard if said.speaker == self.speaker]
+        moods = {self.language.key_of(text) for text in (*before[-MOURNED:], *self.sentences)}
+        if not moods.isdisjoint(SAD):
+            return self.phrase("no_answer")
+        return f"{self.phrase(key, **slots)} {self.offer()}".strip()
+
     def offer(self) -> str:
         """Return what the character could tell instead, "" if nothing or told before."""
-        if self.language is not self.character.language:
+        if self.is_foreign:
             return ""
+        asked = set(self.language.content(" ".join(self.sentences)))
+        offers = self.language.pattern("patterns", "offer")
+        if self.transcript.own and offers.search(self.transcript.own[-1]):
+            return ""  # not with every answer
         titles = [_mid_sentence(split_lore(entry)[0]) for entry in self.scene.lore]
         labels = [
             one.label
@@ -332,7 +370,11 @@ class View:
         ]
         recent = "\n".join(self.recent).lower()
         every = filter(None, dict.fromkeys([*labels, *titles]))
-        fresh = [one for one in every if one.lower() not in recent]
+        fresh = [
+            one
+            for one in every
+            if one.lower() not in recent and asked.isdisjoint(self.language.content(one))
+        ]
         topics = rotated(fresh, self.seed)[:MOST_OFFERED]
         return self.phrase("could_tell", topics=self.listed(topics, "or")) if topics else ""
 

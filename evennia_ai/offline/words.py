@@ -1,7 +1,5 @@
 """Small operations on words, names and sentences, the same for every language."""
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """Who may know what (P9), and whose words a text holds (P8)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache

@@ -6,8 +6,6 @@ A row names those who send it, as far as they were seen; ``tests/policy/failure_
 the texts with their sources. To learn a new wording, add a row or a word to one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -206,6 +204,7 @@ TABLE = (
         unless=rf"{ACCOUNT}|\b(?:image|file|audio|upload|attachment)s?\b",
         unless_code=OTHER_CODE,
     ),
+    Row(Meaning.OVERFLOW, "Groq, OpenAI", words=(r"\brequest too large for [^:]*: limit #, req",)),
     too_long("the servers beside each phrase", words=(OVERFLOW_TEXT,)),
     too_long("OpenAI, vLLM, llama.cpp, Ollama and most others", words=(WINDOW, PASSED)),
     too_long(

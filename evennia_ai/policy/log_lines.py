@@ -1,7 +1,5 @@
 """Lines of the log: which are recalled, hidden or edited, and the filter that `aihistory` reads."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Whether a provider's error means that the request is longer than the context window."""
 
-from __future__ import annotations
-
 from evennia_ai.policy.failures import Meaning, Said, meaning_of
 
 

@@ -1,7 +1,5 @@
 """What people decide: which words are refused, which calls wait, and notes for some turns."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

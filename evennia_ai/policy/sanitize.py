@@ -7,8 +7,6 @@ Words are stored as they were said. Two edges change them, each of them once:
   reader sees it as it was said. Escaping twice shows the escapes.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Collection

@@ -5,8 +5,6 @@ Some endpoints repeat the request in their errors, and the prompt may hold whisp
 This module uses the standard library only: the demo imports it before anything is installed.
 """
 
-from __future__ import annotations
-
 import re
 from urllib.parse import urlsplit
 
@@ -51,7 +49,6 @@ ORDINARY = frozenset(
 
 
 def mask_key(text: str, key: str, least_chars: int = LEAST_KEY_CHARS) -> str:
-    """Return a text with each whole occurrence of a key masked."""
     # Nothing is masked inside a longer word, nor for a key of fewer than ``least_chars``
     # characters. A slash in the key may be escaped, as some servers write JSON.
     if len(key) < least_chars:

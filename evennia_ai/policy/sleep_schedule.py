@@ -1,7 +1,5 @@
 """When a character sleeps, and how a sleep pass is reported."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping
@@ -164,7 +162,6 @@ def list_figures(figures: Mapping[str, Any]) -> str:
 
 
 def plain(name: str) -> str:
-    """Return a name of the code in plain words."""
     return name.replace("_", " ")
 
 

@@ -1,7 +1,5 @@
 """Texts for and from a model, their width on a screen, and patterns of words."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

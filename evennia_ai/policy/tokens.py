@@ -9,8 +9,6 @@ figures were fitted to o200k_base; ``tests/policy/test_token_estimate.py`` has a
 results. Special tokens count as plain text.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

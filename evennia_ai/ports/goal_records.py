@@ -1,7 +1,5 @@
 """A character's goals and its day plan: `character.ai_goals` and `character.ai_plan`."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """A character's journal and its archive: `character.journal` and `character.journal.archive`."""
 
-from __future__ import annotations
-
 from collections import Counter, deque
 from collections.abc import Container, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Models, embedders and long-term memory, and what a search over memories finds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol

@@ -1,7 +1,5 @@
 """A character's entity profiles, by dbref: `character.ai_profiles`."""
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from itertools import islice

@@ -1,7 +1,5 @@
 """Records in memory that an index watches: a character's own, and what others told it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 from evennia_ai.policy.records.provenance import Record

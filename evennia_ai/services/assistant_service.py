@@ -3,8 +3,6 @@
 `services.plugin` passes Evennia's service and start-stop hooks on to this module.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Mapping

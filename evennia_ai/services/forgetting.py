@@ -5,8 +5,6 @@ it overwrites lines of the log files, writes the database file anew, and has the
 that replaced summaries.
 """
 
-from __future__ import annotations
-
 import codecs
 import re
 import sqlite3
@@ -16,6 +14,7 @@ from functools import partial
 from glob import escape
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from django.conf import settings as django_settings
 from twisted.internet.defer import Deferred, DeferredLock, inlineCallbacks
@@ -66,6 +65,7 @@ class ForgettingService:
         self._paused_until = 0.0
         self._one_at_a_time = DeferredLock()
         self._held: set[int] = set()  # assistants that may not think meanwhile
+        self.era = uuid4().hex  # another one after each run, and after a restart
 
     def start(self) -> None:
         """Resume what an earlier process left undone; may be called again."""
@@ -149,7 +149,7 @@ class ForgettingService:
 
     def release(self) -> None:
         """Let everybody go on with what waits, after a run or after its error."""
-        held, self._held = self._held, set()
+        held, self._held, self.era = self._held, set(), uuid4().hex
         for script in scripts_in_memory(held):
             script.wake()
 

@@ -1,7 +1,5 @@
 """Everything the assistants' memories are kept and searched with."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from functools import cached_property, partial

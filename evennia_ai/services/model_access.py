@@ -1,7 +1,5 @@
 """Everything between the assistants and their language models."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from functools import partial

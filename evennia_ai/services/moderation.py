@@ -1,7 +1,5 @@
 """Moderation: asks the game's word list, function and endpoint about words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 

@@ -5,8 +5,6 @@ server's start. This module logs the reason, and the game runs without assistant
 nothing of this package before the server starts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module

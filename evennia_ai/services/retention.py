@@ -1,7 +1,5 @@
 """Delete old rows of the logs once a day, in small steps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any

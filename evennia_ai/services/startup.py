@@ -5,8 +5,6 @@ assistant. There may be hundreds of assistants, so they are woken one after the 
 servers the same resumes the work of an assistant whose character comes from another one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -45,70 +43,14 @@ class StartupRecovery:
     def __init__(self, service: Any) -> None:
         self.service = service
         self._again: Any = None
-        self._here: set[int] | None = None  # the assistants of this one of several servers
+        self.shards = Shards(self)
 
     def begin(self) -> None:
         """Close the turns of an earlier process and wake the assistants with work to do."""
         self.put(self.recover_turns)
         if this_shard():
-            self.service.timer.keep("shard", LOOK_S, self.look_round, first_s=0.0)
-            self.service.timer.keep("other shards", CATCH_UP_S, self.catch_up)
+            self.shards.begin()
         self.service.clock.callLater(FIRST_WAKE_S, self.attend_present)
-
-    def look_round(self) -> float:
-        """Take in the assistants that came from other servers, and let go of those that left.
-
-        Also do what the other servers were asked for, such as to forget somebody.
-        """
-        scripts = AssistantScript.objects.filter(db_key=SCRIPT_KEY)
-        with store_errors():
-            here = set(of_this_shard(scripts, "db_obj").values_list("id", flat=True))
-            self.service.read_switch()
-            self.service.forgetting.start()
-        before = here if self._here is None else self._here
-        self._here = here & before  # `take_in` adds the others
-        for script_id in before - here:
-            self.put(self.let_go, script_id)
-        for script_id in here - before:
-            self.put(self.take_in, script_id)
-        if here - before:
-            self.put(self.recover_turns)
-        return LOOK_S
-
-    def catch_up(self) -> float:
-        """Read again, at the next use, what other servers change: costs, lore, shared memories."""
-        service = self.service
-        for known in (service.gateway.budgets, service.lore, service.personas):
-            known.read_again()
-        shared_entries.changed.send_robust(None, scopes=None, gone=())
-        return CATCH_UP_S
-
-    def let_go(self, script_id: int) -> None:
-        """Drop what memory holds of an assistant whose character another server has."""
-        script = AssistantScript.get_cached_instance(script_id)
-        if script and (mind := script.ndb.mind):
-            mind.hearing.give_up_all(StoreUnavailable("another server has the character now."))
-            mind.let_go()
-            self.service.loaded.drop(mind)
-        if script:
-            note_home(script.obj, "")  # so that its timers end
-            for known in (script, script.obj):
-                known.flush_from_cache(force=True)
-
-    def take_in(self, script_id: int) -> None:
-        """Read an assistant anew that came from another server, and let its character hear."""
-        for script in AssistantScript.objects.filter_family(id=script_id):
-            if not is_here(script.obj):  # as it was in memory when it left, or was looked at
-                self.let_go(script_id)
-        for script in AssistantScript.objects.filter_family(id=script_id):
-            for holder in (script, script.obj):
-                read_anew(holder)
-            script.obj.ndb.ai_assistant = None
-            add_assistant_mixin(script.obj)
-            if (mind := script.ndb.mind) and not mind.is_busy:  # a new one may think already
-                mind.let_go()
-            show_in_place(script.obj)
-        self._here = {script_id, *(self._here or ())}
 
     def put(self, work: Callable[..., None], *args: Any) -> None:
         """Do some work soon; if the database refuses, begin again a moment later."""
@@ -181,6 +123,74 @@ class StartupRecovery:
             for obj in place.contents:
                 if is_assistant(obj):
                     self.service.attend(obj.assistant.mind)
+
+
+class Shards:
+    """The other servers; ``startup`` resumes the work of assistants that come from them."""
+
+    def __init__(self, startup: StartupRecovery) -> None:
+        self._startup, self.service = startup, startup.service
+        self._here: set[int] | None = None  # the assistants of this server
+
+    def begin(self) -> None:
+        """Look round from now on."""
+        self.service.timer.keep("shard", LOOK_S, self.look_round, first_s=0.0)
+        self.service.timer.keep("other shards", CATCH_UP_S, self.catch_up)
+
+    def look_round(self) -> float:
+        """Take in the assistants that came from other servers, and let go of those that left.
+
+        Also do what the other servers were asked for, such as to forget somebody.
+        """
+        scripts = AssistantScript.objects.filter(db_key=SCRIPT_KEY)
+        with store_errors():
+            here = set(of_this_shard(scripts, "db_obj").values_list("id", flat=True))
+            self.service.read_switch()
+            self.service.forgetting.start()
+        before = here if self._here is None else self._here
+        self._here = here & before  # `take_in` adds the others
+        for script_id in before - here:
+            self._startup.put(self.let_go, script_id)
+        for script_id in here - before:
+            self._startup.put(self.take_in, script_id)
+        if here - before:
+            self._startup.put(self._startup.recover_turns)
+        return LOOK_S
+
+    def catch_up(self) -> float:
+        """Read again, at the next use, what other servers change: costs, lore, shared memories."""
+        service = self.service
+        for known in (service.gateway.budgets, service.lore, service.personas):
+            known.read_again()
+        shared_entries.changed.send_robust(None, scopes=None, gone=())
+        return CATCH_UP_S
+
+    def let_go(self, script_id: int) -> None:
+        """Drop what memory holds of an assistant whose character another server has."""
+        script = AssistantScript.get_cached_instance(script_id)
+        if script and (mind := script.ndb.mind):
+            mind.hearing.give_up_all(StoreUnavailable("another server has the character now."))
+            mind.let_go()
+            self.service.loaded.drop(mind)
+        if script:
+            note_home(script.obj, "")  # so that its timers end
+            for known in (script, script.obj):
+                known.flush_from_cache(force=True)
+
+    def take_in(self, script_id: int) -> None:
+        """Read an assistant anew that came from another server, and let its character hear."""
+        for script in AssistantScript.objects.filter_family(id=script_id):
+            if not is_here(script.obj):  # as it was in memory when it left, or was looked at
+                self.let_go(script_id)
+        for script in AssistantScript.objects.filter_family(id=script_id):
+            for holder in (script, script.obj):
+                read_anew(holder)
+            script.obj.ndb.ai_assistant = None
+            add_assistant_mixin(script.obj)
+            if (mind := script.ndb.mind) and not mind.is_busy:  # a new one may think already
+                mind.let_go()
+            show_in_place(script.obj)
+        self._here = {script_id, *(self._here or ())}
 
 
 def places_of_players() -> list[Any]:

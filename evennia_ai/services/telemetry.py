@@ -8,8 +8,6 @@ them, for whoever may read them. No metric has a character or a player: the game
 the number of series.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Mapping
 from concurrent.futures import Future

@@ -1,7 +1,5 @@
 """The one timer of all assistants."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial

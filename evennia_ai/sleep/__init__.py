@@ -1,7 +1,5 @@
 """A sleep pass: its time, and the steps in which an assistant sorts its memories."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

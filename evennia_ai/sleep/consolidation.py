@@ -4,8 +4,6 @@ Entries and memories link to each other, so that repeated work changes nothing: 
 holds its entry's id, and the entry's links hold ``mem0:<id>``.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

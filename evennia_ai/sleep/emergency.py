@@ -5,8 +5,6 @@ window small: then a digest takes its place until the next sleep. Only if nobody
 assistant first journal what it will need of the evicted messages.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

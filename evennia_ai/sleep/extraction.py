@@ -8,8 +8,6 @@ A model that is not asked by native tool calls is not asked here: its log and th
 memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Review goals and plan the next day."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

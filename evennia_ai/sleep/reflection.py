@@ -1,7 +1,5 @@
 """Reflect on what was journalled lately: a few insights, each citing its entries."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

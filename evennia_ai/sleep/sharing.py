@@ -1,7 +1,5 @@
 """Share memories learnt at first hand with a faction, a place, or the world."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

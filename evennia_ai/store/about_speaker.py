@@ -4,8 +4,6 @@ Shown are what they said, what they were told, and public or own notes about the
 in confidence, and what a builder wrote by hand, is only counted.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field

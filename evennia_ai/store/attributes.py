@@ -4,8 +4,6 @@ A builder's ``set`` or other code may have stored any value there. A value that 
 ignored and left in place; the log names it once. A write never holds the reactor for long.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any

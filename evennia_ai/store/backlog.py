@@ -1,7 +1,5 @@
 """Events that the database could not store yet: kept in order and retried."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable
 from typing import Generic, Protocol, TypeVar

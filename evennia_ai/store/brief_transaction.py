@@ -5,8 +5,6 @@ database holds the reactor for its whole time-out, ten seconds in Evennia (measu
 table of PostgreSQL until its lock ends.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager

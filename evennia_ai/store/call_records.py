@@ -1,7 +1,5 @@
 """The prompts and replies of model calls: stored, and rebuilt from the log."""
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """One assistant's conversation in the database: messages, compactions, and its view in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from datetime import datetime

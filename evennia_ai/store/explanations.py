@@ -1,7 +1,5 @@
 """Why a line was said: its turn, the prompt it came from, the reply, and each sentence's source."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -126,7 +124,6 @@ def numbers_of(turn: models.Turn | None) -> list[int]:
 
 
 def words_said(message: Message) -> str:
-    """Return the words and gestures of a message of the character."""
     return " ".join(filter(None, [message["content"], *words_of_calls(message)]))
 
 

@@ -6,8 +6,6 @@ the lines that are left. Budgets go on counting. Where words may stand says `sto
 Below it: erasing all that an assistant has, and the bytes of what was deleted.
 """
 
-from __future__ import annotations
-
 import re
 import sqlite3
 import time

@@ -1,7 +1,5 @@
 """Which rows of the talk hold somebody's words, or follow from them, and when each may go."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any

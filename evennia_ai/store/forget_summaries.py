@@ -1,7 +1,5 @@
 """Rewriting summaries without somebody's words, by rule, from the lines that are left."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator
 

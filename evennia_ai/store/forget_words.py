@@ -1,7 +1,5 @@
 """The words of the people to forget, read from the tables in steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What assistants hear, stored before any model is asked (P1): at once, or together."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from itertools import zip_longest

@@ -1,7 +1,5 @@
 """What memory holds of assistants, within one budget of bytes for the whole game."""
 
-from __future__ import annotations
-
 from itertools import islice
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Lore and shared personas: what builders wrote in the game, and in its modules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from importlib import import_module
@@ -63,7 +61,21 @@ def by_builder(authors: Iterable[str]) -> Authors:
     return frozenset({BUILDER, *authors})
 
 
-class LoreRecords:
+class WrittenRecords:
+    """What builders wrote in the game, kept in memory until somebody writes."""
+
+    _written: Any = None
+
+    def read_again(self) -> None:
+        """Read what was written at the next use, since another server may have written it."""
+        self._written = None
+
+    def _writing(self) -> Any:
+        self.read_again()
+        return brief_transaction()
+
+
+class LoreRecords(WrittenRecords):
     """All lore of the game, kept in memory until somebody writes.
 
     ``fixed`` are the entries of each module's list ``LORE``. Raises ConfigError if one is wrong.
@@ -80,7 +92,6 @@ class LoreRecords:
                 ) from error
             fixed += map(read_entry, getattr(module, "LORE", ()))
         self.fixed = tuple(replace(entry, authors=frozenset({GAME})) for entry in fixed)
-        self._written: tuple[LoreEntry, ...] | None = None
 
     def entries(self) -> tuple[LoreEntry, ...]:
         """Return every entry: those of the modules, then those written in the game."""
@@ -93,10 +104,6 @@ class LoreRecords:
             )
         return (*self.fixed, *self._written)
 
-    def read_again(self) -> None:
-        """Read what was written at the next use, since another server may have written it."""
-        self._written = None
-
     def find(self, title: str) -> LoreEntry | None:
         """Return the entry with a title, in upper or lower case; None if there is none."""
         return next((e for e in self.entries() if e.title.lower() == title.lower()), None)
@@ -104,27 +111,20 @@ class LoreRecords:
     def write(self, entry: LoreEntry) -> None:
         """Store an entry in place of the one with the same title; raises StoreUnavailable."""
         fields = asdict(entry) | {"authors": sorted(entry.authors)}
-        self._written = None
-        with brief_transaction():
+        with self._writing():
             models.Lore.objects.update_or_create(title__iexact=entry.title, defaults=fields)
 
     def remove(self, title: str) -> bool:
         """Delete an entry written in the game; returns True if it existed. Raises as `write`."""
-        self._written = None
-        with brief_transaction():
+        with self._writing():
             return bool(models.Lore.objects.filter(title__iexact=title).delete()[0])
 
 
-class PersonaRecords:
+class PersonaRecords(WrittenRecords):
     """Personas that characters share; those of the game override the settings."""
 
     def __init__(self, fixed: Mapping[str, Any]) -> None:
         self.fixed = {name.lower(): read_persona(value) for name, value in fixed.items()}
-        self._written: dict[str, tuple[Persona, Authors]] | None = None
-
-    def read_again(self) -> None:
-        """Read what was written at the next use, since another server may have written it."""
-        self._written = None
 
     def _stored(self) -> dict[str, tuple[Persona, Authors]]:
         if self._written is None:
@@ -132,7 +132,8 @@ class PersonaRecords:
             self._written = {
                 row.name: (read_persona(row.fields), by_builder(row.authors)) for row in rows
             }
-        return self._written
+        found: dict[str, tuple[Persona, Authors]] = self._written
+        return found
 
     def all(self) -> dict[str, Persona]:
         """Return every shared persona by its name."""
@@ -160,8 +161,7 @@ class PersonaRecords:
     def write(self, name: str, persona: Persona, authors: Iterable[str] = ()) -> None:
         """Store a shared persona and its authors; raises StoreUnavailable."""
         fields = {"fields": stored_fields(persona), "authors": sorted(authors)}
-        self._written = None
-        with brief_transaction():
+        with self._writing():
             models.SharedPersona.objects.update_or_create(name=name.lower(), defaults=fields)
 
     def remove(self, name: str) -> bool:

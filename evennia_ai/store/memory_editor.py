@@ -1,7 +1,5 @@
 """A builder's changes to a journal, for the commands and the web pages alike."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any

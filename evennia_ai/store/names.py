@@ -1,7 +1,5 @@
 """The names of objects as people read them, and those of speakers in the tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any

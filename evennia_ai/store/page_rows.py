@@ -1,7 +1,5 @@
 """Rows of the tables for web pages, as plain data: a web thread may call all of these."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

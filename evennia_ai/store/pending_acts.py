@@ -4,8 +4,6 @@ Each change of state names the state before it, so that an act is agreed to once
 also if two people answer or a crash comes in between (P2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import fields, replace
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Reading the logs for staff, figures of all assistants, and players' reports of characters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

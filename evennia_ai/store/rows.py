@@ -1,7 +1,5 @@
 """Conversion between rows and plain data, and deletion of rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Pages of an assistant's messages in the database, filtered, without loading an index."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -8,8 +8,6 @@ This module uses queries and no `AttributeHandler`, which writes each change twi
 before it is stored, and returns `_Saver` objects.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 Every key begins with ``evennia_ai_``; the command ``ai_uninstall`` finds the rows by that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 from uuid import uuid4
@@ -29,6 +27,8 @@ SWITCH = "evennia_ai_switched_off"
 GAME = "evennia_ai_game"
 # What is known of model endpoints.
 FACTS = "evennia_ai_endpoints"
+# The number of the next person in a file of minds who is not in this world.
+NEXT_STRANGER = "evennia_ai_next_stranger"
 
 # The server process that started last.
 NEWEST = "evennia_ai_server"

@@ -4,8 +4,6 @@ The copy may be late for a moment. So a search checks the rows of its results (`
 it uses them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -166,7 +164,6 @@ class SharedEntryStore(WatchedRecords):
 
 
 def record_of(row: dict[str, Any]) -> Record:
-    """Return a row as a record with the fields that memories have."""
     copied = {name: row[name] for name in ("trust", "importance", "teller", "entry")}
     times = {"timestamp": row["learnt_at"], "available_from": row["available_from"]}
     return {

@@ -1,7 +1,5 @@
 """Storing turns and sleep passes: a row at the start of each, completed at its end."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields

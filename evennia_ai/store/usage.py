@@ -33,7 +33,6 @@ class Use:
 
     @property
     def tokens(self) -> int:
-        """All tokens of prompts and replies."""
         return self.prompt_tokens + self.completion_tokens
 
     @property
@@ -123,7 +122,6 @@ def total_of(uses: Iterable[Use]) -> Use:
 
 
 def folded(uses: Uses, place: int) -> dict[Any, Use]:
-    """Return the sums of uses by one place of their keys."""
     found: dict[Any, list[Use]] = defaultdict(list)
     for key, use in uses.items():
         found[key[place]].append(use)

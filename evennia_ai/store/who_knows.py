@@ -4,8 +4,6 @@
 `KNOWLEDGE`. A test compares them with the columns of all tables and the fields of all records.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
@@ -88,7 +86,6 @@ class Place:
         return rows.filter(wanted)
 
     def empty(self, name: str) -> Any:
-        """Return what a column holds that is empty."""
         return self.model._meta.get_field(name).get_default()
 
 

@@ -8,8 +8,6 @@ With `evennia-shards` on PostgreSQL each shard has a lock of its own, and the as
 characters have its id in their rows. Each write of an assistant asks for that in its transaction.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time

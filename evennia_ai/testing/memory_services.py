@@ -1,7 +1,5 @@
 """A toolbox, a world and services without Evennia, for tests of the engine."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar

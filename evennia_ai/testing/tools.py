@@ -1,7 +1,5 @@
 """Run a game's tools in its tests, with their locks, arguments and the character's hook."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Define tools: a function, a pydantic model of its arguments, and an Evennia lock."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -77,7 +75,6 @@ class Tool:
 
     @cached_property
     def spec(self) -> ToolSpec:
-        """Return the tool as it is described to a model."""
         parameters = brief_schema(self.arguments.model_json_schema())
         parameters.pop("description", None)  # of the model class; no model needs to read it
         function = {"name": self.name, "description": self.purpose, "parameters": parameters}

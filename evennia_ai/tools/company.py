@@ -1,7 +1,5 @@
 """Tools to follow somebody and to wait."""
 
-from __future__ import annotations
-
 from pydantic import BaseModel, Field
 from twisted.internet.defer import Deferred, succeed
 

@@ -1,7 +1,5 @@
 """Tools to stay silent and to go to sleep."""
 
-from __future__ import annotations
-
 from pydantic import BaseModel
 
 from evennia_ai.errors import NothingDone

@@ -5,8 +5,6 @@ while its lock ``traverse`` is ``false()``, and locked while ``door`` is "locked
 ``open``, ``close``, ``lock`` and ``unlock`` say who may do that; without one everybody may.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 from evennia.objects.objects import DefaultExit

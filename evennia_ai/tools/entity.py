@@ -1,7 +1,5 @@
 """The tool to store an observation about a person, a thing or a place."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 
@@ -77,6 +75,5 @@ def find_entity(name: str, context: ToolContext) -> Any | None:
 
 
 def objects_of(dbrefs: set[str]) -> list[Any]:
-    """Return the objects with these dbrefs that still exist."""
     numbers = [int(dbref[1:]) for dbref in dbrefs if dbref[1:].isdecimal()]
     return list(ObjectDB.objects.filter(id__in=numbers).order_by("id"))

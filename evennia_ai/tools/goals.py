@@ -1,7 +1,5 @@
 """Tools to set a goal and to note its progress."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Literal
 

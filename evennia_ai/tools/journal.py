@@ -1,7 +1,5 @@
 """Tools to write into the journal, to pin a fact, and to search the journal."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 
@@ -107,7 +105,6 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
 
 
 def entry_fields(context: ToolContext, content: str) -> dict[str, Any]:
-    """Return the fields of a new entry beside its content."""
     # The prompt of a trusting character may hold whispers that it may repeat. It may, but it does
     # not tell other characters: the tag keeps the entry from being shared.
     tags = [] if context.assistant.config.discretion == "strict" else [UNGUARDED]

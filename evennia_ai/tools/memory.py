@@ -1,7 +1,5 @@
 """The tools to search all memories, or the log alone."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from pydantic import BaseModel

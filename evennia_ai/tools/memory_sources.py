@@ -1,7 +1,5 @@
 """What the memory tools share: the sources of what is written, and the result of a search."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Facts about a moment that decide which of the built-in tools the character can need."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from evennia.objects.objects import DefaultExit

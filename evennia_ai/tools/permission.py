@@ -5,8 +5,6 @@ itself would ask an unplayed character's own permissions, which may be more or l
 account's. A superuser's bypass never counts.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

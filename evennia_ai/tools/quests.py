@@ -5,8 +5,6 @@ dictionary with what must have happened before each, such as ``{"fed_cat": "give
 nothing must. Words and poses never count (`AssistantMixin.ai_perceived`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from pydantic import BaseModel

@@ -1,7 +1,5 @@
 """The tools of a game, and the checks before each call."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any

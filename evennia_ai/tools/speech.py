@@ -1,7 +1,5 @@
 """Tools to speak, whisper and emote. Private words never reach others (P9)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

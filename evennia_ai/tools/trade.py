@@ -4,13 +4,10 @@ A `Trade` says what things cost and moves the money. The game's own, a subclass,
 ``AI_ASSISTANT["TRADE"]``, or is the ``ai_trade`` of the shopkeeper's typeclass.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from evennia.utils.utils import class_from_module
 from pydantic import BaseModel, Field
 
 from evennia_ai.errors import NothingDone
@@ -22,7 +19,6 @@ from evennia_ai.game.perception import (
     find_objects,
     name_in_act,
 )
-from evennia_ai.game.settings import game_setting
 from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import ToolContext
@@ -30,53 +26,8 @@ from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.names import plain_name
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.permission import only_speaker
+from evennia_ai.tools.prices import SELL, Trade, trade_of
 from evennia_ai.tools.world import WithArticle, moved, show
-
-
-class Trade:
-    """What things cost, in whole coins. Override what your game does in another way.
-
-    ``money`` and ``value`` are the Attributes of a person's coins and of a thing's price. A price
-    of None means no. ``customer`` is None if several people speak to the keeper, or nobody does.
-    """
-
-    money, value = "coins", "price"
-
-    def price(self, keeper: Any, item: Any, customer: Any) -> int | None:
-        """Return what a thing of the keeper costs a customer."""
-        price: int | None = item.attributes.get(self.value)
-        return price
-
-    def offer(self, keeper: Any, item: Any, customer: Any) -> int | None:
-        """Return what the keeper pays for a thing of a customer: half of its price."""
-        price = self.price(keeper, item, customer)
-        return None if price is None else price // 2
-
-    def purse(self, person: Any) -> int | None:
-        """Return how much money a person has; None if that is not known here."""
-        coins: int | None = person.attributes.get(self.money)
-        return coins
-
-    def pay(self, payer: Any, receiver: Any, amount: int) -> None:
-        """Move money, in Attributes; raises NothingDone. Called in a transaction."""
-        left = payer.attributes.get(self.money, 0) - amount
-        if left < 0:
-            raise NothingDone(f"{payer.key} does not have {self.words(amount)}.")
-        payer.attributes.add(self.money, left)
-        receiver.attributes.add(self.money, receiver.attributes.get(self.money, 0) + amount)
-
-    def words(self, amount: int) -> str:
-        return f"{amount} coin{'s' * (amount != 1)}"
-
-
-def trade_of(keeper: Any) -> Trade:
-    """Return how a shopkeeper trades; raises NothingDone if the setting ``TRADE`` is wrong."""
-    try:
-        path = game_setting("TRADE", f"{__name__}.{Trade.__name__}")
-        trade: Trade = getattr(keeper, "ai_trade", None) or class_from_module(path)()
-    except (ImportError, TypeError) as error:
-        raise NothingDone(f"AI_ASSISTANT['TRADE'] is wrong: {error}") from error
-    return trade
 
 
 def keeps_shop(context: ToolContext) -> bool:
@@ -166,7 +117,7 @@ def close(context: ToolContext, arguments: DealArguments, sells: bool) -> tuple[
 SELLS, BUYS = partial(ask_customer, sells=True), partial(ask_customer, sells=False)
 
 
-@tool("sell", category=ONCE, answers_only=True, needed=keeps_shop, question=SELLS)
+@tool(SELL, category=ONCE, answers_only=True, needed=keeps_shop, question=SELLS)
 def sell(context: ToolContext, arguments: DealArguments) -> str:
     """Sell a thing of yours to the person who asks for it and pays its price."""
     return "You sold {} to {} for {}.".format(*close(context, arguments, sells=True))

@@ -1,7 +1,5 @@
 """Tools to look, move, get, drop and give, with the game's own locks and hooks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -30,6 +28,7 @@ from evennia_ai.ports import Character, ToolContext, ToolResult
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.needs import has_containers, has_exits, has_things, is_open
 from evennia_ai.tools.permission import object_lets
+from evennia_ai.tools.prices import is_for_sale
 from evennia_ai.turn.tool_execution import DONE
 
 
@@ -160,6 +159,8 @@ def give(context: ToolContext, arguments: GiveArguments) -> str:
     """Give a thing you carry to a person here."""
     character = context.character
     item = carried(character, arguments.item)
+    if is_for_sale(context, item):
+        raise NothingDone("That has a price: use `sell`.")
     receiver = find_named(arguments.to, around(character), character)
     if receiver is None:
         raise NothingDone(f"There is nobody called {asked_for(arguments.to)} here.")
@@ -198,7 +199,6 @@ def detail_of(character: Character, name: str) -> str:
 
 
 def names(objects: Iterable[Any], character: Character) -> str:
-    """Return the names of objects as a list in words."""
     return ", ".join(display_name(obj, character) for obj in objects)
 
 

@@ -1,7 +1,5 @@
 """Answer the events in the inbox, batch by batch, and act autonomously."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Act unasked, within a budget for each hour."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Measure how full the context window is."""
 
-from __future__ import annotations
-
 from math import ceil
 
 from evennia_ai.config import AssistantConfig, ModelProfile, usable_window
@@ -72,6 +70,5 @@ class ContextMeter:
 
 
 def reserve(config: AssistantConfig) -> int:
-    """Return the tokens reserved for the reply."""
     kept = config.compact_reserve_tokens
     return config.max_reply_tokens if kept is None else kept

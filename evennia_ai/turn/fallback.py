@@ -1,7 +1,5 @@
 """Say a fallback line if no model answers, and close the turn."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """What a character knows beside the talk: of itself, and of the people present."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import partial

@@ -1,7 +1,5 @@
 """Build requests to a model, and ask for summaries."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

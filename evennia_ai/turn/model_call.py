@@ -1,7 +1,5 @@
 """Call a model through the gateway, record what the call cost, and do background work with it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

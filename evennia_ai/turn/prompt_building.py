@@ -359,7 +359,6 @@ class TalkRoom(NamedTuple):
     in_steps: bool
 
     def newest(self, messages: Sequence[Message], tail_tokens: int = 0) -> list[Message]:
-        """Return the newest messages that fit beside a tail."""
         room = self.tokens - max(tail_tokens, self.least_tail)
         return newest_that_fit(messages, room, stored_tokens, self.in_steps)
 

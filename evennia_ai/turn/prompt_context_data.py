@@ -1,7 +1,5 @@
 """Select what a prompt holds beside the talk: lore, pins, memories and restored materials."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

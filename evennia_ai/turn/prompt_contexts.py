@@ -3,8 +3,6 @@
 The rules before it are those of the request form (`policy.request_forms`).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 
@@ -66,5 +64,4 @@ CONTEXT_GOAL_DECOMPOSE = PromptContext("goal_decompose", DECOMPOSE, frozenset(),
 
 
 def lore_text(entry: LoreEntry) -> str:
-    """Return a lore entry on one line."""
     return f"{entry.title}: {entry.text}" if entry.title else entry.text

@@ -1,7 +1,5 @@
 """Note where the parts of a prompt come from, so that it can be rebuilt and explained later."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -40,7 +38,6 @@ def trace_talk(log: Conversation, said: Sequence[Message], own: Sequence[Message
 
 
 def shown_scene(scene: Message) -> ShownScene:
-    """Return a scene as a trace names it."""
     meta = scene["metadata"]
     origins = (Origin(label, line.source, line.score) for label, line in meta["rows"])
     told_in = () if meta.get("shortened") else meta.get("told_in", ())

@@ -368,7 +368,6 @@ def shown(text: str) -> str:
 
 
 def text_of(record: Record) -> str:
-    """Return the content of a memory."""
     if record.get("kind") == ATTRIBUTE:
         return str(record["value"])
     return str(record["words"] if record.get("kind") == LINE else record["content"])

@@ -4,8 +4,6 @@ The prompt is the one that was sent, with the results of tools as they were. Onl
 be another one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

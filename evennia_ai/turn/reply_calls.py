@@ -1,7 +1,5 @@
 """Run the tool calls of one reply, also while the rest of it is still arriving."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Decide which words a prompt may hold, and which words may be spoken."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -227,7 +225,6 @@ def text_of(call: ToolCallRequest) -> str | None:
 
 
 def with_text(call: ToolCallRequest, text: str) -> ToolCallRequest:
-    """Return a call with other words."""
     arguments = {**(read_arguments(call) or {}), "text": text}
     return replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
 

@@ -1,7 +1,5 @@
 """Run a reply's tool calls: store the intent before each act and the outcome after it (P2)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -172,7 +170,6 @@ class Acts:
 
 
 def speech_call(call_id: str, words: str) -> ToolCallRequest:
-    """Return the call that says words aloud."""
     return ToolCallRequest(call_id, SAY, json.dumps({"text": words}))
 
 

@@ -5,8 +5,6 @@ quelled account keeps its rights here. Each ``…_row`` function takes a row as 
 returns it without what the reader may not see and with the rest cleaned.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any
@@ -65,7 +63,6 @@ def turn_row(row: Row, reader: Reader) -> Row:
 
 
 def model_call_row(row: Row, reader: Reader) -> Row:
-    """Return a model call without its error."""
     return {**row, "error": error_text(row["error"], reader)}
 
 
@@ -106,6 +103,5 @@ def compaction_row(row: Row, reader: Reader) -> Row:
 
 
 def sleep_pass_row(row: Row, reader: Reader) -> Row:
-    """Return a sleep pass without its errors."""
     errors = {step: error_text(str(error), reader) for step, error in row["errors"].items()}
     return {**row, "errors": errors}

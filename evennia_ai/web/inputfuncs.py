@@ -1,7 +1,5 @@
 """The out-of-band messages: any client may call every function of this module (see `apps.py`)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

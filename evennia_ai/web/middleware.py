@@ -5,8 +5,6 @@ to that of the other host, so that a page's ``integrity`` still matches;
 ``static/evennia_ai/vendor/README.md`` names the source of each.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@ Everything is read-only. Views run in web threads and read tables as plain rows;
 takes out of each row what its reader may not see.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
@@ -130,7 +128,6 @@ class LogView(viewsets.GenericViewSet):
         return found
 
     def list(self, request: Any) -> Any:
-        """Return a page of rows."""
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
         return self.get_paginated_response(self.shown(page))
 

@@ -3,8 +3,6 @@
 `apps.py` puts this module in the place of the game's own.
 """
 
-from __future__ import annotations
-
 from importlib import import_module
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The addresses of the staff pages."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from evennia_ai.web.staff import logs

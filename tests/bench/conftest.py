@@ -72,14 +72,6 @@ def empty_template(demo_template: Path, tmp_path_factory: pytest.TempPathFactory
 
 
 @pytest.fixture(scope="session")
-def characters_template(empty_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder with a thousand characters who have no assistants."""
-    return furnished(
-        empty_template, tmp_path_factory.mktemp("plain"), worlds.crowd(assistants=False)
-    )
-
-
-@pytest.fixture(scope="session")
 def crowd_template(empty_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the folder with a thousand assistants in rooms of ten, and nobody else."""
     return furnished(

@@ -161,34 +161,7 @@ class Hooks:
         self.time(ScriptDBManager, "update_scripts_after_server_start", "Evennia loads scripts")
 
 
-class Hearing:
-    """Notes when an assistant hears something. It can ignore all speech, for a comparison."""
-
-    def __init__(self) -> None:
-        self.heard: list[tuple[float, str]] = []
-        self.is_ignoring = False
-
-    def install(self) -> None:
-        """Wrap the method by which every assistant hears."""
-        from evennia_ai.assistant_script import AssistantScript
-
-        inner = AssistantScript.hear
-
-        def hear(script: Any, kind: str, words: str, speaker: Any) -> None:
-            if self.is_ignoring:
-                return
-            self.heard.append((time.time(), words))
-            inner(script, kind, words, speaker)
-
-        AssistantScript.hear = hear
-
-    def take(self) -> list[tuple[float, str]]:
-        """Return what was heard and forget it."""
-        taken, self.heard = self.heard, []
-        return taken
-
-
-QUERIES, BEAT, HOOKS, HEARING = Queries(), Beat(), Hooks(), Hearing()
+QUERIES, BEAT, HOOKS = Queries(), Beat(), Hooks()
 
 
 def snapshot() -> dict[str, Any]:
@@ -199,7 +172,6 @@ def snapshot() -> dict[str, Any]:
         **BEAT.take(),
         "hooks_ms": dict(HOOKS.ms),
         "hook_calls": dict(HOOKS.calls),
-        "heard": HEARING.take(),
     }
 
 
@@ -245,18 +217,6 @@ def inserts() -> dict[str, Any]:
     from world.bench_inserts import measure_inserts
 
     return measure_inserts()
-
-
-def ignore_speech() -> dict[str, Any]:
-    """Let assistants ignore all speech."""
-    HEARING.is_ignoring = True
-    return {}
-
-
-def hear_speech() -> dict[str, Any]:
-    """Let assistants hear again."""
-    HEARING.is_ignoring = False
-    return {}
 
 
 def memory() -> dict[str, Any]:
@@ -351,8 +311,6 @@ ORDERS: dict[str, Callable[..., Any]] = {
         visit,
         attended,
         inserts,
-        ignore_speech,
-        hear_speech,
         memory,
         remember,
         awaken,
@@ -409,7 +367,6 @@ def start_plugin_services(server: Any) -> None:
         QUERIES.install()
     if "beat" in MODES:
         HOOKS.install()
-        HEARING.install()
     reactor.callWhenRunning(begin)
 
 

@@ -6,7 +6,6 @@ Two talks: a made-up one in a game (`planted`), and public dialogues if they are
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from statistics import mean
 
@@ -14,28 +13,12 @@ import pytest
 
 from tests.bench import public_talks
 from tests.bench.figures import Sheet
-from tests.bench.planted import (
-    BARE,
-    CHANGED,
-    CORRECTS,
-    FOREIGN,
-    GAP,
-    HARD,
-    NAMED,
-    PLAIN,
-    REPLACES,
-    SECRET,
-    Planted,
-    make_talk,
-    shares,
-)
+from tests.bench.planted import BARE, CHANGED, FOREIGN, HARD, NAMED, PLAIN, SECRET, make_talk
 from tests.bench.remembering import (
     EVERYBODY,
-    METHODS,
     OURS,
     Asked,
     Hostile,
-    Offline,
     ask,
     ask_all,
     heard,
@@ -86,20 +69,6 @@ def test_planted_facts_stand_in_the_next_prompt(sheet: Callable[[str], Sheet]) -
     paper.check()
 
 
-def test_plainer_ways_hold_less(sheet: Callable[[str], Sheet]) -> None:
-    """Compare at equal cost, with the summaries of the offline brain."""
-    paper = sheet("planted facts, offline summaries")
-    talk = make_talk(turns=300, facts=80, seed=1)
-    script = make_script(Offline(), WINDOW_TOKENS)
-    live_through(script, log_of(talk), 3)
-    asked = ask_all(script, talk.facts, METHODS)
-    missed = {method: 100 - asked.percent(method) for method in METHODS}
-    least = min(missed[method] for method in METHODS if method != OURS)
-    for method in METHODS:
-        paper.add(f"missed, {method}", missed[method], "%", least if method == OURS else None)
-    paper.check()
-
-
 @pytest.mark.timeout(900)
 @pytest.mark.skipif(
     public_talks.find_file() is None,
@@ -122,37 +91,3 @@ def test_evidence_of_public_dialogues_stands_in_the_next_prompt(
     name = f"missing in the prompt, {len(prompted):,} questions"
     paper.add(name, 1 - mean(prompted), "", 1 - LEAST_EVIDENCE)
     paper.check()
-
-
-def said_lines(fact: Planted) -> list[str]:
-    """Return a fact's lines as a prompt shows them."""
-    return [f"{line.speaker} says: {line.text}" for line in fact.lines]
-
-
-@pytest.mark.parametrize(("turns", "facts"), TALKS.items())
-def test_the_talk_has_all_kinds_and_says_what_is_asked(turns: int, facts: int) -> None:
-    talk = make_talk(turns, facts, seed=1)
-    texts = [line.text for line in talk.lines]
-    assert (len(texts), len(talk.facts)) == (turns, facts)
-    kinds = Counter(fact.kind for fact in talk.facts)
-    assert kinds == shares(facts)
-    assert sum(kinds[kind] for kind in HARD) == sum(kinds[kind] for kind in FOREIGN) == facts // 4
-    for fact in talk.facts:
-        places = [texts.index(line.text) for line in fact.lines]
-        assert places == sorted(places)
-        assert len(fact.runs) == 1 or places[-1] - places[0] >= GAP // 2
-        for way, question in fact.questions.items():
-            assert question.text not in texts
-            assert fact.judge(way, said_lines(fact)) == (True, False)
-
-
-def test_the_judge_knows_what_stands_and_what_stands_stale() -> None:
-    for fact in make_talk(turns=300, facts=80, seed=2).facts:
-        said = said_lines(fact)
-        asked = fact.questions[BARE].text
-        assert fact.judge(BARE, said) == (True, False)
-        assert fact.judge(BARE, [asked]) == (False, False)
-        if fact.how in (CORRECTS, REPLACES):
-            assert fact.judge(BARE, said[:1]) == (False, True)
-            assert fact.judge(BARE, said[-1:]) == (fact.how == REPLACES, False)
-            assert fact.judge(BARE, said[::-1]) == (fact.how == REPLACES, False)

@@ -90,16 +90,6 @@ def test_a_reload_with_a_thousand_assistants_takes_little_longer(
     paper.check()
 
 
-@pytest.mark.soak
-def test_a_reload_with_a_thousand_characters_without_assistants(
-    empty_template: Path, characters_template: Path, tmp_path: Path, sheet: Callable[[str], Sheet]
-) -> None:
-    """Printed only: what a thousand characters cost Evennia itself."""
-    paper = sheet(f"reload, {ASSISTANTS:,} characters without assistants")
-    none = reloads(empty_template, tmp_path / "none")
-    compare(paper, none, reloads(characters_template, tmp_path / "plain"))
-
-
 def compare(paper: Sheet, none: list[Reload], many: list[Reload]) -> None:
     """Keep the longest stretches on the reactor and the wall clock of both."""
     for what, side in (("stop", "stop_ms"), ("start", "start_ms")):

@@ -46,54 +46,6 @@ create_object(out, key="out", location=room, destination=ObjectDB.objects.get(id
 ObjectDB.objects.get(db_key={player!r}).db.prelogout_location = room
 """
 
-# A room for each pair of a player and an assistant that know each other since many lines.
-PAIRS = """
-import datetime
-from django.db import transaction
-from evennia.accounts.accounts import DefaultAccount
-from evennia.utils.create import create_object
-from evennia_ai import models
-from evennia_ai.messages import make_message
-from evennia_ai.store.rows import message_to_row
-
-at = datetime.datetime.now(datetime.UTC) - datetime.timedelta(hours=1)
-LINE = "I came in by the north road, and the toll at the bridge is up to {{number}} pennies again."
-
-def history(npc, player):
-    rows = []
-    for number in range({history} // 2):
-        public = {{"audience": [player.dbref], "private": False}}
-        for role, meta in (
-            ("user", {{"speaker": player.dbref, "speaker_name": player.key}}),
-            ("assistant", {{}}),
-        ):
-            text = LINE.format(number=number)
-            content = f"{{player.key}} says: {{text}}" if role == "user" else text
-            message = make_message(role, content, **public, **meta)
-            rows.append(message_to_row(npc.assistant.id, message, at))
-    models.Message.objects.bulk_create(rows)
-
-with transaction.atomic():
-    for number in range({count}):
-        room = create_object(
-            "evennia.objects.objects.DefaultRoom", key=f"Chamber {{number}}", nohome=True
-        )
-        npc = create_object(
-            "evennia_ai.assistant_character.AssistantCharacter",
-            key=f"Npc{{number:04}}", location=room, home=room,
-            attributes=[("ai_persona", "You keep this chamber and like a talk.")],
-        )
-        name = f"Guest{{number:04}}"
-        account, errors = DefaultAccount.create(username=name, password={password!r})
-        assert not errors, errors
-        player = list(account.characters)[0]
-        player.home = room
-        player.db.prelogout_location = room
-        player.location = None
-        history(npc, player)
-print("MADE", {count})
-"""
-
 # The same log for each assistant, its vectors, and a compaction that left the last lines.
 LOGS = """
 import datetime
@@ -195,11 +147,6 @@ def gathering(player: str, count: int = GATHERED) -> str:
 def talks(messages: int) -> str:
     """Return a snippet that gives each assistant without a log this many messages in view."""
     return TALKS.format(messages=messages)
-
-
-def pairs(count: int, history: int, password: str) -> str:
-    """Return a snippet that makes pairs of a player and an assistant who have talked."""
-    return PAIRS.format(count=count, history=history, password=password)
 
 
 def logs(texts: Sequence[str]) -> str:

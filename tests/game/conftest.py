@@ -27,6 +27,7 @@ FLUSHES = count(1)
 FLUSHES_A_COLLECTION = 20
 HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 LOBBY, SPARE = "Lobby", "Spare"
+PLAIN = "evennia.objects.objects.Default"
 SPARES = 4  # a test has two players on average
 GAPS = re.compile(r"(?<=[|<:{w])\u200c")  # the sanitizer puts them behind what they make inert
 
@@ -77,32 +78,19 @@ class Game:
         self._spares = spares()
 
     def room(self, key="Tavern", desc="A warm room."):
-        from evennia.objects.objects import DefaultRoom
-        from evennia.utils.create import create_object
-
-        room = create_object(DefaultRoom, key=key)
+        room = new_object(f"{PLAIN}Room", key=key)
         room.db.desc = desc
         return room
 
     def exit(self, key, here, there):
-        from evennia.objects.objects import DefaultExit
-        from evennia.utils.create import create_object
-
-        return create_object(DefaultExit, key=key, location=here, destination=there)
+        return new_object(f"{PLAIN}Exit", key=key, location=here, destination=there)
 
     def thing(self, key, location):
-        from evennia.objects.objects import DefaultObject
-        from evennia.utils.create import create_object
-
-        return create_object(DefaultObject, key=key, location=location)
+        return new_object(f"{PLAIN}Object", key=key, location=location)
 
     def assistant(self, key, room, persona="You are {key}."):
-        from evennia.utils.create import create_object
-
-        from evennia_ai.assistant_character import AssistantCharacter
-
-        return create_object(
-            AssistantCharacter,
+        return new_object(
+            "evennia_ai.assistant_character.AssistantCharacter",
             key=key,
             location=room,
             attributes=[("ai_persona", persona.format(key=key))],
@@ -113,7 +101,9 @@ class Game:
         from evennia.server.serversession import ServerSession
 
         spare = None if typeclass else next(self._spares, None)
-        account, character = renamed(*spare, key) if spare else made(key, self._lobby(), typeclass)
+        account, character = spare or made(key, self._lobby(), typeclass)
+        if spare:
+            account.username, account.email, character.key = key, f"{key}@example.com", key
         account.permissions.batch_add(*permissions)
         account.is_superuser = account.is_staff = superuser
         account.save()
@@ -170,13 +160,7 @@ class Game:
         """Run a step of sleep, with a model profile if one is given; returns its result."""
         mind.settings.resolve()
         mind.settings._profile = profile or mind.settings._profile
-        fired = []
-        step().addBoth(fired.append)
-        for _ in range(300):
-            if fired:
-                break
-            self.run(1)
-        return fired[0]
+        return self.result(step(), step_s=1)
 
     def run(self, seconds=0.0):
         """Advance the clock in steps, so that each step sees the effects of the one before."""
@@ -195,14 +179,19 @@ class Game:
         return fired[0]
 
 
+def new_object(typeclass, **fields):
+    """Return a new object of Evennia's."""
+    from evennia.utils.create import create_object
+
+    return create_object(typeclass, **fields)
+
+
 def made(key, room, typeclass=None):
     """Return a new account with its character."""
-    from evennia.utils.create import create_account, create_object
-
-    from world.characters import Character
+    from evennia.utils.create import create_account
 
     account = create_account(key, f"{key}@example.com", "x" * 12)
-    character = create_object(typeclass or Character, key=key, location=room)
+    character = new_object(typeclass or "world.characters.Character", key=key, location=room)
     character.locks.add(f"puppet:pid({account.id})")
     return account, character
 
@@ -218,20 +207,10 @@ def spares():
 
 def make_spares():
     """Make players that tests rename: to make one takes as long as most tests."""
-    from evennia.objects.objects import DefaultRoom
-    from evennia.utils.create import create_object
-
-    lobby = create_object(DefaultRoom, key=LOBBY)
+    lobby = new_object(f"{PLAIN}Room", key=LOBBY)
     for number in range(SPARES):
         made(f"{SPARE}{number}", lobby)
     forget_everything()
-
-
-def renamed(account, character, key):
-    """Return a spare account and its character under a name."""
-    account.username, account.email = key, f"{key}@example.com"
-    character.key = key
-    return account, character
 
 
 def is_scene_text(text):
@@ -246,8 +225,7 @@ def flat(text):
 
 def keep_text(sent, kwargs):
     """Keep the text that a session is sent."""
-    text = kwargs.get("text")
-    if text:
+    if text := kwargs.get("text"):
         sent.append(str(text[0] if isinstance(text, (tuple, list)) else text))
 
 
@@ -344,7 +322,6 @@ def game(service, model):
 
 @pytest.fixture
 def offline_game(service):
-    """Return a game whose assistants use the offline brain."""
     game = Game(service, None)
     yield game
     game.end()

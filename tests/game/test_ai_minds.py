@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.management import uninstall
-from evennia_ai.management.mind_files import LOGS, NOBODY, WORDS, Matching, renamed
+from evennia_ai.management.mind_files import LOGS
+from evennia_ai.management.mind_matching import NOBODY, WORDS, Matching, renamed
 from evennia_ai.models import Message
 from evennia_ai.policy.context.projection import part_key
 from evennia_ai.policy.records.forgetting import FORGOTTEN
@@ -197,6 +198,64 @@ def test_no_number_of_the_old_world_is_left(game, lived, ann, rebuild, file):
         names = {field.name for field in model._meta.fields} - WORDS
         rows = str(list(model.objects.values(*names)))
         assert not re.search(rf"{old}\b", rows), model
+
+
+def changed(file, old, new):
+    """Replace a pattern in all lines of a file."""
+    text = gzip.decompress(file.read_bytes()).decode()
+    file.write_bytes(gzip.compress(re.sub(old, new, text).encode()))
+
+
+def test_who_has_anns_old_number_is_told_nothing_of_hers(game, ann, rebuild, file):
+    run("save", file)
+    mira = rebuild()
+    stranger = game.player("Zed", mira.location)
+    changed(file, rf"{ann.dbref}\b", stranger.dbref)
+    loaded(game, mira, file)
+    assert SECRET not in prompt(game, stranger)
+    stranger.do("aboutme")
+    heard = " ".join(stranger.heard())
+    assert SECRET not in heard and NAME not in heard
+
+
+def without_log(file, new_name):
+    """Make another world's file of it, in which a mind of another name has no rows."""
+    changed(file, r'"mind": "', '"mind": "other-')
+    changed(file, '"Mira"', f'"{new_name}"')
+    changed(file, r'\{"model".*\n', "")
+
+
+def test_files_of_two_worlds_share_no_number_that_stands_for_nobody(game, rebuild, file):
+    run("save", file)
+    mira = rebuild()
+    odo = game.assistant("Odo", mira.location)
+    first = loaded(game, mira, file)
+    without_log(file, "Odo")
+    second = loaded(game, odo, file)
+    numbers = [re.search(r"Ann \((#\d+)\)", told)[1] for told in (first, second)]
+    assert len({*numbers}) == 2
+    ann = game.player("Ann", mira.location)
+    run("match", numbers[1], ann.dbref)
+    for one in (mira, odo):
+        game.next_process(one.assistant)
+    assert ann.dbref in str(odo.journal.all()) and ann.dbref not in str(mira.journal.all())
+
+
+def test_who_was_nobody_in_the_old_world_is_told_of_in_the_next(game, rebuild, file, tmp_path):
+    run("save", file)
+    mira = rebuild()
+    told = loaded(game, mira, file)
+    number = re.search(r"Ann \((#\d+)\)", told)[1]
+    run("save", later := tmp_path / "later.gz")
+    without_log(later, "Odo")
+    assert re.search(rf"{number} \(#\d+\)", run("load", later))
+
+
+def test_a_save_that_fails_leaves_no_file(lived, file, monkeypatch):
+    monkeypatch.setattr("evennia_ai.management.mind_files.people_of", lambda seen: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        run("save", file)
+    assert not [*file.parent.iterdir()]
 
 
 def test_two_assistants_of_one_name_are_both_saved(game, lived, file):

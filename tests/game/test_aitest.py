@@ -33,17 +33,27 @@ def test_a_builder_sees_what_it_would_say_and_nobody_hears_it(game, tavern, buil
     ann = game.player("Ann", tavern)
     game.model.add(call("say", text="Two |rales|n!"))
     text = builder.told("aitest Mira = Mira, two ales, please")
-    assert "Asking default:offline ..." in text
+    assert "Asking the offline brain (profile default) ..." in text
     assert "If Bea says to Mira: Mira, two ales, please" in text
-    assert "Bea, Ann would hear the answer." in text
+    assert "Who would hear the answer: Bea, Ann." in text
     assert "would say: Two |rales|n!" in text
-    assert "The turn would end here." in text
+    assert "That would be all that Mira does." in text
     game.run(1)
     assert ann.heard() == []
     assert rows() == [0, 0, 0, 0]
     prompt = game.model.requests[0].messages
     assert "You are Mira, a barkeep." in prompt[1]["content"]
     assert prompt[-1]["content"] == "Bea says: Mira, two ales, please"
+
+
+def test_who_says_a_line_to_nobody_learns_how_to_say_it_to_her(game, tavern, builder, mira):
+    game.player("Ann", tavern)
+    told = builder.told("aitest Mira = nice weather")
+    assert "the line names nobody, and others are in the room" in told
+    assert "Say 'Mira, ...', or add /whisper to the command." in told
+    assert "the line names somebody else" in builder.told("aitest Mira = Ann, two ales")
+    game.model.add(call("say", text="It is."))
+    assert "would say: It is. (whispered)" in builder.told("aitest/whisper Mira = nice weather")
 
 
 def test_things_stay_where_they_are_and_errors_are_told(game, tavern, builder, mira):
@@ -61,7 +71,7 @@ def test_things_stay_where_they_are_and_errors_are_told(game, tavern, builder, m
     assert "would not fly: to the moon" in text
     assert "There is no tool 'fly'. There are: " in text
     assert "would not give: " in text
-    assert "Step 2: " in text and "would say: There." in text
+    assert "Call 2 of the model: " in text and "would say: There." in text
     assert mug.location is mira
     assert "(not done: rehearsal)" in repr(game.model.requests[1].messages)
 
@@ -81,10 +91,10 @@ def test_words_that_would_not_be_spoken_are_told(game, builder, admin, mira):
     game.model.add(refused, call("say", text="Good evening."), refused, refused)
     text = builder.told("aitest Mira = hello")
     assert "would not say: " in text
-    assert "= it was JSON, not words" in text
+    assert "why: it was JSON, not words" in text
     assert "would say: Good evening." in text
-    assert "The turn would end here." in text
-    assert "Mira would say its fallback line." in builder.told("aitest Mira = hello again")
+    assert "That would be all that Mira does." in text
+    assert "Mira would say its fallback line, since" in builder.told("aitest Mira = hello again")
     game.model.add(refused)
     assert "is now 1" in admin.told("aisetup/set Mira/max_iterations = 1")
     assert "asked once more for other words" in builder.told("aitest Mira = and again")
@@ -94,8 +104,8 @@ def test_one_at_a_time_and_again_after_it(game, builder, mira):
     late = Deferred()
     game.model.add(late)
     builder.do("aitest Mira = hello")
-    assert "A dry run of Mira is in progress" in builder.told("aitest Mira = hello")
+    assert "Mira is being tried already" in builder.told("aitest Mira = hello")
     late.callback(call("say", text="Here I am."))
     assert "would say: Here I am." in builder.last()
     game.model.add(call("noop"))
-    assert "would noop" in builder.told("aitest Mira = hello")
+    assert "would do nothing (noop)" in builder.told("aitest Mira = hello")

@@ -53,11 +53,11 @@ def test_an_admin_sees_the_steps_and_the_verdict(admin, castle, provider, handed
     for number, title in enumerate(STEPS, 1):
         assert f"{number} of 3: {title}" in text
     assert "ok    It answers, and takes a system message." in text
-    assert "ok    It will be asked by tools:" in text
+    assert "ok    Its form of request is tools:" in text
     assert "ok    It streams:" in text
     assert "note  Its speed is not known" in text
-    verdict = "'castle' is good enough for characters that talk and act, because it answers and it"
-    assert f"{verdict} will be asked by tools" in text
+    verdict = "'castle' is good enough for characters that talk and act, because it answers and its"
+    assert f"{verdict} form of request is tools" in text
     assert text.endswith("your scenes show: evennia ai_check <file> --profile castle.")
     told = service.endpoints.told(ModelProfile("castle", model="stub", base_url=provider.base_url))
     assert (told.told.form, told.told.system) == ("tools", True)
@@ -96,8 +96,11 @@ def test_without_a_model_nobody_is_sent_to_look_at_the_address(admin, castle, ha
 
 
 def test_a_model_that_can_only_talk_is_not_good_enough():
-    talks = [Finding(GOOD, "It answers."), Finding(BAD, "It will be asked by text: it cannot act.")]
+    talks = [
+        Finding(GOOD, "It answers."),
+        Finding(BAD, "Its form of request is text: it cannot act."),
+    ]
     assert sum_up(talks, "tiny") == (
-        "'tiny' is not good enough: It will be asked by text: it cannot act; take a larger model, "
+        "'tiny' is not good enough: Its form of request is text: it cannot act; take a larger model, "
         "or play your scenes to see whether talk alone is enough."
     )

@@ -54,6 +54,10 @@ def test_the_tool_runs_once_and_the_builder_reads_what_a_model_would(game, mira,
     assert any("It rang 3 times." in m["content"] for m in mira.assistant.conversation_history)
 
 
+def test_without_a_tool_the_usage_is_told(game, bea):
+    assert "Which tool? Usage: aitest/tool" in tried(game, bea, "")
+
+
 def test_the_locks_are_asked_of_everybody_whose_words_the_prompt_holds(game, mira, bea, ann):
     vault = Vault(game)
     told = tried(game, bea, "staff_vault door = south")
@@ -66,7 +70,7 @@ def test_the_locks_are_asked_of_everybody_whose_words_the_prompt_holds(game, mir
 
 def test_a_sensitive_tool_waits_for_the_builders_yes(game, bea):
     vault = Vault(game, answers_only=True)
-    assert "asked: Not done yet." in tried(game, bea, "staff_vault")
+    assert "waits for a person's yes: Not done yet." in tried(game, bea, "staff_vault")
     assert vault.opened == []
     bea.do("yes")
     game.run(1)

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.engine
 
 MODEL = "gpt-4o"  # whose tokenizer this package carries
 LINE_S = 40  # between two lines
+QUARTER_S = 900  # after which a prompt tells the time again
 START, END = "\x02", "\x03"  # a token each, as a template's own
 # What Ann says, and what Mira answers.
 TALK = [
@@ -113,6 +114,8 @@ def tavern(mira):
 @pytest.fixture
 def ask(game, service, mira, ann):
     """Return a function that lets Ann say a line and Mira's model reply."""
+
+    service.clock.advance(-service.clock.seconds() % QUARTER_S)
 
     def say(line, *replies):
         before = len(game.model.requests)

@@ -81,6 +81,45 @@ def test_a_sale_moves_thing_and_money_once_at_the_customers_yes(game, mira, ann,
     assert models.ToolCall.objects.last().result == "You sold ale to Ann for 3 coins."
 
 
+def test_what_has_a_price_is_not_given_away(game, mira, ann, ale):
+    """Neither by a model's `give` nor at the word of who asks for it nicely."""
+    game.model.add(call("give", item="ale", to="Ann"), call("noop"))
+    ann.do("say Mira, give me that ale for nothing")
+    game.run(1)
+    assert ale.location is mira and ann.character.db.coins == 7
+
+
+@pytest.fixture
+def shop(offline_game):
+    """Return a keeper without a model who has a ticket for three coins, and a customer."""
+    for tool in (trade.prices, trade.sell, trade.buy):
+        offline_game.service.toolbox.add(tool)
+    pier = offline_game.room()
+    keeper, customer = offline_game.assistant("Hob", pier), offline_game.player("Ann", pier)
+    ticket = offline_game.thing("ferry ticket", keeper)
+    ticket.db.price, customer.character.db.coins = 3, 20
+    return offline_game, ticket, customer
+
+
+@pytest.mark.parametrize("words", ["I would like to buy a ticket", "give me a ticket, please"])
+def test_without_a_model_a_ware_is_sold_and_not_given(shop, words):
+    game, ticket, ann = shop
+    ann.do(f"say Hob, {words}")
+    game.run(3)
+    assert ticket.location.key == "Hob" and "3 coins" in "\n".join(ann.heard())
+    ann.do("yes")
+    game.run(1)
+    assert ticket.location is ann.character and ann.character.db.coins == 17
+
+
+@pytest.mark.parametrize("words", ["how much is a ticket?", "what do you sell?"])
+def test_without_a_model_the_prices_are_told(shop, words):
+    game, _, ann = shop
+    ann.do(f"say Hob, {words}")
+    game.run(3)
+    assert "A ferry ticket costs 3 coins." in "\n".join(ann.heard())
+
+
 def test_a_thing_is_bought_for_what_the_keeper_pays(game, mira, ann, ale):
     lamp = game.thing("lamp", ann.character)
     lamp.db.price = 5

@@ -191,6 +191,22 @@ CALLS = {
         {"object": "response", "status": "completed", "output": [
             {"type": "reasoning", "summary": []},
             {"type": "function_call", "call_id": "a", "name": "say", "arguments": SAY}]}, SAID),
+    (PLACES, "a gateway: one call, not a list"): (whole({"tool_call": function()}), SAID),
+    (PLACES, "a gateway: one call in parts"): (
+        (delta(tool_call=entry(0, "say", SAY[:9], "s")), delta(tool_call=entry(0, None, SAY[9:])),
+         END), SAID),
+    (PLACES, "a gateway: the calls beside the message"): (
+        whole({"content": ""}, tool_calls=[function("look", LOOK), function()]), BOTH),
+    (PLACES, "a gateway: a call beside no message"): (
+        {"choices": [{"tool_call": function(), "finish_reason": "tool_calls"}]}, SAID),
+    (PLACES, "a gateway: the calls beside the message, and in it"): (
+        whole({"tool_calls": [function()]}, tool_calls=[function()]), SAID),
+    (PLACES, "a gateway: the old field beside the message"): (
+        whole({"content": ""}, function_call=function()["function"]), SAID),
+    (PLACES, "a gateway: parts beside the delta"): (
+        ({"choices": [{"index": 0, "delta": {}, "tool_calls": [entry(0, "say", SAY[:9], "s")]}]},
+         {"choices": [{"index": 0, "delta": {}, "tool_calls": [entry(0, None, SAY[9:])]}]}, END),
+        SAID),
 }  # fmt: skip
 # What is spoken of each is WORDS. A tuple is the pieces of a streamed text.
 SPEECH = {
@@ -307,6 +323,22 @@ FAILED = {
         500, {"error": "Prompt of 5000 tokens is longer than max_kv_size 4096"}, ContextOverflow),
     (OVERFLOWS, "a proxy: a page with 413"): (
         413, "<html><h1>413 Request Entity Too Large</h1></html>", ContextOverflow),
+    (OVERFLOWS, "Groq: more than a minute's tokens at once (continuedev/continue#10218)"): (
+        413, {"error": {"type": "tokens", "code": "rate_limit_exceeded", "message":
+                        "Request too large for model `m` in organization `o` service tier"
+                        " `on_demand` on tokens per minute (TPM): Limit 6000, Requested 7000,"
+                        " please reduce your message size and try again. Need more tokens?"
+                        " Upgrade at https://x/settings/billing"}}, ContextOverflow),
+    (OVERFLOWS, "Groq, not one: the minute's tokens are used"): (
+        429, {"error": {"type": "tokens", "code": "rate_limit_exceeded", "message":
+                        "Rate limit reached for model `m` on tokens per minute (TPM): Limit 6000,"
+                        " Used 5000, Requested 2000. Please try again in 10s."}},
+        ProviderUnavailable),
+    (OVERFLOWS, "OpenAI: more than a minute's tokens at once (TheR1D/shell_gpt#653)"): (
+        429, {"error": {"type": "tokens", "code": "rate_limit_exceeded", "message":
+                        "Request too large for m in organization o on tokens per min (TPM):"
+                        " Limit 6000, Requested 7000. The input or output tokens must be reduced"
+                        " in order to run successfully."}}, ContextOverflow),
     (OVERFLOWS, "Bedrock, not one: a minute's tokens"): (
         429, {"message": "Too many tokens, please wait before trying again."},
         ProviderUnavailable),

@@ -1,5 +1,6 @@
 """A gateway with a scripted model and a clock, and what became of its calls."""
 
+from twisted.internet.defer import Deferred
 from twisted.internet.task import Clock
 
 from evennia_ai.config import ModelProfile
@@ -8,11 +9,43 @@ from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.retry import GatewayLimits
 from evennia_ai.ports import Caller, LLMRequest, Scene
-from tests.llm.test_gateway import Held, Outcome
 
 PROFILE = ModelProfile("tavern", "scripted", "m")
 DOWN = ProviderUnavailable("down")
 ANN = frozenset({"#5"})
+
+
+class Held:
+    """A client whose every call stays open until the test ends it."""
+
+    def __init__(self):
+        self.open = {}
+        self.asked = []
+        self.cancelled = []
+
+    def complete(self, request, profile):
+        number = int(request.messages[0]["content"])
+        self.asked.append(number)
+        self.open[number] = Deferred(lambda _: self.cancelled.append(number))
+        return self.open[number]
+
+    @property
+    def started(self):
+        return list(self.open)
+
+
+class Outcome:
+    """What became of a call: every outcome its Deferred had, which should be one at most."""
+
+    def __init__(self, deferred):
+        self.deferred = deferred
+        self.results = []
+        deferred.addBoth(self.results.append)
+
+    @property
+    def error(self):
+        (failure,) = self.results
+        return failure.value
 
 
 class Desk:

@@ -23,9 +23,9 @@ from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.ports import LLMRequest, Scene
+from tests.llm.gateway_desk import PROFILE, Desk, Held, Outcome
 from tests.scripted import ScriptedLLM
 
-PROFILE = ModelProfile("tavern", "scripted", "m")
 DEADLINE = 20.0
 
 
@@ -33,62 +33,20 @@ def request(number=0):
     return LLMRequest([{"role": "user", "content": str(number)}], Scene("Mira", "", ()))
 
 
-class Held:
-    """A client whose every call stays open until the test ends it."""
-
-    def __init__(self):
-        self.open = {}
-        self.asked = []
-        self.cancelled = []
-
-    def complete(self, request, profile):
-        number = int(request.messages[0]["content"])
-        self.asked.append(number)
-        self.open[number] = Deferred(lambda _: self.cancelled.append(number))
-        return self.open[number]
-
-    @property
-    def started(self):
-        return list(self.open)
+def counts(desk):
+    """Return how many calls are in flight, and how many wait."""
+    return desk.gateway.lanes.in_flight, desk.gateway.lanes.waiting
 
 
-class Outcome:
-    """What became of a call: every outcome its Deferred had, which should be one at most."""
-
-    def __init__(self, deferred):
-        self.deferred = deferred
-        self.results = []
-        deferred.addBoth(self.results.append)
-
-    @property
-    def error(self):
-        (failure,) = self.results
-        return failure.value
-
-
-class Desk:
-    """A gateway with a fake clock and one held client."""
-
-    def __init__(self, max_in_flight=2, max_queued=2):
-        self.clock = Clock()
-        self.client = Held()
-        self.gateway = ModelGateway(
-            self.clock,
-            {"scripted": self.client},
-            GatewayLimits(max_in_flight, max_queued, retry=RetryLimits(max_attempts=1)),
-        )
-
-    def ask(self, number=0, deadline_at=DEADLINE):
-        return Outcome(self.gateway.complete(request(number), PROFILE, deadline_at))
-
-    @property
-    def counts(self):
-        return self.gateway.lanes.in_flight, self.gateway.lanes.waiting
+def narrow(max_in_flight=2, max_queued=2):
+    """Return a desk with few places, whose calls are tried once."""
+    retry = RetryLimits(max_attempts=1)
+    return Desk(max_in_flight=max_in_flight, max_queued=max_queued, retry=retry)
 
 
 @pytest.fixture
 def desk():
-    return Desk()
+    return narrow()
 
 
 @pytest.fixture
@@ -112,10 +70,7 @@ def test_a_client_that_is_not_there_is_a_configuration_error(desk):
     profile = ModelProfile("tavern", "openai")
     outcome = Outcome(desk.gateway.complete(request(), profile, DEADLINE))
     assert type(outcome.error) is ProviderMisconfigured
-    assert str(outcome.error) == (
-        "The profile 'tavern' names the client 'openai', which is not running. "
-        "Running clients: scripted."
-    )
+    assert "names the client 'openai', which is not running" in str(outcome.error)
 
 
 @pytest.mark.parametrize("error", [ProviderRejected("no"), KeyError("a mistake of ours")])
@@ -136,27 +91,27 @@ def test_what_the_client_fails_with_is_what_the_caller_gets(error, how):
 
 
 def test_at_the_deadline_the_call_is_cancelled_and_fails(desk):
-    outcome = desk.ask(1)
+    outcome = desk.ask()
     desk.clock.advance(DEADLINE - 0.01)
     assert outcome.results == []
     desk.clock.advance(0.01)
     assert type(outcome.error) is DeadlineExceeded
-    assert desk.client.cancelled == [1]
-    assert desk.counts == (0, 0)
+    assert desk.client.cancelled == [0]
+    assert counts(desk) == (0, 0)
 
 
 def test_time_in_the_queue_counts(desk):
-    outcomes = [desk.ask(number) for number in range(2)] + [desk.ask(2, deadline_at=5.0)]
+    outcomes = [desk.ask() for _ in range(2)] + [desk.ask(deadline=5.0)]
     desk.clock.advance(5.0)
     assert type(outcomes[2].error) is DeadlineExceeded
     assert desk.client.started == [0, 1]
-    assert desk.counts == (2, 0)
+    assert counts(desk) == (2, 0)
 
 
 @pytest.mark.parametrize("late_by", [0.0, 1.0])
 def test_a_call_without_time_left_is_not_made(desk, late_by):
     desk.clock.advance(30.0)
-    outcome = desk.ask(deadline_at=30.0 - late_by)
+    outcome = desk.ask(deadline=-late_by)
     assert type(outcome.error) is DeadlineExceeded
     assert desk.client.started == []
 
@@ -184,36 +139,33 @@ def test_what_comes_after_the_end_is_dropped_in_silence_and_not_retried(desk, lo
 
 
 def test_no_more_than_the_cap_are_in_flight_and_the_rest_start_in_order(desk):
-    for number in range(4):
-        desk.ask(number)
+    for _ in range(4):
+        desk.ask()
     assert desk.client.started == [0, 1]
-    assert desk.counts == (2, 2)
+    assert counts(desk) == (2, 2)
     desk.client.open[1].callback(LLMReply(""))
     assert desk.client.started == [0, 1, 2]
     desk.client.open[0].errback(ProviderUnavailable("down"))
     assert desk.client.started == [0, 1, 2, 3]
-    assert desk.counts == (2, 0)
+    assert counts(desk) == (2, 0)
 
 
 def test_beyond_the_queue_a_call_fails_at_once_with_busy(desk):
-    outcomes = [desk.ask(number) for number in range(5)]
+    outcomes = [desk.ask() for _ in range(5)]
     assert [outcome.results for outcome in outcomes[:4]] == [[], [], [], []]
     assert type(outcomes[4].error) is Busy
-    assert str(outcomes[4].error) == (
-        "2 model calls are in flight and 2 are waiting; the queue is full."
-    )
 
 
 def test_without_a_queue_the_cap_itself_is_the_limit():
-    desk = Desk(max_in_flight=1, max_queued=0)
-    assert desk.ask(0).results == []
-    assert type(desk.ask(1).error) is Busy
+    desk = narrow(1, 0)
+    assert desk.ask().results == []
+    assert type(desk.ask().error) is Busy
     desk.client.open[0].callback(LLMReply(""))
-    assert desk.ask(2).results == []
+    assert desk.ask().results == []
 
 
 def test_cancelling_a_call_in_flight_frees_its_place_and_cancels_its_work(desk):
-    outcomes = [desk.ask(number) for number in range(3)]
+    outcomes = [desk.ask() for _ in range(3)]
     outcomes[0].deferred.cancel()
     assert type(outcomes[0].error) is CancelledError
     assert desk.client.cancelled == [0]
@@ -221,7 +173,7 @@ def test_cancelling_a_call_in_flight_frees_its_place_and_cancels_its_work(desk):
 
 
 def test_cancelling_a_call_that_waits_takes_it_out_of_the_queue(desk):
-    outcomes = [desk.ask(number) for number in range(4)]
+    outcomes = [desk.ask() for _ in range(4)]
     outcomes[2].deferred.cancel()
     assert type(outcomes[2].error) is CancelledError
     desk.client.open[0].callback(LLMReply(""))
@@ -242,9 +194,9 @@ def test_a_queue_of_calls_that_fail_at_once_is_emptied_without_deep_recursion(de
 
 
 def test_a_caller_may_ask_again_from_within_its_own_reply(desk):
-    desk = Desk(max_in_flight=1, max_queued=0)
+    desk = narrow(1, 0)
     again = []
-    desk.ask(0).deferred.addCallback(lambda _: again.append(desk.ask(1)))
+    desk.ask().deferred.addCallback(lambda _: again.append(desk.ask()))
     desk.client.open[0].callback(LLMReply(""))
     assert desk.client.started == [0, 1]
     assert again[0].results == []
@@ -254,17 +206,17 @@ def test_a_caller_may_ask_again_from_within_its_own_reply(desk):
 
 
 def test_closing_fails_all_calls_as_aborted_starts_none_and_cancels_the_work(desk):
-    outcomes = [desk.ask(number) for number in range(4)]
+    outcomes = [desk.ask() for _ in range(4)]
     desk.gateway.close()
     assert {type(outcome.error) for outcome in outcomes} == {TurnAborted}
     assert desk.client.started == [0, 1]
     assert sorted(desk.client.cancelled) == [0, 1]
-    assert desk.counts == (0, 0)
+    assert counts(desk) == (0, 0)
     assert desk.clock.getDelayedCalls() == []
 
 
 def test_a_call_cancelled_by_a_caller_that_is_told_of_the_closing_starts_no_other(desk):
-    outcomes = [desk.ask(number) for number in range(4)]
+    outcomes = [desk.ask() for _ in range(4)]
     outcomes[2].deferred.addBoth(lambda _: outcomes[0].deferred.cancel())
     desk.gateway.close()
     assert desk.client.started == [0, 1]
@@ -285,7 +237,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     def __init__(self):
         super().__init__()
-        self.desk = Desk(max_in_flight=3, max_queued=2)
+        self.desk = narrow(3, 2)
         self.outcomes = {}
         self.deadlines = {}
 
@@ -293,7 +245,7 @@ class AnyOrder(RuleBasedStateMachine):
     def ask(self, left_s):
         number = len(self.outcomes)
         self.deadlines[number] = self.desk.clock.seconds() + left_s
-        self.outcomes[number] = self.desk.ask(number, self.deadlines[number])
+        self.outcomes[number] = self.desk.ask(left_s)
 
     @precondition(lambda self: self.live_work())
     @rule(data=st.data(), fine=st.booleans())
@@ -318,7 +270,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     @invariant()
     def the_cap_holds_and_no_place_stays_empty_while_somebody_waits(self):
-        in_flight, queued = self.desk.counts
+        in_flight, queued = counts(self.desk)
         assert in_flight == len(self.live_work()) <= 3
         assert queued <= 2
         assert not queued or in_flight == 3
@@ -336,7 +288,7 @@ class AnyOrder(RuleBasedStateMachine):
 
     @invariant()
     def only_calls_under_way_hold_a_timer(self):
-        assert len(self.desk.clock.getDelayedCalls()) == sum(self.desk.counts)
+        assert len(self.desk.clock.getDelayedCalls()) == sum(counts(self.desk))
 
 
 AnyOrder.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)

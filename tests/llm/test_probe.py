@@ -36,7 +36,7 @@ def test_a_good_endpoint_gets_a_sentence_for_each_question(probe, provider, prof
     probe.run(profile)
     assert [(finding.state, finding.text) for finding in probe.findings] == [
         ("good", "It answers, and takes a system message."),
-        ("good", "It will be asked by tools: it makes several valid tool calls in one reply."),
+        ("good", "Its form of request is tools: it makes several valid tool calls in one reply."),
         ("good", "It streams: a sentence is spoken while the next one is written."),
         ("note", "Its speed is not known: it does not report its tokens."),
     ]
@@ -58,12 +58,12 @@ def test_it_costs_three_short_calls_as_a_game_makes_them(probe, provider, profil
 @pytest.mark.parametrize(
     ("answers", "form", "words"),
     [
-        ((HELLO, TWO_CALLS, TALE), "tools", "good: It will be asked by tools:"),
-        ((HELLO, {"text": "red"}, IN_SCHEMA, TALE), "schema", "its JSON is. Set form in"),
-        ((HELLO, {"tool_calls": TWO_CALLS["tool_calls"][:1]}, IN_SCHEMA), "schema", "by schema"),
-        ((HELLO, {"tool_calls": [{"name": "x"}] * 2}, IN_SCHEMA), "schema", "asked by schema"),
+        ((HELLO, TWO_CALLS, TALE), "tools", "good: Its form of request is tools:"),
+        ((HELLO, {"text": "red"}, IN_SCHEMA, TALE), "schema", "its JSON is. Another form: set"),
+        ((HELLO, {"tool_calls": TWO_CALLS["tool_calls"][:1]}, IN_SCHEMA), "schema", "is schema"),
+        ((HELLO, {"tool_calls": [{"name": "x"}] * 2}, IN_SCHEMA), "schema", "request is schema"),
         ((HELLO, NO_TOOLS, IN_SCHEMA), "schema", "(HTTP 400): no tools. llama.cpp needs --jinja"),
-        ((HELLO, {"text": "red"}, {"text": "Here."}), "text", "bad: It will be asked by text"),
+        ((HELLO, {"text": "red"}, {"text": "Here."}), "text", "bad: Its form of request is text"),
         ((HELLO, {"text": "red"}, NO_SCHEMA), "text", "it can talk but not act."),
         ((HELLO, {"text": "red"}, error(503, "")), "", "Its request form is not known: http"),
         ((error(400, "no system"), HELLO, TWO_CALLS), "tools", "note: It answers, with its rules"),
@@ -96,9 +96,7 @@ def test_it_is_kept_whether_a_system_message_is_accepted(
 def test_a_form_in_the_profile_stays_and_the_better_one_is_named(probe, provider, profile):
     provider.queue(HELLO, {"text": "red"}, IN_SCHEMA)
     probe.run(replace(profile, form="tools", stream=False))
-    assert (
-        "note: It is asked by tools, as the profile says; the test suggests schema." in probe.told
-    )
+    assert "note: Its form is tools, as the profile says; this test suggests schema." in probe.told
     assert "It does not stream" in probe.told
 
 

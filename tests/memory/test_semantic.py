@@ -38,6 +38,9 @@ def item(number, text, audience=None):
     )
 
 
+BRIDGE = item(1, "The bridge is closed.")
+
+
 class Mind:
     """A memory in a folder, asked and waited for."""
 
@@ -99,7 +102,11 @@ def mind(make):
     return make()
 
 
-# --- keeping and deleting -------------------------------------------------------------------------
+def closed(mind):
+    """Return a memory that has something and is closed."""
+    mind.do("put", [BRIDGE])
+    mind.close()
+    return mind
 
 
 def test_one_does_not_see_what_another_remembers(mind):
@@ -120,39 +127,30 @@ def test_what_is_deleted_leaves_no_word_in_any_file(mind):
     assert b"bridge" not in mind.on_disk()
 
 
-# --- broken, slow, gone ---------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize(
-    "embedder", [BagOfWords(dimensions=32), BagOfWords(name="a better one")], ids=["size", "name"]
+    ("spoilt", "embedder"),
+    [
+        ("", BagOfWords(dimensions=32)),
+        ("", BagOfWords(name="a better one")),
+        ("meta.json", None),
+        ("storage.sqlite", None),
+    ],
+    ids=["size", "name", "meta", "storage"],
 )
-def test_another_embedder_begins_anew_and_never_fails(make, embedder):
-    before = make()
-    before.do("put", [item(1, "The bridge is closed.")])
-    before.close()
+def test_with_another_embedder_or_a_spoilt_store_it_begins_anew(make, spoilt, embedder):
+    before = closed(make())
+    for file in (before.path / EMBEDDED).rglob(spoilt) if spoilt else ():
+        file.write_bytes(b"\xffnonsense" * 999)
     after = make(embedder=embedder)
     assert after.entries() == []
     assert b"bridge" not in after.on_disk()
-    after.do("put", [item(1, "The bridge is closed.")])
+    after.do("put", [BRIDGE])
     assert after.entries() == ["j1"]
     assert after.memory.trouble == ""
 
 
-@pytest.mark.parametrize("name", ["meta.json", "storage.sqlite"])
-def test_a_spoilt_store_is_begun_anew(make, name):
-    before = make()
-    before.do("put", [item(1, "The bridge is closed.")])
-    before.close()
-    for file in (before.path / EMBEDDED).rglob(name):
-        file.write_bytes(b"\xffnonsense" * 999)
-    after = make()
-    assert after.entries() == []
-    after.do("put", [item(1, "The bridge is closed.")])
-    assert after.entries() == ["j1"]
-
-
 def test_a_folder_that_another_process_still_holds_is_waited_for(make, mind):
-    mind.do("put", [item(1, "The bridge is closed.")])
+    mind.do("put", [BRIDGE])
     newer = make()
     assert "already accessed" in newer.refused("rows")
     assert "already accessed" in newer.memory.trouble
@@ -165,7 +163,7 @@ def test_a_store_that_is_down_is_left_alone_for_a_while(make):
     address = {"host": "127.0.0.1", "port": 9}
     mind = make(vector_store={"provider": "qdrant", "config": address})
     for _ in range(FAILURES):
-        mind.refused("put", [item(1, "The bridge is closed.")])
+        mind.refused("put", [BRIDGE])
     asked = mind.memory._store._make_embedder
     mind.memory._store._make_embedder = None  # would fail in another way
     assert "refused" in mind.refused("rows")
@@ -178,7 +176,7 @@ def test_a_store_that_is_down_is_left_alone_for_a_while(make):
 @pytest.fixture
 def slow(mind):
     """A memory whose next listing hangs until it is let go."""
-    mind.do("put", [item(1, "The bridge is closed.")])
+    mind.do("put", [BRIDGE])
     go_on, begun = threading.Event(), threading.Event()
     rows = mind.memory._store.rows
 
@@ -252,7 +250,7 @@ def test_a_call_that_is_cancelled_before_its_turn_is_never_made(slow):
 def test_a_library_that_is_not_there_turns_it_off(make, monkeypatch):
     monkeypatch.setitem(sys.modules, "mem0", None)
     mind = make()
-    assert "is not installed" in mind.refused("put", [item(1, "The bridge is closed.")])
+    assert "is not installed" in mind.refused("put", [BRIDGE])
     assert mind.memory.is_off
     assert "mem0" in mind.memory.trouble
 
@@ -283,24 +281,17 @@ def test_in_a_folder_that_was_there_nothing_of_others_is_touched(make, tmp_path)
     folder = tmp_path / "memory"
     folder.mkdir()
     (folder / ".gitignore").write_text("mine")
-    mind = make()
-    mind.do("put", [item(1, "The bridge is closed.")])
-    mind.close()
+    closed(make())
     assert remove_files(folder)
     assert [(p.name, p.read_text()) for p in folder.iterdir()] == [(".gitignore", "mine")]
     assert not remove_files(folder)
 
 
 def test_of_a_folder_of_its_own_nothing_is_left(make):
-    mind = make()
-    mind.do("put", [item(1, "The bridge is closed.")])
-    mind.close()
+    mind = closed(make())
     assert (mind.path / ".gitignore").read_text() == "*\n"
     assert remove_files(mind.path)
     assert not mind.path.exists()
-
-
-# --- the setting --------------------------------------------------------------------------------
 
 
 def test_without_a_setting_it_is_there_and_in_the_games_folder():
@@ -313,16 +304,11 @@ def test_without_a_setting_it_is_there_and_in_the_games_folder():
 @pytest.mark.parametrize(
     "wrong",
     [
-        [],
-        {"tiemout": 3},
-        {"timeout": 0},
-        {"timeout": "soon"},
-        {"timeout": True},
-        {"vector_store": "pgvector"},
-        {"vector_store": {"config": {}}},
+        [], {"tiemout": 3}, {"timeout": 0}, {"timeout": "soon"}, {"timeout": True},
+        {"vector_store": "pgvector"}, {"vector_store": {"config": {}}},
     ],
     ids=str,
-)
+)  # fmt: skip
 def test_a_setting_that_cannot_be_is_told(wrong):
     with pytest.raises(ConfigError):
         read_settings(wrong, Path("/game"))
@@ -340,8 +326,6 @@ def test_turned_off_it_says_so_and_does_nothing(make):
     assert "AI_ASSISTANT" in mind.refused("rows")
     assert mind.memory._worker._thread is None
 
-
-# --- in a process of its own ----------------------------------------------------------------------
 
 CHILD = """
 import json, os, socket, sys, threading, time

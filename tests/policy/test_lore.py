@@ -14,7 +14,6 @@ from evennia_ai.policy.conversation.character import (
 )
 
 GATE = LoreEntry("The old gate", "Hanno built the gate.", ("tag:guard", "room:tower"))
-DRAGON = LoreEntry("The dragon", "It sleeps under the gate.", ("quest:dragon",))
 BEER = LoreEntry("Beer", "The beer comes from Holm.")
 MENU = LoreEntry("The menu", "Stew is four pennies.", keys=("eat", "for dinner", "客栈"))
 RULES = LoreEntry("House rules", "No knives at the bar.", always=True)

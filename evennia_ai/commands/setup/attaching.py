@@ -1,7 +1,5 @@
 """Who may get an assistant, how it is attached, and who may change what of it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

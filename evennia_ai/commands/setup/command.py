@@ -1,7 +1,5 @@
 """``aisetup``: attach an assistant to a character, set it up, and delete it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from evennia.utils.dbserialize import deserialize

@@ -20,9 +20,8 @@ from evennia_ai.config import (
     source_of,
 )
 from evennia_ai.config.fields import describe_kind
-from evennia_ai.config.profiles import choose_settings, fit_settings
 from evennia_ai.errors import ConfigError
-from evennia_ai.game.settings import game_settings
+from evennia_ai.game.settings import effective_settings, game_settings
 from evennia_ai.ports.mind import GUESSED_OVERHEAD
 
 PERSONA_FIELDS: Mapping[str, str] = {
@@ -62,14 +61,12 @@ class Draft:
         return {name: value for name, value in merged.items() if value is not None}
 
     def in_force(self, services: Any) -> InForce:
-        own, game, script = self.own_settings(), game_settings(), self.script
-        chosen = choose_settings(game, own, services.profiles)
-        profile = services.endpoints.told(chosen.profile)
+        own, script = self.own_settings(), self.script
         count = script.mind.settings.prompt_tokens if script else lambda _: GUESSED_OVERHEAD
-        config = fit_settings(chosen.values, profile, count)
-        layers = {"the game": game, "the model profile": profile.settings, "its own": own}
-        layers["chosen here"] = self.settings
-        return InForce(config, profile, chosen.complaints, layers)
+        config, profile, complaints = effective_settings(services, own, count)
+        layers = {"the game": game_settings(), "the model profile": profile.settings}
+        layers |= {"its own": own, "chosen here": self.settings}
+        return InForce(config, profile, complaints, layers)
 
     @property
     def next_blank(self) -> str:

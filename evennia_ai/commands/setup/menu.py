@@ -4,8 +4,6 @@
 number of a choice stands for a typed text. Nothing in the game changes before ``live``.
 """
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A trial talk with a draft: what it would answer, with nothing done, stored or seen."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from evennia.objects.objects import DefaultCharacter

@@ -1,7 +1,5 @@
 """The command ``evennia ai_check``: play the scenes of a file, and check the answers."""
 
-from __future__ import annotations
-
 import sys
 from importlib import import_module
 from typing import Any, ClassVar

@@ -1,7 +1,5 @@
 """The command ``evennia ai_minds``: keep what characters know over a rebuild of the world."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -64,8 +62,9 @@ class Command(BaseCommand):
 
     def load(self, minds: Any, path: Path, options: dict[str, Any]) -> None:
         """Tell who is matched, and load."""
-        by_hand = minds.read_map(options["map"])
-        matching = minds.Matching(minds.read_head(path), by_hand, options["players_by_name"])
+        people = import_module("evennia_ai.management.mind_matching")
+        by_hand = people.read_map(options["map"])
+        matching = people.Matching(minds.read_head(path), by_hand, options["players_by_name"])
         self.stdout.write(f"Found here: {len(matching.found)} of {len(matching.people)}.")
         if missing := matching.missing():
             self.stdout.write(

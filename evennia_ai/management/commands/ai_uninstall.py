@@ -1,7 +1,5 @@
 """The command ``evennia ai_uninstall``: remove this package's data from the game."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import evennia

@@ -5,8 +5,6 @@ take what a player said of himself for the character's. What replaces the talk m
 as somebody's claim.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -152,7 +150,6 @@ class Said:
 
 
 def read_lines(lines: Iterable[str], name: str) -> list[Said]:
-    """Return the sentences of a transcript."""
     found: list[Said] = []
     for line in lines:
         heard = HEARD.match(line)

@@ -1,7 +1,5 @@
 """What a compaction keeps at hand: materials that were consulted, and summaries in the journal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -221,7 +219,6 @@ def is_version(link: str) -> bool:
 
 
 def is_synthesis(entry: Mapping[str, Any]) -> bool:
-    """Return True for an entry that a compaction wrote."""
     return bool(entry["source_type"] == SOURCE)
 
 

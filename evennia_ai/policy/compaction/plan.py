@@ -6,8 +6,6 @@ stays or goes as a whole, since servers refuse a result without its call and a c
 result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The requests for a summary, the check of the replies, and the digest. Pure."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -167,7 +165,6 @@ def make_digest(
 
 
 def newest_within(lines: Sequence[str], tokens: int) -> list[str]:
-    """Return the newest lines that fit a budget in tokens."""
     kept: list[str] = []
     for line in reversed(lines):
         tokens -= estimate_tokens(line) + 1

@@ -4,8 +4,6 @@ After Generative Agents (Park et al. 2023): when the importance of new memories 
 character asks for a few insights, each with its sources.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

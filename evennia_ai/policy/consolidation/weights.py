@@ -1,7 +1,5 @@
 """How important an entry is, and how well people get on."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ deletion all is told again. Its ``rows`` are labelled lines; ``after`` is the me
 behind which it stands.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby

@@ -7,8 +7,6 @@ several models, it has the smaller figure. A local server may give a model less 
 the profile's or the server's figure comes first.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ A line gets one answer, unless a player names several characters; an assistant's
 one.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -148,7 +146,6 @@ def answer_unnamed(
 
 
 def choose(candidates: Sequence[Listener], standing: Standing) -> str:
-    """Return the dbref of the one that answers."""
     # The last to talk with the speaker goes first; then one that is awake, the nearest persona, and
     # the oldest character.
     latest = max(one.last_exchange for one in candidates)

@@ -1,7 +1,5 @@
 """What a builder writes of a character and its world: persona and lore."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache

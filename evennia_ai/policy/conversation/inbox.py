@@ -1,7 +1,5 @@
 """Which events belong together, who talks with whom, and when a character acts unasked."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

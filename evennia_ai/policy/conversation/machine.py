@@ -3,8 +3,6 @@
 No model is asked, so that none can deny it (EU AI Act, Art. 50; California, B&P Code 17941).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import replace

@@ -4,8 +4,6 @@ A name counts as a whole: "Guard 07, come" names Guard 07 and none of the other 
 name, such as its first word, counts for all whose name has it.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterable, Sequence
@@ -86,7 +84,6 @@ def split_words(folded: str) -> list[Word]:
 
 @lru_cache(maxsize=4_096)
 def name_key(name: str) -> tuple[str, ...]:
-    """Return the folded words of a name."""
     return tuple(word.word for word in split_words(fold(name)))
 
 

@@ -179,7 +179,6 @@ class Weights:
 
 
 def nearest(sentence: str, sources: Iterable[Source], weights: Weights) -> Attribution:
-    """Return a sentence with the source that holds most of it."""
     words = weights.of(sentence)
     if not words.told.keys() - words.names:
         return Attribution(sentence, tells=False)
@@ -312,7 +311,6 @@ def talk_lines(messages: Iterable[Message]) -> Iterator[Line]:
 
 
 def wire_line(message: WireMessage) -> Line:
-    """Return a wire message that no log has as a line."""
     calls = [call["function"]["name"] for call in message.get("tool_calls") or ()]
     return Line(" ".join(filter(None, (str(message.get("content") or ""), *calls))))
 

@@ -4,8 +4,6 @@ A summary is checked against them, and the digest holds them. A fact is only wha
 nothing here believes it, understands it or stores it: the log and its index are the memory.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -80,7 +78,6 @@ class Fact:
 
     @property
     def binds(self) -> bool:
-        """Return True for a promise or a debt."""
         return bool(self.kinds & {DEBT, PROMISE})
 
     @property

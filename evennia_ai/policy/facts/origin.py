@@ -4,8 +4,6 @@ A model does not cite. An entry's words are looked up in the lines that the mode
 in too many than in too few: who spoke a line with its words can have the entry forgotten.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress

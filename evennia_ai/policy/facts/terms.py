@@ -3,8 +3,6 @@
 In English and German. Numbers in words are also digits.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What is known of an endpoint: its window, request form and speed; the deadline that fits it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from ipaddress import ip_address

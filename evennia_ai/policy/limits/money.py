@@ -1,7 +1,5 @@
 """What a call costs, and what budgets allow."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -118,7 +116,6 @@ class BudgetUse:
 
     @property
     def is_games(self) -> bool:
-        """True for the budget of the whole game."""
         return self.account == WHOLE_GAME
 
     @property

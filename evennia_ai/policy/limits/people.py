@@ -5,8 +5,6 @@ gives no more room. Lines that need no answer are counted for each assistant tha
 Times are in the clock's seconds.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -94,7 +92,6 @@ def is_held_back(person: Person, now: float) -> bool:
 
 
 def after_refusal(crowd: Crowd, now: float, name: str) -> Crowd:
-    """Return the crowd after one more refused line."""
     recent = since(crowd.refused, now - MINUTE_S)
     names = crowd.names if recent else frozenset()
     return replace(crowd, refused=(*recent, now), names=names | {name})

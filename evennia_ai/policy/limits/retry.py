@@ -5,8 +5,6 @@ callers who failed together do not retry together, and none asks four times with
 (M. Brooker, "Exponential Backoff And Jitter", AWS Architecture Blog, 2015).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace

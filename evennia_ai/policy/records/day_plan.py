@@ -1,7 +1,5 @@
 """Day plans, public because made only from what everybody may know; requests and prompt lines."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Observations, attributes and relationships of people and things, by dbref."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import ClassVar, Literal

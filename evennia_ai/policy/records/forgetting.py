@@ -4,8 +4,6 @@ An entry fades if it is of little importance, old, and rarely looked up. An entr
 chose to keep never fades, nor does an entry that a current value or a reflection was made from.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
@@ -148,7 +146,6 @@ class ToForget:
 
 
 def is_builders(record: Record) -> bool:
-    """Return True for what a builder wrote by hand."""
     return BUILDER in (record["source_type"], record.get("origin"))
 
 

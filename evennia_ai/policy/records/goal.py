@@ -5,8 +5,6 @@ nothing about it for a long time; a builder's goal never fades. The progress of 
 their mean.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -123,7 +121,6 @@ def plan_close(goal: Record, goals: Iterable[Record], state: str, at: str) -> Ch
 
 
 def plan_reopen(goal: Record, goals: Iterable[Record], at: str) -> Changes:
-    """Return the changes that reopen a goal and the steps that ended with it."""
     again: dict[str, object] = {"state": OPEN, "touched": at}
     together = (
         step

@@ -1,7 +1,5 @@
 """Journal entries: their fields, importance, changes, archive form, and duplicate detection."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 import unicodedata

@@ -1,7 +1,5 @@
 """A character's memories in plain text, without markup, for builders and admins."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
@@ -153,7 +151,6 @@ def attribute_line(record: Record, names: Names, values: Mapping[str, Record]) -
 
 
 def why_found(query: str, text: str, score: float) -> str:
-    """Return in words why a search found a text."""
     words = shared_words(query, text)[:MOST_WORDS]
     return f"score {score:.2f}, " + (
         f"words: {' '.join(words)}" if words else "by its meaning alone"

@@ -1,7 +1,5 @@
 """The origin of a stored record: its source, its authors, and its audience."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ everybody. A character shares only public knowledge of its own experience. So a 
 never told on, and a whisper is never shared, however trusting the teller is.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

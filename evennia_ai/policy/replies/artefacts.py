@@ -4,8 +4,6 @@ Callers first take the calls out of a reply (`text_calls`); whatever still looks
 artefact.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence

@@ -1,7 +1,5 @@
 """Read JSON that a model wrote: wrong in small ways, or still arriving."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

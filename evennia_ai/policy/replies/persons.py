@@ -3,8 +3,6 @@
 What needs to know a language's verbs and pronouns is for English alone, by the tables below.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterable, Sequence
 from itertools import dropwhile

@@ -4,8 +4,6 @@ If a reply arrives in parts, each sentence of a speech is a call, all with the s
 arrives whole, one call has the same sentences.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The speech of a reply: its sentences, each a call as soon as it ends, all with the same id."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Collection, Iterable, Sequence

@@ -6,8 +6,6 @@ Hermes, Qwen, Llama, Mistral, DeepSeek and gpt-oss; parameters in tags (Qwen3-co
 known tool makes a call.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ chat template get the JSON object too, because such a template drops the tools s
 names get tools, because hosted models rarely name their size.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

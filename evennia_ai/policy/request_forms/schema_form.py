@@ -7,8 +7,6 @@ requested acts were right. Past replies as JSON made it repeat one sentence in 1
 persona in a user message was quoted aloud in 5.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -6,8 +6,6 @@ message, some support no tool calls, and Mistral's own servers refuse a user mes
 result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

@@ -5,8 +5,6 @@ A line that fits a question is often no answer by itself: "Frogs." answers "The 
 German, French, Spanish and Russian.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
@@ -133,7 +131,6 @@ def companions(lines: Sequence[Said], place: int, wide: bool = False) -> list[in
 
 
 def _question(lines: Sequence[Said], place: int, before: Iterable[int]) -> list[int]:
-    """Return the question that a short line answers."""
     line = lines[place]
     if not line.signs & SHORT or line.signs & ASKS:
         return []

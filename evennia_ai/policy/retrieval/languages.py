@@ -1,7 +1,5 @@
 """Tables of five languages: function words, polite words, and words of time and number."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond"
 usual k1 = 1.2 and b = 0.75.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Stems are Snowball's (https://snowballstem.org), except in English.
 """
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Collection, Iterable

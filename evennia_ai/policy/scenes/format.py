@@ -1,7 +1,5 @@
 """What a scene of `ai_check` is, and how texts match what it expects."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping, Sequence

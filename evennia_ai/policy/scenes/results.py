@@ -1,7 +1,5 @@
 """Which checks of a scene's step hold for an answer."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

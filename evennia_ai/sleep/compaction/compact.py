@@ -1,7 +1,5 @@
 """What a compaction is asked to do, and what it works on."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Journal the summaries of compactions, and count the facts that they keep."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """What a compaction is asked to do, and what it works on."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

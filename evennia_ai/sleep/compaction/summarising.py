@@ -1,7 +1,5 @@
 """The ladder of summaries: ask in full, then with fewer messages, then another model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from textwrap import TextWrapper

@@ -1,7 +1,5 @@
 """A character in memory on which a scene is played, with tools that change nothing."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -45,6 +43,7 @@ from evennia_ai.tools import trade
 from evennia_ai.tools.base import EVERYBODY, Tool
 from evennia_ai.tools.control import may_be_sent_to_bed
 from evennia_ai.tools.needs import has_containers, has_exits, has_things
+from evennia_ai.tools.prices import trade_of
 from evennia_ai.tools.registry import BUILT_IN, ToolRegistry
 from evennia_ai.turn.tool_execution import ASKED, DONE, failed_call
 
@@ -116,7 +115,7 @@ class SceneToolbox(ToolRegistry):
         wanted, prices = arguments["item"].casefold(), self._cast.prices
         found = [price for thing, price in prices.items() if thing.casefold() in wanted]
         found = found or [price for thing, price in prices.items() if wanted in thing.casefold()]
-        trade.agree(trade.trade_of(None), found[0] if found else None, arguments["price"])
+        trade.agree(trade_of(None), found[0] if found else None, arguments["price"])
 
     def _speak(self, context: ToolContext, kind: str, arguments: Mapping[str, str]) -> ToolResult:
         """Keep words; who hears them is decided as in `tools.speech`. Raises NothingDone."""

@@ -1,7 +1,5 @@
 """What all staff pages have in common: who may open them, and the log of private reading."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.contrib.auth.mixins import UserPassesTestMixin
@@ -106,7 +104,6 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
 
 
 def may_open(reader: Reader) -> bool:
-    """Return True for whoever the pages are for."""
     return reader.has(STAFF) and reader.may(FIGURES)
 
 

@@ -1,7 +1,5 @@
 """What staff change in a page: a character's persona, settings and note, and the game's lore."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple
@@ -58,7 +56,6 @@ LABELS = {
 
 
 def area(label: str, rows: int, most: int = MOST_CHARS, required: bool = False) -> forms.CharField:
-    """Return a field for several lines."""
     widget = forms.Textarea(attrs={"rows": rows})
     return forms.CharField(label=label, max_length=most, required=required, widget=widget)
 
@@ -72,7 +69,6 @@ class PersonaForm(forms.Form):
             self.fields[name] = area(LABELS[name], 4 if name == "text" else 2)
 
     def clean(self) -> dict[str, Any]:
-        """Return the persona as it is stored."""
         found = self.cleaned_data
         fields = {n: v.splitlines() if n in LISTS else v for n, v in found.items()}
         stored = stored_fields(read_persona(fields))
@@ -184,7 +180,6 @@ class Setup(EditingPage, TemplateView):
     }
 
     def get_context_data(self, **values: Any) -> Row:
-        """Return the values of the template."""
         found = game.ask(read_setup, self.who["id"])
         return super().get_context_data(
             **found,
@@ -274,7 +269,6 @@ class LorePage(EditingPage, TemplateView):
     by_act: ClassVar[Mapping[str, type[forms.Form]]] = {"lore": LoreForm, "delete": TitleForm}
 
     def get_context_data(self, **values: Any) -> Row:
-        """Return the values of the template."""
         line, wanted = (asked_text(self.request.GET, name) for name in ("line", "edit"))
         trials, fixed, labels, budget = game.ask(read_lore, self.who["id"], line)
         chosen = next((one.entry for one in trials if one.entry.title == wanted and wanted), None)

@@ -1,7 +1,5 @@
 """How a web thread asks the reactor's thread, which alone may use typeclasses and Attributes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from queue import Empty, Queue
 from typing import Any

@@ -1,7 +1,5 @@
 """What one character knows: its memories, whom it knows, and its lore."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -66,7 +64,6 @@ class Memory(EditingPage, TemplateView):
     by_act = dict.fromkeys(("add", *ACTS), EntryForm)
 
     def get_context_data(self, **values: Any) -> Row:
-        """Return the values of the template."""
         given, reader = self.request.GET, self.reader
         asked = {name: asked_text(given, name) for name in ("words", "as", "archive", "page")}
         audience, trouble = find_audience(asked["as"], reader)
@@ -152,7 +149,6 @@ def find_audience(names: str, reader: Reader) -> tuple[Audience, str]:
 
 
 def shown_entry(entry: Record, names: listing.Names) -> Row:
-    """Return an entry as the template takes it."""
     return {
         "id": entry["id"],
         "at": page_text(entry["timestamp"][:19].replace("T", " ")),
@@ -206,7 +202,6 @@ class Relations(StaffPage, TemplateView):
     tab, template_name = "relations", "evennia_ai/relations.html"
 
     def get_context_data(self, **values: Any) -> Row:
-        """Return the values of the template."""
         found = game.ask(read_relations, self.who["id"], self.reader, self.request.user.pk)
         best = sorted(found, key=lambda one: -one[1])[:RELATIONS_SHOWN]
         names = names_of(record["entity"] for record, _ in best)
@@ -230,7 +225,6 @@ def read_relations(
 
 
 def shown_relation(record: Record, familiar: float, names: dict[str, str]) -> Row:
-    """Return a relationship as the template takes it."""
     felt, dbref = record["sentiment"], record["entity"]
     return {
         "name": page_text(names.get(dbref, f"somebody deleted ({dbref})"), 60),

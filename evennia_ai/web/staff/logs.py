@@ -1,7 +1,5 @@
 """The log of one assistant: turns with their reasons, newest lines, compactions, sleep passes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import accumulate
@@ -98,7 +96,6 @@ class Timeline(LogPage, ListView):
         return turns.order_by("-id").values()
 
     def get_context_data(self, **values: Any) -> Row:
-        """Return the values of the template."""
         found = super().get_context_data(**values)
         rows = found["object_list"]
         shown = Shown(self.reader, self.who, rows, services().gateway.limits.currency)
@@ -182,7 +179,6 @@ class TurnPage(EditingPage, LogPage, DetailView):
     change = staticmethod(change_mark)
 
     def get_context_data(self, **values: Any) -> Row:
-        """Return the values of the template."""
         (row,) = page_rows.with_parts([self.object])
         currency = services().gateway.limits.currency
         turn = Shown(self.reader, self.who, [row], currency).turn(row)
@@ -277,7 +273,6 @@ class Compactions(LogPage, ListView):
     model, tab, template_name = models.Compaction, "compactions", "evennia_ai/compactions.html"
 
     def get_context_data(self, **values: Any) -> Row:
-        """Return the values of the template."""
         found = super().get_context_data(**values)
         return {**found, "rows": [shown_compaction(row) for row in found["object_list"]]}
 
@@ -288,7 +283,6 @@ class CompactionPage(LogPage, DetailView):
     model, tab, template_name = models.Compaction, "compactions", "evennia_ai/compaction.html"
 
     def get_context_data(self, **values: Any) -> Row:
-        """Return the values of the template."""
         row, who = self.object, self.who
         first = max(row["from_seq"], number_or_none(self.request.GET.get("from")) or 0)
         rows = rows_of(models.Message, who["id"]).filter(id__gte=first, id__lte=row["upto_seq"])
@@ -330,7 +324,6 @@ class SleepPasses(LogPage, ListView):
     model, tab, template_name = models.SleepPass, "sleep", "evennia_ai/sleep.html"
 
     def get_context_data(self, **values: Any) -> Row:
-        """Return the values of the template."""
         found = super().get_context_data(**values)
         return {**found, "rows": [shown_pass(self.reader, row) for row in found["object_list"]]}
 

@@ -1,7 +1,5 @@
 """A mark and a comment on a turn, and the turn as a scene of ``ai_check``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

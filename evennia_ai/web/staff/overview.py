@@ -1,7 +1,5 @@
 """The overview: every assistant in a row, endpoints, and the use of the last days."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
@@ -35,11 +33,9 @@ class Overview(StaffPage, ListView):
     paginate_by = 100
 
     def get_queryset(self) -> list[Row]:
-        """Return all assistants by name."""
         return assistant_rows()
 
     def get_context_data(self, **values: Any) -> Row:
-        """Return the values of the template."""
         found = super().get_context_data(**values)
         rows = found["object_list"]
         states, lanes, queue, stopped = game.ask(read_states, [row["id"] for row in rows])

@@ -4,8 +4,6 @@ Every stored text passes `page_text` or `web.disclosure`, and Django escapes it.
 what is hidden.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 
 from evennia_ai.game.texts import (

@@ -1,13 +1,12 @@
 """A trial talk with a character, with two models side by side; nothing is done or stored."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from django import forms
 from django.contrib import messages
 from django.core import signing
-from django.http import HttpResponse
 from django.views.generic import TemplateView
 from evennia.accounts.models import AccountDB
 from twisted.internet.defer import inlineCallbacks
@@ -26,7 +25,10 @@ from evennia_ai.web.staff.rendering import page_text
 
 MOST_WAIT_S = 200.0  # a little more than the longest deadline of a slow local model
 MOST_LINES = 10  # of a talk that goes on
-SALT = "evennia_ai.trial"
+LEFT_OUT = (
+    "The talk so far was left out: since it began, somebody's words were forgotten or the game was "
+    "restarted, or it belongs to another character or account."
+)
 
 
 class TrialForm(forms.Form):
@@ -43,13 +45,6 @@ class TrialForm(forms.Form):
         choices = [(name, page_text(name, 60)) for name in profiles]
         self.fields["first"].choices = choices
         self.fields["second"].choices = [("", "none"), *choices]
-
-    def clean_talk(self) -> list[Row]:
-        """Return the lines and answers so far; a talk that this page did not sign is none."""
-        try:
-            return list(signing.loads(self.cleaned_data["talk"] or "", salt=SALT))
-        except signing.BadSignature:
-            return []
 
 
 class Side(NamedTuple):
@@ -70,33 +65,45 @@ class Trial(StaffPage, TemplateView):
     get: Any
 
     tab, template_name = "trial", "evennia_ai/trial.html"
-    talk: list[Row]
+    talk: Sequence[Row] = ()
     form: TrialForm | None = None
 
-    def post(self, request: Any, **numbers: int) -> HttpResponse:
+    @cached_property
+    def salt(self) -> str:
+        """Return what binds a talk to its character, its account, and the words known at first."""
+        whose = f"{self.who['id']} {self.request.user.pk}"
+        return f"evennia_ai.trial {whose} {services().forgetting.era}"
+
+    def post(self, request: Any, **numbers: int) -> Any:
         """Ask the chosen models, one after the other, and show the talk with their answers."""
         if not may_act():
             raise Refused("Trials are off, since WEB_ACTS is off. Use aitest.")
         if not self.reader.may(DRY_RUNS):
             raise Refused(f"Only {self.reader.whose(DRY_RUNS)} may read trials.")
         form = self.form = TrialForm(request.POST, profiles=sorted(services().profiles))
-        self.talk = []
         if form.is_valid():
-            asked, self.talk = form.cleaned_data, form.cleaned_data["talk"]
+            self.talk = self.read_talk(form.cleaned_data["talk"], self.salt)
             try:
-                self.talk = [*self.talk, self.exchange(asked)][-MOST_LINES:]
+                self.talk = [*self.talk, self.exchange(form.cleaned_data)][-MOST_LINES:]
             except (Refused, Missing):
                 raise
             except AssistantError as error:
                 messages.error(request, page_text(error))
-        shown: HttpResponse = self.get(request, **numbers)
-        return shown
+        return self.get(request, **numbers)
+
+    def read_talk(self, signed: str, salt: str) -> list[Row]:
+        """Return the lines and answers so far; leaves out a talk with another signature."""
+        try:
+            return list(signing.loads(signed, salt=salt)) if signed else []
+        except signing.BadSignature:
+            messages.warning(self.request, LEFT_OUT)
+            return []
 
     def exchange(self, asked: Row) -> Row:
         """Return a line with its answers; raises AssistantError."""
         sides = []
         for profile in dict.fromkeys(filter(None, (asked["first"], asked["second"]))):
-            said = [side for one in asked["talk"] for side in one["sides"]]
+            said = [side for one in self.talk for side in one["sides"]]
             before = [line for one in said if one["profile"] == profile for line in one["lines"]]
             who = self.who["id"], self.request.user.pk, self.reader
             side = Side(*who, profile, asked["line"], asked["whisper"], before)
@@ -104,12 +111,11 @@ class Trial(StaffPage, TemplateView):
         return {"line": page_text(asked["line"]), "whispered": asked["whisper"], "sides": sides}
 
     def get_context_data(self, **values: Any) -> Row:
-        """Return the values of the template."""
-        talk, form = self.talk if self.form else [], self.form
+        talk, form = self.talk, self.form
         if form is None or form.is_valid():
             asked = form.cleaned_data if form else {"first": game.ask(profile_of, self.who["id"])}
             kept = {name: asked.get(name) for name in ("first", "second", "whisper")}
-            kept["talk"] = signing.dumps(talk, salt=SALT, compress=True)
+            kept["talk"] = signing.dumps(talk, salt=self.salt, compress=True)
             form = TrialForm(initial=kept, profiles=sorted(services().profiles))
         return super().get_context_data(talk=talk, trial_form=form, **values)
 
@@ -134,7 +140,7 @@ def answer_of(side: Side) -> Steps[Row]:
     config, profile = mind.settings.beside(side.profile)
     kind = WHISPER if side.whispered else SAY
     heard = hear_typed(script.character, config, speakers[0], kind, side.line)
-    ensure_answered(mind.who.name, heard)
+    ensure_answered(mind.who.name, heard, "whisper it")
     around = as_drafted(mind.around, config, profile, mind.who.persona, mind.who.persona_authors)
     found: DryRun = yield mind.dry_run(around, heard, before=side.before)
     return {**shown_run(found, side), "model": page_text(f"{profile.name}:{profile.model}", 80)}

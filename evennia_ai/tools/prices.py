@@ -1,0 +1,65 @@
+"""What things cost in a shop, and whether a thing is for sale."""
+
+from typing import Any
+
+from evennia.utils.utils import class_from_module
+
+from evennia_ai.errors import NothingDone
+from evennia_ai.game.settings import game_setting
+from evennia_ai.ports import ToolContext
+
+SELL = "sell"  # the tool's name
+
+
+class Trade:
+    """What things cost, in whole coins. Override what your game does in another way.
+
+    ``money`` and ``value`` are the Attributes of a person's coins and of a thing's price. A price
+    of None means no. ``customer`` is None if several people speak to the keeper, or nobody does.
+    """
+
+    money, value = "coins", "price"
+
+    def price(self, keeper: Any, item: Any, customer: Any) -> int | None:
+        """Return what a thing of the keeper costs a customer."""
+        price: int | None = item.attributes.get(self.value)
+        return price
+
+    def offer(self, keeper: Any, item: Any, customer: Any) -> int | None:
+        """Return what the keeper pays for a thing of a customer: half of its price."""
+        price = self.price(keeper, item, customer)
+        return None if price is None else price // 2
+
+    def purse(self, person: Any) -> int | None:
+        """Return how much money a person has; None if that is not known here."""
+        coins: int | None = person.attributes.get(self.money)
+        return coins
+
+    def pay(self, payer: Any, receiver: Any, amount: int) -> None:
+        """Move money, in Attributes; raises NothingDone. Called in a transaction."""
+        left = payer.attributes.get(self.money, 0) - amount
+        if left < 0:
+            raise NothingDone(f"{payer.key} does not have {self.words(amount)}.")
+        payer.attributes.add(self.money, left)
+        receiver.attributes.add(self.money, receiver.attributes.get(self.money, 0) + amount)
+
+    def words(self, amount: int) -> str:
+        return f"{amount} coin{'s' * (amount != 1)}"
+
+
+def trade_of(keeper: Any) -> Trade:
+    """Return how a shopkeeper trades; raises NothingDone if the setting ``TRADE`` is wrong."""
+    try:
+        path = game_setting("TRADE", "evennia_ai.tools.trade.Trade")
+        trade: Trade = getattr(keeper, "ai_trade", None) or class_from_module(path)()
+    except (ImportError, TypeError) as error:
+        raise NothingDone(f"AI_ASSISTANT['TRADE'] is wrong: {error}") from error
+    return trade
+
+
+def is_for_sale(context: ToolContext, item: Any) -> bool:
+    """Return True if a thing has a price and the talk offers the tool `sell`."""
+    offer = context.assistant.offered.offer if context.assistant else None
+    if offer is None or SELL not in (*offer.names, *offer.late):
+        return False
+    return trade_of(context.character).price(context.character, item, None) is not None
