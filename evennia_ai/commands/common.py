@@ -19,7 +19,7 @@ from twisted.python.failure import Failure
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError, ProviderError
-from evennia_ai.game.client_text import NAME_CHARS, clean_output, shown_name
+from evennia_ai.game.client_text import NAME_CHARS, clean_error, clean_output, shown_name
 from evennia_ai.game.help_entries import EXPERTS
 from evennia_ai.game.perception import all_named, find_named
 from evennia_ai.game.texts import text
@@ -174,7 +174,7 @@ class AICommand(MuxCommand):
             reason = str(error)
             if isinstance(error, ProviderError):
                 reason = self.reader.show(ERRORS, reason, f"a model error ({error.kind})")
-            self.tell(self.failure_text.format(reason=clean_output(reason, ERROR_CHARS)))
+            self.tell(self.failure_text.format(reason=clean_error(reason, ERROR_CHARS)))
         elif not isinstance(error, CancelledError):  # the server is stopping
             log.failure("{command} failed", command=self.key, failure=failure)
             self.tell(f"|w{self.key}|n failed because of a bug. The server log has the details.")
@@ -264,7 +264,7 @@ def log_private_reading(reader: Reader, character: Any, use: str) -> None:
 def error_line(error: AssistantError) -> str:
     """Return an error as a sentence; only the commands' own errors hold markup."""
     told = str(error)
-    return told if isinstance(error, UsageError) else clean_output(told, ERROR_CHARS)
+    return told if isinstance(error, UsageError) else clean_error(told, ERROR_CHARS)
 
 
 def as_sentence(words: str) -> str:

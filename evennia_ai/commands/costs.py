@@ -89,6 +89,10 @@ class CmdAICost(AICommand):
             raise UsageError("Pages need a list, such as |waicost/characters 7 = 2|n.")
         used = [use for use in self.services.gateway.budgets.used() if use.level or use.is_games]
         lines = [clean_output(f"{budget_name(use, self.reader)}: {use}.") for use in used]
+        if self.total.free_tokens and any(use.account[0] in self.limits.waived for use in used):
+            lines.append(
+                f"{self.total.free_tokens:,.0f} tokens of free models are not counted there."
+            )
         lists = [("Character", self.characters()), ("Profile", self.profiles())]
         if self.reader.may(PLAYER_COSTS):
             lists.append(("Player", self.players()))

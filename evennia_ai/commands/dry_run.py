@@ -9,7 +9,7 @@ from evennia_ai.commands.common import AICommand, Dialogue, Outcome, UsageError
 from evennia_ai.commands.rendering import call_text
 from evennia_ai.config import ModelProfile, resolve_profile, valid_values
 from evennia_ai.config.profiles import DEFAULT_PROFILE
-from evennia_ai.game.client_text import clean_address, clean_output
+from evennia_ai.game.client_text import clean_address, clean_error, clean_output
 from evennia_ai.game.perception import plain
 from evennia_ai.game.room_lines import ensure_answered, hear_typed
 from evennia_ai.game.settings import game_setting, game_settings
@@ -120,26 +120,25 @@ class CmdAITest(TryingCommand):
         profile = resolve_profile(wanted, profiles)
         values, _ = valid_values(game_settings(), profile.settings)  # as an assistant gets it
         profile = profile.with_model(plain(self.rhs) or values.get("llm_model") or profile.model)
-        name = clean_output(wanted)
         if profile.client == "offline":
             self.msg(
-                f"The profile '{name}' uses the offline brain, which is built in and needs no "
-                "endpoint. There is nothing to test. aistatus says how to connect a model."
+                f"The profile '{clean_output(wanted)}' uses the offline brain, which is built in: "
+                "there is nothing to test. aistatus says how to connect a model."
             )
             return None
-        return self.probe(name, profile)
+        return self.probe(wanted, profile)
 
     @inlineCallbacks
     def probe(self, name: str, profile: ModelProfile) -> Steps[None]:
         model = clean_output(profile.model, 80) or "no model"
         address = clean_address(shown_address(profile.base_url or OPENAI_ADDRESS))
-        self.tell(f"Testing '{name}': {address}, {model}")
+        self.tell(f"Testing '{clean_output(name)}': {address}, {model}")
         found = yield self.services.prober.probe(profile, self.tell)
         lines = []
         for one in found:
-            lines.append(f"{WORDS[one.state]} {clean_output(one.text, LINE_CHARS)}")
-            lines += [f"      {clean_output(one.advice, LINE_CHARS)}"] if one.advice else []
-        self.tell([*lines, sum_up(found, name)])
+            lines.append(f"{WORDS[one.state]} {clean_error(one.text, LINE_CHARS)}")
+            lines += [f"      {clean_error(one.advice, LINE_CHARS)}"] if one.advice else []
+        self.tell([*lines, clean_error(sum_up(found, name), RESULT_CHARS)])
 
 
 def tried_lines(assistant: int) -> list[str]:
@@ -187,7 +186,7 @@ def _call_line(item: DryRunCall, private: bool) -> str:
 
 def _ending(name: str, result: DryRun) -> str:
     if result.problem:
-        return f"|rThe model gave no answer:|n {clean_output(result.problem, LINE_CHARS)}"
+        return f"|rThe model gave no answer:|n {clean_error(result.problem, LINE_CHARS)}"
     last = result.steps[-1]
     refused_before = len(result.steps) > 1 and result.steps[-2].refused
     if not last.calls or (not result.ended and last.refused and refused_before):

@@ -12,8 +12,9 @@ from evennia_ai.commands.common import Outcome, UsageError, page_number
 from evennia_ai.commands.dry_run import TryingCommand
 from evennia_ai.commands.memory_rendering import withheld_lines
 from evennia_ai.config import ModelProfile, resolve_profile
-from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.client_text import clean_error, clean_output
 from evennia_ai.game.help_entries import STAFF
+from evennia_ai.game.texts import text
 from evennia_ai.messages import LLMReply, ToolCallRequest, is_excuse, is_puppeted
 from evennia_ai.mind.dry_run import next_step
 from evennia_ai.policy import disclosure
@@ -102,7 +103,8 @@ class CmdAIWhy(TryingCommand):
         self.find_assistant(self.lhs)
         why = self.called() if "call" in self.switches else self.explained()
         if "prompt" not in self.switches:
-            self.msg("\n".join(why_lines(self.name, why, self.reader)))
+            own_line = self.script.config.fallback_line or ""
+            self.msg("\n".join(why_lines(self.name, why, self.reader, own_line)))
             return self.tell_near(why)
         if why.stored is None:
             raise UsageError(f"The prompt was not kept. See |waiwhy {self.name}|n.")
@@ -159,12 +161,13 @@ class CmdAIWhy(TryingCommand):
             if (one.reason or one.why_unknown) and one.entry.text not in shown
         ]
         words, sources = " ".join(heard), {line.source for part in why.parts for line in part.lines}
+        of_turn = {f"line:{number}" for number in explanations.numbers_of(why.turn)}
         found = yield mind.search.for_staff(words, audience, self.reader)
         for hit in found.found:
             told = mind.recall.line(hit.record, words)
             id_ = hit.record["id"]
             is_new = str(hit.record.get("timestamp", "")) > why.message["metadata"]["at"]
-            is_asked = any(one in told for one in heard)  # the line that set it off
+            is_asked = any(one in told for one in heard) or id_ in of_turn
             if not (is_new or is_asked or {id_, id_.replace("line:", "message ")} & sources):
                 reason = "less near than what was recalled, or no room was left"
                 shown_id = clean_output(id_, 60)
@@ -247,12 +250,12 @@ class CmdAIWhy(TryingCommand):
             lines += [f"  |xthen|n {text}" for text in texts_then(call)]
             now = [f"  |gnow|n  {text}" for text in texts_of(found.content, found.calls)]
             if found.problem:
-                problem = clean_output(found.problem, REPLY_CHARS)
+                problem = clean_error(found.problem, REPLY_CHARS)
                 now = [f"  |rnow|n  no reply: {self.reader.show(ERRORS, problem, 'error')}"]
             self.tell([*lines, *now])
 
 
-def why_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
+def why_lines(name: str, why: Explanation, reader: Reader, own_line: str) -> Iterator[str]:
     """Yield the explanation of a line, as far as the reader may see it."""
     kind = words_kind(why.private)
     heard_by = "somebody in private"
@@ -272,12 +275,16 @@ def why_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
         if not events:
             yield f"  nobody: {why.turn.context.replace('_', ' ')}"
     if why.call is None:
-        excuse = " It is the game's line." * is_excuse(why.message)
-        excuse += PUPPETED_LINE * is_puppeted(why.message)
-        yield f"|wNo model chose this line.|n{excuse}"
+        speaker = speaker_of(why.text, own_line) if is_excuse(why.message) else ""
+        speaker += PUPPETED_LINE * is_puppeted(why.message)
+        yield f"|wNo model chose this line.|n{speaker}"
+        calls = list(why.turn.model_calls.all()) if why.turn is not None else []
         detail = why.turn.detail if why.turn is not None else ""
-        if detail and detail not in {event.reason for event in events}:
-            yield f"  {reader.show(ERRORS, clean_output(detail, LINE_CHARS), 'reason')}"
+        if failed := [call for call in calls if call.error_kind and is_excuse(why.message)]:
+            yield f"  {rendering.model_call_text(failed[-1], reader)}"
+            yield f"  To test that model: |waitest/provider {clean_output(failed[-1].profile)}|n"
+        elif detail and detail not in {event.reason for event in events}:
+            yield f"  {reader.show(ERRORS, clean_error(detail, LINE_CHARS), 'reason')}"
         return
     yield from prompt_lines(why, reader)
     yield from reply_lines(why, reader)
@@ -286,6 +293,14 @@ def why_lines(name: str, why: Explanation, reader: Reader) -> Iterator[str]:
             yield "|wWhere each sentence comes from|n"
         said = reader.show(kind, clean_output(one.sentence, LINE_CHARS), "words")
         yield f"  {number}. {said}\n     {source_of(one, why.private, reader)}"
+
+
+def speaker_of(excuse: str, own_line: str) -> str:
+    """Return whose line replaced an answer; ``own_line`` is the character's setting."""
+    lines = [line.strip() for key in ("fallback", "busy") for line in text(key).splitlines()]
+    if excuse.strip() in (own_line.strip(), *lines):
+        return " It is the game's line, since no model answered."
+    return " The offline brain spoke it as a stand-in, since no model answered."
 
 
 def prompt_lines(why: Explanation, reader: Reader) -> Iterator[str]:
@@ -316,8 +331,10 @@ def kind_of(part: str, private: bool) -> str:
 def part_table(parts: Sequence[Part]) -> list[str]:
     sizes = [(part.name, estimate_tokens(part.text)) for part in parts]
     total = sum(tokens for _name, tokens in sizes) or 1
-    bars = ["=" * round(BAR_CHARS * tokens / total) for _name, tokens in sizes]
-    return [f"  {name:<12}{size:>7,} {bar}" for (name, size), bar in zip(sizes, bars, strict=True)]
+    return [
+        f"  {name:<12}{tokens:>7,} tokens {'=' * round(BAR_CHARS * tokens / total)}"
+        for name, tokens in sizes
+    ]
 
 
 def reply_lines(why: Explanation, reader: Reader) -> Iterator[str]:

@@ -31,7 +31,7 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.names import list_names
 
-LORE_CHARS, GOAL_LINE_CHARS = 120, 160
+LORE_CHARS, GOAL_LINE_CHARS, MOST_WHY = 120, 160, 5
 
 
 class CmdAILore(AICommand):
@@ -50,13 +50,15 @@ class CmdAILore(AICommand):
     Without a switch: all entries, or one of them in full.
 
     Switches:
-      set    - write an entry; it replaces the one with the same title
+      set    - write an entry; it replaces the one with the same title, and keeps
+               its scopes unless you give others
       keys   - words that bring an entry into the prompt when somebody says one of
                them, as its title does; endings may differ
       always - keep an entry in every prompt; again: only when it fits
       delete - delete an entry, and show how to write it again
-      for    - list what a character knows; with a line, which entries the prompt
-               would hold if you said it, and why; and which are left out
+      for    - list what a character knows and may tell you, and why not the rest;
+               with a line, which entries the prompt would hold if you said it,
+               and why; and which are left out
 
     Scopes say who knows an entry: all (the default), tag:<tag>,
     faction:<name> (a tag of the category "faction") and room:<tag>, room:#12
@@ -96,15 +98,18 @@ class CmdAILore(AICommand):
         title, _, scopes = self.lhs.partition(":")
         if not title.strip() or not self.rhs:
             raise UsageError("Usage: ailore/set <title> [: <scope>, <scope> ...] = <text>")
-        written = scopes.split(",") if scopes.strip() else [EVERYBODY]
+        before = self.services.lore.find(title.strip())
+        kept = before.scopes if before else [EVERYBODY]
+        written = scopes.split(",") if scopes.strip() else kept
         here = self.caller.location.dbref if self.caller.location else ""
         checked = tuple(read_scope(scope, here) for scope in written)
         entry = LoreEntry(title.strip(), self.rhs.strip(), checked, frozenset({self.caller.dbref}))
-        before = self.services.lore.find(entry.title)
         if before:
             entry = replace(entry, keys=before.keys, always=before.always)
         self.services.lore.write(entry)
         self.msg(f"Written: {entry_line(entry)}")
+        if before and not scopes.strip():
+            self.msg(f"It keeps its scope: {clean_output(', '.join(checked))}.")
         if before:
             self.msg(f"It replaces: {as_typed(before)}")
 
@@ -143,9 +148,15 @@ class CmdAILore(AICommand):
         script, audience = self.find_assistant(self.lhs), frozenset({self.caller.dbref})
         if self.rhs:
             return self.try_line(self.rhs)
-        known = script.mind.lore.known(audience)
-        nothing = f"{self.name} knows no lore that you may hear."
-        self.msg("\n".join(map(entry_line, known)) or nothing)
+        trials = script.mind.lore.try_lines([], audience)
+        lines = [entry_line(one.entry) for one in trials if not one.why_unknown]
+        rest = [one for one in trials if one.why_unknown]
+        lines.append(f"Lore that {self.name} may tell you: {len(lines)} of {len(trials)} entries.")
+        lines += [
+            f"  |w{clean_output(t.entry.title, 60)}|n {clean_output(t.verdict())}"
+            for t in rest[:MOST_WHY]
+        ]
+        self.msg("\n".join(lines + ["  ..."] * (len(rest) > MOST_WHY)))
         return None
 
     @inlineCallbacks

@@ -9,7 +9,7 @@ from typing import Any
 
 from evennia_ai.commands.common import unbroken
 from evennia_ai.game import texts
-from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.client_text import clean_error, clean_output
 from evennia_ai.messages import EMOTE, EXCUSE, PUPPETED, SAY, SAYS, heard_line
 from evennia_ai.policy import sleep_schedule
 from evennia_ai.policy.context.projection import PUBLIC
@@ -101,7 +101,7 @@ def waiting_line(event: Mapping[str, Any], reader: Reader) -> str:
 def event_line(event: Any, reader: Reader) -> str:
     """Return an event of a turn; the reason of its end may quote an error."""
     reason = event.reason if reader.may(ERRORS) else ""
-    how = dict.fromkeys([event.kind, clean_output(reason or event.state, 60)])
+    how = dict.fromkeys([event.kind, clean_error(reason or event.state, 60)])
     return f"heard ({', '.join(how)}) {_event_words(vars(event), reader)}"
 
 
@@ -138,7 +138,7 @@ def turn_title(turn: Any, reader: Reader) -> str:
     title = f"|wTurn {turn.id}|n |x{reader.clock(turn.at)}, for {heard_by}|n: {ended}"
     # The reason of an event stands behind the event, too.
     if turn.detail and turn.detail not in {event.reason for event in turn.events.all()}:
-        title += f" ({reader.show(ERRORS, clean_output(turn.detail, 200), 'detail')})"
+        title += f" ({reader.show(ERRORS, clean_error(turn.detail, 200), 'detail')})"
     return title
 
 
@@ -154,7 +154,7 @@ def act_lines(act: Any, kind: str, reader: Reader) -> str:
 
 def model_call_text(call: Any, reader: Reader) -> str:
     if call.prompt_tokens == 0:
-        tokens = "no tokens"
+        tokens = "no tokens used"
     elif call.prompt_tokens is None:
         tokens = f"about {call.estimated_tokens} tokens in"
     else:
@@ -162,7 +162,7 @@ def model_call_text(call: Any, reader: Reader) -> str:
         tokens = f"{call.prompt_tokens} tokens in{cached}, {call.completion_tokens or 0} out"
     problem = ""
     if call.error:
-        error = reader.show(ERRORS, clean_output(call.error, 300), "text")
+        error = reader.show(ERRORS, clean_error(call.error, 300), "text")
         problem = f", |r{texts.worded(texts.ERROR_KINDS, call.error_kind)}: {error}|n"
     model = clean_output(f"{call.profile}:{call.model}", 60)
     return f"{model}, {call.duration_ms} ms, {tokens}{problem}"

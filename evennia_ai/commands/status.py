@@ -15,7 +15,7 @@ from evennia_ai.commands.common import (
 )
 from evennia_ai.commands.rendering import how_it_ended, pass_summary
 from evennia_ai.config import ModelProfile, usable_window, window_known
-from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.client_text import clean_error, clean_output
 from evennia_ai.game.crowd import budget_name
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.settings import full_disks
@@ -85,7 +85,7 @@ class CmdAIStatus(AICommand):
             self.msg(line)
         shared = list(self.shared_problems())
         for subject, problem in [*shared, *self.all_own_problems(shared)]:
-            self.msg(f"|y{clean_output(subject, 120)}:|n {clean_output(problem, 300)}")
+            self.msg(f"|y{clean_output(subject, 120)}:|n {clean_error(problem, 300)}")
 
     def rows(self) -> Iterator[list[str]]:
         queues, used = reports.queue_lengths(), use_on(self.services.now().date())
@@ -152,7 +152,7 @@ class CmdAIStatus(AICommand):
         for call in queue[:SHOWN_CALLS]:
             error = f" ({self.reader.show(ERRORS, call.error, 'error')})" if call.error else ""
             name = clean_output(known.get(call.assistant, "The game"), 60)
-            yield f"|xCall of {name}:|n {clean_output(f'{call}{error}', 300)}"
+            yield f"|xCall of {name}:|n {clean_error(f'{call}{error}', 300)}"
         if len(queue) > SHOWN_CALLS:
             yield f"|xFurther calls that wait:|n {len(queue) - SHOWN_CALLS}"
 

@@ -1,11 +1,13 @@
 """Checks of settings that are valid alone but do not work together."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
+from typing import Any
 
 from evennia_ai.config.fields import AssistantConfig
 from evennia_ai.config.profiles import ModelProfile, usable_window, window_known
 from evennia_ai.policy.compaction.plan import CompactionLimits
+from evennia_ai.policy.limits.money import FREE
 
 THRESHOLDS = ("mask_threshold", "compact_sleep_threshold", "compact_emergency_threshold")
 
@@ -22,6 +24,16 @@ def context_complaints(
             f"context_window in the profile '{profile.name}'."
         )
     yield from too_little_room(config, usable_window(config, profile), fixed_tokens)
+
+
+def money_complaint(own: Mapping[str, Any], profile: ModelProfile) -> str:
+    """Return why a budget in money among an assistant's own settings limits nothing, "" if not."""
+    if "money_per_day" not in own or profile.price not in (None, FREE):
+        return ""
+    return (
+        f"money_per_day limits nothing: the calls of the profile '{profile.name}' have no price. "
+        "Set its prices in PROFILES, or use tokens_per_day."
+    )
 
 
 def out_of_order(config: AssistantConfig) -> Iterator[str]:

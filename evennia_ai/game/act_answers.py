@@ -21,12 +21,15 @@ YES, NO = "yes", "no"
 NO_LETTER = re.compile(r"[\W_]")
 
 
-def ask_to_confirm(person: Any, character: Any, act: PendingAct, purpose: str) -> None:
+def ask_to_confirm(
+    person: Any, character: Any, act: PendingAct, purpose: str, question: str
+) -> None:
     """Tell a person what would be done, and let them answer."""
     expect_answer(person, act.id)
     person.msg(
         text(
-            "confirm_ask",
+            "confirm_question" if question else "confirm_ask",
+            question=clean_output(question),
             name=clean_output(display_name(character, person)),
             tool=act.name,
             purpose=clean_output(purpose),

@@ -1,10 +1,13 @@
 """What clients show of assistants: safe words and links."""
 
+import os
 from collections.abc import Collection
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 
+from evennia_ai.config.profiles import default_profiles, merge_profiles
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.settings import game_setting
 from evennia_ai.policy.sanitize import ANY_HOST, clean_heard, inert
@@ -38,6 +41,16 @@ def as_shown(words: str, hosts: Collection[str] | None = None) -> str:
 def clean_output(text: str, limit: int = 6_000) -> str:
     """Return any text as one escaped line for a client; ``limit`` counts what a person sees."""
     return as_shown(clean_heard(text, limit))
+
+
+def clean_error(text: str, limit: int = 6_000) -> str:
+    """Return an error for staff, in which addresses of the game's own endpoints can be copied."""
+    try:
+        profiles = merge_profiles(default_profiles(os.environ), game_setting("PROFILES", {}))
+        own = [urlsplit(str(entries.get("base_url"))).hostname for entries in profiles.values()]
+    except (ConfigError, ValueError):  # `aistatus` shows it
+        own = []
+    return as_shown(clean_heard(text, limit), (*link_hosts(), *filter(None, own)))
 
 
 def clean_address(address: str) -> str:

@@ -1,4 +1,4 @@
-"""The help entries ``minds``, for players, and ``ai staff``; the players' lines are in `texts`."""
+"""The help entries ``minds``, for players, whose lines are in `texts`, and those for staff."""
 
 from typing import Any
 
@@ -17,6 +17,9 @@ Five commands do what staff need every day:
   |waihistory|n  what it heard, said and did; hide or mend a line
   |waistatus|n   all characters at a glance, and what is wrong
   |waistop|n     stop one, or all at once; /start, /sleep, /wake
+
+|whelp ai builders|n says how to build: lore, goals, a shop, scenes, limits.
+|whelp minds|n is the page of the players.
 
 If something is wrong:
 
@@ -51,6 +54,29 @@ For experts:
   |waiapprove|n allow or refuse what a character asks the staff for
   |waipurge|n   delete old rows of the logs""".strip()
 
+BUILDERS_TEXT = """
+What builders do, each with an example. docs/builders-guide.md explains it.
+
+  make a mind       aisetup/new Mira = You are Mira, who keeps the Gull.
+  change it         aisetup/set Mira/persona.never = gives credit
+  share a persona   aisetup/persona guard = You are a guard of the castle.
+  settings          aisetup/list Mira
+  write lore        ailore/set The postern : faction:watch = It is hidden.
+  who knows it      ailore/for Mira = Where is the postern?
+  goals             aigoals/add Mira = Find out who waters the ale.
+  what it remembers aimemory Mira
+  try a line        aitest Mira = Mira, an ale, please!
+  why it said that  aiwhy Mira
+  a shop            set ale/price = 3, set Ann/coins = 20; first the setting
+                    TOOLS = ["evennia_ai.tools.trade"]
+  test with scenes  evennia ai_check world/scenes.yaml, in a shell
+  hours of sleep    aisetup/set Mira/sleep_schedule = 23:00-06:30
+                    She wakes when somebody speaks to her.
+  silence           aistop Mira, aistart Mira
+  limits            aisetup/set Mira/tokens_per_day = 200000, then aicost
+  rebuild the world evennia ai_minds save minds.jsonl.gz, in a shell, and load
+                    it into the new one (docs/operations.md)""".strip()
+
 
 def minds_entry() -> dict[str, Any]:
     """Return the help entry for players in the form of Evennia's help files."""
@@ -63,12 +89,19 @@ def minds_entry() -> dict[str, Any]:
     }
 
 
-STAFF_ENTRY = {
-    "key": "ai staff",
-    "aliases": ["minds staff"],
-    "category": STAFF,
-    "locks": "read:perm(Builder);view:perm(Builder)",
-    "text": STAFF_TEXT,
+FOR_STAFF = {"category": STAFF, "locks": "read:perm(Builder);view:perm(Builder)"}
+STAFF_ENTRY = {"key": "ai staff", "aliases": ["ai", "minds staff"], "text": STAFF_TEXT, **FOR_STAFF}
+BUILDERS_ENTRY = {
+    "key": "ai builders",
+    "aliases": ["lore", "shop", "scene", "scenes", "persona", "personas"],
+    "text": BUILDERS_TEXT,
+    **FOR_STAFF,
+}
+# As an alias, the word would be found less than this category. It is not listed.
+CHARACTER = BUILDERS_ENTRY | {
+    "key": "character",
+    "aliases": [],
+    "locks": "read:perm(Builder);view:false()",
 }
 # Evennia reads this list once, when the server starts.
-HELP_ENTRY_DICTS = [minds_entry(), STAFF_ENTRY]
+HELP_ENTRY_DICTS = [minds_entry(), STAFF_ENTRY, BUILDERS_ENTRY, CHARACTER]

@@ -80,6 +80,14 @@ I hear too many questions just now. Give me a breath, then ask again?"""
         "{name} asks you for leave to use '{tool}': {purpose} With exactly: {arguments}. "
         "|wyes|n within {seconds} seconds allows it, |wno|n forbids it."
     ),
+    "confirm_question": gettext_noop(
+        "{question} Type |wyes|n within {seconds} seconds to agree, |wno|n to refuse."
+    ),
+    "offers_to_sell": gettext_noop("{name} offers you {item} for {price}."),
+    "offers_to_buy": gettext_noop("{name} offers you {price} for {item}."),
+    "you_have": gettext_noop("You have {coins}."),
+    "you_pay": gettext_noop("You pay {name} {price}."),
+    "you_are_paid": gettext_noop("{name} pays you {price}."),
     "confirm_no": gettext_noop("no"),
     "confirm_refused": gettext_noop("You forbid it. Nothing is done."),
     "confirm_late": gettext_noop("Nothing waits for your answer any more."),

@@ -267,7 +267,7 @@ def advise(error: errors.ProviderError, models: Models) -> str:
     if error.status in (401, 403) or (not error.status and "variable" in str(error)):
         return KEY
     if isinstance(error, errors.ProviderMisconfigured):
-        return there_are(models) or ADDRESS
+        return there_are(models) or ADDRESS * ("names no model" not in str(error))
     if isinstance(error, errors.ProviderRejected):
         return "Change the profile's extra (such as max_completion_tokens), or the server."
     if isinstance(error, errors.DeadlineExceeded):
@@ -356,8 +356,23 @@ def judge_speed(speed: Speed) -> Finding:
     return Finding(BAD, told, "Players wait long. Use a smaller model or a faster machine.")
 
 
+# What to do if the answer to a question is bad: a plain one, its form, its stream, its speed.
+REMEDIES = (
+    "do what is said above, and test again",
+    "take a larger model, or play your scenes to see whether talk alone is enough",
+    "set stream to False in the profile",
+    "take a smaller model or a faster machine",
+)
+
+
 def sum_up(findings: Sequence[Finding], profile: str) -> str:
-    states = {finding.state for finding in findings}
-    if FATAL in states:
-        return f"The profile '{profile}' does not work yet."
-    return f"The profile '{profile}' works{', but see what is wrong above' * (BAD in states)}."
+    """Return whether a profile is good enough for characters, why, and what to do."""
+    for finding, remedy in zip(findings, REMEDIES, strict=False):
+        if finding.state in (FATAL, BAD):
+            return f"'{profile}' is not good enough: {finding.text.rstrip('.')}; {remedy}."
+    form = findings[1].text[:1].lower() + findings[1].text[1:].rstrip(".")
+    acts = "" if f"is {TEXT}" in form else " and act"
+    return (
+        f"'{profile}' is good enough for characters that talk{acts}, because it answers and {form};"
+        f" how well it plays them, your scenes show: evennia ai_check <file> --profile {profile}."
+    )

@@ -117,6 +117,12 @@ def lines_of(turn_id: int | None) -> list[Message]:
     return [m for m in found if words_said(m) and not is_puppeted(m)]
 
 
+def numbers_of(turn: models.Turn | None) -> list[int]:
+    """Return the numbers of the messages of a turn, heard lines among them."""
+    rows = models.Message.objects.filter(turn=turn) if turn else models.Message.objects.none()
+    return list(rows.values_list("id", flat=True))
+
+
 def words_said(message: Message) -> str:
     return " ".join(filter(None, [message["content"], *words_of_calls(message)]))
 

@@ -5,6 +5,8 @@ from dataclasses import asdict, replace
 from importlib import import_module
 from typing import Any
 
+from evennia.typeclasses.attributes import Attribute
+
 from evennia_ai import models
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import Authors
@@ -161,6 +163,18 @@ class PersonaRecords(WrittenRecords):
         fields = {"fields": stored_fields(persona), "authors": sorted(authors)}
         with self._writing():
             models.SharedPersona.objects.update_or_create(name=name.lower(), defaults=fields)
+
+    def remove(self, name: str) -> bool:
+        """Delete a persona written in the game; return True if it existed. Raises as `write`."""
+        self._written = None
+        with brief_transaction():
+            return bool(models.SharedPersona.objects.filter(name=name.lower()).delete()[0])
+
+    def users(self, name: str) -> list[str]:
+        """Return the dbrefs of the characters that share a persona. One query."""
+        rows = Attribute.objects.filter(db_key="ai_persona", objectdb__isnull=False)
+        found = rows.order_by("objectdb__id").values_list("objectdb__id", "db_value")
+        return [f"#{number}" for number, value in found if shared_name(value) == name.lower()]
 
 
 def shared_name(value: Any) -> str | None:

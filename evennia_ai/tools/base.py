@@ -36,6 +36,8 @@ class Tool:
             it runs; "" if nobody must.
         needed: returns whether the character can need the tool now; None if it always can. A tool
             that is not needed yet is left out of requests, but still runs if a model calls it.
+        question: returns what the one who spoke is asked to confirm, from the context and the
+            checked arguments, and may raise `NothingDone`; None for the tool's name and arguments.
     """
 
     name: str
@@ -48,6 +50,7 @@ class Tool:
     needed: Callable[[ToolContext], bool] | None = None
     answers_only: bool = False
     approval: str = ""
+    question: Callable[[ToolContext, Any], str] | None = None
 
     def __post_init__(self) -> None:
         if self.answers_only and self.approval:
@@ -112,6 +115,7 @@ class ToolOptions(TypedDict, total=False):
     needed: Callable[[ToolContext], bool] | None
     answers_only: bool
     approval: str
+    question: Callable[[ToolContext, Any], str] | None
 
 
 def tool(

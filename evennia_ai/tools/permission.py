@@ -248,16 +248,19 @@ def let_wait(item: Tool, context: ToolContext, arguments: BaseModel) -> ToolResu
         )
     if item.approval:
         return wait_for_staff(item, context, exact)
-    return wait_for_speaker(item, context, exact)
+    return wait_for_speaker(item, context, exact, arguments)
 
 
-def wait_for_speaker(item: Tool, context: ToolContext, exact: str) -> ToolResult:
+def wait_for_speaker(
+    item: Tool, context: ToolContext, exact: str, arguments: BaseModel
+) -> ToolResult:
     """Ask the one person who spoke to confirm a call."""
     person = only_speaker(context)
     if pending_acts.asked_of(person.dbref, context.assistant.services.now()):
         raise ToolDenied("They have not answered yet whether you may do the last such thing.")
+    question = item.question(context, arguments) if item.question else ""
     act = put_act(item, context, exact, CONFIRM)
-    ask_to_confirm(person, context.character, act, item.purpose)
+    ask_to_confirm(person, context.character, act, item.purpose, question)
     name = display_name(person, context.character)
     return ToolResult(ASKED, f"Not done yet. {name} is asked whether you may: wait for the answer.")
 

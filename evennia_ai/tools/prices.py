@@ -30,6 +30,11 @@ class Trade:
         price = self.price(keeper, item, customer)
         return None if price is None else price // 2
 
+    def purse(self, person: Any) -> int | None:
+        """Return how much money a person has; None if that is not known here."""
+        coins: int | None = person.attributes.get(self.money)
+        return coins
+
     def pay(self, payer: Any, receiver: Any, amount: int) -> None:
         """Move money, in Attributes; raises NothingDone. Called in a transaction."""
         left = payer.attributes.get(self.money, 0) - amount

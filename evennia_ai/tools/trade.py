@@ -4,11 +4,14 @@ A `Trade` says what things cost and moves the money. The game's own, a subclass,
 ``AI_ASSISTANT["TRADE"]``, or is the ``ai_trade`` of the shopkeeper's typeclass.
 """
 
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from evennia_ai.errors import NothingDone
+from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.perception import (
     asked_for,
     display_name,
@@ -16,21 +19,34 @@ from evennia_ai.game.perception import (
     find_objects,
     name_in_act,
 )
+from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import ToolContext
 from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.names import plain_name
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.permission import only_speaker
 from evennia_ai.tools.prices import SELL, Trade, trade_of
-from evennia_ai.tools.world import carried, moved, show
+from evennia_ai.tools.world import WithArticle, moved, show
 
 
 def keeps_shop(context: ToolContext) -> bool:
     """Return True if the character has a trade of its own, or carries a thing with a price."""
     keeper = context.character
-    return hasattr(keeper, "ai_trade") or any(
-        trade_of(keeper).price(keeper, item, None) is not None for item in keeper.contents
-    )
+    return hasattr(keeper, "ai_trade") or bool(goods_of(keeper, None))
+
+
+def goods_of(keeper: Any, customer: Any) -> dict[str, int]:
+    """Return what a shopkeeper's things cost, by their names."""
+    trade = trade_of(keeper)
+    prices = {item: trade.price(keeper, item, customer) for item in keeper.contents}
+    return {display_name(i, keeper): price for i, price in prices.items() if price is not None}
+
+
+def price_list(keeper: Any, goods: Mapping[str, int]) -> str:
+    """Return goods with their prices for the shopkeeper; None has the game's way of trading."""
+    told = (f"{name}: {trade_of(keeper).words(price)}" for name, price in goods.items())
+    return "; ".join(told) or "You have nothing to sell."
 
 
 class PriceArguments(BaseModel):
@@ -55,37 +71,62 @@ def prices(context: ToolContext, arguments: PriceArguments) -> str:
         item = find_named(arguments.offered, customer.contents if customer else (), keeper)
         price = None if item is None else trade.offer(keeper, item, customer)
         return "You do not buy that." if price is None else f"You pay {trade.words(price)}."
-    goods = [(item, trade.price(keeper, item, customer)) for item in keeper.contents]
-    told = [
-        f"{display_name(item, keeper)}: {trade.words(price)}"
-        for item, price in goods
-        if price is not None
-    ]
-    return "; ".join(told) or "You have nothing to sell."
+    return price_list(keeper, goods_of(keeper, customer))
 
 
-@tool(SELL, category=ONCE, answers_only=True, needed=keeps_shop)
+def deal(context: ToolContext, arguments: DealArguments, sells: bool) -> tuple[Trade, Any, Any]:
+    """Return trade, thing and customer of a deal at its price; raises NothingDone."""
+    keeper, customer = context.character, only_speaker(context)
+    trade, owner = trade_of(keeper), keeper if sells else customer
+    item = find_named(arguments.item, owner.contents, keeper)
+    if item is None:
+        who = "You" if sells else "They"
+        raise NothingDone(f"{who} carry no {asked_for(arguments.item)}.")
+    price = (trade.price if sells else trade.offer)(keeper, item, customer)
+    agree(trade, price, arguments.price)
+    return trade, item, customer
+
+
+def ask_customer(context: ToolContext, arguments: DealArguments, sells: bool) -> str:
+    """Return the question whether a customer agrees to a deal; raises NothingDone."""
+    trade, item, customer = deal(context, arguments, sells)
+    key, keeper = "offers_to_sell" if sells else "offers_to_buy", context.character
+    shown = WithArticle(item) if text(key) == TEXTS[key] else item  # Evennia's are English
+    thing = shown.get_display_name(customer)
+    price, who = trade.words(arguments.price), display_name(keeper, customer)
+    return text(key, name=who, item=plain_name(thing), price=price) + purse_words(trade, customer)
+
+
+def purse_words(trade: Trade, person: Any) -> str:
+    coins = trade.purse(person)
+    return "" if coins is None else f" {text('you_have', coins=trade.words(coins))}"
+
+
+def close(context: ToolContext, arguments: DealArguments, sells: bool) -> tuple[str, str, str]:
+    """Do a deal, tell the customer what was paid, and return thing, customer and price in words."""
+    trade, item, customer = deal(context, arguments, sells)
+    keeper = context.character
+    seller, buyer = (keeper, customer) if sells else (customer, keeper)
+    exchange(trade, item, seller, buyer, arguments.price)
+    price, who = trade.words(arguments.price), display_name(keeper, customer)
+    paid = text("you_pay" if sells else "you_are_paid", name=who, price=price)
+    customer.msg(clean_output(paid + purse_words(trade, customer)))
+    return name_in_act(item, keeper), name_in_act(customer, keeper), price
+
+
+SELLS, BUYS = partial(ask_customer, sells=True), partial(ask_customer, sells=False)
+
+
+@tool(SELL, category=ONCE, answers_only=True, needed=keeps_shop, question=SELLS)
 def sell(context: ToolContext, arguments: DealArguments) -> str:
     """Sell a thing of yours to the person who asks for it and pays its price."""
-    keeper, customer = context.character, only_speaker(context)
-    trade, item = trade_of(keeper), carried(keeper, arguments.item)
-    agree(trade, trade.price(keeper, item, customer), arguments.price)
-    exchange(trade, item, keeper, customer, arguments.price)
-    who = name_in_act(customer, keeper)
-    return f"You sold {name_in_act(item, keeper)} to {who} for {trade.words(arguments.price)}."
+    return "You sold {} to {} for {}.".format(*close(context, arguments, sells=True))
 
 
-@tool("buy", category=ONCE, answers_only=True, needed=keeps_shop)
+@tool("buy", category=ONCE, answers_only=True, needed=keeps_shop, question=BUYS)
 def buy(context: ToolContext, arguments: DealArguments) -> str:
     """Buy a thing from the person who offers it, for what you pay for such a thing."""
-    keeper, customer = context.character, only_speaker(context)
-    trade, item = trade_of(keeper), find_named(arguments.item, customer.contents, keeper)
-    if item is None:
-        raise NothingDone(f"They carry no {asked_for(arguments.item)}.")
-    agree(trade, trade.offer(keeper, item, customer), arguments.price)
-    exchange(trade, item, customer, keeper, arguments.price)
-    who = name_in_act(customer, keeper)
-    return f"You bought {name_in_act(item, keeper)} from {who} for {trade.words(arguments.price)}."
+    return "You bought {} from {} for {}.".format(*close(context, arguments, sells=False))
 
 
 def agree(trade: Trade, price: int | None, agreed: int) -> None:

@@ -29,7 +29,7 @@ def stage(db, settings):
     """Return a function that plays one scene with a scripted model."""
     settings.AI_ASSISTANT = {}
 
-    def play(*replies, profile="scripted", **scene):
+    def play(*replies, profile="scripted", modules=(), **scene):
         model = ScriptedLLM(replies)
         clock, ended = Clock(), []
         data = {**MIRA, "steps": [HELLO], "scene": "One", **scene}
@@ -37,7 +37,7 @@ def stage(db, settings):
         models = CheckModels(
             gateway_to(model, clock), PROFILES, SimpleNamespace(told=lambda profile: profile)
         )
-        player, cast = Player(load_registry(()).tools.values(), models, clock), cast_of(read)
+        player, cast = Player(load_registry(modules).tools.values(), models, clock), cast_of(read)
         player.ensure_playable(read, cast, profile)
         player.play_scene(read, cast, profile).addBoth(ended.append)
         while not ended:

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from twisted.logger import capturedLogs
 
 from evennia_ai.errors import ConfigError, ProviderMisconfigured, ProviderUnavailable
 from evennia_ai.testing.scenes.play import load_scenes
@@ -11,6 +12,7 @@ from tests.game.ai_check_scene import HELLO, a_file, rows
 from tests.scripted import call
 
 stage = scene.stage
+EXTRA = [f"evennia_ai.tools.{name}" for name in ("trade", "quests", "doors")]
 
 
 def prompt_of(request):
@@ -75,6 +77,32 @@ def test_acts_are_checked_and_answered_but_never_done(stage):
     assert told == ["Done.", "Ann is wet."]
     result, _ = stage(call("give", thing="mug"), call("say", text="Hm."), steps=steps, place=place)
     assert not result.holds
+
+
+def test_a_shop_has_the_prices_of_the_scene(stage):
+    sells = {**HELLO, "answer": {"must_do": [{"sell": {"item": "ticket", "price": "3"}}]}}
+    replies = [
+        (call("prices"), call("sell", item="ticket", price=2)),
+        call("sell", item="the ferry ticket", price=3),
+        call("say", text="Three coins."),
+    ]
+    place = {"carrying": ["ferry ticket", "rope"], "prices": {"ferry ticket": 3}}
+    result, model = stage(*replies, steps=[sells], place=place, modules=EXTRA)
+    assert result.holds
+    told = [m["content"] for m in model.requests[-1].messages if m["role"] == "tool"]
+    assert told[:2] == ["ferry ticket: 3 coins", "The price is 3 coins, not 2 coins."]
+    assert "sell" in str(model.requests[0].tools)
+    with pytest.raises(ConfigError, match="prices: 'ale' is not among 'carrying'"):
+        stage(place={"carrying": ["rope"], "prices": {"ale": 3}})
+
+
+@pytest.mark.parametrize("place", [None, {"carrying": ["ferry ticket"]}])
+def test_no_tool_looks_at_the_game(stage, place):
+    with capturedLogs() as logged:
+        result, model = stage(call("say", text="Hello."), place=place, modules=EXTRA)
+    assert result.holds
+    assert not [event for event in logged if "log_failure" in event]
+    assert "sell" not in str(model.requests[0].tools)
 
 
 def test_words_that_the_engine_refuses_are_told_and_the_second_reply_counts(stage):

@@ -5,7 +5,7 @@ import time
 import pytest
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.llm.probe import STEPS, TOOL
+from evennia_ai.llm.probe import BAD, GOOD, STEPS, TOOL, Finding, sum_up
 from tests.provider import one_provider
 
 pytestmark = pytest.mark.engine
@@ -32,7 +32,7 @@ def castle(service, provider, monkeypatch):
     return service.profiles["castle"]
 
 
-def probe(player, line, jobs, until="The profile '"):
+def probe(player, line, jobs, until=" good enough"):
     """Type the command and play the reactor until the verdict is there."""
     player.forget()
     player.do(line)
@@ -56,7 +56,9 @@ def test_an_admin_sees_the_steps_and_the_verdict(admin, castle, provider, handed
     assert "ok    Its form of request is tools:" in text
     assert "ok    It streams:" in text
     assert "note  Its speed is not known" in text
-    assert text.endswith("The profile 'castle' works.")
+    verdict = "'castle' is good enough for characters that talk and act, because it answers and its"
+    assert f"{verdict} form of request is tools" in text
+    assert text.endswith("your scenes show: evennia ai_check <file> --profile castle.")
     told = service.endpoints.told(ModelProfile("castle", model="stub", base_url=provider.base_url))
     assert (told.told.form, told.told.system) == ("tools", True)
 
@@ -67,7 +69,8 @@ def test_what_is_wrong_comes_with_what_to_do(admin, castle, provider, handed_ove
     text = probe(admin, "aitest/provider castle", handed_over)
     assert "wrong There is no model 'nobody' at" in text
     assert "(HTTP 404).\n      There are: stub." in text
-    assert text.endswith("The profile 'castle' does not work yet.")
+    assert "'castle' is not good enough: There is no model 'nobody' at" in text
+    assert text.endswith("; do what is said above, and test again.")
 
 
 def test_a_key_is_never_shown(admin, castle, provider, handed_over, service):
@@ -83,3 +86,21 @@ def test_one_probe_at_a_time(admin, castle, provider, handed_over):
     provider.control(latency=60)
     admin.do("aitest/provider castle")
     assert "Another probe is running" in admin.told("aitest/provider castle")
+
+
+def test_without_a_model_nobody_is_sent_to_look_at_the_address(admin, castle, handed_over):
+    castle.update(model="", base_url="http://127.0.0.1:9/v1")
+    text = probe(admin, "aitest/provider castle", handed_over)
+    assert "'castle' names no model. Set 'model' in the profile" in text
+    assert "Is it started?" not in text
+
+
+def test_a_model_that_can_only_talk_is_not_good_enough():
+    talks = [
+        Finding(GOOD, "It answers."),
+        Finding(BAD, "Its form of request is text: it cannot act."),
+    ]
+    assert sum_up(talks, "tiny") == (
+        "'tiny' is not good enough: Its form of request is text: it cannot act; take a larger model, "
+        "or play your scenes to see whether talk alone is enough."
+    )

@@ -29,7 +29,7 @@ def guard(game, tavern):
 def test_one_command_gives_any_character_a_mind(game, admin, guard):
     text = admin.told("aisetup Guard = You are a guard.")
     assert "Guard has an assistant now." in text
-    assert "'default' (offline, offline)" in text
+    assert "'default' (offline)" in text
     game.model.add(call("say", text="Halt!"))
     admin.do("say hello")
     game.run()
@@ -157,3 +157,10 @@ def test_builders_change_only_what_they_may_edit(game, tavern, guard):
     assert "You may not change Guard" in builder.told("aisetup Guard = x")
     assert "has an assistant" in builder.told("aisetup/new Otto = You are Otto.")
     assert "Otto is stopped." in builder.told("aistop Otto")
+
+
+def test_aisetup_says_what_a_character_is_doing(admin, guard):
+    admin.do("aisetup guard = You are a guard.")
+    assert "(awake)" in admin.told("aisetup guard")
+    admin.do("aisleep guard")
+    assert "(asleep)" in admin.told("aisetup guard")

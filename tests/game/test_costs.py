@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 from evennia_ai.models import DailyUse, ModelCall, SpeakerUse
+from evennia_ai.policy.limits.money import GAME
 from evennia_ai.ports import ModelCallRecord
 from tests.game import costs_scene as scene
 from tests.game.costs_scene import USAGE, go_back, limit, rows_of
@@ -56,6 +57,24 @@ def test_without_prices_tokens_are_counted_and_the_money_is_unknown(game, talk, 
     assert "Without a price: 2,910 tokens. Set prices in their profile." in text
     assert rows_of(admin.told("aicost/players")) == ["Ann 1 2,900 0 10 -"]
     assert ModelCall.objects.get().money is None
+
+
+def test_tokens_of_free_models_are_not_in_the_games_budget_and_the_page_says_so(
+    game, talk, mira, admin
+):
+    limit(game, game_tokens_per_day=10_000, waived=frozenset({GAME}))
+    mira.assistant.mind.settings.write({"profile": "home"})
+    talk()
+    text = admin.told("aicost")
+    assert "0 of today's 10,000 tokens are used." in text
+    assert "2,910 tokens of free models are not counted there." in text
+
+
+def test_a_budget_in_money_without_prices_is_told_to_limit_nothing(profiles, mira, admin):
+    assert "limits nothing" not in admin.told("aisetup/set Mira/money_per_day = 2")
+    for profile in ("bare", "home"):
+        told = admin.told(f"aisetup/set Mira/profile = {profile}")
+        assert f"the calls of the profile '{profile}' have no price" in told
 
 
 def test_players_who_start_a_call_together_share_it_and_the_rows_add_up(

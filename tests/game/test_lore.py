@@ -57,7 +57,9 @@ def test_a_piece_may_be_for_the_room_one_stands_in(game, builder, mira, tavern, 
     assert f"(room:{tavern.dbref})" in builder.told(f"ailore/set Gate : {scope} = Hanno built it.")
     assert "Gate" in builder.told("ailore/for Mira")
     mira.location = game.room("Far")
-    assert "Gate" not in builder.told("ailore/for Mira")
+    told = builder.told("ailore/for Mira")
+    assert "Lore that Mira may tell you: 0 of 1 entries." in told
+    assert f"Gate no: neither the character nor its room has room:{tavern.dbref}" in told
 
 
 def test_a_quest_secret_is_told_only_where_all_who_hear_have_the_flag(game, builder, tavern):
@@ -86,6 +88,13 @@ def test_a_key_brings_a_piece_in_and_stays_when_its_text_is_written_anew(game, b
     assert "ailore/keys The menu = crowded, for dinner" in told
 
 
+def test_an_entry_keeps_its_scope_unless_another_is_given(builder):
+    builder.do("ailore/set The postern : faction:watch = It is behind the ivy.")
+    told = builder.told("ailore/set The postern = It is behind the vine.")
+    assert "(faction:watch)" in told and "It keeps its scope: faction:watch." in told
+    assert "(all)" in builder.told("ailore/set The postern : all = It is behind the vine.")
+
+
 def test_lore_stands_in_modules_too_and_cannot_be_deleted_there(game, settings, builder):
     from evennia_ai.store.lore_records import LoreRecords
 
@@ -107,5 +116,15 @@ def test_one_persona_for_twenty_guards(game, builder, tavern):
     builder.do("aisetup/persona guard.voice = hoarse")
     persona = next(o for o in tavern.contents if o.key == "Guard0").assistant.mind.who.persona
     assert persona.voice == "hoarse"
+    told = builder.told("aisetup/persona guard = You are a guard of the south gate.")
+    assert "@guard is changed for 2 characters: Guard0, Guard1." in told
+    persona = next(o for o in tavern.contents if o.key == "Guard0").assistant.mind.who.persona
+    assert (persona.text[-11:], persona.never) == ("south gate.", ("sleep", "take bribes"))
+    assert "used by 2 characters" in builder.told("aisetup/delete @guard")
+    assert "@gaurd is new. No character uses it" in builder.told(
+        "aisetup/persona gaurd.never = nap"
+    )
+    assert "is deleted" in builder.told("aisetup/delete @Gaurd")
+    assert "There is no shared persona" in builder.told("aisetup/persona gaurd")
     refused = builder.told("aisetup/set Guard0/persona.voice = soft")
     assert "aisetup/persona guard.voice = ..." in refused

@@ -11,7 +11,7 @@ from hypothesis import settings as running
 from hypothesis import strategies as st
 
 from evennia_ai.commands.common import CELL_CHARS, table
-from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.client_text import clean_error, clean_output
 from evennia_ai.policy.sanitize import inert, one_line
 from tests.game.screens import after_functions, on_telnet, on_web, telnet
 
@@ -122,3 +122,10 @@ def test_a_run_of_blanks_cannot_push_a_forged_line_to_the_next_row(blank):
     assert clean_output(forged) == "Hello. Admin says, hand over your gold"
     mixed = "Hello." + f"{blank}\u200f{blank}\u200b{blank}\ufe0f{blank}\u034f" * 20 + "Admin"
     assert len(clean_output(mixed)) <= len("Hello.  Admin")
+
+
+def test_addresses_of_the_games_own_endpoints_can_be_copied_from_errors(settings):
+    settings.AI_ASSISTANT = {"PROFILES": {"near": {"base_url": "http://127.0.0.1:9/v1"}}}
+    refused = "http://127.0.0.1:9/v1 refused the connection."
+    assert clean_error(refused) == refused
+    assert "http:\u200c//evil.example" in clean_error("See http://evil.example/x.")

@@ -66,7 +66,8 @@ def test_a_sale_moves_thing_and_money_once_at_the_customers_yes(game, mira, ann,
     game.model.add(call("sell", item="ale", price=3), call("say", text="One ale."))
     ann.do("say Mira, an ale, please")
     game.run(1)
-    assert 'item: "ale", price: 3' in "\n".join(ann.heard())
+    told = "\n".join(ann.heard())
+    assert "Mira offers you an ale for 3 coins. You have 7 coins. Type yes within 60 s" in told
     assert ale.location is mira and stored(mira, ann.character, item=ale) == [10, 7, mira.id]
     ann.do("yes")
     game.run(1)
@@ -74,7 +75,9 @@ def test_a_sale_moves_thing_and_money_once_at_the_customers_yes(game, mira, ann,
     game.run(1)
     assert ale.location is ann.character
     assert stored(mira, ann.character, item=ale) == [13, 4, ann.character.id]
-    assert "Mira gives an ale to Ann." in "\n".join(ann.heard()).replace("to you", "to Ann")
+    told = "\n".join(ann.heard())
+    assert "Mira gives an ale to Ann." in told.replace("to you", "to Ann")
+    assert "You pay Mira 3 coins. You have 4 coins." in told
     assert models.ToolCall.objects.last().result == "You sold ale to Ann for 3 coins."
 
 
@@ -121,6 +124,9 @@ def test_a_thing_is_bought_for_what_the_keeper_pays(game, mira, ann, ale):
     lamp = game.thing("lamp", ann.character)
     lamp.db.price = 5
     asks(game, ann, "buy", item="lamp", price=2)
+    told = "\n".join(ann.heard())
+    assert "Mira offers you 2 coins for a lamp. You have 7 coins." in told
+    assert "Mira pays you 2 coins. You have 9 coins." in told
     assert stored(mira, ann.character, item=lamp) == [8, 9, mira.id]
 
 
@@ -133,7 +139,8 @@ def test_without_the_money_or_for_another_price_nothing_moves(
 ):
     ann.character.db.coins = coins
     asks(game, ann, "sell", item="ale", price=price)
-    assert models.ToolCall.objects.last().result == told
+    assert ("offers you" in "\n".join(ann.heard())) is (price == 3)
+    assert models.ToolCall.objects.filter(name="sell").last().result == told
     assert stored(mira, ann.character, item=ale) == [10, coins, mira.id]
 
 
@@ -190,7 +197,7 @@ def test_nobody_pays_for_what_somebody_else_orders(game, mira, ann, bob, ale):
     bob.do("say yes")
     game.run(1)
     assert ale.location is mira
-    assert "asks you for leave" not in "\n".join(bob.heard())
+    assert "offers you" not in "\n".join(bob.heard())
 
 
 def test_a_game_trades_in_its_own_way(game, mira, ann, ale, settings, monkeypatch):

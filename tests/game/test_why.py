@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from evennia_ai import models
+from evennia_ai.sleep.compaction import compact_conversation_history
 from evennia_ai.store.forget import Forgetting
 from tests.scripted import call
 
@@ -37,6 +38,23 @@ def test_each_sentence_has_its_source_or_none(told):
     first, second = text.split("Where each sentence comes from")[1].split("  2. ")
     assert "Wren sails on the Petrel." in first and "my daughter Wren sails" in first
     assert "none of the prompt tells this" in second
+
+
+def test_no_line_of_the_turn_itself_counts_as_left_out(offline_game):
+    tavern = offline_game.room()
+    admin = offline_game.player("Ada", tavern, superuser=True)
+    mira = offline_game.assistant("Mira", tavern)
+    long = "what does a ferry to Holm cost" + ", and on and on" * 40
+    for line in ("do you like the ferry to Holm?", long, "good day", "and now?"):
+        admin.do(f"say Mira, {line}")
+        offline_game.run(20)
+    compact_conversation_history(mira.assistant, mira, force=True, keep_recent=1)
+    offline_game.run(2)
+    admin.forget()
+    admin.do("aiwhy Mira = 3")
+    offline_game.run(2)
+    told = "\n".join(admin.heard())
+    assert "named) Ada: Mira, what does a ferry" in told and "Near, but left out" not in told
 
 
 def test_a_whisper_in_the_same_reply_as_a_line_aloud_is_explained_apart(game, mira, ann, bob):

@@ -15,7 +15,7 @@ from evennia_ai.commands.dry_run import TryingCommand
 from evennia_ai.config import ModelProfile
 from evennia_ai.game import setup
 from evennia_ai.game.authorship import is_played_by, owners_of
-from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.client_text import clean_error, clean_output, shown_name
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.minds import PERSONA_AUTHORS
 from evennia_ai.game.perception import excessive_rights
@@ -64,11 +64,10 @@ class SetupCommand(TryingCommand):
         write_attribute(character, PERSONA_AUTHORS, [self.caller.dbref])
         self.script, self.name = character.attach_assistant(persona), shown_name(character)
         self.write_settings(own)
-        profile = self.script.mind.settings.profile
-        model = f"'{profile.name}' ({profile.client}, {profile.model})"
+        model = profile_words(self.script.mind.settings.profile)
         self.msg(
-            f"|g{self.name} has an assistant now.|n It uses the model profile "
-            f"{clean_output(model)}. Say something to it, or see |waistatus|n."
+            f"|g{self.name} has an assistant now.|n It uses the model profile {model}. "
+            "Say something to it, or see |waistatus|n."
         )
         self.report_complaints()
 
@@ -106,7 +105,7 @@ class SetupCommand(TryingCommand):
 
     def report_complaints(self) -> None:
         for complaint in self.script.mind.settings.complaints:
-            self.msg(f"|yFix this:|n {clean_output(complaint)}")
+            self.msg(f"|yFix this:|n {clean_error(complaint)}")
 
 
 def read_new(typed: str) -> tuple[str, list[str], type]:
@@ -131,6 +130,12 @@ def read_new(typed: str) -> tuple[str, list[str], type]:
     if not names:
         raise UsageError("Which name? For example: |waisetup/new Mira = <persona>|n")
     return names[0], names[1:], found
+
+
+def profile_words(profile: ModelProfile) -> str:
+    """Return a profile's name, its client and its model, each word once; escaped."""
+    told = dict.fromkeys(filter(None, (profile.client, profile.model)))
+    return clean_output(f"'{profile.name}' ({', '.join(told)})")
 
 
 def changed_persona(stored: Any, field: str, value: str) -> Any:

@@ -1,23 +1,31 @@
 """``aisetup``: attach an assistant to a character, set it up, and delete it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from evennia.utils.dbserialize import deserialize
 
 from evennia_ai.assistant_character import remove_assistant_mixin
 from evennia_ai.commands.common import Dialogue, UsageError, all_assistants
-from evennia_ai.commands.setup.attaching import PERSONA, changed_persona, persona_words
+from evennia_ai.commands.setup.attaching import (
+    PERSONA,
+    changed_persona,
+    persona_words,
+    profile_words,
+)
 from evennia_ai.commands.setup.draft import value_words
 from evennia_ai.commands.setup.menu import SetupMenu
 from evennia_ai.config import FIELDS, known_setting
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.settings import game_settings
+from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import is_yes
 from evennia_ai.policy.audience import people_among
 from evennia_ai.policy.conversation.character import Persona, read_persona, render_persona
 from evennia_ai.store.forget import count_rows, erase_chunk
+from evennia_ai.store.names import list_names
 
 ERASE_PAUSE_S = 0.01
+TEXT = "text"
 
 
 class CmdAISetup(SetupMenu):
@@ -32,7 +40,7 @@ class CmdAISetup(SetupMenu):
       aisetup/set <character>/<setting> = <value>
       aisetup/set <character>/persona[.<field>] = <text>
       aisetup/persona <name>[.<field>] = <text>
-      aisetup/delete <character>
+      aisetup/delete <character>, or @<shared persona>
       aisetup/list [<character>]
 
     An assistant plays the character: it hears, answers, acts and remembers.
@@ -50,10 +58,11 @@ class CmdAISetup(SetupMenu):
       new     - create a character in this room, with an assistant
       set     - change one setting, or the persona; the memories stay. Without a
                 value the setting is inherited again.
-      persona - write a shared persona. Without a text it is shown; without a name
-                all of them are listed.
+      persona - write a shared persona, or one field of it; the others stay.
+                Without a text it is shown; without a name all are listed.
       delete  - delete the assistant and everything it remembers, after a
-                question. The character stays.
+                question. The character stays. Or delete a shared persona that
+                no character uses.
       list    - list all settings with their defaults, or with what holds for a
                 character: its own value, the game's, or the default
     """
@@ -92,12 +101,12 @@ class CmdAISetup(SetupMenu):
         if not self.lhs:
             raise UsageError("Usage: aisetup <character> = <persona>. See |whelp aisetup|n.")
         script = self.find_assistant(self.lhs)
-        own, profile = script.mind.settings.own(), script.mind.settings.profile
+        own, mode = script.mind.settings.own(), mode_of(script.character, self.services)
         rows = [f"  {name} = {clean_output(str(value), 200)}" for name, value in own.items()]
         lines = [
-            f"|w{self.name}|n ({'awake' if script.is_on else 'stopped'})",
+            f"|w{self.name}|n ({mode})",
             f"Persona: {persona_lines(script.mind.who.persona)}",
-            f"Model profile: {clean_output(profile.name)} ({profile.client})",
+            f"Model profile: {profile_words(script.mind.settings.profile)}",
             "Its own settings:" if rows else "It has no settings of its own.",
             *rows,
         ]
@@ -154,14 +163,25 @@ class CmdAISetup(SetupMenu):
         if self.rhs is None:
             self.msg(persona_lines(personas.resolve(f"@{name}")))
             return
-        known, shown = personas.all().get(name, Persona()), clean_output(name)
-        changed = read_persona(changed_persona(known, field, self.rhs.strip()))
-        before = people_among(personas.authors_of(f"@{name}")) if field else frozenset[str]()
-        personas.write(name, changed, before | {self.caller.dbref})
-        self.msg(f"The persona @{shown} is stored. To use it: |waisetup <character> = @{shown}|n")
+        before, shown, users = personas.all().get(name), clean_output(name), personas.users(name)
+        text = changed_persona(before or Persona(), field, self.rhs.strip())
+        changed = changed_persona(before, TEXT, text) if before and not field else text
+        authors = people_among(personas.authors_of(f"@{name}"))
+        personas.write(name, read_persona(changed), authors | {self.caller.dbref})
+        told = f"|w@{shown}|n is {'changed' if before else 'new'}"
+        if users:
+            self.msg(f"{told} for {how_many(users)}: {list_names(users)}.")
+        else:
+            self.msg(
+                f"{told}. No character uses it yet: |waisetup <character> = @{shown}|n. "
+                f"To delete it: |waisetup/delete @{shown}|n"
+            )
 
     def do_delete(self) -> Dialogue:
         """Ask, then delete in chunks with pauses, so that the server stays responsive."""
+        if self.lhs.startswith("@"):
+            self.delete_persona(self.lhs.removeprefix("@"))
+            return
         self.find_editable(self.lhs)
         script, name = self.script, self.name
         answer = yield (
@@ -183,6 +203,15 @@ class CmdAISetup(SetupMenu):
         remove_assistant_mixin(character)
         self.msg(f"{name} has no assistant any more. Everything it remembered is deleted.")
 
+    def delete_persona(self, name: str) -> None:
+        """Delete a shared persona that no character uses; raises UsageError."""
+        users, shown = self.services.personas.users(name), clean_output(name)
+        if users:
+            raise UsageError(f"@{shown} is used by {how_many(users)}: {list_names(users)}.")
+        if not self.services.personas.remove(name):
+            raise UsageError(f"No shared persona '@{shown}' was written in the game.")
+        self.msg(f"The shared persona @{shown} is deleted.")
+
     def do_list(self) -> None:
         if self.args.strip():
             settings = self.find_assistant(self.args.strip()).mind.settings
@@ -201,6 +230,10 @@ def setting_line(name: str, value: object, origin: str = "") -> str:
     """Return a setting with a value, where that comes from, and its help."""
     shown = ", ".join(filter(None, (clean_output(value_words(name, value), 60), origin)))
     return f"|w{name}|n ({shown}): {FIELDS[name].metadata['help']}"
+
+
+def how_many(users: Sequence[str]) -> str:
+    return f"{len(users)} character{'s' * (len(users) != 1)}"
 
 
 def persona_lines(persona: Persona) -> str:

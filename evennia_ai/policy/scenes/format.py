@@ -124,6 +124,7 @@ class Place(Part):
     exits: Texts = ()
     things: Texts = ()
     carrying: Texts = ()
+    prices: Mapping[str, int] = {}  # in coins, of what the character carries and sells
 
 
 class Lore(Part):
@@ -264,6 +265,9 @@ def _check_scene(scene: Scene, where: str) -> None:
         )
     if not any(not step.overheard for step in scene.steps):
         raise ConfigError(f"{where}, steps: there must be one at least that is answered.")
+    place = scene.place or Place()
+    if strange := [thing for thing in place.prices if thing not in place.carrying]:
+        raise ConfigError(f"{where}, place, prices: '{strange[0]}' is not among 'carrying'.")
     for label, lines in (("step", scene.steps), ("earlier line", scene.earlier)):
         for number, line in enumerate(lines, 1):
             given = [name for name in MANNERS if getattr(line, name)]

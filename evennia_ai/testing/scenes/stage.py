@@ -39,14 +39,15 @@ from evennia_ai.store.attributes import SCRIPT_KEY, own_settings, read_attribute
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
 from evennia_ai.testing.memory_services import StandInServices
 from evennia_ai.testing.minds import MemoryMind
+from evennia_ai.tools import trade
 from evennia_ai.tools.base import EVERYBODY, Tool
 from evennia_ai.tools.control import may_be_sent_to_bed
 from evennia_ai.tools.needs import has_containers, has_exits, has_things
-from evennia_ai.tools.registry import ToolRegistry
+from evennia_ai.tools.prices import trade_of
+from evennia_ai.tools.registry import BUILT_IN, ToolRegistry
 from evennia_ai.turn.tool_execution import ASKED, DONE, failed_call
 
 Need = Callable[[ToolContext], bool] | None
-OURS = "evennia_ai.tools."
 FIRST_PERSON = 1_001  # no object of the game is ever looked up by it
 HARMLESS = frozenset({"add_journal_entry", "search_journal", "search_memory", "noop"})
 SPOKEN = (SAY, WHISPER, EMOTE)
@@ -54,13 +55,14 @@ SPOKEN = (SAY, WHISPER, EMOTE)
 
 @dataclass(frozen=True)
 class Cast:
-    """Who plays: a persona with its lore, its place, and its settings."""
+    """Who plays: a persona with its lore, its place, its settings, and what its goods cost."""
 
     name: str
     persona: Persona
     lore: tuple[LoreEntry, ...]
     situation: Situation
     settings: Mapping[str, Any]
+    prices: Mapping[str, int]
 
 
 class SceneToolbox(ToolRegistry):
@@ -71,9 +73,9 @@ class SceneToolbox(ToolRegistry):
     ) -> None:
         """Take the tools of everybody, and others that the scene names."""
         self.spoken: list[Spoken] = []
-        self._scene, self._name, self._people = scene, cast.name, people
+        self._scene, self._cast, self._people = scene, cast, people
         allowed = (item for item in tools if item.lock == EVERYBODY or item.name in scene.tools)
-        super().__init__(replace(item, needed=need_of(item, cast.situation)) for item in allowed)
+        super().__init__(replace(item, needed=need_of(item, cast)) for item in allowed)
 
     def permitted(self, context: ToolContext, specs: Iterable[ToolSpec]) -> list[ToolSpec]:
         """Return all: nobody here is in the game, so no lock can be asked."""
@@ -95,14 +97,25 @@ class SceneToolbox(ToolRegistry):
         if call.name in HARMLESS:
             result: ToolResult = yield super().run(context, call)
             return result
-        if self.tools[call.name].waits:
-            return ToolResult(ASKED, "Somebody must agree to that first.")
-        if call.name not in SPOKEN:
-            return ToolResult(DONE, "Done.")
+        item, arguments = self.tools[call.name], json.loads(call.arguments or "{}")
         try:
-            return self._speak(context, call.name, json.loads(call.arguments))
+            if call.name in SPOKEN:
+                return self._speak(context, call.name, arguments)
+            if item.run is trade.sell.run:
+                self._ensure_for_sale(arguments)
         except NothingDone as error:
             return failed_call(error, in_doubt=False)
+        if item.waits:
+            return ToolResult(ASKED, "Somebody must agree to that first.")
+        is_list = item.run is trade.prices.run and not arguments.get("offered")
+        return ToolResult(DONE, trade.price_list(None, self._cast.prices) if is_list else "Done.")
+
+    def _ensure_for_sale(self, arguments: Mapping[str, Any]) -> None:
+        """Raise NothingDone unless the scene has a thing at the price that people agreed to."""
+        wanted, prices = arguments["item"].casefold(), self._cast.prices
+        found = [price for thing, price in prices.items() if thing.casefold() in wanted]
+        found = found or [price for thing, price in prices.items() if wanted in thing.casefold()]
+        trade.agree(trade_of(None), found[0] if found else None, arguments["price"])
 
     def _speak(self, context: ToolContext, kind: str, arguments: Mapping[str, str]) -> ToolResult:
         """Keep words; who hears them is decided as in `tools.speech`. Raises NothingDone."""
@@ -119,7 +132,7 @@ class SceneToolbox(ToolRegistry):
         if private and not may_be_said(receivers, context.audience, context.private):
             raise NothingDone("What was told you in confidence is not for that person.")
         words = spoken_words(
-            arguments["text"], self._name, context.assistant.config.max_speech_chars
+            arguments["text"], self._cast.name, context.assistant.config.max_speech_chars
         )
         if not words:
             raise NothingDone("There were no words in that.")
@@ -136,18 +149,20 @@ class SceneToolbox(ToolRegistry):
         return frozenset(list(found)[:1])
 
 
-def need_of(item: Tool, seen: Situation) -> Need:
+def need_of(item: Tool, cast: Cast) -> Need:
     """Return a tool's test whether it is needed, without a look at objects of the game."""
+    seen = cast.situation
     there: dict[Need, bool] = {
         has_exits: bool(seen.exits),
         has_things: bool(seen.things or seen.carrying),
         has_containers: False,
         may_be_sent_to_bed: False,
+        trade.keeps_shop: bool(cast.prices),
     }
     need = item.needed
     if need in there:
         return lambda _: there[need]
-    return need if item.run.__module__.startswith(OURS) else None
+    return need if item.run.__module__ in BUILT_IN else None
 
 
 class Stage:
@@ -208,9 +223,8 @@ def cast_of(scene: Scene) -> Cast:
     if scene.character:
         return _from_game(scene)
     lore = tuple(LoreEntry(entry.title, entry.text) for entry in scene.lore)
-    return Cast(
-        scene.name, read_persona(scene.persona), lore, _situation_of(scene, Situation()), {}
-    )
+    seen, prices = _situation_of(scene, Situation()), scene.place.prices if scene.place else {}
+    return Cast(scene.name, read_persona(scene.persona), lore, seen, {}, prices)
 
 
 def _situation_of(scene: Scene, otherwise: Situation) -> Situation:
@@ -218,7 +232,7 @@ def _situation_of(scene: Scene, otherwise: Situation) -> Situation:
     place = scene.place
     if place is None:
         return otherwise
-    return Situation(place=place.name, **place.model_dump(exclude={"name"}))
+    return Situation(place=place.name, **place.model_dump(exclude={"name", "prices"}))
 
 
 def _from_game(scene: Scene) -> Cast:
@@ -238,6 +252,7 @@ def _from_game(scene: Scene) -> Cast:
         (*own, *known),
         _situation_of(scene, here),
         own_settings(script),
+        scene.place.prices if scene.place else trade.goods_of(character, None),
     )
 
 

@@ -191,7 +191,7 @@ class TurnPage(EditingPage, LogPage, DetailView):
         return super().get_context_data(
             turn=turn,
             whys=whys,
-            scene=as_yaml([scene]) if scene else "",
+            scene=as_yaml({"scenes": [scene]} if scene else None),
             mark_form=self.form("mark", turn) if may_mark else None,
             **values,
         )

@@ -64,7 +64,7 @@ def scene_of(turn: Row, name: str) -> Row:
 def expected_of(turn: Row) -> Row:
     """Return what a scene expects: the comment's lines, else what was said and done, by the mark.
 
-    Of a turn without a mark and such lines, checks to fill in.
+    Of a turn without a mark and such lines, its acts, and words to fill in.
     """
     lines = [line.partition(":")[::2] for line in turn["comment"].splitlines()]
     wanted = [(kind.strip().lower(), text.strip()) for kind, text in lines if text.strip()]
@@ -73,18 +73,18 @@ def expected_of(turn: Row) -> Row:
     if says or does:
         return {"must_mention": says, "must_do": calls_as_checks(does)}
     # What is hidden from the reader has no words.
-    done = [act for act in turn["acts"] if act["state"] == "done" and "more" in act]
+    done = [act for act in turn["acts"] if act["state"] in ("done", "asked") and "more" in act]
     spoken = [act["text"] for act in done if act["name"] in (*SPEECH, EMOTE) and act["text"]]
     acts = [
         (act["name"], read_object(act["arguments"]) or {})
         for act in done
         if act["world"] and act["name"] not in (*SPEECH, EMOTE, NOOP)
     ]
-    if turn["mark"] == GOOD:
-        return {"must_mention": spoken, "must_do": calls_as_checks(acts)}
-    bad = turn["mark"] == BAD
-    unwanted = {"must_not_do": calls_as_checks(acts)} if bad and acts else {}
-    return {"must_mention": [], "must_not_mention": spoken if bad else [], **unwanted}
+    checks = calls_as_checks(acts)
+    if turn["mark"] == BAD:
+        unwanted = {"must_not_do": checks} if checks else {}
+        return {"must_mention": [], "must_not_mention": spoken, **unwanted}
+    return {"must_mention": spoken if turn["mark"] == GOOD else [], "must_do": checks}
 
 
 def calls_as_checks(calls: Iterable[tuple[str, Row]]) -> list[Any]:

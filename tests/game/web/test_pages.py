@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from evennia_ai.models import Compaction, DailyUse, Event, Message, Turn
+from evennia_ai.models import Compaction, DailyUse, Event, Message, ToolCall, Turn
 from evennia_ai.testing.scenes.play import load_scenes
 from tests.game.web.conftest import CANARY, SCRIPT, Browser
 from tests.scripted import call
@@ -130,10 +130,17 @@ def test_a_turn_is_a_scene_of_ai_check_and_a_whisper_only_for_those_who_read_it(
         return html.unescape("".join(re.findall(r"<pre>(.*?)</pre>", text, re.S)))
 
     said, whispered = Turn.objects.filter(private=False).last(), Turn.objects.get(private=True)
-    (tmp_path / "x.yaml").write_text(f"scenes:\n{scene_on(Browser(builder), said)}")
+    act = said.tool_calls.first()
+    given = {"name": "give", "call_id": "c9", "arguments": '{"item": "ale", "to": "Ann"}'}
+    ToolCall.objects.create(
+        turn=said, assistant=act.assistant, at=act.at, world=True, state="done", **given
+    )
+    (tmp_path / "x.yaml").write_text(scene_on(Browser(admin), said))
     (scene,) = load_scenes(str(tmp_path / "x.yaml"))
     (step,) = scene.steps
     assert (scene.character, step.who, step.says) == ("Mira", "Ann", f"Mira, what is {SCRIPT}?")
+    (acted,) = step.answer.must_do
+    assert (acted.tool, acted.arguments) == ("give", {"item": "ale", "to": "Ann"})
     assert scene_on(Browser(builder), whispered) == ""
     assert f"whispers: 'Keep my word: {CANARY}'" in scene_on(Browser(admin), whispered)
 
