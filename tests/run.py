@@ -12,8 +12,6 @@ Each call runs several steps side by side, prints one line for each, and closes 
 `EVENNIA_AI_PYTHON=3.11` chooses the one interpreter; without it the newest one found is used.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

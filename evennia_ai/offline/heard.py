@@ -1,7 +1,5 @@
 """A request, whom it answers, what was said before, and the choice of phrases."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

@@ -3,8 +3,6 @@
 What another person said is told as that person's words only, in quotation marks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from evennia_ai.offline.languages import match_name

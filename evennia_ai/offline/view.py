@@ -4,8 +4,6 @@ What the character knows are the persona, the lore, what it sees, and what the p
 this prompt.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -7,8 +7,6 @@ measured: ``queries`` counts database queries by table and by caller; ``beat`` m
 between beats of the reactor, and the time spent in hooks of evennia_ai.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

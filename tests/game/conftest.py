@@ -1,7 +1,5 @@
 """A small game on a real database: rooms, players with sessions, assistants, a fake clock."""
 
-from __future__ import annotations
-
 import gc
 import json
 import re

@@ -1,7 +1,5 @@
 """Lines that belong together."""
 
-from __future__ import annotations
-
 import pytest
 
 from evennia_ai.policy.retrieval.exchange import (

@@ -10,8 +10,6 @@ the orders of that module and these:
 It also takes the reply ``{"fault": name}``.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from typing import IO, Any

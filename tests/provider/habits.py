@@ -4,8 +4,6 @@
 habit's words are the object's ``say``, since such a server cannot write anything else.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

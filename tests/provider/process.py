@@ -1,7 +1,5 @@
 """Starts, steers and stops a stub provider that can play faults."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

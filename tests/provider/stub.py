@@ -19,8 +19,6 @@ Each order replaces the earlier one of that name. Replies are streamed if the re
 and fit its JSON schema if it has one; the kinds of replies are in `stub_replies`.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib
 import json

@@ -1,7 +1,5 @@
 """No text of a player reads like what the game perceived, wherever it stands in a prompt."""
 
-from __future__ import annotations
-
 import re
 from itertools import pairwise
 

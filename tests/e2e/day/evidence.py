@@ -4,8 +4,6 @@ The rows and most checks are those of the crash campaigns. What a player had for
 of them, and checked apart. So are turns during which the clock was set: their times mean nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
