@@ -185,6 +185,17 @@ def _identity(view: View, text: str, asked: str) -> str:
     )
 
 
+def _opinion(view: View, text: str, topic: str) -> str:
+    """Return what persona or lore judges of a topic; "" if nothing."""
+    mine = view.language.finds("mine", topic)
+    found = [] if mine or not topic else view.find(topic, view.of(KNOWN))
+    return view.best([one for one in found if view.language.finds("judges", one[1].text)])
+
+
+def _advice(view: View, text: str, topic: str) -> str:
+    return view.known(text)
+
+
 def _about_person(view: View, text: str, topic: str) -> str:
     """Return what is known of a person, or an opinion if the topic is nobody that it knows of."""
     named = match_name(topic, [*view.known_people, *(one.speaker for one in view.told)])
@@ -317,7 +328,7 @@ def _just_came(view: View, text: str, topic: str) -> str:
 _is_there = partial(_where_is, none="have_none")
 HANDLERS: dict[str, Handler] = {
     "greet": _greet, "ask_self": _identity, "owner": _owner, "is_this": _is_this, "said_by": _said_by, "new_here": _new_here,
-    "opinion_person": _about_person, "ask_goal": _goal, "story": _story, "news": partial(_story, key="news"),
+    "opinion_person": _about_person, "opinion": _opinion, "advice": _advice, "ask_goal": _goal, "story": _story, "news": partial(_story, key="news"),
     "recall_name": own_name, "recall_all": told_everything, "recall_gift": told_gifts,
     "where_is": _where_is, "who_here": partial(_here, key="here"),
     "what_here": partial(_here, key="things"), "time": partial(_here, key="time"),

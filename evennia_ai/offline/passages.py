@@ -24,6 +24,9 @@ SPOKEN = frozenset({"say", "whisper", "acted"})
 FLOOR = 0.54  # share of a line's words that an answer holds
 # What a word of the title counts, one of like meaning, and one of the lines before.
 TITLE, NEAR, BEFORE = 0.9, 0.6, 0.25
+APART = 0.6  # share of what says nothing of the lines before, to a line that points back at them
+ENTITLED = 0.5  # for a piece of lore whose title is what is asked for
+FEW_SHARED = 0.2  # share of the words before, to a line that has none of its own
 SUBJECT, SUBJECT_WORDS = 0.05, 3  # what is asked for at a sentence's begin: it is about that
 
 
@@ -113,13 +116,15 @@ class Sought:
     """What an answer should hold: stems of the line, of the lines before it, a kind of thing.
 
     Each pattern of ``holds`` must be in it; ``topic`` says that one of them is what is asked, so
-    that the stems only choose among those that hold it.
+    that the stems only choose among those that hold it; ``back`` says that the line means something
+    of the lines before by "it" or "him".
     """
 
     stems: tuple[str, ...]
     before: frozenset[str] = frozenset()
     holds: tuple[re.Pattern[str], ...] = ()
     topic: bool = False
+    back: bool = False
 
 
 def search(
@@ -149,13 +154,16 @@ def search(
             share = near_talk * (one.source != "told") + sought.topic
         elif share and not sought.before.isdisjoint(bag):
             share += (1 - share) * BEFORE
+        elif sought.back and sought.before.isdisjoint(title):
+            share *= APART
         alone = one.source == "told" or any(part >= TITLE for part in held.values()) or not held
-        if sought.topic or (
-            share >= (floor if held else 1e-9) and alone
-        ):  # a word of like meaning is not enough
+        # A word of like meaning is not enough.
+        if sought.topic or (share >= (floor if held else FEW_SHARED) and alone):
             points = sum(weight[stem] * part for stem, part in held.items())
             begins = SUBJECT * any(stem in language.content(_begin(one)) for stem in held)
-            found.append((points / (sum(weight.values()) or 1) + share + begins, one))
+            entitled = ENTITLED * (title == held.keys())
+            score = points / (sum(weight.values()) or 1) + share + begins + entitled
+            found.append((score, one))
     return sorted(found, key=lambda item: -item[0])
 
 

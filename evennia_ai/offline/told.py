@@ -70,7 +70,8 @@ def about_people(view: View, text: str, floor: float = ASKED) -> str:
         return quoted(view, asked or (telling if whole else []))
     finds, own = view.language.finds, _of_speaker(view, view.speaker)
     mine = any(finds("mine", one) for one in (text, *before_now(view)[: finds("follow_up", text)]))
-    if finds("asks_memory", text) or (mine and not finds("permission", text)):
+    asks_else = finds("permission", text) or finds("asks_view", text)
+    if finds("asks_memory", text) or (mine and not asks_else):
         return quoted(view, matching(view, text, own, floor))
     return quoted(view, matching(view, text, own, SURE)) if finds("third_person", text) else ""
 

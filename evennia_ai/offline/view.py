@@ -84,7 +84,8 @@ class View(Heard):
         holds, asked = (self._told_by(intent), "") if intent else self._held_by_kind(text)
         own = tuple(stem for stem in own if stem not in content(asked))  # "which day did I say?"
         topic = bool(holds and (intent or (told and not own)))
-        return Sought(own, before, tuple(holds), topic)
+        back = bool(before) and self.language.finds("points_back", text)
+        return Sought(own, before, tuple(holds), topic, back)
 
     def _in_order(
         self, text: str, passages: Sequence[Passage], intent: Intent | None, named: str
