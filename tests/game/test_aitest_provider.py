@@ -101,6 +101,6 @@ def test_a_model_that_can_only_talk_is_not_good_enough():
         Finding(BAD, "Its form of request is text: it cannot act."),
     ]
     assert sum_up(talks, "tiny") == (
-        "'tiny' is not good enough: Its form of request is text: it cannot act; take a larger model, "
-        "or play your scenes to see whether talk alone is enough."
+        "'tiny' is not good enough: Its form of request is text: it cannot act; take a larger "
+        "model, or play your scenes to see whether talk alone is enough."
     )
