@@ -164,7 +164,9 @@ class CmdAISetup(SetupMenu):
             return
         before, shown, users = personas.all().get(name), clean_output(name), personas.users(name)
         if not (field or self.rhs.strip()):
-            raise UsageError(f"To delete it: |waisetup/delete @{shown}|n")
+            raise UsageError(
+                f"A persona cannot be empty. To delete it: |waisetup/delete @{shown}|n"
+            )
         changed = changed_persona(before, field or "text", self.rhs.strip())
         authors = people_among(personas.authors_of(f"@{name}"))
         personas.write(name, read_persona(changed), authors | {self.caller.dbref})
