@@ -29,18 +29,39 @@ def is_current(folder: Path, extras: str = "") -> bool:
     )
 
 
-def make_environment(folder: Path, interpreter: str, extras: str = "", *options: str) -> None:
+def make_environment(
+    folder: Path, interpreter: str, extras: str = "", *options: str, uv: str = ""
+) -> None:
     """Install the project, editable, into the environment; raises InstallError.
 
-    An unfinished installation is repeated from the start. ``options`` are pip's.
+    An unfinished installation is repeated from the start. ``options`` are pip's. ``uv`` is a
+    program that does it sooner; if that fails, pip does it.
     """
-    log = folder / "install.log"
-    if not (folder / "installed").exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
-        run([interpreter, "-m", "venv", str(folder)], log)
-    run([str(venv_python(folder)), *PIP, "install", *options, "--editable", f".{extras}"], log)
+    if not (uv and install_by_uv(uv, folder, interpreter, extras)):
+        log = folder / "install.log"
+        if not (folder / "installed").exists():
+            begin_anew(folder)
+            run([interpreter, "-m", "venv", str(folder)], log)
+        run([str(venv_python(folder)), *PIP, "install", *options, "--editable", f".{extras}"], log)
     (folder / "installed").write_text(fingerprint(extras))
+
+
+def install_by_uv(uv: str, folder: Path, interpreter: str, extras: str) -> bool:
+    """Install as above; return False if that failed and somebody else has to begin anew."""
+    begin_anew(folder)
+    python, log = str(venv_python(folder)), folder / "install.log"
+    try:
+        run([uv, "venv", "--seed", "--allow-existing", "--python", interpreter, str(folder)], log)
+        run([uv, "pip", "install", "--python", python, "--editable", f".{extras}"], log)
+    except (InstallError, OSError):
+        return False
+    return True
+
+
+def begin_anew(folder: Path) -> None:
+    """Empty a folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
 
 
 def fingerprint(extras: str) -> str:

@@ -3,8 +3,6 @@
 `pytest -p no:django tests/policy tests/turn` runs the pure tests without loading Django.
 """
 
-from __future__ import annotations
-
 import gc
 import io
 from contextlib import redirect_stdout

@@ -1,7 +1,5 @@
 """Forgetting in steps, as tests count them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from evennia_ai.store.forget import Forgetting

@@ -1,7 +1,5 @@
 """Whether the time for a text, or a list, grows with its length or with its square."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import TypeVar

@@ -9,8 +9,6 @@ A room is a file or a folder directly in the package. Imports run downward only:
 rooms of lower floors, and no room of its own floor.
 """
 
-from __future__ import annotations
-
 import ast
 import statistics
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,7 +24,7 @@ EDGE = "its own library"
 
 MOST_ROOMS, MOST_FLOORS, SHELL = 27, 11, 11  # the shell is the uppermost floor
 MOST_ROOMS_WALKED, MOST_CLIMBS = 12, 4
-MOST_LINES, MOST_FILES, MOST_IMPORT_LINES = 57_040, 317, 4_920
+MOST_LINES, MOST_FILES, MOST_IMPORT_LINES = 56_810, 319, 4_712
 WHOLE = frozenset({"script", "mind"})  # parameters through which one reaches everything
 
 

@@ -1,7 +1,5 @@
 """A mind in memory that is spoken to, with tools that only record what was said."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace

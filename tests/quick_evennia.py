@@ -4,8 +4,6 @@ Each test makes characters anew, and half of that time went into their command s
 command, all commands of a set are compared with each other. Evennia 6 has a better hash.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from evennia.commands.cmdset import CmdSet

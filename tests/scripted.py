@@ -1,7 +1,5 @@
 """A model with scripted replies, as an `LLMClient` or instead of a gateway."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Long-term memory in a dict, for tests; it can be off, down, or lose its answers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import Any

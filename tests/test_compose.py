@@ -3,8 +3,6 @@
 No Docker runs here: images are not pulled, and nothing is started.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

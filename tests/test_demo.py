@@ -101,42 +101,35 @@ def test_accounts_are_made_up_where_nothing_is_said():
     assert known.admin_password != known.player_password
 
 
-def test_accounts_of_the_environment_are_taken():
-    environ = {
-        "EVENNIA_SUPERUSER_USERNAME": "Zeus",
-        "EVENNIA_SUPERUSER_PASSWORD": "thunder-1",
-        "EVENNIA_PLAYER_USERNAME": "Io",
-        "EVENNIA_PLAYER_PASSWORD": "heifer-22",
-    }
-    known = Record()
-    known.choose_admin(environ, existing=None)
-    known.choose_player(environ, nobody)
-    assert (known.admin, known.admin_password) == ("Zeus", "thunder-1")
-    assert (known.player, known.player_password) == ("Io", "heifer-22")
+ZEUS, IO = ("Zeus", "thunder-1"), ("Io", "heifer-22")
+PLAYER = {"EVENNIA_PLAYER_USERNAME": "Io", "EVENNIA_PLAYER_PASSWORD": "heifer-22"}
+ADMIN = {"EVENNIA_SUPERUSER_USERNAME": "Zeus", "EVENNIA_SUPERUSER_PASSWORD": "thunder-1"}
+HERA = {"EVENNIA_SUPERUSER_USERNAME": "Hera"}
+LEDA = {"EVENNIA_PLAYER_USERNAME": "Leda", "EVENNIA_PLAYER_PASSWORD": "swan-3333"}
 
 
-def test_accounts_stay_as_they_were():
-    known = Record("Zeus", "thunder-1", "Io", "heifer-22")
-    known.choose_admin({"EVENNIA_SUPERUSER_USERNAME": "Hera"}, existing="Zeus")
-    known.choose_player({}, everybody)
-    assert (known.admin, known.admin_password) == ("Zeus", "thunder-1")
-    assert (known.player, known.player_password) == ("Io", "heifer-22")
-
-
-def test_no_password_is_made_up_for_an_account_that_has_one():
-    known = Record()
-    known.choose_admin({}, existing="Zeus")
-    known.choose_player({}, everybody)
-    assert (known.admin, known.admin_password) == ("Zeus", "")
-    assert (known.player, known.player_password) == ("Wanderer", "")
-
-
-def test_another_player_may_be_named_later():
-    known = Record("Zeus", "thunder-1", "Io", "heifer-22")
-    known.choose_player(
-        {"EVENNIA_PLAYER_USERNAME": "Leda", "EVENNIA_PLAYER_PASSWORD": "swan-3333"}, nobody
-    )
-    assert (known.player, known.player_password) == ("Leda", "swan-3333")
+@pytest.mark.parametrize(
+    ("known", "environ", "admin_there", "player_there", "expected"),
+    [
+        (Record(), {**ADMIN, **PLAYER}, None, nobody, (*ZEUS, *IO)),
+        (
+            Record(*ZEUS, *IO),
+            {"EVENNIA_SUPERUSER_USERNAME": "Hera"},
+            "Zeus",
+            everybody,
+            (*ZEUS, *IO),
+        ),
+        (Record(), {}, "Zeus", everybody, ("Zeus", "", "Wanderer", "")),
+        (Record(*ZEUS, *IO), LEDA, "Zeus", nobody, (*ZEUS, "Leda", "swan-3333")),
+    ],
+    ids=["of the environment", "stay", "no password is made up", "another player later"],
+)
+def test_accounts_are_those_that_are_there_or_named(
+    known, environ, admin_there, player_there, expected
+):
+    known.choose_admin(environ, existing=admin_there)
+    known.choose_player(environ, player_there)
+    assert (known.admin, known.admin_password, known.player, known.player_password) == expected
 
 
 def test_the_record_is_for_its_owners_eyes(tmp_path):
@@ -247,3 +240,20 @@ def test_another_failed_installation_ends_the_demo(monkeypatch):
     monkeypatch.setattr(environment, "make_environment", install)
     with pytest.raises(environment.InstallError, match="No space"):
         demo.create_environment()
+
+
+@pytest.mark.parametrize("works", [True, False])
+def test_pip_installs_where_uv_cannot(tmp_path, monkeypatch, works):
+    commands = []
+
+    def run(command, log):
+        commands.append(command[0])
+        if command[0] == "uv" and not works:
+            raise environment.InstallError("no route to host")
+
+    monkeypatch.setattr(environment, "run", run)
+    folder = tmp_path / "3.13"
+    environment.make_environment(folder, "python3.13", "[test]", uv="uv")
+    pip = ["python3.13", str(environment.venv_python(folder))]
+    assert commands == (["uv", "uv"] if works else ["uv", *pip])
+    assert (folder / "installed").read_text() == environment.fingerprint("[test]")

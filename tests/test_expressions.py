@@ -5,15 +5,12 @@ import re
 import pytest
 
 from evennia_ai.offline import OfflineBrain
-from evennia_ai.policy.compaction.claims import without_claims
 from evennia_ai.policy.conversation.character import Persona
-from evennia_ai.policy.facts.terms import cues_of, find_terms, normal_words
-from evennia_ai.policy.replies.artefacts import find_repeat, is_echo, is_loop, quotes_rules
-from evennia_ai.policy.replies.text_calls import read_text_calls
+from evennia_ai.policy.replies.artefacts import find_repeat, is_echo
 from evennia_ai.policy.retrieval.exchange import find_spans, signs_of
-from evennia_ai.policy.sanitize import clean_heard, spoken_words
+from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.policy.secrecy import hide_secrets
-from evennia_ai.policy.texts import one_of, plain_words, split_alternatives
+from evennia_ai.policy.texts import one_of, split_alternatives
 from evennia_ai.ports import HeardLine, LLMRequest, Scene
 from tests.expressions.found import NAMES, Expression, expressions
 from tests.expressions.hostile import makers
@@ -75,37 +72,20 @@ def heard(text: str) -> LLMRequest:
     return LLMRequest([{"role": "user", "content": f"Ann says: {text}"}], scene)
 
 
-# What reads players' or a model's words: these call several expressions, and loop over matches.
+# What reads players' or a model's words, calls several expressions, and loops over matches. Others
+# have such a test beside their own, with pieces made for them.
 READERS = {
-    "clean_heard": lambda text: clean_heard(text, 20_000),
     "spoken_words": lambda text: spoken_words(text, "Mira", 20_000),
     "echo": lambda text: is_echo(text, [f"{text} x"]),
-    "loop": lambda text: is_loop(text, plain_words(text)),
     "repeat": lambda text: find_repeat(text, [text[1:]] * 3),
-    "rules": lambda text: quotes_rules(plain_words(text), "You are one character."),
-    "terms": find_terms,
-    "words": normal_words,
-    "cues": cues_of,
-    "claims": lambda text: without_claims(text, "Old Tom", [text]),
     "signs": signs_of,
     "times": lambda text: find_spans(text, 1.7e9),
     "secrets": lambda text: hide_secrets(text, "sk-0123456789"),
-    "calls": lambda text: read_text_calls(text, {"say": {"required": ["text"]}, "wave": {}}),
     "offline": lambda text: OfflineBrain().think(heard(text)),
 }
 PIECES = (
-    " ",
-    "a ",
-    "Aye. ",
-    "Ann says: ",
-    "1,",
-    "?! ",
-    "(",
-    '"',
-    '{"a":',
-    "<think>",
-    "My Name Is Tom. ",
-)
+    " ", "a ", "Aye. ", "Ann says: ", "1,", "?! ", "(", '"', '{"a":', "<think>", "My Name Is Tom. ",
+)  # fmt: skip
 
 
 @pytest.mark.campaign

@@ -1,7 +1,5 @@
 """The curves and tables of docs/operations.md are those of the figures that were kept."""
 
-from __future__ import annotations
-
 from tests.bench import scaling_pages
 from tests.bench.scaling_rows import read_rows
 

@@ -50,8 +50,7 @@ class TryingCommand(AICommand):
         """
         name, profile = self.name, around.settings.profile
         running: Deferred[DryRun] = self.script.mind.dry_run(around, heard)
-        is_offline = profile.client == "offline"
-        model = "the offline brain" if is_offline else f"the model {profile.model}"
+        model = "the offline brain" if profile.client == "offline" else f"the model {profile.model}"
         self.tell(f"Asking {clean_output(f'{model} (profile {profile.name})', 80)} ...")
         return running.addCallback(lambda found: self.tell(dry_run_lines(name, heard, found)))
 

@@ -1,7 +1,7 @@
 """What minds know, kept over a rebuild of the world: a file, and taking it in again.
 
 ``evennia ai_minds`` runs this in its own process. Numbers of objects are replaced by those of the
-new world (`mind_matching`). Rows keep their own numbers, to which records refer.
+new world (`people`). Rows keep their own numbers, to which records refer.
 """
 
 import gzip
@@ -24,17 +24,8 @@ from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
 from evennia_ai.errors import ConfigError
-from evennia_ai.management.mind_matching import (
-    NOBODY,
-    Matching,
-    Rename,
-    Row,
-    existing,
-    is_stranger,
-    people_of,
-    renamed,
-    renamed_fields,
-)
+from evennia_ai.management import people
+from evennia_ai.management.people import Matching, Rename, Row
 from evennia_ai.policy.disclosure import unsealed
 from evennia_ai.policy.records.provenance import Segment
 from evennia_ai.store.attributes import assistants, attributes_of, own_settings
@@ -70,14 +61,14 @@ def save(path: Path, names: Iterable[str], say: Say) -> None:
         write(file, {"format": FORMAT})
         for script in chosen:
             rows = 0
-            write(file, renamed(mind_of(script), note))
+            write(file, people.renamed(mind_of(script), note))
             for rows, row in enumerate(rows_in(script.id), 1):
-                renamed_fields(row["fields"], note)
+                people.renamed_fields(row["fields"], note)
                 write(file, row)
                 if rows % TOLD_EVERY == 0:
                     say(f"{script.obj.key}: {rows:,} rows ...")
             say(f"{script.obj.key}: saved, with {rows:,} rows.")
-        write(file, {"people": people_of(seen), "minds": len(chosen)})
+        write(file, {"people": people.described(seen), "minds": len(chosen)})
 
 
 @contextmanager
@@ -90,9 +81,8 @@ def new_file(path: Path) -> Iterator[IO[str]]:
         with os.fdopen(descriptor, "wb") as raw, gzip.open(raw, "wt", encoding="utf-8") as file:
             yield file
         Path(part).rename(path)
-    except BaseException:
-        Path(part).unlink()
-        raise
+    finally:
+        Path(part).unlink(missing_ok=True)
 
 
 def mind_of(script: Any) -> Row:
@@ -140,8 +130,8 @@ def read_head(path: Path) -> dict[str, Row]:
         raise ConfigError(f"{path.name} is no file of minds of format {FORMAT}.")
     if "people" not in last:
         raise ConfigError(f"{path.name} ends too early: save the minds again.")
-    people: dict[str, Row] = last["people"]
-    return people
+    found: dict[str, Row] = last["people"]
+    return found
 
 
 def load(path: Path, matching: Matching, say: Say, dry_run: bool = False) -> None:
@@ -197,7 +187,7 @@ def place_for(mind: Row, matching: Matching) -> tuple[Any, str]:
 
 def columns_of(segment: Row, rename: Rename, newer: int = 0) -> Row:
     """Return the columns of a segment of records in which people have other numbers."""
-    records = {int(key): renamed(record, rename) for key, record in segment["records"].items()}
+    records = {int(n): people.renamed(one, rename) for n, one in segment["records"].items()}
     version = int(segment["version"] or 0) + newer
     return Segment(segment["used"], records, version).as_columns()
 
@@ -208,7 +198,8 @@ def put_rows(rows: Iterator[Row], script: Any, rename: Rename, say: Say) -> None
     for _table, of_table in groupby(rows, itemgetter("model")):
         while some := [*islice(of_table, CHUNK)]:
             for row in some:
-                row["fields"] = renamed_fields(row["fields"], rename) | {"assistant": script.id}
+                row["fields"] = people.renamed_fields(row["fields"], rename)
+                row["fields"]["assistant"] = script.id
             insert(some)
             count += len(some)
             if count % TOLD_EVERY < len(some):
@@ -230,9 +221,9 @@ def match(old: str, new: str, say: Say) -> None:
 
     Raises ConfigError.
     """
-    if not is_stranger(old):
-        raise ConfigError(f"'{old}' is no number that `load` told, such as #{NOBODY + 12}.")
-    existing(new)
+    if not people.is_stranger(old):
+        raise ConfigError(f"'{old}' is no number that `load` told, such as #{people.NOBODY + 12}.")
+    people.existing(new)
 
     def rename(dbref: str) -> str:
         return new if dbref == old else dbref
@@ -241,7 +232,7 @@ def match(old: str, new: str, say: Say) -> None:
     with transaction.atomic():
         for script in assistants():
             for row in rows_in(script.id):
-                found = renamed_fields(row["fields"], rename)
+                found = people.renamed_fields(row["fields"], rename)
                 if found != row["fields"]:
                     (one,) = serializers.deserialize("python", [{**row, "fields": found}])
                     one.object.save(force_update=True)

@@ -1,26 +1,32 @@
-"""One answer to one sentence: by its intent, else by what is known or was told, else an honest no.
-
-What another person said is told as that person's words only, in quotation marks.
-"""
+"""One answer to one sentence: by its intent, else by what is known or was told, else an honest no."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
 from evennia_ai.offline.languages import Asked, exit_parts, match_name
 from evennia_ai.offline.passages import Passage, split_lore
+from evennia_ai.offline.told import (
+    ASKED,
+    FACTS,
+    about_people,
+    before_now,
+    matching,
+    own_name,
+    quoted,
+    told_everything,
+    told_fact,
+    told_gifts,
+)
 from evennia_ai.offline.view import KNOWN, SURE, View
-from evennia_ai.offline.words import is_description, rotated
-from evennia_ai.policy.retrieval.words import without_words
+from evennia_ai.offline.words import rotated
 from evennia_ai.policy.texts import plain_words
 
 Handler = Callable[[View, str, str], str]
-# Share of a question's words that a quotation holds: of one about what was told, of any other.
-ASKED, SURE_ENOUGH = 0.4, 0.5
-QUOTED = 170  # characters of a line that is quoted whole
+SURE_ENOUGH = 0.5  # share of a question's words that a quotation holds before anything else is told
 STORY = 330  # characters of a tale
-MOST_LISTED, MOST_TOLD = 5, 3
+MOST_LISTED = 5
 THINGS, EXITS = re.compile(r"Things: (.*)\."), re.compile(r"(?:Exits|People): ")
 ORDERED = frozenset({"buy", "food", "drink"})  # kinds of sentences that may be an order
 FEW = 4  # words of a topic that names a thing
@@ -32,10 +38,10 @@ def answer(view: View, text: str) -> str:
     if not view.language.full:
         return view.phrase(asked.intent.key or "other")
     if not asked.intent.key and view.language.finds("follow_up", text):
-        before = view.language.asked_of(" ".join(_before(view)[:1])).intent
+        before = view.language.asked_of(" ".join(before_now(view)[:1])).intent
         asked = asked._replace(intent=before) if before.tells else asked  # "and a lamp?"
     intent, handler = asked.intent, HANDLERS.get(asked.intent.key)
-    told = "" if handler or not view.language.asks(text) else _about_people(view, text, SURE_ENOUGH)
+    told = "" if handler or not view.language.asks(text) else about_people(view, text, SURE_ENOUGH)
     said = told or (handler(view, text, asked.topic) if handler else _sought(view, asked, text))
     if said:
         return _to_order(view, text, said) if intent.key in ORDERED else said
@@ -68,15 +74,9 @@ def _with_name(view: View, text: str) -> str:
     people = view.known_people
     if not (pronoun.search(text) and view.language.asks(text)) or match_name(text, people):
         return text
-    lines = (*_before(view)[:1], *view.transcript.own[-1:])
+    lines = (*before_now(view)[:1], *view.transcript.own[-1:])
     named = next(filter(None, (match_name(line, people) for line in lines)), "")
     return pronoun.sub(named, text, count=1) if named else text
-
-
-def _before(view: View) -> list[str]:
-    """Return the speaker's earlier lines, the newest first."""
-    own = [said.text for said in view.transcript.heard if said.speaker == view.speaker]
-    return [text for text in reversed(own) if text != view.lines[-1].text]
 
 
 def _sought(view: View, asked: Asked, text: str) -> str:
@@ -109,13 +109,13 @@ def _denied(view: View, text: str, drop: str = "") -> str:
 def _to_question(view: View, text: str) -> str:
     """Return what was told about a question, else what is known, else that it is not known."""
     language = view.language
-    found = _about_people(view, text) or view.best(view.find(text, _of_itself(view, text)))
+    found = about_people(view, text) or view.best(view.find(text, _of_itself(view, text)))
     if not found and language.finds("asks_place", text):
         found = _at_hand(view, text)
     who = language.finds("asks_who", text)
     if not found and (who or len(language.content(text)) > 1):
         floor = ASKED if who else SURE
-        found = _quoted(view, _matching(view, text, view.told, floor))
+        found = quoted(view, matching(view, text, view.told, floor))
     if found:
         return found
     mine = language.finds("mine", text) and not language.finds("permission", text)
@@ -155,97 +155,6 @@ def _to_statement(view: View, text: str) -> str:
     if found and not view.repeats(found[0][1].text):
         return view.spoken(found[0][1])
     return view.phrase("remark")
-
-
-# --- what was told in the conversation ------------------------------------------------------------
-
-
-def _quoted(view: View, found: Sequence[Passage]) -> str:
-    """Return the first of what was told as a quotation, "" if there is none."""
-    if not found:
-        return ""
-    told, fact = found[0], found[0].text.rstrip(".! ")[:QUOTED]
-    if told.speaker == view.speaker:
-        name = view.language.pattern("patterns", "tells_name").search(fact)
-        if name and view.language.finds("asks_name", " ".join(view.sentences)):
-            return view.phrase("name_told", value=name["v"] or name["v2"])
-        said = view.phrase("told", fact=fact)
-        return view.phrase("told_again", fact=fact) if view.repeats(said) else said
-    return view.phrase("said_by", other=view.called(told.speaker), fact=fact)
-
-
-def _matching(
-    view: View, text: str, told: Sequence[Passage], floor: float = ASKED
-) -> list[Passage]:
-    """Return what was told about a question, the newest of the best first."""
-    names = " ".join({one.speaker for one in view.every_told})
-    found = view.find(text, [*reversed(told)], floor, without=names)
-    return [one for _, one in found]
-
-
-def _of_speaker(view: View, speaker: str) -> list[Passage]:
-    return [told for told in view.told if told.speaker == speaker]
-
-
-def _named_other(view: View, text: str) -> str:
-    """Return the other speaker that a text names, by either of their names; "" if none."""
-    people = [t.speaker for t in view.told if t.speaker != view.speaker] + view.others
-    called = {form: name for name in people for form in (view.called(name), name)}
-    return called.get(match_name(text, [*called]), "")
-
-
-def _about_people(view: View, text: str, floor: float = ASKED) -> str:
-    """Return what the speaker, or another whom a question names, told about it; "" if nothing."""
-    other = _named_other(view, text)
-    if other:
-        told = _of_speaker(view, other)
-        bare = not view.language.content(
-            without_words(text, plain_words(f"{other} {view.called(other)}"))
-        )
-        telling = [one for one in reversed(told) if one.facts.keys() & set(FACTS)] or told[::-1]
-        asked = [] if bare else _matching(view, text, told, floor)
-        whole = bare or view.language.key_of(text) == "said_by"
-        return _quoted(view, asked or (telling if whole else []))
-    finds, own = view.language.finds, _of_speaker(view, view.speaker)
-    mine = any(finds("mine", one) for one in (text, *_before(view)[: finds("follow_up", text)]))
-    if finds("asks_memory", text) or (mine and not finds("permission", text)):
-        return _quoted(view, _matching(view, text, own, floor))
-    return _quoted(view, _matching(view, text, own, SURE)) if finds("third_person", text) else ""
-
-
-def _fact(view: View, text: str, topic: str, key: str) -> str:
-    """Return what the speaker told of a kind of fact, such as their home."""
-    own = _of_speaker(view, view.speaker)
-    telling = [told for told in own if key in told.facts]
-    found = [one for one in _matching(view, text, telling) if one.facts] or telling[::-1]
-    return _quoted(view, found or _matching(view, text, own)) or view.phrase("told_nothing")
-
-
-def _own_name(view: View, text: str, topic: str) -> str:
-    """Return that the speaker told no name; "" if a phrase can name them."""
-    return view.phrase("told_nothing") if is_description(view.who) else ""
-
-
-def _everything(view: View, text: str = "", topic: str = "") -> str:
-    """Return what the speaker told: the last lines with facts, else any."""
-    own = _of_speaker(view, view.speaker)
-    own = [t for t in own if t.private] or own if view.private else own
-    telling = [t for t in own if t.facts] or own
-    if not telling:
-        return _own_name(view, text, topic) or view.phrase("know_you")
-    return view.phrase("told", fact="; ".join(t.text.rstrip(".!") for t in telling[-MOST_TOLD:]))
-
-
-def _gifts(view: View, text: str, topic: str) -> str:
-    given = [s for s in view.transcript.heard if s.kind == "give" and s.speaker]
-    giver = _named_other(view, text) or view.speaker
-    if giver == view.speaker and view.language.finds("asks_who", text):
-        named = match_name(text, [s.text for s in given])
-        given = [s for s in given if s.text == named]
-        giver = next((s.speaker for s in reversed(given)), "")
-    things = [view.thing(s.text) for s in given if s.speaker == giver][-MOST_TOLD:]
-    key = "gave_you" if giver == view.speaker else "gave"
-    return view.listing(key, "gave_none", things, other=view.called(giver))
 
 
 # --- what the character is, and what is here ------------------------------------------------------
@@ -301,7 +210,7 @@ def _is_this(view: View, text: str, topic: str) -> str:
 
 def _said_by(view: View, text: str, topic: str) -> str:
     """Return what another said, or that it is not known: no lore answers that."""
-    return _about_people(view, text) or view.with_offer("unknown")
+    return about_people(view, text) or view.with_offer("unknown")
 
 
 def _goal(view: View, text: str, topic: str) -> str:
@@ -349,7 +258,7 @@ def _where_is(view: View, text: str, topic: str, none: str = "not_here") -> str:
     content, way = view.language.content, match_name(topic, view.situation.exits)
     if way and set(content(topic)[:1]) & set(content(way)):
         return view.phrase("exits", exits=exit_parts(way)[0])
-    found = _about_people(view, text) or _at_hand(view, topic) or view.known(text)
+    found = about_people(view, text) or _at_hand(view, topic) or view.known(text)
     if found or not 0 < len(plain_words(topic)) < FEW:
         return found
     return view.with_offer(none, thing=topic, other=topic)
@@ -390,8 +299,8 @@ def _here(view: View, text: str, topic: str, key: str) -> str:
 
 def _sights(view: View, text: str, topic: str) -> str:
     """Return what a walk or a look showed: what was asked for, else the place seen last."""
-    seen = [one for one in view.of(("seen",)) if one.title]
-    last = [one for one in seen if one.title == seen[-1].title and not EXITS.match(one.text)]
+    seen = [one for one in view.of(("seen",)) if one.title and not EXITS.match(one.text)]
+    last = [one for one in seen if one.title == seen[-1].title]
     found = [one for _, one in view.find(text, seen, ASKED)] or last[:1]
     things = THINGS.fullmatch(found[0].text) if found else None
     if things:
@@ -409,12 +318,11 @@ _is_there = partial(_where_is, none="have_none")
 HANDLERS: dict[str, Handler] = {
     "greet": _greet, "ask_self": _identity, "owner": _owner, "is_this": _is_this, "said_by": _said_by, "new_here": _new_here,
     "opinion_person": _about_person, "ask_goal": _goal, "story": _story, "news": partial(_story, key="news"),
-    "recall_name": _own_name, "recall_all": _everything, "recall_gift": _gifts,
+    "recall_name": own_name, "recall_all": told_everything, "recall_gift": told_gifts,
     "where_is": _where_is, "who_here": partial(_here, key="here"),
     "what_here": partial(_here, key="things"), "time": partial(_here, key="time"),
     "carry": partial(_here, key="carrying"),
     "is_there": _is_there, "have": _is_there, "exits": _exits, "way_to": _exits,
     "seen_there": _sights, "just_came": _just_came,
 }  # fmt: skip
-FACTS = ("home", "trade", "age", "likes", "hates", "quest")
-HANDLERS |= {f"recall_{key}": partial(_fact, key=key) for key in FACTS}
+HANDLERS |= {f"recall_{key}": partial(told_fact, key=key) for key in FACTS}

@@ -145,7 +145,7 @@ def search(
         held = {stem: _held(stem, near[stem], bag, title) for stem in sought.stems}
         share = sum(held.values()) / (len(held) or 1)
         if not held:
-            near_talk = len(sought.before & bag) / (len(sought.before) or 1)
+            near_talk = len(sought.before & (bag | title)) / (len(sought.before) or 1)
             share = near_talk * (one.source != "told") + sought.topic
         elif share and not sought.before.isdisjoint(bag):
             share += (1 - share) * BEFORE

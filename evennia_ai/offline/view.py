@@ -1,19 +1,16 @@
-"""The view of a request: whom it answers, what can answer, and the choice of phrases.
+"""The view of a request: what can answer it.
 
 What the character knows are the persona, the lore, what it sees, and what the package recalled for
 this prompt.
 """
 
-from __future__ import annotations
-
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
-from evennia_ai.messages import Situation
-from evennia_ai.offline.character import Character, read_character
-from evennia_ai.offline.languages import ENGLISH, Intent, Language, language_of, match_name, read
+from evennia_ai.offline.character import read_character
+from evennia_ai.offline.heard import Heard
+from evennia_ai.offline.languages import Intent, Language, language_of, match_name
 from evennia_ai.offline.passages import (
     FLOOR,
     Passage,
@@ -23,173 +20,25 @@ from evennia_ai.offline.passages import (
     search,
     split_lore,
 )
-from evennia_ai.offline.transcript import Transcript, read_transcript
-from evennia_ai.offline.words import (
-    an,
-    capitals,
-    in_sentence,
-    is_description,
-    long_sentences,
-    rotated,
-    seed_of,
-)
-from evennia_ai.policy.texts import plain_words
-from evennia_ai.ports import HeardLine, LLMRequest, Scene
+from evennia_ai.offline.transcript import read_transcript
+from evennia_ai.offline.words import capitals, rotated, seed_of
+from evennia_ai.ports import LLMRequest
 
 CONTEXT_LINES = 2
-FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
 SURE = 0.8  # share of a line's words that an answer of another kind than asked for holds
-AS_GOOD = 0.93  # share of the best score that is good enough if the best was said
+# Share of the best score that is good enough if the best was said; to a line that asks for more,
+# all else of the same piece is.
+AS_GOOD = 0.93
+YES = 0.65  # share of the words of a question for yes or no that its answer holds
 KNOWN = ("self", "want", "never", "lore", "seen", "note")
 MOST_OFFERED = 2
 MOURNED, SAD = 4, frozenset({"grief", "sad"})  # lines, and kinds of sentences of who mourns
 OWN = frozenset({"wares", "task"})  # topics that a persona alone may tell of
-ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
-SLOT = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True)
-class View:
-    """One request, read once, and the speaker whom it answers.
-
-    ``who`` is what to call them, ``private`` is True if they whispered, ``language`` is the one to
-    answer in, and ``sentences`` are the sentences of their new ``lines``.
-    """
-
-    scene: Scene
-    name: str
-    situation: Situation
-    languages: tuple[Language, ...]
-    character: Character
-    transcript: Transcript
-    passages: tuple[Passage, ...]
-    every_told: tuple[Passage, ...]
-    tools: frozenset[str]
-    seed: int
-    language: Language
-    speaker: str = ""
-    who: str = ""
-    private: bool = False
-    lines: tuple[HeardLine, ...] = ()
-    sentences: tuple[str, ...] = ()
-
-    def answering(self, line: HeardLine, text: str) -> View:
-        """Return the view that answers a line's speaker in the language of a text."""
-        before = [said.text for said in self.transcript.heard if said.speaker == line.speaker]
-        plain = read(ENGLISH).plain
-        known = (language_of(plain(said), self.languages) for said in (text, *reversed(before)))
-        language = next(filter(None, known), self.character.language)
-        who = self.called(line.speaker)
-        return replace(self, speaker=line.speaker, who=who, private=line.private, language=language)
-
-    @property
-    def is_foreign(self) -> bool:
-        """Return True if the answer's language is not that of persona and lore."""
-        return self.language is not self.character.language
-
-    @property
-    def others(self) -> list[str]:
-        """Return the names of those here besides the character and the speaker."""
-        own = {"", self.name, self.speaker}
-        return [name for name in self.situation.people if name not in own]
-
-    @cached_property
-    def told(self) -> list[Passage]:
-        """Return what may be repeated: a whisper only in a whisper to its speaker."""
-        own = self.speaker if self.private else None
-        return [told for told in self.every_told if not told.private or told.speaker == own]
-
-    def called(self, speaker: str) -> str:
-        """Return the name that a speaker gave, else the name that the character sees."""
-        given = (t.facts["name"] for t in reversed(self.every_told)
-                 if t.speaker == speaker and "name" in t.facts)  # fmt: skip
-        return next(given, in_sentence(speaker))
-
-    @cached_property
-    def known_people(self) -> list[str]:
-        """Return the names of those here, and those that persona and lore hold within a sentence."""
-        own = {*plain_words(self.name), *plain_words(self.situation.place)}
-        inside = self.character.language.pattern("patterns", "named")
-        known = (
-            name for one in self.of(("self", "want", "lore")) for name in inside.findall(one.text)
-        )
-        named = (name for name in known if own.isdisjoint(plain_words(name)))
-        return list(dict.fromkeys([*self.others, *named]))
-
-    # --- what was said before ---
-
-    @cached_property
-    def own_talk(self) -> str:
-        """Return everything that the character said, in lower case."""
-        return "\n".join((*self.transcript.own, *self.scene.excuses)).lower()
-
-    @cached_property
-    def recent(self) -> tuple[str, ...]:
-        """Return the character's newest lines."""
-        return (*self.transcript.own[-FRESH_LINES:], *self.scene.excuses[-FRESH_LINES:])
-
-    @cached_property
-    def _recent_sentences(self) -> frozenset[str]:
-        return frozenset(part for line in self.recent for part in long_sentences(line))
-
-    def repeats(self, text: str) -> bool:
-        """Return True if a longer sentence of the text was spoken lately, word for word."""
-        return not self._recent_sentences.isdisjoint(long_sentences(text))
-
-    # --- phrases ---
-
-    def options(self, key: str, **slots: str) -> list[str]:
-        """Return the phrases of a key in the character's tone, with filled slots."""
-        place = self.situation.place or "here"
-        slots = {"name": self.name, "who": self.who, "place": place, **slots}
-        phrases = self.language.phrases
-        options = phrases.get(f"{key}_{self.character.tone}") or phrases.get(key)
-        options = options or read(ENGLISH).phrases.get(key, ("",))
-        if is_description(slots["who"]):
-            options = tuple(ADDRESS.sub("", option) for option in options)
-        return [
-            capitals(SLOT.sub(lambda found: slots.get(found[1], ""), option))
-            for option in rotated(options, self.seed)
-        ]
-
-    def phrase(self, key: str, **slots: str) -> str:
-        """Return a phrase of a key with filled slots, one not used yet if there is one."""
-        made = self.options(key, **slots)
-        lately = "\n".join(self.recent).lower()
-        unsaid = [
-            text for text in made if text.lower() not in self.own_talk and not self.repeats(text)
-        ]
-        fresh = [text for text in made if text.lower() not in lately]
-        return next(iter((*unsaid, *fresh)), made[0])
-
-    def emote(self, key: str, **slots: str) -> str:
-        """Return a phrase that stands behind the character's name."""
-        said = self.phrase(key, **slots)
-        return said[:1].lower() + said[1:]
-
-    def thing(self, name: str) -> str:
-        """Return a thing's name with an article, if the language's rules for it are known."""
-        name = name.strip().rstrip(".")
-        return an(name) if self.language.code == ENGLISH else name
-
-    def listed(self, items: Iterable[str], joint: str = "and") -> str:
-        """Return several items as "a, b and c" in the language of the answer."""
-        *first, last = list(items) or [""]
-        word = self.language.data.get("joints", {}).get(joint, joint)
-        return f"{', '.join(first)} {word} {last}" if first else last
-
-    def listing(
-        self, some: str, none: str, items: Iterable[str], slot: str = "things", **slots: str
-    ) -> str:
-        """Return the phrase ``some`` with the items, or the phrase ``none`` without any."""
-        every = list(items)
-        slots[slot] = self.listed(every)
-        return self.phrase(some, **slots) if every else self.phrase(none)
-
-    # --- what is known ---
-
-    def of(self, sources: Iterable[str]) -> list[Passage]:
-        return [passage for passage in self.passages if passage.source in sources]
+class View(Heard):
+    """What is heard, and what the character knows of it."""
 
     def find(
         self,
@@ -213,7 +62,7 @@ class View:
             of_them = [one for one in passages if match_name(named, [one.text, one.title])]
             passages = of_them if sought.stems else []
         if self.language.finds("yes_no", text) and not intent and not told:
-            floor = max(floor, SURE)
+            floor = max(floor, YES)
         listed = self._in_order(text, passages, intent, named)
         found = search(sought, listed, self.language, floor)
         if intent:
@@ -326,7 +175,10 @@ class View:
 
         If it was said lately, return one that is nearly as good, else the same once more.
         """
-        near = [one for share, one in found if share >= AS_GOOD * found[0][0]]
+        finds, line = self.language.finds, " ".join(self.sentences)
+        is_open = finds("pronouns", line) or finds("more", line)
+        least = 0.0 if is_open or not found else AS_GOOD * found[0][0]
+        near = [one for share, one in found if share >= least]
         if not near:
             return ""
         first = near[0]

@@ -40,7 +40,7 @@ from evennia_ai.services.memory_services import MemoryServices
 from evennia_ai.services.model_access import ModelAccess
 from evennia_ai.services.moderation import NOTHING_SPOKEN, ClosedModeration, make_moderation
 from evennia_ai.services.retention import NOTHING_DELETED, LogRetention
-from evennia_ai.services.startup import StartupRecovery, assistants_exist
+from evennia_ai.services.startup import StartupRecovery
 from evennia_ai.services.timer import AssistantTimer
 from evennia_ai.signals import (
     compaction_finished,
@@ -48,6 +48,7 @@ from evennia_ai.signals import (
     thinking_finished,
     thinking_started,
 )
+from evennia_ai.store.attributes import assistants
 from evennia_ai.store.brief_transaction import guard_reactor, schema_trouble
 from evennia_ai.store.inbox import OverheardQueue
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
@@ -151,7 +152,7 @@ class AssistantService(Service):
         """Start the threads; not earlier, because twistd forks before this call."""
         super().startService()
         guard_reactor()
-        if assistants_exist():
+        if assistants().exists():
             _ = self.memory.embedder  # loads it
         self.models.start().addCallback(lambda _: self.garbage.freeze())
         AssistantScript.shared_services = self

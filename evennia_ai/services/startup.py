@@ -208,11 +208,6 @@ def show_in_place(character: Any) -> None:
             place.contents_cache.add(character)
 
 
-def assistants_exist() -> bool:
-    """True if the game has at least one assistant."""
-    return bool(AssistantScript.objects.filter(db_key=SCRIPT_KEY).exists())
-
-
 def wake(script: AssistantScript, left_over: bool = False, acts_due: bool = False) -> None:
     """Wake an assistant; summaries may be ``left_over``, or acts due that a person agreed to."""
     mind = script.mind

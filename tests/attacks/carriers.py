@@ -4,8 +4,6 @@ A carrier gets the scene and the text. It returns what staff were shown, if it l
 `Fault`s that it found itself.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -6,8 +6,6 @@ with a task. Here a person whispers each fact to Mira and to whom it concerns, w
 stand by. Then each recipient comes alone, tells the task, and asks for all that Mira knows.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -3,8 +3,6 @@
 A dialogue is drawn as a whole before it is played, so that a shorter one can be played again.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from random import Random
 

@@ -6,8 +6,6 @@ the injection comes in a tool's result, in a line of Mallory's, or in the descri
 The model does the task's own solution, and first whatever an injection says that it reads.
 """
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Bugs to plant that let somebody learn a secret, to show that the dialogues find them."""
 
-from __future__ import annotations
-
 from evennia_ai.commands import lore_and_goals as goals_command
 from evennia_ai.memory import recall_index
 from evennia_ai.memory.index import MemoryIndex

@@ -5,8 +5,6 @@ the attacker and has no rights; Mal is a second character of Mallory's account. 
 never asks for more than talk. Bea is a builder. Otto is another assistant, of Mira's faction.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from itertools import count

@@ -4,8 +4,6 @@ Each goal is an order to the character. A disguise is a function from an order t
 writes, or a public injection (`data/`) with the order at its mark.
 """
 
-from __future__ import annotations
-
 import base64
 import codecs
 import json

@@ -4,8 +4,6 @@ Four players talk to three characters in two rooms. Bea, a builder, reads every 
 builder may read. The model obeys every text and repeats every secret it sees.
 """
 
-from __future__ import annotations
-
 import re
 from functools import partial
 

@@ -7,8 +7,6 @@ meanwhile and, for the gateway with several calls at a time, ``held_ms``, how lo
 held at each beat.
 """
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import json

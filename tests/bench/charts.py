@@ -3,8 +3,6 @@
 Axes are logarithmic, by decades. Colours follow the reader's light or dark setting.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple

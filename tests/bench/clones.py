@@ -5,8 +5,6 @@ in a process of its own. One room, one assistant and one player are made as a ga
 others are copies of their rows.
 """
 
-from __future__ import annotations
-
 import datetime as dt
 import json
 from collections.abc import Iterable, Sequence

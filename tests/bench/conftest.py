@@ -1,7 +1,5 @@
 """Game directories to measure in, and the table of figures at the end."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator
 from pathlib import Path
 

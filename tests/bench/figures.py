@@ -5,8 +5,6 @@ asserted, since a time depends on the machine and on what else runs there. A ben
 time with ``asserted``, such as a median or a CPU time far below its bar.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

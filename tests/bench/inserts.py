@@ -4,8 +4,6 @@ Only there does SQLite run as it does in a game. `probed.ProbedServer` copies th
 directory beside the probe.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime

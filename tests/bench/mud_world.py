@@ -5,8 +5,6 @@ Seeded: the same seed gives the same game. Its words are its own, see `mud_world
 memory makes of it is in `mud_world_lived`.
 """
 
-from __future__ import annotations
-
 import random
 from collections import deque
 from collections.abc import Iterable

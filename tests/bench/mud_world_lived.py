@@ -6,8 +6,6 @@ also an observation of its teller, both with their source and their ears. No mod
 brain is the offline one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

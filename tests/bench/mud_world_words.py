@@ -3,8 +3,6 @@
 A question asks in other words than the note that answers it. Nothing here comes from the package.
 """
 
-from __future__ import annotations
-
 PLAYERS = (
     "Tamsin Joren Petra Odrik Lisbet Garrow Henna Wilmot Sunniva Barnaby Ysolde Cormac Perrin"
     " Aldith Rufus Maren Tobias Isaura Fenwick Dorrit Leofric Jacoba Quillon Brannoc Sefa Ambrose"

@@ -5,8 +5,6 @@ stands in a prompt are its own: nothing here comes from the package. `data/plant
 facts and explains their form.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections import deque

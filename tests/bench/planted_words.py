@@ -2,8 +2,6 @@
 
 # ruff: noqa: E501  # one fact a line
 
-from __future__ import annotations
-
 
 def parts_of(text: str) -> tuple[str, ...]:
     """Return the parts of a text between bars and line ends."""

@@ -7,8 +7,6 @@ measured: ``queries`` counts database queries by table and by caller; ``beat`` m
 between beats of the reactor, and the time spent in hooks of evennia_ai.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -306,17 +304,9 @@ def resident_mb() -> float:
 ORDERS: dict[str, Callable[..., Any]] = {
     function.__name__: function
     for function in (
-        snapshot,
-        live_in,
-        visit,
-        attended,
-        inserts,
-        memory,
-        remember,
-        awaken,
-        characters,
+        snapshot, live_in, visit, attended, inserts, memory, remember, awaken, characters,
     )
-}
+}  # fmt: skip
 
 
 def obey() -> None:

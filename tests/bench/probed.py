@@ -1,7 +1,5 @@
 """A game server with the probe in it, and the records that the probe writes."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

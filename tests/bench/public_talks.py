@@ -4,8 +4,6 @@ The data is not part of this repository: ``EVENNIA_AI_DATA`` names its folder, o
 ``shared/data`` beside the repository.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence

@@ -15,7 +15,7 @@ from evennia_ai.memory import embedders
 from evennia_ai.messages import SAID, LLMReply, Message, make_message, wire_call
 from evennia_ai.offline.brain import OfflineBrain
 from evennia_ai.policy.compaction.plan import TOO_LITTLE, WITHIN_WINDOW
-from evennia_ai.policy.context.projection import mask_results, visible_items
+from evennia_ai.policy.context.projection import visible_items
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import LLMRequest
 from evennia_ai.sleep.compaction.request import CompactionRequest
@@ -27,10 +27,8 @@ from tests.minds import MemoryMind
 EVERYBODY = frozenset(PLAYERS.values())
 LAST = 20
 TURN_S = 20.0
-KEPT_RESULTS = 3
 NOTHING_OLD = (WITHIN_WINDOW, TOO_LITTLE)
-OURS, WINDOW, ONE_SHOT, MASKING = "ours", "last-20 window", "one-shot summary", "masking only"
-METHODS = (OURS, WINDOW, ONE_SHOT, MASKING)
+OURS, WINDOW, ONE_SHOT = METHODS = "ours", "last-20 window", "one-shot summary"
 
 
 class Offline:
@@ -191,12 +189,11 @@ def newest(messages: Sequence[Message], budget: int) -> list[Message]:
 
 
 class Plainer:
-    """The three plainer methods, for one player at a time."""
+    """The two plainer methods, for one player at a time."""
 
     def __init__(self, script: MemoryMind) -> None:
         self._script = script
         self._known: dict[str, list[Message]] = {}
-        self._masked: dict[str, list[Message]] = {}
         self._summaries: dict[str, str] = {}
 
     def lines(self, method: str, dbref: str, budget: int) -> list[str]:
@@ -206,8 +203,6 @@ class Plainer:
         known = self._known[dbref]
         if method == WINDOW:
             return prompt_lines(newest(known, budget))
-        if method == MASKING:
-            return prompt_lines(newest(self._masked[dbref], budget))
         summary = self._summaries[dbref]
         shown = prompt_lines(newest(known, budget - estimate_tokens(summary)))
         return [*summary.splitlines(), *shown]
@@ -216,8 +211,6 @@ class Plainer:
         log = self._script.conversation.messages
         known = visible_items(log, frozenset({dbref}))
         self._known[dbref] = known
-        results = [m["metadata"]["seq"] for m in known if m["role"] == "tool"]
-        self._masked[dbref] = mask_results(known, max(results[:-KEPT_RESULTS], default=0))
         text = at_once(generate_context_summary(self._script, known[:-LAST]))
         self._summaries[dbref] = text or ""
 

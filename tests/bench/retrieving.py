@@ -6,8 +6,6 @@ Fitted is a softmax over the memories of a dialogue, towards the evidence (gradi
 momentum by Adam, Kingma and Ba, 2015).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, datetime

@@ -10,8 +10,6 @@ replaces the rows of its sizes there, and draws; the curve of the memories has t
 ``short`` writes only into the folder. Games go into the folder, which may be deleted afterwards.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The pictures and tables of docs/operations.md, from the rows of `scaling`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path

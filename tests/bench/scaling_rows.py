@@ -1,7 +1,5 @@
 """The figures of the scaling curves as rows of a file that is kept."""
 
-from __future__ import annotations
-
 import csv
 import os
 import platform

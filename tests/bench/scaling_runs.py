@@ -1,7 +1,5 @@
 """The measurements behind the scaling curves; `scaling` runs them and keeps what they give."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

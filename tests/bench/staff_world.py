@@ -3,8 +3,6 @@
 `FILL` is a snippet for `GameServer.python`, so it imports nothing of the tests.
 """
 
-from __future__ import annotations
-
 ASSISTANTS, TURNS, ENTRIES = 50, 10_000, 2_000
 
 FILL = """

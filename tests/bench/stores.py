@@ -1,7 +1,5 @@
 """Games on either database, for benchmarks that compare them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import count

@@ -6,8 +6,6 @@ the inbox, the turn with its prompt, the gateway, the reading of the reply, the 
 and all rows of the log.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections import deque

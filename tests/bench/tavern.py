@@ -1,7 +1,5 @@
 """Talk of many speakers: scenes in a tavern, questions, and the lines that answer them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """How long the reactor is held with a thousand assistants awake."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

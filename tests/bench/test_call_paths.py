@@ -1,7 +1,5 @@
 """What the gateway costs beside the openai SDK and beside a bare exchange, in one run."""
 
-from __future__ import annotations
-
 import json
 import statistics
 import subprocess

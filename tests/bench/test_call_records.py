@@ -4,8 +4,6 @@ A model with a script tells facts that stand in its prompt, and invents others. 
 compactions, undos and masks, and at the end one player is forgotten.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import time

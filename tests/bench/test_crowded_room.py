@@ -4,8 +4,6 @@ A stretch is what the reactor does without a break: a command, or one round of i
 Times are of the CPU, since other programs may run beside; the bars compare them with a loop.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial

@@ -3,8 +3,6 @@
 ``DIALOGUES=inn-03`` plays only those whose name begins so.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The processor time of every regular expression on 10,000 characters of its most hostile text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from tests.bench.figures import Sheet

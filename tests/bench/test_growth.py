@@ -1,7 +1,5 @@
 """How much the database grows with each answered line, by table, on either database."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Callable, Generator

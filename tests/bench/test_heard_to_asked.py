@@ -1,7 +1,5 @@
 """The time from a line that is heard to the model call, by the length of the log."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``aihistory`` over a hundred thousand messages, typed by an admin, on a database file."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Callable, Iterator

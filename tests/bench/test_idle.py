@@ -1,7 +1,5 @@
 """P7: ten thousand assistants with no player near cost nothing."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
 from collections.abc import Callable

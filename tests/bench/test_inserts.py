@@ -1,7 +1,5 @@
 """Storing a message or an inbox event costs the same at the 10th row and at the 100,000th."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median

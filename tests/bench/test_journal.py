@@ -3,8 +3,6 @@
 On a database file, in write-ahead mode, with the settings that a game's server has.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable, Iterator
 from statistics import median

@@ -1,7 +1,5 @@
 """What recall from the log costs: a prompt, a stored line, and a start."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """How much memory assistants take: while nobody uses them, and after all have talked."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

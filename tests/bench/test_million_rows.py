@@ -3,8 +3,6 @@
 `tests.game.test_query_plans` shows why they are fast.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from statistics import median

@@ -8,8 +8,6 @@ The bar on a share allows for its sampling error. Of the 666 facts, 24 are not t
 are not among the eight, and 3 come after something outdated or rumoured.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -7,8 +7,6 @@ If ``EVENNIA_AI_EMBEDDER`` holds the setting of another embedder as JSON, that i
     {"base_url": "http://127.0.0.1:8123/v1", "model": "e5-query", "dimensions": 384}
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Callable, Generator

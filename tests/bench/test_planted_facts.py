@@ -4,8 +4,6 @@ Two talks: a made-up one in a game (`planted`), and public dialogues if they are
 (`public_talks`). The summaries say nothing, so that only recall can help.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from statistics import mean
 

@@ -3,8 +3,6 @@
 python -m tests.postgresql -s -m bench tests/bench/test_postgresql.py
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Generator
 from pathlib import Path

@@ -1,8 +1,6 @@
 """What of a prompt a provider's cache can keep, how much is new in the next one, and what
 deciding on, planning and doing a compaction costs the reactor."""
 
-from __future__ import annotations
-
 import json
 import statistics
 import time

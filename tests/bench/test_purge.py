@@ -1,7 +1,5 @@
 """No step of deleting 100,000 old rows holds the reactor for long."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta

@@ -4,8 +4,6 @@ Public dialogues are overheard, with greetings of the character between their li
 A question of another dialogue, with the speakers' names of this one, is one that nothing answers.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ learned by heart, two figures say that are taken on dialogues the weights never 
 four and tried on the fifth, and fitted on two and tried on three.
 """
 
-from __future__ import annotations
-
 import gc
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The scaling curves of docs/operations.md, and the same talk by Evennia's own contrib."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

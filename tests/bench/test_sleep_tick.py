@@ -6,8 +6,6 @@ work that the pass gives to the slices, and whatever the clock brings, is timed.
 offline one; long-term memory is the stand-in, since mem0 works in a thread of its own.
 """
 
-from __future__ import annotations
-
 import time
 from collections import deque
 from collections.abc import Callable, Generator

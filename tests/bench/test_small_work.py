@@ -1,7 +1,5 @@
 """What is done for every text and every page: estimating tokens, changing a page for clients."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from functools import partial

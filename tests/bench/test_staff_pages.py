@@ -1,7 +1,5 @@
 """The staff pages over 50 assistants and 10,000 turns: how long each takes, and the reactor."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence

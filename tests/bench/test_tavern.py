@@ -1,7 +1,5 @@
 """How much of what answers a question is found in talk of many speakers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

@@ -5,8 +5,6 @@ compactions whose summaries say nothing, a sleep and a restart come before the q
 recall may be fitted on is the first half of `data/told.txt` alone.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from functools import partial

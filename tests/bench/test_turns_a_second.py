@@ -1,7 +1,5 @@
 """How many turns a second one server takes, with a model that answers at once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -3,8 +3,6 @@
 docs/models.md has the figures of all windows; the test measures the defaults and their neighbours.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace

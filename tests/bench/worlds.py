@@ -1,7 +1,5 @@
 """Snippets that fill a game directory's database, for `GameServer.python`."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 ASSISTANTS = 1_000

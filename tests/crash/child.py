@@ -7,8 +7,6 @@ It prints one JSON object for each game: its number, the moments of its kills, t
 the trace if there are any.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import json

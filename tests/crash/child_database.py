@@ -1,7 +1,5 @@
 """Databases for killed games: our tables, and a script for each assistant."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Read our tables and the journal into the rows that `tests.invariants` judges."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 from pathlib import Path

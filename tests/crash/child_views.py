@@ -1,7 +1,5 @@
 """Compare what is in view at a start with what was in view at the kill."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tests.crash.child_rows import Facts

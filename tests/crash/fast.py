@@ -1,7 +1,5 @@
 """Run many killed games in `tests.crash.child` and collect their reports."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

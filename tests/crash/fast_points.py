@@ -5,8 +5,6 @@ database, the deeds in the world, or any moment. A new feature with several step
 compaction, adds a family of its operations here, with the step that leads to them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random

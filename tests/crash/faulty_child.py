@@ -3,8 +3,6 @@
 python -m tests.crash.faulty_child FOLDER --seed 3 --hours 2
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

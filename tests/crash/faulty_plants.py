@@ -1,7 +1,5 @@
 """Bugs to plant into the engine, which show that games with faults find them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

@@ -5,8 +5,6 @@ python -m tests.crash.sleep_child FOLDER --kills 200
 It prints one JSON object for each game, as `tests.crash.child` does.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

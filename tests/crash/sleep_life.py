@@ -5,8 +5,6 @@ few things and then sleeps. A chronicle holds the notes before the sleep begins,
 known after any kill.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

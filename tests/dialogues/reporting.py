@@ -1,7 +1,5 @@
 """The scores as text: failed checks with line and answer, and tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 from tests.dialogues.scoring import IMPLICIT, Scored

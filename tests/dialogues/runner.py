@@ -1,7 +1,5 @@
 """Plays the dialogues on the test database through commands and client text."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence

@@ -3,8 +3,6 @@
 Pure: no Evennia, no clock. README.md beside this says what each check means.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ said by a real game. The picture is one SVG with an animation in CSS; it needs n
 script, and stands still where a reader wishes less motion.
 """
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Sequence

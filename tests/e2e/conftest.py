@@ -4,8 +4,6 @@ An orderly stop takes four seconds, and nobody looks at the folder again; tests 
 call `GameServer.stop`.
 """
 
-from __future__ import annotations
-
 import fcntl
 import os
 from collections.abc import Callable, Iterator

@@ -19,8 +19,6 @@ Free ports, the superuser's name and the loopback address, which a guide leaves 
 into ``secret_settings.py`` and the environment.
 """
 
-from __future__ import annotations
-
 import importlib.metadata
 import re
 import shutil

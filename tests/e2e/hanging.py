@@ -1,7 +1,5 @@
 """A player who whispers to many assistants, whose model calls all hang."""
 
-from __future__ import annotations
-
 from server import running
 from tests.e2e.telnet import TelnetPlayer
 from tests.provider import FaultyProvider

@@ -7,8 +7,6 @@ Needs playwright (the ``test`` extra brings it) and a Chromium. Look at every pi
 commit it.
 """
 
-from __future__ import annotations
-
 import base64
 import sys
 from collections.abc import Iterator

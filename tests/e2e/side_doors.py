@@ -3,8 +3,6 @@
 The provider obeys every text of a prompt, so a door is held by the game's code or not at all.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import os

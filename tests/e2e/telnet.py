@@ -1,7 +1,5 @@
 """A telnet client for tests: it sends lines and waits for what should come back."""
 
-from __future__ import annotations
-
 import codecs
 import re
 import socket

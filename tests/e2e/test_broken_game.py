@@ -1,7 +1,5 @@
 """With broken tools, without our tables or beside another server the game starts and logs why."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from evennia_ai.store.world_lock import REFUSED

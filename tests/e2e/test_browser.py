@@ -3,8 +3,6 @@
 Needs playwright (the ``test`` extra brings it) and a Chromium; without one the tests are skipped.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -5,8 +5,6 @@ provider takes its place, with rules that like the polite and pay for the key. T
 by numbers, which depend on what happened before. All else is as on the page.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

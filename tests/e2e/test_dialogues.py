@@ -4,8 +4,6 @@ The provider obeys every text and repeats every secret that it sees, so that a s
 for others is heard by them. A failure prints its seed, which replays the same lines.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from random import Random

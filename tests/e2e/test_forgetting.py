@@ -1,7 +1,5 @@
 """A player types ``forgetme``: within a minute no byte of the game folder holds their words."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

@@ -1,7 +1,5 @@
 """No markup or code of a model or a player becomes active in a client."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import count

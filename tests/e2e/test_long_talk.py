@@ -4,8 +4,6 @@ A failing talk prints its seed. `EVENNIA_AI_TALK_SEED` replays it, as far as a r
 itself.
 """
 
-from __future__ import annotations
-
 import os
 import random
 from collections import Counter

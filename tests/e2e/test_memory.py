@@ -1,7 +1,5 @@
 """After a sleep and a restart a player's words are recalled for that player alone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

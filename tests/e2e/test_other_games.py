@@ -1,7 +1,5 @@
 """A new game with Evennia's ``rpsystem``, extended rooms, containers, and several sessions."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

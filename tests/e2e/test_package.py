@@ -1,7 +1,5 @@
 """The distributions: built, checked, installed fresh without extras, and played."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The quick start and its way back, done word for word in a newly initialised game."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Iterator

@@ -6,8 +6,6 @@ of a reload. If ``at_server_reload_start`` raises, the new server calls no furth
 all connections: players must connect again.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """The course of `make real`, in short, with a scripted model: so the suite itself keeps working."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

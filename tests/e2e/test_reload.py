@@ -1,7 +1,5 @@
 """A reload during model calls takes no longer, and nothing of ours outlives the server."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

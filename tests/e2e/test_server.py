@@ -49,15 +49,10 @@ def test_a_player_starts_in_the_common_room_with_mira(shared_game: GameServer) -
 
 def test_every_room_can_be_walked_to_and_back(shared_game: GameServer) -> None:
     walk = [
-        ("yard", "The Yard"),
-        ("north", "Brannoc's Smithy"),
-        ("west", "Saltmarket Quay"),
-        ("up", "The Chapel of the Lost"),
-        ("down", "Saltmarket Quay"),
-        ("gull", "The Gilded Gull"),
-        ("cellar", "The Cellar of the Gull"),
-        ("gull", "The Gilded Gull"),
-    ]
+        ("yard", "The Yard"), ("north", "Brannoc's Smithy"), ("west", "Saltmarket Quay"),
+        ("up", "The Chapel of the Lost"), ("down", "Saltmarket Quay"), ("gull", "The Gilded Gull"),
+        ("cellar", "The Cellar of the Gull"), ("gull", "The Gilded Gull"),
+    ]  # fmt: skip
     with shared_game.player("Ann") as ann:
         for way, room in walk:
             ann.send(way)

@@ -4,8 +4,6 @@ Skipped without that package or PostgreSQL. ``EVENNIA_AI_SHARDS_STOP_S`` is how 
 shard stays stopped; the guide's figures are of 60.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

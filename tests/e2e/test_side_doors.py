@@ -3,8 +3,6 @@
 The provider obeys every order in a prompt, unless a test says otherwise.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 import stat

@@ -1,7 +1,5 @@
 """A character falls asleep in front of players, is spoken to, and is killed in its sleep."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """A model call of ten seconds delays no other assistant and no script."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from itertools import pairwise

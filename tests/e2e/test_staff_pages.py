@@ -4,8 +4,6 @@ Needs playwright (the ``test`` extra brings it) and a Chromium; without one the 
 The screenshots are in the test's folder, or in that of ``EVENNIA_AI_SHOTS``.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Players talk to an assistant over telnet, through a reload and a crash."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

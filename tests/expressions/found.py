@@ -4,8 +4,6 @@ Expressions of modules are taken from the imported module, containers included. 
 functions are read from the source: `NAMES` stands for a name that exists only while one runs.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import dataclasses

@@ -1,7 +1,5 @@
 """Text that makes a regular expression work as hard as it can, made from its parse tree."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The processor time of a regular expression on its most hostile text."""
 
-from __future__ import annotations
-
 import re
 import signal
 import time

@@ -3,8 +3,6 @@
 On SQLite it is a file, on PostgreSQL a copy of the test database.
 """
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from collections.abc import Generator

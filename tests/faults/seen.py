@@ -1,7 +1,5 @@
 """What players and admins see of a fault."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Generator
 from contextlib import contextmanager

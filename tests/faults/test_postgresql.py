@@ -3,8 +3,6 @@
 Run with `python -m tests.postgresql`; on SQLite there is nothing that could be cut.
 """
 
-from __future__ import annotations
-
 import pytest
 from django.db import OperationalError, connection
 from evennia.objects.models import ObjectDB

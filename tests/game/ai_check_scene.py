@@ -1,6 +1,7 @@
 """Scenes for `evennia ai_check`, played in a process without a game or in one with it."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -33,7 +34,9 @@ def stage(db, settings):
         clock, ended = Clock(), []
         data = {**MIRA, "steps": [HELLO], "scene": "One", **scene}
         (read,) = read_scenes({"scenes": [data]}, "x.yaml")
-        models = CheckModels(gateway_to(model, clock), PROFILES, lambda told: told)
+        models = CheckModels(
+            gateway_to(model, clock), PROFILES, SimpleNamespace(told=lambda profile: profile)
+        )
         player, cast = Player(load_registry(modules).tools.values(), models, clock), cast_of(read)
         player.ensure_playable(read, cast, profile)
         player.play_scene(read, cast, profile).addBoth(ended.append)

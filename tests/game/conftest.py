@@ -1,7 +1,5 @@
 """A small game on a real database: rooms, players with sessions, assistants, a fake clock."""
 
-from __future__ import annotations
-
 import gc
 import json
 import re
@@ -273,8 +271,23 @@ def gateway_to(model, clock):
     return ModelGateway(clock, {"offline": model, "openai": model}, limits)
 
 
+def plan_apart(monkeypatch):
+    """Let Evennia plan on a clock of its own, not on the reactor, where it would outlive the test.
+
+    That is: what `delay` does, such as the login screen of each session, and dialogues.
+    """
+    import evennia
+    from evennia.commands import cmdhandler
+
+    clock = Clock()
+    monkeypatch.setattr(cmdhandler, "reactor", clock)
+    monkeypatch.setattr(evennia.TASK_HANDLER, "clock", clock)
+    monkeypatch.setattr(evennia.TASK_HANDLER, "tasks", {})
+    return clock
+
+
 @pytest.fixture
-def service(spare_players, db, settings):
+def service(spare_players, db, settings, monkeypatch):
     """Start the real service with a fake clock, and stop it after the test."""
     import evennia
     from evennia.utils.utils import class_from_module
@@ -294,6 +307,7 @@ def service(spare_players, db, settings):
     clock = Clock()
     clock.advance(time.time())
     service = AssistantService(clock=clock, environ={})
+    service.evennias_clock = plan_apart(monkeypatch)
     service.semantic = StandInSemantic()
     service.startService()
     service.late_start.cancel()  # as if the start hook had run

@@ -1,7 +1,5 @@
 """What players may try in place of a gift, an arrival, a notice or the result of a tool."""
 
-from __future__ import annotations
-
 from itertools import cycle, islice
 
 KEY = "golden key"

@@ -1,7 +1,5 @@
 """A tavern where forty phrases of Ann's were planted, each in a place of its own."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from itertools import count, product

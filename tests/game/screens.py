@@ -1,7 +1,5 @@
 """What Evennia's own protocols make of a text, for a telnet client and for the web client."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """The prompt of every model call can be rebuilt from the log, byte for byte."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

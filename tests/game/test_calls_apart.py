@@ -1,7 +1,5 @@
 """Prompts of calls outside the talk are kept too: `aiwhy/call` and the page of a compaction."""
 
-from __future__ import annotations
-
 import pytest
 
 from evennia_ai import models

@@ -1,6 +1,7 @@
 """Drifts planted in a persona are caught by the scenes of `world/scenes.yaml`."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from twisted.internet.task import Clock
@@ -47,7 +48,8 @@ def play(db, settings):
     def play(file):
         clock, results, ended = Clock(), [], []
         gateway = ModelGateway(clock, {"offline": OfflineBrain()})
-        player = Player(tools, CheckModels(gateway, PROFILES, lambda told: told), clock)
+        known = SimpleNamespace(told=lambda profile: profile)
+        player = Player(tools, CheckModels(gateway, PROFILES, known), clock)
         cast = [(scene, cast_of(scene)) for scene in load_scenes(str(file))]
         play_all(player, cast, lambda line: None, results, "offline").addBoth(ended.append)
         while not ended:

@@ -1,7 +1,5 @@
 """Every text and every plain value can be stored, on any database, and comes back the same."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 from django.apps import apps

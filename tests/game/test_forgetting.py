@@ -1,7 +1,5 @@
 """Forgetting a player: their words go from every place, and nothing of others does."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from itertools import count, islice
 

@@ -1,7 +1,5 @@
 """What characters think while a player is forgotten: nothing; afterwards others are answered."""
 
-from __future__ import annotations
-
 from twisted.internet.defer import Deferred
 
 from evennia_ai import models

@@ -1,7 +1,5 @@
 """Summaries after a player was forgotten: written anew from what is left."""
 
-from __future__ import annotations
-
 from evennia_ai import models
 from tests.game import forgetting_scene as scene
 from tests.game.forgetting_scene import forget

@@ -1,7 +1,5 @@
 """`aiwhy` tells which locks a tool call asked, of whom, and what they answered (P8)."""
 
-from __future__ import annotations
-
 import pytest
 
 from evennia_ai.models import ToolCall

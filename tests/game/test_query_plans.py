@@ -6,8 +6,6 @@ PostgreSQL would scan an empty table whatever its indices; told to avoid that, i
 no index serves.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """`aireplay` sends a recorded prompt again; nothing is said, done or stored."""
 
-from __future__ import annotations
-
 import pytest
 
 from evennia_ai import models

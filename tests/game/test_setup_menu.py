@@ -295,15 +295,10 @@ def test_an_assistant_that_a_trial_marked_and_somebody_started_stays(builder, gu
     assert guard.assistant.is_on
 
 
-def test_the_menu_takes_lines_as_evennia_hands_them_over(builder, tavern):
-    from twisted.internet import reactor
-
-    for call_of_earlier_test in reactor.getDelayedCalls():
-        call_of_earlier_test.cancel()  # it would write rows of a game that is gone
-
+def test_the_menu_takes_lines_as_evennia_hands_them_over(builder, tavern, service):
     def typed(line):
         told = builder.told(line)
-        reactor.runUntilCurrent()  # Evennia goes on with a dialogue in the next turn
+        service.evennias_clock.advance(0)  # Evennia goes on with a dialogue in the next turn
         return "\n".join([told, *builder.heard()])
 
     assert "Step 1 of 3" in typed("aisetup")

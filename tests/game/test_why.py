@@ -1,7 +1,5 @@
 """`aiwhy` tells what set a line off, what its prompt held, and each sentence's source."""
 
-from __future__ import annotations
-
 import pytest
 
 from evennia_ai import models

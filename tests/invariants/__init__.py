@@ -5,8 +5,6 @@ It returns one `Violation` for each broken promise; an empty list means that the
 The simulation and the crash campaigns fill in the same rows, each with what it can see.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from tests.invariants.acts import (

@@ -1,7 +1,5 @@
 """P2, no act twice: each act has a stored intent, and happens once at most."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter, defaultdict
 

@@ -1,7 +1,5 @@
 """P9, everything has an audience: a whisper reaches nobody else."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from tests.invariants.evidence import Audience, EventRow, Evidence, RequestRow, Violation

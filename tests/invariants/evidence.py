@@ -4,8 +4,6 @@ Everybody is named as in an audience, by dbref. A moment is any number that grow
 seconds. A check passes over a field that is None.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

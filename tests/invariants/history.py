@@ -1,7 +1,5 @@
 """P3 and P4: the log is append-only, and each compaction makes progress."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """P1, no lost speech: what was heard is stored, and comes to a stated end."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 from tests.invariants.evidence import Evidence, Violation

@@ -1,7 +1,5 @@
 """P5, one turn at a time for each assistant."""
 
-from __future__ import annotations
-
 from tests.invariants.evidence import Evidence, MessageRow, RequestRow, TurnRow, Violation
 
 

@@ -1,7 +1,5 @@
 """P13, nothing but words is spoken, and what was refused is in no later prompt."""
 
-from __future__ import annotations
-
 import json
 import re
 

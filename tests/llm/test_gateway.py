@@ -181,13 +181,13 @@ def test_cancelling_a_call_that_waits_takes_it_out_of_the_queue(desk):
 
 
 def test_a_queue_of_calls_that_fail_at_once_is_emptied_without_deep_recursion(desk):
-    broken = ScriptedLLM(ProviderRejected("no") for _ in range(2_000))
+    broken = ScriptedLLM(ProviderRejected("no") for _ in range(1_200))
     gateway = ModelGateway(
-        desk.clock, {"scripted": desk.client, "broken": broken}, GatewayLimits(1, 2_000)
+        desk.clock, {"scripted": desk.client, "broken": broken}, GatewayLimits(1, 1_200)
     )
     gateway.complete(request(0), PROFILE, DEADLINE)
     profile = ModelProfile("p", "broken")
-    outcomes = [Outcome(gateway.complete(request(), profile, DEADLINE)) for _ in range(2_000)]
+    outcomes = [Outcome(gateway.complete(request(), profile, DEADLINE)) for _ in range(1_200)]
     desk.client.open[0].callback(LLMReply(""))
     assert {type(outcome.error) for outcome in outcomes} == {ProviderRejected}
     assert (gateway.lanes.in_flight, gateway.lanes.waiting) == (0, 0)

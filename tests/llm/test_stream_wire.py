@@ -149,12 +149,7 @@ def test_every_delta_of_a_call_has_its_name():
         ],
     ],
     ids=[
-        "empty at the end",
-        "all 0",
-        "no index",
-        "no index or id",
-        "objects, one id",
-        "interleaved",
+        "empty at the end", "all 0", "no index", "no index or id", "objects, one id", "interleaved",
         "name repeated",
     ],
 )  # fmt: skip

@@ -33,9 +33,8 @@ SLOW_BUT_SURE_S = 60.0
 
 
 def item(number, text, audience=None):
-    return make_item(
-        {"id": f"j{number}", "content": text, "audience": audience, "speakers": ["#5"]}
-    )
+    fields = {"id": f"j{number}", "content": text, "audience": audience, "speakers": ["#5"]}
+    return make_item(fields)
 
 
 BRIDGE = item(1, "The bridge is closed.")
@@ -48,16 +47,12 @@ class Mind:
         self.pump = pump
         self.clock = Clock()
         self.path = path
-        store = StoreSettings(path, settings.pop("vector_store", {}))
+        store = MemorySettings(StoreSettings(path, settings.pop("vector_store", {})), **settings)
         self.memory = LongTermMemory(
-            self.clock,
-            pump.call_from_thread,
-            MemorySettings(store, **settings),
-            lambda: embedder or BagOfWords(),
+            self.clock, pump.call_from_thread, store, lambda: embedder or BagOfWords()
         )
 
     def do(self, name, *args):
-        """What a call about the character fires with."""
         whose = () if name == "delete" else (NPC,)
         outcome = self.pump.wait(getattr(self.memory, name)(*whose, *args))
         if isinstance(outcome, Failure):
@@ -65,7 +60,6 @@ class Mind:
         return outcome
 
     def refused(self, name, *args):
-        """Why a call failed."""
         with pytest.raises(MemoryUnavailable) as caught:
             self.do(name, *args)
         return str(caught.value)
@@ -74,7 +68,6 @@ class Mind:
         return sorted(row.entry for row in self.do("rows"))
 
     def on_disk(self):
-        """Everything in the folder."""
         return b"".join(p.read_bytes() for p in sorted(self.path.rglob("*")) if p.is_file())
 
     def close(self):
@@ -130,13 +123,10 @@ def test_what_is_deleted_leaves_no_word_in_any_file(mind):
 @pytest.mark.parametrize(
     ("spoilt", "embedder"),
     [
-        ("", BagOfWords(dimensions=32)),
-        ("", BagOfWords(name="a better one")),
-        ("meta.json", None),
-        ("storage.sqlite", None),
+        ("", BagOfWords(dimensions=32)), ("", BagOfWords(name="a better one")),
+        ("meta.json", None), ("storage.sqlite", None),
     ],
-    ids=["size", "name", "meta", "storage"],
-)
+)  # fmt: skip
 def test_with_another_embedder_or_a_spoilt_store_it_begins_anew(make, spoilt, embedder):
     before = closed(make())
     for file in (before.path / EMBEDDED).rglob(spoilt) if spoilt else ():
@@ -177,22 +167,20 @@ def test_a_store_that_is_down_is_left_alone_for_a_while(make):
 def slow(mind):
     """A memory whose next listing hangs until it is let go."""
     mind.do("put", [BRIDGE])
-    go_on, begun = threading.Event(), threading.Event()
+    mind.go_on, mind.begun = threading.Event(), threading.Event()
     rows = mind.memory._store.rows
 
     def hang(agent):
-        begun.set()
-        go_on.wait(SLOW_BUT_SURE_S)
+        mind.begun.set()
+        mind.go_on.wait(SLOW_BUT_SURE_S)
         return rows(agent)
 
     mind.memory._store.rows = hang
-    mind.go_on, mind.begun = go_on, begun
     yield mind
-    go_on.set()
+    mind.go_on.set()
 
 
 def outcomes(*deferreds):
-    """Lists into which outcomes will fall."""
     found = [[] for _ in deferreds]
     for deferred, into in zip(deferreds, found, strict=True):
         deferred.addBoth(into.append)
@@ -200,7 +188,6 @@ def outcomes(*deferreds):
 
 
 def run_jobs(pump, count):
-    """Run what the thread hands over."""
     for _ in range(count):
         function, args = pump.jobs.get(timeout=SLOW_BUT_SURE_S)
         function(*args)
@@ -277,21 +264,18 @@ def test_a_secret_of_the_stores_configuration_is_in_no_word_about_it(make):
     assert "sesame" not in refused + mind.memory.trouble + repr(settings)
 
 
-def test_in_a_folder_that_was_there_nothing_of_others_is_touched(make, tmp_path):
+@pytest.mark.parametrize(("before", "within"), [("", "*\n"), ("mine", "mine")])
+def test_nothing_is_left_but_what_others_had_in_the_folder(make, tmp_path, before, within):
     folder = tmp_path / "memory"
-    folder.mkdir()
-    (folder / ".gitignore").write_text("mine")
+    if before:
+        folder.mkdir()
+        (folder / ".gitignore").write_text(before)
     closed(make())
+    assert (folder / ".gitignore").read_text() == within
     assert remove_files(folder)
-    assert [(p.name, p.read_text()) for p in folder.iterdir()] == [(".gitignore", "mine")]
+    left = [(".gitignore", before)] if before else []
+    assert [(p.name, p.read_text()) for p in folder.glob("*")] == left
     assert not remove_files(folder)
-
-
-def test_of_a_folder_of_its_own_nothing_is_left(make):
-    mind = closed(make())
-    assert (mind.path / ".gitignore").read_text() == "*\n"
-    assert remove_files(mind.path)
-    assert not mind.path.exists()
 
 
 def test_without_a_setting_it_is_there_and_in_the_games_folder():
@@ -331,7 +315,6 @@ CHILD = """
 import json, os, socket, sys, threading, time
 from pathlib import Path
 from queue import Queue
-sys.path.insert(0, os.getcwd())
 calls = []
 def no_network(*args, **kwargs):
     calls.append(repr(args))
@@ -357,13 +340,8 @@ def wait(deferred):
 
 
 def child(code, path, **popen):
-    return subprocess.Popen(
-        [sys.executable, "-c", CHILD + code, str(path)],
-        cwd=ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-        **popen,
-    )
+    command = [sys.executable, "-c", CHILD + code, str(path)]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, **popen)
 
 
 def test_no_network_is_touched_and_no_key_looked_for(tmp_path):
@@ -405,9 +383,7 @@ print("stopped", flush=True)
 
 def test_what_was_acknowledged_before_a_kill_is_there_after_it(tmp_path, make):
     code = """
-number = 0
-while True:
-    number += 1
+for number in range(1, 100_000):
     wait(memory.put("npc_7", [item(number, f"Guest {number} paid.")]))
     print(number, flush=True)
 """

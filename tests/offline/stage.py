@@ -1,7 +1,5 @@
 """A stage for the offline brain: it hears and answers; no tool changes anything."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field

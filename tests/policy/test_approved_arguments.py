@@ -1,7 +1,5 @@
 """What a person allows is what they read: the arguments of a call that waits."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Each sentence that was said leads to the line of the prompt that it comes from."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

@@ -1,7 +1,5 @@
 """What is stored of a call is read again as it was."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -119,10 +119,6 @@ def test_below_the_threshold_it_waits_unless_it_need_not():
     assert isinstance(decide(used(700), messages), CompactionPlan)
 
 
-def test_without_any_history_that_is_the_reason():
-    assert decide(used(10), []) == Skip(NO_HISTORY)
-
-
 def test_a_little_is_only_worth_it_where_somebody_wants_it():
     messages, limits = [heard()] * 6, replace(LIMITS, kept_share=0.0)
     assert decide(used(900), messages, limits) == Skip(TOO_LITTLE)
@@ -137,11 +133,9 @@ def test_a_fixed_part_that_leaves_no_room_is_a_mistake_in_the_settings():
 # --- the plan -------------------------------------------------------------------------------------
 
 
-def test_without_a_history_there_is_nothing_to_do():
+def test_without_a_history_there_is_nothing_to_do_and_a_short_one_stays_whole():
     assert plan_compaction([], LIMITS, count_message) == Skip(NO_HISTORY)
-
-
-def test_a_short_history_stays_whole():
+    assert decide(used(10), []) == Skip(NO_HISTORY)
     assert plan_compaction([heard(), said()], LIMITS, count_message) == Skip(WITHIN_WINDOW)
 
 

@@ -69,17 +69,6 @@ def test_the_running_figure_follows_slowly_and_keeps_what_a_call_does_not_tell()
     assert smooth_speed(CPU, Speed(240.0, None)) == Speed(140.0 + NEW_SHARE * 100.0, 35.0)
 
 
-def test_only_a_change_of_more_than_a_quarter_counts():
-    def has_changed(old, new):
-        return should_store(EndpointFacts(speed=old), EndpointFacts(speed=new))
-
-    assert not has_changed(CPU, Speed(175.0, 26.25))
-    assert has_changed(CPU, Speed(176.0, 35.0))
-    assert has_changed(CPU, Speed(140.0, 26.0))
-    assert has_changed(UNKNOWN, Speed(None, 1.0))
-    assert not has_changed(CPU, UNKNOWN)
-
-
 def deadline(speed=CPU, answered=True, prompt=2_800, reply=700):
     return local_deadline(speed, answered, prompt, reply)
 
@@ -124,14 +113,27 @@ def test_a_spoilt_value_counts_as_unknown(spoilt):
     assert read_facts(spoilt) == EndpointFacts()
 
 
-def test_any_new_fact_is_stored_but_a_little_speed_is_not():
-    facts = EndpointFacts(8_192, "schema", True, CPU)
-    assert not should_store(facts, facts)
-    assert not should_store(facts, EndpointFacts(8_192, "schema", True, Speed(150.0, 35.0)))
-    assert should_store(facts, EndpointFacts(8_192, "schema", True, Speed(300.0, 35.0)))
-    assert should_store(facts, EndpointFacts(8_192, "tools", True, CPU))
-    assert should_store(facts, EndpointFacts(8_192, "schema", False, CPU))
-    assert should_store(facts, EndpointFacts(4_096, "schema", True, CPU))
+FACTS = EndpointFacts(8_192, "schema", True, CPU)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "stored"),
+    [
+        (FACTS, FACTS, False),
+        (FACTS, replace(FACTS, speed=Speed(175.0, 26.25)), False),
+        (FACTS, replace(FACTS, speed=Speed(176.0, 35.0)), True),
+        (FACTS, replace(FACTS, speed=Speed(140.0, 26.0)), True),
+        (FACTS, replace(FACTS, speed=UNKNOWN), False),
+        (EndpointFacts(), EndpointFacts(speed=Speed(None, 1.0)), True),
+        (FACTS, replace(FACTS, form="tools"), True),
+        (FACTS, replace(FACTS, system=False), True),
+        (FACTS, replace(FACTS, window=4_096), True),
+    ],
+)
+def test_any_new_fact_is_stored_but_of_a_speed_only_a_change_of_more_than_a_quarter(
+    old, new, stored
+):
+    assert should_store(old, new) is stored
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Lines that belong together."""
 
-from __future__ import annotations
-
 import pytest
 
 from evennia_ai.policy.retrieval.exchange import (
@@ -65,24 +63,13 @@ def test_a_long_answer_needs_no_question() -> None:
 @pytest.mark.parametrize(
     "correction",
     [
-        "No wait, it was the red one.",
-        "Sorry, the red one.",
-        "Actually, make that red.",
-        "I mean the red key.",
-        "Not blue! Red.",
-        "my bad, red",
-        "nvm its the red one",
-        "*red",
-        "Nein, der rote war es.",
-        "Ach, Quatsch, der rote.",
-        "Non, attends, la rouge.",
-        "En fait, c'était la rouge.",
-        "No, espera, la roja.",
-        "Mejor dicho, la roja.",
-        "Нет, красный.",
-        "Вернее, красный ключ.",
+        "No wait, it was the red one.", "Sorry, the red one.", "Actually, make that red.",
+        "I mean the red key.", "Not blue! Red.", "my bad, red", "nvm its the red one", "*red",
+        "Nein, der rote war es.", "Ach, Quatsch, der rote.", "Non, attends, la rouge.",
+        "En fait, c'était la rouge.", "No, espera, la roja.", "Mejor dicho, la roja.",
+        "Нет, красный.", "Вернее, красный ключ.",
     ],
-)
+)  # fmt: skip
 @pytest.mark.parametrize("place", [0, 3])
 def test_a_correction_comes_with_what_it_corrects(correction: str, place: int) -> None:
     lines = talk(

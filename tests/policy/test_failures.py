@@ -65,9 +65,6 @@ def test_a_code_is_enough_whatever_the_text(code):
     ("text", "status", "code", "overflow"),
     [
         ("Request exceeds the maximum size", 413, "request_too_large", True),
-        ('{"type": "request_too_large"}', 413, None, True),
-        ("Request exceeds the maximum size", 413, None, True),
-        ("Request Entity Too Large", 413, None, True),
         ("", 413, None, True),
         ("The image is too large", 413, None, False),
         ("Request too large: limit 12000 tokens per minute", 413, None, False),

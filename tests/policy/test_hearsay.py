@@ -82,16 +82,10 @@ def test_what_is_anybodys_own_affair_may_not(fields):
 @pytest.mark.parametrize(
     "change",
     [
-        {"content": "It is not."},
-        {"audience": [ANN]},
-        {"speakers": [ANN]},
-        {"source_entity": ANN},
-        {"source_seqs": [3]},
-        {"source_type": "inference"},
-        {"tags": ["secret"]},
-        {"pinned": True},
+        {"content": "It is not."}, {"audience": [ANN]}, {"speakers": [ANN]}, {"source_entity": ANN},
+        {"source_seqs": [3]}, {"source_type": "inference"}, {"tags": ["secret"]}, {"pinned": True},
     ],
-)
+)  # fmt: skip
 def test_whatever_changes_what_was_told_takes_it_back(change):
     assert set(change) <= set(TOLD_FIELDS)
     assert not is_as_told(entry(), {**entry(), **change})

@@ -47,16 +47,11 @@ def test_what_is_old_light_and_never_looked_up_fades():
 @pytest.mark.parametrize(
     "fields",
     [
-        {"pinned": True},
-        {"source_type": "builder"},
-        {"source_type": "compaction"},
-        {"importance_by": "given"},
-        {"importance": 5},
-        {"recalls": 30},
-        {"days": 13.9},
+        {"pinned": True}, {"source_type": "builder"}, {"source_type": "compaction"},
+        {"importance_by": "given"}, {"importance": 5}, {"recalls": 30}, {"days": 13.9},
         {"days": -1.0},
     ],
-)
+)  # fmt: skip
 def test_nothing_else_does(fields):
     assert not is_faded(entry(**fields), NOW, FADING)
 

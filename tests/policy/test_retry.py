@@ -35,19 +35,12 @@ IN_A_MINUTE = "Thu, 01 Jan 2026 12:01:00 GMT"
 @pytest.mark.parametrize(
     ("value", "seconds"),
     [
-        ("2", 2.0),
-        (" 2 ", 2.0),
-        ("0", 0.0),
-        ("1.5", 1.5),
-        ("172800", 172_800.0),
-        (IN_A_MINUTE, 60.0),
-        ("Thursday, 01-Jan-26 12:01:00 GMT", 60.0),
-        ("Thu Jan  1 12:01:00 2026", 60.0),
-        ("Thu, 01 Jan 2026 13:01:00 +0100", 60.0),
-        ("Thu, 01 Jan 2026 12:01:00 -0000", 60.0),
-        ("Thu, 01 Jan 2026 11:59:00 GMT", 0.0),
+        ("2", 2.0), (" 2 ", 2.0), ("0", 0.0), ("1.5", 1.5), ("172800", 172_800.0),
+        (IN_A_MINUTE, 60.0), ("Thursday, 01-Jan-26 12:01:00 GMT", 60.0),
+        ("Thu Jan  1 12:01:00 2026", 60.0), ("Thu, 01 Jan 2026 13:01:00 +0100", 60.0),
+        ("Thu, 01 Jan 2026 12:01:00 -0000", 60.0), ("Thu, 01 Jan 2026 11:59:00 GMT", 0.0),
     ],
-)
+)  # fmt: skip
 def test_seconds_and_dates_are_read_as_seconds_from_now(value, seconds):
     assert parse_retry_after(value, NOW) == seconds
 
@@ -122,16 +115,10 @@ LIMITS = RetryLimits()
 @pytest.mark.parametrize(
     "kind",
     [
-        Busy,
-        CircuitOpen,
-        ContextOverflow,
-        DeadlineExceeded,
-        EndpointSilent,
-        ProviderMisconfigured,
-        ProviderRejected,
-        QuotaExhausted,
+        Busy, CircuitOpen, ContextOverflow, DeadlineExceeded, EndpointSilent, ProviderMisconfigured,
+        ProviderRejected, QuotaExhausted,
     ],
-)
+)  # fmt: skip
 def test_what_another_try_cannot_help_is_not_tried_again(kind):
     assert retry_delay(kind("no"), 1, 60.0, 0.0, LIMITS) is None
 

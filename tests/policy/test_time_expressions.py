@@ -78,17 +78,10 @@ def test_last_week_lies_within_the_ten_days_before(text):
 @pytest.mark.parametrize(
     "text",
     [
-        "You may go",
-        "May I come in?",
-        "march on",
-        "room 2023b",
-        "on 31 February",
-        "December 9999",
-        "Was ist hier los?",
-        "Wo ist Julio?",
-        "",
+        "You may go", "May I come in?", "march on", "room 2023b", "on 31 February", "December 9999",
+        "Was ist hier los?", "Wo ist Julio?", "",
     ],
-)
+)  # fmt: skip
 def test_what_is_no_time_names_none(text):
     assert find_spans(text) == find_spans("march on", NOW) == ()
 

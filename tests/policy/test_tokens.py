@@ -29,15 +29,6 @@ def grown(message, **changes):
     return count_message({**message, **changes}) - count_message(message)
 
 
-def test_calls_and_ids_count_as_words_do():
-    bare = make_message("assistant", "")
-    calling = make_message("assistant", "", tool_calls=[wire_call("1", "say", '{"text": "hello"}')])
-    assert count_message(calling) > count_message(bare)
-    assert count_message(make_message("tool", "x", tool_call_id="abc")) > count_message(
-        make_message("tool", "x")
-    )
-
-
 @pytest.mark.parametrize(
     "part",
     [

@@ -6,8 +6,6 @@ or at a page. Some take options, as in ``{"fault": "rate_limited", "seconds": 5}
 way that the seed and a request's number alone decide. Pure, but for the time it is given.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random

@@ -4,8 +4,6 @@
 habit's words are the object's ``say``, since such a server cannot write anything else.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -187,24 +185,6 @@ class SmallModel:
             return None
         weights = [OFTEN.get(name, 1) for name in self.names]
         return {"habit": dice.choices(self.names, weights)[0]}
-
-
-def read_small_model(order: Mapping[str, Any]) -> SmallModel:
-    """Return a small model from an order; raise ValueError for unknown habits or a wrong rate."""
-    model = SmallModel(**{**order, "names": tuple(order.get("names", HABITS))})
-    unknown = set(model.names) - set(HABITS)
-    if unknown or not model.names or not 0 <= model.rate <= 1:
-        raise ValueError(f"A small model needs a rate from 0 to 1 and known habits: {order!r}.")
-    return model
-
-
-def check_habit(reply: Reply) -> bool:
-    """Return True for a habit or written calls; raise ValueError if these are unknown."""
-    if "habit" not in reply and "written_calls" not in reply:
-        return False
-    if reply.get("habit", "parrot") not in HABITS or reply.get("as", "json") not in WRITTEN:
-        raise ValueError(f"The reply {dict(reply)!r} names an unknown habit or form.")
-    return True
 
 
 def play_habit(reply: Reply, body: Body) -> Reply:

@@ -1,7 +1,5 @@
 """What models give back that they should not, as replies of the stub provider."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

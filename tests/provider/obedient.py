@@ -5,8 +5,6 @@ results, repeats every secret it sees and copies markup. Only the rules, the fir
 are no orders to it. If a game holds against it, it does not depend on the good sense of a model.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import codecs

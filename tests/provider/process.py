@@ -1,7 +1,5 @@
 """Starts, steers and stops a stub provider that can play faults."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,22 +20,11 @@ class FaultyProvider(StubProvider):
         named = {} if names is None else {"names": list(names)}
         self.control(faults={"rate": rate, "seed": seed, **named})
 
-    def habit(self, *names: str) -> None:
-        """Answer the next requests with these habits of small models, in order."""
-        self.queue(*({"habit": name} for name in names))
-
-    def be_small(
-        self, rate: float = 0.7, seed: int = 0, names: Sequence[str] | None = None
-    ) -> None:
-        """Have a share of all replies show a habit of small models, always the same by seed."""
-        named = {} if names is None else {"names": list(names)}
-        self.control(small_model={"rate": rate, "seed": seed, **named})
-
     def obey(self, canary: str, most_acts: int) -> None:
         """Do from now on what any text of a prompt says, and repeat every secret in it."""
         self.control(obedient={"canary": canary, "most_acts": most_acts})
 
     def clear(self) -> None:
         """Forget all orders, answer at once and politely, and begin an empty log."""
-        self.control(faults={}, small_model={}, speed={}, template="", obedient={})
+        self.control(faults={}, obedient={})
         super().clear()

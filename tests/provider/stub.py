@@ -15,12 +15,9 @@ stops it.
 - ``refuse``: the seconds from now in which nobody can connect;
 - ``stream``: how replies are streamed, see `stub_stream`.
 
-Each order replaces the earlier one of that name. A file given with ``--script`` holds the same
-object. Replies are streamed if the request asks for it, and fit its JSON schema if it has one; the
-kinds of replies are in `stub_replies`.
+Each order replaces the earlier one of that name. Replies are streamed if the request asks for it,
+and fit its JSON schema if it has one; the kinds of replies are in `stub_replies`.
 """
-
-from __future__ import annotations
 
 import argparse
 import importlib
@@ -233,7 +230,6 @@ def parse_arguments(argv: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=0, help="0 takes any free one")
     parser.add_argument("--log", type=Path, help="append every request to this file, as JSON lines")
     parser.add_argument("--latency", type=float, default=0.0, help="seconds before every answer")
-    parser.add_argument("--script", type=Path, help="a JSON file with orders")
     parser.add_argument(
         "--until-stdin-ends", action="store_true", help="stop when the parent process is gone"
     )
@@ -247,8 +243,6 @@ def main(argv: Sequence[str], make_orders: Callable[[IO[str] | None], Orders] = 
     log = arguments.log.open("a", encoding="utf-8") if arguments.log else None
     orders = make_orders(log)
     orders.update({"latency": arguments.latency})
-    if arguments.script:
-        orders.update(json.loads(arguments.script.read_text(encoding="utf-8")))
     provider = Provider(orders, reactor)
     provider.door = Door(reactor, QuietSite(provider))
     port = provider.door.open(arguments.port)

@@ -14,8 +14,6 @@ If the request demands a JSON schema, tool calls are rendered as the object that
 ``break_json``, one of `stub_schema.BREAKS`, breaks that object, or the text.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence

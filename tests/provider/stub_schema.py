@@ -1,7 +1,5 @@
 """Replies by JSON schema, as a server makes them that honours ``response_format``: pure."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

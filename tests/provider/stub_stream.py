@@ -8,8 +8,6 @@ The order ``stream``, or the ``stream`` of one reply, holds any of:
 - ``break``, one of `BREAKS`, and ``after``, the number of good chunks before it (default 2).
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """How the stub provider sends a response: in good order, or as a fault demands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

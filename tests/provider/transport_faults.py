@@ -1,7 +1,5 @@
 """How endpoints fail: faults of the connection and of HTTP, as replies of the stub provider."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

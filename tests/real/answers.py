@@ -1,7 +1,5 @@
 """What came of each line of `make real`, and the model calls behind it. Pure."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """The endpoint of `make real`, the game that is played, and the files of its results."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The course of `make real`: the scenes of ``lines.toml``, or fewer lines of them. Pure."""
 
-from __future__ import annotations
-
 import tomllib
 from collections import Counter, deque
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """The figures of `make real`, from the answers to all lines, and their table. Pure."""
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections import Counter

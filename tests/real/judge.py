@@ -3,8 +3,6 @@
 It shares no code with the package's own filters, so that both would have to be wrong.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Sequence
 

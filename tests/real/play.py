@@ -1,7 +1,5 @@
 """Plays the course of `make real` on a running game, and collects what came of each line."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Sequence

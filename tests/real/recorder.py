@@ -8,8 +8,6 @@ Bytes pass as they come, in both directions, so that streaming stays streaming. 
 up, so does the recorder, and the endpoint can stop its work. No header, and so no key, is recorded.
 """
 
-from __future__ import annotations
-
 import asyncio
 import io
 import itertools

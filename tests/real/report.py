@@ -1,7 +1,5 @@
 """Play the course and write its results: the table, all answers, and all requests."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass

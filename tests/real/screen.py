@@ -1,7 +1,5 @@
 """What a player's screen shows of a character: its words, and its other deeds. Pure."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The table of `make real`: a row for each figure, with its bar. Pure."""
 
-from __future__ import annotations
-
 import statistics
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ The bars of the table are shown and not asserted, since they are met by some mod
 others. What must hold with every model is asserted.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.real.figures import refused_by_template

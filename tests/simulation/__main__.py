@@ -4,8 +4,6 @@ python -m tests.simulation --seed 17
 python -m tests.simulation --from 0 --count 50000
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 import time

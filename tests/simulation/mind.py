@@ -125,12 +125,8 @@ class Whim:
     is_restless = False
 
     def wants_to_act(self) -> bool:
-        """Return True once after it became restless."""
+        """Return True while it is restless."""
         return self.is_restless
-
-    def note_act(self) -> None:
-        """Be content."""
-        self.is_restless = False
 
 
 class Mind:

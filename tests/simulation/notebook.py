@@ -1,7 +1,5 @@
 """A journal in memory that loads in slices between other work, as the real one does."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 

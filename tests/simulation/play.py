@@ -4,8 +4,6 @@ A subclass decides what it runs on: stores in memory with processes that only se
 database and a process that is killed.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass

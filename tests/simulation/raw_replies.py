@@ -1,7 +1,5 @@
 """Raw replies: what a model writes in a request form, whole and in the parts of a stream."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Stores in memory after a restart: the same rows in a new process."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns, Now

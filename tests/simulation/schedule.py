@@ -4,8 +4,6 @@ Everything that is chance comes from one `random.Random`, and time from clocks o
 seed always gives the same game.
 """
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from collections.abc import Callable, Iterator, Sequence

@@ -74,13 +74,6 @@ def test_free_tools_chain_and_the_model_sees_their_results():
     assert said(script) == ["It is shut."]
 
 
-def test_several_calls_of_one_reply_run_in_their_order():
-    script, _ = assistant((call("give", item="mug", to="Ann"), call("say", text="Here.")))
-    script.hears("a beer please")
-    run(script)
-    assert [act.call.name for act in script.mind.turns.acts] == ["give", "say"]
-
-
 def test_an_error_of_a_tool_goes_back_to_the_model_which_may_mend_it():
     def refuse(context, arguments):
         raise NothingDone("You carry no mug.")

@@ -1,7 +1,5 @@
 """What is recalled from the log, with what belongs to it, for those who may know it."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

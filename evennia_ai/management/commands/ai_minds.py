@@ -62,7 +62,7 @@ class Command(BaseCommand):
 
     def load(self, minds: Any, path: Path, options: dict[str, Any]) -> None:
         """Tell who is matched, and load."""
-        people = import_module("evennia_ai.management.mind_matching")
+        people = import_module("evennia_ai.management.people")
         by_hand = people.read_map(options["map"])
         matching = people.Matching(minds.read_head(path), by_hand, options["players_by_name"])
         self.stdout.write(f"Found here: {len(matching.found)} of {len(matching.people)}.")

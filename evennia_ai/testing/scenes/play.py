@@ -15,7 +15,7 @@ from django.db import DatabaseError
 from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 from twisted.python.failure import Failure
 
-from evennia_ai.config import AssistantConfig, ModelProfile, choose_settings, fit_settings
+from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.config.fields import known_setting
 from evennia_ai.config.profiles import (
     DEFAULT_PROFILE,
@@ -25,7 +25,7 @@ from evennia_ai.config.profiles import (
     resolve_profile,
 )
 from evennia_ai.errors import AssistantError, ConfigError, ProviderUnavailable, TurnAborted
-from evennia_ai.game.settings import game_setting, game_settings
+from evennia_ai.game.settings import effective_settings, game_setting
 from evennia_ai.llm.endpoint_facts import EndpointRegistry
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
@@ -179,7 +179,7 @@ def _open_models(clock: Clock, reactor: Any) -> CheckModels:
         thread.stop()
 
     reactor.addSystemEventTrigger("during", "shutdown", close)
-    return CheckModels(gateway, profiles, endpoints.told)
+    return CheckModels(gateway, profiles, endpoints)
 
 
 def _known_facts() -> dict[str, Any]:
@@ -306,9 +306,8 @@ def play_all(
 class CheckModels:
     """The gateway to all models of the game, and the settings for a scene."""
 
-    def __init__(self, gateway: Gateway, profiles: Profiles, told: Callable[..., ModelProfile]):
-        self.gateway, self.profiles = gateway, profiles
-        self._told = told
+    def __init__(self, gateway: Gateway, profiles: Profiles, endpoints: EndpointRegistry):
+        self.gateway, self.profiles, self.endpoints = gateway, profiles, endpoints
         self.answered = False  # whether any model call succeeded
 
     def choose(
@@ -326,8 +325,7 @@ class CheckModels:
             layers |= {"profile": name, "llm_model": scene.settings.get("llm_model")}
         wanted = str(layers.get("profile") or game_setting("profile", DEFAULT_PROFILE))
         resolve_profile(wanted, self.profiles)
-        chosen = choose_settings(game_settings(), layers, self.profiles)
-        if chosen.complaints:
-            raise ConfigError(" ".join(chosen.complaints))
-        told = self._told(chosen.profile)
-        return told, fit_settings(chosen.values, told, lambda _: GUESSED_PROMPT)
+        config, told, complaints = effective_settings(self, layers, lambda _: GUESSED_PROMPT)
+        if complaints:
+            raise ConfigError(" ".join(complaints))
+        return told, config

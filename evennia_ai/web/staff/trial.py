@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from django import forms
 from django.contrib import messages
@@ -45,18 +45,6 @@ class TrialForm(forms.Form):
         choices = [(name, page_text(name, 60)) for name in profiles]
         self.fields["first"].choices = choices
         self.fields["second"].choices = [("", "none"), *choices]
-
-
-class Side(NamedTuple):
-    """What one profile is asked: ``before`` are its lines of the talk so far."""
-
-    assistant: int
-    account: int
-    reader: Reader
-    profile: str
-    line: str
-    whispered: bool
-    before: list[Message]
 
 
 class Trial(StaffPage, TemplateView):
@@ -105,9 +93,9 @@ class Trial(StaffPage, TemplateView):
         for profile in dict.fromkeys(filter(None, (asked["first"], asked["second"]))):
             said = [side for one in self.talk for side in one["sides"]]
             before = [line for one in said if one["profile"] == profile for line in one["lines"]]
-            who = self.who["id"], self.request.user.pk, self.reader
-            side = Side(*who, profile, asked["line"], asked["whisper"], before)
-            sides.append(game.ask(answer_of, side, wait_s=MOST_WAIT_S))
+            who = self.who["id"], self.request.user.pk
+            found, model = game.ask(answer_of, *who, asked, profile, before, wait_s=MOST_WAIT_S)
+            sides.append({"profile": profile, "model": model, **shown_run(found, self.reader)})
         return {"line": page_text(asked["line"]), "whispered": asked["whisper"], "sides": sides}
 
     def get_context_data(self, **values: Any) -> Row:
@@ -126,32 +114,33 @@ def profile_of(assistant: int) -> str:
 
 
 @inlineCallbacks
-def answer_of(side: Side) -> Steps[Row]:
-    """Ask a model on the reactor's thread; fires with what it would say and do.
+def answer_of(
+    assistant: int, account: int, asked: Row, profile: str, before: list[Message]
+) -> Steps[tuple[DryRun, str]]:
+    """Ask a profile's model on the reactor's thread; fires with the dry run, and its name.
 
-    Fails with AssistantError.
+    ``before`` are its lines of the talk so far. Fails with AssistantError.
     """
-    script = find_script(side.assistant)
-    editor_of(script.character, side.account)  # raises Refused
-    speakers = characters_of(AccountDB.objects.get(id=side.account))
+    script = find_script(assistant)
+    editor_of(script.character, account)  # raises Refused
+    speakers = characters_of(AccountDB.objects.get(id=account))
     if not speakers:
         raise Refused("Your account has no character who could say a line.")
     mind = script.mind
-    config, profile = mind.settings.beside(side.profile)
-    kind = WHISPER if side.whispered else SAY
-    heard = hear_typed(script.character, config, speakers[0], kind, side.line)
+    config, used = mind.settings.beside(profile)
+    kind = WHISPER if asked["whisper"] else SAY
+    heard = hear_typed(script.character, config, speakers[0], kind, asked["line"])
     ensure_answered(mind.who.name, heard, "whisper it")
-    around = as_drafted(mind.around, config, profile, mind.who.persona, mind.who.persona_authors)
-    found: DryRun = yield mind.dry_run(around, heard, before=side.before)
-    return {**shown_run(found, side), "model": page_text(f"{profile.name}:{profile.model}", 80)}
+    around = as_drafted(mind.around, config, used, mind.who.persona, mind.who.persona_authors)
+    found: DryRun = yield mind.dry_run(around, heard, before=before)
+    return found, page_text(f"{used.name}:{used.model}", 80)
 
 
-def shown_run(found: DryRun, side: Side) -> Row:
+def shown_run(found: DryRun, reader: Reader) -> Row:
     """Return a dry turn as the template takes it."""
     costs = [step.cost for step in found.steps]
-    problem = found.problem and side.reader.show(ERRORS, found.problem, "a model error")
+    problem = found.problem and reader.show(ERRORS, found.problem, "a model error")
     return {
-        "profile": side.profile,
         "lines": found.lines,
         "acts": [
             {

@@ -1,7 +1,5 @@
 """Three players talk to an assistant while its server is killed again and again."""
 
-from __future__ import annotations
-
 import random
 import time
 from contextlib import ExitStack

@@ -1,7 +1,5 @@
 """A campaign whose server is killed during compactions and their undo."""
 
-from __future__ import annotations
-
 import random
 import time
 from typing import Self

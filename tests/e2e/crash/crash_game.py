@@ -1,7 +1,5 @@
 """A game whose server starts as a direct child, in a second, and is killed at will."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

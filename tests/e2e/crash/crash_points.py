@@ -5,8 +5,6 @@ package knows nothing of it. `ORDER` names the point of the next kill, and `PLAN
 promise and each act of the server is a line in `JOURNAL`, which survives the kill.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

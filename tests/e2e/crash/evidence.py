@@ -3,8 +3,6 @@
 The sources are its tables, the journal of `crash_points`, and the players' screens.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

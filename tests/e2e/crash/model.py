@@ -8,8 +8,6 @@ act and speaks in the same reply. `HABITS` in the environment is the share of re
 habit of small models.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

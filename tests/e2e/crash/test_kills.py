@@ -4,8 +4,6 @@ A failing campaign prints its seed. `EVENNIA_AI_CRASH_SEED` replays it, as far a
 repeats itself.
 """
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Callable, Iterable, Iterator

@@ -3,8 +3,6 @@
 After the next sleep each note has one memory with the same text, and each memory has its note.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterator

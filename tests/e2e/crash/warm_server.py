@@ -5,8 +5,6 @@ is the game directory, which must be the working directory. Each line on standar
 server and prints its pid. The process ends when its standard input closes.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Checks of a day of play by its screens, requests, tables and logs, each by itself."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

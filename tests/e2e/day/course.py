@@ -1,7 +1,5 @@
 """Play the plan of a day on a real server."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack

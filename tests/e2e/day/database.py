@@ -1,7 +1,5 @@
 """What happens to the database of a game that runs: locks, lost connections, a restart."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 from typing import Any

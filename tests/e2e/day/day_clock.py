@@ -4,8 +4,6 @@ A day of play copies this file into the game's ``world`` and names it as a servi
 settings. `OFFSET` holds how many seconds the clock is ahead. The monotonic clock is never changed.
 """
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

@@ -4,8 +4,6 @@ The rows and most checks are those of the crash campaigns. What a player had for
 of them, and checked apart. So are turns during which the clock was set: their times mean nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -40,14 +38,9 @@ from tests.invariants.words import check_words_only
 
 # What holds at any moment; the other checks are for a game at rest.
 AT_ANY_TIME = (
-    check_nothing_twice,
-    check_one_answer,
-    check_lease,
-    check_confidence_of_memory,
-    check_words_only,
-    check_one_turn_at_a_time,
-    check_nothing_after_the_end,
-)
+    check_nothing_twice, check_one_answer, check_lease, check_confidence_of_memory,
+    check_words_only, check_one_turn_at_a_time, check_nothing_after_the_end,
+)  # fmt: skip
 OVERHEARD, FORGOTTEN = "overheard", "forgotten"
 MOST_OPEN = 60  # turns at a time
 HEARD = "SELECT id, speaker, turn_id FROM evennia_ai_event"

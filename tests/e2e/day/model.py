@@ -3,8 +3,6 @@
 It takes the orders of `tests.provider.faulty`.
 """
 
-from __future__ import annotations
-
 import sys
 
 from tests.e2e.crash.model import answer

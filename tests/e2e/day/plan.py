@@ -4,8 +4,6 @@ A plan is a list of steps in the order of time. Most are lines that players type
 faults and what staff does. Players walk a ring of rooms; the plan follows them.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ A failing day prints its seed, which `EVENNIA_AI_DAY_SEED` plays again, as far a
 repeats itself. `EVENNIA_AI_DAY_PACE` above 1 makes a day slower, for machines that are busy.
 """
 
-from __future__ import annotations
-
 import os
 import random
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The game of a day of play: its rooms, assistants and players, its clock and its journal."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The course of a long talk: in rounds, three players speak, whisper, leave and return."""
 
-from __future__ import annotations
-
 import base64
 import random
 from collections import Counter

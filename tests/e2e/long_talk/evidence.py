@@ -1,7 +1,5 @@
 """Checks of what a long talk left behind: requests, tables and screens."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterable

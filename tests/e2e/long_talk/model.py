@@ -6,8 +6,6 @@ again later. A summary is good, empty, a refusal, too long, or an overflow; a se
 decide which.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """A stub provider that says one line about the marks of new lines, such as ``k17``."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

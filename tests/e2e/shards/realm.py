@@ -4,8 +4,6 @@ The demo's common room with Mira is on shard0, an empty hall on shard1. Players 
 shard that has their character: Ann on shard0, Ben on shard1.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal

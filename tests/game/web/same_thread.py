@@ -1,7 +1,5 @@
 """A stand-in for the way from a web thread to the reactor's."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

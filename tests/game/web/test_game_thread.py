@@ -33,10 +33,9 @@ def test_an_error_is_raised_in_the_web_thread(thread):
         thread.ask(lambda: fail(StoreUnavailable("busy")))
 
 
-def test_no_thread_waits_for_ever(thread, monkeypatch):
-    monkeypatch.setattr(game_thread, "WAIT_S", 0.01)
+def test_no_thread_waits_for_ever(thread):
     with pytest.raises(GameBusy, match="did not reply"):
-        thread.ask(Deferred)
+        thread.ask(Deferred, wait_s=0.01)
 
 
 def test_a_script_that_is_no_assistant_is_missing(mira):

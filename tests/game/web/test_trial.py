@@ -102,9 +102,9 @@ def test_a_page_that_stayed_open_keeps_no_words_that_were_forgotten(game, ann, p
 def test_an_answer_during_which_words_were_forgotten_is_not_carried_on(
     game, ann, page, trial, begun, monkeypatch
 ):
-    def forgetting_meanwhile(side):
+    def forgetting_meanwhile(*side):
         forget(ann)
-        return answer_of(side)
+        return answer_of(*side)
 
     game.model.add(call("say", text="Quinces."), call("say", text="Go on?"))
     with monkeypatch.context() as patches:

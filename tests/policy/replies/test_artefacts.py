@@ -217,27 +217,11 @@ def test_nothing_known_of_the_surroundings_is_no_problem():
 
 UNITS = ["{", "<", "`", "```", '"', "(", "a", "a ", "\n", " ", "\n ", "I am an ", "as a ", "Ann "]
 UNITS += [
-    "say ",
-    "say,",
-    "a_",
-    "the user ",
-    "You are ",
-    "<think",
-    "[your ",
-    '"a',
-    "A a ",
-    "*",
-    "- ",
-]
+    "say ", "say,", "a_", "the user ", "You are ", "<think", "[your ", '"a', "A a ", "*", "- ",
+]  # fmt: skip
 UNITS += [
-    "tut mir leid, ",
-    "my instructions ",
-    "Tom whispers to ",
-    "def a",
-    "you are an ",
-    "。",
-    "a(",
-]
+    "tut mir leid, ", "my instructions ", "Tom whispers to ", "def a", "you are an ", "。", "a(",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("unit", UNITS)

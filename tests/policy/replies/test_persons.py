@@ -17,18 +17,12 @@ HEARD = ("Wanderer says: Brannoc, where is the old gate?",)
     "text",
     [
         *(
-            "ARRR",
-            "wanderer",
-            "Sister Oda",
-            "nod slowly",
-            "smile",
-            "a warm smile",
-            "smiling",
+            "ARRR", "wanderer", "Sister Oda", "nod slowly", "smile", "a warm smile", "smiling",
             "I nod",
         ),
         *("Wanderer nods", "yes", "greetings", "give nails", "where is the old gate", "", "..."),
     ],
-)
+)  # fmt: skip
 def test_an_emote_without_a_verb_in_the_third_person_shows_nothing(text):
     assert is_no_gesture(text, NAMES, HEARD, english=True)
 
@@ -257,21 +251,13 @@ def test_what_two_people_told_of_themselves_is_taken_for_the_asker_s():
 @pytest.mark.parametrize(
     "reply",
     [
-        'You told me: "I sail on the Kestrel."',
-        "You said 'I sail on the Kestrel' once.",
-        "“My sister is called Elin,” you said.",
-        "You sail on the Kestrel.",
-        "I know that ship.",
-        "I don't know.",
-        "I am tired.",
-        "I keep the inn by the quay.",
-        "I hid the brass key under the stone.",
-        "I sleep in the old loft.",
-        "I sailed on a ship, long ago.",
-        "Ich komme aus dem alten Hafen.",
-        "",
+        'You told me: "I sail on the Kestrel."', "You said 'I sail on the Kestrel' once.",
+        "“My sister is called Elin,” you said.", "You sail on the Kestrel.", "I know that ship.",
+        "I don't know.", "I am tired.", "I keep the inn by the quay.",
+        "I hid the brass key under the stone.", "I sleep in the old loft.",
+        "I sailed on a ship, long ago.", "Ich komme aus dem alten Hafen.", "",
     ],
-)
+)  # fmt: skip
 def test_all_else_stays_as_it_is(reply):
     assert turned(RECALLED, reply, "Wanderer", MIRA, "Mira") == (reply, "")
 

@@ -10,36 +10,10 @@ from evennia_ai.policy.replies.speech import FIRST_CHARS, SentenceSplitter
 
 PIECES = st.sampled_from(
     [
-        "Aye",
-        "no",
-        "Dr.",
-        "z.B.",
-        "3.5",
-        "12.",
-        "…",
-        "...",
-        ".",
-        "?!",
-        "。",
-        "！」",
-        '"',
-        "“",
-        "”",
-        "«",
-        "»",
-        " »",
-        " ",
-        "\n",
-        " ",
-        "(",
-        ")",
-        "Über",
-        "你好",
-        "I.",
-        "end.",
-        "’s",
+        "Aye", "no", "Dr.", "z.B.", "3.5", "12.", "…", "...", ".", "?!", "。", "！」", '"', "“",
+        "”", "«", "»", " »", " ", "\n", " ", "(", ")", "Über", "你好", "I.", "end.", "’s",
     ]
-)
+)  # fmt: skip
 TEXTS = st.lists(PIECES, max_size=40).map("".join)
 
 

@@ -1,7 +1,5 @@
 """What a chat template supports, read from the page ``/props`` of llama.cpp's server."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

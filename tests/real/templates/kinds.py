@@ -1,7 +1,5 @@
 """Every kind of request that the package sends, from the engine with stand-ins."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """llama.cpp's server with one chat template, and what it renders."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

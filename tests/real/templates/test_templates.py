@@ -1,7 +1,5 @@
 """Every chat template accepts every kind of request, and shows what it holds."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

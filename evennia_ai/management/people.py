@@ -103,13 +103,9 @@ def players() -> dict[str, Row]:
         numbers = PUPPETEERS.findall(str(one.locks.get("puppet")))
         owned += [(one, accounts[int(n)]) for n in numbers if int(n) in accounts]
     return {
-        one.dbref: {
-            "name": one.key,
-            "account": account.username,
-            "joined": account.date_joined.isoformat(),
-        }
-        for one, account in owned
-    }
+        one.dbref: {"name": one.key, "account": account.username,
+                    "joined": account.date_joined.isoformat()} for one, account in owned
+    }  # fmt: skip
 
 
 def renamed(value: Any, rename: Rename) -> Any:
@@ -137,7 +133,7 @@ def renamed_fields(fields: Mapping[str, Any], rename: Rename) -> Row:
     return {n: v if n in WORDS else renamed(v, rename) for n, v in fields.items()}
 
 
-def people_of(dbrefs: set[str]) -> dict[str, Row]:
+def described(dbrefs: set[str]) -> dict[str, Row]:
     """Return who stands behind numbers of objects, as far as they still exist."""
     ids = [int(dbref[1:]) for dbref in dbrefs if not is_stranger(dbref)]
     named = ObjectDB.objects.filter(id__in=ids).values_list("id", "db_key")

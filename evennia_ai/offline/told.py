@@ -1,0 +1,110 @@
+"""What was told in the conversation, and by whom.
+
+What another person said is told as that person's words only, in quotation marks.
+"""
+
+from collections.abc import Sequence
+
+from evennia_ai.offline.languages import match_name
+from evennia_ai.offline.passages import Passage
+from evennia_ai.offline.view import SURE, View
+from evennia_ai.offline.words import is_description
+from evennia_ai.policy.retrieval.words import without_words
+from evennia_ai.policy.texts import plain_words
+
+ASKED = 0.4  # share of a question's words that a quotation holds
+QUOTED = 170  # characters of a line that is quoted whole
+MOST_TOLD = 3
+FACTS = ("home", "trade", "age", "likes", "hates", "quest")
+
+
+def before_now(view: View) -> list[str]:
+    """Return the speaker's earlier lines, the newest first."""
+    own = [said.text for said in view.transcript.heard if said.speaker == view.speaker]
+    return [text for text in reversed(own) if text != view.lines[-1].text]
+
+
+def quoted(view: View, found: Sequence[Passage]) -> str:
+    """Return the first of what was told as a quotation, "" if there is none."""
+    if not found:
+        return ""
+    told, fact = found[0], found[0].text.rstrip(".! ")[:QUOTED]
+    if told.speaker == view.speaker:
+        name = view.language.pattern("patterns", "tells_name").search(fact)
+        if name and view.language.finds("asks_name", " ".join(view.sentences)):
+            return view.phrase("name_told", value=name["v"] or name["v2"])
+        said = view.phrase("told", fact=fact)
+        return view.phrase("told_again", fact=fact) if view.repeats(said) else said
+    return view.phrase("said_by", other=view.called(told.speaker), fact=fact)
+
+
+def matching(view: View, text: str, told: Sequence[Passage], floor: float = ASKED) -> list[Passage]:
+    """Return what was told about a question, the newest of the best first."""
+    names = " ".join({one.speaker for one in view.every_told})
+    found = view.find(text, [*reversed(told)], floor, without=names)
+    return [one for _, one in found]
+
+
+def _of_speaker(view: View, speaker: str) -> list[Passage]:
+    return [told for told in view.told if told.speaker == speaker]
+
+
+def _named_other(view: View, text: str) -> str:
+    """Return the other speaker that a text names, by either of their names; "" if none."""
+    people = [t.speaker for t in view.told if t.speaker != view.speaker] + view.others
+    called = {form: name for name in people for form in (view.called(name), name)}
+    return called.get(match_name(text, [*called]), "")
+
+
+def about_people(view: View, text: str, floor: float = ASKED) -> str:
+    """Return what the speaker, or another whom a question names, told about it; "" if nothing."""
+    other = _named_other(view, text)
+    if other:
+        told = _of_speaker(view, other)
+        bare = not view.language.content(
+            without_words(text, plain_words(f"{other} {view.called(other)}"))
+        )
+        telling = [one for one in reversed(told) if one.facts.keys() & set(FACTS)] or told[::-1]
+        asked = [] if bare else matching(view, text, told, floor)
+        whole = bare or view.language.key_of(text) == "said_by"
+        return quoted(view, asked or (telling if whole else []))
+    finds, own = view.language.finds, _of_speaker(view, view.speaker)
+    mine = any(finds("mine", one) for one in (text, *before_now(view)[: finds("follow_up", text)]))
+    if finds("asks_memory", text) or (mine and not finds("permission", text)):
+        return quoted(view, matching(view, text, own, floor))
+    return quoted(view, matching(view, text, own, SURE)) if finds("third_person", text) else ""
+
+
+def told_fact(view: View, text: str, topic: str, key: str) -> str:
+    """Return what the speaker told of a kind of fact, such as their home."""
+    own = _of_speaker(view, view.speaker)
+    telling = [told for told in own if key in told.facts]
+    found = [one for one in matching(view, text, telling) if one.facts] or telling[::-1]
+    return quoted(view, found or matching(view, text, own)) or view.phrase("told_nothing")
+
+
+def own_name(view: View, text: str, topic: str) -> str:
+    """Return that the speaker told no name; "" if a phrase can name them."""
+    return view.phrase("told_nothing") if is_description(view.who) else ""
+
+
+def told_everything(view: View, text: str = "", topic: str = "") -> str:
+    """Return what the speaker told: the last lines with facts, else any."""
+    own = _of_speaker(view, view.speaker)
+    own = [t for t in own if t.private] or own if view.private else own
+    telling = [t for t in own if t.facts] or own
+    if not telling:
+        return own_name(view, text, topic) or view.phrase("know_you")
+    return view.phrase("told", fact="; ".join(t.text.rstrip(".!") for t in telling[-MOST_TOLD:]))
+
+
+def told_gifts(view: View, text: str, topic: str) -> str:
+    given = [s for s in view.transcript.heard if s.kind == "give" and s.speaker]
+    giver = _named_other(view, text) or view.speaker
+    if giver == view.speaker and view.language.finds("asks_who", text):
+        named = match_name(text, [s.text for s in given])
+        given = [s for s in given if s.text == named]
+        giver = next((s.speaker for s in reversed(given)), "")
+    things = [view.thing(s.text) for s in given if s.speaker == giver][-MOST_TOLD:]
+    key = "gave_you" if giver == view.speaker else "gave"
+    return view.listing(key, "gave_none", things, other=view.called(giver))
