@@ -6,12 +6,7 @@ from evennia.utils.dbserialize import deserialize
 
 from evennia_ai.assistant_character import remove_assistant_mixin
 from evennia_ai.commands.common import Dialogue, UsageError, all_assistants
-from evennia_ai.commands.setup.attaching import (
-    PERSONA,
-    changed_persona,
-    persona_words,
-    profile_words,
-)
+from evennia_ai.commands.setup.attaching import PERSONA, changed_persona, persona_words
 from evennia_ai.commands.setup.draft import value_words
 from evennia_ai.commands.setup.menu import SetupMenu
 from evennia_ai.config import FIELDS, known_setting
@@ -105,7 +100,7 @@ class CmdAISetup(SetupMenu):
         lines = [
             f"|w{self.name}|n ({mode_of(script.character, self.services)})",
             f"Persona: {persona_lines(script.mind.who.persona)}",
-            f"Model profile: {profile_words(script.mind.settings.profile)}",
+            f"Model profile: {self.profile_words()}",
             "Its own settings:" if rows else "It has no settings of its own.",
             *rows,
         ]
