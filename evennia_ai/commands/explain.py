@@ -148,7 +148,9 @@ class CmdAIWhy(TryingCommand):
         They are searched in what the character knows now. A reader who may not read what was said
         is told nothing. Fails with StoreUnavailable and TurnAborted.
         """
-        heard = [event.text for event in why.turn.events.all() if event.text] if why.turn else []
+        if why.turn is None:
+            return
+        heard = [event.text for event in why.turn.events.all() if event.text]
         kinds = words_kind(why.private), memory_kind(why.private)
         if not heard or not why.parts or not all(map(self.reader.may, kinds)):
             return

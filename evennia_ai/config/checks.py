@@ -30,10 +30,8 @@ def money_complaint(own: Mapping[str, Any], profile: ModelProfile) -> str:
     """Return why a budget in money among an assistant's own settings limits nothing, "" if not."""
     if "money_per_day" not in own or profile.price not in (None, FREE):
         return ""
-    return (
-        f"money_per_day limits nothing: the calls of the profile '{profile.name}' have no price. "
-        "Set its prices in PROFILES, or use tokens_per_day."
-    )
+    why = f"the calls of the profile '{profile.name}' have no price"
+    return f"money_per_day limits nothing: {why}. Set its prices, or use tokens_per_day."
 
 
 def out_of_order(config: AssistantConfig) -> Iterator[str]:

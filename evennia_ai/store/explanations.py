@@ -117,10 +117,9 @@ def lines_of(turn_id: int | None) -> list[Message]:
     return [m for m in found if words_said(m) and not is_puppeted(m)]
 
 
-def numbers_of(turn: models.Turn | None) -> list[int]:
+def numbers_of(turn: models.Turn) -> list[int]:
     """Return the numbers of the messages of a turn, heard lines among them."""
-    rows = models.Message.objects.filter(turn=turn) if turn else models.Message.objects.none()
-    return list(rows.values_list("id", flat=True))
+    return [*models.Message.objects.filter(turn=turn).values_list("id", flat=True)]
 
 
 def words_said(message: Message) -> str:

@@ -120,8 +120,8 @@ def test_one_persona_for_twenty_guards(game, builder, tavern):
     assert "@guard is changed for 2 characters: Guard0, Guard1." in told
     persona = next(o for o in tavern.contents if o.key == "Guard0").assistant.mind.who.persona
     assert (persona.text[-11:], persona.never) == ("south gate.", ("sleep", "take bribes"))
-    assert "used by 2 characters" in builder.told("aisetup/delete @guard")
-    assert "@gaurd is new. No character uses it" in builder.told(
+    assert "used by Guard0, Guard1" in builder.told("aisetup/delete @guard")
+    assert "@gaurd is new and not used yet: aisetup <ch" in builder.told(
         "aisetup/persona gaurd.never = nap"
     )
     assert "is deleted" in builder.told("aisetup/delete @Gaurd")

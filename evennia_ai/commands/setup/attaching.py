@@ -64,12 +64,17 @@ class SetupCommand(TryingCommand):
         write_attribute(character, PERSONA_AUTHORS, [self.caller.dbref])
         self.script, self.name = character.attach_assistant(persona), shown_name(character)
         self.write_settings(own)
-        model = profile_words(self.script.mind.settings.profile)
         self.msg(
-            f"|g{self.name} has an assistant now.|n It uses the model profile {model}. "
-            "Say something to it, or see |waistatus|n."
+            f"|g{self.name} has an assistant now.|n It uses the model profile "
+            f"{self.profile_words()}. Say something to it, or see |waistatus|n."
         )
         self.report_complaints()
+
+    def profile_words(self) -> str:
+        """Return the assistant's profile with its client and its model, each word once; escaped."""
+        profile = self.script.mind.settings.profile
+        told = dict.fromkeys(filter(None, (profile.client, profile.model)))
+        return clean_output(f"'{profile.name}' ({', '.join(told)})")
 
     def checked_value(self, name: str, typed: str) -> object:
         """Return a value that was typed for a setting; raises AssistantError."""
@@ -130,12 +135,6 @@ def read_new(typed: str) -> tuple[str, list[str], type]:
     if not names:
         raise UsageError("Which name? For example: |waisetup/new Mira = <persona>|n")
     return names[0], names[1:], found
-
-
-def profile_words(profile: ModelProfile) -> str:
-    """Return a profile's name, its client and its model, each word once; escaped."""
-    told = dict.fromkeys(filter(None, (profile.client, profile.model)))
-    return clean_output(f"'{profile.name}' ({', '.join(told)})")
 
 
 def changed_persona(stored: Any, field: str, value: str) -> Any:

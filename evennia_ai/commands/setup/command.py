@@ -1,17 +1,12 @@
 """``aisetup``: attach an assistant to a character, set it up, and delete it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from evennia.utils.dbserialize import deserialize
 
 from evennia_ai.assistant_character import remove_assistant_mixin
 from evennia_ai.commands.common import Dialogue, UsageError, all_assistants
-from evennia_ai.commands.setup.attaching import (
-    PERSONA,
-    changed_persona,
-    persona_words,
-    profile_words,
-)
+from evennia_ai.commands.setup.attaching import PERSONA, changed_persona, persona_words
 from evennia_ai.commands.setup.draft import value_words
 from evennia_ai.commands.setup.menu import SetupMenu
 from evennia_ai.config import FIELDS, known_setting
@@ -25,7 +20,6 @@ from evennia_ai.store.forget import count_rows, erase_chunk
 from evennia_ai.store.names import list_names
 
 ERASE_PAUSE_S = 0.01
-TEXT = "text"
 
 
 class CmdAISetup(SetupMenu):
@@ -101,12 +95,12 @@ class CmdAISetup(SetupMenu):
         if not self.lhs:
             raise UsageError("Usage: aisetup <character> = <persona>. See |whelp aisetup|n.")
         script = self.find_assistant(self.lhs)
-        own, mode = script.mind.settings.own(), mode_of(script.character, self.services)
+        own = script.mind.settings.own()
         rows = [f"  {name} = {clean_output(str(value), 200)}" for name, value in own.items()]
         lines = [
-            f"|w{self.name}|n ({mode})",
+            f"|w{self.name}|n ({mode_of(script.character, self.services)})",
             f"Persona: {persona_lines(script.mind.who.persona)}",
-            f"Model profile: {profile_words(script.mind.settings.profile)}",
+            f"Model profile: {self.profile_words()}",
             "Its own settings:" if rows else "It has no settings of its own.",
             *rows,
         ]
@@ -164,18 +158,19 @@ class CmdAISetup(SetupMenu):
             self.msg(persona_lines(personas.resolve(f"@{name}")))
             return
         before, shown, users = personas.all().get(name), clean_output(name), personas.users(name)
-        text = changed_persona(before or Persona(), field, self.rhs.strip())
-        changed = changed_persona(before, TEXT, text) if before and not field else text
+        if not (field or self.rhs.strip()):
+            raise UsageError(
+                f"A persona cannot be empty. To delete it: |waisetup/delete @{shown}|n"
+            )
+        changed = changed_persona(before, field or "text", self.rhs.strip())
         authors = people_among(personas.authors_of(f"@{name}"))
         personas.write(name, read_persona(changed), authors | {self.caller.dbref})
-        told = f"|w@{shown}|n is {'changed' if before else 'new'}"
-        if users:
-            self.msg(f"{told} for {how_many(users)}: {list_names(users)}.")
-        else:
-            self.msg(
-                f"{told}. No character uses it yet: |waisetup <character> = @{shown}|n. "
-                f"To delete it: |waisetup/delete @{shown}|n"
+        use = f"for {len(users)} character{'s' * (len(users) > 1)}: {list_names(users)}."
+        if not users:
+            use = (
+                f"and not used yet: |waisetup <character> = @{shown}|n, |waisetup/delete @{shown}|n"
             )
+        self.msg(f"|w@{shown}|n is {'changed' if before else 'new'} {use}")
 
     def do_delete(self) -> Dialogue:
         """Ask, then delete in chunks with pauses, so that the server stays responsive."""
@@ -207,7 +202,7 @@ class CmdAISetup(SetupMenu):
         """Delete a shared persona that no character uses; raises UsageError."""
         users, shown = self.services.personas.users(name), clean_output(name)
         if users:
-            raise UsageError(f"@{shown} is used by {how_many(users)}: {list_names(users)}.")
+            raise UsageError(f"@{shown} is used by {list_names(users)}.")
         if not self.services.personas.remove(name):
             raise UsageError(f"No shared persona '@{shown}' was written in the game.")
         self.msg(f"The shared persona @{shown} is deleted.")
@@ -230,10 +225,6 @@ def setting_line(name: str, value: object, origin: str = "") -> str:
     """Return a setting with a value, where that comes from, and its help."""
     shown = ", ".join(filter(None, (clean_output(value_words(name, value), 60), origin)))
     return f"|w{name}|n ({shown}): {FIELDS[name].metadata['help']}"
-
-
-def how_many(users: Sequence[str]) -> str:
-    return f"{len(users)} character{'s' * (len(users) != 1)}"
 
 
 def persona_lines(persona: Persona) -> str:

@@ -106,7 +106,7 @@ class SceneToolbox(ToolRegistry):
         except NothingDone as error:
             return failed_call(error, in_doubt=False)
         if item.waits:
-            return ToolResult(ASKED, "Somebody must agree to that first.")
+            return ToolResult(ASKED, "Not done yet. Somebody is asked whether you may.")
         is_list = item.run is trade.prices.run and not arguments.get("offered")
         return ToolResult(DONE, trade.price_list(None, self._cast.prices) if is_list else "Done.")
 
