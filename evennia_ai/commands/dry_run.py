@@ -7,7 +7,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, Dialogue, Outcome, UsageError
 from evennia_ai.commands.rendering import call_text
-from evennia_ai.config import ModelProfile, resolve_profile, valid_values
+from evennia_ai.config import ModelProfile, choose_settings, resolve_profile
 from evennia_ai.config.profiles import DEFAULT_PROFILE
 from evennia_ai.game.client_text import clean_address, clean_error, clean_output
 from evennia_ai.game.perception import plain
@@ -115,11 +115,17 @@ class CmdAITest(TryingCommand):
     def do_provider(self) -> Outcome:
         if not self.has_permission("Admin"):
             raise UsageError("Only admins may test an endpoint: the test sends it the game's key.")
-        profiles = self.services.profiles
         wanted = clean_heard(self.lhs, 60) or str(game_setting("profile", DEFAULT_PROFILE))
+<<<<<<< HEAD
         profile = resolve_profile(wanted, profiles)
         values, _ = valid_values(game_settings(), profile.settings)  # as an assistant gets it
         profile = profile.with_model(plain(self.rhs) or values.get("llm_model") or profile.model)
+=======
+        resolve_profile(wanted, self.services.profiles)  # raises ConfigError
+        own = {"profile": wanted, "llm_model": plain(self.rhs) or None}
+        profile = choose_settings(game_settings(), own, self.services.profiles).profile
+        name = clean_output(wanted)
+>>>>>>> h/small
         if profile.client == "offline":
             self.msg(
                 f"The profile '{clean_output(wanted)}' uses the offline brain, which is built in: "
