@@ -116,16 +116,9 @@ class CmdAITest(TryingCommand):
         if not self.has_permission("Admin"):
             raise UsageError("Only admins may test an endpoint: the test sends it the game's key.")
         wanted = clean_heard(self.lhs, 60) or str(game_setting("profile", DEFAULT_PROFILE))
-<<<<<<< HEAD
-        profile = resolve_profile(wanted, profiles)
-        values, _ = valid_values(game_settings(), profile.settings)  # as an assistant gets it
-        profile = profile.with_model(plain(self.rhs) or values.get("llm_model") or profile.model)
-=======
         resolve_profile(wanted, self.services.profiles)  # raises ConfigError
         own = {"profile": wanted, "llm_model": plain(self.rhs) or None}
         profile = choose_settings(game_settings(), own, self.services.profiles).profile
-        name = clean_output(wanted)
->>>>>>> h/small
         if profile.client == "offline":
             self.msg(
                 f"The profile '{clean_output(wanted)}' uses the offline brain, which is built in: "
