@@ -112,13 +112,7 @@ LEDA = {"EVENNIA_PLAYER_USERNAME": "Leda", "EVENNIA_PLAYER_PASSWORD": "swan-3333
     ("known", "environ", "admin_there", "player_there", "expected"),
     [
         (Record(), {**ADMIN, **PLAYER}, None, nobody, (*ZEUS, *IO)),
-        (
-            Record(*ZEUS, *IO),
-            {"EVENNIA_SUPERUSER_USERNAME": "Hera"},
-            "Zeus",
-            everybody,
-            (*ZEUS, *IO),
-        ),
+        (Record(*ZEUS, *IO), HERA, "Zeus", everybody, (*ZEUS, *IO)),
         (Record(), {}, "Zeus", everybody, ("Zeus", "", "Wanderer", "")),
         (Record(*ZEUS, *IO), LEDA, "Zeus", nobody, (*ZEUS, "Leda", "swan-3333")),
     ],
