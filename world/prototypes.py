@@ -244,13 +244,15 @@ PEOPLE = [
                 barred from within, and nothing else is ever touched.
             """,
             "Work and prices": """
-                Sharpening a knife costs a halfpenny, a horseshoe threepence, a dozen nails a penny.
+                Sharpening a knife or a sword costs a halfpenny, a new knife sixpence, a horseshoe
+                threepence, a dozen nails a penny.
                 A bucket, a pot or a shield is mended for twopence. Swords and axes are not made
                 here.
             """,
             "My trade": """
-                I have been the smith here for twenty years. My father taught me. I have no wife and
-                no apprentice. The tip of my finger went under a hammer in my first year.
+                I have been the smith here for twenty years. My father taught me. I get my iron by
+                boat from the south. I have no wife and no apprentice. The tip of my finger went
+                under a hammer in my first year.
             """,
             "Help wanted": """
                 Whoever wants work can carry charcoal, pull the bellows, or find out who takes the
@@ -258,8 +260,8 @@ PEOPLE = [
             """,
             "My neighbours": """
                 Mira keeps the Gilded Gull, south of the quay, or through the gap in the wall
-                behind my shop. She talks much and cooks well. Sister Oda sits in the chapel, up
-                the steps from the quay. I made the hinges of her door.
+                behind my shop. She has ale, stew and a bed, talks much and cooks well. Sister Oda
+                sits in the chapel, up the steps from the quay. I made the hinges of her door.
             """,
         },
     ),
@@ -300,6 +302,10 @@ PEOPLE = [
                 never locked, and no candle in it has ever been paid for. From one window you see
                 the sea and the light on the mole, from the other the roofs of the town.
             """,
+            "The lost": """
+                The lost are the sailors who did not come home. The chapel is theirs, so it is
+                called the Chapel of the Lost, and whoever mourns them may sit here at any hour.
+            """,
             "The boats": """
                 The little boats that hang from the rafters are of tin and paper. Each boat is for
                 a sailor who did not come home. They may be touched, gently.
@@ -314,9 +320,9 @@ PEOPLE = [
                 stew. I am content, and seldom lonely with so many boats.
             """,
             "My neighbours": """
-                Mira keeps the Gilded Gull, down the steps and south of the quay. She has a good
-                heart and quick ears. Brannoc the smith works east of the quay. He is kinder than
-                he wants anybody to know.
+                Mira keeps the Gilded Gull, down the steps and south of the quay. She has food, ale
+                and a bed for the night, a good heart and quick ears. Brannoc the smith works east
+                of the quay. He is kinder than he wants anybody to know.
             """,
         },
     ),

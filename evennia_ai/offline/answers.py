@@ -121,7 +121,9 @@ def _to_question(view: View, text: str) -> str:
     mine = language.finds("mine", text) and not language.finds("permission", text)
     if mine and language.finds("remember", text):
         return view.phrase("told_nothing")
-    return view.with_offer("unknown_self" if language.finds("about_you", text) else "unknown")
+    if language.finds("about_you", text):
+        return view.phrase("unknown_self")
+    return view.with_offer("unknown")
 
 
 def _of_itself(view: View, text: str) -> list[Passage]:
@@ -207,6 +209,8 @@ def _about_person(view: View, text: str, topic: str) -> str:
 def _owner(view: View, text: str, topic: str) -> str:
     """Return who the character is if the place is its own; "" if the persona does not say so."""
     owns, own = view.language.intent("owner").tells, view.character.identity
+    if view.language.finds("points_back", text):  # "Who keeps it?" of what was named before
+        return view.best(view.find(text, view.of(KNOWN)))
     return view.known(own, ("self",)) if own and owns and owns.search(own) else ""
 
 
@@ -242,10 +246,10 @@ def _story(view: View, text: str, topic: str, key: str = "story") -> str:
     dull, fits = view.character.language.intent("price").tells, view.language.intent(key).tells
     lore = [split_lore(entry)[1] for entry in view.scene.lore]
     known = [text for text in lore if not (dull and dull.search(text))]
-    past = [text for text in known if view.character.language.finds("happened", text)]
-    known = [text for text in known if fits and fits.search(text)] or past or known
     own = view.language.pattern("patterns", "subject_i")
     known = [text for text in known if not own.match(text)] or known
+    past = [text for text in known if view.character.language.finds("happened", text)]
+    known = [text for text in known if fits and fits.search(text)] or past or known
     known += [passage.text for passage in view.of(("note",))]
     if not known:
         known = [one.text for one in view.of(("self",)) if one.text != view.character.identity]

@@ -26,7 +26,7 @@ FLOOR = 0.54  # share of a line's words that an answer holds
 TITLE, NEAR, BEFORE = 0.9, 0.6, 0.25
 APART = 0.6  # share of what says nothing of the lines before, to a line that points back at them
 ENTITLED = 0.5  # for a piece of lore whose title is what is asked for
-FEW_SHARED = 0.2  # share of the words before, to a line that has none of its own
+FEW_SHARED = 0.3  # share of the words before, to a line that has none of its own
 SUBJECT, SUBJECT_WORDS = 0.05, 3  # what is asked for at a sentence's begin: it is about that
 
 

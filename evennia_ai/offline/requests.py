@@ -134,7 +134,7 @@ class _Asked:
         place = match_exit(found["rest"] if found else "", exits)
         if not found and len(plain_words(self.text)) == 1 and match_exit(self.text, exits):
             place = match_exit(self.text, exits)
-        elif self.search("return", self.text) and not place and len(exits) == 1:
+        elif self.lead("return") and not place and len(exits) == 1:
             place = exits[0]
         elif not place or (found and match_name(found["rest"], self.situation.things)):
             return None

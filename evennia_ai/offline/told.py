@@ -3,6 +3,7 @@
 What another person said is told as that person's words only, in quotation marks.
 """
 
+import re
 from collections.abc import Sequence
 
 from evennia_ai.offline.languages import match_name
@@ -30,12 +31,23 @@ def quoted(view: View, found: Sequence[Passage]) -> str:
         return ""
     told, fact = found[0], found[0].text.rstrip(".! ")[:QUOTED]
     if told.speaker == view.speaker:
-        name = view.language.pattern("patterns", "tells_name").search(fact)
-        if name and view.language.finds("asks_name", " ".join(view.sentences)):
-            return view.phrase("name_told", value=name["v"] or name["v2"])
+        name = _name_in(view, fact)
+        if name:
+            return view.phrase("name_told", value=name)
         said = view.phrase("told", fact=fact)
         return view.phrase("told_again", fact=fact) if view.repeats(said) else said
     return view.phrase("said_by", other=view.called(told.speaker), fact=fact)
+
+
+def _name_in(view: View, fact: str) -> str:
+    """Return the name in what was told that a question asks for: of "my dog" the first behind it."""
+    asked = " ".join(view.sentences)
+    if not view.language.finds("asks_name", asked):
+        return ""
+    places = (fact.lower().find(stem) for stem in view.language.content(asked))
+    start = min((place for place in places if place >= 0), default=0)
+    told = view.language.pattern("patterns", "tells_name").search(fact, start)
+    return (told["v"] or told["v2"]) if told else ""
 
 
 def matching(view: View, text: str, told: Sequence[Passage], floor: float = ASKED) -> list[Passage]:
@@ -81,7 +93,11 @@ def told_fact(view: View, text: str, topic: str, key: str) -> str:
     own = _of_speaker(view, view.speaker)
     telling = [told for told in own if key in told.facts]
     found = [one for one in matching(view, text, telling) if one.facts] or telling[::-1]
-    return quoted(view, found or matching(view, text, own)) or view.phrase("told_nothing")
+    value = re.split(r",| and | but | und ", found[0].facts.get(key, "") if found else "")[0]
+    if key == "home" and value and not view.language.finds("mine", value):
+        return view.phrase("home_told", value=value)
+    none = "riddle" if key == "trade" and len(view.sentences) > 1 else "told_nothing"
+    return quoted(view, found or matching(view, text, own)) or view.phrase(none)
 
 
 def own_name(view: View, text: str, topic: str) -> str:

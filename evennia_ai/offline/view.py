@@ -67,7 +67,8 @@ class View(Heard):
         found = search(sought, listed, self.language, floor)
         if intent:
             return self._of_intent(text, found, sought, intent)
-        if not found and sought.holds and len(sought.stems) > 1:
+        is_why = self.language.finds("why", text)  # nothing but a reason answers it
+        if not found and sought.holds and len(sought.stems) > 1 and not is_why:
             return search(replace(sought, holds=()), listed, self.language, SURE)
         return found
 
@@ -215,11 +216,14 @@ class View(Heard):
         if self.transcript.own and offers.search(self.transcript.own[-1]):
             return ""  # not with every answer
         titles = [_mid_sentence(split_lore(entry)[0]) for entry in self.scene.lore]
+        denies = self.language.pattern("patterns", "denies")
         labels = [
             one.label
             for one in self.language.intents
             for known in [self.of(("self", "lore") if one.key in OWN else ("lore",))]
-            if one.label and one.tells and any(one.tells.search(it.text) for it in known)
+            if one.label
+            and one.tells
+            and any(one.tells.search(it.text) and not denies.search(it.text) for it in known)
         ]
         recent = "\n".join(self.recent).lower()
         every = filter(None, dict.fromkeys([*labels, *titles]))
