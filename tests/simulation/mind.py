@@ -125,8 +125,12 @@ class Whim:
     is_restless = False
 
     def wants_to_act(self) -> bool:
-        """Return True while it is restless."""
+        """Return True once after it became restless."""
         return self.is_restless
+
+    def note_act(self) -> None:
+        """Be content."""
+        self.is_restless = False
 
 
 class Mind:
