@@ -192,23 +192,22 @@ PEOPLE = [
                 Thursday. The light on the mole is lit by old Pell, who is never late.
             """,
             "My neighbours": """
-                The front door opens on the quay, and the passage leads to my yard. Brannoc's smithy
-                is east along the quay, or through the gap in the wall of my yard; a slow talker
-                and an honest man. Sister Oda's chapel is up the steps from the quay; she is kind,
-                and sees more than one would like. There is no shop here but the market.
+                The front door opens on the quay, the passage on my yard. Brannoc's smithy is east
+                along the quay; he is slow of speech and honest. Sister Oda's chapel is up the
+                steps from the quay; she is kind, and sees too much. There is no shop but the
+                market.
             """,
             "My family": """
-                My husband Joss died of a fever nine winters ago. We had no children. My father was
-                called Odo Harrow, and he kept this house for thirty years.
+                My husband Joss died of a fever nine winters ago. We had no children. My father,
+                Odo Harrow, kept this house for thirty years.
             """,
             "The news of the quay": """
-                They say on the quay that somebody takes nails from Brannoc's smithy every night,
-                through a barred door. The new mayor, Hallam Voss, is said to water down every
-                promise that he makes. And the netmaker's girl has lost a grey cat that bites.
+                They say that somebody takes nails from Brannoc's smithy every night, through a
+                barred door. The new mayor, Hallam Voss, is said to water down his promises. The
+                netmaker's girl lost a grey cat that bites.
             """,
             "Work to be had": """
-                Brannoc wants a strong pair of hands for his gate and pays fairly. I need no help
-                but a guest who drinks.
+                Brannoc wants a strong pair of hands and pays fairly. I need only guests who drink.
             """,
         },
     ),
