@@ -53,6 +53,14 @@ def test_a_model_that_cannot_sum_up_gives_way_to_another():
     assert script.mind.compactor._strikes == 0
 
 
+def test_a_summary_makes_the_failures_before_it_forgotten():
+    down = ProviderUnavailable("down")
+    script = full([down, SUMMARY, down, SUMMARY])
+    first = [sleep(script).get("rung") for _ in range(2)]
+    talk(script, 60)
+    assert first + [sleep(script).get("rung") for _ in range(2)] == [None, "summary"] * 2
+
+
 @pytest.mark.parametrize(
     "problem", [ProviderMisconfigured("no such model"), ProviderUnavailable("x")]
 )
