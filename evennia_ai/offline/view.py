@@ -125,7 +125,11 @@ class View(Heard):
         if not (intent.exact and sought.stems and found) or found[0][0]:
             return found
         # What has the price: a bed, a meal.
-        topics = (one for one in self.language.intents if one.label and one is not intent)
+        topics = (
+            one
+            for one in self.language.intents
+            if one.label and one is not intent and one.key not in OWN
+        )
         other = next(
             (t for t in topics if t.match.search(text) or (t.tells and t.tells.search(text))), None
         )

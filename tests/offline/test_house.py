@@ -1,0 +1,96 @@
+"""What a character knows of itself, its house and its neighbours, and what a line points at."""
+
+import re
+
+import pytest
+
+from evennia_ai.messages import Situation
+from evennia_ai.policy.conversation.character import Persona
+from tests.offline.stage import Talk
+
+BESS = Persona(
+    "You are Bess, who keeps the Old Mill. You took it over from your mother, you have buried two "
+    "husbands, and there is no tale on the river that does not reach you. You are patient and "
+    "stubborn. You know Tom Reed, the ferryman next door, and Widow Lark up on the hill.",
+    knows=("a sack of flour costs fourpence, and bran the same",),
+)
+LORE = (
+    "What the house serves: The table has one dish: eel pie, for twopence. "
+    "Cakes are not baked here.",
+    "The wheel: The wheel broke in the flood. Nobody could mend it.",
+    "My neighbours: Tom Reed keeps the ferry, down at the landing. He is slow and kind.",
+    "My life: I have been the miller for thirty years. I am sixty years old. I have no children.",
+)
+MILL = Situation("The Old Mill", "Flour lies on everything.", ("Ann",), ("landing",), ("a sack",))
+
+
+@pytest.fixture
+def bess():
+    return Talk("Bess", BESS, MILL, LORE)
+
+
+def said(talk, *lines):
+    """Return the answer to the last of some lines."""
+    return [talk.hear(line) for line in lines][-1]
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("who runs this place?", "^I am Bess, who keeps the Old Mill"),
+        ("what happened to your husband?", "^I have buried two husbands"),
+        ("how old are you?", "sixty years old"),
+        ("how long have you been a miller?", "thirty years"),
+        ("do you have children?", "no children"),
+        ("who is Widow Lark?", "^I know Widow Lark up on the hill"),
+        ("what do you think of Tom Reed?", "slow and kind"),
+        ("how much is a sack of flour?", "fourpence"),
+        ("do you sell cakes?", "not baked here"),
+        ("I'll have the pie, please", "^(A good choice|Gladly).*twopence"),
+        ("what am I? I have a bed and never sleep. What am I?", "give up|have me there"),
+    ],
+)
+def test_it_knows_its_own_house(bess, line, answer):
+    assert re.search(answer, said(bess, line), re.S)
+
+
+@pytest.mark.parametrize(
+    ("lines", "answer"),
+    [
+        (("who is Tom Reed?", "is he kind?"), "slow and kind"),
+        (("who is Tom Reed?", "where can I find him?"), "landing|next door"),
+        (("is there anything to eat?", "and how much is that?"), "twopence"),
+        (("what is the wheel?", "what happened to it?"), "flood|mend"),
+        (("my sister drowned", "her name was Lina", "what was my sister's name?"), "^Lina"),
+        (("I come from Harrow, and I am tired", "where do I come from?"), "Harrow"),
+    ],
+)
+def test_what_a_line_points_back_at_is_what_was_named(bess, lines, answer):
+    assert re.search(answer, said(bess, *lines))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "is Tom Reed married?",
+        "is the wheel haunted?",
+        "why is it called the Old Mill?",
+        "where do you get your grain?",
+        "what do my hands tell you?",
+    ],
+)
+def test_a_word_in_common_is_no_answer(bess, line):
+    answer = said(bess, line)
+    known = [part for piece in (BESS.text, *LORE) for part in re.split(r"[.:;] ?", piece)]
+    assert not [part for part in known if len(part) > 12 and part in answer]
+
+
+def test_who_mourns_is_not_offered_wares(bess):
+    answer = said(bess, "my brother drowned", "does it ever stop hurting?")
+    assert "ask me" not in answer.lower() and "tell you about" not in answer
+
+
+def test_an_answer_does_not_claim_to_have_been_given_before(bess):
+    bess.hear("what is the wheel?", "Ann")
+    answer = bess.hear("what is the wheel?", "Ben")
+    assert not re.search(r"as I said|I told you|heard it already", answer, re.I)
