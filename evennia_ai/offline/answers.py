@@ -113,7 +113,8 @@ def _to_question(view: View, text: str) -> str:
     if not found and language.finds("asks_place", text):
         found = _at_hand(view, text)
     who = language.finds("asks_who", text)
-    if not found and (who or len(language.content(text)) > 1):
+    about_you = language.finds("about_you", text)
+    if not (found or about_you) and (who or len(language.content(text)) > 1):
         floor = ASKED if who else SURE
         found = quoted(view, matching(view, text, view.told, floor))
     if found:
@@ -121,9 +122,7 @@ def _to_question(view: View, text: str) -> str:
     mine = language.finds("mine", text) and not language.finds("permission", text)
     if mine and language.finds("remember", text):
         return view.phrase("told_nothing")
-    if language.finds("about_you", text):
-        return view.phrase("unknown_self")
-    return view.with_offer("unknown")
+    return view.phrase("unknown_self") if about_you else view.with_offer("unknown")
 
 
 def _of_itself(view: View, text: str) -> list[Passage]:

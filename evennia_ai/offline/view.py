@@ -26,9 +26,9 @@ from evennia_ai.ports import LLMRequest
 
 CONTEXT_LINES = 2
 SURE = 0.8  # share of a line's words that an answer of another kind than asked for holds
-# Share of the best score that is good enough if the best was said; to a line that asks for more,
-# all else of the same piece is.
-AS_GOOD = 0.93
+# Share of the best score that is good enough if the best was said, and to a line that asks for
+# more; to one that only points back all else of the same piece is.
+AS_GOOD, MORE = 0.93, 0.6
 YES = 0.65  # share of the words of a question for yes or no that its answer holds
 KNOWN = ("self", "want", "never", "lore", "seen", "note")
 MOST_OFFERED = 2
@@ -83,6 +83,7 @@ class View(Heard):
         own = tuple(stem for stem in asked_for if stem not in content(self.name)) or (*asked_for,)
         before = frozenset(content(self._meant(text))).difference(own, content(without))
         holds, asked = (self._told_by(intent), "") if intent else self._held_by_kind(text)
+        holds = [] if told and self.language.finds("where_why", text) else holds
         own = tuple(stem for stem in own if stem not in content(asked))  # "which day did I say?"
         topic = bool(holds and (intent or (told and not own)))
         back = bool(before) and self.language.finds("points_back", text)
@@ -183,7 +184,8 @@ class View(Heard):
         """
         finds, line = self.language.finds, " ".join(self.sentences)
         is_open = finds("pronouns", line) or finds("more", line)
-        least = 0.0 if is_open or not found else AS_GOOD * found[0][0]
+        part = AS_GOOD if not is_open else MORE if self.language.content(line) else 0.0
+        least = part * found[0][0] if found else 0.0
         near = [one for share, one in found if share >= least]
         if not near:
             return ""
