@@ -20,13 +20,13 @@ from evennia_ai.offline.told import (
     told_gifts,
 )
 from evennia_ai.offline.view import KNOWN, SURE, View
-from evennia_ai.offline.words import rotated
+from evennia_ai.offline.words import capitals, rotated
 from evennia_ai.policy.texts import plain_words
 
 Handler = Callable[[View, str, str], str]
 SURE_ENOUGH = 0.5  # share of a question's words that a quotation holds before anything else is told
 STORY = 330  # characters of a tale
-MOST_LISTED = 5
+MOST_LISTED, ROWS = 5, 3  # things that are named; rows that make a list
 THINGS, EXITS = re.compile(r"Things: (.*)\."), re.compile(r"(?:Exits|People): ")
 ORDERED = frozenset({"buy", "food", "drink"})  # kinds of sentences that may be an order
 FEW = 4  # words of a topic that names a thing
@@ -82,14 +82,29 @@ def _with_name(view: View, text: str) -> str:
 def _sought(view: View, asked: Asked, text: str) -> str:
     """Return what persona and lore tell about an intent; "" if nothing."""
     if asked.intent.tells:
-        found = view.known(text, asked.intent.sources, asked.intent)
-        return found or (_denied(view, text, asked.intent.drop) if asked.intent.exact else "")
+        if not asked.intent.exact:
+            return view.known(text, asked.intent.sources, asked.intent)
+        found = view.find(text, view.of(asked.intent.sources), intent=asked.intent)
+        parts = [(score, _part_of_list(view, text, one)) for score, one in found]
+        return view.best(parts) or _denied(view, text, asked.intent.drop)
     if not asked.intent.seek or view.language.finds("mine", asked.topic):
         return ""
     sources = asked.intent.sources
     if len(view.language.content(text)) < 2:  # one word of lore is no opinion
         sources = tuple(source for source in sources if source != "lore")
     return view.known(text, sources)
+
+
+def _part_of_list(view: View, text: str, passage: Passage) -> Passage:
+    """Return of a list of prices only the rows that a line asks for."""
+    rows = passage.text.rstrip(".").split(", ")
+    asked = set(view.language.content(text)).difference(
+        view.language.content(text.split(maxsplit=1)[0])
+    )
+    hits = [row for row in rows if asked.intersection(view.language.content(row))]
+    if len(rows) < ROWS or not hits:
+        return passage
+    return replace(passage, text=f"{capitals(', '.join(hits))}.")
 
 
 def told_of_ware(view: View, text: str) -> str:
@@ -122,7 +137,9 @@ def _to_question(view: View, text: str) -> str:
     mine = language.finds("mine", text) and not language.finds("permission", text)
     if mine and language.finds("remember", text):
         return view.phrase("told_nothing")
-    return view.phrase("unknown_self") if about_you else view.with_offer("unknown")
+    if not about_you or view.mourns:
+        return view.with_offer("unknown")
+    return view.phrase("denied_self" if language.finds("supposes", text) else "unknown_self")
 
 
 def _of_itself(view: View, text: str) -> list[Passage]:

@@ -205,11 +205,16 @@ class View(Heard):
             return replace(self, language=written).phrase("foreign", fact=text)
         return text
 
-    def with_offer(self, key: str, **slots: str) -> str:
-        """Return a phrase, and what the character could tell instead; no offer to who mourns."""
+    @property
+    def mourns(self) -> bool:
+        """Return True if the speaker told of a death or a grief just now."""
         before = [said.text for said in self.transcript.heard if said.speaker == self.speaker]
         moods = {self.language.key_of(text) for text in (*before[-MOURNED:], *self.sentences)}
-        if not moods.isdisjoint(SAD):
+        return not moods.isdisjoint(SAD)
+
+    def with_offer(self, key: str, **slots: str) -> str:
+        """Return a phrase, and what the character could tell instead; no offer to who mourns."""
+        if self.mourns:
             return self.phrase("no_answer")
         return f"{self.phrase(key, **slots)} {self.offer()}".strip()
 
