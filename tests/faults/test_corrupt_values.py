@@ -115,7 +115,8 @@ def test_38_settings_of_the_wrong_kind_are_passed_over(game, ann, mira, logged, 
     script = mira.assistant
     for name in FIELDS:
         script.attributes.add(name, value)
-    complaints = script.mind.settings.complaints
+    found = script.mind.settings.complaints
+    complaints = [one for one in found if " limits nothing" not in one]  # that is of a good value
     passed_over = {sentence.split()[0] for sentence in complaints}
     assert passed_over
     for name in FIELDS:
