@@ -205,9 +205,17 @@ def _identity(view: View, text: str, asked: str) -> str:
 
 def _opinion(view: View, text: str, topic: str) -> str:
     """Return what persona or lore judges of a topic; "" if nothing."""
-    mine = view.language.finds("mine", topic)
-    found = [] if mine or not topic else view.find(topic, view.of(KNOWN))
-    return view.best([one for one in found if view.language.finds("judges", one[1].text)])
+    found = [] if view.language.finds("mine", topic) else _found_of(view, topic)
+    return view.best(_judging(view, found))
+
+
+def _found_of(view: View, topic: str) -> list[tuple[float, Passage]]:
+    return view.find(topic, view.of(KNOWN)) if topic else []
+
+
+def _judging(view: View, found: list[tuple[float, Passage]]) -> list[tuple[float, Passage]]:
+    """Return those of some passages that judge."""
+    return [one for one in found if view.language.finds("judges", one[1].text)]
 
 
 def _advice(view: View, text: str, topic: str) -> str:
@@ -217,9 +225,8 @@ def _advice(view: View, text: str, topic: str) -> str:
 def _about_person(view: View, text: str, topic: str) -> str:
     """Return what is known of a person, or an opinion if the topic is nobody that it knows of."""
     named = match_name(topic, [*view.known_people, *(one.speaker for one in view.told)])
-    found = view.find(topic, view.of(KNOWN))
-    judged = [one for one in found if view.language.finds("judges", one[1].text)]
-    return view.best(judged or found) or ("" if named else view.phrase("opinion"))
+    found = _found_of(view, topic)
+    return view.best(_judging(view, found) or found) or ("" if named else view.phrase("opinion"))
 
 
 def _owner(view: View, text: str, topic: str) -> str:
@@ -255,8 +262,9 @@ def _story(view: View, text: str, topic: str, key: str = "story") -> str:
     """Return a tale, or news, that was not told lately: a piece of lore or a note, no price and
     no rule."""
     about = view.language.pattern("patterns", "story_about").search(text)
-    found = view.find(about["topic"], view.of(("lore",))) if about else []
-    told = [one for one in found if about and match_name(about["topic"], [one[1].title])]
+    asked = about["topic"] if about else ""
+    found = view.find(asked, view.of(("lore",))) if asked else []
+    told = [one for one in found if match_name(asked, [one[1].title])]
     if told:
         return view.best(told)
     dull, fits = view.character.language.intent("price").tells, view.language.intent(key).tells
@@ -347,8 +355,10 @@ def _just_came(view: View, text: str, topic: str) -> str:
 
 _is_there = partial(_where_is, none="have_none")
 HANDLERS: dict[str, Handler] = {
-    "greet": _greet, "ask_self": _identity, "owner": _owner, "is_this": _is_this, "said_by": _said_by, "new_here": _new_here,
-    "opinion_person": _about_person, "opinion": _opinion, "advice": _advice, "ask_goal": _goal, "story": _story, "news": partial(_story, key="news"),
+    "greet": _greet, "new_here": _new_here, "ask_self": _identity, "ask_goal": _goal,
+    "owner": _owner, "is_this": _is_this, "said_by": _said_by, "advice": _advice,
+    "opinion_person": _about_person, "opinion": _opinion,
+    "story": _story, "news": partial(_story, key="news"),
     "recall_name": own_name, "recall_all": told_everything, "recall_gift": told_gifts,
     "where_is": _where_is, "who_here": partial(_here, key="here"),
     "what_here": partial(_here, key="things"), "time": partial(_here, key="time"),

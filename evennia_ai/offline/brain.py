@@ -132,11 +132,8 @@ def _heard_of(view: View, lines: Sequence[HeardLine]) -> View:
     as a sentence of its own."""
     spoken = [line.text[:READ_CHARS] for line in lines if line.kind in SPEECH]
     own = view.answering(lines[0], " ".join(spoken or [line.text for line in lines]))
-    names = "|".join(
-        map(
-            re.escape, sorted({view.name, *view.situation.people, *own.known_people}, key=len)[::-1]
-        )
-    )
+    people = {view.name, *view.situation.people, *own.known_people}
+    names = "|".join(map(re.escape, sorted(people, key=len)[::-1]))
     # A list of names at a line's start: "Guard 01 and Guard 03, ".
     called = re.compile(rf"^(?:(?:{names})(?:,? (?:and|und) |, | & ))*(?:{names})\s*[,:!]\s*", re.I)
     parts: list[str] = []

@@ -54,7 +54,7 @@ class Heard:
 
     def answering(self, line: HeardLine, text: str) -> Self:
         """Return the view that answers a line's speaker in the language of a text."""
-        before = [said.text for said in self.transcript.heard if said.speaker == line.speaker]
+        before = self.transcript.texts_of(line.speaker)
         plain = read(ENGLISH).plain
         known = (language_of(plain(said), self.languages) for said in (text, *reversed(before)))
         language = next(filter(None, known), self.character.language)

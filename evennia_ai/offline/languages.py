@@ -69,11 +69,10 @@ class Intent:
 
 
 class Asked(NamedTuple):
-    """The intent of a sentence, its topic, and the sentence without the words that show it."""
+    """The intent of a sentence, and its topic."""
 
     intent: Intent
     topic: str
-    rest: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,8 +97,8 @@ class Language:
             found = intent.match.search(text)
             if found:
                 topic = next((value for value in found.groups() if value), "").strip(" ?.!")
-                return Asked(intent, topic, f"{text[: found.start()]} {text[found.end() :]}")
-        return Asked(Intent(), "", text)
+                return Asked(intent, topic)
+        return Asked(Intent(), "")
 
     def key_of(self, text: str) -> str:
         """Return the key of a sentence's intent, "" if it has none."""

@@ -21,8 +21,8 @@ FACTS = ("home", "trade", "age", "likes", "hates", "quest")
 
 def before_now(view: View) -> list[str]:
     """Return the speaker's earlier lines, the newest first."""
-    own = [said.text for said in view.transcript.heard if said.speaker == view.speaker]
-    return [text for text in reversed(own) if text != view.lines[-1].text]
+    own = reversed(view.transcript.texts_of(view.speaker))
+    return [text for text in own if text != view.lines[-1].text]
 
 
 def quoted(view: View, found: Sequence[Passage]) -> str:

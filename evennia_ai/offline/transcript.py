@@ -111,6 +111,10 @@ class Transcript:
     length: int = 0
     _pending: list[Act] = field(default_factory=list)
 
+    def texts_of(self, speaker: str) -> list[str]:
+        """Return what a speaker said, oldest first."""
+        return [said.text for said in self.heard if said.speaker == speaker]
+
     def met(self, speaker: str) -> bool:
         """Return True if the character answered this speaker before."""
         own = (said for said in self.heard if said.speaker == speaker and said.kind in TALK)

@@ -55,13 +55,14 @@ class View(Heard):
         told = bool(passages) and passages[0].source == "told"
         sought = self._sought(text, intent, without, told)
         named = match_name(text, self.known_people)
-        if named and not intent and self.language.finds("yes_no", text):
+        is_yes_no = not intent and self.language.finds("yes_no", text)
+        if named and is_yes_no:
             # "Is she kind?" is answered by a sentence that tells it of her.
             other = set(self.language.content(named))
             sought = replace(sought, stems=tuple(x for x in sought.stems if x not in other))
             of_them = [one for one in passages if match_name(named, [one.text, one.title])]
             passages = of_them if sought.stems else []
-        if self.language.finds("yes_no", text) and not intent and not told:
+        if is_yes_no and not told:
             floor = max(floor, YES)
         listed = self._in_order(text, passages, intent, named)
         found = search(sought, listed, self.language, floor)
@@ -208,7 +209,7 @@ class View(Heard):
     @property
     def mourns(self) -> bool:
         """Return True if the speaker told of a death or a grief just now."""
-        before = [said.text for said in self.transcript.heard if said.speaker == self.speaker]
+        before = self.transcript.texts_of(self.speaker)
         moods = {self.language.key_of(text) for text in (*before[-MOURNED:], *self.sentences)}
         return not moods.isdisjoint(SAD)
 
