@@ -19,7 +19,7 @@ from evennia_ai.offline.told import (
     told_fact,
     told_gifts,
 )
-from evennia_ai.offline.view import KNOWN, SURE, View
+from evennia_ai.offline.view import AS_GOOD, KNOWN, SURE, View
 from evennia_ai.offline.words import capitals, rotated
 from evennia_ai.policy.texts import plain_words
 
@@ -85,7 +85,8 @@ def _sought(view: View, asked: Asked, text: str) -> str:
         if not asked.intent.exact:
             return view.known(text, asked.intent.sources, asked.intent)
         found = view.find(text, view.of(asked.intent.sources), intent=asked.intent)
-        parts = [(score, _part_of_list(view, text, one)) for score, one in found]
+        least = AS_GOOD * found[0][0] if found else 0.0  # a price of something else is no answer
+        parts = [(at, _part_of_list(view, text, one)) for at, one in found if at >= least]
         return view.best(parts) or _denied(view, text, asked.intent.drop)
     if not asked.intent.seek or view.language.finds("mine", asked.topic):
         return ""
@@ -205,12 +206,9 @@ def _identity(view: View, text: str, asked: str) -> str:
 
 def _opinion(view: View, text: str, topic: str) -> str:
     """Return what persona or lore judges of a topic; "" if nothing."""
-    found = [] if view.language.finds("mine", topic) else _found_of(view, topic)
+    is_asked = topic and not view.language.finds("mine", topic)
+    found = view.find(topic, view.of(KNOWN)) if is_asked else []
     return view.best(_judging(view, found))
-
-
-def _found_of(view: View, topic: str) -> list[tuple[float, Passage]]:
-    return view.find(topic, view.of(KNOWN)) if topic else []
 
 
 def _judging(view: View, found: list[tuple[float, Passage]]) -> list[tuple[float, Passage]]:
@@ -225,7 +223,7 @@ def _advice(view: View, text: str, topic: str) -> str:
 def _about_person(view: View, text: str, topic: str) -> str:
     """Return what is known of a person, or an opinion if the topic is nobody that it knows of."""
     named = match_name(topic, [*view.known_people, *(one.speaker for one in view.told)])
-    found = _found_of(view, topic)
+    found = view.find(topic, view.of(KNOWN))
     return view.best(_judging(view, found) or found) or ("" if named else view.phrase("opinion"))
 
 

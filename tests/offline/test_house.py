@@ -15,7 +15,7 @@ BESS = Persona(
     knows=("a sack of flour costs fourpence, and bran the same",),
 )
 LORE = (
-    "What the house serves: The table has a dish: eel pie, for twopence. Cakes are not baked here.",
+    "The house: Ale costs a penny. We have eel pie for twopence. Cakes are not baked here.",
     "The wheel: The wheel broke in the flood. Nobody could mend it.",
     "My neighbours: Tom Reed keeps the ferry, down at the landing. He is slow and kind.",
     "My life: I have been the miller for thirty years. I am sixty years old. I have no children.",

@@ -31,16 +31,8 @@ CYRILLIC = re.compile("[\u0400-\u04ff]")
 UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
 )
-ENDINGS = (
-    ("ies", "y"),
-    ("ied", "y"),
-    ("sses", "ss"),
-    ("ing", ""),
-    ("ed", ""),
-    ("es", ""),
-    ("s", ""),
-    ("ly", ""),
-)
+CUT = ("ing", "ed", "es", "s", "ly")
+ENDINGS = (("ies", "y"), ("ied", "y"), ("sses", "ss"), *((ending, "") for ending in CUT))
 # Accents are often left out in chat.
 FOLDED = str.maketrans("äöüàâáéèêëíîïóôúùûñçё", "aouaaaeeeeiiioouuunce")
 # The function words that tell a language: those that are not English and something else, too.
