@@ -68,8 +68,8 @@ def _to_order(view: View, text: str, known: str) -> str:
 
 
 def _with_name(view: View, text: str) -> str:
-    """Return a question with the name of the person that its "she" or "him" stands for: the last
-    one that the speaker or the character named, if the character knows that one."""
+    """Return a question with its "she" or "him" replaced by the name of the person whom the speaker
+    or the character named last; unchanged if the character knows nobody of that name."""
     pronoun = view.language.pattern("patterns", "third_person")
     people = view.known_people
     if not (pronoun.search(text) and view.language.asks(text)) or match_name(text, people):

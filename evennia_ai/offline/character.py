@@ -74,8 +74,8 @@ class _Rules:
         return [text for text in texts if self.find(key, text)]
 
     def told(self, clause: str) -> list[str]:
-        """Return the statements of a clause: one for each that has its own subject, and one for
-        each person that the character knows."""
+        """Split a clause into statements: one for each part with a subject of its own, and one for
+        each person whom the character says that it knows."""
         whole = self.spoken(clause)
         known = self.find("acquainted", whole)
         if known:

@@ -26,8 +26,8 @@ from evennia_ai.ports import LLMRequest
 
 CONTEXT_LINES = 2
 SURE = 0.8  # share of a line's words that an answer of another kind than asked for holds
-# Share of the best score that is good enough if the best was said, and to a line that asks for
-# more; to one that only points back all else of the same piece is.
+# Least share of the best score to be told instead of what was said before, and to a line that asks
+# for more. To one that only points back, each sentence of the same piece of lore is good enough.
 AS_GOOD, MORE = 0.93, 0.6
 YES = 0.65  # share of the words of a question for yes or no that its answer holds
 KNOWN = ("self", "want", "never", "lore", "seen", "note")
@@ -116,7 +116,7 @@ class View(Heard):
     def _of_intent(
         self, text: str, found: list[tuple[float, Passage]], sought: Sought, intent: Intent
     ) -> list[tuple[float, Passage]]:
-        """Return what was found for an intent, what tells that there is none last."""
+        """Return what was found for an intent, last what says that there is no such thing."""
         denies = self.character.language.pattern("patterns", "denies")
 
         def last(item: tuple[float, Passage]) -> bool:
@@ -143,8 +143,8 @@ class View(Heard):
         return [re.compile("|".join(one.pattern for one in every), re.IGNORECASE)]
 
     def _is_own(self, passage: Passage, text: str) -> bool:
-        """Return True if a piece of lore tells of the character, or of what is its own and asked
-        for: "My father …" says nothing of how long it has been here itself."""
+        """Return True if a piece of lore is about the character, or about something of its own that
+        is asked for: "My father …" does not say how long the character has been here."""
         if self.language.finds("subject_i", passage.text):
             return True
         content = self.language.content
