@@ -149,6 +149,7 @@ def test_nobody_is_told_of_a_cut_prompt_that_was_cached(ask, row):
         assert not is_silently_truncated(report, before)
 
 
+CUT_STEP = 7  # bytes between the cuts in two; another run cuts behind each byte
 STREAMED = {
     **{("known", name): events(*row) for name, row in (STREAMS | UNSTEADY).items()},
     **{key: body_of(row, "in one chunk") for key, (row, _right) in CALLS.items()},
@@ -176,7 +177,7 @@ def test_a_stream_reads_the_same_wherever_it_is_cut(text):
     async def read_all():
         whole = await read(data)
         assert await read(*(data[at : at + 1] for at in range(len(data)))) == whole
-        for cut in range(1, len(data)):
+        for cut in range(1, len(data), CUT_STEP):
             assert await read(data[:cut], data[cut:]) == whole
 
     asyncio.run(read_all())
