@@ -141,7 +141,9 @@ def _sale(
         return None
     if not done(acts, "sell"):
         return Step((("sell", {"item": item, "price": int(coins[0])}),))
-    end = "sell_asked" if " is asked " in done(acts, "sell")[-1].result else "sell_not"
+    result = done(acts, "sell")[-1].result
+    ends = {" is asked ": "sell_asked", " does not have ": "sell_poor"}
+    end = next((end for words, end in ends.items() if words in result), "sell_not")
     return Step(end=end, slots={**slots, "price": price})
 
 

@@ -84,6 +84,10 @@ def deal(context: ToolContext, arguments: DealArguments, sells: bool) -> tuple[T
         raise NothingDone(f"{who} carry no {asked_for(arguments.item)}.")
     price = (trade.price if sells else trade.offer)(keeper, item, customer)
     agree(trade, price, arguments.price)
+    payer = customer if sells else keeper
+    purse = trade.purse(payer)
+    if purse is not None and purse < arguments.price:
+        raise NothingDone(f"{payer.key} does not have {trade.words(arguments.price)}.")
     return trade, item, customer
 
 
