@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from evennia_ai.messages import make_message
 from evennia_ai.policy.compaction.plan import TOO_LITTLE
-from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
+from evennia_ai.sleep.compaction.request import EMERGENCY, STRIKES, CompactionRequest
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.test_context_compaction import SUMMARY, make_script, outcome, sleep, snapshot, talk
@@ -90,3 +90,13 @@ def test_a_prompt_full_of_other_things_is_not_compacted_with_every_line():
     assert done[0]
     assert sum(done) <= 5
     assert not any(first and second for first, second in pairwise(done))
+
+
+def test_after_some_summaries_in_a_row_that_save_nothing_no_model_is_asked(monkeypatch):
+    script = gossip([SUMMARY] * 40)
+    monkeypatch.setattr(script.mind.compactor, "_saves", lambda record: False)
+    for _ in range(STRIKES):
+        assert sleep(script)["reason"] == TOO_LITTLE
+    asked = len(script.services.gateway.requests)
+    assert sleep(script)["reason"] == TOO_LITTLE
+    assert 0 < len(script.services.gateway.requests) == asked
