@@ -14,7 +14,7 @@ from tests.game import conftest as shared
 pytestmark = [pytest.mark.game, pytest.mark.engine]
 service, game = shared.service, shared.game
 
-EVENINGS, EVENINGS_A_CAMPAIGN = 1, 3
+EVENINGS, EVENINGS_A_CAMPAIGN = 1, 2
 BLOCKS, EVENINGS_A_BLOCK = 10, 200  # 10,000 dialogues
 MOST_EVENINGS = 10
 

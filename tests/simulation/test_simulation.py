@@ -15,7 +15,7 @@ from evennia_ai.policy.request_forms.form import FORMS
 from tests.simulation.schedule import Simulation
 
 ROOT = Path(__file__).resolve().parents[2]
-GAMES = 240
+GAMES = 160
 GAMES_A_SOAK = 50_000
 A_SOAK_S = 3_600
 DIGEST = "from tests.simulation.schedule import Simulation as S\n{body}"
