@@ -7,11 +7,11 @@ from evennia.utils.dbserialize import deserialize
 from evennia_ai.assistant_character import remove_assistant_mixin
 from evennia_ai.commands.common import Dialogue, UsageError, all_assistants
 from evennia_ai.commands.setup.attaching import PERSONA, changed_persona, persona_words
-from evennia_ai.commands.setup.draft import value_words
 from evennia_ai.commands.setup.menu import SetupMenu
 from evennia_ai.config import FIELDS, known_setting
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.settings import game_settings
+from evennia_ai.game.setup import value_words
 from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import is_yes
 from evennia_ai.policy.audience import people_among

@@ -21,18 +21,10 @@ from evennia_ai.config import (
 )
 from evennia_ai.config.fields import describe_kind
 from evennia_ai.errors import ConfigError
+from evennia_ai.game import setup
 from evennia_ai.game.settings import effective_settings, game_settings
 from evennia_ai.ports.mind import GUESSED_OVERHEAD
 
-PERSONA_FIELDS: Mapping[str, str] = {
-    "text": "who the character is",
-    "voice": "how it sounds",
-    "manner": "how it behaves",
-    "knows": "what it knows and others may not",
-    "wants": "what it wants",
-    "never": "what it never does",
-    "examples": "lines that it might say",
-}
 TRIAL = "trial"  # the Attribute of an assistant that is there for a trial only
 FILE = Path(__file__).with_name("archetypes.toml")
 
@@ -109,14 +101,7 @@ class InForce:
         value = getattr(self.config, name)
         default = "the default" if value == FIELDS[name].default else "fitted to the model"
         source = source_of(name, self.layers) or default
-        return f"{label or name}: {value_words(name, value)} ({source})"
-
-
-def value_words(name: str, value: Any) -> str:
-    if value is None or isinstance(value, bool):
-        return {None: "none", True: "yes", False: "no"}[value]
-    shown = f"{value:,.15g}" if isinstance(value, int | float) else str(value)
-    return f"{shown} {FIELDS[name].metadata['unit']}".strip() or "none"
+        return f"{label or name}: {setup.value_words(name, value)} ({source})"
 
 
 def allowed_words(name: str) -> str:

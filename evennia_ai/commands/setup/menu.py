@@ -19,10 +19,11 @@ from evennia_ai.commands.setup.attaching import (
     persona_words,
     read_new,
 )
-from evennia_ai.commands.setup.draft import PERSONA_FIELDS, Draft, InForce, archetypes
+from evennia_ai.commands.setup.draft import Draft, InForce, archetypes
 from evennia_ai.commands.setup.trial import Trial, clear_trials
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.client_text import as_shown, shown_name
+from evennia_ai.game.setup import PERSONA_FIELDS, value_words
 from evennia_ai.policy.conversation.character import read_persona, stored_fields
 from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.sanitize import clean_heard
@@ -244,7 +245,7 @@ class SetupMenu(SetupCommand):
             lines[:0] = [
                 item.metadata["help"],
                 f"Allowed: {drafts.allowed_words(name)}.",
-                f"Default: {drafts.value_words(name, item.default)}.",
+                f"Default: {value_words(name, item.default)}.",
             ]
         if name == "profile":
             services = self.services

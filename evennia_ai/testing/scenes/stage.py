@@ -37,8 +37,7 @@ from evennia_ai.ports import Gateway, ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.attributes import SCRIPT_KEY, own_settings, read_attribute
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
-from evennia_ai.testing.memory_services import StandInServices
-from evennia_ai.testing.minds import MemoryMind
+from evennia_ai.testing.minds import MemoryMind, StandInServices
 from evennia_ai.tools import trade
 from evennia_ai.tools.base import EVERYBODY, Tool
 from evennia_ai.tools.control import may_be_sent_to_bed

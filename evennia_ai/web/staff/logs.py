@@ -24,30 +24,17 @@ from evennia_ai.policy.limits.money import money_words
 from evennia_ai.policy.sleep_schedule import OUTCOMES, REASONS, describe_cost, describe_step
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.sleep import STEP_TEXTS
-from evennia_ai.store import page_rows
+from evennia_ai.store import explanations, page_rows
 from evennia_ai.store.conversation import MASK
-from evennia_ai.store.explanations import (
-    Explanation,
-    calls_of_compaction,
-    explain_call,
-    explain_turn,
-)
 from evennia_ai.store.names import locks_of
 from evennia_ai.store.page_rows import ANY, MARKS, Row
 from evennia_ai.store.reports import seconds_between, waiting_events
 from evennia_ai.store.rows import rows_of
 from evennia_ai.web import disclosure
-from evennia_ai.web.staff.access import StaffPage
-from evennia_ai.web.staff.editing import EditingPage
-from evennia_ai.web.staff.game_thread import services
-from evennia_ai.web.staff.marks import MarkForm, as_yaml, change_mark, scene_of
-from evennia_ai.web.staff.rendering import (
-    ASKED_CHARS,
-    Shown,
-    number_or_none,
-    page_text,
-    people_named,
-)
+from evennia_ai.web.staff import rendering
+from evennia_ai.web.staff.access import StaffPage, services
+from evennia_ai.web.staff.editing import EditingPage, MarkForm, as_yaml, change_mark, scene_of
+from evennia_ai.web.staff.rendering import Shown, page_text
 
 LIVE_LINES, LINES_A_PAGE, MOST_SCENES = 30, 100, 200
 DATE = forms.DateInput(attrs={"type": "date"})
@@ -68,8 +55,8 @@ class LogPage(StaffPage):
 class TurnFilter(forms.Form):
     """Which turns to show."""
 
-    player = forms.CharField(required=False, max_length=ASKED_CHARS)
-    words = forms.CharField(required=False, max_length=ASKED_CHARS)
+    player = forms.CharField(required=False, max_length=rendering.ASKED_CHARS)
+    words = forms.CharField(required=False, max_length=rendering.ASKED_CHARS)
     since = forms.DateField(required=False, widget=DATE)
     until = forms.DateField(required=False, widget=DATE)
     outcome = forms.ChoiceField(required=False, label="End", choices=[("", ""), *TURN_ENDS.items()])
@@ -129,7 +116,7 @@ def find_turns(assistant: int | None, form: TurnFilter, reader: Reader) -> tuple
         return models.Turn.objects.none(), f"{form[first].label}: {form.errors[first][0]}"
     asked = form.cleaned_data
     player, words = page_text(asked["player"]), page_text(asked["words"])
-    speakers = people_named(player) if player else []
+    speakers = rendering.people_named(player) if player else []
     if words and not reader.may(PUBLIC_WORDS):
         trouble = f"Only {reader.whose(PUBLIC_WORDS)} may search words."
     elif player and not speakers:
@@ -184,7 +171,7 @@ class TurnPage(EditingPage, LogPage, DetailView):
         turn = Shown(self.reader, self.who, [row], currency).turn(row)
         for act in turn["acts"]:
             act["locks"] = [page_text(told) for told in locks_of(act["locks"])]
-        told = explain_turn(row["id"], [self.who["name"]])
+        told = explanations.explain_turn(row["id"], [self.who["name"]])
         whys = [why_line(why, self.reader) for why in told]
         scene = scene_of(turn, self.who["name"])
         may_mark = self.reader.may(words_kind(row["private"]))
@@ -197,7 +184,7 @@ class TurnPage(EditingPage, LogPage, DetailView):
         )
 
 
-def why_line(why: Explanation, reader: Reader) -> Row:
+def why_line(why: explanations.Explanation, reader: Reader) -> Row:
     """Return one line of a turn with its reasons, as far as the reader may see them."""
     kind = words_kind(why.private)
     text = page_text(reader.show(kind, why.text, "words"))
@@ -261,7 +248,7 @@ class Newest(Live):
 
     def get(self, request: Any, **numbers: int) -> HttpResponse:
         """Return the list, or nothing."""
-        after = number_or_none(request.GET.get("after")) or 0
+        after = rendering.number_or_none(request.GET.get("after")) or 0
         if not page_rows.lines_after(self.who["id"], after, 1):
             return HttpResponse(status=204)
         return super().get(request, **numbers)
@@ -284,7 +271,7 @@ class CompactionPage(LogPage, DetailView):
 
     def get_context_data(self, **values: Any) -> Row:
         row, who = self.object, self.who
-        first = max(row["from_seq"], number_or_none(self.request.GET.get("from")) or 0)
+        first = max(row["from_seq"], rendering.number_or_none(self.request.GET.get("from")) or 0)
         rows = rows_of(models.Message, who["id"]).filter(id__gte=first, id__lte=row["upto_seq"])
         found = list(rows.order_by("id").values()[: LINES_A_PAGE + 1])
         lines = found[:LINES_A_PAGE]
@@ -293,9 +280,10 @@ class CompactionPage(LogPage, DetailView):
         for part in parts:
             everybody = part["audience"] == [PUBLIC]
             part["whom"] = "everybody" if everybody else shown.whom(part["audience"])
-        calls = calls_of_compaction(who["id"], row["id"], row["at"])
+        calls = explanations.calls_of_compaction(who["id"], row["id"], row["at"])
+        whys = [explanations.explain_call(call, [who["name"]]) for call in calls]
         return super().get_context_data(
-            whys=[why_line(explain_call(call, [who["name"]]), self.reader) for call in calls],
+            whys=[why_line(why, self.reader) for why in whys],
             row=shown_compaction(row),
             lines=[shown.line(line) for line in lines],
             later=str(found[-1]["id"]) if len(found) > LINES_A_PAGE else "",

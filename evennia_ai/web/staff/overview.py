@@ -10,7 +10,7 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.config import usable_window
 from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import ERROR_KINDS, worded
-from evennia_ai.llm.lanes import Lane, WaitingCall
+from evennia_ai.llm.lanes import WaitingCall
 from evennia_ai.policy.disclosure import Reader
 from evennia_ai.policy.limits.money import money_words
 from evennia_ai.scheduling import Steps, spread
@@ -18,8 +18,7 @@ from evennia_ai.store.page_rows import Row, assistant_rows, latencies, use_by_da
 from evennia_ai.store.reports import last_error, last_prompt_tokens, queue_lengths
 from evennia_ai.store.usage import CHARACTER, DAY, Use, total_of, uses_by
 from evennia_ai.web.disclosure import error_text
-from evennia_ai.web.staff.access import StaffPage
-from evennia_ai.web.staff.game_thread import Missing, find_script, game, services
+from evennia_ai.web.staff.access import Missing, StaffPage, find_script, game, services
 from evennia_ai.web.staff.logs import chart_values
 from evennia_ai.web.staff.rendering import page_text
 
@@ -63,20 +62,18 @@ def read_states(ids: Sequence[int]) -> Steps[tuple[list[Row], list[Row], list[Wa
     """Read the state of assistants in time slices, of endpoints, who waits, and why all stopped."""
     shared = services()
     states = yield spread(shared.slices.put, ids, state_of, piece=1)
-    gateway = shared.gateway
-    lanes = [lane_row(lane) for lane in gateway.lanes]
-    return states, lanes, gateway.lanes.queue(), shared.switched_off
-
-
-def lane_row(lane: Lane) -> Row:
-    """Return what an endpoint does now."""
-    return {
-        "name": lane.name,
-        "in_flight": len(lane.in_flight),
-        "waiting": len(lane.waiting),
-        "paused_s": lane.paused_s,
-        "error": lane.breaker.error,
-    }
+    lanes = shared.gateway.lanes
+    endpoints = [
+        {
+            "name": lane.name,
+            "in_flight": len(lane.in_flight),
+            "waiting": len(lane.waiting),
+            "paused_s": lane.paused_s,
+            "error": lane.breaker.error,
+        }
+        for lane in lanes
+    ]
+    return states, endpoints, lanes.queue(), shared.switched_off
 
 
 def state_of(assistant: int) -> Row:

@@ -6,16 +6,7 @@ what is hidden.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from evennia_ai.game.texts import (
-    ACT_STATES,
-    ERROR_KINDS,
-    EVENT_STATES,
-    FINISHED,
-    PURPOSES,
-    TURN_ENDS,
-    call_words,
-    worded,
-)
+from evennia_ai.game import texts
 from evennia_ai.messages import EXCUSE, OFFLINE, SAY
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.limits.money import money_words
@@ -61,9 +52,9 @@ class Shown:
             "whom": self.whom(row["audience"]),
             "people": [page_text(self.names.get(who, who), 60) for who in row["audience"] or ()],
             "comment": self.comment(row),
-            "outcome": worded(TURN_ENDS, row["outcome"])
+            "outcome": texts.worded(texts.TURN_ENDS, row["outcome"])
             or ("ended" if row["ended_at"] else "in progress"),
-            "for": worded(PURPOSES, row["context"]),
+            "for": texts.worded(texts.PURPOSES, row["context"]),
             "took_s": seconds_between(row["at"], row["ended_at"]),
             "tokens": sum(call["tokens"] for call in calls),
             "cost": self.cost(row["model_calls"]),
@@ -90,7 +81,7 @@ class Shown:
         return {
             "kind": "" if row["kind"] == SAY else row["kind"],
             "private": row["private"],
-            "state": page_text(worded(EVENT_STATES, reason or row["state"]), 100),
+            "state": page_text(texts.worded(texts.EVENT_STATES, reason or row["state"]), 100),
             "who": page_text(row["speaker_name"], 60) if self.reader.may(kind) else IN_PRIVATE,
             "text": self.reader.show(kind, page_text(row["text"]), hidden),
         }
@@ -98,10 +89,10 @@ class Shown:
     def act(self, row: Row) -> Row:
         """Return a tool call with its result."""
         shown = disclosure.tool_call_row(row, self.reader)
-        shown["state"] = worded(ACT_STATES, row["state"])
+        shown["state"] = texts.worded(texts.ACT_STATES, row["state"])
         if not self.reader.may(words_kind(row["private"])):
             return {**shown, "text": shown["arguments"], "result": "", "locks": ""}
-        text, more = map(page_text, call_words(row["arguments"]))
+        text, more = map(page_text, texts.call_words(row["arguments"]))
         # Locks as stored: see `names.locks_of`.
         return {**shown, "text": text, "more": more}
 
@@ -113,15 +104,15 @@ class Shown:
         return {
             **disclosure.model_call_row(row, self.reader),
             "model": page_text(f"{row['profile']}:{row['model']}", 80),
-            "for": worded(PURPOSES, row["purpose"]),
+            "for": texts.worded(texts.PURPOSES, row["purpose"]),
             "cost": self.cost([row]),
             "offline": row["model"] == OFFLINE,
-            "finish": page_text(worded(FINISHED, row["finish_reason"]), 40),
+            "finish": page_text(texts.worded(texts.FINISHED, row["finish_reason"]), 40),
             "prompt": prompt,
             "estimated": estimated,
             "completion": completion,
             "tokens": prompt + completion,
-            "problem": worded(ERROR_KINDS, row["error_kind"]) if row["error"] else "",
+            "problem": texts.worded(texts.ERROR_KINDS, row["error_kind"]) if row["error"] else "",
         }
 
     def line(self, row: Row) -> Row:
@@ -141,7 +132,7 @@ class Shown:
             "calls": [
                 {"name": page_text(call["name"], 40), "text": page_text(words or more)}
                 for call in calls
-                for words, more in [call_words(call["arguments"])]
+                for words, more in [texts.call_words(call["arguments"])]
             ],
         }
 
