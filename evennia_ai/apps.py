@@ -101,7 +101,6 @@ def prepare_sqlite(connection: Any, **kwargs: Any) -> None:
 
 
 def has_our_tables(cursor: Any) -> bool:
-    """Return True if the app's tables exist."""
     cursor.execute("SELECT 1 FROM sqlite_master WHERE name = 'evennia_ai_event'")
     return cursor.fetchone() is not None
 

@@ -148,7 +148,6 @@ class AICommand(MuxCommand):
 
     @property
     def caller_name(self) -> str:
-        """Return the caller's name as others read it."""
         return clean_heard(own_name(self.caller), NAME_CHARS)
 
     def describe_use(self) -> str:
@@ -232,7 +231,6 @@ class AICommand(MuxCommand):
         return script
 
     def find_editable(self, name: str) -> AssistantScript:
-        """Return the assistant of a character that the caller may edit; raises UsageError."""
         script = self.find_assistant(name)
         self.ensure_may_edit(script.character)
         return script
@@ -284,7 +282,6 @@ def zone_of(caller: Any) -> tzinfo:
 
 
 def page_number(text: str | None) -> int:
-    """Return the page number that was typed, or 1 if none was; raises UsageError."""
     digits = (text or "").strip() or "1"
     if not digits.isdigit() or not 0 < int(digits) < 10**9:
         raise UsageError(f"'{clean_output(digits, 20)}' is no number. Use a whole number from 1.")

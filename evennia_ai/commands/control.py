@@ -185,7 +185,6 @@ class CmdAICompact(AICommand):
             )
 
     def read_request(self, number: str) -> CompactionRequest:
-        """Return the compaction that was asked for; raises UsageError."""
         if self.switch == "keep" and (not number.isdigit() or int(number) > MOST_KEPT):
             raise UsageError(
                 "How many messages? |waicompact/keep <character>/<number>|n, with a number "
@@ -274,7 +273,6 @@ class CmdAIPurge(AICommand):
         )
 
     def tell_plan(self, report: Report) -> None:
-        """Show what a purge would delete and what would stay, with the reasons."""
         limits = self.services.log_retention.retention
         rows = [
             [name, str(limits[name]), f"{t.rows:,}", f"{t.gone:,}", f"{t.kept.total():,}"]
@@ -285,7 +283,6 @@ class CmdAIPurge(AICommand):
 
 
 def reasons(report: Report) -> Iterator[str]:
-    """Yield a line for each table in which rows over a limit stay."""
     for name, tally in report.items():
         if tally.kept:
             why = "; ".join(f"{count:,} {reason}" for reason, count in tally.kept.most_common())

@@ -7,14 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
-from evennia_ai.commands.common import (
-    AICommand,
-    UsageError,
-    all_assistants,
-    page_number,
-    table,
-    told_apart,
-)
+from evennia_ai.commands import common
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.crowd import budget_name
 from evennia_ai.policy.disclosure import FIGURES, PLAYER_COSTS
@@ -40,7 +33,7 @@ class Row(NamedTuple):
     share: str = ""  # empty without budgets, "-" for a row without one
 
 
-class CmdAICost(AICommand):
+class CmdAICost(common.AICommand):
     """
     see what the models cost, and who spent it
 
@@ -86,7 +79,7 @@ class CmdAICost(AICommand):
 
     def glance(self) -> list[str]:
         if self.rhs:
-            raise UsageError("Pages need a list, such as |waicost/characters 7 = 2|n.")
+            raise common.UsageError("Pages need a list, such as |waicost/characters 7 = 2|n.")
         used = [use for use in self.services.gateway.budgets.used() if use.level or use.is_games]
         lines = [clean_output(f"{budget_name(use, self.reader)}: {use}.") for use in used]
         if self.total.free_tokens and any(use.account[0] in self.limits.waived for use in used):
@@ -101,7 +94,7 @@ class CmdAICost(AICommand):
 
     def page_lines(self) -> list[str]:
         rows = self.by_day() if self.switch == "days" else getattr(self, self.switch)()
-        number, pages = page_number(self.rhs), max(1, -(-len(rows) // ROWS_A_PAGE))
+        number, pages = common.page_number(self.rhs), max(1, -(-len(rows) // ROWS_A_PAGE))
         start = (min(number, pages) - 1) * ROWS_A_PAGE
         title = self.switch.removesuffix("s").capitalize()
         lines = [self.shown(title, rows[start : start + ROWS_A_PAGE])] if rows else []
@@ -115,7 +108,7 @@ class CmdAICost(AICommand):
         titles = [title, "Calls", "In", "Cached", "Out", self.limits.currency]
         with_budgets = any(row.share not in ("", "-") for row in rows)
         cells = [[row.name, *use_cells(row.use), *[row.share] * with_budgets] for row in rows]
-        return table([*titles, *["Budget"] * with_budgets], cells)
+        return common.table([*titles, *["Budget"] * with_budgets], cells)
 
     def total_line(self) -> str:
         use, money = self.total, "no price is set"
@@ -131,7 +124,6 @@ class CmdAICost(AICommand):
 
     @property
     def limits(self) -> Any:
-        """The `GatewayLimits` of the game, with its budgets and its currency."""
         return self.services.gateway.limits
 
     def daily_share(self, kind: str, use: usage.Use) -> str:
@@ -145,9 +137,8 @@ class CmdAICost(AICommand):
         return [Row(str(day), use, self.daily_share(GAME, use)) for day, use in days]
 
     def characters(self) -> list[Row]:
-        """Return the costs of each character, with its own budgets if the period is one day."""
-        scripts, rows = all_assistants(), []
-        named = dict(zip((one.id for one in scripts), told_apart(scripts), strict=True))
+        scripts, rows = common.all_assistants(), []
+        named = dict(zip((one.id for one in scripts), common.told_apart(scripts), strict=True))
         settings = {one.id: one.config for one in scripts}
         for id_, use in usage.folded(self.uses, 0).items():
             share, own = "", settings.get(id_)
@@ -162,7 +153,6 @@ class CmdAICost(AICommand):
         return dearest_first(Row(name or OLD_PROFILE, use) for name, use in uses)
 
     def players(self) -> list[Row]:
-        """Return the costs of each player, and those that no player caused."""
         uses = usage.uses_of_speakers(*self.days)
         names = names_of(uses)
         counts = Counter(names.values())
@@ -195,7 +185,7 @@ def read_period(typed: str, today: date) -> tuple[date, date]:
             return first, first.replace(day=monthrange(first.year, first.month)[1])
         return date.fromisoformat(word), date.fromisoformat(word)
     except ValueError:
-        raise UsageError(
+        raise common.UsageError(
             f"'{clean_output(word, 20)}' is no period. Use today, yesterday, a day such as "
             f"{today}, a month such as {today:%Y-%m}, or a number of days up to {MOST_DAYS}."
         ) from None

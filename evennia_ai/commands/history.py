@@ -20,16 +20,8 @@ from evennia_ai.game.client_text import clean_address, clean_output
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.settings import export_folder
 from evennia_ai.messages import EXCUSE
+from evennia_ai.policy import log_lines
 from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS, Reader, words_kind
-from evennia_ai.policy.log_lines import (
-    EDITED,
-    HIDDEN,
-    SWITCHES,
-    Amendment,
-    LogFilter,
-    read_filter,
-    without_page,
-)
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.scheduling import Steps, pause
 from evennia_ai.store import reports
@@ -90,9 +82,9 @@ class CmdAIHistory(HistoryChanges):
     key = "aihistory"
     help_category = STAFF
     reads = FIGURES
-    combined = (frozenset(SWITCHES),)
+    combined = (frozenset(log_lines.SWITCHES),)
     switch_options = (
-        *("turns", *SWITCHES, "unanswered", "compactions", "compaction"),
+        *("turns", *log_lines.SWITCHES, "unanswered", "compactions", "compaction"),
         *("sleep", "journal", "export", "hide", "edit", "retry", "undo"),
     )
 
@@ -117,7 +109,7 @@ class CmdAIHistory(HistoryChanges):
         if len(events) == MOST_EVENTS:
             lines.insert(0, "|y(More lines without an answer are not shown: use since, until.)|n")
         if lines or wanted.is_empty:
-            again = clean_output(without_page(self.rhs or ""), 200)
+            again = clean_output(log_lines.without_page(self.rhs or ""), 200)
             self.show_page(self.name, lines, page, NOTHING_SAID, f"{again}, page " * bool(again))
         else:
             self.msg(f"No message {'holds these words' if wanted.search else 'fits'}.")
@@ -126,11 +118,11 @@ class CmdAIHistory(HistoryChanges):
 
     do_since = do_until = do_player = do_search = do_default
 
-    def read_wanted(self, typed: str, switches: Sequence[str]) -> tuple[LogFilter, str]:
+    def read_wanted(self, typed: str, switches: Sequence[str]) -> tuple[log_lines.LogFilter, str]:
         """Return the filter that was typed, and its player as a dbref, "" without one."""
         now = self.services.now().astimezone(self.reader.zone)
         try:
-            wanted = read_filter(typed, switches, now)
+            wanted = log_lines.read_filter(typed, switches, now)
         except (ValueError, OverflowError) as error:
             raise UsageError(clean_output(str(error), 300)) from error
         return wanted, find_speaker(wanted.player) if wanted.player else ""
@@ -249,7 +241,7 @@ def writing(path: Path) -> Generator[TextIO]:
 
 
 def exported(
-    row: Mapping[str, Any], own_name: str, reader: Reader, change: Amendment | None
+    row: Mapping[str, Any], own_name: str, reader: Reader, change: log_lines.Amendment | None
 ) -> dict[str, Any]:
     """Return a message as plain data for a file, without its words if they are hidden."""
     known = {"number": row["id"], "at": row["at"].isoformat(), "role": row["role"]}
@@ -271,7 +263,9 @@ def as_text(found: Mapping[str, Any], whom: str, reader: Reader) -> str:
     head, private = f"{at} {found['number']}", " (private)" * found["private"]
     if "withheld" in found:
         return f"{head}{private}: {reader.show(PRIVATE_WORDS, '', 'words')}"
-    marks = [f" ({kind} {found[kind]})" for kind in (HIDDEN, EDITED) if kind in found]
+    marks = [
+        f" ({kind} {found[kind]})" for kind in (log_lines.HIDDEN, log_lines.EDITED) if kind in found
+    ]
     acts = (f"{call['name']} {call['arguments']}" for call in found["calls"])
     words = " ".join(filter(None, (found["words"], *acts)))
     line = f"{head} {found['name']} > {whom}{private}{''.join(marks)}: {words}"

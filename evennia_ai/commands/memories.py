@@ -227,7 +227,6 @@ class CmdAIMemory(AICommand):
         logger.log_sec(f"aimemory/{self.switch}: {self.caller}, {id} of {self.script.character}")
 
     def find_entry(self, number: str) -> Record:
-        """Return the journal entry with a number; raises UsageError."""
         return self.find_in(self.script.character.journal, number, "aimemory")
 
     def find_in(self, records: RecordStore, number: str, listing: str) -> Record:
@@ -258,13 +257,11 @@ class CmdAIMemory(AICommand):
         return frozenset(self.find_character(name.strip()).dbref for name in self.more.split(","))
 
     def ensure_words(self, usage: str) -> None:
-        """Raise UsageError if no text was typed for an entry."""
         if not one_line(self.value):
             raise UsageError(f"Which text? |waimemory/{usage} = <text>|n")
 
 
 def rebuilt(result: dict[str, Any]) -> str:
-    """Return the result for the long-term memory as a sentence."""
     if result.get("skipped"):
         return f"Long-term memory is not rebuilt: {clean_output(result['reason'], 300)}"
     if not result["success"]:

@@ -129,7 +129,6 @@ def search_lines(
 
 
 def withheld_lines(report: SearchReport, audience: Audience, reader: Reader) -> list[str]:
-    """Return what a search withholds from an audience, with the rule."""
     names, lines = names_in(*report.withheld, besides=audience), []
     if report.withheld:
         rules = [listing.why_withheld(record, audience, names) for record in report.withheld]
@@ -139,7 +138,6 @@ def withheld_lines(report: SearchReport, audience: Audience, reader: Reader) -> 
 
 
 def hit_line(line: str, words: str, hit: Found) -> str:
-    """Return a memory that was found, as ``line``, with its score and the reasons."""
     reasons = listing.why_found(words, text_of(hit.record), hit.score)
     private = " |r(private)|n" if hit.record["audience"] is not None else ""
     return (
@@ -149,6 +147,5 @@ def hit_line(line: str, words: str, hit: Found) -> str:
 
 
 def hidden_line(count: int, reader: Reader) -> str:
-    """Return a line that says how many records are hidden from the reader."""
     readers = reader.whose(PRIVATE_MEMORIES).lower()
     return f"|x{count} more: private, only {readers} may read this.|n"

@@ -101,7 +101,6 @@ def mind_of(script: Any) -> Row:
 
 
 def segment_of(raw: Any, text: str | None) -> Row:
-    """Return a segment of records as plain data."""
     content = unsealed(raw)
     return {"used": content["used"], "records": content["records"],
             "version": (text or "").partition(" ")[0]}  # fmt: skip
@@ -193,7 +192,6 @@ def columns_of(segment: Row, rename: Rename, newer: int = 0) -> Row:
 
 
 def put_rows(rows: Iterator[Row], script: Any, rename: Rename, say: Say) -> None:
-    """Store the log of a mind."""
     count = 0
     for _table, of_table in groupby(rows, itemgetter("model")):
         while some := [*islice(of_table, CHUNK)]:

@@ -18,6 +18,7 @@ from twisted.application.service import MultiService, Service
 from twisted.internet import reactor
 from twisted.logger import Logger
 
+from evennia_ai import signals
 from evennia_ai.assistant_character import add_assistant_mixin, add_missing_mixins, look_round
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.config.resolve import TELEMETRY, read_person_limits
@@ -42,12 +43,6 @@ from evennia_ai.services.moderation import NOTHING_SPOKEN, ClosedModeration, mak
 from evennia_ai.services.retention import NOTHING_DELETED, LogRetention
 from evennia_ai.services.startup import StartupRecovery
 from evennia_ai.services.timer import AssistantTimer
-from evennia_ai.signals import (
-    compaction_finished,
-    compaction_started,
-    thinking_finished,
-    thinking_started,
-)
 from evennia_ai.store.attributes import assistants
 from evennia_ai.store.brief_transaction import guard_reactor, schema_trouble
 from evennia_ai.store.inbox import OverheardQueue
@@ -120,7 +115,6 @@ class AssistantService(Service):
         return datetime.fromtimestamp(wall_seconds(self.clock), UTC)
 
     def is_quiet(self) -> bool:
-        """Return True while no assistant thinks and none waits to."""
         lanes = self.gateway.lanes
         return not (lanes.in_flight or lanes.waiting or self.slices.waiting)
 
@@ -182,7 +176,6 @@ class AssistantService(Service):
         lock.is_newest = lambda: newest_server() == number
 
     def tell_trouble(self) -> None:
-        """Tell log, console, staff and `aistatus` why nothing is stored."""
         trouble = self.store_trouble
         log.error("evennia_ai: {trouble}", trouble=trouble)
         tell_channel(f"AI characters: {trouble}")
@@ -211,7 +204,6 @@ class AssistantService(Service):
         self.forgetting.stop_thread()
 
     def at_start(self) -> None:
-        """Resume interrupted work when Evennia's start hook is called."""
         if self.late_start.active():
             self.late_start.cancel()
         self.resume()
@@ -284,7 +276,6 @@ class AssistantService(Service):
         self.drop_turns(reason)
 
     def drop_turns(self, reason: str) -> None:
-        """Drop the turns in flight, tell those who wait, and ask no model any more."""
         scripts = AssistantScript.get_all_cached_instances()
         for script in sorted(scripts, key=lambda one: one.id or 0):
             if mind := script.ndb.mind:
@@ -309,11 +300,11 @@ class AssistantService(Service):
         listeners = script.services.world.listeners(character) if character else frozenset()
         audience = turn.audience if turn.private else listeners
         if begins:
-            thinking_started.send_robust(
+            signals.thinking_started.send_robust(
                 script, character=character, audience=audience, private=turn.private
             )
         else:
-            thinking_finished.send_robust(script, character=character, audience=audience)
+            signals.thinking_finished.send_robust(script, character=character, audience=audience)
 
     @staticmethod
     def compacting(script: AssistantScript, reason: str, result: Mapping[str, Any] | None) -> None:
@@ -322,9 +313,11 @@ class AssistantService(Service):
             return
         character = script.character
         if result is None:
-            compaction_started.send_robust(script, character=character, reason=reason)
+            signals.compaction_started.send_robust(script, character=character, reason=reason)
             return
-        compaction_finished.send_robust(script, character=character, reason=reason, result=result)
+        signals.compaction_finished.send_robust(
+            script, character=character, reason=reason, result=result
+        )
         told = ", ".join(f"{key} {value}" for key, value in result.items())
         line = "evennia_ai: {name}: compaction ({reason}): {result}"
         log.info(line, name=script.mind.who.name, reason=reason, result=told)
@@ -359,16 +352,13 @@ def make_telemetry(service: Any, call_from_thread: Any, settings: SettingReader)
 
 
 def start_plugin_services(server: MultiService) -> None:
-    """Start the service when Evennia calls its plugin hook."""
     AssistantService().setServiceParent(server)
 
 
 def at_server_start() -> None:
-    """Resume interrupted work, after a cold start, a reload and a crash alike."""
     AssistantScript.shared_services.at_start()
 
 
 def at_server_stop() -> None:
-    """Drop the turns in flight before Evennia stops the services."""
     if AssistantScript.shared_services:
         AssistantScript.shared_services.quiesce()

@@ -121,7 +121,6 @@ class LongTermSync:
             self._planned.cancel()
 
     def update_soon(self, after_s: float = SOON_S, **kwargs: Any) -> None:
-        """Schedule an update in ``after_s`` seconds unless one is scheduled."""
         if not (self._planned and self._planned.active()):
             self._planned = self._clock.callLater(after_s, self._update)
 

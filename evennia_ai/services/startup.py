@@ -91,7 +91,6 @@ class StartupRecovery:
             self.put(call_with, script_id, self.watch_if_asleep)
 
     def wake_owing(self) -> None:
-        """Wake the assistants with unanswered events."""
         owing = assistants_with_work()
         if owing:
             log.info("evennia_ai: {count} assistants have unanswered events", count=len(owing))
@@ -113,7 +112,6 @@ class StartupRecovery:
             self.service.clock.callLater(delay_s, call_with, script_id, wake)
 
     def watch_if_asleep(self, script: AssistantScript) -> None:
-        """Let the sleep timer wake an assistant that was asleep when the server stopped."""
         if script.mind.rest.is_asleep:
             self.service.watch(script.mind)
 
@@ -217,6 +215,5 @@ def wake(script: AssistantScript, left_over: bool = False, acts_due: bool = Fals
 
 
 def call_with(script_id: int, work: Callable[[Any], None]) -> None:
-    """Call ``work`` with the assistant of this id, if it still exists."""
     for script in AssistantScript.objects.filter_family(id=script_id):
         work(script)

@@ -223,7 +223,6 @@ class Gauges:
 
 
 def figures_now(gateway: Any, stopped: bool) -> Figures:
-    """Return the observations of each gauge; a few counts of the tables."""
     lanes = gateway.lanes
     in_flight: defaultdict[Any, int] = defaultdict(int)
     paused: defaultdict[Any, int] = defaultdict(int)

@@ -187,7 +187,6 @@ class MemoryTurns:
         return held and self.may_go_on()
 
     def lose_lease(self) -> None:
-        """End the lease of the open turn."""
         self._lost = self.current
 
     def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None:
@@ -307,7 +306,6 @@ class MemoryConversation:
         return View(record, messages, max(masks, default=0), count_stored, self.scenes)
 
     def _compactions(self) -> list[StoredMove]:
-        """Return the compactions in force, oldest first."""
         return [move for move in self.moves if move.record and not move.undone]
 
     def compact(self, record: CompactionRecord) -> CompactionRecord:

@@ -58,7 +58,6 @@ class PageMiddleware:
         self.get_response = get_response
 
     def __call__(self, request: Any) -> Any:
-        """Return the response of the game, changed if it is a page."""
         response = self.get_response(request)
         if is_page(response):
             response.content = self.change(response.content, request)
@@ -77,7 +76,6 @@ class LocalLibraries(PageMiddleware):
     """
 
     def change(self, page: bytes, request: Any) -> bytes:
-        """Return the page with local libraries and fonts."""
         page = FOREIGN.sub(lambda match: static_url(LOCAL[match[1]]).encode(), page)
         if REDOC_MARK in page:
             page = page.replace(b"<head>", b"<head>" + STAY_HERE, 1)
@@ -91,12 +89,10 @@ class ClientPlugin(PageMiddleware):
     """
 
     def change(self, page: bytes, request: Any) -> bytes:
-        """Return the page, with the plugin if it is the web client."""
         return with_script(page, "webclient.js") if CLIENT_MARK in page else page
 
 
 def is_page(response: Any) -> bool:
-    """Return True for a whole, uncompressed HTML page."""
     return (
         not response.streaming
         and response.get("Content-Type", "").startswith("text/html")
@@ -105,7 +101,6 @@ def is_page(response: Any) -> bool:
 
 
 def static_url(path: str) -> str:
-    """Return the address of one of this package's static files."""
     return f"{settings.STATIC_URL}evennia_ai/{path}"
 
 

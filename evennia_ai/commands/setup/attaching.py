@@ -147,5 +147,4 @@ def changed_persona(stored: Any, field: str, value: str) -> Any:
 
 
 def persona_words(value: Any) -> str:
-    """Return a persona's text, or one field of it, as it is typed; not escaped."""
     return "; ".join(value) if isinstance(value, (list, tuple)) else str(value or "")

@@ -222,7 +222,6 @@ class CmdAISetup(SetupMenu):
 
 
 def setting_line(name: str, value: object, origin: str = "") -> str:
-    """Return a setting with a value, where that comes from, and its help."""
     shown = ", ".join(filter(None, (clean_output(value_words(name, value), 60), origin)))
     return f"|w{name}|n ({shown}): {FIELDS[name].metadata['help']}"
 

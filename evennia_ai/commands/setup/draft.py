@@ -62,7 +62,6 @@ class Draft:
 
     @property
     def next_blank(self) -> str:
-        """The first blank of the archetype that is not filled in, "" if none is left."""
         blanks = archetypes()[self.archetype]["blanks"]
         return next((blank for blank in blanks if blank not in self.answers), "")
 

@@ -11,14 +11,8 @@ from typing import Any, NamedTuple
 
 from evennia_ai import config
 from evennia_ai.commands.common import TABLE_WIDTH, Dialogue, UsageError, error_line
+from evennia_ai.commands.setup import attaching
 from evennia_ai.commands.setup import draft as drafts
-from evennia_ai.commands.setup.attaching import (
-    PERSONA,
-    SetupCommand,
-    changed_persona,
-    persona_words,
-    read_new,
-)
 from evennia_ai.commands.setup.draft import Draft, InForce, archetypes
 from evennia_ai.commands.setup.trial import Trial, clear_trials
 from evennia_ai.errors import AssistantError
@@ -56,7 +50,7 @@ class Left(Exception):
     """The builder left the menu."""
 
 
-class SetupMenu(SetupCommand):
+class SetupMenu(attaching.SetupCommand):
     """The dialogue of ``aisetup``; what was chosen is lost with it, or at a restart."""
 
     draft: Draft
@@ -148,7 +142,7 @@ class SetupMenu(SetupCommand):
     def choose(self, typed: str) -> bool:
         word, _, name = typed.partition(" ")
         if word.lower() == "new":
-            self.draft = Draft(name=read_new(name)[0], typed=name)
+            self.draft = Draft(name=attaching.read_new(name)[0], typed=name)
             return True
         found = self.find_character(typed)
         self.ensure_suitable(found)
@@ -213,7 +207,11 @@ class SetupMenu(SetupCommand):
             return self.see_field(self.field)
         draft, found, start = self.draft, self.draft.in_force(self.services), self.start
         is_shared = isinstance(draft.persona, str) and draft.persona.startswith("@")
-        persona = [PERSONA] if is_shared else [f"{PERSONA}.{name}" for name in PERSONA_FIELDS]
+        persona = (
+            [attaching.PERSONA]
+            if is_shared
+            else [f"{attaching.PERSONA}.{name}" for name in PERSONA_FIELDS]
+        )
         first = [*persona, *FIRST]
         names = [*first, *sorted(set(config.FIELDS) - set(FIRST))]
         end = start + (MOST_LISTED if start else len(first))
@@ -230,12 +228,12 @@ class SetupMenu(SetupCommand):
         )
 
     def field_words(self, found: InForce, name: str) -> str:
-        part = name.removeprefix(f"{PERSONA}.")
-        if name == PERSONA:
+        part = name.removeprefix(f"{attaching.PERSONA}.")
+        if name == attaching.PERSONA:
             return f"{name}: {self.draft.persona}"
         if part in PERSONA_FIELDS:
             value = getattr(read_persona(self.draft.persona), part)
-            return f"{part} ({PERSONA_FIELDS[part]}): {persona_words(value) or 'empty'}"
+            return f"{part} ({PERSONA_FIELDS[part]}): {attaching.persona_words(value) or 'empty'}"
         return found.words(name)
 
     def see_field(self, name: str) -> Page:
@@ -270,9 +268,13 @@ class SetupMenu(SetupCommand):
         if self.field:
             self.set(self.field, typed)
         elif is_field and " " not in name:
-            known = f"{PERSONA}.{name}" if name in PERSONA_FIELDS else config.known_setting(name)
+            known = (
+                f"{attaching.PERSONA}.{name}"
+                if name in PERSONA_FIELDS
+                else config.known_setting(name)
+            )
             self.set(known, value.strip())
-        elif name in config.FIELDS or name.startswith(PERSONA):
+        elif name in config.FIELDS or name.startswith(attaching.PERSONA):
             self.field = name
         elif name.startswith(f"{MORE} ") and name.split()[1].isdecimal():
             self.start = int(name.split()[1])
@@ -288,11 +290,11 @@ class SetupMenu(SetupCommand):
 
     def set(self, name: str, typed: str) -> None:
         """Change a field; raises AssistantError. "none" turns no family of tools off."""
-        draft, part = self.draft, name.removeprefix(PERSONA).lstrip(".")
-        if name.startswith(PERSONA):
+        draft, part = self.draft, name.removeprefix(attaching.PERSONA).lstrip(".")
+        if name.startswith(attaching.PERSONA):
             if part == "text" and not typed:
                 raise UsageError("A persona cannot be empty. Say who the character is.")
-            changed = changed_persona(draft.persona, part, typed)
+            changed = attaching.changed_persona(draft.persona, part, typed)
             self.services.personas.resolve(changed)
             draft.persona = changed
             return
@@ -321,7 +323,6 @@ class SetupMenu(SetupCommand):
 
 
 def render(page: Page) -> str:
-    """Return a page as text for a client, with numbered choices."""
     shown = [f"|wStep {as_shown(page.title)}|n"]
     shown += [part for line in page.lines for part in wrapped_plain(line)]
     for number, (label, _typed) in enumerate(page.choices, 1):
@@ -330,7 +331,6 @@ def render(page: Page) -> str:
 
 
 def wrapped_plain(text: str, indent: int = 0) -> list[str]:
-    """Return plain text as lines for a client that fit, the further ones indented."""
     plain, width = clean_heard(text, LINE_CHARS), TABLE_WIDTH - indent
     lines = textwrap.wrap(plain, width, break_on_hyphens=False)
     return [" " * (indent if number else 0) + as_shown(line) for number, line in enumerate(lines)]

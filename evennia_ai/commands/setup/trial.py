@@ -70,7 +70,6 @@ class Trial:
         return script
 
     def end(self) -> None:
-        """Delete what was staged."""
         if self.staged is not None and self.staged.pk:
             running.discard(self.staged.id)
             clear(self.staged)

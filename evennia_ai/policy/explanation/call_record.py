@@ -64,7 +64,6 @@ class Span:
 
     @classmethod
     def unpacked(cls, first: int, last: int, count: int, steps: Iterable[int]) -> Span:
-        """Return the span that `packed` returned as plain data."""
         return cls(first, last, count, tuple(accumulate(steps, initial=first))[1:])
 
 
@@ -99,7 +98,6 @@ class ShownScene:
 
     @classmethod
     def unpacked(cls, row: Sequence[Any]) -> ShownScene:
-        """Return the scene that `packed` returned as plain data."""
         if isinstance(row[1], int):
             return cls(row[0], tuple(row[1:]))
         return cls(row[0], (), row[1], tuple(Origin(*origin) for origin in row[2]))
@@ -319,7 +317,6 @@ class LockAsked(NamedTuple):
 
 
 def stored_locks(asked: Sequence[LockAsked]) -> str:
-    """Return locks and their answers as JSON, "" for none."""
     return json.dumps(asked, separators=(",", ":")) if asked else ""
 
 
@@ -345,5 +342,4 @@ def lock_sentence(asked: LockAsked, names: Mapping[str, str]) -> str:
 
 
 def name_of(who: str, names: Mapping[str, str]) -> str:
-    """Return an author, a tool or an object in words."""
     return f"{names[who]} ({who})" if who in names else WORDS.get(who, who)

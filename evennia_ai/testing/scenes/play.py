@@ -55,7 +55,6 @@ Tell = Callable[[str], None]
 
 
 def check(file: str, profile: str, repeat: int | None, character: str, tell: Tell) -> int:
-    """Play a file's scenes; return the exit code."""
     results: list[SceneResult] = []
     try:
         scenes = load_scenes(file, character)
@@ -134,7 +133,6 @@ def _summary(results: Sequence[SceneResult]) -> list[str]:
 
 
 def _ending(outcome: object, results: Sequence[SceneResult], scenes: int, tell: Tell) -> int:
-    """Tell how the check ended; return the exit code."""
     failure = outcome if isinstance(outcome, Failure) else None
     if outcome == INTERRUPTED or (failure and failure.check(TurnAborted)):
         tell(f"Stopped: {len(results)} of {scenes} scenes were played.")

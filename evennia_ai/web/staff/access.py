@@ -84,7 +84,6 @@ class GameThread:
         return result
 
     def tell(self, work: Callable[..., Any], *args: Any) -> None:
-        """Call a function soon, and do not wait for it."""
         main: Any = reactor
         main.callFromThread(work, *args)
 
@@ -132,7 +131,6 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
     tab = ""  # the name of its tab
 
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
-        """Answer a request, and log what private words it showed."""
         try:
             response = super().dispatch(request, *args, **kwargs)
         except AssistantError as error:
@@ -160,7 +158,6 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
         return True
 
     def get_context_data(self, **values: Any) -> Row:
-        """Return what every template gets, and the values of a view."""
         of = () if self.who is None else (self.who["id"],)
         tabs = [
             (name, title, reverse(f"evennia_ai:{page}", args=of))
@@ -197,7 +194,6 @@ class StaffLink(PageMiddleware):
 
 
 def may_act() -> bool:
-    """Return True if the game lets staff change things on the pages."""
     return game_setting("WEB_ACTS", True) is True
 
 
@@ -223,13 +219,11 @@ def characters_of(user: Any) -> list[Any]:
 
 
 def log_sec(request: Any, line: str) -> None:
-    """Write a line with its causer into the server's security log."""
     user = request.user
     game.tell(logger.log_sec, f"web page, account {user.username} (#{user.pk}): {line}")
 
 
 def problem(request: Any, error: AssistantError) -> HttpResponse:
-    """Return the page of an error that the reader may know."""
     if isinstance(error, Missing):
         raise Http404(str(error))
     status = 403 if isinstance(error, Refused) else 503

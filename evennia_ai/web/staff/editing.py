@@ -112,7 +112,6 @@ class EditingPage(StaffPage):
     bound: forms.Form | None = None
 
     def post(self, request: Any, **numbers: int) -> HttpResponse:
-        """Do what a form asks, and tell how it went."""
         if not access.may_act():
             raise Refused("These pages change nothing, since WEB_ACTS is off. Use the commands.")
         act = request.POST.get("act", "")
@@ -374,6 +373,5 @@ def calls_as_checks(calls: Iterable[tuple[str, Row]]) -> list[Any]:
 
 
 def as_yaml(data: Any) -> str:
-    """Return plain data as YAML, "" for none."""
     text: str = yaml.safe_dump(data, allow_unicode=True, sort_keys=False) if data else ""
     return text

@@ -48,7 +48,6 @@ class LogPage(StaffPage):
     paginate_by = 25
 
     def get_queryset(self) -> Any:
-        """Return the rows as dictionaries, newest first."""
         return rows_of(self.model, self.who["id"]).order_by("-id").values()
 
 
@@ -76,7 +75,6 @@ class Timeline(LogPage, ListView):
     only_turns = False
 
     def get_queryset(self) -> Any:
-        """Return the turns that were asked for."""
         self.form = TurnFilter(self.request.GET)
         number = self.who["id"] if self.who else None
         turns, self.trouble = find_turns(number, self.form, self.reader)
@@ -148,7 +146,6 @@ class Scenes(Timeline):
     paginate_by, only_turns = MOST_SCENES, True
 
     def get_queryset(self) -> Any:
-        """Return the marked turns that were asked for."""
         return super().get_queryset().exclude(mark="")
 
     def render_to_response(self, found: Row, **_options: Any) -> HttpResponse:
@@ -221,7 +218,6 @@ def why_values(parts: Sequence[Part], sentences: Sequence[Attribution]) -> Row:
 
 
 def shown_source(one: Attribution) -> Row | None:
-    """Return where a sentence comes from, None if nothing in the prompt is near it."""
     if one.source is None:
         return None
     texts = {"part": page_text(one.source.part, 40), "text": page_text(one.source.text)}
@@ -247,7 +243,6 @@ class Newest(Live):
     template_name = "evennia_ai/live_lines.html"
 
     def get(self, request: Any, **numbers: int) -> HttpResponse:
-        """Return the list, or nothing."""
         after = rendering.number_or_none(request.GET.get("after")) or 0
         if not page_rows.lines_after(self.who["id"], after, 1):
             return HttpResponse(status=204)
@@ -317,7 +312,6 @@ class SleepPasses(LogPage, ListView):
 
 
 def shown_pass(reader: Reader, row: Row) -> Row:
-    """Return a sleep pass, step by step."""
     errors = disclosure.sleep_pass_row(row, reader)["errors"]
     took_s = seconds_between(row["at"], row["ended_at"])
     ended = OUTCOMES.get(row["outcome"], "ended").format(took_s=took_s)

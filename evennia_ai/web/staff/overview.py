@@ -77,7 +77,6 @@ def read_states(ids: Sequence[int]) -> Steps[tuple[list[Row], list[Row], list[Wa
 
 
 def state_of(assistant: int) -> Row:
-    """Return what an assistant does now, with its model, context window and warnings."""
     try:
         script = find_script(assistant)
     except Missing:
@@ -94,7 +93,6 @@ def state_of(assistant: int) -> Row:
 def with_figures(
     rows: Iterable[Row], waiting: Mapping[int, int], today: date, reader: Reader
 ) -> list[Row]:
-    """Return each assistant, as a row with its state, with its figures of today."""
     used = uses_by(today, today, CHARACTER)
     prompts, errors, times = last_prompt_tokens(), last_error(), latencies()
 

@@ -42,7 +42,6 @@ class Shown:
         return IN_PRIVATE if audience is None else page_text(named(audience, self.names), 200)
 
     def turn(self, row: Row) -> Row:
-        """Return a turn, as of `with_parts`, with its events, model calls and tool calls."""
         erased = is_erased(row["context"], row["audience"])
         row = disclosure.turn_row(row, self.reader)
         calls = [self.model_call(one) for one in row["model_calls"]]
@@ -87,7 +86,6 @@ class Shown:
         }
 
     def act(self, row: Row) -> Row:
-        """Return a tool call with its result."""
         shown = disclosure.tool_call_row(row, self.reader)
         shown["state"] = texts.worded(texts.ACT_STATES, row["state"])
         if not self.reader.may(words_kind(row["private"])):
@@ -97,7 +95,6 @@ class Shown:
         return {**shown, "text": text, "more": more}
 
     def model_call(self, row: Row) -> Row:
-        """Return a model call: model, time, tokens and error."""
         estimated = row["prompt_tokens"] is None
         prompt = row["estimated_tokens"] if estimated else row["prompt_tokens"]
         completion = row["completion_tokens"] or 0
@@ -116,7 +113,6 @@ class Shown:
         }
 
     def line(self, row: Row) -> Row:
-        """Return a message: who said it, who else heard it, and its words."""
         shown = disclosure.message_row(row, self.reader)
         if shown["audience"] is None:
             return {**shown, "who": IN_PRIVATE}
@@ -144,10 +140,8 @@ def people_named(name: str) -> list[str]:
 
 
 def asked_text(values: Mapping[str, str], name: str) -> str:
-    """Return one field of a form as a line, empty if it is missing."""
     return page_text(values.get(name, ""), ASKED_CHARS)
 
 
 def number_or_none(value: str | None) -> int | None:
-    """Return a number of an address's query, None if it is no plain number."""
     return int(value) if value and value.isdecimal() and len(value) < 19 else None

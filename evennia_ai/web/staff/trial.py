@@ -88,7 +88,6 @@ class Trial(StaffPage, TemplateView):
             return []
 
     def exchange(self, asked: Row) -> Row:
-        """Return a line with its answers; raises AssistantError."""
         sides = []
         for profile in dict.fromkeys(filter(None, (asked["first"], asked["second"]))):
             said = [side for one in self.talk for side in one["sides"]]
