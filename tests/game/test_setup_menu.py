@@ -268,14 +268,14 @@ def test_one_trial_at_a_time_and_nobody_sees_it_or_goes_live_meanwhile(game, bui
 
 @pytest.mark.parametrize("lines", [OTTO, ("1", "You are a guard.")])
 def test_a_trial_that_cannot_be_marked_leaves_nothing(builder, guard, tavern, lines, monkeypatch):
-    from evennia_ai.commands.setup import trial
+    from evennia_ai.commands.setup import draft
 
     def busy(*args, **kwargs):
         raise StoreUnavailable("The database cannot be written now.")
 
     before = set(tavern.contents)
     menu = menu_of(builder, *lines)
-    monkeypatch.setattr(trial, "write_attributes", busy)
+    monkeypatch.setattr(draft, "write_attributes", busy)
     assert "cannot be written now" in menu.type("hello")
     assert set(tavern.contents) == before
     assert not guard.scripts.all() and not isinstance(guard, AssistantMixin)

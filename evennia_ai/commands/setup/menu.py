@@ -6,15 +6,17 @@ number of a choice stands for a typed text. Nothing in the game changes before `
 
 import textwrap
 from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 from evennia_ai import config
 from evennia_ai.commands.common import TABLE_WIDTH, Dialogue, UsageError, error_line
 from evennia_ai.commands.setup import attaching
 from evennia_ai.commands.setup import draft as drafts
-from evennia_ai.commands.setup.draft import Draft, InForce, archetypes
-from evennia_ai.commands.setup.trial import Trial, clear_trials
+from evennia_ai.commands.setup.attaching import PERSONA
+from evennia_ai.commands.setup.draft import Draft, InForce, Trial, archetypes
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.client_text import as_shown, shown_name
 from evennia_ai.game.setup import PERSONA_FIELDS, value_words
@@ -61,11 +63,13 @@ class SetupMenu(attaching.SetupCommand):
 
     def menu(self) -> Dialogue:
         """Ask step by step, until the draft is live or the builder leaves."""
-        clear_trials()
-        self.draft, self.is_open, step = Draft(), True, 0
-        steps = (self.ask_character, self.ask_persona, self.ask_fields)
+        drafts.clear_trials()
+        self.is_open, step = True, 0
+        ask_character = partial(self.ask, self.see_characters, self.choose)
+        steps = (ask_character, self.ask_persona, self.ask_fields)
         try:
             while self.is_open:
+                self.draft = self.draft if step else Draft()
                 is_done = yield from steps[step]()
                 knows_who = step == 0 and self.draft.persona
                 step = max(0, step + (1 + bool(knows_who) if is_done else -1))
@@ -118,26 +122,17 @@ class SetupMenu(attaching.SetupCommand):
 
     # --- the character ---
 
-    def ask_character(self) -> Generator[str, str, bool]:
-        self.draft = Draft()
-        return (yield from self.ask(self.see_characters, self.choose))
-
     def see_characters(self) -> Page:
         here = self.caller.location.contents if self.caller.location else ()
         choices = []
-        for one in (one for one in here if self.is_suitable(one)):
-            has = ", has an assistant: change it" if getattr(one, "assistant", None) else ""
-            choices.append((f"{own_name(one)} ({one.dbref}){has}", one.dbref))
+        for one in here:
+            with suppress(UsageError):
+                self.ensure_suitable(one)
+                has = ", has an assistant: change it" if getattr(one, "assistant", None) else ""
+                choices.append((f"{own_name(one)} ({one.dbref}){has}", one.dbref))
         who = "Who shall have an assistant? It plays a character: hears, answers and remembers."
         ask = "Type a number, the name of any character, or new and a name, such as new Mira."
         return Page("1 of 3, character", [who], choices[:MOST_LISTED], ask)
-
-    def is_suitable(self, obj: Any) -> bool:
-        try:
-            self.ensure_suitable(obj)
-        except UsageError:
-            return False
-        return True
 
     def choose(self, typed: str) -> bool:
         word, _, name = typed.partition(" ")
@@ -207,11 +202,7 @@ class SetupMenu(attaching.SetupCommand):
             return self.see_field(self.field)
         draft, found, start = self.draft, self.draft.in_force(self.services), self.start
         is_shared = isinstance(draft.persona, str) and draft.persona.startswith("@")
-        persona = (
-            [attaching.PERSONA]
-            if is_shared
-            else [f"{attaching.PERSONA}.{name}" for name in PERSONA_FIELDS]
-        )
+        persona = [PERSONA] if is_shared else [f"{PERSONA}.{name}" for name in PERSONA_FIELDS]
         first = [*persona, *FIRST]
         names = [*first, *sorted(set(config.FIELDS) - set(FIRST))]
         end = start + (MOST_LISTED if start else len(first))
@@ -228,8 +219,8 @@ class SetupMenu(attaching.SetupCommand):
         )
 
     def field_words(self, found: InForce, name: str) -> str:
-        part = name.removeprefix(f"{attaching.PERSONA}.")
-        if name == attaching.PERSONA:
+        part = name.removeprefix(f"{PERSONA}.")
+        if name == PERSONA:
             return f"{name}: {self.draft.persona}"
         if part in PERSONA_FIELDS:
             value = getattr(read_persona(self.draft.persona), part)
@@ -246,9 +237,8 @@ class SetupMenu(attaching.SetupCommand):
                 f"Default: {value_words(name, item.default)}.",
             ]
         if name == "profile":
-            services = self.services
-            profiles = sorted(services.profiles)
-            choices = [(drafts.profile_words(services, one), one) for one in profiles]
+            words = partial(drafts.profile_words, self.services)
+            choices = [(words(one), one) for one in sorted(self.services.profiles)]
         elif name == "tools_off":
             off = config.read_families(found.config.tools_off)
             families = drafts.families_of(self.services.toolbox.tools)
@@ -268,13 +258,9 @@ class SetupMenu(attaching.SetupCommand):
         if self.field:
             self.set(self.field, typed)
         elif is_field and " " not in name:
-            known = (
-                f"{attaching.PERSONA}.{name}"
-                if name in PERSONA_FIELDS
-                else config.known_setting(name)
-            )
+            known = f"{PERSONA}.{name}" if name in PERSONA_FIELDS else config.known_setting(name)
             self.set(known, value.strip())
-        elif name in config.FIELDS or name.startswith(attaching.PERSONA):
+        elif name in config.FIELDS or name.startswith(PERSONA):
             self.field = name
         elif name.startswith(f"{MORE} ") and name.split()[1].isdecimal():
             self.start = int(name.split()[1])
@@ -290,8 +276,8 @@ class SetupMenu(attaching.SetupCommand):
 
     def set(self, name: str, typed: str) -> None:
         """Change a field; raises AssistantError. "none" turns no family of tools off."""
-        draft, part = self.draft, name.removeprefix(attaching.PERSONA).lstrip(".")
-        if name.startswith(attaching.PERSONA):
+        draft, part = self.draft, name.removeprefix(PERSONA).lstrip(".")
+        if name.startswith(PERSONA):
             if part == "text" and not typed:
                 raise UsageError("A persona cannot be empty. Say who the character is.")
             changed = attaching.changed_persona(draft.persona, part, typed)
