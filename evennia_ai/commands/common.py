@@ -135,10 +135,7 @@ class AICommand(MuxCommand):
         return f"{text('minds_off')} The server log says what to do: |wevennia -l|n."
 
     def has_permission(self, permission: str) -> bool:
-        """Return True if the caller has a permission, by their account as for Evennia's locks.
-
-        `check_permstring` would ask the character alone.
-        """
+        """Return True if the caller has a permission, by their account as for Evennia's locks."""
         return bool(self.caller.locks.check_lockstring(self.caller, f"may:perm({permission})"))
 
     def ensure_may_read(self, kind: str) -> None:
@@ -181,10 +178,7 @@ class AICommand(MuxCommand):
     def show_page(
         self, name: str, lines: Iterable[str], page: Page, if_none: str, word: str = ""
     ) -> None:
-        """Show a character's lines and how to see older ones, or ``if_none`` without lines.
-
-        ``word`` comes before the page number that is to be typed.
-        """
+        """Show lines and how to see older ones; ``word`` comes before the number to be typed."""
         shown = [*lines]
         if not shown:
             self.msg(f"{name} {if_none}")
@@ -296,11 +290,7 @@ def all_assistants() -> list[AssistantScript]:
 
 
 def choose(name: str, candidates: Iterable[Any], caller: Any) -> Any | None:
-    """Return the candidate that a player named, None if there is none.
-
-    A name may be ``#12``, or ``guard-2`` for the second of several. Raises UsageError if several
-    have the name.
-    """
+    """Return the candidate named, also by ``#12`` or ``guard-2``, or None; raises UsageError."""
     known = sorted(set(candidates), key=lambda obj: obj.id)
     base, _, number = name.rpartition("-")
     same = all_named(base, known, caller) if number.isdecimal() else []
@@ -335,10 +325,7 @@ FIGURE = re.compile(r"[\d,.%-]*M?")
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of at most `TABLE_WIDTH` columns, escaped for a client.
-
-    Long texts are cut, figures never.
-    """
+    """Return a table of at most `TABLE_WIDTH` columns; long texts are cut, figures never."""
     cells = [[clean_heard(cell, CELL_CHARS) for cell in row] for row in rows]
     columns = list(zip(titles, *cells, strict=True))
     widths = [max(map(shown_width, column)) for column in columns]

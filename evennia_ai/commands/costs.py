@@ -192,10 +192,7 @@ def read_period(typed: str, today: date) -> tuple[date, date]:
 
 
 def share_used(use: usage.Use, tokens: int | None, money: int | None, waived: bool = False) -> str:
-    """Return how much of the fuller budget was used; ``waived``: free models do not count.
-
-    Budgets are in tokens and in micros, None for none; "-" without both.
-    """
+    """Return the used share of the fuller budget, in tokens or micros; "-" without both."""
     counted = use.tokens - (use.free_tokens if waived else 0)
     shares = [spent / limit for spent, limit in ((counted, tokens), (use.money, money)) if limit]
     return f"{max(shares):.0%}" if shares else "-"

@@ -245,10 +245,7 @@ class CmdAIMemory(AICommand):
         return found
 
     def find_audience(self) -> Audience | None:
-        """Return the players who were named, by dbref, None if none was.
-
-        Raises UsageError unless the caller may read what is private to a player.
-        """
+        """Return the players who were named, by dbref, None if none was; raises UsageError."""
         if not self.more:
             return None
         if not self.reader.may(PRIVATE_MEMORIES):

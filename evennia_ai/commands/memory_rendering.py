@@ -29,11 +29,7 @@ LINK_CHARS = 80
 def journal_lines(
     put: Put, journal: RecordStore, number: int, reader: Reader, assistant_id: int
 ) -> Steps[tuple[list[str], Page]]:
-    """Read a page of a journal or its archive, newest first, in time slices.
-
-    Fires with its lines, which also say how many entries are hidden from the reader, and the page
-    (the last one if the number is too high). Fails with StoreUnavailable.
-    """
+    """Fire with the lines of a page, newest first, and the page; see `readable_page`."""
     page, hidden = yield readable_page(put, journal, number, ENTRIES_A_PAGE, reader)
     lines = entry_lines(page.rows, reader, assistant_id)
     if hidden:
@@ -42,10 +38,7 @@ def journal_lines(
 
 
 def entry_lines(entries: Sequence[Record], reader: Reader, assistant_id: int) -> list[str]:
-    """Return two lines for each entry; ``assistant_id`` is whose log has the turns behind them.
-
-    The reader must be allowed to read them all. One query.
-    """
+    """Return two lines for each entry, which the reader must be allowed to read. One query."""
     ends = {end for one in entries for end in (*one["source_seqs"][:1], *one["source_seqs"][-1:])}
     turns, names = turns_of_messages(assistant_id, ends), names_in(*entries)
     count_shown(reader, *entries)
@@ -111,12 +104,7 @@ def whole_profile(
 def search_lines(
     search: MemorySearch, lines_of: LineMaker, words: str, audience: Audience, reader: Reader
 ) -> Steps[list[str]]:
-    """Search as the tool `search_memory` would for an audience, without counting as a recall.
-
-    Fires with lines: what the audience may be told, with scores, and what is withheld, with the
-    rule. A reader who may not see private records is told how many there are, but not whether any
-    match. Fails with StoreUnavailable and TurnAborted.
-    """
+    """Fire with what a search finds for an audience and what it withholds; see `for_staff`."""
     report = yield search.for_staff(words, audience, reader)
     who = "What anybody may be told"
     if audience:

@@ -23,10 +23,7 @@ from evennia_ai.store.who_knows import count_traces, is_known
 
 
 class PlayersCommand(AICommand):
-    """A command whose help a game can reword and translate.
-
-    Admins, who pass the lock ``staff``, also read ``for_admins``.
-    """
+    """A command whose help a game can reword; the lock ``staff`` adds ``for_admins``."""
 
     help_category = HELP_CATEGORY
     locks = "cmd:all()"

@@ -192,10 +192,7 @@ class CmdAIStatus(common.AICommand):
             yield "Unanswered", f"{lines}: {reason} To see which: aihistory/unanswered {name}"
 
     def all_own_problems(self, shared: Iterable[Problem]) -> Iterator[Problem]:
-        """Yield the problems of single assistants.
-
-        One that several have is told once, and an error that stands in ``shared`` not again.
-        """
+        """Yield the problems of single assistants, each once, without those in ``shared``."""
         errors, found = reports.last_error(), dict[Problem, list[str]]()
         paused = (one.breaker.error for one in self.services.gateway.lanes if one.paused_s > 0)
         told_already = " ".join([*paused, *(problem for _subject, problem in shared)])
@@ -229,10 +226,7 @@ class CmdAIStatus(common.AICommand):
 
 
 def model_lines(profiles: Iterable[ModelProfile]) -> list[str]:
-    """Return a line for each model: its context window, and where the size comes from.
-
-    Without any model: how to connect one.
-    """
+    """Return a line on each model's context window; without any model, how to connect one."""
     models = [profile for profile in profiles if profile.client == "openai"]
     lines = []
     for profile in models:

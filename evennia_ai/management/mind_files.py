@@ -215,10 +215,7 @@ def insert(rows: list[Row]) -> None:
 
 
 def match(old: str, new: str, say: Say) -> None:
-    """Give what is known of somebody who was not here to who they are now; for all minds.
-
-    Raises ConfigError.
-    """
+    """Give what is known of somebody who was not here to who they are now; raises ConfigError."""
     if not people.is_stranger(old):
         raise ConfigError(f"'{old}' is no number that `load` told, such as #{people.NOBODY + 12}.")
     people.existing(new)

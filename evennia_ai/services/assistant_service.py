@@ -224,10 +224,7 @@ class AssistantService(Service):
         self.startup.put(self.forgetting.start)
 
     def quiesce(self) -> None:
-        """Begin no more turns and drop those in flight; their events stay stored.
-
-        What could not be stored yet is lost with this process: its speakers are told.
-        """
+        """Begin no more turns and drop those in flight; their events stay stored, or are told."""
         if self.quiet:
             return
         self.quiet, self.accepting = True, False
@@ -254,10 +251,7 @@ class AssistantService(Service):
         self.resume()
 
     def read_switch(self) -> None:
-        """Let the assistants be stopped as stored, since an earlier or another server stopped them.
-
-        Raises Django's errors.
-        """
+        """Stop or start the assistants as another server stored it; raises Django's errors."""
         if (reason := str(stored(SWITCH) or "")) == self.switched_off:
             return
         self.switched_off = reason
@@ -267,10 +261,7 @@ class AssistantService(Service):
             self.gateway.open()
 
     def switch_off(self, reason: str) -> None:
-        """Stop all assistants until `switch_on`, also after a restart; drop turns in flight.
-
-        Whoever waits is told once. Raises StoreUnavailable; then nothing has changed.
-        """
+        """Stop all until `switch_on`; raises StoreUnavailable, and then nothing has changed."""
         write(SWITCH, reason)
         self.switched_off = reason
         self.drop_turns(reason)

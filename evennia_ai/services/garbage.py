@@ -25,10 +25,7 @@ NEW_SHARE = 0.25  # of all objects: as many new ones, and all are looked at
 
 
 class GarbageTimer:
-    """Collects all garbage in quiet moments; off if the game sets its own thresholds.
-
-    ``is_quiet`` returns True while nobody waits for an answer.
-    """
+    """Collects all garbage while ``is_quiet()``; off if the game sets its own thresholds."""
 
     def __init__(self, clock: Any, is_quiet: Callable[[], bool]) -> None:
         self._clock = clock

@@ -41,10 +41,7 @@ CANNOT_DELETE = (
 
 
 class MemoryServices:
-    """The embedder, the search indices, and long-term and shared memory.
-
-    ``call_from_thread(f, *args)`` runs ``f`` in the reactor's thread.
-    """
+    """The embedder, the search indices, and long-term and shared memory."""
 
     def __init__(
         self,
@@ -149,11 +146,7 @@ class LongTermSync:
 
     @inlineCallbacks
     def _update_one(self, character_id: int) -> Steps[None]:
-        """Make one character's long-term memory agree with its journal, or delete all of it.
-
-        It is deleted without an assistant. Fails with MemoryUnavailable, StoreUnavailable and
-        TurnAborted.
-        """
+        """Let long-term memory agree with a journal; without an assistant, delete it."""
         for character in ObjectDB.objects.filter(id=character_id):
             script = getattr(character, "assistant", None)
             if script:

@@ -39,11 +39,7 @@ LONGEST_TURN_S = float(FIELDS["turn_deadline"].metadata["high"])
 
 
 class ModelAccess:
-    """The model profiles, the clients and the gateway that calls them.
-
-    ``environ`` holds the endpoints' keys; ``call_from_thread(f, *args)`` runs ``f`` in the
-    reactor's thread.
-    """
+    """The model profiles, the clients and the gateway; ``environ`` holds the endpoints' keys."""
 
     def __init__(
         self,

@@ -110,9 +110,6 @@ def read_endpoint(fields: Mapping[str, Any]) -> ModelProfile | None:
 def make_moderation(
     clock: Clock, exchange: Exchange, value: Any
 ) -> Moderation | ClosedModeration | None:
-    """Return the moderation of the setting ``MODERATION``, None if it is empty.
-
-    Raises ConfigError.
-    """
+    """Return what the setting ``MODERATION`` asks for, None if empty; raises ConfigError."""
     rules = oversight.read_rules(value)
     return Moderation(clock, exchange, rules) if value else None

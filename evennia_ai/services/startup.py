@@ -136,10 +136,7 @@ class Shards:
         self.service.timer.keep("other shards", CATCH_UP_S, self.catch_up)
 
     def look_round(self) -> float:
-        """Take in the assistants that came from other servers, and let go of those that left.
-
-        Also do what the other servers were asked for, such as to forget somebody.
-        """
+        """Take in assistants that came, let go of those that left, and do what was asked for."""
         scripts = AssistantScript.objects.filter(db_key=SCRIPT_KEY)
         with store_errors():
             here = set(of_this_shard(scripts, "db_obj").values_list("id", flat=True))

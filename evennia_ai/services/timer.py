@@ -46,11 +46,7 @@ class AssistantTimer:
     def keep(
         self, key: Hashable, within_s: float, work: Work, first_s: float | None = None
     ) -> None:
-        """Do some work within some seconds, and then whenever it says.
-
-        Work with a known ``key`` is brought forward, if it was planned for later. ``first_s``
-        replaces ``within_s`` for new work.
-        """
+        """Do work within some seconds, ``first_s`` if it is new, and then whenever it says."""
         now, known = self._clock.seconds(), self.entries.get(key)
         if known is None:
             wait_s = within_s if first_s is None else first_s

@@ -210,10 +210,7 @@ Now = Callable[[], datetime]
 
 @dataclass
 class StoredMove:
-    """A compaction, or a mask of the tool results up to a message, which has no record.
-
-    ``archived`` says whether the journal holds the summary.
-    """
+    """A compaction, or a mask, which has no record; ``archived``: the journal holds it."""
 
     upto_seq: int
     record: CompactionRecord | None = None
@@ -257,10 +254,7 @@ class MemoryLines:
 
 
 class MemoryConversation:
-    """`ports.Conversation` in lists; ``messages`` and ``moves`` are the stored ones.
-
-    Moves are compactions and masks, oldest first.
-    """
+    """`ports.Conversation` in lists; ``moves`` are compactions and masks, in order."""
 
     def __init__(self, now: Now) -> None:
         self.now = now

@@ -235,13 +235,7 @@ class MemoryCompany:
 
 
 class MemoryLife:
-    """`ports.Life` that lets the assistant do everything.
-
-    Attributes:
-        told: (key, dbref) of each line that is not the character's own speech.
-        compactions: (reason, result) of each announcement of one.
-        signals: what it was doing last, by name.
-    """
+    """`ports.Life` that lets it do everything, and keeps what was told and announced."""
 
     def __init__(self) -> None:
         self.is_forgetting = False
@@ -286,11 +280,7 @@ class NoRest:
 
 
 class MemoryMind(Mind):
-    """A mind without Evennia and a database, for tests of the engine.
-
-    ``config`` are its settings, ``character`` who it is; its memories are ranked by words alone
-    if ``services`` have no embedder.
-    """
+    """A mind without Evennia and a database; without an embedder, words rank memories."""
 
     settings: MemorySettings
     log: MemoryConversation

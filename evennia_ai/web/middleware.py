@@ -70,10 +70,7 @@ class PageMiddleware:
 
 
 class LocalLibraries(PageMiddleware):
-    """Middleware that makes pages load their libraries from the game, and tell no other host.
-
-    ``AI_ASSISTANT = {"LOCAL_LIBRARIES": False}`` turns it off.
-    """
+    """Makes pages load their libraries from the game; the setting ``LOCAL_LIBRARIES``."""
 
     def change(self, page: bytes, request: Any) -> bytes:
         page = FOREIGN.sub(lambda match: static_url(LOCAL[match[1]]).encode(), page)
@@ -83,10 +80,7 @@ class LocalLibraries(PageMiddleware):
 
 
 class ClientPlugin(PageMiddleware):
-    """Middleware that adds the typing indicator to Evennia's web client.
-
-    ``AI_ASSISTANT = {"TYPING_INDICATOR": False}`` turns it off.
-    """
+    """Adds the typing indicator to the web client; the setting ``TYPING_INDICATOR``."""
 
     def change(self, page: bytes, request: Any) -> bytes:
         return with_script(page, "webclient.js") if CLIENT_MARK in page else page

@@ -95,11 +95,7 @@ class SetupCommand(TryingCommand):
         setup.write_persona(self.script.character, persona, self.caller.dbref, keep_authors)
 
     def sets_discretion(self, profile: ModelProfile, name: str, value: Any) -> bool:
-        """Return True if a setting changes the discretion, which only admins may do.
-
-        ``profile`` is the present one. Raises AssistantError for an unknown profile, and for a
-        caller who is no admin.
-        """
+        """Return True if a setting changes the discretion; raises AssistantError for no admin."""
         changes = setup.sets_discretion(self.services, profile, name, value)
         if changes and not self.has_permission("Admin"):
             raise UsageError(

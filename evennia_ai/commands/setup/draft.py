@@ -138,10 +138,7 @@ def profile_words(services: Any, name: str) -> str:
 
 
 def families_of(tools: Mapping[str, Any]) -> dict[str, str]:
-    """Return what each family of tools is for by its name.
-
-    This is the first sentence of its module, or else the names of its tools.
-    """
+    """Return what each family is for: the first sentence of its module, or its tools."""
     found = {}
     for item in tools.values():
         doc = " ".join((sys.modules[item.run.__module__].__doc__ or "").split())

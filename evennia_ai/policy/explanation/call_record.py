@@ -262,10 +262,7 @@ def chosen(kind: type, body: Mapping[str, Any]) -> dict[str, Any]:
 def rebuilt(
     kept: KeptCall, marker: Message | None, talk: Sequence[Message], own: Sequence[Message]
 ) -> list[WireMessage]:
-    """Return the prompt of a call as it was sent.
-
-    ``marker`` is its summary, and ``talk`` and ``own`` are its messages, as the log has them.
-    """
+    """Return the prompt of a call as it was sent, from its messages as the log has them."""
     trace = kept.trace
     if trace.teller:
         lines = transcript_lines(as_shown(talk, trace), trace.teller, trace.with_results)

@@ -29,10 +29,7 @@ def _is_pattern(wanted: str) -> bool:
 
 @lru_cache(maxsize=1_024)
 def compiled(wanted: str) -> re.Pattern[str]:
-    """Return the pattern of whole words, of a beginning with ``*``, or of ``/an expression/``.
-
-    Raises ConfigError for a broken expression and for words without any letter or sign.
-    """
+    """Return the pattern of words, of ``begin*`` or of ``/an expression/``; raises ConfigError."""
     if _is_pattern(wanted):
         try:
             return re.compile(wanted[1:-1], re.IGNORECASE)

@@ -68,10 +68,7 @@ def check(file: str, profile: str, repeat: int | None, character: str, tell: Tel
 
 
 def load_scenes(file: str, character: str = "") -> list[Scene]:
-    """Return the scenes of a YAML file, all with a character of the game if one is given.
-
-    Raises ConfigError for what cannot be read.
-    """
+    """Return a file's scenes, all with a ``character`` of the game; raises ConfigError."""
     try:
         data = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -87,10 +84,7 @@ def load_scenes(file: str, character: str = "") -> list[Scene]:
 
 
 def _in_reactor(work: Callable[[Any], Deferred[None]]) -> object:
-    """Run the reactor until work is done or somebody stops it; return None or a Failure.
-
-    If it was stopped, the Failure is of TurnAborted, or the result is `INTERRUPTED`.
-    """
+    """Run the reactor until work is done; return None, a Failure or `INTERRUPTED`."""
     from twisted.internet import reactor
 
     main: Any = reactor
@@ -159,10 +153,7 @@ class _CheckClock:
 
 
 def _open_models(clock: Clock, reactor: Any) -> CheckModels:
-    """Return the game's models with their clients running until the reactor stops.
-
-    Raises ConfigError if the game's profiles are wrong.
-    """
+    """Return the game's models, whose clients stop with the reactor; raises ConfigError."""
     profiles = merge_profiles(default_profiles(os.environ), game_setting("PROFILES", {}))
     thread = LoopThread(reactor.callFromThread)
     client = OpenAIClient(thread, os.environ)
@@ -221,10 +212,7 @@ class Player:
     def play_scene(
         self, scene: Scene, cast: Cast, profile: str = "", repeat: int | None = None
     ) -> Steps[SceneResult]:
-        """Play a scene as often as it says, each time from its beginning.
-
-        Fires with the result; fails with ConfigError, and with ProviderError if no model answers.
-        """
+        """Play a scene as often as it says; fails with ConfigError, ProviderError."""
         chosen = self.models.choose(scene, cast.settings, profile)
         runs: list[Run] = []
         for _ in range(repeat or scene.repeat):
@@ -257,10 +245,7 @@ class Player:
 
     @inlineCallbacks
     def _answer(self, stage: Stage) -> Steps[Answer]:
-        """Let the engine answer what is in the inbox. Fires with what came of it.
-
-        Fails with ProviderUnavailable if a turn failed because of the endpoint.
-        """
+        """Let the engine answer the inbox; fails with ProviderUnavailable."""
         log = stage.script.mind.turns
         turns_before, acts_before = len(log.turns), len(log.acts)
         stage.toolbox.spoken.clear()
@@ -291,10 +276,7 @@ def play_all(
     profile: str = "",
     repeat: int | None = None,
 ) -> Steps[None]:
-    """Play scenes one after the other, and tell each result at once. Fails as `play_scene`.
-
-    The results are added to ``results``, so that a caller who stops has those before.
-    """
+    """Play scenes, tell each result at once and add it to ``results``; fails like one."""
     for number, (scene, cast) in enumerate(scenes, 1):
         result: SceneResult = yield player.play_scene(scene, cast, profile, repeat)
         results.append(result)
@@ -311,10 +293,7 @@ class CheckModels:
     def choose(
         self, scene: Scene, own: Mapping[str, Any], profile: str
     ) -> tuple[ModelProfile, AssistantConfig]:
-        """Return profile and settings for a scene; ``profile`` beats the scene's and its own.
-
-        Raises ConfigError if any of them is wrong.
-        """
+        """Return profile and settings of a scene; ``profile`` beats its own. Raises ConfigError."""
         for setting in scene.settings:
             known_setting(setting)
         layers = {**own, **scene.settings}

@@ -103,10 +103,7 @@ def services() -> Any:
 
 
 def find_script(assistant: int) -> AssistantScript:
-    """Return an assistant, on the reactor's thread; raises Missing and StoreUnavailable.
-
-    Evennia's cache has most.
-    """
+    """Return an assistant, on the reactor's thread; raises Missing and StoreUnavailable."""
     script = AssistantScript.get_cached_instance(assistant)
     script = script or AssistantScript.objects.filter(id=assistant, db_key=SCRIPT_KEY).first()
     if not isinstance(script, AssistantScript) or script.obj is None:
@@ -198,10 +195,7 @@ def may_act() -> bool:
 
 
 def editor_of(character: Any, account: int) -> str:
-    """Return who of an account may edit a character, by dbref; raises Refused if nobody may.
-
-    It is "" for an account without characters. Only on the reactor's thread.
-    """
+    """Return who of an account may edit a character, "" for one without; raises Refused."""
     user: Any = AccountDB.objects.get(id=account)
     own = characters_of(user)
     for one in (*own, user):

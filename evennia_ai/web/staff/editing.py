@@ -340,10 +340,7 @@ def scene_of(turn: Row, name: str) -> Row:
 
 
 def expected_of(turn: Row) -> Row:
-    """Return what a scene expects: the comment's lines, else what was said and done, by the mark.
-
-    Of a turn without a mark and such lines, its acts, and words to fill in.
-    """
+    """Return what a scene expects: the comment's lines, else what was done, by the mark."""
     lines = [line.partition(":")[::2] for line in turn["comment"].splitlines()]
     wanted = [(kind.strip().lower(), text.strip()) for kind, text in lines if text.strip()]
     says = [[part.strip() for part in text.split("|")] for kind, text in wanted if kind == "says"]

@@ -65,10 +65,7 @@ class TurnFilter(forms.Form):
 
 
 class Timeline(LogPage, ListView):
-    """A page of turns, of one assistant or of all.
-
-    Without a question, the first page of one shows what waits, and the use by day.
-    """
+    """A page of turns, of one assistant or of all; the first of one also shows what waits."""
 
     model, tab, template_name = models.Turn, "turns", "evennia_ai/timeline.html"
     paginate_by = 50

@@ -114,10 +114,7 @@ class Trial(StaffPage, TemplateView):
 def answer_of(
     assistant: int, account: int, asked: Row, profile: str, before: list[Message]
 ) -> Steps[tuple[DryRun, str]]:
-    """Ask a profile's model on the reactor's thread; fires with the dry run, and its name.
-
-    ``before`` are its lines of the talk so far. Fails with AssistantError.
-    """
+    """Ask a profile's model; ``before`` are its lines so far. Fires with the run and a name."""
     script = access.find_script(assistant)
     access.editor_of(script.character, account)  # raises Refused
     speakers = access.characters_of(AccountDB.objects.get(id=account))
