@@ -55,10 +55,8 @@ class CmdAIStop(AICommand):
     switch_options = ("start", "sleep", "wake")
 
     def run(self) -> None:
-        name, all_too = self.args.strip(), self.switch in ("", "start")
-        if not name:
-            raise UsageError(f"Which character? See |whelp {self.key}|n.")
-        if name.lower() != EVERYBODY or not all_too:
+        name = self.args.strip()
+        if name.lower() != EVERYBODY or self.switch not in ("", "start"):
             self.find_editable(name)
             self.dispatch()
         elif not self.has_permission("Admin"):

@@ -86,14 +86,14 @@ class CmdAICost(common.AICommand):
             lines.append(
                 f"{self.total.free_tokens:,.0f} tokens of free models are not counted there."
             )
-        lists = [("Character", self.characters()), ("Profile", self.profiles())]
+        lists = [("Character", self.by_characters()), ("Profile", self.by_profiles())]
         if self.reader.may(PLAYER_COSTS):
-            lists.append(("Player", self.players()))
+            lists.append(("Player", self.by_players()))
         tables = [self.shown(title, rows[:AT_A_GLANCE]) for title, rows in lists if rows]
         return lines + [f"\n{one}" for one in tables]
 
     def page_lines(self) -> list[str]:
-        rows = self.by_day() if self.switch == "days" else getattr(self, self.switch)()
+        rows = getattr(self, f"by_{self.switch}")()
         number, pages = common.page_number(self.rhs), max(1, -(-len(rows) // ROWS_A_PAGE))
         start = (min(number, pages) - 1) * ROWS_A_PAGE
         title = self.switch.removesuffix("s").capitalize()
@@ -132,11 +132,11 @@ class CmdAICost(common.AICommand):
         tokens, money = (getattr(limits, f"{of}_{unit}_per_day") for unit in ("tokens", "money"))
         return share_used(use, tokens, money, kind in limits.waived)
 
-    def by_day(self) -> list[Row]:
+    def by_days(self) -> list[Row]:
         days = sorted(usage.folded(self.uses, 0).items(), reverse=True)
         return [Row(str(day), use, self.daily_share(GAME, use)) for day, use in days]
 
-    def characters(self) -> list[Row]:
+    def by_characters(self) -> list[Row]:
         scripts, rows = common.all_assistants(), []
         named = dict(zip((one.id for one in scripts), common.told_apart(scripts), strict=True))
         settings = {one.id: one.config for one in scripts}
@@ -148,11 +148,11 @@ class CmdAICost(common.AICommand):
             rows.append(Row(named.get(id_, f"script {id_}"), use, share))
         return dearest_first(rows)
 
-    def profiles(self) -> list[Row]:
+    def by_profiles(self) -> list[Row]:
         uses = usage.folded(self.uses, 1).items()
         return dearest_first(Row(name or OLD_PROFILE, use) for name, use in uses)
 
-    def players(self) -> list[Row]:
+    def by_players(self) -> list[Row]:
         uses = usage.uses_of_speakers(*self.days)
         names = names_of(uses)
         counts = Counter(names.values())

@@ -70,7 +70,7 @@ class PageMiddleware:
 
 
 class LocalLibraries(PageMiddleware):
-    """Makes pages load their libraries from the game; the setting ``LOCAL_LIBRARIES``."""
+    """Makes pages load local libraries; off by ``AI_ASSISTANT = {"LOCAL_LIBRARIES": False}``."""
 
     def change(self, page: bytes, request: Any) -> bytes:
         page = FOREIGN.sub(lambda match: static_url(LOCAL[match[1]]).encode(), page)
@@ -80,7 +80,7 @@ class LocalLibraries(PageMiddleware):
 
 
 class ClientPlugin(PageMiddleware):
-    """Adds the typing indicator to the web client; the setting ``TYPING_INDICATOR``."""
+    """Adds the typing indicator; off by ``AI_ASSISTANT = {"TYPING_INDICATOR": False}``."""
 
     def change(self, page: bytes, request: Any) -> bytes:
         return with_script(page, "webclient.js") if CLIENT_MARK in page else page
