@@ -173,8 +173,8 @@ class Stage:
         profile, config = chosen
         services = StandInServices(gateway, self.toolbox)
         services.clock, world = clock, services.world
-        self.script = script = MemoryMind(services, config, cast.persona, cast.name)
-        script.settings.profile = profile
+        self.mind = mind = MemoryMind(services, config, cast.persona, cast.name)
+        mind.settings.profile = profile
         world.present = frozenset(self.people.values())
         world.names = {ref: who for who, ref in self.people.items()}
         world.seen = replace(cast.situation, people=tuple(self.people))
@@ -183,20 +183,20 @@ class Stage:
             self.remember(memory.text, memory.told_by, memory.private)
         asker = ""
         for line in scene.earlier:
-            script.conversation.append(self.logged(line, asker))
+            mind.log.append(self.logged(line, asker))
             asker = asker if line.who == cast.name else line.who
 
     def remember(self, text: str, told_by: str, private: bool) -> None:
         """Write a journal entry; if private, only whoever told it may hear of it."""
         source = {self.people[told_by]} if told_by in self.people else set[str]()
         known_to = sorted(source) if private else None
-        self.script.journal.add(text, audience=known_to, speakers=sorted(source))
+        self.mind.journal.add(text, audience=known_to, speakers=sorted(source))
 
     def logged(self, line: Line, asker: str) -> list[messages.Message]:
         """Return an earlier line as it stands in a log; an own whisper is for the ``asker``."""
         if line.who != self.cast.name:
             return heard_messages(
-                [messages.InboxEvent(0, self.script.services.now(), self.heard(line))], 0
+                [messages.InboxEvent(0, self.mind.services.now(), self.heard(line))], 0
             )
         secret = line.kind == messages.WHISPER
         to = [self.people[asker]] if secret and asker else sorted(self.people.values())
