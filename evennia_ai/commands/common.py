@@ -120,9 +120,8 @@ class AICommand(MuxCommand):
         if unknown:
             switch = clean_output(unknown[0], 40)
             known = ", ".join(f"/{option}" for option in self.switch_options)
-            if known:
-                raise UsageError(text("switch_unknown", switch=switch, known=known))
-            raise UsageError(text("switch_none", switch=switch, command=self.key))
+            key = "switch_unknown" if known else "switch_none"
+            raise UsageError(text(key, switch=switch, known=known, command=self.key))
         together = any(one.issuperset(self.switches) for one in self.combined)
         if len(self.switches) > 1 and not together:
             raise UsageError(f"Use one switch at a time. See |whelp {self.key}|n.")
@@ -175,19 +174,17 @@ class AICommand(MuxCommand):
             log.failure("{command} failed", command=self.key, failure=failure)
             self.tell(f"|w{self.key}|n failed because of a bug. The server log has the details.")
 
-    def show_page(
-        self, name: str, lines: Iterable[str], page: Page, if_none: str, word: str = ""
-    ) -> None:
+    def show_page(self, lines: Iterable[str], page: Page, if_none: str, word: str = "") -> None:
         """Show lines and how to see older ones; ``word`` comes before the number to be typed."""
         shown = [*lines]
         if not shown:
-            self.msg(f"{name} {if_none}")
+            self.msg(f"{self.name} {if_none}")
             return
         none = f"There is no page {page.asked}. " if page.asked > page.pages else ""
         footer = f"|x{none}Page {page.number} of {page.pages}, times in {self.reader.zone}.|n"
         if page.number < page.pages:
             typed = "/".join([self.key, *self.switches])
-            footer += f" Older: |w{typed} {name} = {word}{page.number + 1}|n"
+            footer += f" Older: |w{typed} {self.name} = {word}{page.number + 1}|n"
         self.msg(wrapped("\n".join([*shown, footer])))
 
     def find_character(self, name: str) -> Any:

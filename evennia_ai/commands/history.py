@@ -14,7 +14,7 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.commands import rendering
 from evennia_ai.commands.common import NUMBER, Outcome, UsageError, page_number
 from evennia_ai.commands.history_changes import HistoryChanges
-from evennia_ai.commands.memory_rendering import journal_lines
+from evennia_ai.commands.memory_rendering import show_journal
 from evennia_ai.commands.players import objects_called
 from evennia_ai.game.client_text import clean_address, clean_output
 from evennia_ai.game.help_entries import STAFF
@@ -110,7 +110,7 @@ class CmdAIHistory(HistoryChanges):
             lines.insert(0, "|y(More lines without an answer are not shown: use since, until.)|n")
         if lines or wanted.is_empty:
             again = clean_output(log_lines.without_page(self.rhs or ""), 200)
-            self.show_page(self.name, lines, page, NOTHING_SAID, f"{again}, page " * bool(again))
+            self.show_page(lines, page, NOTHING_SAID, f"{again}, page " * bool(again))
         else:
             self.msg(f"No message {'holds these words' if wanted.search else 'fits'}.")
         if (wanted.search or player) and not may_search:
@@ -136,7 +136,7 @@ class CmdAIHistory(HistoryChanges):
         lines = [
             line for turn in page.rows for line in rendering.turn_lines(turn, public, self.reader)
         ]
-        self.show_page(self.name, lines, page, f"has no turn {only}." if only else NOTHING_SAID)
+        self.show_page(lines, page, f"has no turn {only}." if only else NOTHING_SAID)
 
     def do_unanswered(self) -> None:
         rows = reports.unanswered(assistant_id=self.script.id)
@@ -145,12 +145,12 @@ class CmdAIHistory(HistoryChanges):
             f"|x{self.reader.clock(event.at)}|n {rendering.event_line(event, self.reader)}"
             for event in page.rows
         ]
-        self.show_page(self.name, lines, page, "left no line unanswered.")
+        self.show_page(lines, page, "left no line unanswered.")
 
     def do_compactions(self) -> None:
         page = self.log_page("Compaction", self.rhs)
         lines = [rendering.compaction_line(row, self.reader) for row in page.rows]
-        self.show_page(self.name, lines, page, "has no compaction yet.")
+        self.show_page(lines, page, "has no compaction yet.")
 
     def do_compaction(self) -> None:
         row = self.find_row("Compaction", "compaction", "compactions")
@@ -161,18 +161,15 @@ class CmdAIHistory(HistoryChanges):
         word, _, number = wanted.partition(" ")
         if wanted and word != "page":
             row = self.find_row("SleepPass", "sleep pass", "sleep")
-            self.msg(rendering.whole_pass(row, running, self.reader))
+            self.msg(rendering.pass_lines(row, running, self.reader, whole=True))
             return
         page = self.log_page("SleepPass", number)
         lines = [rendering.pass_lines(row, running, self.reader) for row in page.rows]
-        self.show_page(self.name, lines, page, "has not slept yet.", "page ")
+        self.show_page(lines, page, "has not slept yet.", "page ")
 
-    @inlineCallbacks
-    def do_journal(self) -> Steps[None]:
-        number, put = page_number(self.rhs), self.services.slices.put
-        journal, id_ = self.script.character.journal, self.script.id
-        lines, page = yield journal_lines(put, journal, number, self.reader, id_)
-        self.show_page(self.name, lines, page, "has no journal entries yet.")
+    def do_journal(self) -> Outcome:
+        journal = self.script.character.journal
+        return show_journal(self, journal, self.rhs, "has no journal entries yet.")
 
     def log_page(self, table: str, number: str | None) -> reports.Page:
         return reports.log_page(table, self.script.id, page_number(number), ROWS_A_PAGE)

@@ -3,10 +3,10 @@
 from typing import Any
 
 from evennia.utils import logger
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 
 from evennia_ai.commands import memory_rendering as rendering
-from evennia_ai.commands.common import NUMBER, AICommand, UsageError, error_line, page_number
+from evennia_ai.commands.common import NUMBER, AICommand, UsageError, error_line
 from evennia_ai.commands.players import name_of
 from evennia_ai.commands.rendering import message_line
 from evennia_ai.errors import TurnAborted
@@ -81,23 +81,15 @@ class CmdAIMemory(AICommand):
         self.editor = MemoryEditor(script.character, script.mind.renew)
         for store in (script.character.journal, script.character.ai_profiles):
             yield store.load(self.services.slices.put)
-        work = self.dispatch()
-        if isinstance(work, Deferred):
-            yield work
+        yield maybeDeferred(self.dispatch)
 
     def do_default(self) -> Deferred[None]:
-        return self.list_entries(self.script.character.journal, "has no journal entries yet.")
+        journal = self.script.character.journal
+        return rendering.show_journal(self, journal, self.value, "has no journal entries yet.")
 
     def do_archive(self) -> Deferred[None]:
-        return self.list_entries(self.script.character.journal.archive, "has no pruned entries.")
-
-    @inlineCallbacks
-    def list_entries(self, records: RecordStore, if_none: str) -> Steps[None]:
-        number, put = page_number(self.value), self.services.slices.put
-        lines, page = yield rendering.journal_lines(
-            put, records, number, self.reader, self.script.id
-        )
-        self.show_page(self.name, lines, page, if_none)
+        archive = self.script.character.journal.archive
+        return rendering.show_journal(self, archive, self.value, "has no pruned entries.")
 
     @inlineCallbacks
     def do_show(self) -> Steps[None]:

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from twisted.internet.defer import inlineCallbacks
 
+from evennia_ai.commands.common import AICommand, page_number
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.memory_reading import MemorySearch, SearchReport, readable_page
 from evennia_ai.messages import Audience
@@ -14,9 +15,9 @@ from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Found, Journal, LineMaker, RecordStore
-from evennia_ai.scheduling import Put, Steps
+from evennia_ai.scheduling import Steps
 from evennia_ai.store.names import names_in
-from evennia_ai.store.reports import Page, turns_of_messages
+from evennia_ai.store.reports import turns_of_messages
 from evennia_ai.turn.recall import text_of
 
 ENTRIES_A_PAGE = 20
@@ -26,15 +27,14 @@ LINK_CHARS = 80
 
 
 @inlineCallbacks
-def journal_lines(
-    put: Put, journal: RecordStore, number: int, reader: Reader, assistant_id: int
-) -> Steps[tuple[list[str], Page]]:
-    """Fire with the lines of a page, newest first, and the page; see `readable_page`."""
-    page, hidden = yield readable_page(put, journal, number, ENTRIES_A_PAGE, reader)
-    lines = entry_lines(page.rows, reader, assistant_id)
-    if hidden:
-        lines.append(hidden_line(hidden, reader))
-    return lines, page
+def show_journal(command: AICommand, records: RecordStore, typed: str, if_none: str) -> Steps[None]:
+    """Show a page of a journal or its archive, newest first; fails with StoreUnavailable."""
+    put, reader = command.services.slices.put, command.reader
+    number = page_number(typed)
+    page, hidden = yield readable_page(put, records, number, ENTRIES_A_PAGE, reader)
+    lines = entry_lines(page.rows, reader, command.script.id)
+    lines += [hidden_line(hidden, reader)] if hidden else []
+    command.show_page(lines, page, if_none)
 
 
 def entry_lines(entries: Sequence[Record], reader: Reader, assistant_id: int) -> list[str]:

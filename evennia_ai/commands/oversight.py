@@ -262,7 +262,14 @@ class CmdAINote(AICommand):
     def do_default(self) -> None:
         if self.rhs is not None:
             self.write(self.read_note(self.rhs))
-        self.tell_note()
+        found = self.script.mind.life.note_in_force()
+        if found is None:
+            self.msg(f"{self.name} has no note.")
+            return
+        note, left = found
+        minutes = f"{max(1, round(left / 60)):,} minutes"
+        stands = minutes if note.turns is None else f"{left:,} turns"
+        self.msg(f"{self.name} bears in mind, for {stands}: {clean_output(note.text)}")
 
     def read_note(self, typed: str) -> oversight.AuthorNote:
         try:
@@ -293,13 +300,3 @@ class CmdAINote(AICommand):
         """Store a note; the security log says who changed it, without its words."""
         self.script.mind.life.write_note(note)
         logger.log_sec(f"{self.describe_use()} changed the note of {self.script.character}")
-
-    def tell_note(self) -> None:
-        found = self.script.mind.life.note_in_force()
-        if found is None:
-            self.msg(f"{self.name} has no note.")
-            return
-        note, left = found
-        minutes = f"{max(1, round(left / 60)):,} minutes"
-        stands = minutes if note.turns is None else f"{left:,} turns"
-        self.msg(f"{self.name} bears in mind, for {stands}: {clean_output(note.text)}")

@@ -202,26 +202,20 @@ def whole_compaction(row: Mapping[str, Any], reader: Reader) -> str:
     return "\n".join(lines)
 
 
-def pass_lines(row: Mapping[str, Any], running: int | None, reader: Reader) -> str:
-    """Return a sleep pass, with what it did if it has ended; ``running`` is one in progress."""
-    summary = f"\n    {pass_summary(row, reader)}" if row["ended_at"] else ""
-    return _pass_title(row, running, reader) + summary
-
-
-def whole_pass(row: Mapping[str, Any], running: int | None, reader: Reader) -> str:
-    lines, errors = [_pass_title(row, running, reader)], _pass_errors(row, reader)
-    for name, figures in row["results"].items():
+def pass_lines(
+    row: Mapping[str, Any], running: int | None, reader: Reader, whole: bool = False
+) -> str:
+    """Return a sleep pass and what it did, as a ``whole`` by steps; ``running`` is one's id."""
+    why = sleep_schedule.REASONS.get(row["reason"], "asleep")
+    when = f"|w{row['id']}|n |x{reader.clock(row['at'])}|n"
+    lines, errors = [f"{when} {why}: {how_it_ended(row, running)}"], _pass_errors(row, reader)
+    for name, figures in row["results"].items() if whole else ():
         step = sleep_schedule.describe_step(STEP_TEXTS, name, figures, errors.get(name, ""))
         lines.append(f"  {clean_output(step, LINE_CHARS)}")
     if row["ended_at"]:
-        lines.append(f"  Cost: {sleep_schedule.describe_cost(row['cost'])}.")
+        cost = f"  Cost: {sleep_schedule.describe_cost(row['cost'])}."
+        lines.append(cost if whole else f"    {pass_summary(row, reader)}")
     return "\n".join(lines)
-
-
-def _pass_title(row: Mapping[str, Any], running: int | None, reader: Reader) -> str:
-    when = f"|w{row['id']}|n |x{reader.clock(row['at'])}|n"
-    why = sleep_schedule.REASONS.get(row["reason"], "asleep")
-    return f"{when} {why}: {how_it_ended(row, running)}"
 
 
 def how_it_ended(row: Mapping[str, Any], running: int | None) -> str:

@@ -76,10 +76,6 @@ class SetupCommand(TryingCommand):
         told = dict.fromkeys(filter(None, (profile.client, profile.model)))
         return clean_output(f"'{profile.name}' ({', '.join(told)})")
 
-    def checked_value(self, name: str, typed: str) -> object:
-        """Return a value that was typed for a setting; raises AssistantError."""
-        return setup.read_setting(self.services, name, typed)
-
     def write_settings(self, changes: Mapping[str, Any]) -> None:
         """Store checked values of settings, None to inherit again; raises AssistantError."""
         script = self.script
@@ -89,10 +85,6 @@ class SetupCommand(TryingCommand):
                 logger.log_sec(f"aisetup/set: {self.caller}, {what}")
         script.mind.settings.write(changes)
         self.services.watch(script.mind)  # it may sleep at other hours now
-
-    def write_persona(self, persona: Any, keep_authors: bool) -> None:
-        """Store a persona; its authors count as those before, if a part of it is theirs."""
-        setup.write_persona(self.script.character, persona, self.caller.dbref, keep_authors)
 
     def sets_discretion(self, profile: ModelProfile, name: str, value: Any) -> bool:
         """Return True if a setting changes the discretion; raises AssistantError for no admin."""

@@ -18,6 +18,7 @@ from evennia_ai.commands.setup import draft as drafts
 from evennia_ai.commands.setup.attaching import PERSONA
 from evennia_ai.commands.setup.draft import Draft, InForce, Trial, archetypes
 from evennia_ai.errors import AssistantError
+from evennia_ai.game import setup
 from evennia_ai.game.client_text import as_shown, shown_name
 from evennia_ai.game.setup import PERSONA_FIELDS, value_words
 from evennia_ai.policy.conversation.character import read_persona, stored_fields
@@ -284,8 +285,8 @@ class SetupMenu(attaching.SetupCommand):
             self.services.personas.resolve(changed)
             draft.persona = changed
             return
-        value = "" if (name, typed) == ("tools_off", "none") else typed
-        checked = None if typed.lower() == "reset" else self.checked_value(name, value)
+        resets = typed.lower() == "reset" or (name, typed) == ("tools_off", "none")
+        checked = setup.read_setting(self.services, name, "" if resets else typed)
         self.sets_discretion(draft.in_force(self.services).profile, name, checked)
         draft.settings[name] = checked
 
@@ -299,7 +300,7 @@ class SetupMenu(attaching.SetupCommand):
             self.script, self.name = draft.script, shown_name(draft.character)
             self.write_settings(draft.settings)
             if read_attribute(draft.character, "ai_persona") != draft.persona:
-                self.write_persona(draft.persona, keep_authors=True)
+                setup.write_persona(draft.character, draft.persona, self.caller.dbref, True)
             self.msg(f"|g{self.name} is changed.|n Its memories stay.")
             self.report_complaints()
         else:
