@@ -15,7 +15,7 @@ from evennia_ai.commands import rendering
 from evennia_ai.commands.common import NUMBER, Outcome, UsageError, page_number
 from evennia_ai.commands.history_changes import HistoryChanges
 from evennia_ai.commands.memory_rendering import show_journal
-from evennia_ai.commands.players import objects_called
+from evennia_ai.commands.players import speakers_called
 from evennia_ai.game.client_text import clean_address, clean_output
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.settings import export_folder
@@ -26,7 +26,7 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.scheduling import Steps, pause
 from evennia_ai.store import reports
 from evennia_ai.store.brief_transaction import store_errors
-from evennia_ai.store.names import names_of, speakers_among, speakers_named
+from evennia_ai.store.names import names_of
 from evennia_ai.store.search import MOST_EVENTS, all_messages, events_beside, message_page
 
 MESSAGES_A_PAGE, TURNS_A_PAGE, ROWS_A_PAGE = 20, 8, 15
@@ -213,8 +213,7 @@ def find_speaker(name: str) -> str:
     """Return the dbref of somebody by name, who may be deleted; raises UsageError."""
     if NUMBER.fullmatch(name):
         return name
-    known = objects_called(name) | speakers_named(name)
-    found = sorted(speakers_among(known) or known)
+    found = speakers_called(name)
     if not found:
         raise UsageError(f"No assistant ever heard anybody called '{clean_output(name, 60)}'.")
     if len(found) > 1:

@@ -59,12 +59,10 @@ class PlayersCommand(AICommand):
             if not name_of(who):
                 raise UsageError(f"There is no object {shown}, and no assistant ever heard it.")
             return self.with_account(frozenset({who}), name_of(who), who)
-        found = objects_called(who) | speakers_named(who)
         accounts = AccountDB.objects.filter(username__iexact=who)
         if self.switch and accounts:
             return self.with_account(frozenset(characters_of(accounts[0])), shown, who)
-        # Of several of one name, those who never spoke near an assistant are not meant.
-        candidates = sorted(speakers_among(found) or found, key=lambda dbref: numbers_of([dbref]))
+        candidates = speakers_called(who)
         if not candidates:
             raise UsageError(
                 f"There is nobody called '{shown}', and no assistant ever heard anybody of that "
@@ -169,12 +167,13 @@ def characters_of(account: Any) -> list[str]:
     return [one.dbref for one in characters if one and not getattr(one, "assistant", None)]
 
 
-def objects_called(name: str) -> frozenset[str]:
-    """Return the dbrefs of the objects of a name, and of the characters of an account of it."""
-    found = list(ObjectDB.objects.filter(db_key__iexact=name))
-    for account in AccountDB.objects.filter(username__iexact=name):
-        found += [character for character in account.characters if character]
-    return frozenset(obj.dbref for obj in found)
+def speakers_called(name: str) -> list[str]:
+    """Return the dbrefs of all of a name; if some spoke near an assistant, theirs alone."""
+    accounts = AccountDB.objects.filter(username__iexact=name)
+    objects = [*ObjectDB.objects.filter(db_key__iexact=name)]
+    objects += [one for account in accounts for one in account.characters if one]
+    found = speakers_named(name).union(obj.dbref for obj in objects)
+    return sorted(speakers_among(found) or found, key=lambda dbref: numbers_of([dbref]))
 
 
 def name_of(dbref: str) -> str:

@@ -85,7 +85,10 @@ def remove_data(say: Callable[[str], Any]) -> None:
         say(f"{scripts.count()} assistants deleted.")
         Attribute.objects.filter(scriptdb__in=list(scripts.values_list("id", flat=True))).delete()
         scripts.delete()
-        remove_command_sets()
+        for kind in (ObjectDB, AccountDB):
+            for obj in kind.objects.filter(db_cmdset_storage__contains=OWN_SETS):
+                kept = [path for path in obj.cmdset_storage if not path.startswith(OWN_SETS)]
+                kind.objects.filter(id=obj.id).update(db_cmdset_storage=",".join(kept))
         our_attributes().delete()
         our_objects().update(db_typeclass_path=settings.BASE_CHARACTER_TYPECLASS)
         ServerConfig.objects.filter(db_key__startswith=f"{PACKAGE}_").delete()
@@ -140,10 +143,3 @@ def our_objects() -> Any:
 def our_attributes() -> Any:
     ours = Q(db_key__in=ATTRIBUTES, db_attrtype=None) | Q(db_attrtype__in=STORES)
     return Attribute.objects.filter(ours, db_model="objectdb")
-
-
-def remove_command_sets() -> None:
-    for model in (ObjectDB, AccountDB):
-        for obj in model.objects.filter(db_cmdset_storage__contains=OWN_SETS):
-            kept = [path for path in obj.cmdset_storage if not path.startswith(OWN_SETS)]
-            model.objects.filter(id=obj.id).update(db_cmdset_storage=",".join(kept))

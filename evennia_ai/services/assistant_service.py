@@ -36,13 +36,12 @@ from evennia_ai.policy.disclosure import read_permissions
 from evennia_ai.ports import TurnRecord
 from evennia_ai.scheduling import TimeSlices, wall_seconds
 from evennia_ai.services.forgetting import ForgettingService
-from evennia_ai.services.garbage import GarbageTimer
 from evennia_ai.services.memory_services import MemoryServices
 from evennia_ai.services.model_access import ModelAccess
 from evennia_ai.services.moderation import NOTHING_SPOKEN, ClosedModeration, make_moderation
 from evennia_ai.services.retention import NOTHING_DELETED, LogRetention
 from evennia_ai.services.startup import StartupRecovery
-from evennia_ai.services.timer import AssistantTimer
+from evennia_ai.services.timer import AssistantTimer, GarbageTimer
 from evennia_ai.store.attributes import assistants
 from evennia_ai.store.brief_transaction import guard_reactor, schema_trouble
 from evennia_ai.store.inbox import OverheardQueue
@@ -200,7 +199,7 @@ class AssistantService(Service):
             if call.active():
                 call.cancel()
         self.models.loop_thread.stop()
-        self.memory.stop()
+        self.semantic.stop()
         self.forgetting.stop_thread()
 
     def at_start(self) -> None:

@@ -56,9 +56,13 @@ class MemoryServices:
         self._client = client
         self._make_worker = partial(Worker, clock, call_from_thread, "evennia-ai-embedder")
 
+        def local_embedder() -> Embedder:
+            """Return one that does not wait for an endpoint."""
+            return self.embedder if answers_at_once(self.embedder) else embedders.default()
+
         def make_long_term(raw: Any) -> LongTermMemory:
             game = read_settings(raw, Path(django_settings.GAME_DIR))
-            return LongTermMemory(clock, call_from_thread, game, self._local_embedder, game_name)
+            return LongTermMemory(clock, call_from_thread, game, local_embedder, game_name)
 
         chosen = game_setting("EMBEDDER", embedders.DEFAULT)
         self.recall_trouble = EMBEDDINGS.advice if chosen == embedders.DEFAULT else ""
@@ -86,14 +90,6 @@ class MemoryServices:
         except ConfigError as error:  # of the default itself
             self._settings.complain(f"{error} Until then memories are ranked by words alone.")
             return None
-
-    def stop(self) -> None:
-        """Stop the thread of long-term memory. Returns at once, even if a call hangs."""
-        self.long_term.stop()
-
-    def _local_embedder(self) -> Embedder:
-        """Return the embedder for long-term memory, which must not wait for an endpoint."""
-        return self.embedder if answers_at_once(self.embedder) else embedders.default()
 
 
 class LongTermSync:

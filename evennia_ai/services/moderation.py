@@ -78,7 +78,6 @@ class ClosedModeration:
 
 
 def read_reply(reply: Any, count: int) -> list[str]:
-    """Return the endpoint's verdicts; raises ValueError if it sent none."""
     if reply.status != HTTP_OK:
         raise ValueError(f"the endpoint answered with status {reply.status}")
     return oversight.read_verdicts(reply.content, count)

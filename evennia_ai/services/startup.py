@@ -86,9 +86,14 @@ class StartupRecovery:
 
     def watch_sleepers(self) -> None:
         """Let the sleep timer wake the assistants that were asleep when the server stopped."""
+
+        def watch_if_asleep(script: AssistantScript) -> None:
+            if script.mind.rest.is_asleep:
+                self.service.watch(script.mind)
+
         slept = AssistantScript.objects.filter(db_attributes__db_key="operating_mode")
         for script_id in of_this_shard(slept, "db_obj").values_list("id", flat=True):
-            self.put(call_with, script_id, self.watch_if_asleep)
+            self.put(call_with, script_id, watch_if_asleep)
 
     def wake_owing(self) -> None:
         owing = assistants_with_work()
@@ -110,10 +115,6 @@ class StartupRecovery:
         for number, script_id in enumerate(script_ids):
             delay_s = FIRST_WAKE_S + number * WAKE_SPREAD_S
             self.service.clock.callLater(delay_s, call_with, script_id, wake)
-
-    def watch_if_asleep(self, script: AssistantScript) -> None:
-        if script.mind.rest.is_asleep:
-            self.service.watch(script.mind)
 
     def attend_present(self) -> None:
         """Tick the assistants with players near them, as after a reload."""

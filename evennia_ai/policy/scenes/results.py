@@ -72,7 +72,11 @@ class Verdict:
 def judge_answer(
     expected: scene_file.Expected, answer: Answer, around: Surroundings
 ) -> list[Verdict]:
-    found = [_answered(expected.answered, answer)]
+    noticed = bool(answer.spoken) or any(act.state == "done" for act in answer.acts)
+    found = [Verdict("answered: false", not answer.spoken, "it was not silent")]
+    if expected.answered:
+        answered = noticed and not answer.problem
+        found = [Verdict("answered", answered, answer.problem or "it was silent")]
     if expected.answered and not answer.problem:
         found += _persona_verdicts(expected.in_persona, answer, around)
     for either in expected.must_mention:
@@ -87,13 +91,6 @@ def judge_answer(
     if expected.private is not None:
         found.append(_kept_private(expected.private, answer))
     return found
-
-
-def _answered(wanted: bool, answer: Answer) -> Verdict:
-    if not wanted:
-        return Verdict("answered: false", not answer.spoken, "it was not silent")
-    noticed = bool(answer.spoken) or any(act.state == "done" for act in answer.acts)
-    return Verdict("answered", noticed and not answer.problem, answer.problem or "it was silent")
 
 
 def _did(call: scene_file.Call, answer: Answer, wanted: bool) -> Verdict:
