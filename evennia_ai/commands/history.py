@@ -14,7 +14,7 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.commands import rendering
 from evennia_ai.commands.common import NUMBER, Outcome, UsageError, page_number
 from evennia_ai.commands.history_changes import HistoryChanges
-from evennia_ai.commands.memory_rendering import show_journal
+from evennia_ai.commands.memories import show_journal
 from evennia_ai.commands.players import speakers_called
 from evennia_ai.game.client_text import clean_address, clean_output
 from evennia_ai.game.help_entries import STAFF

@@ -31,9 +31,8 @@ from evennia_ai.policy.disclosure import FIGURES, Reader
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.names import own_name
 from evennia_ai.store.page_rows import Row, assistant_rows
-from evennia_ai.web.disclosure import reader_of
-from evennia_ai.web.middleware import PageMiddleware
-from evennia_ai.web.staff.rendering import page_text
+from evennia_ai.web.disclosure import page_text, reader_of
+from evennia_ai.web.middleware import page_middleware
 
 STAFF, WAIT_S = "Builder", 10.0
 MENU_MARK = b'id="menu-content"'
@@ -171,23 +170,21 @@ def may_open(reader: Reader) -> bool:
     return reader.has(STAFF) and reader.may(FIGURES)
 
 
-class StaffLink(PageMiddleware):
-    """Middleware that adds the pages to the menu of Evennia's site, for those who may open them."""
-
-    def change(self, page: bytes, request: Any) -> bytes:
-        """Return the page with a link at the end of the first list of its menu."""
-        menu, end, rest = page.partition(b"</ul>")
-        shared, user = AssistantScript.shared_services, getattr(request, "user", None)
-        if MENU_MARK not in menu or shared is None or user is None or not user.is_authenticated:
-            return page
-        if not may_open(reader_of(user.pk, shared)):
-            return page
-        try:
-            where = reverse("evennia_ai:overview")
-        except NoReverseMatch:  # the game's addresses are without them
-            return page
-        link = f'<li><a class="nav-link" href="{where}">AI characters</a></li>'
-        return menu + link.encode() + end + rest
+@page_middleware
+def staff_link(page: bytes, request: Any) -> bytes:
+    """Add the pages to the menu of Evennia's site, at the end of its first list."""
+    menu, end, rest = page.partition(b"</ul>")
+    shared, user = AssistantScript.shared_services, getattr(request, "user", None)
+    if MENU_MARK not in menu or shared is None or user is None or not user.is_authenticated:
+        return page
+    if not may_open(reader_of(user.pk, shared)):
+        return page
+    try:
+        where = reverse("evennia_ai:overview")
+    except NoReverseMatch:  # the game's addresses are without them
+        return page
+    link = f'<li><a class="nav-link" href="{where}">AI characters</a></li>'
+    return menu + link.encode() + end + rest
 
 
 def may_act() -> bool:

@@ -26,9 +26,9 @@ from evennia_ai.store.lore_records import shared_name
 from evennia_ai.store.page_rows import BAD, GOOD, MARKS, Row
 from evennia_ai.store.reports import find_row
 from evennia_ai.store.turns import mark_turn
+from evennia_ai.web.disclosure import IN_PRIVATE, asked_text, page_text
 from evennia_ai.web.staff import access
 from evennia_ai.web.staff.access import Refused, StaffPage
-from evennia_ai.web.staff.rendering import IN_PRIVATE, asked_text, page_text
 
 MOST_CHARS = 8_000
 

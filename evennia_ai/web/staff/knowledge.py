@@ -24,10 +24,10 @@ from evennia_ai.store.names import names_in, names_of
 from evennia_ai.store.page_rows import Row
 from evennia_ai.store.reports import Page
 from evennia_ai.turn.recall import text_of
+from evennia_ai.web.disclosure import asked_text, number_or_none, page_text, people_named
 from evennia_ai.web.staff import access
 from evennia_ai.web.staff.access import StaffPage
 from evennia_ai.web.staff.editing import Asked, EditingPage
-from evennia_ai.web.staff.rendering import asked_text, number_or_none, page_text, people_named
 
 ENTRIES_A_PAGE = 25
 RELATIONS_SHOWN = 200

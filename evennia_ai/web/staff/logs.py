@@ -11,14 +11,9 @@ from django.views.generic import DetailView, ListView, TemplateView
 
 from evennia_ai import models
 from evennia_ai.game.texts import COMPACTED_FOR, SUMMARISED, TURN_ENDS, worded
+from evennia_ai.policy import disclosure as kinds
 from evennia_ai.policy.context.projection import PUBLIC
-from evennia_ai.policy.disclosure import (
-    PRIVATE_WORDS,
-    PUBLIC_WORDS,
-    Reader,
-    memory_kind,
-    words_kind,
-)
+from evennia_ai.policy.disclosure import Reader
 from evennia_ai.policy.explanation.attribution import Attribution, Part
 from evennia_ai.policy.limits.money import money_words
 from evennia_ai.policy.sleep_schedule import OUTCOMES, REASONS, describe_cost, describe_step
@@ -31,10 +26,9 @@ from evennia_ai.store.page_rows import ANY, MARKS, Row
 from evennia_ai.store.reports import seconds_between, waiting_events
 from evennia_ai.store.rows import rows_of
 from evennia_ai.web import disclosure
-from evennia_ai.web.staff import rendering
+from evennia_ai.web.disclosure import Shown, page_text
 from evennia_ai.web.staff.access import StaffPage, services
 from evennia_ai.web.staff.editing import EditingPage, MarkForm, as_yaml, change_mark, scene_of
-from evennia_ai.web.staff.rendering import Shown, page_text
 
 LIVE_LINES, LINES_A_PAGE, MOST_SCENES = 30, 100, 200
 DATE = forms.DateInput(attrs={"type": "date"})
@@ -54,8 +48,8 @@ class LogPage(StaffPage):
 class TurnFilter(forms.Form):
     """Which turns to show."""
 
-    player = forms.CharField(required=False, max_length=rendering.ASKED_CHARS)
-    words = forms.CharField(required=False, max_length=rendering.ASKED_CHARS)
+    player = forms.CharField(required=False, max_length=disclosure.ASKED_CHARS)
+    words = forms.CharField(required=False, max_length=disclosure.ASKED_CHARS)
     since = forms.DateField(required=False, widget=DATE)
     until = forms.DateField(required=False, widget=DATE)
     outcome = forms.ChoiceField(required=False, label="End", choices=[("", ""), *TURN_ENDS.items()])
@@ -89,7 +83,7 @@ class Timeline(LogPage, ListView):
             "trouble": self.trouble,
             "turns": turns,
             "half_searched": bool(asked & {"player", "words"})
-            and not self.reader.may(PRIVATE_WORDS),
+            and not self.reader.may(kinds.PRIVATE_WORDS),
         }
         if self.who is None:
             names = {row["id"]: row["name"] for row in page_rows.assistant_rows()}
@@ -111,15 +105,15 @@ def find_turns(assistant: int | None, form: TurnFilter, reader: Reader) -> tuple
         return models.Turn.objects.none(), f"{form[first].label}: {form.errors[first][0]}"
     asked = form.cleaned_data
     player, words = page_text(asked["player"]), page_text(asked["words"])
-    speakers = rendering.people_named(player) if player else []
-    if words and not reader.may(PUBLIC_WORDS):
-        trouble = f"Only {reader.whose(PUBLIC_WORDS)} may search words."
+    speakers = disclosure.people_named(player) if player else []
+    if words and not reader.may(kinds.PUBLIC_WORDS):
+        trouble = f"Only {reader.whose(kinds.PUBLIC_WORDS)} may search words."
     elif player and not speakers:
         trouble = "Nobody has this name. Use a whole name, or a number such as #12."
     else:
         wanted = page_rows.TurnsWanted(
             assistant=assistant,
-            with_private=reader.may(PRIVATE_WORDS),
+            with_private=reader.may(kinds.PRIVATE_WORDS),
             speakers=speakers,
             words=words,
             least_tokens=asked["tokens"],
@@ -168,7 +162,7 @@ class TurnPage(EditingPage, LogPage, DetailView):
         told = explanations.explain_turn(row["id"], [self.who["name"]])
         whys = [why_line(why, self.reader) for why in told]
         scene = scene_of(turn, self.who["name"])
-        may_mark = self.reader.may(words_kind(row["private"]))
+        may_mark = self.reader.may(kinds.words_kind(row["private"]))
         return super().get_context_data(
             turn=turn,
             whys=whys,
@@ -180,9 +174,9 @@ class TurnPage(EditingPage, LogPage, DetailView):
 
 def why_line(why: explanations.Explanation, reader: Reader) -> Row:
     """Return one line of a turn with its reasons, as far as the reader may see them."""
-    kind = words_kind(why.private)
+    kind = kinds.words_kind(why.private)
     text = page_text(reader.show(kind, why.text, "words"))
-    if not (reader.may(kind) and reader.may(memory_kind(why.private))) or why.stored is None:
+    if not (reader.may(kind) and reader.may(kinds.memory_kind(why.private))) or why.stored is None:
         return {"line": text, "state": why.state}
     counted = why.call.prompt_tokens if why.call else None
     shown = why_values(why.parts, why.sentences)
@@ -240,7 +234,7 @@ class Newest(Live):
     template_name = "evennia_ai/live_lines.html"
 
     def get(self, request: Any, **numbers: int) -> HttpResponse:
-        after = rendering.number_or_none(request.GET.get("after")) or 0
+        after = disclosure.number_or_none(request.GET.get("after")) or 0
         if not page_rows.lines_after(self.who["id"], after, 1):
             return HttpResponse(status=204)
         return super().get(request, **numbers)
@@ -263,7 +257,7 @@ class CompactionPage(LogPage, DetailView):
 
     def get_context_data(self, **values: Any) -> Row:
         row, who = self.object, self.who
-        first = max(row["from_seq"], rendering.number_or_none(self.request.GET.get("from")) or 0)
+        first = max(row["from_seq"], disclosure.number_or_none(self.request.GET.get("from")) or 0)
         rows = rows_of(models.Message, who["id"]).filter(id__gte=first, id__lte=row["upto_seq"])
         found = list(rows.order_by("id").values()[: LINES_A_PAGE + 1])
         lines = found[:LINES_A_PAGE]

@@ -17,10 +17,9 @@ from evennia_ai.scheduling import Steps, spread
 from evennia_ai.store.page_rows import Row, assistant_rows, latencies, use_by_day
 from evennia_ai.store.reports import last_error, last_prompt_tokens, queue_lengths
 from evennia_ai.store.usage import CHARACTER, DAY, Use, total_of, uses_by
-from evennia_ai.web.disclosure import error_text
+from evennia_ai.web.disclosure import error_text, page_text
 from evennia_ai.web.staff.access import Missing, StaffPage, find_script, game, services
 from evennia_ai.web.staff.logs import chart_values
-from evennia_ai.web.staff.rendering import page_text
 
 GONE: Row = {"mode": "gone", "model": "", "window": 0, "warnings": []}
 

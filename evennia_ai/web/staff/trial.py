@@ -19,9 +19,9 @@ from evennia_ai.mind.dry_run import DryRun, as_drafted
 from evennia_ai.policy.disclosure import DRY_RUNS, ERRORS, Reader
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.page_rows import Row
+from evennia_ai.web.disclosure import page_text
 from evennia_ai.web.staff import access
 from evennia_ai.web.staff.access import Refused, StaffPage
-from evennia_ai.web.staff.rendering import page_text
 
 MOST_WAIT_S = 200.0  # a little more than the longest deadline of a slow local model
 MOST_LINES = 10  # of a talk that goes on
