@@ -194,7 +194,6 @@ class CmdAICompact(AICommand):
 
 
 def compacted(result: dict[str, Any], name: str) -> str:
-    """Return what became of a compaction of somebody as a sentence; ``name`` is escaped."""
     if result.get("skipped"):
         return f"Nothing was changed: {result['reason']}."
     if result.get("error") == CHANGED:

@@ -208,7 +208,6 @@ class CmdAIWhy(TryingCommand):
         EvMore(self.caller, "\n".join(lines), session=self.session, exit_on_lastpage=True)
 
     def again(self) -> Deferred[None]:
-        """Ask a model what was asked in an earlier turn, and show both replies."""
         number, _, name = (self.rhs or "").partition(",")
         if not number.strip():
             raise UsageError(f"Which turn? |waireplay {self.name} = <turn>|n")

@@ -160,7 +160,6 @@ class CmdAILore(AICommand):
 
     @inlineCallbacks
     def try_line(self, line: str) -> Steps[None]:
-        """Show which entries a prompt would hold if the caller said a line."""
         lore, audience = self.script.mind.lore, frozenset({self.caller.dbref})
         yield lore.prepare([line], audience)
         trials = lore.try_lines([line], audience)

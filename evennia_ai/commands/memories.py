@@ -306,7 +306,6 @@ def whole_entry(
     now: datetime,
     reader: Reader,
 ) -> list[str]:
-    """Return one entry with everything that is known about it, and what is derived from it."""
     title, _ = entry_lines([entry], reader, assistant_id)[0].split("\n")
     details = listing.entry_details(entry, names_in(entry, *derived), now)
     links = []

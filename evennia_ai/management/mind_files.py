@@ -321,7 +321,6 @@ class Matching:
         return self.found.get(old) or self.strangers[old]
 
     def missing(self) -> list[str]:
-        """Return who is not here, with the numbers that stand for them."""
         lost = [(one["name"], self.rename(old)) for old, one in self.people.items()
                 if old not in self.found]  # fmt: skip
         return [f"{name} ({number})" for name, number in sorted(lost)]
@@ -365,7 +364,6 @@ def in_order(old: list[str], new: list[str]) -> list[str]:
 
 
 def renamed_fields(fields: Mapping[str, Any], rename: Rename) -> Row:
-    """Return the columns of a row, those with words unchanged."""
     return {n: v if n in WORDS else renamed(v, rename) for n, v in fields.items()}
 
 

@@ -59,7 +59,6 @@ def clean(text: str) -> str:
 
 
 def error_text(text: str, reader: Reader) -> str:
-    """Return the text of an error, which may quote somebody; empty if there is none."""
     return reader.show(ERRORS, clean(text), "error") if text else ""
 
 

@@ -126,7 +126,6 @@ def allowed_words(name: str) -> str:
 
 
 def profile_words(services: Any, name: str) -> str:
-    """Return what a model profile is, in words."""
     try:
         found = services.endpoints.told(resolve_profile(name, services.profiles))
     except ConfigError as error:

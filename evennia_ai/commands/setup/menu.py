@@ -165,7 +165,6 @@ class SetupMenu(attaching.SetupCommand):
         return Page("2 of 3, persona", [who], ready, ask)
 
     def describe(self, typed: str) -> bool:
-        """Take a ready character, or a persona that was typed."""
         if typed in archetypes():
             self.draft.take(typed)
         elif " " not in typed and not typed.startswith("@"):
@@ -291,7 +290,6 @@ class SetupMenu(attaching.SetupCommand):
         draft.settings[name] = checked
 
     def live(self) -> None:
-        """Put the draft into the game, and close the menu."""
         draft = self.draft
         present = replace(draft, settings={}).in_force(self.services).profile
         for name, value in draft.settings.items():

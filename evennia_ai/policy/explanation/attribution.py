@@ -277,7 +277,6 @@ def parts_of(
 
 
 def parts_apart(kept: KeptCall, marker: Message | None, talk: Sequence[Message]) -> list[Part]:
-    """Return the parts of the prompt of a call apart from any turn, without empty ones."""
     trace = kept.trace
     rules, *material = [str(message["content"]).splitlines() for message in kept.extra]
     previous = marker["content"] if marker else trace.previous

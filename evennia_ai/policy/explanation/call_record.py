@@ -54,7 +54,6 @@ class Span:
         return cls(first, last, len(chosen), tuple(left_out))
 
     def holds(self, seq: int) -> bool:
-        """Return True if a message of the log belongs to the span."""
         return self.first <= seq <= self.last and seq not in self.left_out
 
     def packed(self) -> list[Any]:
@@ -222,7 +221,6 @@ def make_record(kept: KeptCall, messages: Sequence[WireMessage], authors: Author
 
 
 def changed(value: Any, usual: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass that are not as usual."""
     pairs = ((item.name, getattr(value, item.name)) for item in fields(value))
     return {name: found for name, found in pairs if found != getattr(usual, name)}
 
@@ -254,7 +252,6 @@ def read_record(packed: bytes, shared: Sequence[str]) -> KeptCall:
 
 
 def chosen(kind: type, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a dataclass that stand in a record, lists as tuples."""
     names = [item.name for item in fields(kind) if item.name in body]
     return {n: tuple(body[n]) if isinstance(body[n], list) else body[n] for n in names}
 
@@ -326,7 +323,6 @@ def read_locks(stored: str) -> list[LockAsked]:
 
 
 def lock_sentence(asked: LockAsked, names: Mapping[str, str]) -> str:
-    """Return a lock with its answers in words; ``names`` by dbref."""
     act = "cause" if asked.lock == "use" else asked.lock
     may = f"who may {act} {name_of(asked.of, names)}: "
     if not asked.passed:

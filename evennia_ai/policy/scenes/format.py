@@ -287,7 +287,6 @@ def _validate(model: type[P], data: Mapping[str, Any], where: str) -> P:
 
 
 def _describe(model: type[Part], problem: Mapping[str, Any]) -> str:
-    """Return where a problem is, what it is, and what is allowed."""
     *path, last = problem["loc"]
     if problem["type"] == "extra_forbidden":
         owner = next((INNER[name] for name in reversed(path) if name in INNER), model)

@@ -233,7 +233,6 @@ def _shown(text: str, columns: int) -> str:
 
 
 def _transcript(scene: scene_file.Scene, run: Run) -> Iterator[str]:
-    """Yield the lines of a run: what was said and done, and each check that failed."""
     name = scene.name or scene.character
     for number, step in enumerate(run.steps, 1):
         yield f"{number}. {step.line.who} {_manner(step.line.kind, False)}: {step.line.text}"

@@ -222,7 +222,6 @@ def cast_of(scene: Scene) -> Cast:
 
 
 def _situation_of(scene: Scene, otherwise: messages.Situation) -> messages.Situation:
-    """Return what the character sees: the scene's place, or another if the scene has none."""
     place = scene.place
     if place is None:
         return otherwise

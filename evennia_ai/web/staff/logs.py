@@ -173,7 +173,6 @@ class TurnPage(EditingPage, LogPage, DetailView):
 
 
 def why_line(why: explanations.Explanation, reader: Reader) -> Row:
-    """Return one line of a turn with its reasons, as far as the reader may see them."""
     kind = kinds.words_kind(why.private)
     text = page_text(reader.show(kind, why.text, "words"))
     if not (reader.may(kind) and reader.may(kinds.memory_kind(why.private))) or why.stored is None:
@@ -279,7 +278,6 @@ class CompactionPage(LogPage, DetailView):
 
 
 def shown_compaction(row: Row) -> Row:
-    """Return a compaction's figures as the template takes them, without its summary."""
     before, after = row["original_token_count"], row["summary_token_count"]
     return {
         **row,
