@@ -6,7 +6,7 @@ from evennia.utils.dbserialize import deserialize
 
 from evennia_ai.assistant_character import remove_assistant_mixin
 from evennia_ai.commands.common import Dialogue, UsageError, all_assistants
-from evennia_ai.commands.setup.attaching import PERSONA, changed_persona, persona_words
+from evennia_ai.commands.setup.draft import PERSONA, changed_persona, persona_words
 from evennia_ai.commands.setup.menu import SetupMenu
 from evennia_ai.config import FIELDS, known_setting
 from evennia_ai.game import setup

@@ -13,10 +13,8 @@ from typing import NamedTuple
 
 from evennia_ai import config
 from evennia_ai.commands.common import TABLE_WIDTH, Dialogue, UsageError, error_line
-from evennia_ai.commands.setup import attaching
 from evennia_ai.commands.setup import draft as drafts
-from evennia_ai.commands.setup.attaching import PERSONA
-from evennia_ai.commands.setup.draft import Draft, InForce, Trial, archetypes
+from evennia_ai.commands.setup.draft import PERSONA, Draft, InForce, SetupCommand, Trial, archetypes
 from evennia_ai.errors import AssistantError
 from evennia_ai.game import setup
 from evennia_ai.game.client_text import as_shown, shown_name
@@ -53,7 +51,7 @@ class Left(Exception):
     """The builder left the menu."""
 
 
-class SetupMenu(attaching.SetupCommand):
+class SetupMenu(SetupCommand):
     """The dialogue of ``aisetup``; what was chosen is lost with it, or at a restart."""
 
     draft: Draft
@@ -138,7 +136,7 @@ class SetupMenu(attaching.SetupCommand):
     def choose(self, typed: str) -> bool:
         word, _, name = typed.partition(" ")
         if word.lower() == "new":
-            self.draft = Draft(name=attaching.read_new(name)[0], typed=name)
+            self.draft = Draft(name=drafts.read_new(name)[0], typed=name)
             return True
         found = self.find_character(typed)
         self.ensure_suitable(found)
@@ -224,7 +222,7 @@ class SetupMenu(attaching.SetupCommand):
             return f"{name}: {self.draft.persona}"
         if part in PERSONA_FIELDS:
             value = getattr(read_persona(self.draft.persona), part)
-            return f"{part} ({PERSONA_FIELDS[part]}): {attaching.persona_words(value) or 'empty'}"
+            return f"{part} ({PERSONA_FIELDS[part]}): {drafts.persona_words(value) or 'empty'}"
         return found.words(name)
 
     def see_field(self, name: str) -> Page:
@@ -280,7 +278,7 @@ class SetupMenu(attaching.SetupCommand):
         if name.startswith(PERSONA):
             if part == "text" and not typed:
                 raise UsageError("A persona cannot be empty. Say who the character is.")
-            changed = attaching.changed_persona(draft.persona, part, typed)
+            changed = drafts.changed_persona(draft.persona, part, typed)
             self.services.personas.resolve(changed)
             draft.persona = changed
             return
