@@ -17,15 +17,9 @@ from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 from twisted.internet.task import deferLater
 from twisted.python.failure import Failure
 
-from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.config import AssistantConfig, ModelProfile, resolve_profile
 from evennia_ai.config.fields import known_setting
-from evennia_ai.config.profiles import (
-    DEFAULT_PROFILE,
-    Profiles,
-    default_profiles,
-    merge_profiles,
-    resolve_profile,
-)
+from evennia_ai.config.profiles import DEFAULT_PROFILE, Profiles, default_profiles, merge_profiles
 from evennia_ai.errors import AssistantError, ConfigError, ProviderUnavailable, TurnAborted
 from evennia_ai.game.settings import effective_settings, game_setting
 from evennia_ai.llm.endpoint_facts import EndpointRegistry
