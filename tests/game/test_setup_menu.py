@@ -226,7 +226,7 @@ def test_the_trial_shows_what_it_would_say_and_leaves_nothing(game, builder, tav
     assert request.messages[-1]["content"] == "Bea says: Otto, good evening"
     assert set(tavern.contents) == before and ann.heard() == []
     assert not models.Message.objects.exists() and not models.ModelCall.objects.exists()
-    assert menu.is_open and menu.command.trial is None
+    assert menu.is_open and not menu.command.is_trying
 
 
 def late_reply(game):
@@ -285,7 +285,7 @@ def test_a_trial_needs_the_permission_for_dry_runs(game, builder, service):
     service.who_may_read["dry_runs"] = "Admin"
     menu = menu_of(builder, *OTTO)
     assert "Only Admins may read that." in menu.type("hello")
-    assert game.model.requests == [] and menu.command.trial is None
+    assert game.model.requests == [] and not menu.command.is_trying
 
 
 def test_an_assistant_that_a_trial_marked_and_somebody_started_stays(builder, guard):

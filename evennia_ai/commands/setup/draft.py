@@ -32,9 +32,7 @@ from evennia_ai.game.client_text import clean_error, clean_output, shown_name
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.minds import PERSONA_AUTHORS
 from evennia_ai.game.perception import excessive_rights
-from evennia_ai.game.room_lines import hear_typed
 from evennia_ai.game.settings import effective_settings, game_settings
-from evennia_ai.mind.dry_run import as_drafted
 from evennia_ai.policy.conversation.character import read_persona, stored_fields
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports.mind import GUESSED_OVERHEAD
@@ -44,7 +42,6 @@ from evennia_ai.store.attributes import (
     write_attribute,
     write_attributes,
 )
-from evennia_ai.store.lore_records import by_builder
 
 PERSONA = "persona"
 
@@ -282,61 +279,29 @@ CHARACTER, ASSISTANT = "character", "assistant"  # what goes when a trial is ove
 running: set[int] = set()  # the ids of the assistants that are staged now
 
 
-class Trial:
-    """One line, said to the draft of a menu: what it would answer, with nothing done or seen."""
-
-    def __init__(self, menu: Any, draft: Draft, words: str) -> None:
-        self.menu, self.draft, self.words = menu, draft, words
-        self.staged: AssistantScript | None = None
-
-    def start(self) -> None:
-        """Ask a model; raises UsageError if nobody can say that line."""
-        menu, draft = self.menu, self.draft
-        command: TryingCommand = menu
-        try:
-            script = command.script = draft.script or self.stage()
-            command.name = shown_name(script)
-            found, personas = draft.in_force(menu.services), menu.services.personas
-            authors = by_builder([menu.caller.dbref, *personas.authors_of(draft.persona)])
-            persona = personas.resolve(draft.persona)
-            around = as_drafted(script.mind.around, found.config, found.profile, persona, authors)
-            heard = hear_typed(script.character, found.config, menu.caller, "say", self.words)
-            asking = command.start_dry_run(heard, around)
-        except Exception:
-            self.end()
-            raise
-        asking.addErrback(command.tell_failure).addBoth(lambda _: self.end())
-
-    def stage(self) -> AssistantScript:
-        """Attach an assistant, if need be to a new character that nobody sees."""
-        caller, character, mark = self.menu.caller, self.draft.character, ASSISTANT
-        if caller.location is None:
-            raise UsageError("You are in no room. Quit, and go to a room first.")
-        if character is None:
-            mark, here = CHARACTER, caller.location
-            character = create_object(DefaultCharacter, self.draft.name, home=here, locks=UNSEEN)
-            character.location = here
-        add_assistant_mixin(character)
-        script: AssistantScript = character.attach_assistant()
-        self.staged = script
-        try:
-            write_attributes(script, **{TRIAL: mark, "stopped": True})
-        except Exception:
-            remove(script, mark)
-            raise
-        running.add(script.id)
-        return script
-
-    def end(self) -> None:
-        if self.staged is not None and self.staged.pk:
-            running.discard(self.staged.id)
-            clear(self.staged)
-        if self.menu.trial is self:
-            self.menu.trial = None
+def stage(draft: Draft, here: Any) -> AssistantScript:
+    """Attach an assistant for a trial, if need be to a new character that nobody sees."""
+    if here is None:
+        raise UsageError("You are in no room. Quit, and go to a room first.")
+    character, mark = draft.character, ASSISTANT
+    if character is None:
+        mark = CHARACTER
+        character = create_object(DefaultCharacter, draft.name, home=here, locks=UNSEEN)
+        character.location = here
+    add_assistant_mixin(character)
+    script: AssistantScript = character.attach_assistant()
+    try:
+        write_attributes(script, **{TRIAL: mark, "stopped": True})
+    except Exception:
+        remove(script, mark)
+        raise
+    running.add(script.id)
+    return script
 
 
 def clear(script: AssistantScript) -> None:
     """Delete what a trial made and marked, unless somebody started it meanwhile."""
+    running.discard(script.id)
     mark = read_attribute(script, TRIAL)
     if mark == CHARACTER or not script.is_on:
         remove(script, mark)

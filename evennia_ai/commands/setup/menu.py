@@ -12,17 +12,21 @@ from functools import partial
 from typing import NamedTuple
 
 from evennia_ai import config
+from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import TABLE_WIDTH, Dialogue, UsageError, error_line
 from evennia_ai.commands.setup import draft as drafts
-from evennia_ai.commands.setup.draft import PERSONA, Draft, InForce, SetupCommand, Trial, archetypes
+from evennia_ai.commands.setup.draft import PERSONA, Draft, InForce, SetupCommand, archetypes
 from evennia_ai.errors import AssistantError
 from evennia_ai.game import setup
 from evennia_ai.game.client_text import as_shown, shown_name
+from evennia_ai.game.room_lines import hear_typed
 from evennia_ai.game.setup import PERSONA_FIELDS, value_words
+from evennia_ai.mind.dry_run import as_drafted
 from evennia_ai.policy.conversation.character import read_persona, stored_fields
 from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.attributes import read_attribute
+from evennia_ai.store.lore_records import by_builder
 from evennia_ai.store.names import own_name
 
 HELP = """Type the number of a choice, or what the step asks for.
@@ -57,7 +61,8 @@ class SetupMenu(SetupCommand):
     draft: Draft
     start = 0  # the first field on the page
     field = ""  # the field that is shown alone
-    trial: Trial | None = None  # in progress
+    is_trying = False  # True while a trial is in progress
+    staged: AssistantScript | None = None  # of the trial
     is_open = False
 
     def menu(self) -> Dialogue:
@@ -76,8 +81,7 @@ class SetupMenu(SetupCommand):
             self.msg("You left the setup. Nothing was changed. To begin again: |waisetup|n")
         finally:
             self.is_open = False
-            if self.trial:
-                self.trial.end()
+            self.end_trial()
 
     def ask(
         self, page: Callable[[], Page], take: Callable[[str], str | bool | None]
@@ -251,7 +255,7 @@ class SetupMenu(SetupCommand):
         """Put the draft into the game, change a field, show a field, or try a line."""
         name, is_field, value = typed.partition("=")
         name = name.strip().lower()
-        if self.trial:
+        if self.is_trying:
             raise UsageError("A trial is in progress. Wait for its answer.")
         if self.field:
             self.set(self.field, typed)
@@ -267,10 +271,32 @@ class SetupMenu(SetupCommand):
             return True
         else:
             self.ensure_may_read(DRY_RUNS)
-            self.trial = Trial(self, self.draft, typed)
-            self.trial.start()
+            self.try_line(typed)
             return "Type another line, |wlive|n or |wback|n."
         return None
+
+    def try_line(self, words: str) -> None:
+        """Tell what the draft would answer, with nothing done or seen; raises UsageError."""
+        draft, personas, self.is_trying = self.draft, self.services.personas, True
+        try:
+            script, found = draft.script, draft.in_force(self.services)
+            if script is None:
+                script = self.staged = drafts.stage(draft, self.caller.location)
+            self.script, self.name = script, shown_name(script)
+            authors = by_builder([self.caller.dbref, *personas.authors_of(draft.persona)])
+            persona = personas.resolve(draft.persona)
+            around = as_drafted(script.mind.around, found.config, found.profile, persona, authors)
+            heard = hear_typed(script.character, found.config, self.caller, "say", words)
+            asking = self.start_dry_run(heard, around)
+        except Exception:
+            self.end_trial()
+            raise
+        asking.addErrback(self.tell_failure).addBoth(lambda _: self.end_trial())
+
+    def end_trial(self) -> None:
+        if self.staged is not None and self.staged.pk:
+            drafts.clear(self.staged)
+        self.is_trying, self.staged = False, None
 
     def set(self, name: str, typed: str) -> None:
         """Change a field; raises AssistantError. "none" turns no family of tools off."""
