@@ -30,9 +30,9 @@ PRAGMAS = (
 )
 # By the entry of AI_ASSISTANT that turns each off.
 MIDDLEWARE = {
-    "LOCAL_LIBRARIES": "evennia_ai.web.middleware.LocalLibraries",
-    "TYPING_INDICATOR": "evennia_ai.web.middleware.ClientPlugin",
-    "STAFF_PAGES": "evennia_ai.web.staff.access.StaffLink",
+    "LOCAL_LIBRARIES": "evennia_ai.web.middleware.local_libraries",
+    "TYPING_INDICATOR": "evennia_ai.web.middleware.client_plugin",
+    "STAFF_PAGES": "evennia_ai.web.staff.access.staff_link",
 }
 # The staff pages and the REST of the logs, behind the addresses of the game's own module, which
 # `ready` keeps.
@@ -101,7 +101,6 @@ def prepare_sqlite(connection: Any, **kwargs: Any) -> None:
 
 
 def has_our_tables(cursor: Any) -> bool:
-    """Return True if the app's tables exist."""
     cursor.execute("SELECT 1 FROM sqlite_master WHERE name = 'evennia_ai_event'")
     return cursor.fetchone() is not None
 

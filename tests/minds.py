@@ -13,7 +13,7 @@ from evennia_ai.mind import Mind
 from evennia_ai.ports import Gateway, ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
 from evennia_ai.testing import minds
-from evennia_ai.testing.memory_services import StandInServices
+from evennia_ai.testing.minds import StandInServices
 from evennia_ai.turn.tool_execution import failed_call
 
 TOOLS = {"say": "final", "whisper": "final", "noop": "final", "look": "free", "give": "once"}

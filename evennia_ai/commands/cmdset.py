@@ -49,10 +49,7 @@ class AICmdSet(CmdSet):
 
 
 def add_to_characters() -> None:
-    """Add the commands to the game's characters, unless ``ADD_COMMANDS`` is False.
-
-    Call this before any character is loaded: a loaded character keeps the commands that it has.
-    """
+    """Add the commands to characters not loaded yet, unless ``ADD_COMMANDS`` is False."""
     if game_setting("ADD_COMMANDS", True):
         add_commands(class_from_module(settings.CMDSET_CHARACTER))
 

@@ -120,9 +120,8 @@ class AICommand(MuxCommand):
         if unknown:
             switch = clean_output(unknown[0], 40)
             known = ", ".join(f"/{option}" for option in self.switch_options)
-            if known:
-                raise UsageError(text("switch_unknown", switch=switch, known=known))
-            raise UsageError(text("switch_none", switch=switch, command=self.key))
+            key = "switch_unknown" if known else "switch_none"
+            raise UsageError(text(key, switch=switch, known=known, command=self.key))
         together = any(one.issuperset(self.switches) for one in self.combined)
         if len(self.switches) > 1 and not together:
             raise UsageError(f"Use one switch at a time. See |whelp {self.key}|n.")
@@ -135,10 +134,7 @@ class AICommand(MuxCommand):
         return f"{text('minds_off')} The server log says what to do: |wevennia -l|n."
 
     def has_permission(self, permission: str) -> bool:
-        """Return True if the caller has a permission, by their account as for Evennia's locks.
-
-        `check_permstring` would ask the character alone.
-        """
+        """Return True if the caller has a permission, by their account as for Evennia's locks."""
         return bool(self.caller.locks.check_lockstring(self.caller, f"may:perm({permission})"))
 
     def ensure_may_read(self, kind: str) -> None:
@@ -148,7 +144,6 @@ class AICommand(MuxCommand):
 
     @property
     def caller_name(self) -> str:
-        """Return the caller's name as others read it."""
         return clean_heard(own_name(self.caller), NAME_CHARS)
 
     def describe_use(self) -> str:
@@ -179,22 +174,17 @@ class AICommand(MuxCommand):
             log.failure("{command} failed", command=self.key, failure=failure)
             self.tell(f"|w{self.key}|n failed because of a bug. The server log has the details.")
 
-    def show_page(
-        self, name: str, lines: Iterable[str], page: Page, if_none: str, word: str = ""
-    ) -> None:
-        """Show a character's lines and how to see older ones, or ``if_none`` without lines.
-
-        ``word`` comes before the page number that is to be typed.
-        """
+    def show_page(self, lines: Iterable[str], page: Page, if_none: str, word: str = "") -> None:
+        """Show lines and how to see older ones; ``word`` comes before the number to be typed."""
         shown = [*lines]
         if not shown:
-            self.msg(f"{name} {if_none}")
+            self.msg(f"{self.name} {if_none}")
             return
         none = f"There is no page {page.asked}. " if page.asked > page.pages else ""
         footer = f"|x{none}Page {page.number} of {page.pages}, times in {self.reader.zone}.|n"
         if page.number < page.pages:
             typed = "/".join([self.key, *self.switches])
-            footer += f" Older: |w{typed} {name} = {word}{page.number + 1}|n"
+            footer += f" Older: |w{typed} {self.name} = {word}{page.number + 1}|n"
         self.msg(wrapped("\n".join([*shown, footer])))
 
     def find_character(self, name: str) -> Any:
@@ -232,7 +222,6 @@ class AICommand(MuxCommand):
         return script
 
     def find_editable(self, name: str) -> AssistantScript:
-        """Return the assistant of a character that the caller may edit; raises UsageError."""
         script = self.find_assistant(name)
         self.ensure_may_edit(script.character)
         return script
@@ -284,7 +273,6 @@ def zone_of(caller: Any) -> tzinfo:
 
 
 def page_number(text: str | None) -> int:
-    """Return the page number that was typed, or 1 if none was; raises UsageError."""
     digits = (text or "").strip() or "1"
     if not digits.isdigit() or not 0 < int(digits) < 10**9:
         raise UsageError(f"'{clean_output(digits, 20)}' is no number. Use a whole number from 1.")
@@ -299,11 +287,7 @@ def all_assistants() -> list[AssistantScript]:
 
 
 def choose(name: str, candidates: Iterable[Any], caller: Any) -> Any | None:
-    """Return the candidate that a player named, None if there is none.
-
-    A name may be ``#12``, or ``guard-2`` for the second of several. Raises UsageError if several
-    have the name.
-    """
+    """Return the candidate named, also by ``#12`` or ``guard-2``, or None; raises UsageError."""
     known = sorted(set(candidates), key=lambda obj: obj.id)
     base, _, number = name.rpartition("-")
     same = all_named(base, known, caller) if number.isdecimal() else []
@@ -338,10 +322,7 @@ FIGURE = re.compile(r"[\d,.%-]*M?")
 
 
 def table(titles: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table of at most `TABLE_WIDTH` columns, escaped for a client.
-
-    Long texts are cut, figures never.
-    """
+    """Return a table of at most `TABLE_WIDTH` columns; long texts are cut, figures never."""
     cells = [[clean_heard(cell, CELL_CHARS) for cell in row] for row in rows]
     columns = list(zip(titles, *cells, strict=True))
     widths = [max(map(shown_width, column)) for column in columns]

@@ -55,10 +55,8 @@ class CmdAIStop(AICommand):
     switch_options = ("start", "sleep", "wake")
 
     def run(self) -> None:
-        name, all_too = self.args.strip(), self.switch in ("", "start")
-        if not name:
-            raise UsageError(f"Which character? See |whelp {self.key}|n.")
-        if name.lower() != EVERYBODY or not all_too:
+        name = self.args.strip()
+        if name.lower() != EVERYBODY or self.switch not in ("", "start"):
             self.find_editable(name)
             self.dispatch()
         elif not self.has_permission("Admin"):
@@ -185,7 +183,6 @@ class CmdAICompact(AICommand):
             )
 
     def read_request(self, number: str) -> CompactionRequest:
-        """Return the compaction that was asked for; raises UsageError."""
         if self.switch == "keep" and (not number.isdigit() or int(number) > MOST_KEPT):
             raise UsageError(
                 "How many messages? |waicompact/keep <character>/<number>|n, with a number "
@@ -197,7 +194,6 @@ class CmdAICompact(AICommand):
 
 
 def compacted(result: dict[str, Any], name: str) -> str:
-    """Return what became of a compaction of somebody as a sentence; ``name`` is escaped."""
     if result.get("skipped"):
         return f"Nothing was changed: {result['reason']}."
     if result.get("error") == CHANGED:
@@ -274,7 +270,6 @@ class CmdAIPurge(AICommand):
         )
 
     def tell_plan(self, report: Report) -> None:
-        """Show what a purge would delete and what would stay, with the reasons."""
         limits = self.services.log_retention.retention
         rows = [
             [name, str(limits[name]), f"{t.rows:,}", f"{t.gone:,}", f"{t.kept.total():,}"]
@@ -285,7 +280,6 @@ class CmdAIPurge(AICommand):
 
 
 def reasons(report: Report) -> Iterator[str]:
-    """Yield a line for each table in which rows over a limit stay."""
     for name, tally in report.items():
         if tally.kept:
             why = "; ".join(f"{count:,} {reason}" for reason, count in tally.kept.most_common())

@@ -7,14 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from typing import Any, NamedTuple
 
-from evennia_ai.commands.common import (
-    AICommand,
-    UsageError,
-    all_assistants,
-    page_number,
-    table,
-    told_apart,
-)
+from evennia_ai.commands import common
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.crowd import budget_name
 from evennia_ai.policy.disclosure import FIGURES, PLAYER_COSTS
@@ -40,7 +33,7 @@ class Row(NamedTuple):
     share: str = ""  # empty without budgets, "-" for a row without one
 
 
-class CmdAICost(AICommand):
+class CmdAICost(common.AICommand):
     """
     see what the models cost, and who spent it
 
@@ -86,22 +79,22 @@ class CmdAICost(AICommand):
 
     def glance(self) -> list[str]:
         if self.rhs:
-            raise UsageError("Pages need a list, such as |waicost/characters 7 = 2|n.")
+            raise common.UsageError("Pages need a list, such as |waicost/characters 7 = 2|n.")
         used = [use for use in self.services.gateway.budgets.used() if use.level or use.is_games]
         lines = [clean_output(f"{budget_name(use, self.reader)}: {use}.") for use in used]
         if self.total.free_tokens and any(use.account[0] in self.limits.waived for use in used):
             lines.append(
                 f"{self.total.free_tokens:,.0f} tokens of free models are not counted there."
             )
-        lists = [("Character", self.characters()), ("Profile", self.profiles())]
+        lists = [("Character", self.by_characters()), ("Profile", self.by_profiles())]
         if self.reader.may(PLAYER_COSTS):
-            lists.append(("Player", self.players()))
+            lists.append(("Player", self.by_players()))
         tables = [self.shown(title, rows[:AT_A_GLANCE]) for title, rows in lists if rows]
         return lines + [f"\n{one}" for one in tables]
 
     def page_lines(self) -> list[str]:
-        rows = self.by_day() if self.switch == "days" else getattr(self, self.switch)()
-        number, pages = page_number(self.rhs), max(1, -(-len(rows) // ROWS_A_PAGE))
+        rows = getattr(self, f"by_{self.switch}")()
+        number, pages = common.page_number(self.rhs), max(1, -(-len(rows) // ROWS_A_PAGE))
         start = (min(number, pages) - 1) * ROWS_A_PAGE
         title = self.switch.removesuffix("s").capitalize()
         lines = [self.shown(title, rows[start : start + ROWS_A_PAGE])] if rows else []
@@ -115,7 +108,7 @@ class CmdAICost(AICommand):
         titles = [title, "Calls", "In", "Cached", "Out", self.limits.currency]
         with_budgets = any(row.share not in ("", "-") for row in rows)
         cells = [[row.name, *use_cells(row.use), *[row.share] * with_budgets] for row in rows]
-        return table([*titles, *["Budget"] * with_budgets], cells)
+        return common.table([*titles, *["Budget"] * with_budgets], cells)
 
     def total_line(self) -> str:
         use, money = self.total, "no price is set"
@@ -131,7 +124,6 @@ class CmdAICost(AICommand):
 
     @property
     def limits(self) -> Any:
-        """The `GatewayLimits` of the game, with its budgets and its currency."""
         return self.services.gateway.limits
 
     def daily_share(self, kind: str, use: usage.Use) -> str:
@@ -140,14 +132,13 @@ class CmdAICost(AICommand):
         tokens, money = (getattr(limits, f"{of}_{unit}_per_day") for unit in ("tokens", "money"))
         return share_used(use, tokens, money, kind in limits.waived)
 
-    def by_day(self) -> list[Row]:
+    def by_days(self) -> list[Row]:
         days = sorted(usage.folded(self.uses, 0).items(), reverse=True)
         return [Row(str(day), use, self.daily_share(GAME, use)) for day, use in days]
 
-    def characters(self) -> list[Row]:
-        """Return the costs of each character, with its own budgets if the period is one day."""
-        scripts, rows = all_assistants(), []
-        named = dict(zip((one.id for one in scripts), told_apart(scripts), strict=True))
+    def by_characters(self) -> list[Row]:
+        scripts, rows = common.all_assistants(), []
+        named = dict(zip((one.id for one in scripts), common.told_apart(scripts), strict=True))
         settings = {one.id: one.config for one in scripts}
         for id_, use in usage.folded(self.uses, 0).items():
             share, own = "", settings.get(id_)
@@ -157,12 +148,11 @@ class CmdAICost(AICommand):
             rows.append(Row(named.get(id_, f"script {id_}"), use, share))
         return dearest_first(rows)
 
-    def profiles(self) -> list[Row]:
+    def by_profiles(self) -> list[Row]:
         uses = usage.folded(self.uses, 1).items()
         return dearest_first(Row(name or OLD_PROFILE, use) for name, use in uses)
 
-    def players(self) -> list[Row]:
-        """Return the costs of each player, and those that no player caused."""
+    def by_players(self) -> list[Row]:
         uses = usage.uses_of_speakers(*self.days)
         names = names_of(uses)
         counts = Counter(names.values())
@@ -195,17 +185,14 @@ def read_period(typed: str, today: date) -> tuple[date, date]:
             return first, first.replace(day=monthrange(first.year, first.month)[1])
         return date.fromisoformat(word), date.fromisoformat(word)
     except ValueError:
-        raise UsageError(
+        raise common.UsageError(
             f"'{clean_output(word, 20)}' is no period. Use today, yesterday, a day such as "
             f"{today}, a month such as {today:%Y-%m}, or a number of days up to {MOST_DAYS}."
         ) from None
 
 
 def share_used(use: usage.Use, tokens: int | None, money: int | None, waived: bool = False) -> str:
-    """Return how much of the fuller budget was used; ``waived``: free models do not count.
-
-    Budgets are in tokens and in micros, None for none; "-" without both.
-    """
+    """Return the used share of the fuller budget, in tokens or micros; "-" without both."""
     counted = use.tokens - (use.free_tokens if waived else 0)
     shares = [spent / limit for spent, limit in ((counted, tokens), (use.money, money)) if limit]
     return f"{max(shares):.0%}" if shares else "-"

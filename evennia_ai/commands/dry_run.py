@@ -43,11 +43,7 @@ class TryingCommand(AICommand):
         return heard
 
     def start_dry_run(self, heard: Heard, around: Surroundings) -> Deferred[None]:
-        """Ask the model, and tell the builder what the assistant would say and do.
-
-        ``around`` is what its mind is made of, perhaps with other settings. Fails with
-        DryRunning during another dry run.
-        """
+        """Ask the model, and tell what it would do; fails with DryRunning during another."""
         name, profile = self.name, around.settings.profile
         running: Deferred[DryRun] = self.script.mind.dry_run(around, heard)
         model = "the offline brain" if profile.client == "offline" else f"the model {profile.model}"

@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai.commands import rendering
 from evennia_ai.commands.common import Outcome, UsageError, page_number
 from evennia_ai.commands.dry_run import TryingCommand
-from evennia_ai.commands.memory_rendering import withheld_lines
+from evennia_ai.commands.memories import withheld_lines
 from evennia_ai.config import ModelProfile, resolve_profile
 from evennia_ai.game.client_text import clean_error, clean_output
 from evennia_ai.game.help_entries import STAFF
@@ -208,7 +208,6 @@ class CmdAIWhy(TryingCommand):
         EvMore(self.caller, "\n".join(lines), session=self.session, exit_on_lastpage=True)
 
     def again(self) -> Deferred[None]:
-        """Ask a model what was asked in an earlier turn, and show both replies."""
         number, _, name = (self.rhs or "").partition(",")
         if not number.strip():
             raise UsageError(f"Which turn? |waireplay {self.name} = <turn>|n")

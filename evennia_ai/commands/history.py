@@ -14,27 +14,19 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.commands import rendering
 from evennia_ai.commands.common import NUMBER, Outcome, UsageError, page_number
 from evennia_ai.commands.history_changes import HistoryChanges
-from evennia_ai.commands.memory_rendering import journal_lines
-from evennia_ai.commands.players import objects_called
+from evennia_ai.commands.memories import show_journal
+from evennia_ai.commands.players import speakers_called
 from evennia_ai.game.client_text import clean_address, clean_output
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.settings import export_folder
 from evennia_ai.messages import EXCUSE
+from evennia_ai.policy import log_lines
 from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS, Reader, words_kind
-from evennia_ai.policy.log_lines import (
-    EDITED,
-    HIDDEN,
-    SWITCHES,
-    Amendment,
-    LogFilter,
-    read_filter,
-    without_page,
-)
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.scheduling import Steps, pause
 from evennia_ai.store import reports
 from evennia_ai.store.brief_transaction import store_errors
-from evennia_ai.store.names import names_of, speakers_among, speakers_named
+from evennia_ai.store.names import names_of
 from evennia_ai.store.search import MOST_EVENTS, all_messages, events_beside, message_page
 
 MESSAGES_A_PAGE, TURNS_A_PAGE, ROWS_A_PAGE = 20, 8, 15
@@ -90,9 +82,9 @@ class CmdAIHistory(HistoryChanges):
     key = "aihistory"
     help_category = STAFF
     reads = FIGURES
-    combined = (frozenset(SWITCHES),)
+    combined = (frozenset(log_lines.SWITCHES),)
     switch_options = (
-        *("turns", *SWITCHES, "unanswered", "compactions", "compaction"),
+        *("turns", *log_lines.SWITCHES, "unanswered", "compactions", "compaction"),
         *("sleep", "journal", "export", "hide", "edit", "retry", "undo"),
     )
 
@@ -117,8 +109,8 @@ class CmdAIHistory(HistoryChanges):
         if len(events) == MOST_EVENTS:
             lines.insert(0, "|y(More lines without an answer are not shown: use since, until.)|n")
         if lines or wanted.is_empty:
-            again = clean_output(without_page(self.rhs or ""), 200)
-            self.show_page(self.name, lines, page, NOTHING_SAID, f"{again}, page " * bool(again))
+            again = clean_output(log_lines.without_page(self.rhs or ""), 200)
+            self.show_page(lines, page, NOTHING_SAID, f"{again}, page " * bool(again))
         else:
             self.msg(f"No message {'holds these words' if wanted.search else 'fits'}.")
         if (wanted.search or player) and not may_search:
@@ -126,11 +118,11 @@ class CmdAIHistory(HistoryChanges):
 
     do_since = do_until = do_player = do_search = do_default
 
-    def read_wanted(self, typed: str, switches: Sequence[str]) -> tuple[LogFilter, str]:
+    def read_wanted(self, typed: str, switches: Sequence[str]) -> tuple[log_lines.LogFilter, str]:
         """Return the filter that was typed, and its player as a dbref, "" without one."""
         now = self.services.now().astimezone(self.reader.zone)
         try:
-            wanted = read_filter(typed, switches, now)
+            wanted = log_lines.read_filter(typed, switches, now)
         except (ValueError, OverflowError) as error:
             raise UsageError(clean_output(str(error), 300)) from error
         return wanted, find_speaker(wanted.player) if wanted.player else ""
@@ -144,7 +136,7 @@ class CmdAIHistory(HistoryChanges):
         lines = [
             line for turn in page.rows for line in rendering.turn_lines(turn, public, self.reader)
         ]
-        self.show_page(self.name, lines, page, f"has no turn {only}." if only else NOTHING_SAID)
+        self.show_page(lines, page, f"has no turn {only}." if only else NOTHING_SAID)
 
     def do_unanswered(self) -> None:
         rows = reports.unanswered(assistant_id=self.script.id)
@@ -153,12 +145,12 @@ class CmdAIHistory(HistoryChanges):
             f"|x{self.reader.clock(event.at)}|n {rendering.event_line(event, self.reader)}"
             for event in page.rows
         ]
-        self.show_page(self.name, lines, page, "left no line unanswered.")
+        self.show_page(lines, page, "left no line unanswered.")
 
     def do_compactions(self) -> None:
         page = self.log_page("Compaction", self.rhs)
         lines = [rendering.compaction_line(row, self.reader) for row in page.rows]
-        self.show_page(self.name, lines, page, "has no compaction yet.")
+        self.show_page(lines, page, "has no compaction yet.")
 
     def do_compaction(self) -> None:
         row = self.find_row("Compaction", "compaction", "compactions")
@@ -169,18 +161,15 @@ class CmdAIHistory(HistoryChanges):
         word, _, number = wanted.partition(" ")
         if wanted and word != "page":
             row = self.find_row("SleepPass", "sleep pass", "sleep")
-            self.msg(rendering.whole_pass(row, running, self.reader))
+            self.msg(rendering.pass_lines(row, running, self.reader, whole=True))
             return
         page = self.log_page("SleepPass", number)
         lines = [rendering.pass_lines(row, running, self.reader) for row in page.rows]
-        self.show_page(self.name, lines, page, "has not slept yet.", "page ")
+        self.show_page(lines, page, "has not slept yet.", "page ")
 
-    @inlineCallbacks
-    def do_journal(self) -> Steps[None]:
-        number, put = page_number(self.rhs), self.services.slices.put
-        journal, id_ = self.script.character.journal, self.script.id
-        lines, page = yield journal_lines(put, journal, number, self.reader, id_)
-        self.show_page(self.name, lines, page, "has no journal entries yet.")
+    def do_journal(self) -> Outcome:
+        journal = self.script.character.journal
+        return show_journal(self, journal, self.rhs, "has no journal entries yet.")
 
     def log_page(self, table: str, number: str | None) -> reports.Page:
         return reports.log_page(table, self.script.id, page_number(number), ROWS_A_PAGE)
@@ -224,8 +213,7 @@ def find_speaker(name: str) -> str:
     """Return the dbref of somebody by name, who may be deleted; raises UsageError."""
     if NUMBER.fullmatch(name):
         return name
-    known = objects_called(name) | speakers_named(name)
-    found = sorted(speakers_among(known) or known)
+    found = speakers_called(name)
     if not found:
         raise UsageError(f"No assistant ever heard anybody called '{clean_output(name, 60)}'.")
     if len(found) > 1:
@@ -249,7 +237,7 @@ def writing(path: Path) -> Generator[TextIO]:
 
 
 def exported(
-    row: Mapping[str, Any], own_name: str, reader: Reader, change: Amendment | None
+    row: Mapping[str, Any], own_name: str, reader: Reader, change: log_lines.Amendment | None
 ) -> dict[str, Any]:
     """Return a message as plain data for a file, without its words if they are hidden."""
     known = {"number": row["id"], "at": row["at"].isoformat(), "role": row["role"]}
@@ -271,7 +259,9 @@ def as_text(found: Mapping[str, Any], whom: str, reader: Reader) -> str:
     head, private = f"{at} {found['number']}", " (private)" * found["private"]
     if "withheld" in found:
         return f"{head}{private}: {reader.show(PRIVATE_WORDS, '', 'words')}"
-    marks = [f" ({kind} {found[kind]})" for kind in (HIDDEN, EDITED) if kind in found]
+    marks = [
+        f" ({kind} {found[kind]})" for kind in (log_lines.HIDDEN, log_lines.EDITED) if kind in found
+    ]
     acts = (f"{call['name']} {call['arguments']}" for call in found["calls"])
     words = " ".join(filter(None, (found["words"], *acts)))
     line = f"{head} {found['name']} > {whom}{private}{''.join(marks)}: {words}"

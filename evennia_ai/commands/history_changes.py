@@ -156,10 +156,7 @@ class HistoryChanges(AICommand):
 
     @inlineCallbacks
     def tell_rest(self, messages: Sequence[Message], told: str) -> Steps[None]:
-        """Report a change, what memories it withholds, and what a summary still holds.
-
-        Other characters are no longer told of these memories. Fails with StoreUnavailable.
-        """
+        """Report a change, what memories it withholds, and what a summary still holds."""
         lines, seqs, held = [told], seqs_of(messages), list[str]()
         character = self.script.character
         for store in (character.journal, character.ai_profiles):

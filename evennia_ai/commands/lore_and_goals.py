@@ -7,7 +7,7 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, Outcome, UsageError
-from evennia_ai.commands.memory_rendering import hidden_line
+from evennia_ai.commands.memories import hidden_line
 from evennia_ai.errors import BadRecord
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.setup import read_scope
@@ -87,7 +87,6 @@ class CmdAILore(AICommand):
         self.msg(f"|w{title}|n ({about})\n{text}{keys}")
 
     def find(self, title: str) -> LoreEntry:
-        """Return the entry with a title; raises UsageError."""
         entry: LoreEntry | None = self.services.lore.find(title.strip())
         if entry is None:
             shown = clean_output(title.strip(), 60)
@@ -161,7 +160,6 @@ class CmdAILore(AICommand):
 
     @inlineCallbacks
     def try_line(self, line: str) -> Steps[None]:
-        """Show which entries a prompt would hold if the caller said a line."""
         lore, audience = self.script.mind.lore, frozenset({self.caller.dbref})
         yield lore.prepare([line], audience)
         trials = lore.try_lines([line], audience)
@@ -175,13 +173,11 @@ class CmdAILore(AICommand):
 
 
 def entry_line(entry: LoreEntry) -> str:
-    """Return an entry on one line."""
     title, scopes = clean_output(entry.title, 60), clean_output(", ".join(entry.scopes), 60)
     return f"|w{title}|n |x({scopes})|n {clean_output(entry.text, LORE_CHARS)}"
 
 
 def as_typed(entry: LoreEntry) -> str:
-    """Return the commands that write an entry."""
     typed = [f"ailore/set {entry.title} : {', '.join(entry.scopes)} = {entry.text}"]
     typed += [f"ailore/keys {entry.title} = {', '.join(entry.keys)}"] * bool(entry.keys)
     typed += [f"ailore/always {entry.title}"] * entry.always
@@ -291,20 +287,17 @@ class CmdAIGoals(AICommand):
         return goal
 
     def goal_line(self, goal_id: str) -> str:
-        """Return one goal on a line."""
         branches = lay_out(self.goals.all())
         return next(branch_line(b).strip() for b in branches if b.goal["id"] == goal_id)
 
 
 def plan_line(block: Record) -> str:
-    """Return one part of the day plan on a line."""
     where = f", at {block['where']}" if block["where"] else ""
     hours = f"{clock(block['begin'])}-{clock(block['end'])}"
     return f"|x{hours}|n {clean_output(block['content'] + where, GOAL_LINE_CHARS)}"
 
 
 def branch_line(branch: Branch) -> str:
-    """Return a goal on a line, indented by its place in the tree."""
     goal = branch.goal
     state = f"{branch.progress:.0%}" if goal["state"] == OPEN else goal["state"]
     told = [f"weight {goal['importance']}", state, ORIGINS[goal["origin"]]]

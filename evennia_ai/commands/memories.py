@@ -1,29 +1,37 @@
 """``aimemory``: read, search and change what a character remembers."""
 
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from evennia.utils import logger
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 
-from evennia_ai.commands import memory_rendering as rendering
 from evennia_ai.commands.common import NUMBER, AICommand, UsageError, error_line, page_number
 from evennia_ai.commands.players import name_of
 from evennia_ai.commands.rendering import message_line
 from evennia_ai.errors import TurnAborted
 from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.memory_reading import MemorySearch, SearchReport, readable_page
 from evennia_ai.messages import Audience
-from evennia_ai.policy.disclosure import PRIVATE_MEMORIES
+from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.log_lines import LINE
-from evennia_ai.policy.records.memory_listing import count_shown, may_read, who_may_know
+from evennia_ai.policy.records import memory_listing as listing
+from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.policy.sanitize import one_line
-from evennia_ai.ports import RecordStore
+from evennia_ai.policy.sanitize import clean_heard, one_line
+from evennia_ai.ports import Found, Journal, LineMaker, RecordStore
 from evennia_ai.scheduling import Steps, spread
 from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.names import names_in
-from evennia_ai.store.reports import messages_by_seq
+from evennia_ai.store.reports import messages_by_seq, turns_of_messages
+from evennia_ai.turn.recall import text_of
 
-LINE_CHARS = 200
+WORDS_CHARS = 200
+ENTRIES_A_PAGE = 20
+LINE_CHARS = 400
+WHOLE_LINE_CHARS = 1_000
+LINK_CHARS = 80
 SHOWN_MESSAGES = 6
 PROGRESS_EVERY = 500  # entries
 
@@ -81,23 +89,15 @@ class CmdAIMemory(AICommand):
         self.editor = MemoryEditor(script.character, script.mind.renew)
         for store in (script.character.journal, script.character.ai_profiles):
             yield store.load(self.services.slices.put)
-        work = self.dispatch()
-        if isinstance(work, Deferred):
-            yield work
+        yield maybeDeferred(self.dispatch)
 
     def do_default(self) -> Deferred[None]:
-        return self.list_entries(self.script.character.journal, "has no journal entries yet.")
+        journal = self.script.character.journal
+        return show_journal(self, journal, self.value, "has no journal entries yet.")
 
     def do_archive(self) -> Deferred[None]:
-        return self.list_entries(self.script.character.journal.archive, "has no pruned entries.")
-
-    @inlineCallbacks
-    def list_entries(self, records: RecordStore, if_none: str) -> Steps[None]:
-        number, put = page_number(self.value), self.services.slices.put
-        lines, page = yield rendering.journal_lines(
-            put, records, number, self.reader, self.script.id
-        )
-        self.show_page(self.name, lines, page, if_none)
+        archive = self.script.character.journal.archive
+        return show_journal(self, archive, self.value, "has no pruned entries.")
 
     @inlineCallbacks
     def do_show(self) -> Steps[None]:
@@ -111,7 +111,7 @@ class CmdAIMemory(AICommand):
 
         found = yield spread(self.services.slices.put, profiles.ids(), derived_record)
         derived, now = [one for one in found if one], self.services.now()
-        lines = rendering.whole_entry(journal, script.id, entry, derived, now, self.reader)
+        lines = whole_entry(journal, script.id, entry, derived, now, self.reader)
         if seqs := entry["source_seqs"]:
             more = f", the first {SHOWN_MESSAGES} of them" if len(seqs) > SHOWN_MESSAGES else ""
             lines.append(f"Source messages ({len(seqs)}{more}):")
@@ -129,7 +129,7 @@ class CmdAIMemory(AICommand):
             found = self.find_character(who)
             dbref, name = found.dbref, shown_name(found)
         records = self.script.character.ai_profiles.about(dbref)
-        lines = rendering.whole_profile(dbref, records, self.services.now(), self.reader)
+        lines = whole_profile(dbref, records, self.services.now(), self.reader)
         if lines:
             self.msg("\n".join([f"What {self.name} knows about |w{name}|n ({dbref}):", *lines]))
         else:
@@ -140,9 +140,7 @@ class CmdAIMemory(AICommand):
         if not self.value:
             raise UsageError("Which words? |waimemory/search <character> [as <player>] = <words>|n")
         audience, mind = self.find_audience() or frozenset(), self.script.mind
-        lines = yield rendering.search_lines(
-            mind.search, mind.recall, self.value, audience, self.reader
-        )
+        lines = yield search_lines(mind.search, mind.recall, self.value, audience, self.reader)
         self.msg("\n".join(lines))
 
     @inlineCallbacks
@@ -175,14 +173,14 @@ class CmdAIMemory(AICommand):
         audience = self.find_audience()
         self.ensure_words("add <character> [for <player>]")
         entry = self.editor.add(self.value, audience)
-        known = who_may_know(entry, names_in(entry))
+        known = listing.who_may_know(entry, names_in(entry))
         self.tell_change(f"Added, {clean_output(known, 200)}:", entry)
 
     def do_edit(self) -> None:
         entry = self.find_entry(self.more)
         self.ensure_words("edit <character>/<number>")
         before = self.editor.edit(entry["id"], self.value)
-        self.tell_change(f"Now: {clean_output(self.value, LINE_CHARS)}\nBefore:", before)
+        self.tell_change(f"Now: {clean_output(self.value, WORDS_CHARS)}\nBefore:", before)
 
     def do_pin(self) -> None:
         pinned = self.switch == "pin"
@@ -210,14 +208,14 @@ class CmdAIMemory(AICommand):
         entry = self.find_in(archive, self.value, "aimemory/archive")
         back = self.editor.restore(entry["id"])
         self.log_change(back["id"])
-        lines = rendering.entry_lines([back], self.reader, self.script.id)
+        lines = entry_lines([back], self.reader, self.script.id)
         self.msg("\n".join(["Back in the journal; pruning will not remove it again:", *lines]))
 
     def tell_change(self, message: str, entry: Record) -> None:
         """Report a change, and how to bring back what was deleted."""
         self.log_change(entry["id"])
         count_shown(self.reader, entry)
-        words = clean_output(entry["content"], LINE_CHARS)
+        words = clean_output(entry["content"], WORDS_CHARS)
         number = clean_output(entry["id"], 60)
         back = f"\nTo bring it back: |waimemory/restore {self.name} = {number}|n"
         self.msg(f"{message} |w{number}|n {words}{back * (self.switch == 'delete')}")
@@ -227,7 +225,6 @@ class CmdAIMemory(AICommand):
         logger.log_sec(f"aimemory/{self.switch}: {self.caller}, {id} of {self.script.character}")
 
     def find_entry(self, number: str) -> Record:
-        """Return the journal entry with a number; raises UsageError."""
         return self.find_in(self.script.character.journal, number, "aimemory")
 
     def find_in(self, records: RecordStore, number: str, listing: str) -> Record:
@@ -246,10 +243,7 @@ class CmdAIMemory(AICommand):
         return found
 
     def find_audience(self) -> Audience | None:
-        """Return the players who were named, by dbref, None if none was.
-
-        Raises UsageError unless the caller may read what is private to a player.
-        """
+        """Return the players who were named, by dbref, None if none was; raises UsageError."""
         if not self.more:
             return None
         if not self.reader.may(PRIVATE_MEMORIES):
@@ -258,13 +252,11 @@ class CmdAIMemory(AICommand):
         return frozenset(self.find_character(name.strip()).dbref for name in self.more.split(","))
 
     def ensure_words(self, usage: str) -> None:
-        """Raise UsageError if no text was typed for an entry."""
         if not one_line(self.value):
             raise UsageError(f"Which text? |waimemory/{usage} = <text>|n")
 
 
 def rebuilt(result: dict[str, Any]) -> str:
-    """Return the result for the long-term memory as a sentence."""
     if result.get("skipped"):
         return f"Long-term memory is not rebuilt: {clean_output(result['reason'], 300)}"
     if not result["success"]:
@@ -272,3 +264,118 @@ def rebuilt(result: dict[str, Any]) -> str:
         return f"Long-term memory is not complete: {error} The next sleep pass continues."
     trouble = f"; {result['failed']:,} could not be stored" if result["failed"] else ""
     return f"Done: {result['stored']:,} entries are in long-term memory{trouble}."
+
+
+# --- lines of entries, profiles and search results ---
+
+
+@inlineCallbacks
+def show_journal(command: AICommand, records: RecordStore, typed: str, if_none: str) -> Steps[None]:
+    """Show a page of a journal or its archive, newest first; fails with StoreUnavailable."""
+    put, reader = command.services.slices.put, command.reader
+    number = page_number(typed)
+    page, hidden = yield readable_page(put, records, number, ENTRIES_A_PAGE, reader)
+    lines = entry_lines(page.rows, reader, command.script.id)
+    lines += [hidden_line(hidden, reader)] if hidden else []
+    command.show_page(lines, page, if_none)
+
+
+def entry_lines(entries: Sequence[Record], reader: Reader, assistant_id: int) -> list[str]:
+    """Return two lines for each entry, which the reader must be allowed to read. One query."""
+    ends = {end for one in entries for end in (*one["source_seqs"][:1], *one["source_seqs"][-1:])}
+    turns, names = turns_of_messages(assistant_id, ends), names_in(*entries)
+    count_shown(reader, *entries)
+    lines = []
+    for entry in entries:
+        told = [listing.entry_facts(entry, names), listing.origin_of(entry, turns)]
+        facts = clean_output("; ".join(filter(None, told)), 300)
+        private = " |r(private)|n" if entry["audience"] is not None else ""
+        when = reader.clock(datetime.fromisoformat(entry["timestamp"]), "%Y-%m-%d %H:%M")
+        lines.append(
+            f"|w{clean_output(entry['id'], 60)}|n |x{when} {facts}|n{private}\n"
+            f"    {clean_output(entry['content'], LINE_CHARS)}"
+        )
+    return lines
+
+
+def whole_entry(
+    journal: Journal,
+    assistant_id: int,
+    entry: Record,
+    derived: Sequence[Record],
+    now: datetime,
+    reader: Reader,
+) -> list[str]:
+    title, _ = entry_lines([entry], reader, assistant_id)[0].split("\n")
+    details = listing.entry_details(entry, names_in(entry, *derived), now)
+    links = []
+    for link in entry["links"]:
+        linked = journal.get(link)
+        readable = [linked] if linked and may_read(reader, linked) else []
+        count_shown(reader, *readable)
+        words = [clean_heard(one["content"], LINK_CHARS) for one in readable]
+        links.append(" ".join([link, *words]))
+    if links:
+        details.append(f"Linked to: {'; '.join(links)}")
+    if journal.withholds(entry):
+        details.append("Not used: a line that it came from was hidden or edited (aihistory/undo).")
+    count_shown(reader, *derived)
+    if derived:
+        made = [f"{one['id']} {one['attribute']}: {one['value']}" for one in derived]
+        details.append(f"Derived from it: {'; '.join(made)}")
+    words = [
+        f"    {clean_output(line, WHOLE_LINE_CHARS)}" for line in entry["content"].splitlines()
+    ]
+    return [title, *words, *(clean_output(line, WHOLE_LINE_CHARS) for line in details)]
+
+
+def whole_profile(
+    dbref: str, records: Sequence[Record], now: datetime, reader: Reader
+) -> list[str]:
+    """Return what is known about somebody, as far as the reader may see it; may be no lines."""
+    known = [one for one in records if may_read(reader, one)]
+    count_shown(reader, *known)
+    told = listing.profile_lines(known, names_in(*known, besides=[dbref]), now)
+    lines = ["  " * line.startswith(" ") + clean_output(line, LINE_CHARS) for line in told]
+    if len(known) < len(records):
+        lines.append(hidden_line(len(records) - len(known), reader))
+    return lines
+
+
+@inlineCallbacks
+def search_lines(
+    search: MemorySearch, lines_of: LineMaker, words: str, audience: Audience, reader: Reader
+) -> Steps[list[str]]:
+    """Fire with what a search finds for an audience and what it withholds; see `for_staff`."""
+    report = yield search.for_staff(words, audience, reader)
+    who = "What anybody may be told"
+    if audience:
+        who = f"If {listing.named(sorted(audience), names_in(besides=audience))} asked"
+    lines = [f"{clean_output(who, 200)}:"]
+    lines += [hit_line(lines_of.line(hit.record, words), words, hit) for hit in report.found]
+    if not report.found:
+        lines.append("Nothing.")
+    return [*lines, *withheld_lines(report, audience, reader)]
+
+
+def withheld_lines(report: SearchReport, audience: Audience, reader: Reader) -> list[str]:
+    names, lines = names_in(*report.withheld, besides=audience), []
+    if report.withheld:
+        rules = [listing.why_withheld(record, audience, names) for record in report.withheld]
+        shown = clean_output("; ".join(rules), 600)
+        lines.append(f"|yWithheld|n (with its audience): {shown}.")
+    return [*lines, *([hidden_line(report.hidden, reader)] if report.hidden else [])]
+
+
+def hit_line(line: str, words: str, hit: Found) -> str:
+    reasons = listing.why_found(words, text_of(hit.record), hit.score)
+    private = " |r(private)|n" if hit.record["audience"] is not None else ""
+    return (
+        f"|w{clean_output(hit.record['id'], 60)}|n {clean_output(line, LINE_CHARS)}{private}\n"
+        f"    |x{clean_output(reasons, 200)}|n"
+    )
+
+
+def hidden_line(count: int, reader: Reader) -> str:
+    readers = reader.whose(PRIVATE_MEMORIES).lower()
+    return f"|x{count} more: private, only {readers} may read this.|n"

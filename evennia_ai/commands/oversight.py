@@ -14,14 +14,7 @@ from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.perception import display_name
 from evennia_ai.game.texts import TEXTS, text
-from evennia_ai.policy.oversight import (
-    APPROVE,
-    NOTE_CHARS,
-    AuthorNote,
-    PendingAct,
-    arguments_line,
-    split_duration,
-)
+from evennia_ai.policy import oversight
 from evennia_ai.policy.sanitize import clean_heard, one_line, storable
 from evennia_ai.store import pending_acts, reports
 from evennia_ai.store.attributes import script_of
@@ -69,18 +62,18 @@ class CmdAIApprove(AICommand):
 
     do_no = do_yes
 
-    def waiting(self) -> list[PendingAct]:
+    def waiting(self) -> list[oversight.PendingAct]:
         """Return the calls whose tool's lock ``approval`` the caller passes, oldest first."""
         self.caller.locks.cache_lock_bypass(self.caller)  # a superuser may have played it before
         tools = self.services.toolbox.tools
 
-        def may_approve(act: PendingAct) -> bool:
+        def may_approve(act: oversight.PendingAct) -> bool:
             lock = tools[act.name].approval if act.name in tools else ""
             return bool(lock and check_lockstring(self.caller, f"approve:{lock}"))
 
-        return [*filter(may_approve, pending_acts.waiting(self.services.now(), APPROVE))]
+        return [*filter(may_approve, pending_acts.waiting(self.services.now(), oversight.APPROVE))]
 
-    def find(self) -> PendingAct:
+    def find(self) -> oversight.PendingAct:
         number = self.args.strip().lstrip("#")
         found = [act for act in self.waiting() if str(act.id) == number]
         if not found:
@@ -88,17 +81,17 @@ class CmdAIApprove(AICommand):
             raise UsageError(f"No call {shown} waits for you. |waiapprove|n lists all.")
         return found[0]
 
-    def line(self, act: PendingAct) -> str:
-        told = clean_output(arguments_line(act.arguments))
+    def line(self, act: oversight.PendingAct) -> str:
+        told = clean_output(oversight.arguments_line(act.arguments))
         return f"|w{act.id}|n {character_name(act)}: {act.name} ({told})"
 
-    def details(self, act: PendingAct) -> str:
+    def details(self, act: oversight.PendingAct) -> str:
         item = self.services.toolbox.tools[act.name]
         asked, until = (self.reader.clock(at, WHEN) for at in (act.at, act.expires_at))
         return "\n".join(
             [
                 f"|w{act.id}|n {character_name(act)} wants to use {act.name}: {item.purpose}",
-                f"With exactly: {clean_output(arguments_line(act.arguments))}",
+                f"With exactly: {clean_output(oversight.arguments_line(act.arguments))}",
                 f"At the words of: {list_names(act.speakers) or 'nobody'}",
                 f"Asked {asked}, waits until {until} {self.reader.zone}.",
                 f"|waiapprove/yes {act.id}|n approves it, |waiapprove/no {act.id}|n refuses it.",
@@ -106,7 +99,7 @@ class CmdAIApprove(AICommand):
         )
 
 
-def character_name(act: PendingAct) -> str:
+def character_name(act: oversight.PendingAct) -> str:
     script = script_of(act.assistant_id)
     return clean_output(script.mind.who.name, 60) if script else "?"
 
@@ -269,40 +262,6 @@ class CmdAINote(AICommand):
     def do_default(self) -> None:
         if self.rhs is not None:
             self.write(self.read_note(self.rhs))
-        self.tell_note()
-
-    def read_note(self, typed: str) -> AuthorNote:
-        """Return the note that was typed; raises UsageError."""
-        try:
-            typed, turns, minutes = split_duration(typed)
-        except ValueError as error:
-            raise UsageError(str(error)) from error
-        words = one_line(typed)
-        if not words:
-            raise UsageError(
-                "Which text? |wainote <character> = <text>|n, or |wainote/clear <character>|n"
-            )
-        if len(words) > NOTE_CHARS:
-            raise UsageError(
-                f"The note has {len(words):,} characters; at most {NOTE_CHARS} are allowed. What "
-                "shall stay for good belongs into the persona: |waisetup/set|n"
-            )
-        until = self.services.now().timestamp() + 60 * minutes if minutes else None
-        by, after = self.caller.dbref, self.script.mind.turns.newest()
-        return AuthorNote(text=words, by=by, after_turn=after, turns=turns, until=until)
-
-    def do_clear(self) -> None:
-        if self.script.mind.life.note_in_force() is None:
-            raise UsageError(f"{self.name} has no note.")
-        self.write(None)
-        self.msg(f"{self.name} has no note any more.")
-
-    def write(self, note: AuthorNote | None) -> None:
-        """Store a note; the security log says who changed it, without its words."""
-        self.script.mind.life.write_note(note)
-        logger.log_sec(f"{self.describe_use()} changed the note of {self.script.character}")
-
-    def tell_note(self) -> None:
         found = self.script.mind.life.note_in_force()
         if found is None:
             self.msg(f"{self.name} has no note.")
@@ -311,3 +270,33 @@ class CmdAINote(AICommand):
         minutes = f"{max(1, round(left / 60)):,} minutes"
         stands = minutes if note.turns is None else f"{left:,} turns"
         self.msg(f"{self.name} bears in mind, for {stands}: {clean_output(note.text)}")
+
+    def read_note(self, typed: str) -> oversight.AuthorNote:
+        try:
+            typed, turns, minutes = oversight.split_duration(typed)
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+        words = one_line(typed)
+        if not words:
+            raise UsageError(
+                "Which text? |wainote <character> = <text>|n, or |wainote/clear <character>|n"
+            )
+        if len(words) > oversight.NOTE_CHARS:
+            raise UsageError(
+                f"The note has {len(words):,} characters; at most {oversight.NOTE_CHARS} are "
+                "allowed. What shall stay for good belongs into the persona: |waisetup/set|n"
+            )
+        until = self.services.now().timestamp() + 60 * minutes if minutes else None
+        by, after = self.caller.dbref, self.script.mind.turns.newest()
+        return oversight.AuthorNote(text=words, by=by, after_turn=after, turns=turns, until=until)
+
+    def do_clear(self) -> None:
+        if self.script.mind.life.note_in_force() is None:
+            raise UsageError(f"{self.name} has no note.")
+        self.write(None)
+        self.msg(f"{self.name} has no note any more.")
+
+    def write(self, note: oversight.AuthorNote | None) -> None:
+        """Store a note; the security log says who changed it, without its words."""
+        self.script.mind.life.write_note(note)
+        logger.log_sec(f"{self.describe_use()} changed the note of {self.script.character}")

@@ -16,25 +16,14 @@ from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.presence import followers_of, shake_off
 from evennia_ai.game.settings import export_folder
 from evennia_ai.game.texts import TEXTS, is_yes, text
-from evennia_ai.store.about_speaker import (
-    BUILT,
-    CONFIDED,
-    KINDS,
-    KnownBy,
-    known_of,
-    scripts_who_know,
-    tokens_used,
-)
+from evennia_ai.store import about_speaker
 from evennia_ai.store.attributes import numbers_of
 from evennia_ai.store.names import last_name_of, names_of, speakers_among, speakers_named
 from evennia_ai.store.who_knows import count_traces, is_known
 
 
 class PlayersCommand(AICommand):
-    """A command whose help a game can reword and translate.
-
-    Admins, who pass the lock ``staff``, also read ``for_admins``.
-    """
+    """A command whose help a game can reword; the lock ``staff`` adds ``for_admins``."""
 
     help_category = HELP_CATEGORY
     locks = "cmd:all()"
@@ -70,12 +59,10 @@ class PlayersCommand(AICommand):
             if not name_of(who):
                 raise UsageError(f"There is no object {shown}, and no assistant ever heard it.")
             return self.with_account(frozenset({who}), name_of(who), who)
-        found = objects_called(who) | speakers_named(who)
         accounts = AccountDB.objects.filter(username__iexact=who)
         if self.switch and accounts:
             return self.with_account(frozenset(characters_of(accounts[0])), shown, who)
-        # Of several of one name, those who never spoke near an assistant are not meant.
-        candidates = sorted(speakers_among(found) or found, key=lambda dbref: numbers_of([dbref]))
+        candidates = speakers_called(who)
         if not candidates:
             raise UsageError(
                 f"There is nobody called '{shown}', and no assistant ever heard anybody of that "
@@ -124,7 +111,6 @@ the account. To check afterwards, type it again: it then says that nothing is
 stored. |waiforget|n is another name of this command."""
 
     def run(self) -> Dialogue:
-        """Show what will go, ask, then delete it."""
         speaker = self.find_people()
         if not any(is_known(dbref, speaker.assistant) for dbref in speaker.people):
             self.msg(speaker.line("forget_nothing"))
@@ -148,15 +134,14 @@ stored. |waiforget|n is another name of this command."""
         forgetting.addCallback(lambda _: self.msg(done)).addErrback(self.tell_failure)
 
     def preview(self, speaker: Speaker) -> list[str]:
-        """Return what will be forgotten, by character and kind, and what stays."""
         lines, built = [], 0
-        for known in known_of(speaker.people, speaker.assistant):
+        for known in about_speaker.known_of(speaker.people, speaker.assistant):
             kinds = [
                 text("forget_some", count=known.counts[kind], kind=text(f"kind_{kind}"))
-                for kind in KINDS
-                if kind not in (BUILT, CONFIDED) and known.counts[kind]
+                for kind in about_speaker.KINDS
+                if kind not in (about_speaker.BUILT, about_speaker.CONFIDED) and known.counts[kind]
             ]
-            built += known.counts[BUILT]
+            built += known.counts[about_speaker.BUILT]
             lines.append(f"|w{clean_output(known.name, 60)}|n: {', '.join(kinds) or '-'}")
         files = sum(1 for _ in export_folder().glob("aihistory-*"))
         lines.append(text("forget_stays", count=built, files=files))
@@ -166,11 +151,10 @@ stored. |waiforget|n is another name of this command."""
         return lines
 
     def find_people(self) -> Speaker:
-        """Return whose words are to be forgotten; raises UsageError."""
         who, people = self.args.strip(), self.own_people()
         if not who:
             return Speaker(people)
-        scripts = {script.db_obj: script for script in scripts_who_know(people)}
+        scripts = {script.db_obj: script for script in about_speaker.scripts_who_know(people)}
         character = choose(who, scripts, self.caller)
         if character is not None:
             return Speaker(people, "", scripts[character].id, shown_name(character))
@@ -183,12 +167,13 @@ def characters_of(account: Any) -> list[str]:
     return [one.dbref for one in characters if one and not getattr(one, "assistant", None)]
 
 
-def objects_called(name: str) -> frozenset[str]:
-    """Return the dbrefs of the objects of a name, and of the characters of an account of it."""
-    found = list(ObjectDB.objects.filter(db_key__iexact=name))
-    for account in AccountDB.objects.filter(username__iexact=name):
-        found += [character for character in account.characters if character]
-    return frozenset(obj.dbref for obj in found)
+def speakers_called(name: str) -> list[str]:
+    """Return the dbrefs of all of a name; if some spoke near an assistant, theirs alone."""
+    accounts = AccountDB.objects.filter(username__iexact=name)
+    objects = [*ObjectDB.objects.filter(db_key__iexact=name)]
+    objects += [one for account in accounts for one in account.characters if one]
+    found = speakers_named(name).union(obj.dbref for obj in objects)
+    return sorted(speakers_among(found) or found, key=lambda dbref: numbers_of([dbref]))
 
 
 def name_of(dbref: str) -> str:
@@ -197,7 +182,6 @@ def name_of(dbref: str) -> str:
 
 
 def describe(dbref: str) -> str:
-    """Return a speaker with what tells them from others of the same name."""
     gone = "" if names_of([dbref]) else ", deleted"
     return f"{name_of(dbref)} ({dbref}{gone}, {count_traces(dbref)} lines)"
 
@@ -210,7 +194,6 @@ class CmdMute(PlayersCommand):
     help_text = "help_mute"
 
     def run(self) -> None:
-        """Mute a character, or end that; without a name list those who are muted."""
         if not hasattr(self.caller, "muted_assistants"):
             raise UsageError(text("mute_unable"))
         name = self.args.strip()
@@ -225,7 +208,6 @@ class CmdMute(PlayersCommand):
             self.msg(text("mute_list", names=names) if names else text("mute_none"))
 
     def muted_characters(self) -> list[Any]:
-        """Return the characters that the caller muted and that still exist."""
         return list(ObjectDB.objects.filter(id__in=numbers_of(self.caller.muted_assistants)))
 
     def find_target(self, name: str) -> Any:
@@ -246,7 +228,6 @@ class CmdDismiss(PlayersCommand):
     help_text = "help_dismiss"
 
     def run(self) -> None:
-        """Let one character, or all, follow the caller no longer."""
         followers, name = followers_of(self.caller), self.args.strip()
         if not followers:
             raise UsageError(text("follows_nobody"))
@@ -278,14 +259,13 @@ For admins:
 Shows the same of another player, as they would see it."""
 
     def run(self) -> Dialogue:
-        """Collect what is known, a few characters at a time, and show it in pages."""
         speaker, lines = self.whose(self.args.strip()), list[str]()
         people = speaker.people
-        for number, known in enumerate(known_of(people), 1):
+        for number, known in enumerate(about_speaker.known_of(people), 1):
             lines += section(known)
             if number % AT_ONCE == 0:
                 yield PAUSE_S
-        days, tokens = tokens_used(people)
+        days, tokens = about_speaker.tokens_used(people)
         if tokens:
             lines += ["", text("about_use", count=tokens, days=days)]
         if not lines:
@@ -298,7 +278,6 @@ Shows the same of another player, as they would see it."""
         EvMore(self.caller, "\n".join(shown), session=self.session, exit_on_lastpage=True)
 
     def whose(self, who: str) -> Speaker:
-        """Return the caller, or whom an admin named; raises UsageError."""
         if not who:
             return Speaker(self.own_people())
         if not self.access(self.caller, "staff"):
@@ -308,15 +287,17 @@ Shows the same of another player, as they would see it."""
         return found
 
 
-def section(known: KnownBy) -> list[str]:
-    """Return what one character knows, as lines under its name."""
+def section(known: about_speaker.KnownBy) -> list[str]:
     lines = ["", f"|w{clean_output(known.name, 60)}|n"]
-    for kind in KINDS:
+    for kind in about_speaker.KINDS:
         found = known.texts.get(kind, ())
         if found:
             lines.append(f"  |c{text(f'kind_{kind}')}|n ({len(found)})")
             lines += [f"    {clean_output(one, LINE_CHARS)}" for one in found]
-    if known.counts[CONFIDED] or known.counts[BUILT]:
-        counts = {CONFIDED: known.counts[CONFIDED], BUILT: known.counts[BUILT]}
+    if known.counts[about_speaker.CONFIDED] or known.counts[about_speaker.BUILT]:
+        counts = {
+            about_speaker.CONFIDED: known.counts[about_speaker.CONFIDED],
+            about_speaker.BUILT: known.counts[about_speaker.BUILT],
+        }
         lines.append("  " + text("about_withheld", name=clean_output(known.name, 60), **counts))
     return lines

@@ -30,10 +30,7 @@ INTERRUPTED = "interrupted by the server's stop; /turns and /compactions show wh
 def message_line(
     row: Mapping[str, Any], own_name: str, reader: Reader, change: Amendment | None = None
 ) -> str:
-    """Return a message: number, time, speaker, audience, tokens and words.
-
-    ``change`` is what a builder made of it.
-    """
+    """Return a message on lines, with the ``change`` that a builder made of it, if any."""
     kind = words_kind(row["private"])
     if row["role"] == "tool":
         result = reader.show(kind, clean_output(row["content"], LINE_CHARS), "result")
@@ -114,10 +111,7 @@ def _event_words(event: Mapping[str, Any], reader: Reader) -> str:
 
 
 def turn_lines(turn: Any, public_calls: Collection[tuple[int, str]], reader: Reader) -> list[str]:
-    """Return a turn with its events, model calls and tool calls.
-
-    ``public_calls`` has the calls that are known to be public, as (turn, id of the call).
-    """
+    """Return a turn with its events and calls; ``public_calls`` are (turn, id of the call)."""
     lines = [turn_title(turn, reader)]
     lines += [f"  {event_line(event, reader)}" for event in turn.events.all()]
     lines += [f"  model {model_call_text(call, reader)}" for call in turn.model_calls.all()]
@@ -208,29 +202,20 @@ def whole_compaction(row: Mapping[str, Any], reader: Reader) -> str:
     return "\n".join(lines)
 
 
-def pass_lines(row: Mapping[str, Any], running: int | None, reader: Reader) -> str:
-    """Return a sleep pass on a line, and what it did on a second one if it has ended.
-
-    ``running`` is the id of the pass in progress.
-    """
-    summary = f"\n    {pass_summary(row, reader)}" if row["ended_at"] else ""
-    return _pass_title(row, running, reader) + summary
-
-
-def whole_pass(row: Mapping[str, Any], running: int | None, reader: Reader) -> str:
-    lines, errors = [_pass_title(row, running, reader)], _pass_errors(row, reader)
-    for name, figures in row["results"].items():
+def pass_lines(
+    row: Mapping[str, Any], running: int | None, reader: Reader, whole: bool = False
+) -> str:
+    """Return a sleep pass and what it did, as a ``whole`` by steps; ``running`` is one's id."""
+    why = sleep_schedule.REASONS.get(row["reason"], "asleep")
+    when = f"|w{row['id']}|n |x{reader.clock(row['at'])}|n"
+    lines, errors = [f"{when} {why}: {how_it_ended(row, running)}"], _pass_errors(row, reader)
+    for name, figures in row["results"].items() if whole else ():
         step = sleep_schedule.describe_step(STEP_TEXTS, name, figures, errors.get(name, ""))
         lines.append(f"  {clean_output(step, LINE_CHARS)}")
     if row["ended_at"]:
-        lines.append(f"  Cost: {sleep_schedule.describe_cost(row['cost'])}.")
+        cost = f"  Cost: {sleep_schedule.describe_cost(row['cost'])}."
+        lines.append(cost if whole else f"    {pass_summary(row, reader)}")
     return "\n".join(lines)
-
-
-def _pass_title(row: Mapping[str, Any], running: int | None, reader: Reader) -> str:
-    when = f"|w{row['id']}|n |x{reader.clock(row['at'])}|n"
-    why = sleep_schedule.REASONS.get(row["reason"], "asleep")
-    return f"{when} {why}: {how_it_ended(row, running)}"
 
 
 def how_it_ended(row: Mapping[str, Any], running: int | None) -> str:

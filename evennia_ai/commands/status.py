@@ -5,14 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.commands.common import (
-    AICommand,
-    all_assistants,
-    as_sentence,
-    table,
-    told_apart,
-    wrapped,
-)
+from evennia_ai.commands import common
 from evennia_ai.commands.rendering import how_it_ended, pass_summary
 from evennia_ai.config import ModelProfile, usable_window, window_known
 from evennia_ai.game.client_text import clean_error, clean_output
@@ -42,7 +35,7 @@ CONNECT = (
 Problem = tuple[str, str]  # what it concerns, and what is wrong
 
 
-class CmdAIStatus(AICommand):
+class CmdAIStatus(common.AICommand):
     """
     see all assistants at a glance, and what is wrong
 
@@ -66,14 +59,14 @@ class CmdAIStatus(AICommand):
     named: Sequence[tuple[AssistantScript, str]]  # every assistant with its name
 
     def run(self) -> None:
-        scripts = all_assistants()
+        scripts = common.all_assistants()
         if not scripts:
             self.msg(
                 "There are no assistants yet. To attach one: |waisetup <character> = <persona>|n"
             )
             return
-        self.named = list(zip(scripts, told_apart(scripts), strict=True))
-        self.msg(table(TITLES, self.rows()))
+        self.named = list(zip(scripts, common.told_apart(scripts), strict=True))
+        self.msg(common.table(TITLES, self.rows()))
         asleep = list(self.sleep_lines())
         for name, line in [*asleep, *self.activity_lines()]:
             self.msg(f"|x{clean_output(name, 60)}:|n {line}")
@@ -96,7 +89,7 @@ class CmdAIStatus(AICommand):
             window = usable_window(script.config, profile)
             yield [
                 name,
-                told_apart([place])[0] if place else "nowhere",
+                common.told_apart([place])[0] if place else "nowhere",
                 mode_of(script.character, script.services),
                 f"{profile.name}:{profile.model}",
                 f"{prompts.get(script.id, 0) / window:.0%}",
@@ -159,7 +152,10 @@ class CmdAIStatus(AICommand):
     def shared_problems(self) -> Iterator[Problem]:
         services, reader = self.services, self.reader
         if services.switched_off:
-            yield "Stopped", f"{as_sentence(services.switched_off)} To start them: aistart all"
+            yield (
+                "Stopped",
+                f"{common.as_sentence(services.switched_off)} To start them: aistart all",
+            )
         for lane in services.gateway.lanes:
             if lane.paused_s > 0:
                 error = reader.show(ERRORS, lane.breaker.error, "error")
@@ -186,21 +182,17 @@ class CmdAIStatus(AICommand):
                 yield subject, reader.show(ERRORS, trouble, "error")
 
     def unanswered_today(self) -> Iterator[Problem]:
-        """Yield how many lines expired today, and why the last one did, if any did."""
         midnight = self.services.now().replace(hour=0, minute=0, second=0, microsecond=0)
         count, last = reports.unanswered_since(midnight)
         script = script_of(last.assistant_id) if last else None
         if last and script:
             name = script.mind.who.name
-            reason = as_sentence(self.reader.show(ERRORS, last.reason, "reason"))
+            reason = common.as_sentence(self.reader.show(ERRORS, last.reason, "reason"))
             lines = f"{count:,} line{'s' * (count != 1)} today (UTC), the last one to {name}"
             yield "Unanswered", f"{lines}: {reason} To see which: aihistory/unanswered {name}"
 
     def all_own_problems(self, shared: Iterable[Problem]) -> Iterator[Problem]:
-        """Yield the problems of single assistants.
-
-        One that several have is told once, and an error that stands in ``shared`` not again.
-        """
+        """Yield the problems of single assistants, each once, without those in ``shared``."""
         errors, found = reports.last_error(), dict[Problem, list[str]]()
         paused = (one.breaker.error for one in self.services.gateway.lanes if one.paused_s > 0)
         told_already = " ".join([*paused, *(problem for _subject, problem in shared)])
@@ -234,15 +226,14 @@ class CmdAIStatus(AICommand):
 
 
 def model_lines(profiles: Iterable[ModelProfile]) -> list[str]:
-    """Return a line for each model: its context window, and where the size comes from.
-
-    Without any model: how to connect one.
-    """
+    """Return a line on each model's context window; without any model, how to connect one."""
     models = [profile for profile in profiles if profile.client == "openai"]
     lines = []
     for profile in models:
         known = window_known(profile)
         amount = f"{known.tokens:,} tokens, " if known.tokens else ""
         name = f"{profile.name}:{profile.model}".rstrip(":")
-        lines.append(clean_output(as_sentence(f"Context window of {name}: {amount}{known.source}")))
-    return list(dict.fromkeys(lines)) if models else [wrapped(f"|x{CONNECT}|n")]
+        lines.append(
+            clean_output(common.as_sentence(f"Context window of {name}: {amount}{known.source}"))
+        )
+    return list(dict.fromkeys(lines)) if models else [common.wrapped(f"|x{CONNECT}|n")]

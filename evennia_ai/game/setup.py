@@ -1,6 +1,7 @@
 """What a change of an assistant or of lore must keep to, wherever staff make it."""
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from evennia.objects.models import ObjectDB
@@ -12,6 +13,15 @@ from evennia_ai.game.settings import game_setting
 from evennia_ai.policy.conversation.character import check_scope
 from evennia_ai.store.attributes import read_attribute, write_attributes
 
+PERSONA_FIELDS: Mapping[str, str] = {
+    "text": "who the character is",
+    "voice": "how it sounds",
+    "manner": "how it behaves",
+    "knows": "what it knows and others may not",
+    "wants": "what it wants",
+    "never": "what it never does",
+    "examples": "lines that it might say",
+}
 DISCRETION = "discretion"
 HERE = "room:here"
 ROOM_NUMBER = re.compile(r"room:#?(\d{1,18})")
@@ -24,6 +34,14 @@ def read_setting(services: Any, name: str, typed: str) -> Any:
     if wrong := unknown_families(families, services.toolbox.tools):
         raise ConfigError(wrong)
     return value
+
+
+def value_words(name: str, value: Any) -> str:
+    """Return the value of a setting in words, with its unit."""
+    if value is None or isinstance(value, bool):
+        return {None: "none", True: "yes", False: "no"}[value]
+    shown = f"{value:,.15g}" if isinstance(value, int | float) else str(value)
+    return f"{shown} {FIELDS[name].metadata['unit']}".strip() or "none"
 
 
 def sets_discretion(services: Any, profile: ModelProfile, name: str, value: Any) -> bool:

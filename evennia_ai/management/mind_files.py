@@ -1,14 +1,21 @@
 """What minds know, kept over a rebuild of the world: a file, and taking it in again.
 
-``evennia ai_minds`` runs this in its own process. Numbers of objects are replaced by those of the
-new world (`people`). Rows keep their own numbers, to which records refer.
+``evennia ai_minds`` runs this in its own process. Rows keep their own numbers, to which records
+refer. Numbers of objects differ in the new world, so each one is replaced: by that of the same
+character, and for a player who is not found by one that nobody has, so that no stranger is told
+their secrets (P9).
 """
+
+from __future__ import annotations
 
 import gzip
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
@@ -20,17 +27,21 @@ from django.core import serializers
 from django.core.management.color import no_style
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db import connection, transaction
+from evennia.accounts.models import AccountDB
+from evennia.objects.models import ObjectDB
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
 from evennia_ai.errors import ConfigError
-from evennia_ai.management import people
-from evennia_ai.management.people import Matching, Rename, Row
+from evennia_ai.game.authorship import PUPPETEERS, listed_by
+from evennia_ai.policy.audience import BUILDER, GAME, STRANGER
 from evennia_ai.policy.disclosure import unsealed
+from evennia_ai.policy.records.forgetting import FORGOTTEN
 from evennia_ai.policy.records.provenance import Segment
+from evennia_ai.store import server_settings
 from evennia_ai.store.attributes import assistants, attributes_of, own_settings
 from evennia_ai.store.rows import rows_of
-from evennia_ai.store.who_knows import STORES
+from evennia_ai.store.who_knows import PLACES, STORES, Law
 
 FORMAT = 1
 MIND = "mind_id"  # an Attribute of the script: the same mind in every world
@@ -38,7 +49,18 @@ LOGS = (models.Turn, models.Event, models.Message, models.ToolCall, models.Compa
         models.Amendment)  # fmt: skip
 CHUNK, TOLD_EVERY = 500, 20_000  # rows
 
+NOBODY = 2_000_000_000  # no object has this number or a higher one
+# Columns with people's words, in which a number means nobody; summaries have people as keys.
+WORDS = frozenset(
+    name for place in PLACES if place.law is not Law.REWRITTEN for name in place.words
+)
+NUMBER = re.compile(r"#\d+")
+WHO = rf"(?:#\d+|{GAME}|{BUILDER}|{STRANGER})"
+PEOPLE = re.compile(rf"[\s,]*{WHO}(?:[\s,]+{WHO})*[\s,]*")
+
 Say = Callable[[str], Any]
+Rename = Callable[[str], str]
+Row = dict[str, Any]
 
 
 # --- saving -----------------------------------------------------------------------------------
@@ -61,14 +83,14 @@ def save(path: Path, names: Iterable[str], say: Say) -> None:
         write(file, {"format": FORMAT})
         for script in chosen:
             rows = 0
-            write(file, people.renamed(mind_of(script), note))
+            write(file, renamed(mind_of(script), note))
             for rows, row in enumerate(rows_in(script.id), 1):
-                people.renamed_fields(row["fields"], note)
+                renamed_fields(row["fields"], note)
                 write(file, row)
                 if rows % TOLD_EVERY == 0:
                     say(f"{script.obj.key}: {rows:,} rows ...")
             say(f"{script.obj.key}: saved, with {rows:,} rows.")
-        write(file, {"people": people.described(seen), "minds": len(chosen)})
+        write(file, {"people": described(seen), "minds": len(chosen)})
 
 
 @contextmanager
@@ -101,7 +123,6 @@ def mind_of(script: Any) -> Row:
 
 
 def segment_of(raw: Any, text: str | None) -> Row:
-    """Return a segment of records as plain data."""
     content = unsealed(raw)
     return {"used": content["used"], "records": content["records"],
             "version": (text or "").partition(" ")[0]}  # fmt: skip
@@ -187,18 +208,17 @@ def place_for(mind: Row, matching: Matching) -> tuple[Any, str]:
 
 def columns_of(segment: Row, rename: Rename, newer: int = 0) -> Row:
     """Return the columns of a segment of records in which people have other numbers."""
-    records = {int(n): people.renamed(one, rename) for n, one in segment["records"].items()}
+    records = {int(n): renamed(one, rename) for n, one in segment["records"].items()}
     version = int(segment["version"] or 0) + newer
     return Segment(segment["used"], records, version).as_columns()
 
 
 def put_rows(rows: Iterator[Row], script: Any, rename: Rename, say: Say) -> None:
-    """Store the log of a mind."""
     count = 0
     for _table, of_table in groupby(rows, itemgetter("model")):
         while some := [*islice(of_table, CHUNK)]:
             for row in some:
-                row["fields"] = people.renamed_fields(row["fields"], rename)
+                row["fields"] = renamed_fields(row["fields"], rename)
                 row["fields"]["assistant"] = script.id
             insert(some)
             count += len(some)
@@ -217,13 +237,10 @@ def insert(rows: list[Row]) -> None:
 
 
 def match(old: str, new: str, say: Say) -> None:
-    """Give what is known of somebody who was not here to who they are now; for all minds.
-
-    Raises ConfigError.
-    """
-    if not people.is_stranger(old):
-        raise ConfigError(f"'{old}' is no number that `load` told, such as #{people.NOBODY + 12}.")
-    people.existing(new)
+    """Give what is known of somebody who was not here to who they are now; raises ConfigError."""
+    if not is_stranger(old):
+        raise ConfigError(f"'{old}' is no number that `load` told, such as #{NOBODY + 12}.")
+    existing(new)
 
     def rename(dbref: str) -> str:
         return new if dbref == old else dbref
@@ -232,7 +249,7 @@ def match(old: str, new: str, say: Say) -> None:
     with transaction.atomic():
         for script in assistants():
             for row in rows_in(script.id):
-                found = people.renamed_fields(row["fields"], rename)
+                found = renamed_fields(row["fields"], rename)
                 if found != row["fields"]:
                     (one,) = serializers.deserialize("python", [{**row, "fields": found}])
                     one.object.save(force_update=True)
@@ -247,3 +264,133 @@ def match(old: str, new: str, say: Say) -> None:
 
 def write(file: IO[str], line: Row) -> None:
     file.write(json.dumps(line, cls=DjangoJSONEncoder, ensure_ascii=False) + "\n")
+
+
+# --- who is who -------------------------------------------------------------------------------
+
+
+@dataclass
+class Matching:
+    """Who of the old world is who in the new one, by number."""
+
+    people: Mapping[str, Row]  # of the old world: name, and account and its time if a player's
+    by_hand: Mapping[str, str] = field(default_factory=dict)  # old number or name: new number
+    players_by_name: bool = False
+
+    def __post_init__(self) -> None:
+        self.players = players()
+        self.next_stranger = max(NOBODY, server_settings.stored(server_settings.NEXT_STRANGER) or 0)
+        self.strangers: dict[str, str] = {}  # who is not here: the number that stands for them
+        by_hand = {self.named(wanted) for wanted in self.by_hand}
+        found = {old: new for old in self.people if (new := self.find(old))}
+        taken = Counter(found.values())  # two of one name may both seem to be the only one here
+        self.found = {old: new for old, new in found.items() if taken[new] == 1 or old in by_hand}
+
+    def named(self, wanted: str) -> str:
+        """Return the number of whom an admin names; raises ConfigError unless that is one."""
+        found = [old for old, one in self.people.items() if wanted in (old, one["name"].lower())]
+        if len(found) != 1:
+            raise ConfigError(
+                f"{len(found)} in the file are called '{wanted}'. "
+                + ("Map each by number." if found else "See `load --dry-run` for who is in it.")
+            )
+        return found[0]
+
+    def find(self, old: str) -> str:
+        """Return the number of somebody in the new world, "" if that is not certain."""
+        then = self.people[old]
+        by_hand = self.by_hand.get(old) or self.by_hand.get(then["name"].lower())
+        if by_hand:
+            return by_hand
+        if "account" not in then:
+            named = ObjectDB.objects.filter(db_key__iexact=then["name"]).values_list("id")
+            same = {f"#{number}" for (number,) in named} - self.players.keys()
+        else:
+            sure = ("name", "account") if self.players_by_name else ("name", "account", "joined")
+            wanted = [then[name] for name in sure]
+            same = {one for one, now in self.players.items() if wanted == [now[n] for n in sure]}
+        return same.pop() if len(same) == 1 else ""
+
+    def rename(self, old: str) -> str:
+        """Return the new number of somebody; whoever is not here gets one that was never used."""
+        if old == FORGOTTEN:
+            return old
+        if old not in self.found and old not in self.strangers:
+            self.strangers[old] = f"#{self.next_stranger}"
+            self.next_stranger += 1
+        return self.found.get(old) or self.strangers[old]
+
+    def missing(self) -> list[str]:
+        lost = [(one["name"], self.rename(old)) for old, one in self.people.items()
+                if old not in self.found]  # fmt: skip
+        return [f"{name} ({number})" for name, number in sorted(lost)]
+
+    def keep_numbers(self) -> None:
+        """Note that no later load may use the numbers of strangers; raises StoreUnavailable."""
+        server_settings.write(server_settings.NEXT_STRANGER, self.next_stranger)
+
+
+def players() -> dict[str, Row]:
+    """Return the characters of players by number, with the accounts that tell who they are."""
+    accounts = {account.id: account for account in AccountDB.objects.all()}
+    owned = [(one, account) for account in accounts.values() for one in listed_by(account)]
+    for one in ObjectDB.objects.filter(db_lock_storage__contains="puppet:"):
+        numbers = PUPPETEERS.findall(str(one.locks.get("puppet")))
+        owned += [(one, accounts[int(n)]) for n in numbers if int(n) in accounts]
+    return {
+        one.dbref: {"name": one.key, "account": account.username,
+                    "joined": account.date_joined.isoformat()} for one, account in owned
+    }  # fmt: skip
+
+
+def renamed(value: Any, rename: Rename) -> Any:
+    """Return plain data in which every text of nothing but people has other numbers."""
+    if isinstance(value, str):
+        if "#" not in value or not PEOPLE.fullmatch(value):
+            return value
+        text = NUMBER.sub(lambda found: rename(found[0]), value)
+        return ",".join(in_order(value.split(","), text.split(",")))
+    if isinstance(value, Mapping):
+        return {renamed(key, rename): renamed(one, rename) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        new = [renamed(one, rename) for one in value]
+        return in_order(list(value), new) if all(isinstance(one, str) for one in new) else new
+    return value
+
+
+def in_order(old: list[str], new: list[str]) -> list[str]:
+    """Return people sorted if they were: keys of summaries and of memories compare them so."""
+    return sorted(new) if old != new and old == sorted(old) else new
+
+
+def renamed_fields(fields: Mapping[str, Any], rename: Rename) -> Row:
+    return {n: v if n in WORDS else renamed(v, rename) for n, v in fields.items()}
+
+
+def described(dbrefs: set[str]) -> dict[str, Row]:
+    """Return who stands behind numbers of objects, as far as they still exist."""
+    ids = [int(dbref[1:]) for dbref in dbrefs if not is_stranger(dbref)]
+    named = ObjectDB.objects.filter(id__in=ids).values_list("id", "db_key")
+    own = players()
+    here = {f"#{number}": own.get(f"#{number}", {"name": key}) for number, key in named}
+    return here | {dbref: {"name": dbref} for dbref in dbrefs if is_stranger(dbref)}
+
+
+def is_stranger(dbref: str) -> bool:
+    """Return True for a number that `load` gave to somebody who was not there."""
+    return bool(NUMBER.fullmatch(dbref)) and int(dbref[1:]) >= NOBODY
+
+
+def existing(dbref: str) -> str:
+    """Return the number of an object that is here; raises ConfigError for anything else."""
+    if not NUMBER.fullmatch(dbref):
+        raise ConfigError(f"'{dbref}' is no number of an object, such as #12.")
+    if not ObjectDB.objects.filter(id=int(dbref[1:])).exists():
+        raise ConfigError(f"There is no object {dbref}.")
+    return dbref
+
+
+def read_map(pairs: Iterable[str]) -> dict[str, str]:
+    """Return what pairs such as "Ann=#12" say; raises ConfigError."""
+    split = (pair.rpartition("=") for pair in pairs)
+    return {old.strip().lower(): existing(new.strip()) for old, _, new in split}

@@ -85,7 +85,10 @@ def remove_data(say: Callable[[str], Any]) -> None:
         say(f"{scripts.count()} assistants deleted.")
         Attribute.objects.filter(scriptdb__in=list(scripts.values_list("id", flat=True))).delete()
         scripts.delete()
-        remove_command_sets()
+        for kind in (ObjectDB, AccountDB):
+            for obj in kind.objects.filter(db_cmdset_storage__contains=OWN_SETS):
+                kept = [path for path in obj.cmdset_storage if not path.startswith(OWN_SETS)]
+                kind.objects.filter(id=obj.id).update(db_cmdset_storage=",".join(kept))
         our_attributes().delete()
         our_objects().update(db_typeclass_path=settings.BASE_CHARACTER_TYPECLASS)
         ServerConfig.objects.filter(db_key__startswith=f"{PACKAGE}_").delete()
@@ -123,7 +126,6 @@ def remove_tables() -> bool:
 
 
 def tables() -> list[Any]:
-    """Return the models of the package whose tables exist."""
     existing = set(connection.introspection.table_names())
     ours = apps.get_app_config(PACKAGE).get_models()
     return [model for model in ours if model._meta.db_table in existing]
@@ -135,19 +137,9 @@ def assistants() -> Any:
 
 
 def our_objects() -> Any:
-    """Return the objects whose typeclass is in this package, as a queryset."""
     return ObjectDB.objects.filter(db_typeclass_path__startswith=f"{PACKAGE}.")
 
 
 def our_attributes() -> Any:
-    """Return the package's Attributes on characters, with all records, as a queryset."""
     ours = Q(db_key__in=ATTRIBUTES, db_attrtype=None) | Q(db_attrtype__in=STORES)
     return Attribute.objects.filter(ours, db_model="objectdb")
-
-
-def remove_command_sets() -> None:
-    """Take our command sets from objects and accounts."""
-    for model in (ObjectDB, AccountDB):
-        for obj in model.objects.filter(db_cmdset_storage__contains=OWN_SETS):
-            kept = [path for path in obj.cmdset_storage if not path.startswith(OWN_SETS)]
-            model.objects.filter(id=obj.id).update(db_cmdset_storage=",".join(kept))

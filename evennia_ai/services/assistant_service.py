@@ -18,6 +18,7 @@ from twisted.application.service import MultiService, Service
 from twisted.internet import reactor
 from twisted.logger import Logger
 
+from evennia_ai import signals
 from evennia_ai.assistant_character import add_assistant_mixin, add_missing_mixins, look_round
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.config.resolve import TELEMETRY, read_person_limits
@@ -35,19 +36,12 @@ from evennia_ai.policy.disclosure import read_permissions
 from evennia_ai.ports import TurnRecord
 from evennia_ai.scheduling import TimeSlices, wall_seconds
 from evennia_ai.services.forgetting import ForgettingService
-from evennia_ai.services.garbage import GarbageTimer
 from evennia_ai.services.memory_services import MemoryServices
 from evennia_ai.services.model_access import ModelAccess
 from evennia_ai.services.moderation import NOTHING_SPOKEN, ClosedModeration, make_moderation
 from evennia_ai.services.retention import NOTHING_DELETED, LogRetention
 from evennia_ai.services.startup import StartupRecovery
-from evennia_ai.services.timer import AssistantTimer
-from evennia_ai.signals import (
-    compaction_finished,
-    compaction_started,
-    thinking_finished,
-    thinking_started,
-)
+from evennia_ai.services.timer import AssistantTimer, GarbageTimer
 from evennia_ai.store.attributes import assistants
 from evennia_ai.store.brief_transaction import guard_reactor, schema_trouble
 from evennia_ai.store.inbox import OverheardQueue
@@ -120,7 +114,6 @@ class AssistantService(Service):
         return datetime.fromtimestamp(wall_seconds(self.clock), UTC)
 
     def is_quiet(self) -> bool:
-        """Return True while no assistant thinks and none waits to."""
         lanes = self.gateway.lanes
         return not (lanes.in_flight or lanes.waiting or self.slices.waiting)
 
@@ -182,7 +175,6 @@ class AssistantService(Service):
         lock.is_newest = lambda: newest_server() == number
 
     def tell_trouble(self) -> None:
-        """Tell log, console, staff and `aistatus` why nothing is stored."""
         trouble = self.store_trouble
         log.error("evennia_ai: {trouble}", trouble=trouble)
         tell_channel(f"AI characters: {trouble}")
@@ -207,11 +199,10 @@ class AssistantService(Service):
             if call.active():
                 call.cancel()
         self.models.loop_thread.stop()
-        self.memory.stop()
+        self.semantic.stop()
         self.forgetting.stop_thread()
 
     def at_start(self) -> None:
-        """Resume interrupted work when Evennia's start hook is called."""
         if self.late_start.active():
             self.late_start.cancel()
         self.resume()
@@ -232,10 +223,7 @@ class AssistantService(Service):
         self.startup.put(self.forgetting.start)
 
     def quiesce(self) -> None:
-        """Begin no more turns and drop those in flight; their events stay stored.
-
-        What could not be stored yet is lost with this process: its speakers are told.
-        """
+        """Begin no more turns and drop those in flight; their events stay stored, or are told."""
         if self.quiet:
             return
         self.quiet, self.accepting = True, False
@@ -262,10 +250,7 @@ class AssistantService(Service):
         self.resume()
 
     def read_switch(self) -> None:
-        """Let the assistants be stopped as stored, since an earlier or another server stopped them.
-
-        Raises Django's errors.
-        """
+        """Stop or start the assistants as another server stored it; raises Django's errors."""
         if (reason := str(stored(SWITCH) or "")) == self.switched_off:
             return
         self.switched_off = reason
@@ -275,16 +260,12 @@ class AssistantService(Service):
             self.gateway.open()
 
     def switch_off(self, reason: str) -> None:
-        """Stop all assistants until `switch_on`, also after a restart; drop turns in flight.
-
-        Whoever waits is told once. Raises StoreUnavailable; then nothing has changed.
-        """
+        """Stop all until `switch_on`; raises StoreUnavailable, and then nothing has changed."""
         write(SWITCH, reason)
         self.switched_off = reason
         self.drop_turns(reason)
 
     def drop_turns(self, reason: str) -> None:
-        """Drop the turns in flight, tell those who wait, and ask no model any more."""
         scripts = AssistantScript.get_all_cached_instances()
         for script in sorted(scripts, key=lambda one: one.id or 0):
             if mind := script.ndb.mind:
@@ -309,11 +290,11 @@ class AssistantService(Service):
         listeners = script.services.world.listeners(character) if character else frozenset()
         audience = turn.audience if turn.private else listeners
         if begins:
-            thinking_started.send_robust(
+            signals.thinking_started.send_robust(
                 script, character=character, audience=audience, private=turn.private
             )
         else:
-            thinking_finished.send_robust(script, character=character, audience=audience)
+            signals.thinking_finished.send_robust(script, character=character, audience=audience)
 
     @staticmethod
     def compacting(script: AssistantScript, reason: str, result: Mapping[str, Any] | None) -> None:
@@ -322,9 +303,11 @@ class AssistantService(Service):
             return
         character = script.character
         if result is None:
-            compaction_started.send_robust(script, character=character, reason=reason)
+            signals.compaction_started.send_robust(script, character=character, reason=reason)
             return
-        compaction_finished.send_robust(script, character=character, reason=reason, result=result)
+        signals.compaction_finished.send_robust(
+            script, character=character, reason=reason, result=result
+        )
         told = ", ".join(f"{key} {value}" for key, value in result.items())
         line = "evennia_ai: {name}: compaction ({reason}): {result}"
         log.info(line, name=script.mind.who.name, reason=reason, result=told)
@@ -359,16 +342,13 @@ def make_telemetry(service: Any, call_from_thread: Any, settings: SettingReader)
 
 
 def start_plugin_services(server: MultiService) -> None:
-    """Start the service when Evennia calls its plugin hook."""
     AssistantService().setServiceParent(server)
 
 
 def at_server_start() -> None:
-    """Resume interrupted work, after a cold start, a reload and a crash alike."""
     AssistantScript.shared_services.at_start()
 
 
 def at_server_stop() -> None:
-    """Drop the turns in flight before Evennia stops the services."""
     if AssistantScript.shared_services:
         AssistantScript.shared_services.quiesce()

@@ -52,10 +52,7 @@ DONE = (  # numbers only: the log is no place for names and words
 
 
 class ForgettingService:
-    """Forgets people, one wish at a time.
-
-    ``call_from_thread(f, *args)`` runs ``f`` on the reactor's thread.
-    """
+    """Forgets people, one wish at a time."""
 
     def __init__(self, clock: Clock, call_from_thread: Callable[..., object], put: Put) -> None:
         self._clock: Any = clock

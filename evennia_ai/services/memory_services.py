@@ -41,10 +41,7 @@ CANNOT_DELETE = (
 
 
 class MemoryServices:
-    """The embedder, the search indices, and long-term and shared memory.
-
-    ``call_from_thread(f, *args)`` runs ``f`` in the reactor's thread.
-    """
+    """The embedder, the search indices, and long-term and shared memory."""
 
     def __init__(
         self,
@@ -59,9 +56,13 @@ class MemoryServices:
         self._client = client
         self._make_worker = partial(Worker, clock, call_from_thread, "evennia-ai-embedder")
 
+        def local_embedder() -> Embedder:
+            """Return one that does not wait for an endpoint."""
+            return self.embedder if answers_at_once(self.embedder) else embedders.default()
+
         def make_long_term(raw: Any) -> LongTermMemory:
             game = read_settings(raw, Path(django_settings.GAME_DIR))
-            return LongTermMemory(clock, call_from_thread, game, self._local_embedder, game_name)
+            return LongTermMemory(clock, call_from_thread, game, local_embedder, game_name)
 
         chosen = game_setting("EMBEDDER", embedders.DEFAULT)
         self.recall_trouble = EMBEDDINGS.advice if chosen == embedders.DEFAULT else ""
@@ -90,14 +91,6 @@ class MemoryServices:
             self._settings.complain(f"{error} Until then memories are ranked by words alone.")
             return None
 
-    def stop(self) -> None:
-        """Stop the thread of long-term memory. Returns at once, even if a call hangs."""
-        self.long_term.stop()
-
-    def _local_embedder(self) -> Embedder:
-        """Return the embedder for long-term memory, which must not wait for an endpoint."""
-        return self.embedder if answers_at_once(self.embedder) else embedders.default()
-
 
 class LongTermSync:
     """Updates the long-term memory of characters that `store.server_settings` marks."""
@@ -121,7 +114,6 @@ class LongTermSync:
             self._planned.cancel()
 
     def update_soon(self, after_s: float = SOON_S, **kwargs: Any) -> None:
-        """Schedule an update in ``after_s`` seconds unless one is scheduled."""
         if not (self._planned and self._planned.active()):
             self._planned = self._clock.callLater(after_s, self._update)
 
@@ -150,11 +142,7 @@ class LongTermSync:
 
     @inlineCallbacks
     def _update_one(self, character_id: int) -> Steps[None]:
-        """Make one character's long-term memory agree with its journal, or delete all of it.
-
-        It is deleted without an assistant. Fails with MemoryUnavailable, StoreUnavailable and
-        TurnAborted.
-        """
+        """Let long-term memory agree with a journal; without an assistant, delete it."""
         for character in ObjectDB.objects.filter(id=character_id):
             script = getattr(character, "assistant", None)
             if script:

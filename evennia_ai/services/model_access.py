@@ -39,11 +39,7 @@ LONGEST_TURN_S = float(FIELDS["turn_deadline"].metadata["high"])
 
 
 class ModelAccess:
-    """The model profiles, the clients and the gateway that calls them.
-
-    ``environ`` holds the endpoints' keys; ``call_from_thread(f, *args)`` runs ``f`` in the
-    reactor's thread.
-    """
+    """The model profiles, the clients and the gateway; ``environ`` holds the endpoints' keys."""
 
     def __init__(
         self,
@@ -90,7 +86,6 @@ class ModelAccess:
 
 
 def read_limits(settings: SettingReader) -> GatewayLimits:
-    """Return the limits that the game sets for all model calls."""
     default = GatewayLimits()
     return GatewayLimits(
         max_in_flight=settings.read("MAX_CALLS_IN_FLIGHT", read_count, default.max_in_flight),
@@ -118,7 +113,6 @@ def unless_none(name: str, default: int) -> int | None:
 
 
 def read_count(value: Any) -> int:
-    """Return a number of calls; raises ValueError if it is less than 1."""
     if int(value) < 1:
         raise ValueError(f"it must be at least 1, not {value!r}.")
     return int(value)
@@ -130,7 +124,6 @@ def read_money(value: Any) -> int | None:
 
 
 def read_currency(value: Any) -> str:
-    """Return the name of a currency; raises ValueError if it is no short word or sign."""
     if not isinstance(value, str) or not CURRENCY.fullmatch(value):
         raise ValueError(f"it must be a short word such as 'EUR', not {value!r}.")
     return value

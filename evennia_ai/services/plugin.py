@@ -54,7 +54,6 @@ class Plugin:
 
 
 def explain(error: Exception) -> None:
-    """Log an error with its traceback and with what to do about it."""
     log.failure(
         "evennia_ai is not running: no assistant of this game answers. {advice}, and "
         "restart the game.",
@@ -63,7 +62,6 @@ def explain(error: Exception) -> None:
 
 
 def advice_on(error: Exception) -> str:
-    """Return what to do about an error, in words for an admin."""
     if isinstance(error, ImportError):
         return MISSING.format(error=error)
     return NO_TABLES.format(error=error) if isinstance(error, DatabaseError) else OTHER

@@ -91,8 +91,6 @@ class LogRetention:
         return {table: Tally() for table in self.retention if table not in left_out}
 
     def _run(self, work: Deferred[Report]) -> Deferred[Report]:
-        """Remember the work in progress until it ends."""
-
         def ended(result: Any) -> Any:
             self._running = None
             return result
@@ -150,7 +148,6 @@ class LogRetention:
 
 
 def _tell(result: Any, report: Report) -> Any:
-    """Log how a purge ended, in one line."""
     end = f"; stopped by {result.value!r}" if isinstance(result, Failure) else ""
     counts = ", ".join(f"{table} {tally.gone}" for table, tally in report.items())
     log.info("evennia_ai: rows deleted by retention: {counts}{end}", counts=counts, end=end)

@@ -86,12 +86,16 @@ class StartupRecovery:
 
     def watch_sleepers(self) -> None:
         """Let the sleep timer wake the assistants that were asleep when the server stopped."""
+
+        def watch_if_asleep(script: AssistantScript) -> None:
+            if script.mind.rest.is_asleep:
+                self.service.watch(script.mind)
+
         slept = AssistantScript.objects.filter(db_attributes__db_key="operating_mode")
         for script_id in of_this_shard(slept, "db_obj").values_list("id", flat=True):
-            self.put(call_with, script_id, self.watch_if_asleep)
+            self.put(call_with, script_id, watch_if_asleep)
 
     def wake_owing(self) -> None:
-        """Wake the assistants with unanswered events."""
         owing = assistants_with_work()
         if owing:
             log.info("evennia_ai: {count} assistants have unanswered events", count=len(owing))
@@ -111,11 +115,6 @@ class StartupRecovery:
         for number, script_id in enumerate(script_ids):
             delay_s = FIRST_WAKE_S + number * WAKE_SPREAD_S
             self.service.clock.callLater(delay_s, call_with, script_id, wake)
-
-    def watch_if_asleep(self, script: AssistantScript) -> None:
-        """Let the sleep timer wake an assistant that was asleep when the server stopped."""
-        if script.mind.rest.is_asleep:
-            self.service.watch(script.mind)
 
     def attend_present(self) -> None:
         """Tick the assistants with players near them, as after a reload."""
@@ -138,10 +137,7 @@ class Shards:
         self.service.timer.keep("other shards", CATCH_UP_S, self.catch_up)
 
     def look_round(self) -> float:
-        """Take in the assistants that came from other servers, and let go of those that left.
-
-        Also do what the other servers were asked for, such as to forget somebody.
-        """
+        """Take in assistants that came, let go of those that left, and do what was asked for."""
         scripts = AssistantScript.objects.filter(db_key=SCRIPT_KEY)
         with store_errors():
             here = set(of_this_shard(scripts, "db_obj").values_list("id", flat=True))
@@ -217,6 +213,5 @@ def wake(script: AssistantScript, left_over: bool = False, acts_due: bool = Fals
 
 
 def call_with(script_id: int, work: Callable[[Any], None]) -> None:
-    """Call ``work`` with the assistant of this id, if it still exists."""
     for script in AssistantScript.objects.filter_family(id=script_id):
         work(script)

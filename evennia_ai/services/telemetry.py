@@ -90,7 +90,6 @@ class Telemetry:
         self._call_s = spread("evennia_ai.model_call.duration", description=text)
 
     def start(self) -> None:
-        """Tell from now on what ends."""
         self._last_turn, self._last_call = (
             model.objects.aggregate(newest=Max("id"))["newest"] or 0
             for model in (models.Turn, models.ModelCall)
@@ -223,7 +222,6 @@ class Gauges:
 
 
 def figures_now(gateway: Any, stopped: bool) -> Figures:
-    """Return the observations of each gauge; a few counts of the tables."""
     lanes = gateway.lanes
     in_flight: defaultdict[Any, int] = defaultdict(int)
     paused: defaultdict[Any, int] = defaultdict(int)

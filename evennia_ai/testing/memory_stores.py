@@ -97,9 +97,7 @@ class MemoryTurns:
         inbox: MemoryInbox,
         may_go_on: Callable[[], bool] = lambda: True,
     ) -> None:
-        self.conversation = conversation
-        self.inbox = inbox
-        self.may_go_on = may_go_on
+        self.conversation, self.inbox, self.may_go_on = conversation, inbox, may_go_on
         self.turns: list[StoredTurn] = []
         self.acts: list[Act] = []
         self.loose_calls: list[ModelCallRecord] = []
@@ -115,7 +113,9 @@ class MemoryTurns:
             row for row in self.inbox.rows if row.event.id in wanted or row.state == "overheard"
         ]
         overheard = [row.event for row in taken if row.event.id not in wanted]
-        overheard += self._overheard_in({row.logged_by for row in taken if row.logged_by})
+        logged = {row.logged_by for row in taken if row.logged_by}
+        noted = (row for row in self.inbox.rows if row.state == "noted")
+        overheard += [row.event for row in noted if row.turn_id in logged]
         self.conversation.append(
             heard_messages((row.event for row in taken if row.logged_by is None), turn_id)
         )
@@ -137,9 +137,6 @@ class MemoryTurns:
 
     def times_of(self, context: str, since: datetime) -> list[datetime]:
         return [turn.at for turn in self.turns if turn.context == context and turn.at >= since]
-
-    def _overheard_in(self, turn_ids: set[int]) -> list[InboxEvent]:
-        return [r.event for r in self.inbox.rows if r.state == "noted" and r.turn_id in turn_ids]
 
     def _acts_since(self, turn_id: int) -> tuple[ToolCallRequest, ...]:
         """Return the world acts of interrupted turns, done or possibly done."""
@@ -187,7 +184,6 @@ class MemoryTurns:
         return held and self.may_go_on()
 
     def lose_lease(self) -> None:
-        """End the lease of the open turn."""
         self._lost = self.current
 
     def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None:
@@ -211,10 +207,7 @@ Now = Callable[[], datetime]
 
 @dataclass
 class StoredMove:
-    """A compaction, or a mask of the tool results up to a message, which has no record.
-
-    ``archived`` says whether the journal holds the summary.
-    """
+    """A compaction, or a mask, which has no record; ``archived``: the journal holds it."""
 
     upto_seq: int
     record: CompactionRecord | None = None
@@ -258,10 +251,7 @@ class MemoryLines:
 
 
 class MemoryConversation:
-    """`ports.Conversation` in lists; ``messages`` and ``moves`` are the stored ones.
-
-    Moves are compactions and masks, oldest first.
-    """
+    """`ports.Conversation` in lists; ``moves`` are compactions and masks, in order."""
 
     def __init__(self, now: Now) -> None:
         self.now = now
@@ -307,7 +297,6 @@ class MemoryConversation:
         return View(record, messages, max(masks, default=0), count_stored, self.scenes)
 
     def _compactions(self) -> list[StoredMove]:
-        """Return the compactions in force, oldest first."""
         return [move for move in self.moves if move.record and not move.undone]
 
     def compact(self, record: CompactionRecord) -> CompactionRecord:

@@ -1,38 +1,177 @@
-"""A mind and its character without Evennia, for tests of the engine."""
+"""A mind, its character, its world and its services without Evennia, for tests of the engine."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import partial
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 from twisted.internet.defer import Deferred, succeed
+from twisted.internet.task import Clock
 
+from evennia_ai import ports
 from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.memory.recall_index import RecallIndex
+from evennia_ai.messages import Audience, Authors, Situation
 from evennia_ai.mind import Mind, Surroundings
 from evennia_ai.policy.audience import BUILDER, KnownLine
-from evennia_ai.policy.conversation.character import Persona, read_persona
+from evennia_ai.policy.conversation.character import LoreEntry, Persona, read_persona
+from evennia_ai.policy.records.provenance import Segment
 from evennia_ai.policy.tokens import CountText, estimate_tokens
-from evennia_ai.ports import OfferedTools, RequestSizes, TurnRecord
-from evennia_ai.testing.memory_services import (
-    EmptyGoals,
-    EmptyPlan,
-    EmptyProfiles,
-    MemoryJournal,
-    NoPendingActs,
-    StandInServices,
-    StandInWorld,
-)
-from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
+from evennia_ai.store.loaded import LoadedMinds
+from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns, Now
+
+
+class StandInWorld:
+    """`ports.World` with one room; everybody in ``present`` hears."""
+
+    def __init__(self) -> None:
+        self.present: Audience = frozenset({"#5"})
+        self.seen = Situation(place="Tavern", people=("Ann",))
+        self.known: list[LoreEntry] = []
+        self.names = {"#5": "Ann"}
+        self.looks: dict[str, str] = {}
+
+    def listeners(self, character: ports.Character) -> Audience:
+        return self.present
+
+    def situation(self, character: ports.Character) -> Situation:
+        return self.seen
+
+    def lore(
+        self, character: ports.Character, audience: Audience
+    ) -> tuple[Sequence[LoreEntry], Audience]:
+        return self.known, frozenset({"all"})
+
+    def labels_of(self, character: ports.Character) -> frozenset[str]:
+        return frozenset({"all"})
+
+    def name_of(self, character: ports.Character, dbref: str) -> str:
+        return self.names.get(dbref, "")
+
+    def looks_of(self, character: ports.Character, dbref: str) -> str:
+        return self.looks.get(dbref, "")
+
+    def authors_of(self, dbref: str) -> Authors:
+        return frozenset({dbref})
+
+
+class AtOnce:
+    """`ports.Slices` that does everything at once."""
+
+    def put(self, work: Callable[..., object], *args: Any) -> None:
+        work(*args)
+
+
+class StandInServices:
+    """`ports.Services` on a fake clock."""
+
+    def __init__(
+        self,
+        gateway: ports.Gateway,
+        toolbox: Any = None,
+        embedder: ports.Embedder | ports.RemoteEmbedder | None = None,
+    ) -> None:
+        self.clock = Clock()
+        self.slices = AtOnce()
+        self.gateway = gateway
+        self.toolbox, self.embedder = toolbox, embedder
+        self.world = StandInWorld()
+        # Nothing is asked of a long-term memory that is off, and nobody shares anything.
+        self.semantic: Any = SimpleNamespace(is_off=True, was_used=False, trouble="there is none")
+        self.shared_memory: Any = SimpleNamespace(told_by=lambda _: [])
+        self.lore_ranking = LoreIndex(lambda: embedder)
+        self.moderation: ports.Moderation | None = None
+        self.link_hosts: tuple[str, ...] = ()
+        self.profiles: dict[str, Mapping[str, Any]] = {}
+        self.loaded = LoadedMinds(self.clock)
+
+    def now(self) -> datetime:
+        start = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
+        return datetime.fromtimestamp(start + self.clock.seconds(), UTC)
+
+    def held_back(self, speakers: Iterable[str]) -> frozenset[str]:
+        return frozenset()
+
+    def text(self, key: str) -> str:
+        return f"({key})"
+
+
+class MemorySegments(dict[int, Segment]):
+    """`ports.records.Segments` without a database."""
+
+    def __init__(self, store: ports.RecordStore | None = None) -> None:
+        super().__init__()
+
+    def numbers(self) -> Iterable[int]:
+        return list(self)
+
+    read = dict[int, Segment].__getitem__
+
+    def write(self, before: Mapping[int, Segment], after: Mapping[int, Segment | None]) -> None:
+        for number, content in after.items():
+            self.pop(number, None)
+            if content:
+                self[number] = content
+
+
+class InMemory(ports.RecordStore):
+    """A store without a database."""
+
+    stored_in: ClassVar[type[Any]] = MemorySegments
+
+    def __init__(self, now: Now | None = None) -> None:
+        self._now = now
+        super().__init__(None)
+
+    def now(self) -> datetime:
+        return self._now() if self._now else super().now()
+
+
+class StaysEmpty(InMemory):
+    """A store that drops every change."""
+
+    def _store(self, before: Mapping[int, Segment], changed: Mapping[int, Segment]) -> None:
+        """Store nothing."""
+
+
+class MemoryArchive(InMemory, ports.JournalArchive):
+    """A `JournalArchive`."""
+
+
+class MemoryJournal(InMemory, ports.Journal):
+    """A `Journal`."""
+
+    archive: Any = None
+
+    def __init__(self, now: Now) -> None:
+        super().__init__(now)
+        self.archive = MemoryArchive(now)
+
+
+class EmptyProfiles(StaysEmpty, ports.EntityProfiles):
+    """The profiles of a character that knows nobody, whatever happens."""
+
+    is_loaded = False
+
+
+class EmptyGoals(StaysEmpty, ports.Goals):
+    """The goals of a character that wants nothing, whatever happens."""
+
+
+class EmptyPlan(StaysEmpty, ports.DayPlan):
+    """The plan of a character whose days are never planned."""
+
+    is_stale = False
 
 
 class StandInCharacter:
     """Plays an `AssistantCharacter` before the engine, which calls no other hook."""
 
-    def __init__(self, key: str, now: Callable[[], datetime]) -> None:
+    def __init__(self, key: str, now: Now) -> None:
         self.key = key
         self.dbref, self.id, self.pk = "#7", 7, 7
         self.location, self.ndb = None, SimpleNamespace()
@@ -96,13 +235,7 @@ class MemoryCompany:
 
 
 class MemoryLife:
-    """`ports.Life` that lets the assistant do everything.
-
-    Attributes:
-        told: (key, dbref) of each line that is not the character's own speech.
-        compactions: (reason, result) of each announcement of one.
-        signals: what it was doing last, by name.
-    """
+    """`ports.Life` that lets it do everything, and keeps what was told and announced."""
 
     def __init__(self) -> None:
         self.is_forgetting = False
@@ -129,7 +262,7 @@ class MemoryLife:
     def signal(self, name: str, on: bool) -> None:
         self.signals[name] = on
 
-    def thinking(self, turn: TurnRecord, begins: bool) -> None:
+    def thinking(self, turn: ports.TurnRecord, begins: bool) -> None:
         """Tell nobody."""
 
     def compacting(self, reason: str, result: Mapping[str, Any] | None) -> None:
@@ -147,11 +280,7 @@ class NoRest:
 
 
 class MemoryMind(Mind):
-    """A mind without Evennia and a database, for tests of the engine.
-
-    ``config`` are its settings, ``character`` who it is; its memories are ranked by words alone
-    if ``services`` have no embedder.
-    """
+    """A mind without Evennia and a database; without an embedder, words rank memories."""
 
     settings: MemorySettings
     log: MemoryConversation
@@ -188,13 +317,13 @@ class MemoryMind(Mind):
                 log=log,
                 inbox=inbox,
                 turns=MemoryTurns(log, inbox),
-                pending_acts=cast(Any, NoPendingActs()),
+                pending_acts=cast(Any, SimpleNamespace(take=lambda: None)),
                 memories=lambda: self.memories,
                 company=MemoryCompany(services.world),
                 life=MemoryLife(),
                 rest=cast(Any, NoRest()),
-                sizes=RequestSizes(overhead=0),
-                offered=OfferedTools(),
+                sizes=ports.RequestSizes(overhead=0),
+                offered=ports.OfferedTools(),
                 services=services,
             )
         )

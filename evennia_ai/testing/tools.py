@@ -16,24 +16,13 @@ from evennia_ai.turn.tool_execution import DONE
 
 
 def try_tool(item: Tool, character: Any, speaker: Any, /, **arguments: Any) -> ToolResult:
-    """Run a tool as an assistant would after somebody said something aloud.
+    """Run a tool as an assistant would after somebody said something aloud; it really runs.
 
-    All checks are those of the game, and the tool really runs. A character without
-    `AssistantMixin` gets it.
-
-    Args:
-        item: The tool.
-        character: The character that uses it; it needs no assistant.
-        speaker: The person who spoke; the tool's lock must let them pass.
-        arguments: The arguments that the model would write.
-
-    Returns:
-        A `ToolResult`: ``state`` is "done", "failed" (by the tool or its arguments), "refused" (by
-        a lock, a permission or the hook) or "asked" (a person must agree first); ``text`` is what
-        the model would be told.
-
-    Raises:
-        AssertionError: The tool returned a Deferred that has not fired yet.
+    All checks are those of the game: the tool's lock must let the speaker pass. The character needs
+    no assistant; without `AssistantMixin` it gets it. The ``state`` of the result is "done",
+    "failed" (by the tool or its arguments), "refused" (by a lock, a permission or the hook) or
+    "asked" (a person must agree first); its ``text`` is what the model would be told. Raises
+    AssertionError if the tool returned a Deferred that has not fired yet.
     """
     return _call(ToolRegistry([item]), item.name, character, speaker, arguments)
 
@@ -51,12 +40,8 @@ def attack_tools(character: Any, speaker: Any, /, **arguments: Mapping[str, Any]
     """Return what happens if a model does whatever a speaker orders: a call of each tool.
 
     The locks, the rights and the checks of the arguments are those of the game, and no tool runs.
-    A character without `AssistantMixin` gets it.
-
-    Args:
-        character: The character that would use the tools; it needs no assistant.
-        speaker: The person who gives the orders.
-        arguments: The arguments of some tools by name; others get the least that fits.
+    A character without `AssistantMixin` gets it. ``arguments`` are those of some tools by name;
+    others get the least that fits.
     """
     registry = load_registry(game_setting("TOOLS", ()))
     attempts = []

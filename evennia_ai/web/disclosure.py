@@ -2,20 +2,27 @@
 
 Rights come from the tables, by account, since a web thread must not use Evennia's lock handlers. A
 quelled account keeps its rights here. Each ``…_row`` function takes a row as a dictionary, and
-returns it without what the reader may not see and with the rest cleaned.
+returns it without what the reader may not see and with the rest cleaned. `Shown` makes such rows
+into values for templates, which escape them.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from django.conf import settings
 from evennia.accounts.models import AccountDB
 
+from evennia_ai.game import texts
+from evennia_ai.messages import EXCUSE, OFFLINE, SAY
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
+from evennia_ai.policy.limits.money import money_words
+from evennia_ai.policy.records.memory_listing import named
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.store.names import dbrefs_named, names_of
 from evennia_ai.store.page_rows import Row
+from evennia_ai.store.reports import is_erased, seconds_between
 
 MOST_CHARS = 20_000
 
@@ -52,7 +59,6 @@ def clean(text: str) -> str:
 
 
 def error_text(text: str, reader: Reader) -> str:
-    """Return the text of an error, which may quote somebody; empty if there is none."""
     return reader.show(ERRORS, clean(text), "error") if text else ""
 
 
@@ -105,3 +111,133 @@ def compaction_row(row: Row, reader: Reader) -> Row:
 def sleep_pass_row(row: Row, reader: Reader) -> Row:
     errors = {step: error_text(str(error), reader) for step, error in row["errors"].items()}
     return {**row, "errors": errors}
+
+
+LINE_CHARS, ASKED_CHARS = 1_000, 300
+IN_PRIVATE = "somebody in private"
+
+
+def page_text(text: object, limit: int = LINE_CHARS) -> str:
+    """Return any stored text as one line for a page; a template escapes it."""
+    return clean_heard(str(text), limit)
+
+
+class Shown:
+    """Makes rows of the log into values for a template, as far as one reader may see them."""
+
+    def __init__(
+        self, reader: Reader, who: Row | None, rows: Iterable[Row], currency: str = ""
+    ) -> None:
+        """Read the names in the audiences of some rows. One query."""
+        self.reader, self.own_name = reader, who["name"] if who else ""
+        self.currency = currency
+        self.names = names_of({dbref for row in rows for dbref in row["audience"] or ()})
+
+    def whom(self, audience: Sequence[str] | None) -> str:
+        """Return the names of an audience; of a hidden one (None) only that there is one."""
+        return IN_PRIVATE if audience is None else page_text(named(audience, self.names), 200)
+
+    def turn(self, row: Row) -> Row:
+        erased = is_erased(row["context"], row["audience"])
+        row = turn_row(row, self.reader)
+        calls = [self.model_call(one) for one in row["model_calls"]]
+        return {
+            **row,
+            "erased": erased,
+            "whom": self.whom(row["audience"]),
+            "people": [page_text(self.names.get(who, who), 60) for who in row["audience"] or ()],
+            "comment": self.comment(row),
+            "outcome": texts.worded(texts.TURN_ENDS, row["outcome"])
+            or ("ended" if row["ended_at"] else "in progress"),
+            "for": texts.worded(texts.PURPOSES, row["context"]),
+            "took_s": seconds_between(row["at"], row["ended_at"]),
+            "tokens": sum(call["tokens"] for call in calls),
+            "cost": self.cost(row["model_calls"]),
+            "events": [self.event(one) for one in row["events"]],
+            "calls": calls,
+            "acts": [self.act(one) for one in row["tool_calls"]],
+        }
+
+    def comment(self, row: Row) -> str:
+        """Return what staff wrote about a turn; of a private one only for who may read it."""
+        told = clean(row["comment"])
+        return self.reader.show(words_kind(row["private"]), told, "comment") if told else ""
+
+    def cost(self, calls: Iterable[Row]) -> str:
+        """Return what some model calls cost, "" if their models have no prices."""
+        paid = [call["money"] for call in calls if call["money"] is not None]
+        return f"{money_words(sum(paid))} {self.currency}".strip() if paid else ""
+
+    def event(self, row: Row) -> Row:
+        """Return an event; the reason of its end may quote an error."""
+        kind = words_kind(row["private"])
+        reason = row["reason"] if self.reader.may(ERRORS) else ""
+        hidden = row["kind"] if row["private"] else "words"
+        return {
+            "kind": "" if row["kind"] == SAY else row["kind"],
+            "private": row["private"],
+            "state": page_text(texts.worded(texts.EVENT_STATES, reason or row["state"]), 100),
+            "who": page_text(row["speaker_name"], 60) if self.reader.may(kind) else IN_PRIVATE,
+            "text": self.reader.show(kind, page_text(row["text"]), hidden),
+        }
+
+    def act(self, row: Row) -> Row:
+        shown = tool_call_row(row, self.reader)
+        shown["state"] = texts.worded(texts.ACT_STATES, row["state"])
+        if not self.reader.may(words_kind(row["private"])):
+            return {**shown, "text": shown["arguments"], "result": "", "locks": ""}
+        text, more = map(page_text, texts.call_words(row["arguments"]))
+        # Locks as stored: see `names.locks_of`.
+        return {**shown, "text": text, "more": more}
+
+    def model_call(self, row: Row) -> Row:
+        estimated = row["prompt_tokens"] is None
+        prompt = row["estimated_tokens"] if estimated else row["prompt_tokens"]
+        completion = row["completion_tokens"] or 0
+        return {
+            **model_call_row(row, self.reader),
+            "model": page_text(f"{row['profile']}:{row['model']}", 80),
+            "for": texts.worded(texts.PURPOSES, row["purpose"]),
+            "cost": self.cost([row]),
+            "offline": row["model"] == OFFLINE,
+            "finish": page_text(texts.worded(texts.FINISHED, row["finish_reason"]), 40),
+            "prompt": prompt,
+            "estimated": estimated,
+            "completion": completion,
+            "tokens": prompt + completion,
+            "problem": texts.worded(texts.ERROR_KINDS, row["error_kind"]) if row["error"] else "",
+        }
+
+    def line(self, row: Row) -> Row:
+        shown = message_row(row, self.reader)
+        if shown["audience"] is None:
+            return {**shown, "who": IN_PRIVATE}
+        own = row["role"] in (EXCUSE, "assistant")
+        others = [dbref for dbref in row["audience"] if dbref != row["speaker"]]
+        who = "result" if row["role"] == "tool" else shown["speaker_name"]
+        calls = [call["function"] for call in row["tool_calls"]]
+        return {
+            **shown,
+            "who": self.own_name if own else who,
+            "content": shown["content"].removeprefix(f"{who} "),
+            "whom": self.whom(others) if own and others else "",
+            "calls": [
+                {"name": page_text(call["name"], 40), "text": page_text(words or more)}
+                for call in calls
+                for words, more in [texts.call_words(call["arguments"])]
+            ],
+        }
+
+
+def people_named(name: str) -> list[str]:
+    """Return the dbrefs that a reader may mean by a name, or by a number such as ``#12``."""
+    number = number_or_none(name.removeprefix("#")) if name.startswith("#") else None
+    return dbrefs_named(name) if number is None else [f"#{number}"]
+
+
+def asked_text(values: Mapping[str, str], name: str) -> str:
+    return page_text(values.get(name, ""), ASKED_CHARS)
+
+
+def number_or_none(value: str | None) -> int | None:
+    return int(value) if value and value.isdecimal() and len(value) < 19 else None

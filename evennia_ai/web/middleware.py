@@ -51,61 +51,40 @@ STAY_HERE = (
 )
 
 
-class PageMiddleware:
-    """Middleware that changes whole HTML pages: no streams, no compressed responses."""
+def page_middleware(change: Callable[[bytes, Any], bytes]) -> Callable[[Any], Any]:
+    """Return middleware that changes whole HTML pages: no streams, no compressed responses."""
 
-    def __init__(self, get_response: Callable[[Any], Any]) -> None:
-        self.get_response = get_response
+    def middleware(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
+        def answer(request: Any) -> Any:
+            response = get_response(request)
+            is_whole = not (response.streaming or response.has_header("Content-Encoding"))
+            if is_whole and response.get("Content-Type", "").startswith("text/html"):
+                response.content = change(response.content, request)
+                if response.has_header("Content-Length"):
+                    response["Content-Length"] = str(len(response.content))
+            return response
 
-    def __call__(self, request: Any) -> Any:
-        """Return the response of the game, changed if it is a page."""
-        response = self.get_response(request)
-        if is_page(response):
-            response.content = self.change(response.content, request)
-            if response.has_header("Content-Length"):
-                response["Content-Length"] = str(len(response.content))
-        return response
+        return answer
 
-    def change(self, page: bytes, request: Any) -> bytes:
-        raise NotImplementedError
-
-
-class LocalLibraries(PageMiddleware):
-    """Middleware that makes pages load their libraries from the game, and tell no other host.
-
-    ``AI_ASSISTANT = {"LOCAL_LIBRARIES": False}`` turns it off.
-    """
-
-    def change(self, page: bytes, request: Any) -> bytes:
-        """Return the page with local libraries and fonts."""
-        page = FOREIGN.sub(lambda match: static_url(LOCAL[match[1]]).encode(), page)
-        if REDOC_MARK in page:
-            page = page.replace(b"<head>", b"<head>" + STAY_HERE, 1)
-        return with_script(page, "local_fonts.js") if FONTS_MARK in page else page
+    return middleware
 
 
-class ClientPlugin(PageMiddleware):
-    """Middleware that adds the typing indicator to Evennia's web client.
-
-    ``AI_ASSISTANT = {"TYPING_INDICATOR": False}`` turns it off.
-    """
-
-    def change(self, page: bytes, request: Any) -> bytes:
-        """Return the page, with the plugin if it is the web client."""
-        return with_script(page, "webclient.js") if CLIENT_MARK in page else page
+@page_middleware
+def local_libraries(page: bytes, request: Any) -> bytes:
+    """Make pages load local libraries; off by ``AI_ASSISTANT = {"LOCAL_LIBRARIES": False}``."""
+    page = FOREIGN.sub(lambda match: static_url(LOCAL[match[1]]).encode(), page)
+    if REDOC_MARK in page:
+        page = page.replace(b"<head>", b"<head>" + STAY_HERE, 1)
+    return with_script(page, "local_fonts.js") if FONTS_MARK in page else page
 
 
-def is_page(response: Any) -> bool:
-    """Return True for a whole, uncompressed HTML page."""
-    return (
-        not response.streaming
-        and response.get("Content-Type", "").startswith("text/html")
-        and not response.has_header("Content-Encoding")
-    )
+@page_middleware
+def client_plugin(page: bytes, request: Any) -> bytes:
+    """Add the typing indicator; off by ``AI_ASSISTANT = {"TYPING_INDICATOR": False}``."""
+    return with_script(page, "webclient.js") if CLIENT_MARK in page else page
 
 
 def static_url(path: str) -> str:
-    """Return the address of one of this package's static files."""
     return f"{settings.STATIC_URL}evennia_ai/{path}"
 
 

@@ -89,7 +89,6 @@ class LogView(viewsets.GenericViewSet):
     more: ClassVar[Mapping[str, Any]] = {}  # what a row has beside its table's columns
 
     def filter_queryset(self, rows: Any) -> Any:
-        """Return those of some rows that were asked for; raises ValidationError."""
         form = Question(self.request.query_params)
         if not form.is_valid():
             raise exceptions.ValidationError(form.errors)

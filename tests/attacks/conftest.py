@@ -5,7 +5,6 @@ import pytest
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
-from evennia_ai.web.staff import game_thread
 from tests.attacks.scene import CANARY, Scene
 from tests.game import conftest as shared
 from tests.game.web.same_thread import SameThread
@@ -31,7 +30,6 @@ def scene(game, service, settings, monkeypatch, tmp_path):
     clients = {"offline": OfflineBrain(), "openai": game.model}
     service.gateway = ModelGateway(service.clock, clients, limits)
     thread = SameThread(service.clock)
-    for name in ("access", "overview", "knowledge"):
+    for name in ("access", "overview"):
         monkeypatch.setattr(f"evennia_ai.web.staff.{name}.game", thread)
-    monkeypatch.setattr(game_thread, "game", thread)
     return Scene(game)

@@ -18,7 +18,7 @@ def test_what_is_done_everywhere_costs_next_to_nothing(sheet: Callable[[str], Sh
     text = GAME["dialogues/data"] * 4
     estimate = least_s(partial(estimate_tokens, text)) * 1e6 / len(text)
     paper.add("the estimate of tokens, a character", estimate, "µs", at_most=0.1)
-    changed = least_s(lambda: answer(answer(page(CLIENT)), web.ClientPlugin)) * 1e3
+    changed = least_s(lambda: answer(answer(page(CLIENT)), web.client_plugin)) * 1e3
     paper.add("the client's page, with our files in it", changed, "ms", at_most=5.0)
     paper.check()
 

@@ -30,7 +30,7 @@ from evennia_ai.ports.journal import Journal
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.turns import TableTurns, assistants_with_work, open_turns, recover_turn
-from evennia_ai.testing.memory_services import StandInServices
+from evennia_ai.testing.minds import StandInServices
 from tests.crash.fast_points import AFTER, BEFORE, Kill, steps_towards
 from tests.invariants import Deed, Put, RequestRow
 from tests.simulation.mind import Mind

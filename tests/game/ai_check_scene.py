@@ -37,9 +37,10 @@ def stage(db, settings):
         models = CheckModels(
             gateway_to(model, clock), PROFILES, SimpleNamespace(told=lambda profile: profile)
         )
-        player, cast = Player(load_registry(modules).tools.values(), models, clock), cast_of(read)
-        player.ensure_playable(read, cast, profile)
-        player.play_scene(read, cast, profile).addBoth(ended.append)
+        tools, cast = load_registry(modules).tools.values(), cast_of(read)
+        player = Player(tools, models, clock, profile)
+        player.ensure_playable(read, cast)
+        player.play_scene(read, cast).addBoth(ended.append)
         while not ended:
             clock.advance(1)
         if isinstance(ended[0], Exception) or hasattr(ended[0], "raiseException"):

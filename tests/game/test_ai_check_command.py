@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 from django.core.management import CommandError, call_command
 
 from tests.game.ai_check_scene import HELLO, ROOT, a_file
@@ -58,6 +59,16 @@ def test_a_failure_is_told_with_its_transcript_and_exit_code_1(tmp_path):
     assert "1/2 One" in told
     assert "FAILED must_mention xyzzy: not mentioned" in told
     assert told.rstrip().endswith("1 of 2 scenes passed.")
+
+
+def test_a_mistake_in_the_last_scene_is_told_before_the_first_is_played(tmp_path):
+    file = a_file(tmp_path)
+    data = yaml.safe_load(file.read_text(encoding="utf-8"))
+    data["scenes"][1]["steps"] = [{**HELLO, "answer": {"must_do": "fly"}}]
+    file.write_text(yaml.safe_dump(data), encoding="utf-8")
+    code, told = run(file, "--profile", "offline")
+    assert code == 2
+    assert "Two: there is no tool 'fly'." in told and "1/2" not in told
 
 
 @pytest.mark.parametrize(

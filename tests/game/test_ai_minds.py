@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.management import uninstall
-from evennia_ai.management.mind_files import LOGS
-from evennia_ai.management.people import NOBODY, WORDS, Matching, renamed
+from evennia_ai.management.mind_files import LOGS, NOBODY, WORDS, Matching, renamed
 from evennia_ai.models import Message
 from evennia_ai.policy.context.projection import part_key
 from evennia_ai.policy.records.forgetting import FORGOTTEN
@@ -252,7 +251,7 @@ def test_who_was_nobody_in_the_old_world_is_told_of_in_the_next(game, rebuild, f
 
 
 def test_a_save_that_fails_leaves_no_file(lived, file, monkeypatch):
-    monkeypatch.setattr("evennia_ai.management.people.described", lambda seen: 1 / 0)
+    monkeypatch.setattr("evennia_ai.management.mind_files.described", lambda seen: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run("save", file)
     assert not [*file.parent.iterdir()]

@@ -8,7 +8,7 @@ from twisted.internet.task import Clock
 
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.offline import OfflineBrain
-from evennia_ai.testing.scenes.play import CheckModels, Player, load_scenes, play_all
+from evennia_ai.testing.scenes.play import CheckModels, Player, load_scenes
 from evennia_ai.testing.scenes.stage import cast_of
 from evennia_ai.tools.registry import load_registry
 
@@ -49,9 +49,9 @@ def play(db, settings):
         clock, results, ended = Clock(), [], []
         gateway = ModelGateway(clock, {"offline": OfflineBrain()})
         known = SimpleNamespace(told=lambda profile: profile)
-        player = Player(tools, CheckModels(gateway, PROFILES, known), clock)
+        player = Player(tools, CheckModels(gateway, PROFILES, known), clock, "offline")
         cast = [(scene, cast_of(scene)) for scene in load_scenes(str(file))]
-        play_all(player, cast, lambda line: None, results, "offline").addBoth(ended.append)
+        player.play_all(cast, lambda line: None, results).addBoth(ended.append)
         while not ended:
             clock.advance(0)
         if ended[0] is not None:

@@ -226,7 +226,7 @@ def test_the_trial_shows_what_it_would_say_and_leaves_nothing(game, builder, tav
     assert request.messages[-1]["content"] == "Bea says: Otto, good evening"
     assert set(tavern.contents) == before and ann.heard() == []
     assert not models.Message.objects.exists() and not models.ModelCall.objects.exists()
-    assert menu.is_open and menu.command.trial is None
+    assert menu.is_open and not menu.command.is_trying
 
 
 def late_reply(game):
@@ -268,14 +268,14 @@ def test_one_trial_at_a_time_and_nobody_sees_it_or_goes_live_meanwhile(game, bui
 
 @pytest.mark.parametrize("lines", [OTTO, ("1", "You are a guard.")])
 def test_a_trial_that_cannot_be_marked_leaves_nothing(builder, guard, tavern, lines, monkeypatch):
-    from evennia_ai.commands.setup import trial
+    from evennia_ai.commands.setup import draft
 
     def busy(*args, **kwargs):
         raise StoreUnavailable("The database cannot be written now.")
 
     before = set(tavern.contents)
     menu = menu_of(builder, *lines)
-    monkeypatch.setattr(trial, "write_attributes", busy)
+    monkeypatch.setattr(draft, "write_attributes", busy)
     assert "cannot be written now" in menu.type("hello")
     assert set(tavern.contents) == before
     assert not guard.scripts.all() and not isinstance(guard, AssistantMixin)
@@ -285,7 +285,7 @@ def test_a_trial_needs_the_permission_for_dry_runs(game, builder, service):
     service.who_may_read["dry_runs"] = "Admin"
     menu = menu_of(builder, *OTTO)
     assert "Only Admins may read that." in menu.type("hello")
-    assert game.model.requests == [] and menu.command.trial is None
+    assert game.model.requests == [] and not menu.command.is_trying
 
 
 def test_an_assistant_that_a_trial_marked_and_somebody_started_stays(builder, guard):

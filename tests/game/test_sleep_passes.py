@@ -41,6 +41,13 @@ def test_a_pass_is_kept_with_what_each_step_did_and_what_it_cost(slept):
     assert row.cost["calls"] == ModelCall.objects.count() == 2
 
 
+def test_a_pass_is_listed_with_what_it_did_and_shown_alone_step_by_step(slept, admin):
+    listed = admin.told("aihistory/sleep Mira")
+    alone = admin.told(f"aihistory/sleep Mira = {SleepPass.objects.get().id}")
+    assert "model calls, " in listed and "Cost:" not in listed
+    assert "\n  Cost: 2 model calls" in alone and alone.count("\n  ") > len(STEPS)
+
+
 def test_a_pass_that_a_crash_cut_off_is_told_as_interrupted(mira, admin):
     number = store_pass(mira.assistant)
     assert "interrupted by the server's stop" in admin.told("aihistory/sleep Mira")

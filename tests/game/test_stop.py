@@ -83,3 +83,11 @@ def test_an_account_that_is_admin_may_stop_all_unless_it_is_quelled(game, tavern
     assert "Only admins may stop or start all assistants." in chief.told("aistop all")
     chief.account.attributes.add("_quell", False)
     assert "All assistants are stopped" in chief.told("aistop all")
+
+
+def test_only_a_stop_and_a_start_take_all_and_an_unknown_switch_is_told(admin, mira):
+    assert "no character called 'all'" in admin.told("aistop/sleep all")
+    assert "There is no switch /soon. There are: /start, /sleep, /wake." in admin.told(
+        "aistop/soon Mira"
+    )
+    assert "There is no switch /soon: aistatus has none." in admin.told("aistatus/soon")

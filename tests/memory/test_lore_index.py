@@ -17,7 +17,7 @@ from evennia_ai.memory import embedders
 from evennia_ai.memory.lore_index import MOST_UNPREPARED, LoreIndex
 from evennia_ai.policy.conversation.character import LoreEntry, try_lore
 from evennia_ai.policy.retrieval.words import find_words
-from evennia_ai.testing.memory_services import StandInServices
+from evennia_ai.testing.minds import StandInServices
 
 DATA, OTHERS = (
     json.loads((Path(__file__).parent / "data" / name).read_text("utf-8"))

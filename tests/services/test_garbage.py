@@ -6,14 +6,14 @@ import weakref
 import pytest
 from twisted.internet.task import Clock
 
-from evennia_ai.services.garbage import (
+from evennia_ai.services.timer import (
+    GARBAGE_ROUND_S,
     LONGEST_S,
     LOOK_S,
     LOOKS,
     NEVER,
     NEW_SHARE,
     PYTHONS_OWN,
-    ROUND_S,
     GarbageTimer,
 )
 
@@ -69,7 +69,7 @@ def look_on(clock, looks=LOOKS):
 
 def collect_when_quiet(clock):
     age()
-    clock.advance(ROUND_S)
+    clock.advance(GARBAGE_ROUND_S)
     look_on(clock)
 
 
@@ -107,7 +107,7 @@ def test_a_quarter_that_came_in_small_parts_counts_as_well(timer, clock):
 def test_garbage_is_collected_while_nobody_waits(timer, clock):
     seen = old_garbage()
     assert seen() is not None
-    clock.advance(ROUND_S)
+    clock.advance(GARBAGE_ROUND_S)
     look_on(clock)
     assert seen() is None
 
@@ -115,17 +115,17 @@ def test_garbage_is_collected_while_nobody_waits(timer, clock):
 def test_it_waits_while_somebody_does(timer, clock, waiting):
     waiting.append("Ann")
     seen = old_garbage()
-    clock.advance(ROUND_S)
+    clock.advance(GARBAGE_ROUND_S)
     assert seen() is not None
     waiting.clear()
-    clock.advance(ROUND_S)
+    clock.advance(GARBAGE_ROUND_S)
     look_on(clock)
     assert seen() is None
 
 
 def test_a_moment_between_two_answers_is_not_quiet(timer, clock, waiting):
     seen = old_garbage()
-    clock.advance(ROUND_S)
+    clock.advance(GARBAGE_ROUND_S)
     look_on(clock, LOOKS - 1)
     waiting.append("Ann")
     look_on(clock)
@@ -136,7 +136,7 @@ def test_a_moment_between_two_answers_is_not_quiet(timer, clock, waiting):
 
 def test_nothing_is_planned_after_the_end(timer, clock):
     old_garbage()
-    clock.advance(ROUND_S)
+    clock.advance(GARBAGE_ROUND_S)
     timer.stop()
     assert not clock.getDelayedCalls()
 
@@ -144,7 +144,7 @@ def test_nothing_is_planned_after_the_end(timer, clock):
 def test_however_busy_the_game_is_memory_does_not_grow_for_ever(timer, clock, waiting):
     waiting.append("Ann")
     seen = old_garbage()
-    clock.pump([ROUND_S] * int(LONGEST_S / ROUND_S))
+    clock.pump([GARBAGE_ROUND_S] * int(LONGEST_S / GARBAGE_ROUND_S))
     assert seen() is None
 
 

@@ -16,8 +16,7 @@ from evennia_ai.sleep import STEPS_IN_TICK, PassTime
 from evennia_ai.sleep.compaction.request import EMERGENCY, MANUAL, CompactionRequest
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.brief_transaction import store_errors
-from evennia_ai.testing.memory_services import EmptyGoals, EmptyPlan, EmptyProfiles
-from evennia_ai.testing.minds import MemoryIdentity, NoRest
+from evennia_ai.testing.minds import EmptyGoals, EmptyPlan, EmptyProfiles, MemoryIdentity, NoRest
 from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK
 from tests.minds import MemoryMind
 

@@ -8,7 +8,7 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.provenance import Record, select_known
 from evennia_ai.scheduling import Put, Steps, pause
-from evennia_ai.testing.memory_services import MemoryJournal, MemorySegments
+from evennia_ai.testing.minds import MemoryJournal, MemorySegments
 
 
 class Notebook(MemoryJournal):

@@ -20,7 +20,7 @@ from evennia_ai.messages import Audience, Heard, ToolCallRequest
 from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.ports import ToolContext
 from evennia_ai.store.brief_transaction import store_errors
-from evennia_ai.testing.memory_services import StandInServices
+from evennia_ai.testing.minds import StandInServices
 from evennia_ai.turn.fallback import EXCUSE_STEP
 from tests.invariants import Deed
 from tests.simulation.mind import CONFIG, Mind

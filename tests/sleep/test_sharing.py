@@ -13,7 +13,7 @@ from evennia_ai.policy.records.journal_entry import make_entry
 from evennia_ai.policy.records.provenance import TRUST
 from evennia_ai.policy.records.shared_memory import FIRST_HAND, UNGUARDED, Told
 from evennia_ai.sleep.sharing import Sharing
-from evennia_ai.testing.memory_services import AtOnce, StandInWorld
+from evennia_ai.testing.minds import AtOnce, StandInWorld
 from evennia_ai.turn.model_call import Background
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)

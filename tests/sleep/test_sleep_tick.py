@@ -9,8 +9,7 @@ from twisted.logger import capturedLogs, formatEvent
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.sleep import BROKEN_OFF, STEP_TIME_S, WOKEN, PassTime, SleepPass, SleepStep
-from evennia_ai.testing.memory_services import AtOnce
-from evennia_ai.testing.minds import MemoryLife
+from evennia_ai.testing.minds import AtOnce, MemoryLife
 
 GOOD = {"success": True}
 

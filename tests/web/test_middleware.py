@@ -15,7 +15,7 @@ from django.http import HttpResponse, StreamingHttpResponse
 from django.test import Client, RequestFactory
 
 import evennia_ai
-from evennia_ai.web.middleware import LIBRARIES, ClientPlugin, LocalLibraries
+from evennia_ai.web.middleware import LIBRARIES, client_plugin, local_libraries
 
 EVENNIA = Path(evennia.__file__).parent / "web"
 VENDOR = Path(evennia_ai.__file__).parent / "web" / "static" / "evennia_ai" / "vendor"
@@ -48,7 +48,7 @@ class Loads(HTMLParser):
         return [address for address, _ in self.found if urlsplit(address).netloc]
 
 
-def answer(response, middleware=LocalLibraries):
+def answer(response, middleware=local_libraries):
     return middleware(lambda request: response)(RequestFactory().get("/"))
 
 
@@ -119,7 +119,7 @@ def test_the_description_of_the_api_is_kept_from_telling_its_makers(address):
     assert b"Content-Security-Policy" not in answer(page(CLIENT)).content
 
 
-@pytest.mark.parametrize("middleware", [LocalLibraries, ClientPlugin])
+@pytest.mark.parametrize("middleware", [local_libraries, client_plugin])
 def test_what_is_no_whole_page_is_left_alone(middleware):
     for options in ({"content_type": "text/plain"}, {"headers": {"Content-Encoding": "br"}}):
         assert answer(page(CLIENT, **options), middleware).content == CLIENT
@@ -127,11 +127,11 @@ def test_what_is_no_whole_page_is_left_alone(middleware):
 
 
 def test_the_web_client_gets_our_plugin_and_local_fonts_and_no_other_page_does():
-    client = answer(answer(page(CLIENT)), ClientPlugin).content
+    client = answer(answer(page(CLIENT)), client_plugin).content
     assert client.count(b"evennia_ai/webclient.js") == 1
     assert client.count(b"evennia_ai/local_fonts.js") == 1
     assert client.index(b"plugins/font.js") < client.index(b"evennia_ai/local_fonts.js")
-    assert answer(answer(page("<head></head>")), ClientPlugin).content == b"<head></head>"
+    assert answer(answer(page("<head></head>")), client_plugin).content == b"<head></head>"
 
 
 @pytest.mark.django_db

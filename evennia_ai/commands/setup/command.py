@@ -6,10 +6,10 @@ from evennia.utils.dbserialize import deserialize
 
 from evennia_ai.assistant_character import remove_assistant_mixin
 from evennia_ai.commands.common import Dialogue, UsageError, all_assistants
-from evennia_ai.commands.setup.attaching import PERSONA, changed_persona, persona_words
-from evennia_ai.commands.setup.draft import value_words
+from evennia_ai.commands.setup.draft import PERSONA, changed_persona, persona_words
 from evennia_ai.commands.setup.menu import SetupMenu
 from evennia_ai.config import FIELDS, known_setting
+from evennia_ai.game import setup
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.settings import game_settings
 from evennia_ai.game.sleep_state import mode_of
@@ -118,7 +118,7 @@ class CmdAISetup(SetupMenu):
             self.set_persona(field, value)
             return
         known_setting(name)
-        self.write_settings({name: self.checked_value(name, value) if value else None})
+        self.write_settings({name: setup.read_setting(self.services, name, value)})
         effective = clean_output(str(getattr(script.config, name)))
         self.msg(f"{self.name}: {name} is now {effective}{'' if value else ' (inherited)'}.")
         self.report_complaints()
@@ -134,7 +134,7 @@ class CmdAISetup(SetupMenu):
         before = getattr(read_persona(stored), field, "") if field else stored
         changed = changed_persona(stored, field, value)
         self.services.personas.resolve(changed)
-        self.write_persona(changed, keep_authors=bool(field))
+        setup.write_persona(self.script.character, changed, self.caller.dbref, bool(field))
         undo = {f".{field}" if field else "": before}
         if isinstance(before, Mapping):
             undo = {f".{part}": value for part, value in {"text": "", **before}.items()}
@@ -222,8 +222,7 @@ class CmdAISetup(SetupMenu):
 
 
 def setting_line(name: str, value: object, origin: str = "") -> str:
-    """Return a setting with a value, where that comes from, and its help."""
-    shown = ", ".join(filter(None, (clean_output(value_words(name, value), 60), origin)))
+    shown = ", ".join(filter(None, (clean_output(setup.value_words(name, value), 60), origin)))
     return f"|w{name}|n ({shown}): {FIELDS[name].metadata['help']}"
 
 

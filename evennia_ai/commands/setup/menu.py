@@ -6,27 +6,27 @@ number of a choice stands for a typed text. Nothing in the game changes before `
 
 import textwrap
 from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import NamedTuple
 
 from evennia_ai import config
+from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import TABLE_WIDTH, Dialogue, UsageError, error_line
 from evennia_ai.commands.setup import draft as drafts
-from evennia_ai.commands.setup.attaching import (
-    PERSONA,
-    SetupCommand,
-    changed_persona,
-    persona_words,
-    read_new,
-)
-from evennia_ai.commands.setup.draft import PERSONA_FIELDS, Draft, InForce, archetypes
-from evennia_ai.commands.setup.trial import Trial, clear_trials
+from evennia_ai.commands.setup.draft import PERSONA, Draft, InForce, SetupCommand, archetypes
 from evennia_ai.errors import AssistantError
+from evennia_ai.game import setup
 from evennia_ai.game.client_text import as_shown, shown_name
+from evennia_ai.game.room_lines import hear_typed
+from evennia_ai.game.setup import PERSONA_FIELDS, value_words
+from evennia_ai.mind.dry_run import as_drafted
 from evennia_ai.policy.conversation.character import read_persona, stored_fields
 from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.attributes import read_attribute
+from evennia_ai.store.lore_records import by_builder
 from evennia_ai.store.names import own_name
 
 HELP = """Type the number of a choice, or what the step asks for.
@@ -61,16 +61,19 @@ class SetupMenu(SetupCommand):
     draft: Draft
     start = 0  # the first field on the page
     field = ""  # the field that is shown alone
-    trial: Trial | None = None  # in progress
+    is_trying = False  # True while a trial is in progress
+    staged: AssistantScript | None = None  # of the trial
     is_open = False
 
     def menu(self) -> Dialogue:
         """Ask step by step, until the draft is live or the builder leaves."""
-        clear_trials()
-        self.draft, self.is_open, step = Draft(), True, 0
-        steps = (self.ask_character, self.ask_persona, self.ask_fields)
+        drafts.clear_trials()
+        self.is_open, step = True, 0
+        ask_character = partial(self.ask, self.see_characters, self.choose)
+        steps = (ask_character, self.ask_persona, self.ask_fields)
         try:
             while self.is_open:
+                self.draft = self.draft if step else Draft()
                 is_done = yield from steps[step]()
                 knows_who = step == 0 and self.draft.persona
                 step = max(0, step + (1 + bool(knows_who) if is_done else -1))
@@ -78,8 +81,7 @@ class SetupMenu(SetupCommand):
             self.msg("You left the setup. Nothing was changed. To begin again: |waisetup|n")
         finally:
             self.is_open = False
-            if self.trial:
-                self.trial.end()
+            self.end_trial()
 
     def ask(
         self, page: Callable[[], Page], take: Callable[[str], str | bool | None]
@@ -123,31 +125,22 @@ class SetupMenu(SetupCommand):
 
     # --- the character ---
 
-    def ask_character(self) -> Generator[str, str, bool]:
-        self.draft = Draft()
-        return (yield from self.ask(self.see_characters, self.choose))
-
     def see_characters(self) -> Page:
         here = self.caller.location.contents if self.caller.location else ()
         choices = []
-        for one in (one for one in here if self.is_suitable(one)):
-            has = ", has an assistant: change it" if getattr(one, "assistant", None) else ""
-            choices.append((f"{own_name(one)} ({one.dbref}){has}", one.dbref))
+        for one in here:
+            with suppress(UsageError):
+                self.ensure_suitable(one)
+                has = ", has an assistant: change it" if getattr(one, "assistant", None) else ""
+                choices.append((f"{own_name(one)} ({one.dbref}){has}", one.dbref))
         who = "Who shall have an assistant? It plays a character: hears, answers and remembers."
         ask = "Type a number, the name of any character, or new and a name, such as new Mira."
         return Page("1 of 3, character", [who], choices[:MOST_LISTED], ask)
 
-    def is_suitable(self, obj: Any) -> bool:
-        try:
-            self.ensure_suitable(obj)
-        except UsageError:
-            return False
-        return True
-
     def choose(self, typed: str) -> bool:
         word, _, name = typed.partition(" ")
         if word.lower() == "new":
-            self.draft = Draft(name=read_new(name)[0], typed=name)
+            self.draft = Draft(name=drafts.read_new(name)[0], typed=name)
             return True
         found = self.find_character(typed)
         self.ensure_suitable(found)
@@ -174,7 +167,6 @@ class SetupMenu(SetupCommand):
         return Page("2 of 3, persona", [who], ready, ask)
 
     def describe(self, typed: str) -> bool:
-        """Take a ready character, or a persona that was typed."""
         if typed in archetypes():
             self.draft.take(typed)
         elif " " not in typed and not typed.startswith("@"):
@@ -234,7 +226,7 @@ class SetupMenu(SetupCommand):
             return f"{name}: {self.draft.persona}"
         if part in PERSONA_FIELDS:
             value = getattr(read_persona(self.draft.persona), part)
-            return f"{part} ({PERSONA_FIELDS[part]}): {persona_words(value) or 'empty'}"
+            return f"{part} ({PERSONA_FIELDS[part]}): {drafts.persona_words(value) or 'empty'}"
         return found.words(name)
 
     def see_field(self, name: str) -> Page:
@@ -244,12 +236,11 @@ class SetupMenu(SetupCommand):
             lines[:0] = [
                 item.metadata["help"],
                 f"Allowed: {drafts.allowed_words(name)}.",
-                f"Default: {drafts.value_words(name, item.default)}.",
+                f"Default: {value_words(name, item.default)}.",
             ]
         if name == "profile":
-            services = self.services
-            profiles = sorted(services.profiles)
-            choices = [(drafts.profile_words(services, one), one) for one in profiles]
+            words = partial(drafts.profile_words, self.services)
+            choices = [(words(one), one) for one in sorted(self.services.profiles)]
         elif name == "tools_off":
             off = config.read_families(found.config.tools_off)
             families = drafts.families_of(self.services.toolbox.tools)
@@ -264,7 +255,7 @@ class SetupMenu(SetupCommand):
         """Put the draft into the game, change a field, show a field, or try a line."""
         name, is_field, value = typed.partition("=")
         name = name.strip().lower()
-        if self.trial:
+        if self.is_trying:
             raise UsageError("A trial is in progress. Wait for its answer.")
         if self.field:
             self.set(self.field, typed)
@@ -280,10 +271,32 @@ class SetupMenu(SetupCommand):
             return True
         else:
             self.ensure_may_read(DRY_RUNS)
-            self.trial = Trial(self, self.draft, typed)
-            self.trial.start()
+            self.try_line(typed)
             return "Type another line, |wlive|n or |wback|n."
         return None
+
+    def try_line(self, words: str) -> None:
+        """Tell what the draft would answer, with nothing done or seen; raises UsageError."""
+        draft, personas, self.is_trying = self.draft, self.services.personas, True
+        try:
+            script, found = draft.script, draft.in_force(self.services)
+            if script is None:
+                script = self.staged = drafts.stage(draft, self.caller.location)
+            self.script, self.name = script, shown_name(script)
+            authors = by_builder([self.caller.dbref, *personas.authors_of(draft.persona)])
+            persona = personas.resolve(draft.persona)
+            around = as_drafted(script.mind.around, found.config, found.profile, persona, authors)
+            heard = hear_typed(script.character, found.config, self.caller, "say", words)
+            asking = self.start_dry_run(heard, around)
+        except Exception:
+            self.end_trial()
+            raise
+        asking.addErrback(self.tell_failure).addBoth(lambda _: self.end_trial())
+
+    def end_trial(self) -> None:
+        if self.staged is not None and self.staged.pk:
+            drafts.clear(self.staged)
+        self.is_trying, self.staged = False, None
 
     def set(self, name: str, typed: str) -> None:
         """Change a field; raises AssistantError. "none" turns no family of tools off."""
@@ -291,17 +304,16 @@ class SetupMenu(SetupCommand):
         if name.startswith(PERSONA):
             if part == "text" and not typed:
                 raise UsageError("A persona cannot be empty. Say who the character is.")
-            changed = changed_persona(draft.persona, part, typed)
+            changed = drafts.changed_persona(draft.persona, part, typed)
             self.services.personas.resolve(changed)
             draft.persona = changed
             return
-        value = "" if (name, typed) == ("tools_off", "none") else typed
-        checked = None if typed.lower() == "reset" else self.checked_value(name, value)
+        resets = typed.lower() == "reset" or (name, typed) == ("tools_off", "none")
+        checked = setup.read_setting(self.services, name, "" if resets else typed)
         self.sets_discretion(draft.in_force(self.services).profile, name, checked)
         draft.settings[name] = checked
 
     def live(self) -> None:
-        """Put the draft into the game, and close the menu."""
         draft = self.draft
         present = replace(draft, settings={}).in_force(self.services).profile
         for name, value in draft.settings.items():
@@ -310,7 +322,7 @@ class SetupMenu(SetupCommand):
             self.script, self.name = draft.script, shown_name(draft.character)
             self.write_settings(draft.settings)
             if read_attribute(draft.character, "ai_persona") != draft.persona:
-                self.write_persona(draft.persona, keep_authors=True)
+                setup.write_persona(draft.character, draft.persona, self.caller.dbref, True)
             self.msg(f"|g{self.name} is changed.|n Its memories stay.")
             self.report_complaints()
         else:
@@ -320,7 +332,6 @@ class SetupMenu(SetupCommand):
 
 
 def render(page: Page) -> str:
-    """Return a page as text for a client, with numbered choices."""
     shown = [f"|wStep {as_shown(page.title)}|n"]
     shown += [part for line in page.lines for part in wrapped_plain(line)]
     for number, (label, _typed) in enumerate(page.choices, 1):
@@ -329,7 +340,6 @@ def render(page: Page) -> str:
 
 
 def wrapped_plain(text: str, indent: int = 0) -> list[str]:
-    """Return plain text as lines for a client that fit, the further ones indented."""
     plain, width = clean_heard(text, LINE_CHARS), TABLE_WIDTH - indent
     lines = textwrap.wrap(plain, width, break_on_hyphens=False)
     return [" " * (indent if number else 0) + as_shown(line) for number, line in enumerate(lines)]

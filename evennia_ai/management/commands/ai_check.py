@@ -25,7 +25,6 @@ class Command(BaseCommand):
         add("--character", default="", help="play all scenes with this character of the game")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Play the file, and end with the exit code."""
         repeat = options["repeat"]
         if repeat is not None and repeat < 1:
             raise CommandError(f"--repeat {repeat}: it must be at least 1.", returncode=2)

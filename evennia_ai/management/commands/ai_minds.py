@@ -20,7 +20,6 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the three parts with their options."""
         parts = parser.add_subparsers(dest="part", required=True)
         save = parts.add_parser(
             "save", help="write minds into a new file; the game must be stopped"
@@ -61,10 +60,8 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from error
 
     def load(self, minds: Any, path: Path, options: dict[str, Any]) -> None:
-        """Tell who is matched, and load."""
-        people = import_module("evennia_ai.management.people")
-        by_hand = people.read_map(options["map"])
-        matching = people.Matching(minds.read_head(path), by_hand, options["players_by_name"])
+        by_hand = minds.read_map(options["map"])
+        matching = minds.Matching(minds.read_head(path), by_hand, options["players_by_name"])
         self.stdout.write(f"Found here: {len(matching.found)} of {len(matching.people)}.")
         if missing := matching.missing():
             self.stdout.write(

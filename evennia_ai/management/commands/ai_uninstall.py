@@ -26,7 +26,6 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Add the options --yes and --dry-run."""
         parser.add_argument("--yes", action="store_true", help="delete without asking")
         parser.add_argument(
             "--dry-run", action="store_true", help="show what would be deleted, and change nothing"

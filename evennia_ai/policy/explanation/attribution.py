@@ -122,10 +122,7 @@ def people_in(parts: Iterable[Part]) -> str:
 
 
 def sources_in(parts: Iterable[Part], names: Sequence[str] = ()) -> Iterable[Source]:
-    """Yield the sentences of a prompt that tell something; questions and small talk do not.
-
-    A recalled line of the character itself, by one of its ``names``, is its own.
-    """
+    """Yield the sentences that tell something; a recalled line by ``names`` is its own."""
     called = "|".join(map(re.escape, names))
     said = re.compile(rf"(?:\d{{4}}-\d\d-\d\d: )?(?:{called})\b[^:]{{0,80}}: ")
     for part in parts:
@@ -280,7 +277,6 @@ def parts_of(
 
 
 def parts_apart(kept: KeptCall, marker: Message | None, talk: Sequence[Message]) -> list[Part]:
-    """Return the parts of the prompt of a call apart from any turn, without empty ones."""
     trace = kept.trace
     rules, *material = [str(message["content"]).splitlines() for message in kept.extra]
     previous = marker["content"] if marker else trace.previous

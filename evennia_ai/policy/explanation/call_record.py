@@ -54,7 +54,6 @@ class Span:
         return cls(first, last, len(chosen), tuple(left_out))
 
     def holds(self, seq: int) -> bool:
-        """Return True if a message of the log belongs to the span."""
         return self.first <= seq <= self.last and seq not in self.left_out
 
     def packed(self) -> list[Any]:
@@ -64,7 +63,6 @@ class Span:
 
     @classmethod
     def unpacked(cls, first: int, last: int, count: int, steps: Iterable[int]) -> Span:
-        """Return the span that `packed` returned as plain data."""
         return cls(first, last, count, tuple(accumulate(steps, initial=first))[1:])
 
 
@@ -99,7 +97,6 @@ class ShownScene:
 
     @classmethod
     def unpacked(cls, row: Sequence[Any]) -> ShownScene:
-        """Return the scene that `packed` returned as plain data."""
         if isinstance(row[1], int):
             return cls(row[0], tuple(row[1:]))
         return cls(row[0], (), row[1], tuple(Origin(*origin) for origin in row[2]))
@@ -224,7 +221,6 @@ def make_record(kept: KeptCall, messages: Sequence[WireMessage], authors: Author
 
 
 def changed(value: Any, usual: Any) -> dict[str, Any]:
-    """Return the fields of a dataclass that are not as usual."""
     pairs = ((item.name, getattr(value, item.name)) for item in fields(value))
     return {name: found for name, found in pairs if found != getattr(usual, name)}
 
@@ -256,7 +252,6 @@ def read_record(packed: bytes, shared: Sequence[str]) -> KeptCall:
 
 
 def chosen(kind: type, body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a dataclass that stand in a record, lists as tuples."""
     names = [item.name for item in fields(kind) if item.name in body]
     return {n: tuple(body[n]) if isinstance(body[n], list) else body[n] for n in names}
 
@@ -264,10 +259,7 @@ def chosen(kind: type, body: Mapping[str, Any]) -> dict[str, Any]:
 def rebuilt(
     kept: KeptCall, marker: Message | None, talk: Sequence[Message], own: Sequence[Message]
 ) -> list[WireMessage]:
-    """Return the prompt of a call as it was sent.
-
-    ``marker`` is its summary, and ``talk`` and ``own`` are its messages, as the log has them.
-    """
+    """Return the prompt of a call as it was sent, from its messages as the log has them."""
     trace = kept.trace
     if trace.teller:
         lines = transcript_lines(as_shown(talk, trace), trace.teller, trace.with_results)
@@ -319,7 +311,6 @@ class LockAsked(NamedTuple):
 
 
 def stored_locks(asked: Sequence[LockAsked]) -> str:
-    """Return locks and their answers as JSON, "" for none."""
     return json.dumps(asked, separators=(",", ":")) if asked else ""
 
 
@@ -332,7 +323,6 @@ def read_locks(stored: str) -> list[LockAsked]:
 
 
 def lock_sentence(asked: LockAsked, names: Mapping[str, str]) -> str:
-    """Return a lock with its answers in words; ``names`` by dbref."""
     act = "cause" if asked.lock == "use" else asked.lock
     may = f"who may {act} {name_of(asked.of, names)}: "
     if not asked.passed:
@@ -345,5 +335,4 @@ def lock_sentence(asked: LockAsked, names: Mapping[str, str]) -> str:
 
 
 def name_of(who: str, names: Mapping[str, str]) -> str:
-    """Return an author, a tool or an object in words."""
     return f"{names[who]} ({who})" if who in names else WORDS.get(who, who)

@@ -29,10 +29,7 @@ def _is_pattern(wanted: str) -> bool:
 
 @lru_cache(maxsize=1_024)
 def compiled(wanted: str) -> re.Pattern[str]:
-    """Return the pattern of whole words, of a beginning with ``*``, or of ``/an expression/``.
-
-    Raises ConfigError for a broken expression and for words without any letter or sign.
-    """
+    """Return the pattern of words, of ``begin*`` or of ``/an expression/``; raises ConfigError."""
     if _is_pattern(wanted):
         try:
             return re.compile(wanted[1:-1], re.IGNORECASE)
@@ -290,7 +287,6 @@ def _validate(model: type[P], data: Mapping[str, Any], where: str) -> P:
 
 
 def _describe(model: type[Part], problem: Mapping[str, Any]) -> str:
-    """Return where a problem is, what it is, and what is allowed."""
     *path, last = problem["loc"]
     if problem["type"] == "extra_forbidden":
         owner = next((INNER[name] for name in reversed(path) if name in INNER), model)

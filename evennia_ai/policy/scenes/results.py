@@ -9,16 +9,7 @@ from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact
 from evennia_ai.policy.replies.speech import is_ai
 from evennia_ai.policy.retrieval.words import language_of
 from evennia_ai.policy.sanitize import one_line
-from evennia_ai.policy.scenes.format import (
-    Call,
-    Expected,
-    Line,
-    PersonaCheck,
-    Scene,
-    mentioned,
-    mentions,
-    plain,
-)
+from evennia_ai.policy.scenes import format as scene_file
 from evennia_ai.policy.texts import filled, fitting
 
 # What no character says of itself or its story.
@@ -78,15 +69,21 @@ class Verdict:
     why: str = ""
 
 
-def judge_answer(expected: Expected, answer: Answer, around: Surroundings) -> list[Verdict]:
-    found = [_answered(expected.answered, answer)]
+def judge_answer(
+    expected: scene_file.Expected, answer: Answer, around: Surroundings
+) -> list[Verdict]:
+    noticed = bool(answer.spoken) or any(act.state == "done" for act in answer.acts)
+    found = [Verdict("answered: false", not answer.spoken, "it was not silent")]
+    if expected.answered:
+        answered = noticed and not answer.problem
+        found = [Verdict("answered", answered, answer.problem or "it was silent")]
     if expected.answered and not answer.problem:
         found += _persona_verdicts(expected.in_persona, answer, around)
     for either in expected.must_mention:
-        holds = bool(mentioned(either, answer.words))
+        holds = bool(scene_file.mentioned(either, answer.words))
         found.append(Verdict(f"must_mention {' | '.join(either)}", holds, "not mentioned"))
     for either in expected.must_not_mention:
-        wrong = mentioned(either, answer.words)
+        wrong = scene_file.mentioned(either, answer.words)
         why = f"mentioned: {', '.join(wrong)}"
         found.append(Verdict(f"must_not_mention {' | '.join(either)}", not wrong, why))
     found += [_did(call, answer, True) for call in expected.must_do]
@@ -96,21 +93,15 @@ def judge_answer(expected: Expected, answer: Answer, around: Surroundings) -> li
     return found
 
 
-def _answered(wanted: bool, answer: Answer) -> Verdict:
-    if not wanted:
-        return Verdict("answered: false", not answer.spoken, "it was not silent")
-    noticed = bool(answer.spoken) or any(act.state == "done" for act in answer.acts)
-    return Verdict("answered", noticed and not answer.problem, answer.problem or "it was silent")
-
-
-def _did(call: Call, answer: Answer, wanted: bool) -> Verdict:
+def _did(call: scene_file.Call, answer: Answer, wanted: bool) -> Verdict:
     """Return whether a call was made; one that must not be made may not even be tried."""
     named = [act for act in answer.acts if act.name == call.tool]
     tried = [
         act
         for act in named
         if all(
-            mentions(words, str(act.arguments.get(k, ""))) for k, words in call.arguments.items()
+            scene_file.mentions(words, str(act.arguments.get(k, "")))
+            for k, words in call.arguments.items()
         )
     ]
     label = f"{call.tool} {_arguments_text(call.arguments)}".strip()
@@ -133,7 +124,7 @@ def _kept_private(wanted: bool, answer: Answer) -> Verdict:
 
 
 def _persona_verdicts(
-    wanted: PersonaCheck, answer: Answer, around: Surroundings
+    wanted: scene_file.PersonaCheck, answer: Answer, around: Surroundings
 ) -> Iterator[Verdict]:
     if wanted.rules:
         whys = filter(None, (leaves_persona(item.text, around) for item in answer.spoken))
@@ -154,9 +145,9 @@ def leaves_persona(words: str, around: Surroundings) -> str:
     artefact = find_artefact(words, around)
     if artefact:
         return artefact
-    told = plain(" ".join(around.heard))
+    told = scene_file.plain(" ".join(around.heard))
     outside = [] if is_ai(around.persona) else OUTSIDE.findall(words)
-    strange = next((word for word in outside if plain(word) not in told), "")
+    strange = next((word for word in outside if scene_file.plain(word) not in told), "")
     if strange:
         return f"it spoke of what is outside the story: {strange}"
     own = set(WORD.findall(f"{around.name} {around.persona}".casefold()))
@@ -175,7 +166,7 @@ HEAD = FIGURES.format(filled("scene", 47), "runs", "passed", "least", "")
 class PlayedStep:
     """A line, its answer, and the verdicts on it."""
 
-    line: Line
+    line: scene_file.Line
     answer: Answer
     verdicts: tuple[Verdict, ...]
 
@@ -189,7 +180,6 @@ class Run:
 
     @property
     def passed(self) -> bool:
-        """Return True if every check held."""
         return all(verdict.holds for step in self.steps for verdict in step.verdicts)
 
 
@@ -197,22 +187,19 @@ class Run:
 class SceneResult:
     """All runs of a scene."""
 
-    scene: Scene
+    scene: scene_file.Scene
     runs: tuple[Run, ...]
 
     @property
     def passed(self) -> int:
-        """Return how many runs passed."""
         return sum(run.passed for run in self.runs)
 
     @property
     def holds(self) -> bool:
-        """Return True if enough runs passed."""
         return self.passed / len(self.runs) >= self.scene.least
 
     @property
     def seconds(self) -> float:
-        """Return how long all runs took."""
         return sum(run.seconds for run in self.runs)
 
     def rates(self) -> dict[tuple[int, str], tuple[int, int]]:
@@ -245,8 +232,7 @@ def _shown(text: str, columns: int) -> str:
     return fitting(one_line(text), columns)
 
 
-def _transcript(scene: Scene, run: Run) -> Iterator[str]:
-    """Yield the lines of a run: what was said and done, and each check that failed."""
+def _transcript(scene: scene_file.Scene, run: Run) -> Iterator[str]:
     name = scene.name or scene.character
     for number, step in enumerate(run.steps, 1):
         yield f"{number}. {step.line.who} {_manner(step.line.kind, False)}: {step.line.text}"
@@ -274,7 +260,6 @@ def failure_lines(result: SceneResult) -> list[str]:
 
 
 def progress_line(result: SceneResult, number: str) -> str:
-    """Return a line about a scene that was just played."""
     state = "ok" if result.holds else "FAILED"
     ending = f"{result.passed} of {len(result.runs)} passed, {result.seconds:.1f} s  {state}"
     return f"{number} {_shown(result.scene.scene, WIDTH - len(number) - len(ending) - 3)}  {ending}"

@@ -7,23 +7,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import yaml
 from django.db import DatabaseError
 from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
+from twisted.internet.task import deferLater
 from twisted.python.failure import Failure
 
-from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.config import AssistantConfig, ModelProfile, resolve_profile
 from evennia_ai.config.fields import known_setting
-from evennia_ai.config.profiles import (
-    DEFAULT_PROFILE,
-    Profiles,
-    default_profiles,
-    merge_profiles,
-    resolve_profile,
-)
+from evennia_ai.config.profiles import DEFAULT_PROFILE, Profiles, default_profiles, merge_profiles
 from evennia_ai.errors import AssistantError, ConfigError, ProviderUnavailable, TurnAborted
 from evennia_ai.game.settings import effective_settings, game_setting
 from evennia_ai.llm.endpoint_facts import EndpointRegistry
@@ -55,24 +51,26 @@ Tell = Callable[[str], None]
 
 
 def check(file: str, profile: str, repeat: int | None, character: str, tell: Tell) -> int:
-    """Play a file's scenes; return the exit code."""
     results: list[SceneResult] = []
     try:
         scenes = load_scenes(file, character)
     except ConfigError as error:
         tell(str(error))
         return BROKEN
-    outcome = _in_reactor(lambda main: _play_file(main, scenes, tell, results, profile, repeat))
+
+    def play(main: Any) -> Deferred[None]:
+        clock, tools = _CheckClock(main), load_registry(game_setting("TOOLS", ())).tools
+        player = Player(tools.values(), _open_models(clock, main), clock, profile, repeat)
+        return player.play_all([(scene, cast_of(scene)) for scene in scenes], tell, results)
+
+    outcome = _in_reactor(play)
     for line in _summary(results):
         tell(line)
     return _ending(outcome, results, len(scenes), tell)
 
 
 def load_scenes(file: str, character: str = "") -> list[Scene]:
-    """Return the scenes of a YAML file, all with a character of the game if one is given.
-
-    Raises ConfigError for what cannot be read.
-    """
+    """Return a file's scenes, all with a ``character`` of the game; raises ConfigError."""
     try:
         data = yaml.safe_load(Path(file).read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
@@ -88,10 +86,7 @@ def load_scenes(file: str, character: str = "") -> list[Scene]:
 
 
 def _in_reactor(work: Callable[[Any], Deferred[None]]) -> object:
-    """Run the reactor until work is done or somebody stops it; return None or a Failure.
-
-    If it was stopped, the Failure is of TurnAborted, or the result is `INTERRUPTED`.
-    """
+    """Run the reactor until work is done; return None, a Failure or `INTERRUPTED`."""
     from twisted.internet import reactor
 
     main: Any = reactor
@@ -107,23 +102,6 @@ def _in_reactor(work: Callable[[Any], Deferred[None]]) -> object:
     return outcome[0] if outcome else INTERRUPTED
 
 
-def _play_file(
-    reactor: Any,
-    scenes: Sequence[Scene],
-    tell: Tell,
-    results: list[SceneResult],
-    profile: str,
-    repeat: int | None,
-) -> Deferred[None]:
-    clock = _CheckClock(reactor)
-    models = _open_models(clock, reactor)
-    player = Player(load_registry(game_setting("TOOLS", ())).tools.values(), models, clock)
-    cast = [(scene, cast_of(scene)) for scene in scenes]
-    for scene, who in cast:  # so that a mistake is told before anything is paid for
-        player.ensure_playable(scene, who, profile)
-    return play_all(player, cast, tell, results, profile, repeat)
-
-
 def _summary(results: Sequence[SceneResult]) -> list[str]:
     """Return the first failed run of each scene, and the table."""
     lines: list[str] = []
@@ -134,7 +112,6 @@ def _summary(results: Sequence[SceneResult]) -> list[str]:
 
 
 def _ending(outcome: object, results: Sequence[SceneResult], scenes: int, tell: Tell) -> int:
-    """Tell how the check ended; return the exit code."""
     failure = outcome if isinstance(outcome, Failure) else None
     if outcome == INTERRUPTED or (failure and failure.check(TurnAborted)):
         tell(f"Stopped: {len(results)} of {scenes} scenes were played.")
@@ -161,10 +138,7 @@ class _CheckClock:
 
 
 def _open_models(clock: Clock, reactor: Any) -> CheckModels:
-    """Return the game's models with their clients running until the reactor stops.
-
-    Raises ConfigError if the game's profiles are wrong.
-    """
+    """Return the game's models, whose clients stop with the reactor; raises ConfigError."""
     profiles = merge_profiles(default_profiles(os.environ), game_setting("PROFILES", {}))
     thread = LoopThread(reactor.callFromThread)
     client = OpenAIClient(thread, os.environ)
@@ -196,14 +170,37 @@ LATE = "deadline"  # of a model that answered before, a late reply is the scene'
 
 
 class Player:
-    """Plays scenes with the same tools, models and clock: an inbox, the engine, the checks."""
+    """Plays scenes with the same tools, models and clock: an inbox, the engine, the checks.
 
-    def __init__(self, tools: Iterable[Tool], models: CheckModels, clock: Any) -> None:
+    ``profile`` and ``repeat`` are used instead of what a scene says.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        models: CheckModels,
+        clock: Any,
+        profile: str = "",
+        repeat: int | None = None,
+    ) -> None:
         self.tools, self.models, self.clock = list(tools), models, clock
+        self.profile, self.repeat = profile, repeat
 
-    def ensure_playable(self, scene: Scene, cast: Cast, profile: str) -> None:
+    @inlineCallbacks
+    def play_all(
+        self, scenes: Sequence[tuple[Scene, Cast]], tell: Tell, results: list[SceneResult]
+    ) -> Steps[None]:
+        """Play scenes, tell each result at once and add it to ``results``; fails like one."""
+        for scene, cast in scenes:  # so that a mistake is told before anything is paid for
+            self.ensure_playable(scene, cast)
+        for number, (scene, cast) in enumerate(scenes, 1):
+            result: SceneResult = yield self.play_scene(scene, cast)
+            results.append(result)
+            tell(shown.progress_line(result, f"{number}/{len(scenes)}"))
+
+    def ensure_playable(self, scene: Scene, cast: Cast) -> None:
         """Raise ConfigError for what would only show in the middle of a check, or never."""
-        self.models.choose(scene, cast.settings, profile)
+        self.models.choose(scene, cast.settings, self.profile)
         known = {item.name: item.arguments.model_fields for item in self.tools}
         answers = [step.answer for step in scene.steps]
         calls = [call for answer in answers for call in (*answer.must_do, *answer.must_not_do)]
@@ -220,21 +217,14 @@ class Player:
                 )
 
     @inlineCallbacks
-    def play_scene(
-        self, scene: Scene, cast: Cast, profile: str = "", repeat: int | None = None
-    ) -> Steps[SceneResult]:
-        """Play a scene as often as it says, each time from its beginning.
-
-        Fires with the result; fails with ConfigError, and with ProviderError if no model answers.
-        """
-        chosen = self.models.choose(scene, cast.settings, profile)
+    def play_scene(self, scene: Scene, cast: Cast) -> Steps[SceneResult]:
+        """Play a scene as often as it says; fails with ConfigError, ProviderError."""
+        chosen = self.models.choose(scene, cast.settings, self.profile)
         runs: list[Run] = []
-        for _ in range(repeat or scene.repeat):
+        for _ in range(self.repeat or scene.repeat):
             stage = Stage(scene, cast, self.tools, self.models.gateway, self.clock, chosen)
             runs.append((yield self._play_once(stage)))
-            breath: Deferred[None] = Deferred()
-            self.clock.callLater(0, breath.callback, None)  # so that Ctrl-C is noticed
-            yield breath
+            yield deferLater(self.clock, 0, int)  # so that Ctrl-C is noticed
         return SceneResult(scene, tuple(runs))
 
     @inlineCallbacks
@@ -242,7 +232,7 @@ class Player:
         began = self.clock.seconds()
         played: list[PlayedStep] = []
         for step in stage.scene.steps:
-            stage.script.mind.inbox.put(stage.heard(step, not step.overheard))
+            stage.mind.inbox.put(stage.heard(step, not step.overheard))
             if step.overheard:
                 continue
             answer: Answer = yield self._answer(stage)
@@ -259,14 +249,11 @@ class Player:
 
     @inlineCallbacks
     def _answer(self, stage: Stage) -> Steps[Answer]:
-        """Let the engine answer what is in the inbox. Fires with what came of it.
-
-        Fails with ProviderUnavailable if a turn failed because of the endpoint.
-        """
-        log = stage.script.mind.turns
+        """Let the engine answer the inbox; fails with ProviderUnavailable."""
+        log = stage.mind.turns
         turns_before, acts_before = len(log.turns), len(log.acts)
         stage.toolbox.spoken.clear()
-        yield stage.script.mind.answering.answer_all()
+        yield stage.mind.answering.answer_all()
         turns, acts = log.turns[turns_before:], log.acts[acts_before:]
         for call in (call for turn in turns for call in turn.model_calls):
             if call.error_kind in CERTAIN or (call.error_kind == LATE and not self.models.answered):
@@ -284,39 +271,19 @@ class Player:
         )
 
 
-@inlineCallbacks
-def play_all(
-    player: Player,
-    scenes: Sequence[tuple[Scene, Cast]],
-    tell: Callable[[str], None],
-    results: list[SceneResult],
-    profile: str = "",
-    repeat: int | None = None,
-) -> Steps[None]:
-    """Play scenes one after the other, and tell each result at once. Fails as `play_scene`.
-
-    The results are added to ``results``, so that a caller who stops has those before.
-    """
-    for number, (scene, cast) in enumerate(scenes, 1):
-        result: SceneResult = yield player.play_scene(scene, cast, profile, repeat)
-        results.append(result)
-        tell(shown.progress_line(result, f"{number}/{len(scenes)}"))
-
-
+@dataclass
 class CheckModels:
     """The gateway to all models of the game, and the settings for a scene."""
 
-    def __init__(self, gateway: Gateway, profiles: Profiles, endpoints: EndpointRegistry):
-        self.gateway, self.profiles, self.endpoints = gateway, profiles, endpoints
-        self.answered = False  # whether any model call succeeded
+    gateway: Gateway
+    profiles: Profiles
+    endpoints: EndpointRegistry
+    answered: bool = False  # whether any model call succeeded
 
     def choose(
         self, scene: Scene, own: Mapping[str, Any], profile: str
     ) -> tuple[ModelProfile, AssistantConfig]:
-        """Return profile and settings for a scene; ``profile`` beats the scene's and its own.
-
-        Raises ConfigError if any of them is wrong.
-        """
+        """Return profile and settings of a scene; ``profile`` beats its own. Raises ConfigError."""
         for setting in scene.settings:
             known_setting(setting)
         layers = {**own, **scene.settings}

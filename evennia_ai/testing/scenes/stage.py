@@ -9,24 +9,12 @@ from django.db import DatabaseError
 from evennia.objects.models import ObjectDB
 from twisted.internet.defer import inlineCallbacks
 
+from evennia_ai import messages
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ConfigError, NothingDone
 from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.settings import game_setting
-from evennia_ai.messages import (
-    EMOTE,
-    OWN_RESULTS,
-    SAY,
-    WHISPER,
-    WHISPERED,
-    Audience,
-    Heard,
-    InboxEvent,
-    Message,
-    Situation,
-    ToolCallRequest,
-)
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.character import LoreEntry, Persona, is_known, read_persona
 from evennia_ai.policy.conversation.inbox import heard_messages, own_messages
@@ -37,8 +25,7 @@ from evennia_ai.ports import Gateway, ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.attributes import SCRIPT_KEY, own_settings, read_attribute
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
-from evennia_ai.testing.memory_services import StandInServices
-from evennia_ai.testing.minds import MemoryMind
+from evennia_ai.testing.minds import MemoryMind, StandInServices
 from evennia_ai.tools import trade
 from evennia_ai.tools.base import EVERYBODY, Tool
 from evennia_ai.tools.control import may_be_sent_to_bed
@@ -50,7 +37,7 @@ from evennia_ai.turn.tool_execution import ASKED, DONE, failed_call
 Need = Callable[[ToolContext], bool] | None
 FIRST_PERSON = 1_001  # no object of the game is ever looked up by it
 HARMLESS = frozenset({"add_journal_entry", "search_journal", "search_memory", "noop"})
-SPOKEN = (SAY, WHISPER, EMOTE)
+SPOKEN = (messages.SAY, messages.WHISPER, messages.EMOTE)
 
 
 @dataclass(frozen=True)
@@ -60,7 +47,7 @@ class Cast:
     name: str
     persona: Persona
     lore: tuple[LoreEntry, ...]
-    situation: Situation
+    situation: messages.Situation
     settings: Mapping[str, Any]
     prices: Mapping[str, int]
 
@@ -86,7 +73,7 @@ class SceneToolbox(ToolRegistry):
 
     @inlineCallbacks
     def run(
-        self, context: ToolContext, call: ToolCallRequest, dry: bool = False
+        self, context: ToolContext, call: messages.ToolCallRequest, dry: bool = False
     ) -> Steps[ToolResult]:
         """Check a call and tell what it would do. Fires with a `ToolResult`; never fails."""
         checked: ToolResult = yield super().run(context, call, dry=True)
@@ -121,14 +108,14 @@ class SceneToolbox(ToolRegistry):
         """Keep words; who hears them is decided as in `tools.speech`. Raises NothingDone."""
         here = frozenset(self._people.values())
         to_all = not context.whispered and may_be_said(here, context.audience, context.private)
-        if kind == EMOTE and not may_be_said(here, context.audience, context.private):
+        if kind == messages.EMOTE and not may_be_said(here, context.audience, context.private):
             raise NothingDone("Others would see that, and this talk is private: whisper instead.")
         receivers = here & context.audience
-        if kind == WHISPER and arguments.get("target"):
+        if kind == messages.WHISPER and arguments.get("target"):
             receivers = self._person(arguments["target"])
         if not receivers:
             raise NothingDone("Nobody of that name is here to hear you.")
-        private = kind == WHISPER or (kind == SAY and not to_all)
+        private = kind == messages.WHISPER or (kind == messages.SAY and not to_all)
         if private and not may_be_said(receivers, context.audience, context.private):
             raise NothingDone("What was told you in confidence is not for that person.")
         words = spoken_words(
@@ -136,12 +123,14 @@ class SceneToolbox(ToolRegistry):
         )
         if not words:
             raise NothingDone("There were no words in that.")
-        self.spoken.append(Spoken(WHISPER if private else kind, words, private))
+        self.spoken.append(Spoken(messages.WHISPER if private else kind, words, private))
         return ToolResult(
-            DONE, WHISPERED if private else OWN_RESULTS[kind], receivers if private else None
+            DONE,
+            messages.WHISPERED if private else messages.OWN_RESULTS[kind],
+            receivers if private else None,
         )
 
-    def _person(self, name: str) -> Audience:
+    def _person(self, name: str) -> messages.Audience:
         wanted = name.strip().lower()
         found = (
             ref for who, ref in self._people.items() if wanted and who.lower().startswith(wanted)
@@ -184,8 +173,8 @@ class Stage:
         profile, config = chosen
         services = StandInServices(gateway, self.toolbox)
         services.clock, world = clock, services.world
-        self.script = script = MemoryMind(services, config, cast.persona, cast.name)
-        script.settings.profile = profile
+        self.mind = mind = MemoryMind(services, config, cast.persona, cast.name)
+        mind.settings.profile = profile
         world.present = frozenset(self.people.values())
         world.names = {ref: who for who, ref in self.people.items()}
         world.seen = replace(cast.situation, people=tuple(self.people))
@@ -194,28 +183,30 @@ class Stage:
             self.remember(memory.text, memory.told_by, memory.private)
         asker = ""
         for line in scene.earlier:
-            script.conversation.append(self.logged(line, asker))
+            mind.log.append(self.logged(line, asker))
             asker = asker if line.who == cast.name else line.who
 
     def remember(self, text: str, told_by: str, private: bool) -> None:
         """Write a journal entry; if private, only whoever told it may hear of it."""
         source = {self.people[told_by]} if told_by in self.people else set[str]()
         known_to = sorted(source) if private else None
-        self.script.journal.add(text, audience=known_to, speakers=sorted(source))
+        self.mind.journal.add(text, audience=known_to, speakers=sorted(source))
 
-    def logged(self, line: Line, asker: str) -> list[Message]:
+    def logged(self, line: Line, asker: str) -> list[messages.Message]:
         """Return an earlier line as it stands in a log; an own whisper is for the ``asker``."""
         if line.who != self.cast.name:
-            return heard_messages([InboxEvent(0, self.script.services.now(), self.heard(line))], 0)
-        secret = line.kind == WHISPER
+            return heard_messages(
+                [messages.InboxEvent(0, self.mind.services.now(), self.heard(line))], 0
+            )
+        secret = line.kind == messages.WHISPER
         to = [self.people[asker]] if secret and asker else sorted(self.people.values())
         about: dict[str, Any] = {"turn_id": 0, "audience": to, "authors": to, "private": secret}
         return own_messages(f"earlier{id(line)}", line.kind, line.text, **about)
 
-    def heard(self, line: Line, addressed: bool = True) -> Heard:
-        ref, private = self.people[line.who], line.kind == WHISPER
+    def heard(self, line: Line, addressed: bool = True) -> messages.Heard:
+        ref, private = self.people[line.who], line.kind == messages.WHISPER
         audience = frozenset({ref}) if private else frozenset(self.people.values())
-        return Heard(line.kind, ref, line.who, line.text, audience, private, addressed)
+        return messages.Heard(line.kind, ref, line.who, line.text, audience, private, addressed)
 
 
 def cast_of(scene: Scene) -> Cast:
@@ -223,16 +214,18 @@ def cast_of(scene: Scene) -> Cast:
     if scene.character:
         return _from_game(scene)
     lore = tuple(LoreEntry(entry.title, entry.text) for entry in scene.lore)
-    seen, prices = _situation_of(scene, Situation()), scene.place.prices if scene.place else {}
+    seen, prices = (
+        _situation_of(scene, messages.Situation()),
+        scene.place.prices if scene.place else {},
+    )
     return Cast(scene.name, read_persona(scene.persona), lore, seen, {}, prices)
 
 
-def _situation_of(scene: Scene, otherwise: Situation) -> Situation:
-    """Return what the character sees: the scene's place, or another if the scene has none."""
+def _situation_of(scene: Scene, otherwise: messages.Situation) -> messages.Situation:
     place = scene.place
     if place is None:
         return otherwise
-    return Situation(place=place.name, **place.model_dump(exclude={"name", "prices"}))
+    return messages.Situation(place=place.name, **place.model_dump(exclude={"name", "prices"}))
 
 
 def _from_game(scene: Scene) -> Cast:
@@ -244,7 +237,7 @@ def _from_game(scene: Scene) -> Cast:
     entries, labels = world.lore(character, frozenset())
     own = [LoreEntry(entry.title, entry.text) for entry in scene.lore]
     known = [LoreEntry(e.title, e.text) for e in entries if is_known(e, labels)]
-    here = world.situation(character) if character.location else Situation()
+    here = world.situation(character) if character.location else messages.Situation()
     script = character.scripts.get(SCRIPT_KEY)[0]
     return Cast(
         scene.name or script.character_name,
@@ -257,7 +250,6 @@ def _from_game(scene: Scene) -> Cast:
 
 
 def _find_character(name: str) -> Any:
-    """Return the character of the game with an assistant; raises ConfigError."""
     try:
         found = list(ObjectDB.objects.filter(db_key__iexact=name, scriptdb__db_key=SCRIPT_KEY))
     except DatabaseError as error:

@@ -1,5 +1,10 @@
-"""What all staff pages have in common: who may open them, and the log of private reading."""
+"""What all staff pages have in common: who may open them, and how they ask the game.
 
+A web thread reads tables only; the reactor's thread alone may use typeclasses and Attributes.
+"""
+
+from collections.abc import Callable
+from queue import Empty, Queue
 from typing import Any
 
 from django.contrib.auth.mixins import UserPassesTestMixin
@@ -13,20 +18,23 @@ from django.views.decorators.csrf import csrf_protect
 from django.views.generic.base import ContextMixin
 from evennia.accounts.models import AccountDB
 from evennia.utils import logger
+from twisted.internet import reactor
+from twisted.internet.defer import maybeDeferred
+from twisted.python.failure import Failure
 
+from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.authorship import listed_by
 from evennia_ai.game.settings import game_setting
 from evennia_ai.policy.disclosure import FIGURES, Reader
+from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.names import own_name
 from evennia_ai.store.page_rows import Row, assistant_rows
-from evennia_ai.web.disclosure import reader_of
-from evennia_ai.web.middleware import PageMiddleware
-from evennia_ai.web.staff.game_thread import Missing, game, services
-from evennia_ai.web.staff.rendering import page_text
+from evennia_ai.web.disclosure import page_text, reader_of
+from evennia_ai.web.middleware import page_middleware
 
-STAFF = "Builder"
+STAFF, WAIT_S = "Builder", 10.0
 MENU_MARK = b'id="menu-content"'
 # The tabs: name, title and page.
 OF_ALL = (("overview", "Characters", "overview"), ("turns", "All turns", "turns"))
@@ -47,6 +55,63 @@ class Refused(AssistantError):
     """The reader may not do this."""
 
 
+class GameBusy(AssistantError):
+    """The game did not reply in time, or its assistants were not started."""
+
+
+class Missing(AssistantError):
+    """There is no such assistant, entry or object."""
+
+
+class GameThread:
+    """The reactor's thread, which a web thread asks."""
+
+    def ask(self, work: Callable[..., Any], *args: Any, wait_s: float = WAIT_S) -> Any:
+        """Return what a function returns, or its Deferred fires with; raise what it raises.
+
+        The function must return plain data, and hold the reactor for a moment only. Raises GameBusy
+        after ``wait_s`` seconds, so that no thread waits for ever while the server stops.
+        """
+        answer: Queue[Any] = Queue()
+        self.tell(lambda: maybeDeferred(work, *args).addBoth(answer.put) and None)
+        try:
+            result = answer.get(timeout=wait_s)
+        except Empty as error:
+            raise GameBusy(f"The game did not reply in {wait_s:.0f} s. Try again.") from error
+        if isinstance(result, Failure):
+            result.raiseException()
+        return result
+
+    def tell(self, work: Callable[..., Any], *args: Any) -> None:
+        main: Any = reactor
+        main.callFromThread(work, *args)
+
+
+# Tests put a stand-in here.
+game: Any = GameThread()
+
+
+def services() -> Any:
+    """Return what all assistants share; raises GameBusy if they were not started."""
+    found: Any | None = AssistantScript.shared_services
+    if found is None or found.store_trouble:
+        raise GameBusy(
+            "The assistants of this game were not started. The server log says what to do."
+        )
+    return found
+
+
+def find_script(assistant: int) -> AssistantScript:
+    """Return an assistant, on the reactor's thread; raises Missing and StoreUnavailable."""
+    script = AssistantScript.get_cached_instance(assistant)
+    script = script or AssistantScript.objects.filter(id=assistant, db_key=SCRIPT_KEY).first()
+    if not isinstance(script, AssistantScript) or script.obj is None:
+        raise Missing("There is no such assistant.")
+    add_assistant_mixin(script.obj)  # perhaps a game's code attached it by hand
+    found: AssistantScript = script
+    return found
+
+
 @method_decorator([never_cache, xframe_options_deny, csrf_protect], name="dispatch")
 class StaffPage(UserPassesTestMixin, ContextMixin):
     """Makes a view a page for staff, about the assistant whose number its address has, if any.
@@ -62,7 +127,6 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
     tab = ""  # the name of its tab
 
     def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> Any:
-        """Answer a request, and log what private words it showed."""
         try:
             response = super().dispatch(request, *args, **kwargs)
         except AssistantError as error:
@@ -90,7 +154,6 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
         return True
 
     def get_context_data(self, **values: Any) -> Row:
-        """Return what every template gets, and the values of a view."""
         of = () if self.who is None else (self.who["id"],)
         tabs = [
             (name, title, reverse(f"evennia_ai:{page}", args=of))
@@ -107,35 +170,29 @@ def may_open(reader: Reader) -> bool:
     return reader.has(STAFF) and reader.may(FIGURES)
 
 
-class StaffLink(PageMiddleware):
-    """Middleware that adds the pages to the menu of Evennia's site, for those who may open them."""
-
-    def change(self, page: bytes, request: Any) -> bytes:
-        """Return the page with a link at the end of the first list of its menu."""
-        menu, end, rest = page.partition(b"</ul>")
-        shared, user = AssistantScript.shared_services, getattr(request, "user", None)
-        if MENU_MARK not in menu or shared is None or user is None or not user.is_authenticated:
-            return page
-        if not may_open(reader_of(user.pk, shared)):
-            return page
-        try:
-            where = reverse("evennia_ai:overview")
-        except NoReverseMatch:  # the game's addresses are without them
-            return page
-        link = f'<li><a class="nav-link" href="{where}">AI characters</a></li>'
-        return menu + link.encode() + end + rest
+@page_middleware
+def staff_link(page: bytes, request: Any) -> bytes:
+    """Add the pages to the menu of Evennia's site, at the end of its first list."""
+    menu, end, rest = page.partition(b"</ul>")
+    shared, user = AssistantScript.shared_services, getattr(request, "user", None)
+    if MENU_MARK not in menu or shared is None or user is None or not user.is_authenticated:
+        return page
+    if not may_open(reader_of(user.pk, shared)):
+        return page
+    try:
+        where = reverse("evennia_ai:overview")
+    except NoReverseMatch:  # the game's addresses are without them
+        return page
+    link = f'<li><a class="nav-link" href="{where}">AI characters</a></li>'
+    return menu + link.encode() + end + rest
 
 
 def may_act() -> bool:
-    """Return True if the game lets staff change things on the pages."""
     return game_setting("WEB_ACTS", True) is True
 
 
 def editor_of(character: Any, account: int) -> str:
-    """Return who of an account may edit a character, by dbref; raises Refused if nobody may.
-
-    It is "" for an account without characters. Only on the reactor's thread.
-    """
+    """Return who of an account may edit a character, "" for one without; raises Refused."""
     user: Any = AccountDB.objects.get(id=account)
     own = characters_of(user)
     for one in (*own, user):
@@ -153,13 +210,11 @@ def characters_of(user: Any) -> list[Any]:
 
 
 def log_sec(request: Any, line: str) -> None:
-    """Write a line with its causer into the server's security log."""
     user = request.user
     game.tell(logger.log_sec, f"web page, account {user.username} (#{user.pk}): {line}")
 
 
 def problem(request: Any, error: AssistantError) -> HttpResponse:
-    """Return the page of an error that the reader may know."""
     if isinstance(error, Missing):
         raise Http404(str(error))
     status = 403 if isinstance(error, Refused) else 503

@@ -1,9 +1,9 @@
-"""What staff change in a page: a character's persona, settings and note, and the game's lore."""
+"""What staff change in a page: persona, settings and note of a character, lore, marks of turns."""
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, NamedTuple
 
+import yaml
 from django import forms
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
@@ -14,45 +14,23 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.config import FIELDS
 from evennia_ai.errors import AssistantError, ConfigError
 from evennia_ai.game import setup
-from evennia_ai.messages import Audience
-from evennia_ai.policy.conversation.character import (
-    EVERYBODY,
-    FIELD_NAMES,
-    LISTS,
-    LoreEntry,
-    LoreTrial,
-    read_persona,
-    split_keys,
-    stored_fields,
-)
-from evennia_ai.policy.disclosure import Reader
+from evennia_ai.messages import EMOTE, NOOP, SPEECH, WHISPER, Audience
+from evennia_ai.policy.conversation import character
+from evennia_ai.policy.disclosure import Reader, words_kind
 from evennia_ai.policy.oversight import DEFAULT_TURNS, MOST_TURNS, NOTE_CHARS, AuthorNote
 from evennia_ai.policy.sanitize import one_line
+from evennia_ai.policy.texts import read_object, read_typed_call
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.attributes import read_attribute
 from evennia_ai.store.lore_records import shared_name
-from evennia_ai.store.page_rows import Row
-from evennia_ai.web.staff.access import (
-    Refused,
-    StaffPage,
-    characters_of,
-    editor_of,
-    log_sec,
-    may_act,
-)
-from evennia_ai.web.staff.game_thread import Missing, find_script, game, services
-from evennia_ai.web.staff.rendering import asked_text, page_text
+from evennia_ai.store.page_rows import BAD, GOOD, MARKS, Row
+from evennia_ai.store.reports import find_row
+from evennia_ai.store.turns import mark_turn
+from evennia_ai.web.disclosure import IN_PRIVATE, asked_text, page_text
+from evennia_ai.web.staff import access
+from evennia_ai.web.staff.access import Refused, StaffPage
 
 MOST_CHARS = 8_000
-LABELS = {
-    "text": "Who it is",
-    "voice": "Voice",
-    "manner": "Manner",
-    "knows": "What it knows and others may not, one on a line",
-    "wants": "What it wants, one on a line",
-    "never": "What it never does, one on a line",
-    "examples": "What it might say, one on a line",
-}
 
 
 def area(label: str, rows: int, most: int = MOST_CHARS, required: bool = False) -> forms.CharField:
@@ -65,13 +43,14 @@ class PersonaForm(forms.Form):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        for name in FIELD_NAMES:
-            self.fields[name] = area(LABELS[name], 4 if name == "text" else 2)
+        for name, what in setup.PERSONA_FIELDS.items():
+            label = what.capitalize() + ", one on a line" * (name in character.LISTS)
+            self.fields[name] = area(label, 4 if name == "text" else 2)
 
     def clean(self) -> dict[str, Any]:
         found = self.cleaned_data
-        fields = {n: v.splitlines() if n in LISTS else v for n, v in found.items()}
-        stored = stored_fields(read_persona(fields))
+        fields = {n: v.splitlines() if n in character.LISTS else v for n, v in found.items()}
+        stored = character.stored_fields(character.read_persona(fields))
         if not stored:
             raise forms.ValidationError("A persona cannot be empty. Say who the character is.")
         return {"persona": stored}
@@ -96,7 +75,7 @@ class LoreForm(forms.Form):
 
     title = forms.CharField(max_length=80)
     scopes = forms.CharField(
-        required=False, max_length=200, initial=EVERYBODY, label="Who knows it"
+        required=False, max_length=200, initial=character.EVERYBODY, label="Who knows it"
     )
     keys = forms.CharField(required=False, max_length=500, label="Key words")
     always = forms.BooleanField(required=False, label="In every prompt")
@@ -126,29 +105,31 @@ class EditingPage(StaffPage):
     get: Any
 
     by_act: ClassVar[Mapping[str, type[forms.Form]]] = {}
+    # Changes something on the reactor's thread; returns what, and a sentence, perhaps later.
+    # Raises AssistantError.
+    change: Callable[[Asked], Any]
     prefixed = True
     bound: forms.Form | None = None
 
     def post(self, request: Any, **numbers: int) -> HttpResponse:
-        """Do what a form asks, and tell how it went."""
-        if not may_act():
+        if not access.may_act():
             raise Refused("These pages change nothing, since WEB_ACTS is off. Use the commands.")
         act = request.POST.get("act", "")
         if act not in self.by_act:
-            raise Missing("There is no such act.")
+            raise access.Missing("There is no such act.")
         self.bound = form = self.by_act[act](request.POST, prefix=act if self.prefixed else None)
         if form.is_valid():
             try:
                 account, number = request.user.pk, numbers.get("number", 0)
                 asked = Asked(self.who, self.reader, account, act, form.cleaned_data, number)
-                said = game.ask(self.change, asked)
-            except (Refused, Missing):
+                said = access.game.ask(self.change, asked)
+            except (Refused, access.Missing):
                 raise
             except AssistantError as error:
                 messages.error(request, page_text(error))
             else:
-                about = f"{self.who['name']} ({self.who['dbref']})"
-                log_sec(request, f"changed on the page of {about}: {page_text(said[0], 200)}")
+                about = f"{self.who['name']} ({self.who['dbref']}): {page_text(said[0], 200)}"
+                access.log_sec(request, f"changed on the page of {about}")
                 messages.success(request, page_text(said[1]))
                 return HttpResponseRedirect(request.get_full_path())
         shown: HttpResponse = self.get(request, **numbers)
@@ -159,14 +140,6 @@ class EditingPage(StaffPage):
         if isinstance(self.bound, self.by_act[act]) and self.bound.prefix == act:
             return self.bound
         return self.by_act[act](prefix=act, initial=initial)
-
-    @staticmethod
-    def change(asked: Asked) -> tuple[str, str]:
-        """Change something on the reactor's thread; return what, and a sentence.
-
-        Raises AssistantError.
-        """
-        raise NotImplementedError
 
 
 class Setup(EditingPage, TemplateView):
@@ -180,7 +153,7 @@ class Setup(EditingPage, TemplateView):
     }
 
     def get_context_data(self, **values: Any) -> Row:
-        found = game.ask(read_setup, self.who["id"])
+        found = access.game.ask(read_setup, self.who["id"])
         return super().get_context_data(
             **found,
             persona_form=None if found["shared"] else self.form("persona", found["persona"]),
@@ -191,9 +164,8 @@ class Setup(EditingPage, TemplateView):
 
     @staticmethod
     def change(asked: Asked) -> tuple[str, str]:
-        """Change one of the three; see `EditingPage.change`."""
-        script = find_script(asked.who["id"])
-        author = editor_of(script.character, asked.account)
+        script = access.find_script(asked.who["id"])
+        author = access.editor_of(script.character, asked.account)
         if asked.act == "persona":
             return change_persona(script, author, asked.fields["persona"])
         if asked.act == "setting":
@@ -203,10 +175,10 @@ class Setup(EditingPage, TemplateView):
 
 def read_setup(assistant: int) -> Row:
     """Read what the page shows, on the reactor's thread."""
-    script = find_script(assistant)
+    script = access.find_script(assistant)
     mind, stored = script.mind, read_attribute(script.character, "ai_persona")
-    persona, own = stored_fields(mind.who.persona), mind.settings.own()
-    shown = {n: "\n".join(v) if n in LISTS else v for n, v in persona.items()}  # type: ignore[arg-type]
+    persona, own = character.stored_fields(mind.who.persona), mind.settings.own()
+    shown = {n: "\n".join(v) if n in character.LISTS else v for n, v in persona.items()}  # type: ignore[arg-type]
     note = mind.life.note_in_force()
     left = {"turns": note[1]} if note and note[0].turns is not None else {}
     return {
@@ -217,20 +189,13 @@ def read_setup(assistant: int) -> Row:
         "settings": [
             {
                 "name": name,
-                "value": shown_value(getattr(mind.settings.config, name), item.metadata["unit"]),
+                "value": page_text(setup.value_words(name, getattr(script.config, name)), 200),
                 "own": name in own,
                 "help": item.metadata["help"],
             }
             for name, item in sorted(FIELDS.items(), key=lambda one: (one[0] not in own, one[0]))
         ],
     }
-
-
-def shown_value(value: object, unit: str) -> str:
-    """Return a setting's value in words."""
-    if value is None:
-        return "none"
-    return page_text(f"{value:g} {unit}" if isinstance(value, float) else f"{value} {unit}", 200)
 
 
 def change_persona(script: Any, author: str, persona: Row) -> tuple[str, str]:
@@ -241,7 +206,6 @@ def change_persona(script: Any, author: str, persona: Row) -> tuple[str, str]:
 
 
 def change_setting(script: Any, reader: Reader, fields: Row) -> tuple[str, str]:
-    """Store a setting, or inherit it again."""
     name, shared = fields["setting"], script.services
     value = setup.read_setting(shared, name, fields["value"].strip())
     profile = script.mind.settings.profile
@@ -254,7 +218,6 @@ def change_setting(script: Any, reader: Reader, fields: Row) -> tuple[str, str]:
 
 
 def change_note(script: Any, author: str, fields: Row) -> tuple[str, str]:
-    """Store a note, or remove it."""
     words, life, after = one_line(fields["text"]), script.mind.life, script.mind.turns.newest()
     turns = fields["turns"]
     note = AuthorNote(text=words, by=author, after_turn=after, turns=turns) if words else None
@@ -270,7 +233,7 @@ class LorePage(EditingPage, TemplateView):
 
     def get_context_data(self, **values: Any) -> Row:
         line, wanted = (asked_text(self.request.GET, name) for name in ("line", "edit"))
-        trials, fixed, labels, budget = game.ask(read_lore, self.who["id"], line)
+        trials, fixed, labels, budget = access.game.ask(read_lore, self.who["id"], line)
         chosen = next((one.entry for one in trials if one.entry.title == wanted and wanted), None)
         initial = {
             **vars(chosen), "scopes": ", ".join(chosen.scopes), "keys": ", ".join(chosen.keys)
@@ -287,35 +250,31 @@ class LorePage(EditingPage, TemplateView):
 
     @staticmethod
     def change(asked: Asked) -> tuple[str, str]:
-        """Write or delete a piece of lore; see `EditingPage.change`."""
-        fields, lore = asked.fields, services().lore
+        fields, lore = asked.fields, access.services().lore
         title = fields["title"].strip()
         before = lore.find(title)
         if before in lore.fixed:
             raise ConfigError(f"'{title}' comes from a module in LORE: change it in that module.")
         if asked.act == "delete":
             if not lore.remove(title):
-                raise Missing("There is no such lore.")
+                raise access.Missing("There is no such lore.")
             return f"the lore '{title}', deleted", f"'{title}' is deleted."
-        written = fields["scopes"].split(",") if fields["scopes"].strip() else [EVERYBODY]
+        written = fields["scopes"].split(",") if fields["scopes"].strip() else [character.EVERYBODY]
         scopes = tuple(setup.read_scope(scope) for scope in written)
-        own = characters_of(AccountDB.objects.get(id=asked.account))
+        own = access.characters_of(AccountDB.objects.get(id=asked.account))
         authors = frozenset(one.dbref for one in own[:1]).union(before.authors if before else ())
-        entry = LoreEntry(title, fields["text"].strip(), scopes, authors)
-        lore.write(replace(entry, keys=split_keys(fields["keys"]), always=fields["always"]))
+        keys, always = character.split_keys(fields["keys"]), fields["always"]
+        text = fields["text"].strip()
+        lore.write(character.LoreEntry(title, text, scopes, authors, keys, always))
         return f"the lore '{title}'", f"'{title}' is written."
 
 
 @inlineCallbacks
 def read_lore(
     assistant: int, line: str
-) -> Steps[tuple[list[LoreTrial], tuple[LoreEntry, ...], Audience, int]]:
-    """Try a line before nobody.
-
-    Fires with the trials, the entries of the game's modules, the character's labels, and the
-    budget.
-    """
-    script = find_script(assistant)
+) -> Steps[tuple[list[character.LoreTrial], tuple[character.LoreEntry, ...], Audience, int]]:
+    """Try a line before nobody: trials, entries of the game's modules, labels, and the budget."""
+    script = access.find_script(assistant)
     nobody: Audience = frozenset()
     lore = script.mind.lore
     _entries, labels = script.services.world.lore(script.character, nobody)
@@ -324,8 +283,7 @@ def read_lore(
     return trials, script.services.lore.fixed, frozenset(labels), lore.budget_tokens
 
 
-def shown_trial(trial: LoreTrial, line: str) -> Row:
-    """Return a piece of lore as the template takes it."""
+def shown_trial(trial: character.LoreTrial, line: str) -> Row:
     entry = trial.entry
     return {
         "title": page_text(entry.title or "(no title)", 80),
@@ -336,3 +294,81 @@ def shown_trial(trial: LoreTrial, line: str) -> Row:
         "chosen": trial.is_chosen,
         "why": page_text(trial.verdict(bool(line)), 200),
     }
+
+
+MANNERS = {"": "says", WHISPER: "whispers", EMOTE: "emotes"}
+COMMENT_CHARS = 2_000
+
+
+class MarkForm(forms.Form):
+    """A mark and a comment, whose lines ``says: …`` and ``does: …`` are what is expected."""
+
+    mark = forms.ChoiceField(required=False, choices=[(one, one or "none") for one in ("", *MARKS)])
+    comment = area(
+        "Comment; a line “says: …” or “does: tool argument = value” is what is expected of a scene",
+        3,
+        COMMENT_CHARS,
+    )
+
+
+def change_mark(asked: Asked) -> tuple[str, str]:
+    """Store a mark, on the reactor's thread; raises Refused, Missing and StoreUnavailable."""
+    assistant, turn = asked.who["id"], asked.number
+    access.editor_of(access.find_script(assistant).character, asked.account)
+    row = find_row("Turn", assistant, turn)
+    if row is None:
+        raise access.Missing("There is no such turn.")
+    if not asked.reader.may(words_kind(row["private"])):
+        raise Refused("Only who may read a private turn may mark it.")
+    by = AccountDB.objects.get(id=asked.account).username
+    mark_turn(turn, asked.fields["mark"], asked.fields["comment"].strip(), by)
+    return f"the mark of turn {turn}", f"The mark of turn {turn} is stored."
+
+
+def scene_of(turn: Row, name: str) -> Row:
+    """Return a turn, as a reader may see it, as a scene of ``ai_check``; empty if nothing fits."""
+    heard = [one for one in turn["events"] if one["kind"] in MANNERS and one["who"] != IN_PRIVATE]
+    if not heard:
+        return {}
+    steps: list[Row] = [{"who": one["who"], MANNERS[one["kind"]]: one["text"]} for one in heard]
+    for step in steps[:-1]:
+        step["overheard"] = True
+    steps[-1]["answer"] = expected_of(turn)
+    present = [who for who in turn["people"] if who not in {one["who"] for one in heard}]
+    scene = {"scene": f"As in turn {turn['id']}", "character": name}
+    return {**scene, **({"people": present} if present else {}), "steps": steps}
+
+
+def expected_of(turn: Row) -> Row:
+    """Return what a scene expects: the comment's lines, else what was done, by the mark."""
+    lines = [line.partition(":")[::2] for line in turn["comment"].splitlines()]
+    wanted = [(kind.strip().lower(), text.strip()) for kind, text in lines if text.strip()]
+    says = [[part.strip() for part in text.split("|")] for kind, text in wanted if kind == "says"]
+    does = [read_typed_call(text) for kind, text in wanted if kind == "does"]
+    if says or does:
+        return {"must_mention": says, "must_do": calls_as_checks(does)}
+    # What is hidden from the reader has no words.
+    done = [act for act in turn["acts"] if act["state"] in ("done", "asked") and "more" in act]
+    spoken = [act["text"] for act in done if act["name"] in (*SPEECH, EMOTE) and act["text"]]
+    acts = [
+        (act["name"], read_object(act["arguments"]) or {})
+        for act in done
+        if act["world"] and act["name"] not in (*SPEECH, EMOTE, NOOP)
+    ]
+    checks = calls_as_checks(acts)
+    if turn["mark"] == BAD:
+        unwanted = {"must_not_do": checks} if checks else {}
+        return {"must_mention": [], "must_not_mention": spoken, **unwanted}
+    return {"must_mention": spoken if turn["mark"] == GOOD else [], "must_do": checks}
+
+
+def calls_as_checks(calls: Iterable[tuple[str, Row]]) -> list[Any]:
+    """Return tool calls as a scene's checks: a name, or a name with arguments."""
+    return [
+        {name: {k: str(v) for k, v in given.items()}} if given else name for name, given in calls
+    ]
+
+
+def as_yaml(data: Any) -> str:
+    text: str = yaml.safe_dump(data, allow_unicode=True, sort_keys=False) if data else ""
+    return text

@@ -7,6 +7,7 @@ from django import forms
 from django.views.generic import TemplateView
 from twisted.internet.defer import inlineCallbacks
 
+from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.memory_reading import readable_page
 from evennia_ai.messages import Audience
@@ -23,10 +24,10 @@ from evennia_ai.store.names import names_in, names_of
 from evennia_ai.store.page_rows import Row
 from evennia_ai.store.reports import Page
 from evennia_ai.turn.recall import text_of
-from evennia_ai.web.staff.access import StaffPage, editor_of
+from evennia_ai.web.disclosure import asked_text, number_or_none, page_text, people_named
+from evennia_ai.web.staff import access
+from evennia_ai.web.staff.access import StaffPage
 from evennia_ai.web.staff.editing import Asked, EditingPage
-from evennia_ai.web.staff.game_thread import Missing, find_script, game
-from evennia_ai.web.staff.rendering import asked_text, number_or_none, page_text, people_named
 
 ENTRIES_A_PAGE = 25
 RELATIONS_SHOWN = 200
@@ -57,11 +58,34 @@ class EntryForm(forms.Form):
     text = forms.CharField(required=False)
 
 
+@inlineCallbacks
+def change_memory(asked: Asked) -> Steps[tuple[str, str]]:
+    """Change an entry; fails with Refused, Missing, CannotChange and StoreUnavailable."""
+    script = readable_script(asked.who["id"], asked.reader, asked.account)
+    character, put, act = script.character, script.services.slices.put, asked.act
+    editor, text = MemoryEditor(character, script.mind.renew), asked.fields["text"]
+    records: RecordStore = character.journal
+    yield records.load(put)
+    yield character.ai_profiles.load(put)
+    if act == "add":
+        return f"add, {editor.add(text)['id']}", "Added."
+    if act == "restore":
+        records = character.journal.archive
+        yield records.load(put)
+    entry: Record | None = records.get(asked.fields["entry"])
+    if entry is None or not may_read(asked.reader, entry):
+        raise access.Missing("There is no such entry.")
+    do, said = ACTS[act]
+    do(editor, entry["id"], text)
+    return f"{act}, {entry['id']}", said
+
+
 class Memory(EditingPage, TemplateView):
     """A page of the journal or its archive, or a search; a form changes one entry."""
 
     tab, template_name, prefixed = "memory", "evennia_ai/memory.html", False
     by_act = dict.fromkeys(("add", *ACTS), EntryForm)
+    change = staticmethod(change_memory)
 
     def get_context_data(self, **values: Any) -> Row:
         given, reader = self.request.GET, self.reader
@@ -69,7 +93,7 @@ class Memory(EditingPage, TemplateView):
         audience, trouble = find_audience(asked["as"], reader)
         fields = {**asked, "words": "" if trouble else asked["words"]}
         account = self.request.user.pk
-        found = game.ask(read_memories, self.who["id"], reader, account, fields, audience)
+        found = access.game.ask(read_memories, self.who["id"], reader, account, fields, audience)
         page, withheld = found["page"], found["withheld"]
         names = names_in(*page.rows, *withheld, besides=audience)
         shown = {
@@ -82,11 +106,6 @@ class Memory(EditingPage, TemplateView):
         }
         return super().get_context_data(**{**found, **shown, **values})
 
-    @staticmethod
-    def change(asked: Asked) -> Any:
-        """Change an entry; see `EditingPage.change`."""
-        return change_memory(asked)
-
 
 @inlineCallbacks
 def read_memories(
@@ -97,8 +116,7 @@ def read_memories(
     Fires with the ``page``, how many entries are ``hidden``, and of a search its ``hits`` as a
     template takes them (else None) and what is ``withheld``.
     """
-    script = find_script(assistant)
-    ensure_may_read(script.character, reader, account)
+    script = readable_script(assistant, reader, account)
     character, put, words = script.character, script.services.slices.put, fields["words"]
     yield character.journal.load(put)
     found: Row = {"hits": None, "withheld": []}
@@ -124,10 +142,12 @@ def read_memories(
     return {**found, "page": page, "hidden": hidden}
 
 
-def ensure_may_read(character: Any, reader: Reader, account: int) -> None:
-    """Raise Refused unless the reader reads all, or one of their characters may edit this one."""
+def readable_script(assistant: int, reader: Reader, account: int) -> AssistantScript:
+    """Return an assistant; raises Refused for who may neither read all nor edit its character."""
+    script = access.find_script(assistant)
     if not reader.may(PRIVATE_MEMORIES):
-        editor_of(character, account)
+        access.editor_of(script.character, account)
+    return script
 
 
 def find_audience(names: str, reader: Reader) -> tuple[Audience, str]:
@@ -161,7 +181,6 @@ def shown_entry(entry: Record, names: listing.Names) -> Row:
 
 
 def shown_hit(line: str, words: str, hit: Any) -> Row:
-    """Return a memory that a search found, as ``line``, with its score and the reasons."""
     return {
         "id": page_text(hit.record["id"], 60),
         "text": page_text(line),
@@ -170,39 +189,13 @@ def shown_hit(line: str, words: str, hit: Any) -> Row:
     }
 
 
-@inlineCallbacks
-def change_memory(asked: Asked) -> Steps[tuple[str, str]]:
-    """Change an entry on the reactor's thread; fires with what was done, and a sentence.
-
-    Fails with Refused, Missing, CannotChange and StoreUnavailable.
-    """
-    script = find_script(asked.who["id"])
-    ensure_may_read(script.character, asked.reader, asked.account)
-    character, put, act = script.character, script.services.slices.put, asked.act
-    editor, text = MemoryEditor(character, script.mind.renew), asked.fields["text"]
-    records: RecordStore = character.journal
-    yield records.load(put)
-    yield character.ai_profiles.load(put)
-    if act == "add":
-        return f"add, {editor.add(text)['id']}", "Added."
-    if act == "restore":
-        records = character.journal.archive
-        yield records.load(put)
-    entry: Record | None = records.get(asked.fields["entry"])
-    if entry is None or not may_read(asked.reader, entry):
-        raise Missing("There is no such entry.")
-    do, said = ACTS[act]
-    do(editor, entry["id"], text)
-    return f"{act}, {entry['id']}", said
-
-
 class Relations(StaffPage, TemplateView):
     """How well and how gladly it knows whom, best known first."""
 
     tab, template_name = "relations", "evennia_ai/relations.html"
 
     def get_context_data(self, **values: Any) -> Row:
-        found = game.ask(read_relations, self.who["id"], self.reader, self.request.user.pk)
+        found = access.game.ask(read_relations, self.who["id"], self.reader, self.request.user.pk)
         best = sorted(found, key=lambda one: -one[1])[:RELATIONS_SHOWN]
         names = names_of(record["entity"] for record, _ in best)
         rows = [shown_relation(record, familiar, names) for record, familiar in best]
@@ -214,8 +207,7 @@ def read_relations(
     assistant: int, reader: Reader, account: int
 ) -> Steps[list[tuple[Record, float]]]:
     """Read the relationships with how familiar each still is, on the reactor's thread."""
-    script = find_script(assistant)
-    ensure_may_read(script.character, reader, account)
+    script = readable_script(assistant, reader, account)
     profiles, now = script.character.ai_profiles, script.services.now()
     yield profiles.load(script.services.slices.put)
     known = [one for one in profiles.held() if one["kind"] == RELATIONSHIP]

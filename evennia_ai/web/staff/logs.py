@@ -11,43 +11,24 @@ from django.views.generic import DetailView, ListView, TemplateView
 
 from evennia_ai import models
 from evennia_ai.game.texts import COMPACTED_FOR, SUMMARISED, TURN_ENDS, worded
+from evennia_ai.policy import disclosure as kinds
 from evennia_ai.policy.context.projection import PUBLIC
-from evennia_ai.policy.disclosure import (
-    PRIVATE_WORDS,
-    PUBLIC_WORDS,
-    Reader,
-    memory_kind,
-    words_kind,
-)
+from evennia_ai.policy.disclosure import Reader
 from evennia_ai.policy.explanation.attribution import Attribution, Part
 from evennia_ai.policy.limits.money import money_words
 from evennia_ai.policy.sleep_schedule import OUTCOMES, REASONS, describe_cost, describe_step
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.sleep import STEP_TEXTS
-from evennia_ai.store import page_rows
+from evennia_ai.store import explanations, page_rows
 from evennia_ai.store.conversation import MASK
-from evennia_ai.store.explanations import (
-    Explanation,
-    calls_of_compaction,
-    explain_call,
-    explain_turn,
-)
 from evennia_ai.store.names import locks_of
 from evennia_ai.store.page_rows import ANY, MARKS, Row
 from evennia_ai.store.reports import seconds_between, waiting_events
 from evennia_ai.store.rows import rows_of
 from evennia_ai.web import disclosure
-from evennia_ai.web.staff.access import StaffPage
-from evennia_ai.web.staff.editing import EditingPage
-from evennia_ai.web.staff.game_thread import services
-from evennia_ai.web.staff.marks import MarkForm, as_yaml, change_mark, scene_of
-from evennia_ai.web.staff.rendering import (
-    ASKED_CHARS,
-    Shown,
-    number_or_none,
-    page_text,
-    people_named,
-)
+from evennia_ai.web.disclosure import Shown, page_text
+from evennia_ai.web.staff.access import StaffPage, services
+from evennia_ai.web.staff.editing import EditingPage, MarkForm, as_yaml, change_mark, scene_of
 
 LIVE_LINES, LINES_A_PAGE, MOST_SCENES = 30, 100, 200
 DATE = forms.DateInput(attrs={"type": "date"})
@@ -61,15 +42,14 @@ class LogPage(StaffPage):
     paginate_by = 25
 
     def get_queryset(self) -> Any:
-        """Return the rows as dictionaries, newest first."""
         return rows_of(self.model, self.who["id"]).order_by("-id").values()
 
 
 class TurnFilter(forms.Form):
     """Which turns to show."""
 
-    player = forms.CharField(required=False, max_length=ASKED_CHARS)
-    words = forms.CharField(required=False, max_length=ASKED_CHARS)
+    player = forms.CharField(required=False, max_length=disclosure.ASKED_CHARS)
+    words = forms.CharField(required=False, max_length=disclosure.ASKED_CHARS)
     since = forms.DateField(required=False, widget=DATE)
     until = forms.DateField(required=False, widget=DATE)
     outcome = forms.ChoiceField(required=False, label="End", choices=[("", ""), *TURN_ENDS.items()])
@@ -79,17 +59,13 @@ class TurnFilter(forms.Form):
 
 
 class Timeline(LogPage, ListView):
-    """A page of turns, of one assistant or of all.
-
-    Without a question, the first page of one shows what waits, and the use by day.
-    """
+    """A page of turns, of one assistant or of all; the first of one also shows what waits."""
 
     model, tab, template_name = models.Turn, "turns", "evennia_ai/timeline.html"
     paginate_by = 50
     only_turns = False
 
     def get_queryset(self) -> Any:
-        """Return the turns that were asked for."""
         self.form = TurnFilter(self.request.GET)
         number = self.who["id"] if self.who else None
         turns, self.trouble = find_turns(number, self.form, self.reader)
@@ -107,7 +83,7 @@ class Timeline(LogPage, ListView):
             "trouble": self.trouble,
             "turns": turns,
             "half_searched": bool(asked & {"player", "words"})
-            and not self.reader.may(PRIVATE_WORDS),
+            and not self.reader.may(kinds.PRIVATE_WORDS),
         }
         if self.who is None:
             names = {row["id"]: row["name"] for row in page_rows.assistant_rows()}
@@ -129,15 +105,15 @@ def find_turns(assistant: int | None, form: TurnFilter, reader: Reader) -> tuple
         return models.Turn.objects.none(), f"{form[first].label}: {form.errors[first][0]}"
     asked = form.cleaned_data
     player, words = page_text(asked["player"]), page_text(asked["words"])
-    speakers = people_named(player) if player else []
-    if words and not reader.may(PUBLIC_WORDS):
-        trouble = f"Only {reader.whose(PUBLIC_WORDS)} may search words."
+    speakers = disclosure.people_named(player) if player else []
+    if words and not reader.may(kinds.PUBLIC_WORDS):
+        trouble = f"Only {reader.whose(kinds.PUBLIC_WORDS)} may search words."
     elif player and not speakers:
         trouble = "Nobody has this name. Use a whole name, or a number such as #12."
     else:
         wanted = page_rows.TurnsWanted(
             assistant=assistant,
-            with_private=reader.may(PRIVATE_WORDS),
+            with_private=reader.may(kinds.PRIVATE_WORDS),
             speakers=speakers,
             words=words,
             least_tokens=asked["tokens"],
@@ -161,7 +137,6 @@ class Scenes(Timeline):
     paginate_by, only_turns = MOST_SCENES, True
 
     def get_queryset(self) -> Any:
-        """Return the marked turns that were asked for."""
         return super().get_queryset().exclude(mark="")
 
     def render_to_response(self, found: Row, **_options: Any) -> HttpResponse:
@@ -184,10 +159,10 @@ class TurnPage(EditingPage, LogPage, DetailView):
         turn = Shown(self.reader, self.who, [row], currency).turn(row)
         for act in turn["acts"]:
             act["locks"] = [page_text(told) for told in locks_of(act["locks"])]
-        told = explain_turn(row["id"], [self.who["name"]])
+        told = explanations.explain_turn(row["id"], [self.who["name"]])
         whys = [why_line(why, self.reader) for why in told]
         scene = scene_of(turn, self.who["name"])
-        may_mark = self.reader.may(words_kind(row["private"]))
+        may_mark = self.reader.may(kinds.words_kind(row["private"]))
         return super().get_context_data(
             turn=turn,
             whys=whys,
@@ -197,11 +172,10 @@ class TurnPage(EditingPage, LogPage, DetailView):
         )
 
 
-def why_line(why: Explanation, reader: Reader) -> Row:
-    """Return one line of a turn with its reasons, as far as the reader may see them."""
-    kind = words_kind(why.private)
+def why_line(why: explanations.Explanation, reader: Reader) -> Row:
+    kind = kinds.words_kind(why.private)
     text = page_text(reader.show(kind, why.text, "words"))
-    if not (reader.may(kind) and reader.may(memory_kind(why.private))) or why.stored is None:
+    if not (reader.may(kind) and reader.may(kinds.memory_kind(why.private))) or why.stored is None:
         return {"line": text, "state": why.state}
     counted = why.call.prompt_tokens if why.call else None
     shown = why_values(why.parts, why.sentences)
@@ -234,7 +208,6 @@ def why_values(parts: Sequence[Part], sentences: Sequence[Attribution]) -> Row:
 
 
 def shown_source(one: Attribution) -> Row | None:
-    """Return where a sentence comes from, None if nothing in the prompt is near it."""
     if one.source is None:
         return None
     texts = {"part": page_text(one.source.part, 40), "text": page_text(one.source.text)}
@@ -260,8 +233,7 @@ class Newest(Live):
     template_name = "evennia_ai/live_lines.html"
 
     def get(self, request: Any, **numbers: int) -> HttpResponse:
-        """Return the list, or nothing."""
-        after = number_or_none(request.GET.get("after")) or 0
+        after = disclosure.number_or_none(request.GET.get("after")) or 0
         if not page_rows.lines_after(self.who["id"], after, 1):
             return HttpResponse(status=204)
         return super().get(request, **numbers)
@@ -284,7 +256,7 @@ class CompactionPage(LogPage, DetailView):
 
     def get_context_data(self, **values: Any) -> Row:
         row, who = self.object, self.who
-        first = max(row["from_seq"], number_or_none(self.request.GET.get("from")) or 0)
+        first = max(row["from_seq"], disclosure.number_or_none(self.request.GET.get("from")) or 0)
         rows = rows_of(models.Message, who["id"]).filter(id__gte=first, id__lte=row["upto_seq"])
         found = list(rows.order_by("id").values()[: LINES_A_PAGE + 1])
         lines = found[:LINES_A_PAGE]
@@ -293,9 +265,10 @@ class CompactionPage(LogPage, DetailView):
         for part in parts:
             everybody = part["audience"] == [PUBLIC]
             part["whom"] = "everybody" if everybody else shown.whom(part["audience"])
-        calls = calls_of_compaction(who["id"], row["id"], row["at"])
+        calls = explanations.calls_of_compaction(who["id"], row["id"], row["at"])
+        whys = [explanations.explain_call(call, [who["name"]]) for call in calls]
         return super().get_context_data(
-            whys=[why_line(explain_call(call, [who["name"]]), self.reader) for call in calls],
+            whys=[why_line(why, self.reader) for why in whys],
             row=shown_compaction(row),
             lines=[shown.line(line) for line in lines],
             later=str(found[-1]["id"]) if len(found) > LINES_A_PAGE else "",
@@ -305,7 +278,6 @@ class CompactionPage(LogPage, DetailView):
 
 
 def shown_compaction(row: Row) -> Row:
-    """Return a compaction's figures as the template takes them, without its summary."""
     before, after = row["original_token_count"], row["summary_token_count"]
     return {
         **row,
@@ -329,7 +301,6 @@ class SleepPasses(LogPage, ListView):
 
 
 def shown_pass(reader: Reader, row: Row) -> Row:
-    """Return a sleep pass, step by step."""
     errors = disclosure.sleep_pass_row(row, reader)["errors"]
     took_s = seconds_between(row["at"], row["ended_at"])
     ended = OUTCOMES.get(row["outcome"], "ended").format(took_s=took_s)

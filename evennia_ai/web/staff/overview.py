@@ -10,18 +10,16 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.config import usable_window
 from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import ERROR_KINDS, worded
-from evennia_ai.llm.lanes import Lane, WaitingCall
+from evennia_ai.llm.lanes import WaitingCall
 from evennia_ai.policy.disclosure import Reader
 from evennia_ai.policy.limits.money import money_words
 from evennia_ai.scheduling import Steps, spread
 from evennia_ai.store.page_rows import Row, assistant_rows, latencies, use_by_day
 from evennia_ai.store.reports import last_error, last_prompt_tokens, queue_lengths
 from evennia_ai.store.usage import CHARACTER, DAY, Use, total_of, uses_by
-from evennia_ai.web.disclosure import error_text
-from evennia_ai.web.staff.access import StaffPage
-from evennia_ai.web.staff.game_thread import Missing, find_script, game, services
+from evennia_ai.web.disclosure import error_text, page_text
+from evennia_ai.web.staff.access import Missing, StaffPage, find_script, game, services
 from evennia_ai.web.staff.logs import chart_values
-from evennia_ai.web.staff.rendering import page_text
 
 GONE: Row = {"mode": "gone", "model": "", "window": 0, "warnings": []}
 
@@ -63,24 +61,21 @@ def read_states(ids: Sequence[int]) -> Steps[tuple[list[Row], list[Row], list[Wa
     """Read the state of assistants in time slices, of endpoints, who waits, and why all stopped."""
     shared = services()
     states = yield spread(shared.slices.put, ids, state_of, piece=1)
-    gateway = shared.gateway
-    lanes = [lane_row(lane) for lane in gateway.lanes]
-    return states, lanes, gateway.lanes.queue(), shared.switched_off
-
-
-def lane_row(lane: Lane) -> Row:
-    """Return what an endpoint does now."""
-    return {
-        "name": lane.name,
-        "in_flight": len(lane.in_flight),
-        "waiting": len(lane.waiting),
-        "paused_s": lane.paused_s,
-        "error": lane.breaker.error,
-    }
+    lanes = shared.gateway.lanes
+    endpoints = [
+        {
+            "name": lane.name,
+            "in_flight": len(lane.in_flight),
+            "waiting": len(lane.waiting),
+            "paused_s": lane.paused_s,
+            "error": lane.breaker.error,
+        }
+        for lane in lanes
+    ]
+    return states, endpoints, lanes.queue(), shared.switched_off
 
 
 def state_of(assistant: int) -> Row:
-    """Return what an assistant does now, with its model, context window and warnings."""
     try:
         script = find_script(assistant)
     except Missing:
@@ -97,7 +92,6 @@ def state_of(assistant: int) -> Row:
 def with_figures(
     rows: Iterable[Row], waiting: Mapping[int, int], today: date, reader: Reader
 ) -> list[Row]:
-    """Return each assistant, as a row with its state, with its figures of today."""
     used = uses_by(today, today, CHARACTER)
     prompts, errors, times = last_prompt_tokens(), last_error(), latencies()
 

@@ -19,9 +19,9 @@ from evennia_ai.mind.dry_run import DryRun, as_drafted
 from evennia_ai.policy.disclosure import DRY_RUNS, ERRORS, Reader
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.page_rows import Row
-from evennia_ai.web.staff.access import Refused, StaffPage, characters_of, editor_of, may_act
-from evennia_ai.web.staff.game_thread import Missing, find_script, game, services
-from evennia_ai.web.staff.rendering import page_text
+from evennia_ai.web.disclosure import page_text
+from evennia_ai.web.staff import access
+from evennia_ai.web.staff.access import Refused, StaffPage
 
 MOST_WAIT_S = 200.0  # a little more than the longest deadline of a slow local model
 MOST_LINES = 10  # of a talk that goes on
@@ -60,20 +60,20 @@ class Trial(StaffPage, TemplateView):
     def salt(self) -> str:
         """Return what binds a talk to its character, its account, and the words known at first."""
         whose = f"{self.who['id']} {self.request.user.pk}"
-        return f"evennia_ai.trial {whose} {services().forgetting.era}"
+        return f"evennia_ai.trial {whose} {access.services().forgetting.era}"
 
     def post(self, request: Any, **numbers: int) -> Any:
         """Ask the chosen models, one after the other, and show the talk with their answers."""
-        if not may_act():
+        if not access.may_act():
             raise Refused("Trials are off, since WEB_ACTS is off. Use aitest.")
         if not self.reader.may(DRY_RUNS):
             raise Refused(f"Only {self.reader.whose(DRY_RUNS)} may read trials.")
-        form = self.form = TrialForm(request.POST, profiles=sorted(services().profiles))
+        form = self.form = TrialForm(request.POST, profiles=sorted(access.services().profiles))
         if form.is_valid():
             self.talk = self.read_talk(form.cleaned_data["talk"], self.salt)
             try:
                 self.talk = [*self.talk, self.exchange(form.cleaned_data)][-MOST_LINES:]
-            except (Refused, Missing):
+            except (Refused, access.Missing):
                 raise
             except AssistantError as error:
                 messages.error(request, page_text(error))
@@ -88,42 +88,36 @@ class Trial(StaffPage, TemplateView):
             return []
 
     def exchange(self, asked: Row) -> Row:
-        """Return a line with its answers; raises AssistantError."""
         sides = []
         for profile in dict.fromkeys(filter(None, (asked["first"], asked["second"]))):
             said = [side for one in self.talk for side in one["sides"]]
             before = [line for one in said if one["profile"] == profile for line in one["lines"]]
-            who = self.who["id"], self.request.user.pk
-            found, model = game.ask(answer_of, *who, asked, profile, before, wait_s=MOST_WAIT_S)
+            given = self.who["id"], self.request.user.pk, asked, profile, before
+            found, model = access.game.ask(answer_of, *given, wait_s=MOST_WAIT_S)
             sides.append({"profile": profile, "model": model, **shown_run(found, self.reader)})
         return {"line": page_text(asked["line"]), "whispered": asked["whisper"], "sides": sides}
+
+    def own_profile(self) -> str:
+        return str(access.find_script(self.who["id"]).mind.settings.profile.name)
 
     def get_context_data(self, **values: Any) -> Row:
         talk, form = self.talk, self.form
         if form is None or form.is_valid():
-            asked = form.cleaned_data if form else {"first": game.ask(profile_of, self.who["id"])}
+            asked = form.cleaned_data if form else {"first": access.game.ask(self.own_profile)}
             kept = {name: asked.get(name) for name in ("first", "second", "whisper")}
             kept["talk"] = signing.dumps(talk, salt=self.salt, compress=True)
-            form = TrialForm(initial=kept, profiles=sorted(services().profiles))
+            form = TrialForm(initial=kept, profiles=sorted(access.services().profiles))
         return super().get_context_data(talk=talk, trial_form=form, **values)
-
-
-def profile_of(assistant: int) -> str:
-    """Return the name of a character's profile, on the reactor's thread."""
-    return str(find_script(assistant).mind.settings.profile.name)
 
 
 @inlineCallbacks
 def answer_of(
     assistant: int, account: int, asked: Row, profile: str, before: list[Message]
 ) -> Steps[tuple[DryRun, str]]:
-    """Ask a profile's model on the reactor's thread; fires with the dry run, and its name.
-
-    ``before`` are its lines of the talk so far. Fails with AssistantError.
-    """
-    script = find_script(assistant)
-    editor_of(script.character, account)  # raises Refused
-    speakers = characters_of(AccountDB.objects.get(id=account))
+    """Ask a profile's model; ``before`` are its lines so far. Fires with the run and a name."""
+    script = access.find_script(assistant)
+    access.editor_of(script.character, account)  # raises Refused
+    speakers = access.characters_of(AccountDB.objects.get(id=account))
     if not speakers:
         raise Refused("Your account has no character who could say a line.")
     mind = script.mind
@@ -137,7 +131,6 @@ def answer_of(
 
 
 def shown_run(found: DryRun, reader: Reader) -> Row:
-    """Return a dry turn as the template takes it."""
     costs = [step.cost for step in found.steps]
     problem = found.problem and reader.show(ERRORS, found.problem, "a model error")
     return {

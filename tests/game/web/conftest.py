@@ -4,7 +4,6 @@ import pytest
 from django.test import Client
 
 from evennia_ai.models import Compaction, ModelCall, SleepPass
-from evennia_ai.web.staff import game_thread
 from tests.game.web.same_thread import SameThread
 from tests.scripted import call
 
@@ -22,9 +21,8 @@ PAGES = (
 def one_thread(service, monkeypatch, settings):
     """Let views ask the game in the thread of the test, which owns its database."""
     thread = SameThread(service.clock)
-    for name in ("access", "overview", "knowledge", "editing", "trial"):
+    for name in ("access", "overview"):
         monkeypatch.setattr(f"evennia_ai.web.staff.{name}.game", thread)
-    monkeypatch.setattr(game_thread, "game", thread)
     settings.ALLOWED_HOSTS = ["*"]
     return thread
 

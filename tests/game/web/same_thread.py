@@ -12,7 +12,7 @@ MOST_STEPS = 5_000
 
 
 class SameThread:
-    """Stands in for `web.staff.game_thread.GameThread` where one thread and a `Clock` do it all."""
+    """Stands in for `web.staff.access.GameThread` where one thread and a `Clock` do it all."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock

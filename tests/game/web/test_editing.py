@@ -37,7 +37,9 @@ def test_persona_note_and_settings_are_changed_as_by_the_commands(
     assert "persona is changed" in sent(browser, setup, "persona", **PERSONA).content.decode()
     assert mind.who.persona.knows == ("The cellar", "The key")
     assert mira.attributes.get(PERSONA_AUTHORS) == [builder.dbref]
-    assert "The cellar\nThe key</textarea>" in browser.text(setup)
+    page = browser.text(setup)
+    assert "The cellar\nThe key</textarea>" in page
+    assert "What it knows and others may not, one on a line" in page
     sent(browser, setup, "note", **NOTE)
     (note,) = mind.life.author_note()
     assert note.text == "The king is here." and note.authors == {BUILDER, builder.dbref}

@@ -4,8 +4,8 @@ import pytest
 from twisted.internet.defer import Deferred, fail, succeed
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.web.staff import game_thread
-from evennia_ai.web.staff.game_thread import GameBusy, GameThread, Missing, find_script
+from evennia_ai.web.staff import access
+from evennia_ai.web.staff.access import GameBusy, GameThread, Missing, find_script
 
 
 class Reactor:
@@ -17,7 +17,7 @@ class Reactor:
 
 @pytest.fixture
 def thread(monkeypatch):
-    monkeypatch.setattr(game_thread, "reactor", Reactor())
+    monkeypatch.setattr(access, "reactor", Reactor())
     return GameThread()
 
 
