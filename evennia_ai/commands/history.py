@@ -35,7 +35,7 @@ from evennia_ai.scheduling import Steps, pause
 from evennia_ai.store import reports
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.names import names_of, speakers_among, speakers_named
-from evennia_ai.store.search import MOST_EVENTS, all_messages, events_beside, message_page
+from evennia_ai.store.reports import MOST_EVENTS, all_messages, events_beside, message_page
 
 MESSAGES_A_PAGE, TURNS_A_PAGE, ROWS_A_PAGE = 20, 8, 15
 NOTHING_SAID = "has heard and said nothing yet."

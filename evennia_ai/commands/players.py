@@ -16,18 +16,19 @@ from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.presence import followers_of, shake_off
 from evennia_ai.game.settings import export_folder
 from evennia_ai.game.texts import TEXTS, is_yes, text
-from evennia_ai.store.about_speaker import (
+from evennia_ai.store.attributes import numbers_of
+from evennia_ai.store.names import last_name_of, names_of, speakers_among, speakers_named
+from evennia_ai.store.who_knows import (
     BUILT,
     CONFIDED,
     KINDS,
     KnownBy,
+    count_traces,
+    is_known,
     known_of,
     scripts_who_know,
     tokens_used,
 )
-from evennia_ai.store.attributes import numbers_of
-from evennia_ai.store.names import last_name_of, names_of, speakers_among, speakers_named
-from evennia_ai.store.who_knows import count_traces, is_known
 
 
 class PlayersCommand(AICommand):

@@ -14,12 +14,12 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.act_answers import hear_answer
-from evennia_ai.game.ai_mark import introduce
 from evennia_ai.game.life import GameLife
 from evennia_ai.game.perception import display_name, find_objects, is_assistant
 from evennia_ai.game.presence import Presence, leader_id, shake_off
 from evennia_ai.game.room_lines import RoomLine, Said, hearers_of, named, perceive
 from evennia_ai.game.sleep_state import Sleep
+from evennia_ai.game.typing_indicator import introduce
 from evennia_ai.messages import NOTICE, PERCEIVED, PUPPETED, WHISPER, Authors, Heard, quoted
 from evennia_ai.policy.audience import GAME, STRANGER
 from evennia_ai.policy.conversation.addressing import NAMED, NOT_NAMED, SPOKEN, Line, asks_to_stay

@@ -10,27 +10,26 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.config import ALWAYS_ON, AssistantConfig, ModelProfile, read_families
-from evennia_ai.config.checks import context_complaints, money_complaint
+from evennia_ai.config.profiles import context_complaints, money_complaint
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.hearing import Hearing
 from evennia_ai.game.life import GameLife, Ticker
 from evennia_ai.game.memory_reading import MemorySearch
 from evennia_ai.game.presence import Presence
 from evennia_ai.game.settings import effective_settings
-from evennia_ai.game.sleep_check import SleepCheck
-from evennia_ai.game.sleep_state import Sleep
+from evennia_ai.game.sleep_state import Sleep, SleepCheck
 from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.memory.index_cache import SharedSearch
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Authors, Heard
-from evennia_ai.mind import Mind, Surroundings
+from evennia_ai.mind import Mind
 from evennia_ai.mind.dry_run import DryRun, DryRunning, next_step, run_dry
 from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
 from evennia_ai.policy.request_forms.wire_order import count_stored
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import CountText, estimate_tokens
-from evennia_ai.ports import Memories, OfferedTools, RequestSizes, ToolResult
+from evennia_ai.ports import Memories, OfferedTools, RequestSizes, Surroundings, ToolResult
 from evennia_ai.ports.records import RecordStore
 from evennia_ai.scheduling import Steps
 from evennia_ai.sleep.compaction.request import CompactionRequest

@@ -1,28 +1,10 @@
 """The mind of one assistant: its parts, put together once, and what it does in a tick."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.memory.entity_context import EntityConsolidation
 from evennia_ai.memory.working_memory import RunningTalks
-from evennia_ai.ports import (
-    Company,
-    Conversation,
-    Identity,
-    Inbox,
-    Life,
-    Memories,
-    OfferedTools,
-    PendingActs,
-    RequestSizes,
-    Rest,
-    Services,
-    Settings,
-    ToolParts,
-    Turns,
-)
+from evennia_ai.ports import Surroundings, ToolParts
 from evennia_ai.scheduling import Steps
 from evennia_ai.sleep import SleepPass
 from evennia_ai.sleep.compaction.compact import Compactor
@@ -49,25 +31,6 @@ from evennia_ai.turn.recall import Recall
 from evennia_ai.turn.replay import Replay
 from evennia_ai.turn.speech_check import Screening
 from evennia_ai.turn.tool_execution import Acts
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What a mind is made of: what is one assistant's own, and what all of them share."""
-
-    who: Identity
-    settings: Settings
-    log: Conversation
-    inbox: Inbox
-    turns: Turns
-    pending_acts: PendingActs
-    memories: Callable[[], Memories]  # the search over all that it remembers
-    company: Company
-    life: Life
-    rest: Rest
-    sizes: RequestSizes
-    offered: OfferedTools
-    services: Services
 
 
 class Mind:
@@ -136,21 +99,7 @@ class Mind:
             who, settings, log, self.meter, briefing, self.calls, world, now
         )
         self.screening = Screening(settings, lambda: shared.moderation)
-        tools = ToolParts(
-            id=who.id,
-            who=who,
-            settings=settings,
-            log=log,
-            inbox=has.inbox,
-            turns=has.turns,
-            memories=has.memories,
-            lines=self.recall,
-            company=has.company,
-            rest=has.rest,
-            offered=has.offered,
-            use=self.meter.measure,
-            services=shared,
-        )
+        tools = ToolParts(**vars(has), lines=self.recall, use=self.meter.measure)
         self.acts = Acts(who, settings, has.turns, world, shared.toolbox, clock, tools)
         self.loop = ReActLoop(
             who,

@@ -15,7 +15,7 @@ from evennia_ai.config.fields import AssistantConfig
 from evennia_ai.config.profiles import ModelProfile
 from evennia_ai.errors import AssistantError, ProviderError
 from evennia_ai.messages import Audience, Authors, Heard, InboxEvent, Message, ToolCallRequest
-from evennia_ai.mind import Mind, Surroundings
+from evennia_ai.mind import Mind
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.context.projection import Sizes
 from evennia_ai.policy.conversation.character import Persona
@@ -27,6 +27,7 @@ from evennia_ai.ports import (
     ModelCallRecord,
     Services,
     Settings,
+    Surroundings,
     Toolbox,
     ToolContext,
     ToolResult,

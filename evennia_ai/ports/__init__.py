@@ -26,6 +26,7 @@ from evennia_ai.ports.mind import (
     Services,
     Settings,
     Slices,
+    Surroundings,
     Toolbox,
     ToolContext,
     ToolParts,

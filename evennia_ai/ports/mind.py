@@ -1,7 +1,7 @@
 """The assistant as its parts see it, its character, and what all assistants share.
 
 `game.minds`, `assistant_character`, `services`, `game.perception` and `tools.registry` implement
-these protocols. `mind.Mind` puts the parts of an assistant together from them.
+these protocols. `mind.Mind` puts the parts of an assistant together from its `Surroundings`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from evennia_ai.policy.records.shared_memory import Telling, Told
 from evennia_ai.policy.tokens import CountText
 from evennia_ai.ports.goal_records import DayPlan, Goals
 from evennia_ai.ports.journal import Journal
-from evennia_ai.ports.log import Conversation, Inbox, TurnRecord, Turns
+from evennia_ai.ports.log import Conversation, Inbox, PendingActs, TurnRecord, Turns
 from evennia_ai.ports.models import Found, Gateway, LoreRanking, Related, SemanticMemory
 from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.ports.tools import ToolResult, ToolSpec
@@ -342,22 +342,30 @@ class LineMaker(Protocol):
 
 
 @dataclass(frozen=True)
-class ToolParts:
-    """What the tools of this package use of their assistant."""
+class Surroundings:
+    """What a mind is made of: what is one assistant's own, and what all of them share."""
 
-    id: int  # of the assistant
     who: Identity
     settings: Settings
     log: Conversation
     inbox: Inbox
     turns: Turns
-    memories: Callable[[], Memories]
-    lines: LineMaker
+    pending_acts: PendingActs
+    memories: Callable[[], Memories]  # the search over all that it remembers
     company: Company
+    life: Life
     rest: Rest
+    sizes: RequestSizes
     offered: OfferedTools
+    services: Services
+
+
+@dataclass(frozen=True)
+class ToolParts(Surroundings):
+    """What the tools of this package use of their assistant."""
+
+    lines: LineMaker
     use: Callable[[], ContextUse]  # how full the context window is
-    services: Services  # what all assistants share
 
     @property
     def name(self) -> str:

@@ -17,9 +17,8 @@ from evennia_ai.policy.texts import read_object
 from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.store.call_records import StoredCall, load_call
 from evennia_ai.store.conversation import MASK
-from evennia_ai.store.reports import public_calls
+from evennia_ai.store.reports import WORDS_IN, public_calls, rows_with
 from evennia_ai.store.rows import message_from_row, rows_of
-from evennia_ai.store.search import WORDS_IN, rows_with
 
 PAGE = 50
 MOST_ROWS = 5_000

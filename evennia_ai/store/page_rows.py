@@ -14,8 +14,8 @@ from evennia_ai import models
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.attributes import assistants
 from evennia_ai.store.names import plain_name
+from evennia_ai.store.reports import rows_with
 from evennia_ai.store.rows import rows_of
-from evennia_ai.store.search import rows_with
 from evennia_ai.store.usage import DAY, Use, uses_by
 
 RECENT_CALLS, NAME_CHARS, CHART_DAYS = 1_000, 60, 30

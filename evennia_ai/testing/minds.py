@@ -12,11 +12,11 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.memory.recall_index import RecallIndex
-from evennia_ai.mind import Mind, Surroundings
+from evennia_ai.mind import Mind
 from evennia_ai.policy.audience import BUILDER, KnownLine
 from evennia_ai.policy.conversation.character import Persona, read_persona
 from evennia_ai.policy.tokens import CountText, estimate_tokens
-from evennia_ai.ports import OfferedTools, RequestSizes, TurnRecord
+from evennia_ai.ports import OfferedTools, RequestSizes, Surroundings, TurnRecord
 from evennia_ai.testing.memory_services import (
     EmptyGoals,
     EmptyPlan,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypedDict, Unpack, get_type_hints
+from typing import Any, get_type_hints
 
 from pydantic import BaseModel
 
@@ -105,22 +105,7 @@ def brief_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     return brief
 
 
-class ToolOptions(TypedDict, total=False):
-    """The fields of `Tool` that ``@tool`` takes."""
-
-    category: str
-    lock: str
-    world: bool
-    safe_to_retry: bool
-    needed: Callable[[ToolContext], bool] | None
-    answers_only: bool
-    approval: str
-    question: Callable[[ToolContext, Any], str] | None
-
-
-def tool(
-    name: str, **options: Unpack[ToolOptions]
-) -> Callable[[Callable[[ToolContext, Any], Any]], Tool]:
+def tool(name: str, **options: Any) -> Callable[[Callable[[ToolContext, Any], Any]], Tool]:
     """Turn a function ``(context, arguments: SomeModel)`` into a `Tool`.
 
     The model reads the function's docstring. The annotation of its second parameter is the pydantic

@@ -268,7 +268,7 @@ def wait_for_speaker(
 def wait_for_staff(item: Tool, context: ToolContext, exact: str) -> ToolResult:
     """Put a call into the staff's queue."""
     parts = context.assistant
-    queue = pending_acts.waiting(parts.services.now(), APPROVE, parts.id)
+    queue = pending_acts.waiting(parts.services.now(), APPROVE, parts.who.id)
     if any((act.name, act.arguments) == (item.name, exact) for act in queue):
         raise ToolDenied("The staff is asked for exactly that already.")
     if len(queue) >= MOST_WAITING:
@@ -295,7 +295,7 @@ def put_act(item: Tool, context: ToolContext, exact: str, needs: str) -> Pending
     within_s = config.approve_within if needs == APPROVE else config.confirm_within
     act = PendingAct(
         id=0,
-        assistant_id=parts.id,
+        assistant_id=parts.who.id,
         needs=needs,
         state=WAITING,
         name=item.name,

@@ -143,7 +143,7 @@ def families_off(context: ToolContext) -> frozenset[str]:
 def open_turn(parts: ToolParts | None) -> tuple[int, int] | None:
     """Return what names an assistant's open turn, None without one."""
     current = parts.turns.current if parts else None
-    return (parts.id, current) if parts and current is not None else None
+    return (parts.who.id, current) if parts and current is not None else None
 
 
 def turn_of(context: ToolContext) -> str:

@@ -7,7 +7,6 @@ from django.utils.translation import gettext
 from pydantic import BaseModel
 
 from evennia_ai.errors import NothingDone
-from evennia_ai.game.ai_mark import introduce, word_mark
 from evennia_ai.game.client_text import as_shown
 from evennia_ai.game.perception import (
     AtStart,
@@ -21,6 +20,7 @@ from evennia_ai.game.perception import (
     with_people,
 )
 from evennia_ai.game.room_lines import Utterance
+from evennia_ai.game.typing_indicator import introduce, word_mark
 from evennia_ai.messages import EMOTED, SAID, WHISPERED
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.react import FINAL, ONCE

@@ -6,7 +6,7 @@ import pytest
 from evennia.utils import gametime
 from twisted.internet.defer import Deferred
 
-from evennia_ai.game.sleep_check import SleepCheck
+from evennia_ai.game.sleep_state import SleepCheck
 from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, SleepPass
 from tests.scripted import call
