@@ -13,15 +13,7 @@ from django.db import transaction
 from evennia_ai import models
 from evennia_ai.messages import Message, WireMessage, make_message
 from evennia_ai.policy.context.projection import make_marker, show_marker
-from evennia_ai.policy.explanation.call_record import (
-    CallRecord,
-    KeptCall,
-    ShownScene,
-    read_record,
-    rebuilt,
-    request_digest,
-    shared_digests,
-)
+from evennia_ai.policy.explanation import call_record
 from evennia_ai.policy.records.provenance import people_field
 from evennia_ai.store.conversation import record_from_row
 from evennia_ai.store.lines import as_shown
@@ -35,7 +27,7 @@ noted_on: dict[str, date] = {}  # by the digest of a text in the table
 class StoredCall:
     """One model call with its prompt as it was sent, as far as the log still has it."""
 
-    kept: KeptCall
+    kept: call_record.KeptCall
     marker: Message | None
     talk: Sequence[Message]
     own: Sequence[Message]
@@ -44,7 +36,7 @@ class StoredCall:
     is_exact: bool  # whether the digest shows that this is the prompt as it was sent
 
 
-def store_call(row: models.ModelCall, record: CallRecord) -> None:
+def store_call(row: models.ModelCall, record: call_record.CallRecord) -> None:
     """Store the prompt and the reply of a call, inside the caller's transaction."""
     keep_texts(record.shared, row.at.date())
     models.CallRecord.objects.create(
@@ -86,13 +78,13 @@ def load_call(call_id: int) -> StoredCall | None:
     return None if kept is None else with_talk(row.assistant_id, kept, row.digest)
 
 
-def read_packed(packed: bytes) -> KeptCall | None:
+def read_packed(packed: bytes) -> call_record.KeptCall | None:
     """Return a packed call, None if it is damaged, or a text that it shares is gone."""
     with suppress(KeyError, TypeError, ValueError, zlib.error):
-        digests = shared_digests(packed)
+        digests = call_record.shared_digests(packed)
         found = models.PromptText.objects.filter(digest__in=digests)
         texts = dict(found.values_list("digest", "text"))
-        return read_record(packed, [texts[digest] for digest in digests])
+        return call_record.read_record(packed, [texts[digest] for digest in digests])
     return None
 
 
@@ -105,20 +97,20 @@ def calls_of_turn(assistant_id: int, turn_id: int) -> list[StoredCall]:
     return [call for call in found if call is not None]
 
 
-def with_talk(assistant_id: int, kept: KeptCall, digest: str = "") -> StoredCall:
+def with_talk(assistant_id: int, kept: call_record.KeptCall, digest: str = "") -> StoredCall:
     """Return a call with the messages of its prompt, as far as the log has them."""
     kept = with_scenes(assistant_id, kept)
     marker = marker_of(assistant_id, kept)
     talk = read_talk(assistant_id, kept)
     own = in_order(prompt_rows(assistant_id).filter(id__in=kept.trace.own), kept)
-    messages = rebuilt(kept, marker, talk, own)
+    messages = call_record.rebuilt(kept, marker, talk, own)
     missing = kept.trace.talk.count + len(kept.trace.own) - len(talk) - len(own)
     missing += sum(not scene.text for scene in kept.trace.scenes)
-    is_exact = request_digest(messages, kept.sent) == digest
+    is_exact = call_record.request_digest(messages, kept.sent) == digest
     return StoredCall(kept, marker, talk, own, messages, missing, is_exact)
 
 
-def with_scenes(assistant_id: int, kept: KeptCall) -> KeptCall:
+def with_scenes(assistant_id: int, kept: call_record.KeptCall) -> call_record.KeptCall:
     """Return a call with the texts of its scenes, as far as the calls that told them are kept."""
     scenes = kept.trace.scenes
     unread = {scene.told_in[0] for scene in scenes if not scene.text}
@@ -131,7 +123,7 @@ def with_scenes(assistant_id: int, kept: KeptCall) -> KeptCall:
 
 def told_scenes(
     assistant_id: int, turns: Iterable[int]
-) -> Iterator[tuple[tuple[int, ...], ShownScene]]:
+) -> Iterator[tuple[tuple[int, ...], call_record.ShownScene]]:
     """Yield the scenes that the calls of some turns showed first, by `ShownScene.told_in`."""
     calls = models.ModelCall.objects.filter(
         assistant_id=assistant_id, turn_id__in=turns, error_kind=""
@@ -148,7 +140,7 @@ def told_scenes(
             yield told_in, replace(scene, told_in=told_in)
 
 
-def marker_of(assistant_id: int, kept: KeptCall) -> Message | None:
+def marker_of(assistant_id: int, kept: call_record.KeptCall) -> Message | None:
     """Return the summary that a prompt showed, or was to update; None for none."""
     row = models.Compaction.objects.filter(
         assistant_id=assistant_id, id=kept.trace.summary_id
@@ -160,7 +152,7 @@ def marker_of(assistant_id: int, kept: KeptCall) -> Message | None:
     return show_marker(make_marker(record_from_row(row)), frozenset(kept.trace.audience))
 
 
-def read_talk(assistant_id: int, kept: KeptCall) -> list[Message]:
+def read_talk(assistant_id: int, kept: call_record.KeptCall) -> list[Message]:
     """Return the talk that a prompt showed, as far as the log has it."""
     span = kept.trace.talk
     rows = prompt_rows(assistant_id).filter(id__gte=span.first, id__lte=span.last)
@@ -175,7 +167,7 @@ def prompt_rows(assistant_id: int) -> Any:
     return models.Message.objects.filter(assistant_id=assistant_id).exclude(role="excuse")
 
 
-def in_order(rows: Any, kept: KeptCall) -> list[Message]:
+def in_order(rows: Any, kept: call_record.KeptCall) -> list[Message]:
     """Return rows as messages with the words that a prompt showed, oldest first."""
     amended = kept.trace.amended
     return [

@@ -24,17 +24,9 @@ from evennia_ai.game.act_answers import ask_to_confirm, tell_staff
 from evennia_ai.game.authorship import owners_of
 from evennia_ai.game.perception import display_name, find_objects
 from evennia_ai.messages import Authors
+from evennia_ai.policy import oversight
 from evennia_ai.policy.audience import BUILDER, GAME, LOCK_FUNCTION, STRANGER, known, people_among
 from evennia_ai.policy.explanation.call_record import LockAsked
-from evennia_ai.policy.oversight import (
-    APPROVE,
-    CONFIRM,
-    MOST_CHARS,
-    MOST_WAITING,
-    WAITING,
-    PendingAct,
-    exact_arguments,
-)
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.store import pending_acts
 from evennia_ai.store.attributes import numbers_of
@@ -241,8 +233,8 @@ def builders_may(lock: str) -> bool:
 
 def let_wait(item: Tool, context: ToolContext, arguments: BaseModel) -> ToolResult:
     """Store a call and ask the person who must agree; raises ToolDenied and NothingDone."""
-    exact = exact_arguments(arguments.model_dump(mode="json"))
-    if len(exact) > MOST_CHARS:
+    exact = oversight.exact_arguments(arguments.model_dump(mode="json"))
+    if len(exact) > oversight.MOST_CHARS:
         raise NothingDone(
             "A person must read and allow that first, and it is too long: be shorter."
         )
@@ -259,7 +251,7 @@ def wait_for_speaker(
     if pending_acts.asked_of(person.dbref, context.assistant.services.now()):
         raise ToolDenied("They have not answered yet whether you may do the last such thing.")
     question = item.question(context, arguments) if item.question else ""
-    act = put_act(item, context, exact, CONFIRM)
+    act = put_act(item, context, exact, oversight.CONFIRM)
     ask_to_confirm(person, context.character, act, item.purpose, question)
     name = display_name(person, context.character)
     return ToolResult(ASKED, f"Not done yet. {name} is asked whether you may: wait for the answer.")
@@ -268,12 +260,12 @@ def wait_for_speaker(
 def wait_for_staff(item: Tool, context: ToolContext, exact: str) -> ToolResult:
     """Put a call into the staff's queue."""
     parts = context.assistant
-    queue = pending_acts.waiting(parts.services.now(), APPROVE, parts.who.id)
+    queue = pending_acts.waiting(parts.services.now(), oversight.APPROVE, parts.who.id)
     if any((act.name, act.arguments) == (item.name, exact) for act in queue):
         raise ToolDenied("The staff is asked for exactly that already.")
-    if len(queue) >= MOST_WAITING:
+    if len(queue) >= oversight.MOST_WAITING:
         raise ToolDenied("Too much waits for the staff already.")
-    act = put_act(item, context, exact, APPROVE)
+    act = put_act(item, context, exact, oversight.APPROVE)
     tell_staff(context.assistant.name, act, item.approval)
     return ToolResult(ASKED, "Not done yet. The staff is asked; it may take a long time.")
 
@@ -288,16 +280,16 @@ def only_speaker(context: ToolContext) -> Any:
     return people[0]
 
 
-def put_act(item: Tool, context: ToolContext, exact: str, needs: str) -> PendingAct:
+def put_act(item: Tool, context: ToolContext, exact: str, needs: str) -> oversight.PendingAct:
     """Store a call as an act that waits; return it."""
     parts = context.assistant
     now, config = parts.services.now(), parts.config
-    within_s = config.approve_within if needs == APPROVE else config.confirm_within
-    act = PendingAct(
+    within_s = config.approve_within if needs == oversight.APPROVE else config.confirm_within
+    act = oversight.PendingAct(
         id=0,
         assistant_id=parts.who.id,
         needs=needs,
-        state=WAITING,
+        state=oversight.WAITING,
         name=item.name,
         arguments=exact,
         speakers=tuple(sorted(context.speakers)),
