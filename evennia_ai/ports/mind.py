@@ -35,11 +35,7 @@ GUESSED_OVERHEAD = 1_600  # tokens
 
 
 class Character(Protocol):
-    """What the engine, the tools and the commands use of an `AssistantCharacter`.
-
-    ``db``, ``ndb``, ``location`` and ``contents`` are Evennia's, which has no types. ``pk`` is None
-    once the character is deleted, ``location`` None if it is nowhere.
-    """
+    """What the engine, the tools and the commands use of an `AssistantCharacter`."""
 
     db: Any
     ndb: Any
@@ -47,13 +43,13 @@ class Character(Protocol):
     @property
     def id(self) -> int: ...
     @property
-    def pk(self) -> int | None: ...
+    def pk(self) -> int | None: ...  # None once it is deleted
     @property
     def dbref(self) -> str: ...  # such as ``#7``
     @property
     def key(self) -> str: ...  # its name
     @property
-    def location(self) -> Any: ...
+    def location(self) -> Any: ...  # None if it is nowhere
     @property
     def contents(self) -> Any: ...
     @property
@@ -147,20 +143,14 @@ class Moderation(Protocol):
     """Decides which words may be heard and spoken."""
 
     def check(self, direction: str, texts: Sequence[str]) -> Deferred[Sequence[str]]:
-        """Fire with why each text is refused, "" if it may pass; never fails.
-
-        ``direction`` is HEARD or SPOKEN of `policy.oversight`.
-        """
+        """Fire with why each is refused, "" if it may pass; ``direction``: `policy.oversight`."""
 
 
 class Toolbox(Protocol):
     """The tools an assistant may use."""
 
     def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
-        """Return the tools that every author of the prompt may use, in a stable order.
-
-        Those that requests do not show come last.
-        """
+        """Return the tools that every author of the prompt may use; unshown ones come last."""
 
     def permitted(self, context: ToolContext, specs: Iterable[ToolSpec]) -> Sequence[ToolSpec]:
         """Return those of some offered tools that every author of a longer prompt may use."""
@@ -168,10 +158,7 @@ class Toolbox(Protocol):
     def run(
         self, context: ToolContext, call: ToolCallRequest, dry: bool = False
     ) -> Deferred[ToolResult]:
-        """Check locks and arguments again and run the tool, unless ``dry``.
-
-        Never fails: errors are results.
-        """
+        """Check locks and arguments again and run the tool, unless ``dry``; errors are results."""
 
 
 class World(Protocol):
@@ -196,11 +183,7 @@ class Slices(Protocol):
 
 
 class SharedMemory(Protocol):
-    """What assistants of one faction, place or world told each other.
-
-    `store.shared_entries` describes it. ``tell`` and ``take_back`` write in one transaction and
-    raise StoreUnavailable.
-    """
+    """What assistants told each other (`store.shared_entries`); writing raises StoreUnavailable."""
 
     def told_by(self, assistant_id: int) -> list[Told]: ...
     def open_among(self, assistant_id: int, seqs: Iterable[int]) -> frozenset[int]: ...
@@ -295,16 +278,13 @@ class Life(Protocol):
     def minute_now(self) -> int: ...  # of the day, 0 to 1439
     def signal(self, name: str, on: bool) -> None: ...  # notes what it is doing, for a game's code
 
-    def thinking(self, turn: TurnRecord, begins: bool) -> None:
-        """Announce that a turn starts or ended. Never raises."""
-
-    def compacting(self, reason: str, result: Mapping[str, Any] | None) -> None:
-        """Announce that a compaction starts (result None) or ended. Never raises."""
+    def thinking(self, turn: TurnRecord, begins: bool) -> None: ...  # announces it
+    # Announces that a compaction starts (result None) or ended. Neither of these raises.
+    def compacting(self, reason: str, result: Mapping[str, Any] | None) -> None: ...
 
 
 class Rest(Protocol):
-    """The sleep of an assistant, as the world sees it. Methods that write raise
-    StoreUnavailable."""
+    """The sleep of an assistant, as the world sees it. Writing raises StoreUnavailable."""
 
     @property
     def is_asleep(self) -> bool: ...

@@ -90,11 +90,14 @@ def read_packed(packed: bytes) -> call_record.KeptCall | None:
 
 def calls_of_turn(assistant_id: int, turn_id: int) -> list[StoredCall]:
     """Return the calls of an assistant's turn whose prompts are kept, in their order."""
-    calls = models.ModelCall.objects.filter(
-        assistant_id=assistant_id, turn_id=turn_id, error_kind=""
-    )
-    found = map(load_call, calls.order_by("id").values_list("id", flat=True))
+    found = map(load_call, answered_calls(assistant_id, [turn_id]))
     return [call for call in found if call is not None]
+
+
+def answered_calls(assistant_id: int, turns: Iterable[int]) -> dict[int, int]:
+    """Return the turn of each model call in some turns that got a reply, in their order."""
+    calls = models.ModelCall.objects.filter(assistant_id=assistant_id, turn_id__in=turns)
+    return dict(calls.filter(error_kind="").order_by("id").values_list("id", "turn_id"))
 
 
 def with_talk(assistant_id: int, kept: call_record.KeptCall, digest: str = "") -> StoredCall:
@@ -125,10 +128,7 @@ def told_scenes(
     assistant_id: int, turns: Iterable[int]
 ) -> Iterator[tuple[tuple[int, ...], call_record.ShownScene]]:
     """Yield the scenes that the calls of some turns showed first, by `ShownScene.told_in`."""
-    calls = models.ModelCall.objects.filter(
-        assistant_id=assistant_id, turn_id__in=turns, error_kind=""
-    )
-    turn_of = dict(calls.order_by("id").values_list("id", "turn_id"))
+    turn_of = answered_calls(assistant_id, turns)
     rows = models.CallRecord.objects.filter(id__in=turn_of).exclude(packed=b"").order_by("id")
     for row in rows:
         kept = read_packed(bytes(row.packed))
@@ -142,10 +142,8 @@ def told_scenes(
 
 def marker_of(assistant_id: int, kept: call_record.KeptCall) -> Message | None:
     """Return the summary that a prompt showed, or was to update; None for none."""
-    row = models.Compaction.objects.filter(
-        assistant_id=assistant_id, id=kept.trace.summary_id
-    ).first()
-    if row is None:
+    rows = models.Compaction.objects.filter(assistant_id=assistant_id, id=kept.trace.summary_id)
+    if (row := rows.first()) is None:
         return None
     if kept.trace.teller:
         return make_message("user", row.summary.get(kept.trace.part, ""))
@@ -156,10 +154,8 @@ def read_talk(assistant_id: int, kept: call_record.KeptCall) -> list[Message]:
     """Return the talk that a prompt showed, as far as the log has it."""
     span = kept.trace.talk
     rows = prompt_rows(assistant_id).filter(id__gte=span.first, id__lte=span.last)
-    own = set(kept.trace.own)
-    found = in_order(rows, kept)
-    seqs = ((message, message["metadata"]["seq"]) for message in found)
-    return [message for message, seq in seqs if span.holds(seq) and seq not in own]
+    found = in_order(rows.exclude(id__in=kept.trace.own), kept)
+    return [message for message in found if span.holds(message["metadata"]["seq"])]
 
 
 def prompt_rows(assistant_id: int) -> Any:
@@ -169,10 +165,8 @@ def prompt_rows(assistant_id: int) -> Any:
 
 def in_order(rows: Any, kept: call_record.KeptCall) -> list[Message]:
     """Return rows as messages with the words that a prompt showed, oldest first."""
-    amended = kept.trace.amended
-    return [
-        as_shown(message_from_row(row), amended.get(str(row.id))) for row in rows.order_by("id")
-    ]
+    words = kept.trace.amended
+    return [as_shown(message_from_row(row), words.get(str(row.id))) for row in rows.order_by("id")]
 
 
 def drop_unused_texts(_assistant_id: int, going: Sequence[int]) -> None:

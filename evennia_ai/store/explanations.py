@@ -24,25 +24,19 @@ PAGE = 50
 MOST_ROWS = 5_000
 # How a stored prompt compares with the one that was sent.
 EXACT, CHANGED, ERASED, UNKEPT = "exact", "changed", "erased", "unkept"
-SPOKEN = frozenset(OWN_RESULTS)
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Everything that is known of one line.
-
-    ``turn`` and ``call`` are rows, the turn with its events, model calls and tool calls; None if
-    no model chose the line. ``acts`` are the tool calls of the reply. ``state`` says whether the
-    parts are the prompt as it was sent, and ``missing`` how many messages of it the log has lost.
-    """
+    """Everything that is known of one line."""
 
     message: Message
     text: str
-    turn: models.Turn | None
-    call: models.ModelCall | None = None
-    acts: Sequence[models.ToolCall] = ()
-    state: str = UNKEPT
-    missing: int = 0
+    turn: models.Turn | None  # with its events, model calls and tool calls; None outside the talk
+    call: models.ModelCall | None = None  # None if no model chose the line
+    acts: Sequence[models.ToolCall] = ()  # the tool calls of the reply
+    state: str = UNKEPT  # whether the parts are the prompt as it was sent
+    missing: int = 0  # messages of it that the log has lost
     stored: StoredCall | None = None
     parts: Sequence[Part] = ()
     sentences: Sequence[Attribution] = ()
@@ -71,9 +65,8 @@ class Explanation:
 def find_line(
     assistant_id: int, number: int, words: str = "", with_private: bool = True
 ) -> Message | None:
-    """Return the ``number``-th last line of an assistant, from 1, of those with some words.
+    """Return the ``number``-th last line of an assistant with some words; a reply counts once.
 
-    A reply that was streamed as several lines counts once.
     Words are searched in private lines only ``with_private``: that they exist would tell something.
     """
     found = dict[Any, Message]()
@@ -162,10 +155,7 @@ def find_call(assistant_id: int, purpose: str, number: int) -> models.ModelCall 
 
 
 def explain_call(call: models.ModelCall, names: Sequence[str]) -> Explanation:
-    """Return what a call outside the talk was asked, and what was made of its reply.
-
-    Of a request for a summary that is the stored part of the summary, of other calls the reply.
-    """
+    """Return what a call outside the talk was asked, and the reply, or the summary made of it."""
     _call, stored, state = call_of([call])
     trace = stored.kept.trace if stored else PromptTrace()
     text = stored.kept.reply.text if stored else ""
@@ -206,13 +196,11 @@ def call_id_of(message: Message, turn: models.Turn) -> str:
     """Return the id of the tool call that said a message, empty if none did."""
     for call in message.get("tool_calls") or ():
         return str(call["id"])
-    said = (
-        act.call_id
-        for act in turn.tool_calls.all()
-        if act.name in SPOKEN
-        and (read_object(act.arguments) or {}).get("text") == message["content"]
-    )
-    return next(said, "")
+    for act in turn.tool_calls.all():
+        said = (read_object(act.arguments) or {}).get("text")
+        if act.name in OWN_RESULTS and said == message["content"]:
+            return str(act.call_id)
+    return ""
 
 
 def call_of(
@@ -224,7 +212,6 @@ def call_of(
         found = load_call(call.id)
         if found is not None and step in (None, found.kept.trace.step):
             return call, found, EXACT if found.is_exact else CHANGED
-    erased = models.CallRecord.objects.filter(
-        id__in=[call.id for call in calls], packed=b""
-    ).exists()
-    return (calls[0] if calls else None), None, ERASED if erased else UNKEPT
+    records = models.CallRecord.objects.filter(id__in=[call.id for call in calls])
+    state = ERASED if records.filter(packed=b"").exists() else UNKEPT
+    return (calls[0] if calls else None), None, state

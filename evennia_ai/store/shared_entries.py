@@ -16,7 +16,7 @@ from twisted.internet.defer import DeferredLock, inlineCallbacks
 from evennia_ai import models
 from evennia_ai.policy.records.provenance import Record, copy_of, people_field
 from evennia_ai.policy.records.shared_memory import HEARSAY, Telling, Told
-from evennia_ai.ports.watched import WatchedRecords
+from evennia_ai.ports.records import WatchedRecords
 from evennia_ai.scheduling import Put, Steps, pause
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.lines import amended_at
