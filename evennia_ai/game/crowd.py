@@ -27,11 +27,7 @@ SHOWN_NAMES = 5
 
 
 class CrowdControl:
-    """The limits of all people, in the memory of this process.
-
-    Attributes:
-        trouble: the latest alert, for `aistatus`; "" if it is over.
-    """
+    """The limits of all people, in the memory of this process."""
 
     def __init__(self, clock: Clock, limits: people.PersonLimits) -> None:
         self._clock = clock
@@ -75,7 +71,7 @@ class CrowdControl:
 
     @property
     def trouble(self) -> str:
-        """Return the latest alert while it is fresh, else an empty text."""
+        """Return the latest alert while it is fresh, else ""; `aistatus` shows it."""
         age_s = self._clock.seconds() - self._crowd.alerted_at
         return self._alert if age_s < self.limits.alert_pause else ""
 
@@ -105,10 +101,7 @@ class CrowdControl:
 
 
 def payers_of(dbref: str) -> tuple[str, ...]:
-    """Return under which names a line is counted: its speaker's, and the account's.
-
-    None for the game's own notices and for assistants, whose chains `max_hops` limits.
-    """
+    """Return who pays for a line: its speaker and the account; for assistants `max_hops` limits."""
     found = find_object(dbref)
     if found is None or is_assistant(found):
         return ()

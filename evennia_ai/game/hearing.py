@@ -1,8 +1,4 @@
-"""From what Evennia sends a character to a stored event.
-
-A character hears without a session: `at_msg_receive` gets every line with its type. What the
-database cannot read or store now waits in a backlog.
-"""
+"""From what Evennia sends a character to a stored event; what cannot be stored now waits."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -42,10 +38,7 @@ NOTEWORTHY = 4
 
 
 class Hearing:
-    """Stores what one assistant's character hears.
-
-    `connect` sets what is made later: ``attend`` lets the assistant tick while players are near.
-    """
+    """Stores what one assistant's character hears; `connect` sets what is made later."""
 
     def __init__(
         self,
@@ -69,7 +62,7 @@ class Hearing:
         )
 
     def connect(self, company: Presence, will: Will, attend: Callable[[], None]) -> None:
-        """Set what is made after the hearing, since it hears, too."""
+        """Set what hears, too; ``attend`` lets the assistant tick while players are near."""
         self._company, self._will, self._attend = company, will, attend
 
     def drop(self) -> None:
@@ -95,8 +88,8 @@ class Hearing:
     ) -> None:
         """Store what the character heard, then wake it if it must answer.
 
-        ``item`` is the dbref of a thing that was given. An unknown kind counts as a claim.
-        ``authors`` are those whose words it holds beside the speaker's (`policy.audience`).
+        ``item`` is the dbref of a thing that was given; ``authors`` are those whose words it holds
+        beside the speaker's (`policy.audience`). An unknown kind counts as a claim.
         """
         ndb = speaker.ndb  # of the act that is under way; it is over when a line is read again
         behind = frozenset(ndb.ai_authors or ())
@@ -173,10 +166,7 @@ class Hearing:
             self.keep_event(heard)
 
     def _store_heard(self, heard: Heard, crowded: bool) -> None:
-        """Store an event as the character's hook leaves it, and note who talks with it.
-
-        What several assistants overhear (``crowded``) is stored for all of them together.
-        """
+        """Store an event as the hook leaves it; what several overhear, for all of them together."""
         changed = self._pass_hook(heard)
         if changed is None:
             return
@@ -254,10 +244,7 @@ class Hearing:
             self._life.tell("unheard", [heard.speaker])
 
     def note_own(self, kind: str, words: str) -> None:
-        """Store what the character says or does now, unless its own mind does it.
-
-        The game does not tell whose words they are, so they count as a stranger's.
-        """
+        """Store what the character does without its mind; its words count as a stranger's."""
         who = self._who.character
         if who.ndb.ai_acting or self._services.store_trouble:
             return

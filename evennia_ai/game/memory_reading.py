@@ -36,10 +36,9 @@ class SearchReport:
 def readable_page(
     put: Put, journal: RecordStore, number: int, size: int, reader: Reader
 ) -> Steps[tuple[Page, int]]:
-    """Read a page of a journal or its archive, newest first, in time slices.
+    """Read a page of a journal or its archive, newest first; the last one for a high number.
 
-    Fires with the page (the last one if the number is too high), and how many entries are hidden
-    from the reader. Fails with StoreUnavailable.
+    Fires with it, and how many entries are hidden from the reader; fails with StoreUnavailable.
     """
     yield journal.load(put)
     ids = journal.ids()
@@ -80,8 +79,7 @@ def find_memories(
     hits = memories.search(query, CANDIDATES, audience, now, keep, upto)
     by_id = {hit.record["id"]: hit for hit in hits}
     most = FOUND_LINES if only_lines else FOUND
-    records = [hit.record for hit in hits]
-    shown = select_found(records, log.current.record, most)
+    shown = select_found([hit.record for hit in hits], log.current.record, most)
     return [by_id[record["id"]] for record in shown]
 
 
@@ -95,11 +93,7 @@ class MemorySearch:
 
     @inlineCallbacks
     def for_staff(self, words: str, audience: Audience, reader: Reader) -> Steps[SearchReport]:
-        """Search as the tool `search_memory` would for an audience, without counting as a recall.
-
-        A reader who may not see private records is told how many there are, but not whether any
-        match. Fails with StoreUnavailable and TurnAborted.
-        """
+        """Search as the tool `search_memory` would for an audience; fails as `find_memories`."""
         memories, services = self._memories(), self._services
         found: list[Found] = yield find_memories(memories, self._log, services, words, audience)
         yield pause(services.slices.put)

@@ -89,28 +89,21 @@ class GameIdentity:
 
     @property
     def persona_authors(self) -> Authors:
-        """Return the authors of the persona (`policy.audience`).
-
-        A builder can change the Attribute by hand, so its text always counts as a builder's too.
-        """
+        """Return the persona's authors; a builder, who can set the Attribute, always is one."""
         stored, _ = inspect_attribute(self.character, "ai_persona")
         own = map(str, read_attribute(self.character, PERSONA_AUTHORS) or ())
         return by_builder([*own, *self._services.personas.authors_of(stored)])
 
 
 class GameSettings:
-    """The effective settings of an assistant: the `Settings` port.
-
-    Attributes:
-        warnings: the problems reported since the server start.
-    """
+    """The effective settings of an assistant: the `Settings` port."""
 
     def __init__(self, shell: Any, who: GameIdentity, services: Any, sizes: RequestSizes) -> None:
         self._shell, self._who, self._services, self._sizes = shell, who, services, sizes
         self._config: AssistantConfig | None = None
         self._profile: ModelProfile | None = None
         self._complaints: list[str] = []
-        self.warnings: list[str] = []
+        self.warnings: list[str] = []  # the problems reported since the server start
         self._talk_tokens = 0  # of its log, when last known
         self.log: TableConversation | None = None  # once the mind has one
 
@@ -134,10 +127,7 @@ class GameSettings:
         return own_settings(self._shell)
 
     def write(self, changes: Mapping[str, Any]) -> None:
-        """Store checked values on this assistant, all or none; None to inherit again.
-
-        Raises StoreUnavailable.
-        """
+        """Store checked values on this assistant, None to inherit; raises StoreUnavailable."""
         write_attributes(self._shell, **changes)
         self.resolve()
 
@@ -267,8 +257,7 @@ class GameMind(Mind):
         return SharedSearch(own, told, shared.still_told, character.dbref)
 
     def tick_if_players_near(self) -> float | None:
-        """Tick soon if a player is near; returns in how many seconds to do so again, None if
-        not."""
+        """Tick soon if a player is near; returns in how many seconds to do so again, or None."""
         if not (self.life.is_alive and self.company.players_near()):
             return None
         self.ticker.wake()
@@ -295,18 +284,11 @@ class GameMind(Mind):
         self.drop_index()
 
     def compact(self, request: CompactionRequest) -> Deferred[dict[str, Any]]:
-        """Compact on an admin's request, instead of a tick.
-
-        Fires with the result; fails with StoreUnavailable, and with TurnAborted if the server stops
-        or a tick is running.
-        """
+        """Compact on an admin's request; fires with the result, fails as `Ticker.run_instead`."""
         return self.ticker.run_instead(partial(self.compactor.compact, request))
 
     def try_tool(self, heard: Heard, name: str, arguments: str) -> Deferred[ToolResult]:
-        """Run a tool call, as if a model had made it when somebody said a line; as `compact`.
-
-        Its locks are asked of everybody whose words the prompt would hold. Only the call is logged.
-        """
+        """Run a tool call as if a model had made it at a line of somebody; only it is logged."""
 
         def run() -> Deferred[ToolResult]:
             context, detail = next_step(self.around, heard).calls.context, f"by {heard.speaker}"

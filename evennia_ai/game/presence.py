@@ -22,10 +22,7 @@ from evennia_ai.store.inbox import TableInbox
 
 
 class Presence:
-    """Notices who comes, goes and talks: the `Company` port. Times are seconds of the clock.
-
-    ``hear(kind, words, speaker)`` stores what the character hears.
-    """
+    """Notices who comes, goes and talks: the `Company` port."""
 
     def __init__(
         self,
@@ -100,7 +97,6 @@ class Presence:
         return self._partners
 
     def is_in_conversation(self, dbref: str) -> bool:
-        """Return True if the last exchange with somebody was within ``conversation_timeout``."""
         return self.last_exchange_with(dbref) > 0
 
     def last_exchange_with(self, dbref: str) -> float:

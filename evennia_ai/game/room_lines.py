@@ -1,7 +1,6 @@
 """A line on its way to all who hear it in a place: who they are, and which of them answer.
 
-Evennia passes a line to each listener in turn. What is the same for all of them is found once, at
-the first; with forty assistants in a room each of them would else look at forty others.
+Evennia passes a line to each listener in turn; what is the same for all is found at the first.
 """
 
 import re
@@ -35,9 +34,7 @@ WHY_NOT = {
 class RoomLine:
     """One line, or an arrival, and those who hear it; ``character`` is the first of them.
 
-    Attributes:
-        everybody: dbrefs of all who hear it and of its speaker.
-        muted: dbrefs of the assistants that the speaker does not hear.
+    ``everybody`` also has its speaker; ``muted`` are the assistants that the speaker does not hear.
     """
 
     def __init__(self, line: addressing.Line, speaker: Any, character: Any) -> None:
@@ -52,10 +49,7 @@ class RoomLine:
         self._expected = {obj.dbref for obj in expected}
 
     def is_same(self, kind: str, speaker: Any, character: Any) -> bool:
-        """Return True if the character may hear this very line, perhaps in other words.
-
-        A game may word it for each listener, for instance with the names that each knows.
-        """
+        """Return True if the character may hear this line; a game may word it for each listener."""
         same = self.line.kind == kind and self.speaker is speaker
         is_here = self.place is character.location
         return same and is_here and self.utterance is utterance_of(speaker)
@@ -177,10 +171,7 @@ class RoomLines:
         return line
 
     def _count_hops(self, speaker: Any, place: int) -> int:
-        """Return the number of an answer to an assistant's line, in all chains of a place.
-
-        An act that answered nobody begins a new chain.
-        """
+        """Return the number of an answer among assistants; who answered nobody begins a chain."""
         chain = speaker.ndb.ai_hops or 0
         return max(chain, self._answers.get(place, 0) + 1) if chain else 1
 
@@ -198,8 +189,7 @@ def utterance_of(speaker: Any) -> Any:
 def hearers_of(kind: str, speaker: Any, character: Any) -> list[Any]:
     """Return everybody who hears it beside its speaker; the character is one of them.
 
-    The other receivers of a whisper are known only if its speaker has `SpeakerMixin`. All else is
-    heard by all listeners in the room.
+    The other receivers of a whisper are known only if its speaker has `SpeakerMixin`.
     """
     if kind == WHISPER:
         utterance = utterance_of(speaker)
@@ -212,10 +202,7 @@ def hearers_of(kind: str, speaker: Any, character: Any) -> list[Any]:
 
 
 def named(obj: Any, looker: Any, listens: bool = True) -> Named:
-    """Return the names of a character: key, with and without its article, aliases and parts.
-
-    With the contrib ``rpsystem``, those that the looker has for it are among them.
-    """
+    """Return the names of a character: key without its article, too, the looker's, and parts."""
     key = own_name(obj)
     called = [
         perception.without_article(name) for name in (key, *perception.names_known(obj, looker))
@@ -262,7 +249,6 @@ class Said:
 
     @property
     def speaker_name(self) -> str:
-        """The speaker's key, for the log."""
         return str(self.speaker)
 
 
@@ -276,10 +262,9 @@ def split_message(text: Any) -> tuple[str, str]:
 
 
 def words_of(kind: str, line: str, speaker: Any) -> str:
-    """Return the raw words if the speaker has them, else those in the line.
+    """Return the raw words if the speaker has them, else those in the line, in no colour.
 
-    Of Evennia's markup only words in a colour are taken for it: nobody can tell other markup from
-    pipes that were meant.
+    Nobody can tell other markup from pipes that were meant.
     """
     if kind == "emote":
         if perception.is_assistant(speaker):  # its emote is escaped for clients

@@ -54,8 +54,7 @@ class SettingReader:
     ) -> T:
         """Return ``make(value)`` of one entry, or ``make(default)`` if that fails.
 
-        A typo in a setting, or in a module that it names, must not stop all assistants. ``wrong``
-        is returned instead of the default, and what that means is told with the complaint.
+        If given, ``wrong`` is returned instead of the default, and its meaning told.
         """
         meaning = f". {wrong[1]}" if wrong else ""
         try:
@@ -85,7 +84,6 @@ def find_complaints() -> list[str]:
 
 
 def export_folder() -> Path:
-    """Return the folder for the files that staff export from the log."""
     return Path(settings.GAME_DIR) / str(game_setting("EXPORT_FOLDER", "server/ai_exports"))
 
 
@@ -116,7 +114,6 @@ def open_to_others() -> list[Path]:
 
 
 def log_folder() -> Path:
-    """Return the folder of the server's logs."""
     return Path(getattr(settings, "LOG_DIR", "") or Path(settings.GAME_DIR) / "server" / "logs")
 
 

@@ -75,10 +75,7 @@ class SleepState:
 
 
 class Sleep:
-    """The sleep of one assistant, as the world sees it: the `Rest` port.
-
-    ``shell`` is its `AssistantScript`, which keeps the stored Attributes.
-    """
+    """The sleep of one assistant: the `Rest` port. The shell keeps the stored Attributes."""
 
     def __init__(
         self,
@@ -104,17 +101,15 @@ class Sleep:
 
     @property
     def woken_at(self) -> float | None:
-        """Return when it woke, in the clock's seconds, None if it has not slept."""
         return self.state.woken_at
 
     @inlineCallbacks
     def sleep_through(
         self, run: Callable[[PassTime], Deferred[dict[str, Any]]]
     ) -> Steps[dict[str, Any]]:
-        """Run one sleep pass; after it the assistant dreams, and wakes when it is spoken to.
+        """Run one sleep pass; one that is broken off is run again in the next sleep.
 
-        A pass that was broken off because somebody waited is run again in the next sleep. Fires
-        with the steps' results; fails with TurnAborted and StoreUnavailable.
+        Fires with the steps' results; fails with TurnAborted and StoreUnavailable.
         """
         services, state = self._services, self.state
         clock, now = services.clock, services.now
@@ -157,10 +152,9 @@ class Sleep:
             self.state.pass_time.end_within(0)
 
     def fall_asleep(self, cause: str, reason: str = "") -> None:
-        """Fall asleep for a cause of `policy.sleep_schedule`, and show it to those present.
+        """Fall asleep for a cause of `policy.sleep_schedule`, and show it; raises StoreUnavailable.
 
-        ``reason`` is for the log and the signal; empty uses the words of the cause. Raises
-        StoreUnavailable, and then it stays awake.
+        ``reason`` is for the log and the signal; empty uses the words of the cause.
         """
         write_attributes(
             self._shell,
@@ -191,11 +185,7 @@ class Sleep:
         log.info("evennia_ai: {name} wakes: {reason}", name=self._who.name, reason=reason)
 
     def on_addressed(self, heard: Heard) -> None:
-        """Answer somebody who speaks to an assistant during a sleep pass.
-
-        It mumbles, once for each speaker, and wakes when the pass ends or after
-        ``sleep_wake_within``.
-        """
+        """Mumble, once for each speaker, and wake soon if this comes during a sleep pass."""
         state = self.state
         if state.pass_time is None or not self.is_asleep:
             return
@@ -208,8 +198,7 @@ class Sleep:
         self._show("mumbles", meant)
 
     def go_to_bed(self, cause: str, reason: str = "") -> bool:
-        """Call `fall_asleep` now, or at the end of the tick under way; return True if it sleeps
-        now."""
+        """Call `fall_asleep` now, or at the end of the tick; return True if it sleeps now."""
         if self._ticker.is_ticking:
             self.state.bedtime = Bedtime(cause, self._services.clock.seconds(), reason)
             return False
@@ -218,23 +207,21 @@ class Sleep:
         return True
 
     def lie_down(self) -> None:
-        """Fall asleep at the end of a tick if that is planned and nobody waits for an answer.
+        """Fall asleep if that is planned and nobody waits; raises StoreUnavailable.
 
-        A plan of its own is dropped if somebody has spoken since. Raises StoreUnavailable.
+        A plan of its own is dropped if somebody has spoken since.
         """
-        state = self.state
-        bedtime = state.bedtime
+        bedtime = self.state.bedtime
         if bedtime is None or self._inbox.open_events():
             return
-        state.bedtime = None
+        self.state.bedtime = None
         if bedtime.cause != WISH or (self._shell.mind.company.last_talk_at or 0.0) <= bedtime.at:
             self.fall_asleep(bedtime.cause, bedtime.reason)
             self._ticker.wake()
 
     def stay_up(self) -> bool:
         """Drop a plan to fall asleep. Returns True if there was one."""
-        state = self.state
-        planned, state.bedtime = state.bedtime is not None, None
+        planned, self.state.bedtime = self.state.bedtime is not None, None
         return planned
 
     def _show(self, key: str, witnesses: Sequence[Any] | None = None) -> None:
@@ -251,7 +238,6 @@ class Sleep:
 
     @property
     def is_asleep(self) -> bool:
-        """Return True between falling asleep and waking; restarts keep it."""
         return is_asleep(self._shell)
 
 
@@ -287,8 +273,7 @@ HOURS_OVER, NAP_OVER = "its hours are over", "its nap is over"
 
 
 class SleepCheck:
-    """Lets an assistant fall asleep and wake by its hours, its quiet and its full context
-    window."""
+    """Lets an assistant fall asleep and wake by its hours, its quiet and its context window."""
 
     def __init__(
         self,
@@ -305,10 +290,9 @@ class SleepCheck:
         self._life, self._rest, self._ticker, self._clock = life, rest, ticker, clock
 
     def update(self) -> float | None:
-        """Let it sleep or wake, if it is time.
+        """Let it sleep or wake, if it is time; raises StoreUnavailable.
 
-        Returns in how many seconds to look again, None if only after something happened. Raises
-        StoreUnavailable.
+        Returns in how many seconds to look again, None if only after something happened.
         """
         if not self._life.is_alive:
             return None
@@ -347,10 +331,7 @@ class SleepCheck:
         )
 
     def _wants_nap(self, use: ContextUse, *, asleep: bool) -> bool:
-        """Return True if nobody is near, and a sleep pass is unfinished or due.
-
-        A pass is due if a compaction is, or after long quiet that followed some talk.
-        """
+        """Return True if nobody is near, and a sleep pass is unfinished, or is due."""
         if self._company.players_near():
             return False
         if use.is_due or (asleep and self._rest.needs_pass):

@@ -159,11 +159,9 @@ def tell_typing(session: Any, name: str, state: bool) -> bool:
 
 
 def way_to_tell(session: Any) -> str:
-    """Return the message that a client understands: ``is_typing``, ``ai_typing``, "".
-
-    A web client must have announced it, because it shows an unknown message as an error. Other
-    clients must speak GMCP or MSDP.
-    """
+    """Return the message that a client understands: ``is_typing``, ``ai_typing``, ""."""
+    # A web client must have announced it: it shows an unknown message as an error. Others must
+    # speak GMCP or MSDP.
     flags = session.protocol_flags
     if not flags.get("ISTYPING", True):
         return ""
@@ -194,12 +192,9 @@ def tell_by_evennia(session: Any, name: str, state: bool) -> None:
 
 
 def choose_filler(lines: Any, number: int) -> str | None:
-    """Return the filler line after ``number`` others, None if the builder's list is empty.
-
-    ``lines`` is one text or a list; None uses the lines of `texts`.
-    """
+    """Return the filler line after ``number`` others; None without usable lines of the builder."""
     if lines is None:
-        lines = [text(key) for key in FILLER_KEYS]
+        lines = map(text, FILLER_KEYS)
     listed = [lines] if isinstance(lines, str) else list(lines)
     usable = [str(line) for line in listed if str(line).strip()]
     return usable[number % len(usable)] if usable else None
@@ -223,10 +218,9 @@ WEB_CLASS = "out ai-line"  # "out" is the class that Evennia gives to all text
 
 
 def mark_line(character: Any, text: Any, receiver: Any) -> None:
-    """Mark a line of an assistant on its way to a receiver.
+    """Mark a line on its way to a receiver: in web clients by the CSS class ``ai-line``.
 
-    For Evennia's web client the line has the CSS class ``ai-line``. Other clients with GMCP or MSDP
-    get the message ``ai_line`` with name and type first; the web client would show it as an error.
+    Other clients with GMCP or MSDP get the message ``ai_line`` with name and type first.
     """
     options = text[1] if isinstance(text, tuple) and len(text) > 1 else None
     if not isinstance(options, dict) or options.get("type") not in MARKED:

@@ -101,8 +101,7 @@ def acted_in_private(turn_id: int) -> bool:
 def find_row(table: str, assistant_id: int, number: int) -> dict[str, Any] | None:
     """Return one row of an assistant as a dict, None if it does not exist; as for `log_page`."""
     rows = rows_of(getattr(models, table), assistant_id).filter(id=number)
-    found: dict[str, Any] | None = rows.values().first()
-    return found
+    return next(iter(rows.values()), None)
 
 
 def is_log_unchanged(compaction: Mapping[str, Any]) -> bool | None:
@@ -143,10 +142,7 @@ def queue_lengths() -> dict[int, int]:
 
 
 def ids_by_mode(all_stopped: bool) -> dict[str, frozenset[int]]:
-    """Return the assistants that are stopped, and those that sleep, by their Attributes.
-
-    ``all_stopped`` is True after `aistop all`, which leaves the Attributes alone.
-    """
+    """Return who is stopped and who sleeps, by Attributes, which `aistop all` leaves alone."""
     of = assistants() if all_stopped else assistants(stopped=True)
     stopped = frozenset(of.values_list("id", flat=True))
     asleep = frozenset(assistants(operating_mode=ASLEEP).values_list("id", flat=True))
@@ -172,9 +168,8 @@ def newest_rows(model: Any) -> Any:
 
 def last_prompt_tokens() -> dict[int, int]:
     """Return the tokens of each assistant's last prompt: reported if any, else estimated."""
-    rows = newest_rows(models.ModelCall).values_list(
-        "assistant_id", "prompt_tokens", "estimated_tokens"
-    )
+    columns = ("assistant_id", "prompt_tokens", "estimated_tokens")
+    rows = newest_rows(models.ModelCall).values_list(*columns)
     return {row[0]: row[1] or row[2] for row in rows}
 
 
@@ -218,15 +213,9 @@ def add_report(
 ) -> int:
     """Store a report by a player, given as (dbref, name); returns its number."""
     with brief_transaction():
-        row = models.Report.objects.create(
-            assistant_id=assistant_id,
-            at=now,
-            reporter=reporter[0],
-            reporter_name=reporter[1],
-            reason=reason,
-            seqs=list(seqs),
-        )
-    return int(row.id)
+        who = {"reporter": reporter[0], "reporter_name": reporter[1]}
+        what = {"assistant_id": assistant_id, "at": now, "reason": reason, "seqs": list(seqs)}
+        return int(models.Report.objects.create(**who, **what).id)
 
 
 def open_reports(**of: Any) -> Any:
@@ -236,8 +225,7 @@ def open_reports(**of: Any) -> Any:
 
 def find_report(number: int) -> models.Report | None:
     """Return a report, open or closed; None if there is none with this number."""
-    found: models.Report | None = models.Report.objects.filter(id=number).first()
-    return found
+    return next(iter(models.Report.objects.filter(id=number)), None)
 
 
 def close_report(number: int, now: datetime, by: str) -> bool:
@@ -281,9 +269,8 @@ def all_messages(
 def matching(assistant_id: int, wanted: LogFilter, player: str, with_private: bool) -> Any:
     """Return the rows that a filter wants, as a queryset.
 
-    Every word counts, and parts of words match. Common words are ignored if there are others. A
-    filter by words or by a player finds no private messages unless ``with_private``: that they
-    exist would tell something.
+    Every word counts, and parts of words match; common ones are ignored if there are others. By
+    words or a player it finds private messages only ``with_private``: that they exist tells a lot.
     """
     rows = in_time(rows_of(models.Message, assistant_id), wanted)
     if player:
@@ -297,10 +284,7 @@ def matching(assistant_id: int, wanted: LogFilter, player: str, with_private: bo
 def events_beside(
     page: Page, assistant_id: int, wanted: LogFilter, player: str, with_private: bool
 ) -> list[dict[str, Any]]:
-    """Return the events from the time of a page of messages that are no messages, oldest first.
-
-    They wait, were only overheard until now, or expired. At most the newest `MOST_EVENTS`.
-    """
+    """Return the newest events from the time of a page that are no messages, oldest first."""
     logged = Q(turn__isnull=False, state__in=(OVERHEARD, EXPIRED))
     rows = rows_of(models.Event, assistant_id).filter(state__in=UNLOGGED).exclude(logged)
     rows = in_time(rows, wanted)

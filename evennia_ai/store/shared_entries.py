@@ -90,10 +90,9 @@ def still_told(ids: Iterable[str]) -> frozenset[str]:
 
 
 class SharedEntryStore(WatchedRecords):
-    """What one scope was told, as far as it is available by now.
+    """What one scope was told, as far as it is available by now; an index watches it.
 
-    An index watches it as it does a journal. `load` reads the rows at first use, and again only
-    after rows were added or deleted, or when one becomes available.
+    `load` reads the rows at first use, and again only after they changed, or one became available.
     """
 
     def __init__(self, scope: str, now: Callable[[], datetime]) -> None:
@@ -121,10 +120,7 @@ class SharedEntryStore(WatchedRecords):
 
     @inlineCallbacks
     def load(self, put: Put) -> Steps[None]:
-        """Read changed rows into memory, in slices; no query if nothing has changed.
-
-        Fires when memory is up to date; fails with the error of the database.
-        """
+        """Read changed rows in slices. Fires when memory is up to date; fails as the database."""
         yield self._one_at_a_time.acquire()
         try:
             now = self._now()

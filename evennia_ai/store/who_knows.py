@@ -272,10 +272,8 @@ def words_of(record: Record) -> str:
     if "value" in record:
         return f"{record['attribute']}: {record['value']}"
     if "contacts" in record:
-        return (
-            f"conversations: {record['contacts']}, familiarity {record['familiarity']:.0%}, "
-            f"liking {record['sentiment']:+.1f}"
-        )
+        met, known, liked = (record[name] for name in ("contacts", "familiarity", "sentiment"))
+        return f"conversations: {met}, familiarity {known:.0%}, liking {liked:+.1f}"
     return str(record["content"])
 
 

@@ -84,11 +84,7 @@ class Tool:
 
 
 def brief_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a JSON schema without what costs tokens and tells a model nothing.
-
-    This removes titles, empty defaults, a ban on other properties, and the null alternative of an
-    optional value. Names of properties are kept, whatever they are.
-    """
+    """Return a JSON schema without what costs tokens and tells a model nothing."""
     brief: dict[str, Any] = {}
     for key, value in schema.items():
         if key in ("title", "additionalProperties") and not isinstance(value, Mapping):

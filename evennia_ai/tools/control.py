@@ -41,13 +41,9 @@ class SleepArguments(BaseModel):
 
 
 def may_be_sent_to_bed(context: ToolContext) -> bool:
-    """Return True if everybody who may have asked for it may send the character to sleep.
-
-    Those are the speakers of the turn. In an unasked turn they are all whose words it can still
-    read, so that nobody plants a request and waits. What the game perceived asks for nothing.
-    """
+    """Return True if everybody who may have asked for it may send the character to sleep."""
     asked = context.speakers
-    if not asked:
+    if not asked:  # it may be anybody whose words it can still read: nobody plants a request
         view = context.assistant.log.view()
         heard = (one for one in view if one["role"] in HEARD_ROLES and not is_perceived(one))
         asked = people_among(of_messages(heard))

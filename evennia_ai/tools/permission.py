@@ -107,9 +107,7 @@ UNNAMED_BUILDER = UnnamedBuilder()
 class People:
     """The people whom locks are asked of, kept in memory between turns.
 
-    Evennia forgets an object that nothing refers to, and reads it again with its permissions and
-    its account. So the latest people are referred to here, and only a few new ones are read for one
-    question: a crowd in a long talk would hold the reactor.
+    Evennia would forget them, and reading a crowd again would hold the reactor.
     """
 
     def __init__(self) -> None:
@@ -118,10 +116,9 @@ class People:
         self._turn: object = None
 
     def answers(self, authors: Authors, lock: str, turn: object = None) -> Mapping[str, bool]:
-        """Return whether each author passes a lock; empty if everybody does.
+        """Return whether each author passes a lock, asked once a ``turn``; empty if everybody does.
 
-        In one turn this is asked once. ``turn`` is anything that names it, None for no turn. Once
-        an author who is no person refuses, people are not asked.
+        Once an author who is no person refuses, people are not asked.
         """
         if turn is None or turn != self._turn:
             self._turn, self._answers = turn, {}
@@ -146,9 +143,9 @@ class People:
         return told | {f"#{n}": may(one, lock, tags.get(n, frozenset())) for n, one in asked}
 
     def found(self, dbrefs: Iterable[str]) -> dict[int, Any] | None:
-        """Return the objects with some dbrefs by number, None if any is deleted. One query at most.
+        """Return the objects with some dbrefs by number; one query at most.
 
-        Also None if too many are new here: the next question goes on with the others.
+        None if one is deleted, or too many are new: the next question goes on with the others.
         """
         wanted = sorted(numbers_of(dbrefs))
         cached = {number: ObjectDB.get_cached_instance(number) for number in wanted}
@@ -215,10 +212,7 @@ def passes(who: Any, lock: str) -> bool:
 
 @lru_cache(maxsize=256)
 def builders_may(lock: str) -> bool:
-    """Return True if some builder could pass a lock, whatever they have to give themselves for it.
-
-    Permissions are asked of somebody with the permission Builder.
-    """
+    """Return True if some builder could pass a lock, whatever they have to give themselves."""
     calls = [match for match in LOCK_FUNCTION.finditer(lock) if match[1] in GIVEN_BY_BUILDERS]
     if len(calls) > MOST_TRIED:
         return False

@@ -100,11 +100,7 @@ def clean_words(context: ToolContext, text: str) -> str:
 
 
 def speak(context: ToolContext, text: str, **manner: Any) -> None:
-    """Let the character speak; the game's own hook may change or forbid that.
-
-    Clients get the words escaped, assistants get them as they are. Raises NothingDone if there are
-    none.
-    """
+    """Let the character speak, escaped for clients; the game's hook may change or forbid that."""
     character, words = context.character, clean_words(context, text)
     escaped = as_shown(words)
     changed = character.at_pre_say(escaped, **manner)
