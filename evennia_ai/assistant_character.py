@@ -107,11 +107,8 @@ class AssistantMixin(RawSpeechMixin):
     ) -> bool:
         """Return True if the game itself showed the character an event; words never count.
 
-        Args:
-            kind: "give", "arrive" or "leave", or a kind that the game gave to `notify`.
-            actor: the object that did it.
-            item: the object that was given, or its name; None for any.
-            since: an aware time; earlier events do not count. None for all that the log holds.
+        ``kind`` is "give", "arrive", "leave", or one given to `notify`; ``actor`` did it; ``item``
+        is the object that was given, or its name; ``since`` an aware time. None for any.
         """
         mind = self.ai_mind
         if mind is None or actor is None:
@@ -145,9 +142,8 @@ class AssistantMixin(RawSpeechMixin):
     def at_ai_thinking(self, seconds: float) -> str | None:
         """Hook: return what the character does while an answer takes long; None for nothing.
 
-        Called for each slow answer, and every 20 s again, with its seconds so far. The line follows
-        the character's name, such as "rubs her chin.". By default the lines of ``ai_fillers`` are
-        taken in turn.
+        Called every 20 s, with the seconds so far. The line follows the character's name, such as
+        "rubs her chin.". By default the lines of ``ai_fillers`` are taken in turn.
         """
         number = self.ndb.ai_fillers_shown or 0
         self.ndb.ai_fillers_shown = number + 1
@@ -290,10 +286,7 @@ def notify_assistants(player: Any, kind: str) -> None:
 
 @cache
 def with_mixin(base: Any) -> type:
-    """Return a class that adds `AssistantMixin` to ``base`` and counts as the same typeclass.
-
-    The typeclass stored with a character stays its own, so that queries by typeclass find it.
-    """
+    """Return a class that adds `AssistantMixin` to ``base``; queries find it as that typeclass."""
     path = f"{base.__module__}.{base.__name__}"
     name = "Assistant__" + path.replace(".", "__")  # Django wants a name of its own for each
     made: Any = type(base)(name, (AssistantMixin, base), {"__module__": __name__})
@@ -309,10 +302,7 @@ def add_assistant_mixin(character: Any) -> None:
 
 
 def add_missing_mixins(place: Any = None) -> None:
-    """Let the characters with an assistant hear, those in a place or all.
-
-    A character may have got its assistant from another process, a copy or a backup.
-    """
+    """Let the characters with an assistant hear, also one from another process, copy or backup."""
     rows = ObjectDB.objects.filter(scriptdb__db_key=SCRIPT_KEY)
     found: list[Any] = []
     with suppress(DatabaseError):  # then the next line or visit looks again

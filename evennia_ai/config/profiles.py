@@ -1,4 +1,4 @@
-"""The built-in model profiles, and how a game's ``AI_ASSISTANT["PROFILES"]`` extends them.
+"""The built-in model profiles, those of a game, and settings that do not fit together.
 
 A game's entries are merged into the built-in profile of the same name one by one, so ``{"ollama":
 {"model": "qwen3:8b"}}`` is enough.
@@ -132,10 +132,9 @@ def default_profile(environ: Mapping[str, str]) -> dict[str, Any]:
     """Return the profile ``default`` from the environment."""
     if not (environ.get("OPENAI_API_KEY") or environ.get("OPENAI_BASE_URL")):
         return dict(OFFLINE)
-    base_url = environ.get("OPENAI_BASE_URL", "")
     return {
         "client": "openai",
-        "base_url": base_url,
+        "base_url": environ.get("OPENAI_BASE_URL", ""),
         "api_key_env": "OPENAI_API_KEY" if environ.get("OPENAI_API_KEY") else "",
         "model": environ.get(MODEL_VARIABLE) or "gpt-4o-mini",
     }
@@ -144,9 +143,9 @@ def default_profile(environ: Mapping[str, str]) -> dict[str, Any]:
 def merge_profiles(
     built_in: Mapping[str, Mapping[str, Any]], own: Mapping[str, Mapping[str, Any]]
 ) -> Profiles:
-    """Return the built-in profiles with a game's own merged in, entry by entry, ``extra`` likewise.
+    """Return the built-in profiles with a game's own merged in, but for another client.
 
-    With another client a profile inherits nothing. Raises ConfigError if a value is not a profile.
+    Raises ConfigError if a value is not a profile.
     """
     merged: Profiles = {name: dict(entries) for name, entries in built_in.items()}
     if not isinstance(own, Mapping) or not all(isinstance(e, Mapping) for e in own.values()):
@@ -233,8 +232,7 @@ def choose_settings(
 ) -> ChosenSettings:
     """Return the settings of the game, the profile and the assistant; the last that is set wins.
 
-    Never fails: an invalid value counts as not set, and without a usable profile the offline brain
-    answers.
+    An invalid value counts as not set; without a usable profile the offline brain answers.
     """
     values, complaints = valid_values(game, own)
     try:
@@ -291,10 +289,7 @@ def request_form(profile: ModelProfile) -> RequestForm:
 
 
 def wire_style(profile: ModelProfile, form: str) -> WireStyle:
-    """Return what the chat template of the profile's model supports in a request form.
-
-    The model's name tells it, and what a probe found.
-    """
+    """Return what a model's chat template supports in a request form, by its name or a probe."""
     by_name, told = style_for(profile.model), profile.told.system
     return WireStyle(by_name.system if told is None else told, by_name.calls and form == TOOLS)
 
