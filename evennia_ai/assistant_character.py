@@ -192,10 +192,8 @@ class AssistantMixin(RawSpeechMixin):
 
     def at_talked_to(self, speech: str, character: Any) -> Any:
         """Hear the command ``talk`` of Evennia's contrib ``llm`` in place of the contrib itself."""
-        if self.assistant:
-            return self.assistant.hear(
-                "say", f"{self.assistant.character_name}, {speech}", character
-            )
+        if mind := self.ai_mind:
+            return mind.hearing.hear("say", f"{mind.who.name}, {speech}", character)
         talk = getattr(super(), "at_talked_to", None)
         return talk(speech, character) if talk else None
 
@@ -210,9 +208,9 @@ class AssistantMixin(RawSpeechMixin):
     ) -> None:
         """Pass a gift to the assistant as an event."""
         super().at_object_receive(moved_obj, source_location, move_type=move_type, **kwargs)
-        if move_type == "give" and source_location and self.assistant:
+        if move_type == "give" and source_location and (mind := self.ai_mind):
             name, authors = display_name(moved_obj, self), authors_of_object(moved_obj)
-            self.assistant.hear("give", name, source_location, moved_obj.dbref, authors)
+            mind.hearing.hear("give", name, source_location, moved_obj.dbref, authors)
 
     def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
         """Tell the assistant that the character is in another place."""

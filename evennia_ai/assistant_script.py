@@ -6,7 +6,7 @@ from evennia.scripts.scripts import DefaultScript
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig
-from evennia_ai.messages import Authors, Message
+from evennia_ai.messages import Message
 from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.lines import erase_vectors
@@ -121,13 +121,6 @@ class AssistantScript(DefaultScript):
         """Tick soon. Several calls before that tick make one tick."""
         if self.services:
             self.mind.ticker.wake()
-
-    def hear(
-        self, kind: str, words: str, speaker: Any, item: str = "", authors: Authors = frozenset()
-    ) -> None:
-        """Store what the character heard; see `Hearing.hear`."""
-        if self.services:
-            self.mind.hearing.hear(kind, words, speaker, item, authors)
 
     def notify(self, *args: Any, **kwargs: Any) -> None:
         """Tell the character one sentence; see `Hearing.notify`."""

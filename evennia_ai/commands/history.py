@@ -165,7 +165,7 @@ class CmdAIHistory(HistoryChanges):
         self.msg(rendering.whole_compaction(row, self.reader))
 
     def do_sleep(self) -> None:
-        running, wanted = self.script.mind.rest.state.pass_id, (self.rhs or "").strip()
+        running, wanted = self.script.mind.rest.pass_id, (self.rhs or "").strip()
         word, _, number = wanted.partition(" ")
         if wanted and word != "page":
             row = self.find_row("SleepPass", "sleep pass", "sleep")

@@ -141,7 +141,7 @@ class CmdAIMemory(AICommand):
             raise UsageError("Which words? |waimemory/search <character> [as <player>] = <words>|n")
         audience, mind = self.find_audience() or frozenset(), self.script.mind
         lines = yield rendering.search_lines(
-            mind.search, mind.recall, self.value, audience, self.reader
+            mind.around, mind.recall, self.value, audience, self.reader
         )
         self.msg("\n".join(lines))
 

@@ -6,14 +6,14 @@ from datetime import datetime
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.game.memory_reading import MemorySearch, SearchReport, readable_page
+from evennia_ai.game.memory_reading import SearchReport, readable_page, search_for_staff
 from evennia_ai.messages import Audience
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.records import memory_listing as listing
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import Found, Journal, LineMaker, RecordStore
+from evennia_ai.ports import Found, Journal, LineMaker, RecordStore, Surroundings
 from evennia_ai.scheduling import Put, Steps
 from evennia_ai.store.names import names_in
 from evennia_ai.store.reports import Page, turns_of_messages
@@ -109,7 +109,7 @@ def whole_profile(
 
 @inlineCallbacks
 def search_lines(
-    search: MemorySearch, lines_of: LineMaker, words: str, audience: Audience, reader: Reader
+    around: Surroundings, lines_of: LineMaker, words: str, audience: Audience, reader: Reader
 ) -> Steps[list[str]]:
     """Search as the tool `search_memory` would for an audience, without counting as a recall.
 
@@ -117,7 +117,7 @@ def search_lines(
     rule. A reader who may not see private records is told how many there are, but not whether any
     match. Fails with StoreUnavailable and TurnAborted.
     """
-    report = yield search.for_staff(words, audience, reader)
+    report = yield search_for_staff(around, words, audience, reader)
     who = "What anybody may be told"
     if audience:
         who = f"If {listing.named(sorted(audience), names_in(besides=audience))} asked"

@@ -14,10 +14,9 @@ from evennia_ai.config.profiles import context_complaints, money_complaint
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.hearing import Hearing
 from evennia_ai.game.life import GameLife, Ticker
-from evennia_ai.game.memory_reading import MemorySearch
 from evennia_ai.game.presence import Presence
 from evennia_ai.game.settings import effective_settings
-from evennia_ai.game.sleep_state import Sleep, SleepCheck
+from evennia_ai.game.sleep_state import Sleep
 from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.memory.index_cache import SharedSearch
 from evennia_ai.memory.recall_index import RecallIndex
@@ -208,16 +207,7 @@ class GameMind(Mind):
             shell, who, settings, inbox, turns, offered, self.ticker, services, self.drop_index
         )
         self.hearing = Hearing(who, settings, inbox, life, rest, services)
-        company = Presence(
-            who,
-            settings,
-            inbox,
-            services.lines,
-            self.hearing.hear,
-            life,
-            services.clock,
-            services.now,
-        )
+        company = Presence(who, settings, inbox, self.hearing.hear, life, services)
         self.is_rebuilding = self.is_dry_running = False
         super().__init__(
             Surroundings(
@@ -236,10 +226,6 @@ class GameMind(Mind):
                 services=services,
             )
         )
-        self.sleep_check = SleepCheck(
-            who, settings, self.meter, company, life, rest, self.ticker, services.clock
-        )
-        self.search = MemorySearch(who, log, self.memories, services)
         self.hearing.connect(company, self.will, partial(services.attend, self))
 
     def memories(self) -> Memories:

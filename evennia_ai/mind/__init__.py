@@ -79,21 +79,13 @@ class Mind:
         who, settings, log, life, shared = has.who, has.settings, has.log, has.life, has.services
         clock, slices, now, world = shared.clock, shared.slices, shared.now, shared.world
         self.meter = ContextMeter(settings, log, has.sizes)
-        self.recall = Recall(who, log, has.memories, life, shared)
+        recall = self.recall = Recall(who, log, has.memories, life, shared)
         self.lore = Lore(who, settings, shared)
         self.knowledge = Knowledge(who, settings, life, world, slices)
         self.people = People(who, settings, has.company, life, world, slices, now)
         self.calls = ModelCalls(who, settings, has.turns, shared.gateway, clock, life, self.meter)
         briefing = Briefing(
-            who,
-            settings,
-            log,
-            self.meter,
-            self.knowledge,
-            self.people,
-            self.recall,
-            self.lore,
-            world,
+            who, settings, log, self.meter, self.knowledge, self.people, recall, self.lore, world
         )
         self.prompts = PromptBuilder(
             who, settings, log, self.meter, briefing, self.calls, world, now
@@ -126,18 +118,10 @@ class Mind:
         self.ladder = SummaryLadder(
             who, settings, self.calls, self.summariser, shared.profiles, clock, slices
         )
+        parts = PartSummaries(who, settings, self.ladder, facts, clock, slices)
+        archive = SummaryArchive(who, log, clock, slices)
         self.compactor = Compactor(
-            who,
-            settings,
-            log,
-            self.meter,
-            self.calls,
-            PartSummaries(who, settings, self.ladder, facts, clock, slices),
-            facts,
-            SummaryArchive(who, log, clock, slices),
-            life,
-            clock,
-            slices,
+            who, settings, log, self.meter, self.calls, parts, facts, archive, life, clock, slices
         )
         self.extraction = Extraction(
             who,

@@ -101,6 +101,10 @@ def brief_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     return brief
 
 
+class NoArguments(BaseModel):
+    """Nothing more need be said."""
+
+
 def tool(name: str, **options: Any) -> Callable[[Callable[[ToolContext, Any], Any]], Tool]:
     """Turn a function ``(context, arguments: SomeModel)`` into a `Tool`.
 

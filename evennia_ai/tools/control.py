@@ -16,7 +16,7 @@ from evennia_ai.policy.sleep_schedule import (
     why_not_to_bed,
 )
 from evennia_ai.ports import ToolContext
-from evennia_ai.tools.base import EVERYBODY, tool
+from evennia_ai.tools.base import EVERYBODY, NoArguments, tool
 from evennia_ai.tools.permission import People
 
 HEARD_ROLES = ("user", "system")  # the latter: the marker of a compaction
@@ -36,10 +36,6 @@ def noop(context: ToolContext, arguments: NoopArguments) -> str:
     return "You do nothing."
 
 
-class SleepArguments(BaseModel):
-    """Nothing more need be said."""
-
-
 def may_be_sent_to_bed(context: ToolContext) -> bool:
     """Return True if everybody who may have asked for it may send the character to sleep."""
     asked = context.speakers
@@ -55,7 +51,7 @@ def may_be_sent_to_bed(context: ToolContext) -> bool:
 
 
 @tool("go_to_sleep", category=FINAL, safe_to_retry=True, needed=may_be_sent_to_bed)
-def go_to_sleep(context: ToolContext, arguments: SleepArguments) -> str:
+def go_to_sleep(context: ToolContext, arguments: NoArguments) -> str:
     """Fall asleep if nobody needs you. Ends your turn."""
     refusal = why_not_to_bed(bedtime_state(context))
     if refusal:

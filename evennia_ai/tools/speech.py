@@ -26,10 +26,9 @@ class TextArguments(BaseModel):
     text: str
 
 
-class WhisperArguments(BaseModel):
+class WhisperArguments(TextArguments):
     """Words for one person."""
 
-    text: str
     target: str = ""
 
 

@@ -50,17 +50,15 @@ class ItemArguments(BaseModel):
     item: str
 
 
-class PutArguments(BaseModel):
+class PutArguments(ItemArguments):
     """A thing and where it goes."""
 
-    item: str
     into: str
 
 
-class GiveArguments(BaseModel):
+class GiveArguments(ItemArguments):
     """A thing and who shall have it."""
 
-    item: str
     to: str
 
 

@@ -100,8 +100,8 @@ def may_fall_back(error: errors.ProviderError) -> bool:
     return isinstance(error, FAULTS) and not ends_it
 
 
-# The circuit breaker pauses calls to a failing endpoint, then tries one: closed, open and half-open,
-# as a value with pure transitions (M. Nygard, "Release It!", 2007).
+# The circuit breaker pauses calls to a failing endpoint, then tries one: closed, open, half-open, a
+# value with pure transitions (M. Nygard, "Release It!", 2007).
 
 BEYOND_ANY_PAUSE_S = 3_600.0
 SLOW_STARTS = 3  # overdue calls of an endpoint that is starting count a third
