@@ -338,7 +338,10 @@ def context_complaints(
     config: AssistantConfig, profile: ModelProfile, fixed_tokens: int
 ) -> Iterator[str]:
     """Yield one sentence for each problem; ``fixed_tokens`` are those outside the conversation."""
-    yield from out_of_order(config)
+    for earlier, later in pairwise(THRESHOLDS):
+        low, high = getattr(config, earlier), getattr(config, later)
+        if low >= high:
+            yield f"{earlier} ({low:g}) must be below {later} ({high:g}). Change one of them."
     if profile.client == "openai" and profile.model and window_known(profile).tokens is None:
         yield (
             f"The context window of the model '{profile.model}' is unknown; "
@@ -354,14 +357,6 @@ def money_complaint(own: Mapping[str, Any], profile: ModelProfile) -> str:
         return ""
     why = f"the calls of the profile '{profile.name}' have no price"
     return f"money_per_day limits nothing: {why}. Set its prices, or use tokens_per_day."
-
-
-def out_of_order(config: AssistantConfig) -> Iterator[str]:
-    """Yield the thresholds that are not in order: masking, sleep, emergency."""
-    for earlier, later in pairwise(THRESHOLDS):
-        low, high = getattr(config, earlier), getattr(config, later)
-        if low >= high:
-            yield f"{earlier} ({low:g}) must be below {later} ({high:g}). Change one of them."
 
 
 def too_little_room(config: AssistantConfig, window: int, fixed_tokens: int) -> Iterator[str]:

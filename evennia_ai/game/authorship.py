@@ -20,7 +20,8 @@ def authors_of_object(obj: Any) -> Authors:
     """
     objects, accounts, anybody = editors_in(" or ".join(map(obj.locks.get, ("edit", "control"))))
     found = {BUILDER, *(f"#{number}" for number in objects)}
-    if is_players(obj):
+    is_played = obj.has_account or PUPPETEERS.search(str(obj.locks.get("puppet")))
+    if isinstance(obj, DefaultCharacter) and is_played:
         found.add(obj.dbref)
     elif accounts:
         found.update(characters_of(accounts))
@@ -29,13 +30,6 @@ def authors_of_object(obj: Any) -> Authors:
 
 def authors_of_objects(objects: Iterable[Any]) -> Authors:
     return frozenset[str]().union(*map(authors_of_object, objects))
-
-
-def is_players(obj: Any) -> bool:
-    """Return True for a character that a player controls, or that accounts may control."""
-    if not isinstance(obj, DefaultCharacter):
-        return False
-    return bool(obj.has_account or PUPPETEERS.search(str(obj.locks.get("puppet"))))
 
 
 def characters_of(accounts: Iterable[int]) -> Authors:

@@ -157,7 +157,9 @@ class Ticker:
             log.info("evennia_ai: {error}", error=error)
             return 0
         except StoreUnavailable as error:
-            self._retry_later(mind.who.name, error)
+            message = "{name}: {error}; retrying in {pause_s:.0f} s"
+            log.warn(message, name=mind.who.name, error=error, pause_s=STORE_PAUSE_S)
+            self._services.clock.callLater(STORE_PAUSE_S, self.wake)
             return 0
         finally:
             self.is_ticking = False
@@ -191,12 +193,6 @@ class Ticker:
             if self._shell.pk:
                 self.wake()
         return result
-
-    def _retry_later(self, name: str, error: StoreUnavailable) -> None:
-        """Tick again after a pause, since the database is busy."""
-        message = "{name}: {error}; retrying in {pause_s:.0f} s"
-        log.warn(message, name=name, error=error, pause_s=STORE_PAUSE_S)
-        self._services.clock.callLater(STORE_PAUSE_S, self.wake)
 
 
 def minute_now(now: datetime, clock: str) -> int:

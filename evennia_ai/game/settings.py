@@ -105,14 +105,6 @@ def is_open(path: Path) -> bool:
     return path.exists() and bool(path.stat().st_mode & OTHERS)
 
 
-def open_to_others() -> list[Path]:
-    """Return the files, and the folder of the logs, that other users of this machine can read."""
-    exposed = [file for file in database_files() if is_open(file) and is_open(file.parent)]
-    logs = log_folder()
-    exposed += [logs] if is_open(logs) and any(map(is_open, logs.glob("*.log*"))) else []
-    return exposed
-
-
 def log_folder() -> Path:
     return Path(getattr(settings, "LOG_DIR", "") or Path(settings.GAME_DIR) / "server" / "logs")
 
@@ -130,7 +122,9 @@ def full_disks() -> list[str]:
 
 def advice() -> str:
     """Return what to type so that only the game's own user reads its files, "" if that is so."""
-    exposed = open_to_others()
+    exposed = [file for file in database_files() if is_open(file) and is_open(file.parent)]
+    logs = log_folder()
+    exposed += [logs] if is_open(logs) and any(map(is_open, logs.glob("*.log*"))) else []
     if not exposed:
         return ""
     names = " ".join(shlex.quote(str(file)) for file in exposed)

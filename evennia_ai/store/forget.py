@@ -303,15 +303,14 @@ def rewrite_summaries(traces: Traces) -> Iterator[int]:
         if row.summary and not row.speakers and row.assistant_id in traces.assistants:
             delete_compaction(row)
             continue
-        theirs = [key for key in row.summary if _holds_words(row, key, traces)]
+        theirs = [
+            key
+            for key, told in row.summary.items()
+            if not traces.people.isdisjoint(row.speakers.get(key, ())) or traces.words.is_in(told)
+        ]
         if theirs:
             yield from rewrite(row, theirs, traces, texts.get(row.previous_id or 0, {}))
         texts[id_] = dict(row.summary)
-
-
-def _holds_words(row: models.Compaction, key: str, traces: Traces) -> bool:
-    speakers = row.speakers.get(key, ())
-    return not traces.people.isdisjoint(speakers) or traces.words.is_in(row.summary[key])
 
 
 def delete_compaction(row: models.Compaction) -> None:

@@ -87,7 +87,10 @@ class TableTurns:
                 audience=sorted(audience),
                 private=private,
             )
-            overheard = self._take_overheard(turn.id)
+            overheard = overheard_by(self.assistant_id)
+            if overheard:
+                taken = models.Event.objects.filter(id__in=[event.id for event in overheard])
+                taken.update(state=NOTED, turn_id=turn.id)
             first_turns = self._first_turns([event for event in events if event.attempts])
             for event in events:
                 claimed = models.Event.objects.filter(id=event.id)
@@ -110,13 +113,6 @@ class TableTurns:
         with brief_transaction(self.assistant_id):
             yield
         self._is_in_doubt = False
-
-    def _take_overheard(self, turn_id: int) -> list[InboxEvent]:
-        events = overheard_by(self.assistant_id)
-        if events:
-            taken = models.Event.objects.filter(id__in=[event.id for event in events])
-            taken.update(state=NOTED, turn_id=turn_id)
-        return events
 
     def _first_turns(self, events: Sequence[InboxEvent]) -> dict[int, int]:
         """Return the turn that first logged each retried event, by event id."""
