@@ -30,8 +30,7 @@ from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.scheduling import Steps
 from evennia_ai.store import explanations
-from evennia_ai.store.call_records import StoredCall, calls_of_turn, with_talk
-from evennia_ai.store.explanations import Explanation
+from evennia_ai.store.explanations import Explanation, StoredCall, calls_of_turn, with_talk
 from evennia_ai.store.names import list_names, locks_of
 from evennia_ai.store.reports import acted_in_private, find_row
 from evennia_ai.turn.replay import Replayed

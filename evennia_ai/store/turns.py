@@ -23,8 +23,8 @@ from evennia_ai.policy.conversation.inbox import heard_messages, state_after_los
 from evennia_ai.policy.sleep_schedule import DONE, split_result
 from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.store.brief_transaction import brief_transaction, store_errors
-from evennia_ai.store.call_records import store_call
 from evennia_ai.store.conversation import TableConversation
+from evennia_ai.store.explanations import store_call
 from evennia_ai.store.inbox import CLAIMED, OWED, WAITING, overheard_by
 from evennia_ai.store.rows import event_from_row
 from evennia_ai.store.usage import add_use, use_of_call
