@@ -150,11 +150,8 @@ class Hearing:
 
     def _note_unheard(self, said: Said) -> None:
         """Store soon what a person says while the character is stopped."""
-        if (
-            said.kind in SPOKEN
-            and not is_assistant(said.speaker)
-            and not self._who.character.has_account
-        ):
+        by_a_mind = is_assistant(said.speaker) or self._who.character.has_account
+        if said.kind in SPOKEN and not by_a_mind:
             line = RoomLine(Line(said.kind, said.words), said.speaker, self._who.character)
             self._services.slices.put(self._store_unheard, line, said.words)
 
@@ -194,9 +191,8 @@ class Hearing:
         try:
             changed = self._who.character.at_ai_hear(heard)
         except Exception:  # noqa: BLE001  # a builder's hook may raise anything; keep the words
-            log.failure(
-                "{name}: at_ai_hear failed; storing the event unchanged", name=self._who.name
-            )
+            message = "{name}: at_ai_hear failed; storing the event unchanged"
+            log.failure(message, name=self._who.name)
             return heard
         if changed is None:
             return None

@@ -98,8 +98,7 @@ class Presence:
 
     def last_exchange_with(self, dbref: str) -> float:
         """Return the time of the last exchange in unix seconds, 0 if it is too long ago."""
-        last = self.partners.get(dbref)
-        if last is None:
+        if (last := self.partners.get(dbref)) is None:
             return 0.0
         age_s = abs((self._services.now() - last).total_seconds())
         return 0.0 if age_s > self._settings.config.conversation_timeout else last.timestamp()

@@ -39,12 +39,10 @@ def retention(age_days: float, recalls: int, importance: int) -> float:
 
 
 def age_in_days(entry: Record, now: datetime) -> float:
-    """Return how many days ago an entry was written."""
     return (now - datetime.fromisoformat(entry["timestamp"])).total_seconds() / DAY_S
 
 
 def retention_of(entry: Record, now: datetime) -> float:
-    """Return how much of a journal entry is left, 0 to 1."""
     return retention(age_in_days(entry, now), entry.get("recalls", 0), entry["importance"])
 
 
