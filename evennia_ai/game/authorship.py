@@ -56,8 +56,7 @@ def owners_of(character: Any) -> tuple[list[Any], bool]:
     cached = {number: AccountDB.get_cached_instance(number) for number in numbers}
     accounts = [account for account in cached.values() if account]
     missing = [number for number, account in cached.items() if not account]
-    if missing:
-        accounts += AccountDB.objects.filter(id__in=missing)
+    accounts += AccountDB.objects.filter(id__in=missing)
     owners = [account for account in accounts if character in listed_by(account)]
     return owners, bool(numbers) and not accounts
 

@@ -133,8 +133,6 @@ def with_scenes(assistant_id: int, kept: call_record.KeptCall) -> call_record.Ke
     """Return a call with the texts of its scenes, as far as the calls that told them are kept."""
     scenes = kept.trace.scenes
     unread = {scene.told_in[0] for scene in scenes if not scene.text}
-    if not unread:
-        return kept
     told = dict(told_scenes(assistant_id, unread))
     read = (told.get(scene.told_in, scene) for scene in scenes)
     return replace(kept, trace=replace(kept.trace, scenes=tuple(read)))

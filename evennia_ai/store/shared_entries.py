@@ -83,8 +83,6 @@ def open_among(assistant_id: int, seqs: Iterable[int]) -> frozenset[int]:
 def still_told(ids: Iterable[str]) -> frozenset[str]:
     """Return those of some ids of hearsay records whose rows still exist."""
     wanted = [int(name.removeprefix(PREFIX)) for name in ids]
-    if not wanted:
-        return frozenset()
     rows = models.SharedEntry.objects.filter(id__in=wanted).values_list("id", flat=True)
     return frozenset(f"{PREFIX}{row_id}" for row_id in rows)
 

@@ -88,9 +88,8 @@ class TableTurns:
                 private=private,
             )
             overheard = overheard_by(self.assistant_id)
-            if overheard:
-                taken = models.Event.objects.filter(id__in=[event.id for event in overheard])
-                taken.update(state=NOTED, turn_id=turn.id)
+            taken = models.Event.objects.filter(id__in=[event.id for event in overheard])
+            taken.update(state=NOTED, turn_id=turn.id)
             first_turns = self._first_turns([event for event in events if event.attempts])
             for event in events:
                 claimed = models.Event.objects.filter(id=event.id)
@@ -116,15 +115,11 @@ class TableTurns:
 
     def _first_turns(self, events: Sequence[InboxEvent]) -> dict[int, int]:
         """Return the turn that first logged each retried event, by event id."""
-        if not events:
-            return {}
         rows = models.Message.objects.filter(event_id__in=[event.id for event in events])
         return dict(rows.values_list("event_id", "turn_id"))
 
     def _overheard_in(self, turn_ids: set[int]) -> list[InboxEvent]:
         """Return what earlier attempts overheard; a retry answers it too."""
-        if not turn_ids:
-            return []
         rows = models.Event.objects.filter(turn_id__in=turn_ids, state=NOTED)
         return [event_from_row(row) for row in rows.order_by("id")]
 

@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from types import SimpleNamespace
 from typing import Any
@@ -24,6 +24,7 @@ from evennia_ai.game.act_answers import ask_to_confirm, tell_staff
 from evennia_ai.game.authorship import owners_of
 from evennia_ai.game.perception import display_name, find_objects
 from evennia_ai.messages import Authors
+from evennia_ai.mind.dry_run import Overlay
 from evennia_ai.policy import oversight
 from evennia_ai.policy.audience import BUILDER, GAME, LOCK_FUNCTION, STRANGER, known, people_among
 from evennia_ai.policy.explanation.call_record import LockAsked
@@ -47,46 +48,23 @@ MOST_READ = 30  # new people for one question; each takes about 1 ms (measured)
 MOST_TRIED = 6  # of these functions in one lock; with more a builder's text does not pass
 
 
-class KnownTags:
-    """The tags of a character as one query for many characters read them."""
-
-    def __init__(self, tags: frozenset[tuple[str, str | None]], handler: Any) -> None:
-        self._tags, self._handler = tags, handler
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._handler, name)
-
-    def get(self, key: Any = None, category: str | None = None, **options: Any) -> Any:
-        """Return a tag as Evennia's handler does, for which a missing tag costs a query."""
-        if key is None or options:
-            return self._handler.get(key, category=category, **options)
-        wanted = (str(key).strip().lower(), category.strip().lower() if category else None)
-        return wanted[0] if wanted in self._tags else None
-
-
-class Played:
+class Played(Overlay):
     """A character as a lock sees it, with the account that plays it, if any."""
-
-    def __init__(self, character: Any, account: Any, tags: Any) -> None:
-        self._character, self.account, self.tags = character, account, tags
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._character, name)
 
     @property
     def __class__(self) -> type:
         """The character's class: Evennia's lock functions look at it."""
-        return type(self._character)
+        return type(self._base)
 
     @__class__.setter
     def __class__(self, value: type) -> None:
         raise TypeError("a view of a character has no class of its own")
 
     def __eq__(self, other: object) -> bool:
-        return bool(self._character == other)
+        return bool(self._base == other)
 
     def __hash__(self) -> int:
-        return hash(self._character)
+        return hash(self._base)
 
 
 class UnnamedBuilder:
@@ -155,8 +133,7 @@ class People:
         new = [number for number in wanted if number not in known]
         known.update((n, one) for n in new[:MOST_READ] if (one := cached[n]))
         missing = [number for number in new[:MOST_READ] if number not in known]
-        if missing:
-            known |= {one.id: one for one in ObjectDB.objects.filter(id__in=missing)}
+        known |= {one.id: one for one in ObjectDB.objects.filter(id__in=missing)}
         for number, one in known.items():
             self._keep(number, one)
         is_complete = len(known) == len(wanted) and all(one.pk for one in known.values())
@@ -196,9 +173,23 @@ def may(character: Any, lock: str, tags: frozenset[tuple[str, str | None]]) -> b
     if is_orphan:
         return False
     players = {account.id: account for account in (*owners, character.account) if account}
-    known = KnownTags(tags, character.tags)
-    views = (Played(character, account, known) for account in players.values() or (None,))
-    return all(passes(view, lock) for view in views)
+    known = Overlay(character.tags, get=partial(read_tag, character.tags, tags))
+    accounts = players.values() or (None,)
+    return all(passes(Played(character, account=one, tags=known), lock) for one in accounts)
+
+
+def read_tag(
+    handler: Any,
+    tags: frozenset[tuple[str, str | None]],
+    key: Any = None,
+    category: str | None = None,
+    **options: Any,
+) -> Any:
+    """Return a tag as Evennia's handler does, for which a missing tag costs a query."""
+    if key is None or options:
+        return handler.get(key, category=category, **options)
+    wanted = (str(key).strip().lower(), category.strip().lower() if category else None)
+    return wanted[0] if wanted in tags else None
 
 
 def passes(who: Any, lock: str) -> bool:
