@@ -12,12 +12,11 @@ from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter
 
 import evennia_ai.store.segments  # noqa: F401  # stores the records
-from evennia_ai.game.ai_mark import mark_line
 from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.game.perception import bare_words, display_name
 from evennia_ai.game.room_lines import KINDS, MOVES, Utterance, split_message, uncoloured, words_of
 from evennia_ai.game.sleep_state import sleeper_line
-from evennia_ai.game.typing_indicator import choose_filler
+from evennia_ai.game.typing_indicator import choose_filler, mark_line
 from evennia_ai.messages import EMOTE, SAY, WHISPER, Heard, Situation, deed_of
 from evennia_ai.ports import Character
 from evennia_ai.ports.goal_records import DayPlan, Goals
@@ -108,11 +107,8 @@ class AssistantMixin(RawSpeechMixin):
     ) -> bool:
         """Return True if the game itself showed the character an event; words never count.
 
-        Args:
-            kind: "give", "arrive" or "leave", or a kind that the game gave to `notify`.
-            actor: the object that did it.
-            item: the object that was given, or its name; None for any.
-            since: an aware time; earlier events do not count. None for all that the log holds.
+        ``kind`` is "give", "arrive", "leave", or one given to `notify`; ``actor`` did it; ``item``
+        is the object that was given, or its name; ``since`` an aware time. None for any.
         """
         mind = self.ai_mind
         if mind is None or actor is None:
@@ -146,9 +142,8 @@ class AssistantMixin(RawSpeechMixin):
     def at_ai_thinking(self, seconds: float) -> str | None:
         """Hook: return what the character does while an answer takes long; None for nothing.
 
-        Called for each slow answer, and every 20 s again, with its seconds so far. The line follows
-        the character's name, such as "rubs her chin.". By default the lines of ``ai_fillers`` are
-        taken in turn.
+        Called every 20 s, with the seconds so far. The line follows the character's name, such as
+        "rubs her chin.". By default the lines of ``ai_fillers`` are taken in turn.
         """
         number = self.ndb.ai_fillers_shown or 0
         self.ndb.ai_fillers_shown = number + 1
@@ -197,10 +192,8 @@ class AssistantMixin(RawSpeechMixin):
 
     def at_talked_to(self, speech: str, character: Any) -> Any:
         """Hear the command ``talk`` of Evennia's contrib ``llm`` in place of the contrib itself."""
-        if self.assistant:
-            return self.assistant.hear(
-                "say", f"{self.assistant.character_name}, {speech}", character
-            )
+        if mind := self.ai_mind:
+            return mind.hearing.hear("say", f"{mind.who.name}, {speech}", character)
         talk = getattr(super(), "at_talked_to", None)
         return talk(speech, character) if talk else None
 
@@ -215,9 +208,9 @@ class AssistantMixin(RawSpeechMixin):
     ) -> None:
         """Pass a gift to the assistant as an event."""
         super().at_object_receive(moved_obj, source_location, move_type=move_type, **kwargs)
-        if move_type == "give" and source_location and self.assistant:
+        if move_type == "give" and source_location and (mind := self.ai_mind):
             name, authors = display_name(moved_obj, self), authors_of_object(moved_obj)
-            self.assistant.hear("give", name, source_location, moved_obj.dbref, authors)
+            mind.hearing.hear("give", name, source_location, moved_obj.dbref, authors)
 
     def at_post_move(self, source_location: Any, move_type: str = "move", **kwargs: Any) -> None:
         """Tell the assistant that the character is in another place."""
@@ -291,10 +284,7 @@ def notify_assistants(player: Any, kind: str) -> None:
 
 @cache
 def with_mixin(base: Any) -> type:
-    """Return a class that adds `AssistantMixin` to ``base`` and counts as the same typeclass.
-
-    The typeclass stored with a character stays its own, so that queries by typeclass find it.
-    """
+    """Return a class that adds `AssistantMixin` to ``base``; queries find it as that typeclass."""
     path = f"{base.__module__}.{base.__name__}"
     name = "Assistant__" + path.replace(".", "__")  # Django wants a name of its own for each
     made: Any = type(base)(name, (AssistantMixin, base), {"__module__": __name__})
@@ -310,10 +300,7 @@ def add_assistant_mixin(character: Any) -> None:
 
 
 def add_missing_mixins(place: Any = None) -> None:
-    """Let the characters with an assistant hear, those in a place or all.
-
-    A character may have got its assistant from another process, a copy or a backup.
-    """
+    """Let the characters with an assistant hear, also one from another process, copy or backup."""
     rows = ObjectDB.objects.filter(scriptdb__db_key=SCRIPT_KEY)
     found: list[Any] = []
     with suppress(DatabaseError):  # then the next line or visit looks again

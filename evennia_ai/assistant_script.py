@@ -1,12 +1,12 @@
 """The assistant of one character: an Evennia Script that events wake."""
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from evennia.scripts.scripts import DefaultScript
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig
-from evennia_ai.messages import Authors, Message
+from evennia_ai.messages import Message
 from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.lines import erase_vectors
@@ -23,8 +23,6 @@ class AssistantScript(DefaultScript):
     """
 
     shared_services: ClassVar[Any] = None
-
-    # --- Evennia's hooks ---------------------------------------------------------------------
 
     def at_script_creation(self) -> None:
         """Set Evennia's fields. No setting is stored, so that all of them stay inherited."""
@@ -68,8 +66,6 @@ class AssistantScript(DefaultScript):
         if self.services:
             self.services.quiesce()
 
-    # --- what a game's own code may use ---------------------------------------------------------
-
     @property
     def services(self) -> Any:
         """Return what all assistants share, None in a process without the service."""
@@ -100,8 +96,7 @@ class AssistantScript(DefaultScript):
     @property
     def conversation(self) -> TableConversation:
         """Return the log of everything said and done."""
-        log: TableConversation = self.mind.log
-        return log
+        return cast(TableConversation, self.mind.log)
 
     @property
     def conversation_history(self) -> list[Message]:
@@ -111,8 +106,7 @@ class AssistantScript(DefaultScript):
     @property
     def config(self) -> AssistantConfig:
         """Return the effective settings."""
-        config: AssistantConfig = self.mind.settings.config
-        return config
+        return cast(AssistantConfig, self.mind.settings.config)
 
     @property
     def is_on(self) -> bool:
@@ -121,20 +115,12 @@ class AssistantScript(DefaultScript):
 
     def at_tick(self) -> Deferred[int]:
         """Do everything that is due, one tick at a time. Fires with the number of turns."""
-        ticked: Deferred[int] = self.mind.ticker.run(self.mind.tick)
-        return ticked
+        return cast("Deferred[int]", self.mind.ticker.run(self.mind.tick))
 
     def wake(self) -> None:
         """Tick soon. Several calls before that tick make one tick."""
         if self.services:
             self.mind.ticker.wake()
-
-    def hear(
-        self, kind: str, words: str, speaker: Any, item: str = "", authors: Authors = frozenset()
-    ) -> None:
-        """Store what the character heard; see `Hearing.hear`."""
-        if self.services:
-            self.mind.hearing.hear(kind, words, speaker, item, authors)
 
     def notify(self, *args: Any, **kwargs: Any) -> None:
         """Tell the character one sentence; see `Hearing.notify`."""

@@ -105,15 +105,11 @@ class ToolCallRequest:
 
 @dataclass(frozen=True)
 class Usage:
-    """Token counts as the endpoint reported them.
-
-    ``cached_tokens`` are those of the prompt that the endpoint took from its cache, None if it
-    does not report them. They are part of ``prompt_tokens``.
-    """
+    """Token counts as the endpoint reported them."""
 
     prompt_tokens: int
     completion_tokens: int
-    cached_tokens: int | None = None
+    cached_tokens: int | None = None  # of the prompt, from the endpoint's cache; None if unknown
 
 
 NO_USAGE = Usage(0, 0)  # of the offline brain, which reads no tokens
@@ -156,16 +152,12 @@ class LLMReply:
 
 @dataclass(frozen=True)
 class Delta:
-    """What one chunk of a streamed reply adds: to the content, or to one tool call.
-
-    ``tool_index`` is the call's position in the reply's ``tool_calls``; ``tool_name`` is its name
-    in every delta of it; ``arguments`` continues its JSON text.
-    """
+    """What one chunk of a streamed reply adds: to the content, or to one tool call."""
 
     content: str = ""
-    tool_index: int | None = None
-    tool_name: str = ""
-    arguments: str = ""
+    tool_index: int | None = None  # the call's position in the reply's ``tool_calls``
+    tool_name: str = ""  # in every delta of the call
+    arguments: str = ""  # continues its JSON text
 
 
 def make_message(

@@ -28,34 +28,24 @@ Put = Callable[[Callable[[], None]], object]
 
 
 class DelayedCall(Protocol):
-    """A call that a `Clock` will make."""
+    """A call that a `Clock` will make: Twisted's IDelayedCall."""
 
-    def active(self) -> bool:
-        """Return True until the call was made or cancelled."""
-
-    def cancel(self) -> None:
-        """Cancel the call."""
+    def active(self) -> bool: ...  # True until the call was made or cancelled
+    def cancel(self) -> None: ...
 
 
 class Clock(Protocol):
     """Twisted's IReactorTime, as a type checker can read it."""
 
-    def seconds(self) -> float:
-        """Return the time in seconds."""
-
+    def seconds(self) -> float: ...
     def callLater(  # noqa: N802  # Twisted's name
         self, delay: float, callable: Callable[..., object], /, *args: Any, **kw: Any
-    ) -> DelayedCall:
-        """Call a function after ``delay`` seconds."""
+    ) -> DelayedCall: ...
 
 
 def wall_seconds(clock: Clock) -> float:
-    """Return the machine's time in unix seconds, which jumps when somebody sets it.
-
-    A clock without a method ``wall`` tells it by its own seconds.
-    """
-    seconds: float = getattr(clock, "wall", clock.seconds)()
-    return seconds
+    """Return the machine's time in unix seconds, by the clock's ``wall`` if it has that."""
+    return float(getattr(clock, "wall", clock.seconds)())
 
 
 class TimeSlices:
@@ -91,10 +81,7 @@ class TimeSlices:
     def put_from_thread(
         self, call_from_thread: Callable[..., object], work: Callable[..., object], *args: Any
     ) -> None:
-        """As `put`, from another thread; ``call_from_thread(f)`` runs ``f`` in the reactor's.
-
-        The reactor is woken once for all that waits, and a slice then begins at once.
-        """
+        """As `put`, from another thread; the reactor is woken once for all that waits."""
         self._queue.append((work, args))
         if not (self._planned or self._woken):
             self._woken = True

@@ -17,12 +17,12 @@ from evennia_ai.game.texts import ACT_STATES, worded
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.llm.probe import BAD, FATAL, GOOD, NOTE, sum_up
 from evennia_ai.messages import NO_USAGE, Heard
-from evennia_ai.mind import Surroundings
 from evennia_ai.mind.dry_run import DryRun, DryRunCall, DryRunStep
 from evennia_ai.policy.disclosure import DRY_RUNS
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.secrecy import shown_address
 from evennia_ai.policy.texts import read_typed_call
+from evennia_ai.ports import Surroundings
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.names import list_names, locks_of
 from evennia_ai.store.reports import log_page

@@ -14,6 +14,7 @@ from evennia_ai.commands.memories import withheld_lines
 from evennia_ai.config import ModelProfile, resolve_profile
 from evennia_ai.game.client_text import clean_error, clean_output
 from evennia_ai.game.help_entries import STAFF
+from evennia_ai.game.memory_reading import search_for_staff
 from evennia_ai.game.texts import text
 from evennia_ai.messages import LLMReply, ToolCallRequest, is_excuse, is_puppeted
 from evennia_ai.mind.dry_run import next_step
@@ -29,8 +30,7 @@ from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.scheduling import Steps
 from evennia_ai.store import explanations
-from evennia_ai.store.call_records import StoredCall, calls_of_turn, with_talk
-from evennia_ai.store.explanations import Explanation
+from evennia_ai.store.explanations import Explanation, StoredCall, calls_of_turn, with_talk
 from evennia_ai.store.names import list_names, locks_of
 from evennia_ai.store.reports import acted_in_private, find_row
 from evennia_ai.turn.replay import Replayed
@@ -164,7 +164,7 @@ class CmdAIWhy(TryingCommand):
         ]
         words, sources = " ".join(heard), {line.source for part in why.parts for line in part.lines}
         of_turn = {f"line:{number}" for number in explanations.numbers_of(why.turn)}
-        found = yield mind.search.for_staff(words, audience, self.reader)
+        found = yield search_for_staff(mind.around, words, audience, self.reader)
         for hit in found.found:
             told = mind.recall.line(hit.record, words)
             id_ = hit.record["id"]

@@ -27,7 +27,7 @@ from evennia_ai.scheduling import Steps, pause
 from evennia_ai.store import reports
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.names import names_of
-from evennia_ai.store.search import MOST_EVENTS, all_messages, events_beside, message_page
+from evennia_ai.store.reports import MOST_EVENTS, all_messages, events_beside, message_page
 
 MESSAGES_A_PAGE, TURNS_A_PAGE, ROWS_A_PAGE = 20, 8, 15
 NOTHING_SAID = "has heard and said nothing yet."
@@ -157,7 +157,7 @@ class CmdAIHistory(HistoryChanges):
         self.msg(rendering.whole_compaction(row, self.reader))
 
     def do_sleep(self) -> None:
-        running, wanted = self.script.mind.rest.state.pass_id, (self.rhs or "").strip()
+        running, wanted = self.script.mind.rest.pass_id, (self.rhs or "").strip()
         word, _, number = wanted.partition(" ")
         if wanted and word != "page":
             row = self.find_row("SleepPass", "sleep pass", "sleep")

@@ -12,7 +12,7 @@ from evennia_ai.commands.players import name_of
 from evennia_ai.commands.rendering import message_line
 from evennia_ai.errors import TurnAborted
 from evennia_ai.game.client_text import clean_output, shown_name
-from evennia_ai.game.memory_reading import MemorySearch, SearchReport, readable_page
+from evennia_ai.game.memory_reading import SearchReport, readable_page, search_for_staff
 from evennia_ai.messages import Audience
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.log_lines import LINE
@@ -20,7 +20,7 @@ from evennia_ai.policy.records import memory_listing as listing
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard, one_line
-from evennia_ai.ports import Found, Journal, LineMaker, RecordStore
+from evennia_ai.ports import Found, Journal, LineMaker, RecordStore, Surroundings
 from evennia_ai.scheduling import Steps, spread
 from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.names import names_in
@@ -140,7 +140,7 @@ class CmdAIMemory(AICommand):
         if not self.value:
             raise UsageError("Which words? |waimemory/search <character> [as <player>] = <words>|n")
         audience, mind = self.find_audience() or frozenset(), self.script.mind
-        lines = yield search_lines(mind.search, mind.recall, self.value, audience, self.reader)
+        lines = yield search_lines(mind.around, mind.recall, self.value, audience, self.reader)
         self.msg("\n".join(lines))
 
     @inlineCallbacks
@@ -344,10 +344,10 @@ def whole_profile(
 
 @inlineCallbacks
 def search_lines(
-    search: MemorySearch, lines_of: LineMaker, words: str, audience: Audience, reader: Reader
+    around: Surroundings, lines_of: LineMaker, words: str, audience: Audience, reader: Reader
 ) -> Steps[list[str]]:
-    """Fire with what a search finds for an audience and what it withholds; see `for_staff`."""
-    report = yield search.for_staff(words, audience, reader)
+    """Fire with what a search finds for an audience, and withholds; see `search_for_staff`."""
+    report = yield search_for_staff(around, words, audience, reader)
     who = "What anybody may be told"
     if audience:
         who = f"If {listing.named(sorted(audience), names_in(besides=audience))} asked"

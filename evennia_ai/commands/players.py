@@ -16,7 +16,7 @@ from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.presence import followers_of, shake_off
 from evennia_ai.game.settings import export_folder
 from evennia_ai.game.texts import TEXTS, is_yes, text
-from evennia_ai.store import about_speaker
+from evennia_ai.store import who_knows
 from evennia_ai.store.attributes import numbers_of
 from evennia_ai.store.names import last_name_of, names_of, speakers_among, speakers_named
 from evennia_ai.store.who_knows import count_traces, is_known
@@ -135,13 +135,13 @@ stored. |waiforget|n is another name of this command."""
 
     def preview(self, speaker: Speaker) -> list[str]:
         lines, built = [], 0
-        for known in about_speaker.known_of(speaker.people, speaker.assistant):
+        for known in who_knows.known_of(speaker.people, speaker.assistant):
             kinds = [
                 text("forget_some", count=known.counts[kind], kind=text(f"kind_{kind}"))
-                for kind in about_speaker.KINDS
-                if kind not in (about_speaker.BUILT, about_speaker.CONFIDED) and known.counts[kind]
+                for kind in who_knows.KINDS
+                if kind not in (who_knows.BUILT, who_knows.CONFIDED) and known.counts[kind]
             ]
-            built += known.counts[about_speaker.BUILT]
+            built += known.counts[who_knows.BUILT]
             lines.append(f"|w{clean_output(known.name, 60)}|n: {', '.join(kinds) or '-'}")
         files = sum(1 for _ in export_folder().glob("aihistory-*"))
         lines.append(text("forget_stays", count=built, files=files))
@@ -154,7 +154,7 @@ stored. |waiforget|n is another name of this command."""
         who, people = self.args.strip(), self.own_people()
         if not who:
             return Speaker(people)
-        scripts = {script.db_obj: script for script in about_speaker.scripts_who_know(people)}
+        scripts = {script.db_obj: script for script in who_knows.scripts_who_know(people)}
         character = choose(who, scripts, self.caller)
         if character is not None:
             return Speaker(people, "", scripts[character].id, shown_name(character))
@@ -261,11 +261,11 @@ Shows the same of another player, as they would see it."""
     def run(self) -> Dialogue:
         speaker, lines = self.whose(self.args.strip()), list[str]()
         people = speaker.people
-        for number, known in enumerate(about_speaker.known_of(people), 1):
+        for number, known in enumerate(who_knows.known_of(people), 1):
             lines += section(known)
             if number % AT_ONCE == 0:
                 yield PAUSE_S
-        days, tokens = about_speaker.tokens_used(people)
+        days, tokens = who_knows.tokens_used(people)
         if tokens:
             lines += ["", text("about_use", count=tokens, days=days)]
         if not lines:
@@ -287,17 +287,17 @@ Shows the same of another player, as they would see it."""
         return found
 
 
-def section(known: about_speaker.KnownBy) -> list[str]:
+def section(known: who_knows.KnownBy) -> list[str]:
     lines = ["", f"|w{clean_output(known.name, 60)}|n"]
-    for kind in about_speaker.KINDS:
+    for kind in who_knows.KINDS:
         found = known.texts.get(kind, ())
         if found:
             lines.append(f"  |c{text(f'kind_{kind}')}|n ({len(found)})")
             lines += [f"    {clean_output(one, LINE_CHARS)}" for one in found]
-    if known.counts[about_speaker.CONFIDED] or known.counts[about_speaker.BUILT]:
+    if known.counts[who_knows.CONFIDED] or known.counts[who_knows.BUILT]:
         counts = {
-            about_speaker.CONFIDED: known.counts[about_speaker.CONFIDED],
-            about_speaker.BUILT: known.counts[about_speaker.BUILT],
+            who_knows.CONFIDED: known.counts[who_knows.CONFIDED],
+            who_knows.BUILT: known.counts[who_knows.BUILT],
         }
         lines.append("  " + text("about_withheld", name=clean_output(known.name, 60), **counts))
     return lines

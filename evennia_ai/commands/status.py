@@ -109,7 +109,7 @@ class CmdAIStatus(common.AICommand):
                 parts.append(f"sleep hours {script.config.sleep_schedule}")
             if last := passes.get(script.id):
                 summary = f", {pass_summary(last, self.reader)}" if last["ended_at"] else ""
-                ended = how_it_ended(last, rest.state.pass_id)
+                ended = how_it_ended(last, rest.pass_id)
                 parts.append(f"last pass ({last['id']}): {ended}{summary}")
             yield name, "; ".join(parts)
 

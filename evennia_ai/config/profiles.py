@@ -1,4 +1,4 @@
-"""The built-in model profiles, and how a game's ``AI_ASSISTANT["PROFILES"]`` extends them.
+"""The built-in model profiles, those of a game, and settings that do not fit together.
 
 A game's entries are merged into the built-in profile of the same name one by one, so ``{"ollama":
 {"model": "qwen3:8b"}}`` is enough.
@@ -6,14 +6,16 @@ A game's entries are merged into the built-in profile of the same name one by on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from evennia_ai.config.fields import FIELDS, AssistantConfig
 from evennia_ai.config.resolve import valid_values
 from evennia_ai.errors import ConfigError
+from evennia_ai.policy.compaction.plan import CompactionLimits
 from evennia_ai.policy.context.windows import KnownWindow, model_window
 from evennia_ai.policy.limits.endpoints import (
     NOTHING_KNOWN,
@@ -130,10 +132,9 @@ def default_profile(environ: Mapping[str, str]) -> dict[str, Any]:
     """Return the profile ``default`` from the environment."""
     if not (environ.get("OPENAI_API_KEY") or environ.get("OPENAI_BASE_URL")):
         return dict(OFFLINE)
-    base_url = environ.get("OPENAI_BASE_URL", "")
     return {
         "client": "openai",
-        "base_url": base_url,
+        "base_url": environ.get("OPENAI_BASE_URL", ""),
         "api_key_env": "OPENAI_API_KEY" if environ.get("OPENAI_API_KEY") else "",
         "model": environ.get(MODEL_VARIABLE) or "gpt-4o-mini",
     }
@@ -142,9 +143,9 @@ def default_profile(environ: Mapping[str, str]) -> dict[str, Any]:
 def merge_profiles(
     built_in: Mapping[str, Mapping[str, Any]], own: Mapping[str, Mapping[str, Any]]
 ) -> Profiles:
-    """Return the built-in profiles with a game's own merged in, entry by entry, ``extra`` likewise.
+    """Return the built-in profiles with a game's own merged in, but for another client.
 
-    With another client a profile inherits nothing. Raises ConfigError if a value is not a profile.
+    Raises ConfigError if a value is not a profile.
     """
     merged: Profiles = {name: dict(entries) for name, entries in built_in.items()}
     if not isinstance(own, Mapping) or not all(isinstance(e, Mapping) for e in own.values()):
@@ -231,8 +232,7 @@ def choose_settings(
 ) -> ChosenSettings:
     """Return the settings of the game, the profile and the assistant; the last that is set wins.
 
-    Never fails: an invalid value counts as not set, and without a usable profile the offline brain
-    answers.
+    An invalid value counts as not set; without a usable profile the offline brain answers.
     """
     values, complaints = valid_values(game, own)
     try:
@@ -289,10 +289,7 @@ def request_form(profile: ModelProfile) -> RequestForm:
 
 
 def wire_style(profile: ModelProfile, form: str) -> WireStyle:
-    """Return what the chat template of the profile's model supports in a request form.
-
-    The model's name tells it, and what a probe found.
-    """
+    """Return what a model's chat template supports in a request form, by its name or a probe."""
     by_name, told = style_for(profile.model), profile.told.system
     return WireStyle(by_name.system if told is None else told, by_name.calls and form == TOOLS)
 
@@ -332,3 +329,50 @@ def problem_with(entry: str, value: object) -> str:
     if entry == "working_window" and isinstance(value, int) and value < LEAST_WINDOW:
         return f"{entry} = {value}; it must be at least {LEAST_WINDOW:,} tokens"
     return ""
+
+
+THRESHOLDS = ("mask_threshold", "compact_sleep_threshold", "compact_emergency_threshold")
+
+
+def context_complaints(
+    config: AssistantConfig, profile: ModelProfile, fixed_tokens: int
+) -> Iterator[str]:
+    """Yield one sentence for each problem; ``fixed_tokens`` are those outside the conversation."""
+    for earlier, later in pairwise(THRESHOLDS):
+        low, high = getattr(config, earlier), getattr(config, later)
+        if low >= high:
+            yield f"{earlier} ({low:g}) must be below {later} ({high:g}). Change one of them."
+    if profile.client == "openai" and profile.model and window_known(profile).tokens is None:
+        yield (
+            f"The context window of the model '{profile.model}' is unknown; "
+            f"{config.max_context_tokens:,} tokens (max_context_tokens) are assumed. Set "
+            f"context_window in the profile '{profile.name}'."
+        )
+    yield from too_little_room(config, usable_window(config, profile), fixed_tokens)
+
+
+def money_complaint(own: Mapping[str, Any], profile: ModelProfile) -> str:
+    """Return why a budget in money among an assistant's own settings limits nothing, "" if not."""
+    if "money_per_day" not in own or profile.price not in (None, FREE):
+        return ""
+    why = f"the calls of the profile '{profile.name}' have no price"
+    return f"money_per_day limits nothing: {why}. Set its prices, or use tokens_per_day."
+
+
+def too_little_room(config: AssistantConfig, window: int, fixed_tokens: int) -> Iterator[str]:
+    """Yield a complaint if the window has too little space for conversation."""
+    limits = CompactionLimits(
+        window, fixed_tokens, config.max_reply_tokens, config.compact_target, 0
+    )
+    if fixed_tokens + config.max_reply_tokens >= window:
+        yield (
+            f"The context window of {window:,} tokens is full before anybody speaks: tools, "
+            f"persona and the reply take {fixed_tokens + config.max_reply_tokens:,}. Raise "
+            "max_context_tokens or the profile's context_window, or shorten the persona."
+        )
+    elif limits.is_cramped:
+        yield (
+            f"Only {limits.target_tokens:,} of {window:,} tokens are left for conversation after "
+            "a compaction, so it will compact again and again. Raise max_context_tokens, the "
+            "profile's context_window, or compact_target."
+        )

@@ -38,10 +38,7 @@ def parse_value(name: str, text: str) -> object:
 
 
 def valid_values(*layers: Mapping[str, object]) -> tuple[dict[str, Any], list[str]]:
-    """Merge layers of settings, lowest first; return the values that are set and valid.
-
-    None and unknown names are left out. The list has a sentence for each invalid value.
-    """
+    """Return the set and valid values of layers, lowest first, and what is wrong with others."""
     merged: dict[str, Any] = {}
     complaints: list[str] = []
     for name, value in (item for layer in layers for item in layer.items()):
@@ -64,9 +61,8 @@ def read_switch(value: Any) -> bool:
 
 def source_of(name: str, layers: Mapping[str, Mapping[str, object]]) -> str:
     """Return the name of the last layer that sets a valid value, "" if none does."""
-    return next(
-        (key for key, layer in [*layers.items()][::-1] if name in valid_values(layer)[0]), ""
-    )
+    setting = [key for key, layer in layers.items() if name in valid_values(layer)[0]]
+    return setting[-1] if setting else ""
 
 
 def read_person_limits(value: object) -> PersonLimits:
@@ -85,9 +81,9 @@ def read_person_limits(value: object) -> PersonLimits:
 
 @dataclass(frozen=True)
 class Extra:
-    """An optional package: our extra that installs it, its module, and what is missing without."""
+    """An optional package, and what is missing without."""
 
-    name: str
+    name: str  # of our extra that installs it
     package: str
     module: str
     consequence: str

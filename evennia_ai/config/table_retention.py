@@ -54,10 +54,7 @@ def read_retention(value: object) -> dict[str, Limit]:
 
 
 def limits_in_force(value: object) -> dict[str, Limit]:
-    """Return the limits by table with the default ones, without those that delete nothing.
-
-    Raises as `read_retention`.
-    """
+    """Return the limits by table, by default too, that delete anything; raises as above."""
     limits = {**DEFAULTS, **read_retention(value)}
     return {table: limit for table, limit in limits.items() if limit != Limit()}
 

@@ -62,25 +62,18 @@ def answer(person: Any, agrees: bool) -> None:
 
 
 def decide(act: PendingAct, person: Any, agrees: bool) -> bool:
-    """Store an answer and let the assistant act; returns False if nothing was stored.
+    """Store an answer and let the assistant act; the caller checks that this person may answer.
 
-    So it is if the act waits no longer, or if it cannot be shown whole to whoever agrees. The
-    caller checks that this person may answer.
+    Returns False if the act waits no longer, or cannot be shown whole to whoever agrees.
     """
     script = script_of(act.assistant_id)
     if script is None or script.services is None or (agrees and not is_shown_whole(act.arguments)):
         return False
     if not pending_acts.decide(act.id, person.dbref, agrees, script.services.now()):
         return False
-    word = "agrees to" if agrees else "refuses"
-    log.info(
-        "evennia_ai: {person} {word} act {id} of {name}: {tool}",
-        person=person.dbref,
-        word=word,
-        id=act.id,
-        name=script.mind.who.name,
-        tool=act.name,
-    )
+    did = f"{person.dbref} {'agrees to' if agrees else 'refuses'} act {act.id}"
+    message = "evennia_ai: {did} of {name}: {tool}"
+    log.info(message, did=did, name=script.mind.who.name, tool=act.name)
     if agrees:
         script.mind.answering.acts_due = True
         script.mind.life.wake()

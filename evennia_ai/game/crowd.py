@@ -14,19 +14,8 @@ from evennia_ai.game.client_text import NAME_CHARS, clean_output
 from evennia_ai.game.perception import find_object, is_assistant
 from evennia_ai.messages import Heard
 from evennia_ai.policy.disclosure import PLAYER_COSTS, Reader
+from evennia_ai.policy.limits import people
 from evennia_ai.policy.limits.money import ASSISTANT, OWNER, USED_UP, Account, BudgetUse
-from evennia_ai.policy.limits.people import (
-    ANSWER,
-    Crowd,
-    Person,
-    PersonLimits,
-    after_line,
-    after_refusal,
-    is_flood,
-    is_held_back,
-    is_hostile,
-    judge_line,
-)
 from evennia_ai.scheduling import Clock
 from evennia_ai.store.names import own_name
 
@@ -38,17 +27,13 @@ SHOWN_NAMES = 5
 
 
 class CrowdControl:
-    """The limits of all people, in the memory of this process.
+    """The limits of all people, in the memory of this process."""
 
-    Attributes:
-        trouble: the latest alert, for `aistatus`; "" if it is over.
-    """
-
-    def __init__(self, clock: Clock, limits: PersonLimits) -> None:
+    def __init__(self, clock: Clock, limits: people.PersonLimits) -> None:
         self._clock = clock
         self.limits = limits
-        self._people: dict[str, Person] = {}
-        self._crowd = Crowd()
+        self._people: dict[str, people.Person] = {}
+        self._crowd = people.Crowd()
         self._alert = ""
 
     def judge(self, heard: Heard, listener: str) -> str:
@@ -57,20 +42,24 @@ class CrowdControl:
         payers = payers_of(heard.speaker)
         if payers and not heard.addressed:
             payers = (f"{heard.speaker} near {listener}",)
-        verdicts = [judge_line(self._person(payer), now, self.limits) for payer in payers]
-        verdict = next(filter(None, verdicts), ANSWER)
-        hostile = int(heard.addressed and verdict == ANSWER and is_hostile(heard.text))
+        verdicts = [people.judge_line(self._person(payer), now, self.limits) for payer in payers]
+        verdict = next(filter(None, verdicts), people.ANSWER)
+        hostile = int(
+            heard.addressed and verdict == people.ANSWER and people.is_hostile(heard.text)
+        )
         for payer in payers:
-            self._keep(payer, after_line(self._person(payer), now, verdict, hostile, self.limits))
-        if verdict != ANSWER:
-            self._crowd = after_refusal(self._crowd, now, heard.speaker_name)
+            self._keep(
+                payer, people.after_line(self._person(payer), now, verdict, hostile, self.limits)
+            )
+        if verdict != people.ANSWER:
+            self._crowd = people.after_refusal(self._crowd, now, heard.speaker_name)
             self._alert_staff(now)
         return verdict
 
     def held_back(self, speakers: Iterable[str]) -> frozenset[str]:
         """Return the speakers who said too much in the last minute."""
         now = self._clock.seconds()
-        return frozenset(one for one in speakers if is_held_back(self._person(one), now))
+        return frozenset(one for one in speakers if people.is_held_back(self._person(one), now))
 
     def should_tell(self, speaker: str) -> bool:
         """Return True if a refused person has read no refusal lately; count this one."""
@@ -82,14 +71,14 @@ class CrowdControl:
 
     @property
     def trouble(self) -> str:
-        """Return the latest alert while it is fresh, else an empty text."""
+        """Return the latest alert while it is fresh, else ""; `aistatus` shows it."""
         age_s = self._clock.seconds() - self._crowd.alerted_at
         return self._alert if age_s < self.limits.alert_pause else ""
 
-    def _person(self, payer: str) -> Person:
-        return self._people.get(payer) or Person()
+    def _person(self, payer: str) -> people.Person:
+        return self._people.get(payer) or people.Person()
 
-    def _keep(self, payer: str, person: Person) -> None:
+    def _keep(self, payer: str, person: people.Person) -> None:
         self._people.pop(payer, None)  # the newest stand last
         self._people[payer] = person
         if len(self._people) > MOST_PEOPLE:
@@ -97,7 +86,7 @@ class CrowdControl:
 
     def _alert_staff(self, now: float) -> None:
         """Tell staff once that a flood began: security log, staff channel and `aistatus`."""
-        if not is_flood(self._crowd, now, self.limits):
+        if not people.is_flood(self._crowd, now, self.limits):
             return
         names = sorted(self._crowd.names)
         shown = ", ".join(clean_output(name, 40) for name in names[:SHOWN_NAMES])
@@ -112,10 +101,7 @@ class CrowdControl:
 
 
 def payers_of(dbref: str) -> tuple[str, ...]:
-    """Return under which names a line is counted: its speaker's, and the account's.
-
-    None for the game's own notices and for assistants, whose chains `max_hops` limits.
-    """
+    """Return who pays for a line: its speaker and the account; for assistants `max_hops` limits."""
     found = find_object(dbref)
     if found is None or is_assistant(found):
         return ()

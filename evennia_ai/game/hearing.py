@@ -1,8 +1,4 @@
-"""From what Evennia sends a character to a stored event.
-
-A character hears without a session: `at_msg_receive` gets every line with its type. What the
-database cannot read or store now waits in a backlog.
-"""
+"""From what Evennia sends a character to a stored event; what cannot be stored now waits."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -14,12 +10,12 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.act_answers import hear_answer
-from evennia_ai.game.ai_mark import introduce
 from evennia_ai.game.life import GameLife
 from evennia_ai.game.perception import display_name, find_objects, is_assistant
 from evennia_ai.game.presence import Presence, leader_id, shake_off
 from evennia_ai.game.room_lines import RoomLine, Said, hearers_of, named, perceive
 from evennia_ai.game.sleep_state import Sleep
+from evennia_ai.game.typing_indicator import introduce
 from evennia_ai.messages import NOTICE, PERCEIVED, PUPPETED, WHISPER, Authors, Heard, quoted
 from evennia_ai.policy.audience import GAME, STRANGER
 from evennia_ai.policy.conversation.addressing import NAMED, NOT_NAMED, SPOKEN, Line, asks_to_stay
@@ -42,10 +38,7 @@ NOTEWORTHY = 4
 
 
 class Hearing:
-    """Stores what one assistant's character hears.
-
-    `connect` sets what is made later: ``attend`` lets the assistant tick while players are near.
-    """
+    """Stores what one assistant's character hears; `connect` sets what is made later."""
 
     def __init__(
         self,
@@ -69,7 +62,7 @@ class Hearing:
         )
 
     def connect(self, company: Presence, will: Will, attend: Callable[[], None]) -> None:
-        """Set what is made after the hearing, since it hears, too."""
+        """Set what hears, too; ``attend`` lets the assistant tick while players are near."""
         self._company, self._will, self._attend = company, will, attend
 
     def drop(self) -> None:
@@ -95,8 +88,8 @@ class Hearing:
     ) -> None:
         """Store what the character heard, then wake it if it must answer.
 
-        ``item`` is the dbref of a thing that was given. An unknown kind counts as a claim.
-        ``authors`` are those whose words it holds beside the speaker's (`policy.audience`).
+        ``item`` is the dbref of a thing that was given; ``authors`` are those whose words it holds
+        beside the speaker's (`policy.audience`). An unknown kind counts as a claim.
         """
         ndb = speaker.ndb  # of the act that is under way; it is over when a line is read again
         behind = frozenset(ndb.ai_authors or ())
@@ -157,11 +150,8 @@ class Hearing:
 
     def _note_unheard(self, said: Said) -> None:
         """Store soon what a person says while the character is stopped."""
-        if (
-            said.kind in SPOKEN
-            and not is_assistant(said.speaker)
-            and not self._who.character.has_account
-        ):
+        by_a_mind = is_assistant(said.speaker) or self._who.character.has_account
+        if said.kind in SPOKEN and not by_a_mind:
             line = RoomLine(Line(said.kind, said.words), said.speaker, self._who.character)
             self._services.slices.put(self._store_unheard, line, said.words)
 
@@ -173,10 +163,7 @@ class Hearing:
             self.keep_event(heard)
 
     def _store_heard(self, heard: Heard, crowded: bool) -> None:
-        """Store an event as the character's hook leaves it, and note who talks with it.
-
-        What several assistants overhear (``crowded``) is stored for all of them together.
-        """
+        """Store an event as the hook leaves it; what several overhear, for all of them together."""
         changed = self._pass_hook(heard)
         if changed is None:
             return
@@ -204,9 +191,8 @@ class Hearing:
         try:
             changed = self._who.character.at_ai_hear(heard)
         except Exception:  # noqa: BLE001  # a builder's hook may raise anything; keep the words
-            log.failure(
-                "{name}: at_ai_hear failed; storing the event unchanged", name=self._who.name
-            )
+            message = "{name}: at_ai_hear failed; storing the event unchanged"
+            log.failure(message, name=self._who.name)
             return heard
         if changed is None:
             return None
@@ -254,10 +240,7 @@ class Hearing:
             self._life.tell("unheard", [heard.speaker])
 
     def note_own(self, kind: str, words: str) -> None:
-        """Store what the character says or does now, unless its own mind does it.
-
-        The game does not tell whose words they are, so they count as a stranger's.
-        """
+        """Store what the character does without its mind; its words count as a stranger's."""
         who = self._who.character
         if who.ndb.ai_acting or self._services.store_trouble:
             return

@@ -59,11 +59,7 @@ class GameLife:
         write_attribute(self._shell, "stopped", True if off else None)
 
     def may_think(self) -> bool:
-        """Return True if the assistant may start a turn.
-
-        False while it or all assistants are stopped, the server goes down, it forgets somebody, a
-        player controls the character, or the character has no location.
-        """
+        """Return True if the assistant may start a turn."""
         if not (self.is_alive and self.is_on and self._services.accepting) or self.is_forgetting:
             return False
         who = self._shell.obj
@@ -77,17 +73,12 @@ class GameLife:
 
     def author_note(self) -> Sequence[KnownLine]:
         """Return the note of a builder as a line of a prompt, if one is in force."""
-        found = self.note_in_force()
-        if found is None:
+        if (found := self.note_in_force()) is None:
             return []
-        note, _left = found
-        return [KnownLine(note.text, False, by_builder(filter(None, [note.by])))]
+        return [KnownLine(found[0].text, False, by_builder(filter(None, [found[0].by])))]
 
     def note_in_force(self) -> tuple[AuthorNote, int] | None:
-        """Return the builder's note that still stands, with the turns or seconds it has left.
-
-        Without a note nothing but a cached Attribute is read.
-        """
+        """Return the builder's note that still stands, with the turns or seconds it has left."""
         note = read_note(read_attribute(self._shell, NOTE))
         if note is None:
             return None
@@ -166,7 +157,9 @@ class Ticker:
             log.info("evennia_ai: {error}", error=error)
             return 0
         except StoreUnavailable as error:
-            self._retry_later(mind.who.name, error)
+            message = "{name}: {error}; retrying in {pause_s:.0f} s"
+            log.warn(message, name=mind.who.name, error=error, pause_s=STORE_PAUSE_S)
+            self._services.clock.callLater(STORE_PAUSE_S, self.wake)
             return 0
         finally:
             self.is_ticking = False
@@ -186,17 +179,11 @@ class Ticker:
 
     @inlineCallbacks
     def run_instead(self, work: Callable[[], Deferred[T]]) -> Steps[T]:
-        """Do some work instead of a tick. Fires with its result.
-
-        Fails as ``work``, and with TurnAborted if a tick is running or the assistant forgets
-        somebody.
-        """
+        """Do some work instead of a tick. Fires with its result; fails as it, and if it is busy."""
         mind = self._shell.mind
-        name = mind.who.name
-        if self.is_ticking:
-            raise TurnAborted(f"{name} is thinking just now: try again in a moment.")
-        if mind.life.is_forgetting:
-            raise TurnAborted(f"{name} forgets somebody: try again in a moment.")
+        if self.is_ticking or mind.life.is_forgetting:
+            busy = "is thinking just now" if self.is_ticking else "forgets somebody"
+            raise TurnAborted(f"{mind.who.name} {busy}: try again in a moment.")
         self.is_ticking = True
         try:
             mind.settings.resolve()
@@ -207,18 +194,9 @@ class Ticker:
                 self.wake()
         return result
 
-    def _retry_later(self, name: str, error: StoreUnavailable) -> None:
-        """Tick again after a pause, since the database is busy."""
-        message = "{name}: {error}; retrying in {pause_s:.0f} s"
-        log.warn(message, name=name, error=error, pause_s=STORE_PAUSE_S)
-        self._services.clock.callLater(STORE_PAUSE_S, self.wake)
-
 
 def minute_now(now: datetime, clock: str) -> int:
-    """Return the minute of the day (0 to 1439) at a time, on a clock of ``sleep_clock``.
-
-    That is the server's local time, or the game world's as Evennia's command ``time`` shows it.
-    """
+    """Return the minute of the day (0 to 1439), by the server's local time or the game world's."""
     if clock == GAME:
         from evennia.utils import gametime  # asks the database when it is imported
 

@@ -1,6 +1,5 @@
 """Reading a character's memories for staff: pages, searches, and what a search withholds."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from twisted.internet.defer import inlineCallbacks
@@ -11,7 +10,7 @@ from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.log_lines import LINE
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.provenance import Record, is_known_to
-from evennia_ai.ports import Conversation, Found, Identity, Memories, RecordStore, Services
+from evennia_ai.ports import Conversation, Found, Memories, RecordStore, Services, Surroundings
 from evennia_ai.scheduling import Put, Steps, pause, spread
 from evennia_ai.store.reports import Page
 
@@ -36,10 +35,9 @@ class SearchReport:
 def readable_page(
     put: Put, journal: RecordStore, number: int, size: int, reader: Reader
 ) -> Steps[tuple[Page, int]]:
-    """Read a page of a journal or its archive, newest first, in time slices.
+    """Read a page of a journal or its archive, newest first; the last one for a high number.
 
-    Fires with the page (the last one if the number is too high), and how many entries are hidden
-    from the reader. Fails with StoreUnavailable.
+    Fires with it, and how many entries are hidden from the reader; fails with StoreUnavailable.
     """
     yield journal.load(put)
     ids = journal.ids()
@@ -80,38 +78,27 @@ def find_memories(
     hits = memories.search(query, CANDIDATES, audience, now, keep, upto)
     by_id = {hit.record["id"]: hit for hit in hits}
     most = FOUND_LINES if only_lines else FOUND
-    records = [hit.record for hit in hits]
-    shown = select_found(records, log.current.record, most)
+    shown = select_found([hit.record for hit in hits], log.current.record, most)
     return [by_id[record["id"]] for record in shown]
 
 
-class MemorySearch:
-    """Searches what one character remembers, for staff."""
-
-    def __init__(
-        self, who: Identity, log: Conversation, memories: Callable[[], Memories], services: Services
-    ) -> None:
-        self._who, self._log, self._memories, self._services = who, log, memories, services
-
-    @inlineCallbacks
-    def for_staff(self, words: str, audience: Audience, reader: Reader) -> Steps[SearchReport]:
-        """Search as the tool `search_memory` would for an audience, without counting as a recall.
-
-        A reader who may not see private records is told how many there are, but not whether any
-        match. Fails with StoreUnavailable and TurnAborted.
-        """
-        memories, services = self._memories(), self._services
-        found: list[Found] = yield find_memories(memories, self._log, services, words, audience)
-        yield pause(services.slices.put)
-        found = [hit for hit in found if may_read(reader, hit.record)]
-        withheld: list[Record] = []
-        hidden = 0
-        if reader.may(PRIVATE_MEMORIES):
-            nearest = memories.search(words, FOUND, audience, services.now(), everything=True)
-            withheld = [hit.record for hit in nearest if not is_known_to(hit.record, audience)]
-        else:  # all that the reader may not see, whether or not it matches
-            character = self._who.character
-            records = [*character.journal.held(), *character.ai_profiles.held()]
-            hidden = sum(not may_read(reader, record) for record in records)
-        count_shown(reader, *withheld, *(hit.record for hit in found))
-        return SearchReport(found, withheld, hidden)
+@inlineCallbacks
+def search_for_staff(
+    around: Surroundings, words: str, audience: Audience, reader: Reader
+) -> Steps[SearchReport]:
+    """Search as the tool `search_memory` would for an audience; fails as `find_memories`."""
+    memories, services = around.memories(), around.services
+    found: list[Found] = yield find_memories(memories, around.log, services, words, audience)
+    yield pause(services.slices.put)
+    found = [hit for hit in found if may_read(reader, hit.record)]
+    withheld: list[Record] = []
+    hidden = 0
+    if reader.may(PRIVATE_MEMORIES):
+        nearest = memories.search(words, FOUND, audience, services.now(), everything=True)
+        withheld = [hit.record for hit in nearest if not is_known_to(hit.record, audience)]
+    else:  # all that the reader may not see, whether or not it matches
+        character = around.who.character
+        records = [*character.journal.held(), *character.ai_profiles.held()]
+        hidden = sum(not may_read(reader, record) for record in records)
+    count_shown(reader, *withheld, *(hit.record for hit in found))
+    return SearchReport(found, withheld, hidden)

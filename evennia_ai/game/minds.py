@@ -10,27 +10,25 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.config import ALWAYS_ON, AssistantConfig, ModelProfile, read_families
-from evennia_ai.config.checks import context_complaints, money_complaint
+from evennia_ai.config.profiles import context_complaints, money_complaint
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.hearing import Hearing
 from evennia_ai.game.life import GameLife, Ticker
-from evennia_ai.game.memory_reading import MemorySearch
 from evennia_ai.game.presence import Presence
 from evennia_ai.game.settings import effective_settings
-from evennia_ai.game.sleep_check import SleepCheck
 from evennia_ai.game.sleep_state import Sleep
 from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.memory.index_cache import SharedSearch
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Authors, Heard
-from evennia_ai.mind import Mind, Surroundings
+from evennia_ai.mind import Mind
 from evennia_ai.mind.dry_run import DryRun, DryRunning, next_step, run_dry
 from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
 from evennia_ai.policy.request_forms.wire_order import count_stored
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import CountText, estimate_tokens
-from evennia_ai.ports import Memories, OfferedTools, RequestSizes, ToolResult
+from evennia_ai.ports import Memories, OfferedTools, RequestSizes, Surroundings, ToolResult
 from evennia_ai.ports.records import RecordStore
 from evennia_ai.scheduling import Steps
 from evennia_ai.sleep.compaction.request import CompactionRequest
@@ -90,28 +88,21 @@ class GameIdentity:
 
     @property
     def persona_authors(self) -> Authors:
-        """Return the authors of the persona (`policy.audience`).
-
-        A builder can change the Attribute by hand, so its text always counts as a builder's too.
-        """
+        """Return the persona's authors; a builder, who can set the Attribute, always is one."""
         stored, _ = inspect_attribute(self.character, "ai_persona")
         own = map(str, read_attribute(self.character, PERSONA_AUTHORS) or ())
         return by_builder([*own, *self._services.personas.authors_of(stored)])
 
 
 class GameSettings:
-    """The effective settings of an assistant: the `Settings` port.
-
-    Attributes:
-        warnings: the problems reported since the server start.
-    """
+    """The effective settings of an assistant: the `Settings` port."""
 
     def __init__(self, shell: Any, who: GameIdentity, services: Any, sizes: RequestSizes) -> None:
         self._shell, self._who, self._services, self._sizes = shell, who, services, sizes
         self._config: AssistantConfig | None = None
         self._profile: ModelProfile | None = None
         self._complaints: list[str] = []
-        self.warnings: list[str] = []
+        self.warnings: list[str] = []  # the problems reported since the server start
         self._talk_tokens = 0  # of its log, when last known
         self.log: TableConversation | None = None  # once the mind has one
 
@@ -135,10 +126,7 @@ class GameSettings:
         return own_settings(self._shell)
 
     def write(self, changes: Mapping[str, Any]) -> None:
-        """Store checked values on this assistant, all or none; None to inherit again.
-
-        Raises StoreUnavailable.
-        """
+        """Store checked values on this assistant, None to inherit; raises StoreUnavailable."""
         write_attributes(self._shell, **changes)
         self.resolve()
 
@@ -219,16 +207,7 @@ class GameMind(Mind):
             shell, who, settings, inbox, turns, offered, self.ticker, services, self.drop_index
         )
         self.hearing = Hearing(who, settings, inbox, life, rest, services)
-        company = Presence(
-            who,
-            settings,
-            inbox,
-            services.lines,
-            self.hearing.hear,
-            life,
-            services.clock,
-            services.now,
-        )
+        company = Presence(who, settings, inbox, self.hearing.hear, life, services)
         self.is_rebuilding = self.is_dry_running = False
         super().__init__(
             Surroundings(
@@ -247,10 +226,6 @@ class GameMind(Mind):
                 services=services,
             )
         )
-        self.sleep_check = SleepCheck(
-            who, settings, self.meter, company, life, rest, self.ticker, services.clock
-        )
-        self.search = MemorySearch(who, log, self.memories, services)
         self.hearing.connect(company, self.will, partial(services.attend, self))
 
     def memories(self) -> Memories:
@@ -268,8 +243,7 @@ class GameMind(Mind):
         return SharedSearch(own, told, shared.still_told, character.dbref)
 
     def tick_if_players_near(self) -> float | None:
-        """Tick soon if a player is near; returns in how many seconds to do so again, None if
-        not."""
+        """Tick soon if a player is near; returns in how many seconds to do so again, or None."""
         if not (self.life.is_alive and self.company.players_near()):
             return None
         self.ticker.wake()
@@ -296,18 +270,11 @@ class GameMind(Mind):
         self.drop_index()
 
     def compact(self, request: CompactionRequest) -> Deferred[dict[str, Any]]:
-        """Compact on an admin's request, instead of a tick.
-
-        Fires with the result; fails with StoreUnavailable, and with TurnAborted if the server stops
-        or a tick is running.
-        """
+        """Compact on an admin's request; fires with the result, fails as `Ticker.run_instead`."""
         return self.ticker.run_instead(partial(self.compactor.compact, request))
 
     def try_tool(self, heard: Heard, name: str, arguments: str) -> Deferred[ToolResult]:
-        """Run a tool call, as if a model had made it when somebody said a line; as `compact`.
-
-        Its locks are asked of everybody whose words the prompt would hold. Only the call is logged.
-        """
+        """Run a tool call as if a model had made it at a line of somebody; only it is logged."""
 
         def run() -> Deferred[ToolResult]:
             context, detail = next_step(self.around, heard).calls.context, f"by {heard.speaker}"

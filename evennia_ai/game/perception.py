@@ -1,7 +1,4 @@
-"""What a character perceives of the world now.
-
-Nothing here writes. Contents and Attributes come from Evennia's caches, not from the database.
-"""
+"""What a character perceives of the world now, from Evennia's caches; nothing here writes."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -70,10 +67,7 @@ def plain(text: Any, limit: int = 200) -> str:
 
 
 def display_name(obj: Any, looker: Any) -> str:
-    """Return the name that the looker sees (`store.names`), else its number.
-
-    A name like the label of what happened is in quotes.
-    """
+    """Return the name that the looker sees; one like the label of what happened in quotes."""
     name = plain_name(str(obj.get_display_name(looker=looker))) or own_name(obj)
     return f"'{name}'" if name.lower() == HAPPENED.lower() else name
 
@@ -105,13 +99,9 @@ def is_masked(obj: Any, looker: Any) -> bool:
 
 
 def find_named(name: str, candidates: Iterable[Any], looker: Any) -> Any | None:
-    """Return the candidate with a name: key, alias or display name, in any case.
-
-    If none has that name, return the only candidate with a word that begins with it, else None.
-    """
+    """Return the candidate with a name, else the only one with a word that begins with it."""
     here = list(candidates)
-    exact = all_named(name, here, looker)
-    if exact:
+    if exact := all_named(name, here, looker):
         return exact[0]
     wanted = spelled(name)
     begun = [obj for obj in here if f" {wanted}" in " ".join(["", *known_names(obj, looker)])]
@@ -173,9 +163,8 @@ class EvenniaPerception:
     def name_of(self, character: Character, dbref: str) -> str:
         """Return what the character calls somebody; empty for nobody, and for a mask."""
         found = find_object(dbref)
-        return (
-            "" if found is None or is_masked(found, character) else display_name(found, character)
-        )
+        is_hidden = found is None or is_masked(found, character)
+        return "" if is_hidden else display_name(found, character)
 
     def looks_of(self, character: Character, dbref: str) -> str:
         """Return the description of an object in sight, empty for any other."""
@@ -190,10 +179,7 @@ class EvenniaPerception:
 
 
 def knowledge_labels(character: Character, audience: Audience) -> frozenset[str]:
-    """Return the scopes that a character knows by tags, place and listeners.
-
-    A quest flag is among them if every listener in the audience has it.
-    """
+    """Return the scopes that a character knows: tags, place, quest flags of every listener."""
     labels = {EVERYBODY}
     for key, category in tags_of(character):
         labels.add(f"faction:{key}" if category == "faction" else f"tag:{key}")
@@ -256,11 +242,8 @@ TOO_HIGH = "Developer"
 
 
 def excessive_rights(character: Any) -> str | None:
-    """Return why a model must not act through a character, None if it may.
-
-    Evennia keeps the lock bypass of a superuser who puppeted the character (measured). It is
-    computed again here.
-    """
+    """Return why a model must not act through a character, None if it may."""
+    # Evennia keeps the lock bypass of a superuser who puppeted the character (measured).
     character.locks.cache_lock_bypass(character)
     name = own_name(character)
     if character.is_superuser or character.locks.lock_bypass:
@@ -305,18 +288,13 @@ class Quoted:
         self._speaker, self._words = speaker, words
 
     def get_display_name(self, looker: Any, **_options: Any) -> str:
-        """Return the words in quotes as a listener hears them."""
         quoted = f'"{self._words}"'
         understand = getattr(looker, "process_language", None)
         return str(understand(quoted, self._speaker, None)) if understand else quoted
 
 
 def with_people(deed: str, character: Any, people: Iterable[Any]) -> tuple[str, Mapping[str, Any]]:
-    """Return a deed as a template and its mapping for `msg_contents`.
-
-    A name that the character has for somebody present becomes that person, so that each listener
-    reads their own name for them.
-    """
+    """Return a deed as a template and its mapping for `msg_contents`, its names as people."""
     known = {display_name(one, character).lower(): one for one in people}
     names = "|".join(re.escape(name) for name in sorted(known, key=len, reverse=True))
     text = SELF_REFERENCE.sub("", deed)

@@ -11,35 +11,29 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.life import GameLife
 from evennia_ai.game.perception import can_hear, display_name, players_in
-from evennia_ai.game.room_lines import RoomLines
 from evennia_ai.game.texts import text
 from evennia_ai.messages import ARRIVE
 from evennia_ai.ports import Character, Identity, Settings
-from evennia_ai.scheduling import Clock, DelayedCall
+from evennia_ai.scheduling import DelayedCall
 from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.inbox import TableInbox
 
 
 class Presence:
-    """Notices who comes, goes and talks: the `Company` port. Times are seconds of the clock.
-
-    ``hear(kind, words, speaker)`` stores what the character hears.
-    """
+    """Notices who comes, goes and talks: the `Company` port."""
 
     def __init__(
         self,
         who: Identity,
         settings: Settings,
         inbox: TableInbox,
-        lines: RoomLines,
         hear: Callable[[str, str, Any], None],
         life: GameLife,
-        clock: Clock,
-        now: Callable[[], datetime],
+        services: Any,
     ) -> None:
-        self._who, self._settings, self._inbox, self._lines = who, settings, inbox, lines
-        self._hear, self._life, self._clock, self._now = hear, life, clock, now
+        self._who, self._settings, self._inbox = who, settings, inbox
+        self._hear, self._life, self._services = hear, life, services
         self.last_talk_at: float | None = None
         self.news_at: float | None = None
         self._came_at = 0.0  # in unix seconds, to the present place
@@ -49,7 +43,7 @@ class Presence:
     def notice_move(self, mover: Any) -> None:
         """Note that somebody comes or goes; which of the two shows after the move."""
         if self._life.is_on and can_hear(mover):
-            self._clock.callLater(0, self._moved, mover)
+            self._services.clock.callLater(0, self._moved, mover)
 
     def _moved(self, mover: Any) -> None:
         character = self._who.character
@@ -68,8 +62,8 @@ class Presence:
         if not newcomer.has_account:
             return
         character = self._who.character
-        if self._lines.current(ARRIVE, "", newcomer, character).greeter == character.dbref:
-            self.news_at = self._clock.seconds()
+        if self._services.lines.current(ARRIVE, "", newcomer, character).greeter == character.dbref:
+            self.news_at = self._services.clock.seconds()
 
     def notice_presence(self) -> None:
         """Wake after an untyped line: a player who enters the game may wait for a lost answer."""
@@ -78,7 +72,7 @@ class Presence:
 
     def notice_place(self) -> None:
         """Wake after the character moved: players may wait for an answer there."""
-        self._came_at = self._now().timestamp()
+        self._came_at = self._services.now().timestamp()
         if self._life.is_on and self.players_near():
             self._life.wake()
 
@@ -100,15 +94,13 @@ class Presence:
         return self._partners
 
     def is_in_conversation(self, dbref: str) -> bool:
-        """Return True if the last exchange with somebody was within ``conversation_timeout``."""
         return self.last_exchange_with(dbref) > 0
 
     def last_exchange_with(self, dbref: str) -> float:
         """Return the time of the last exchange in unix seconds, 0 if it is too long ago."""
-        last = self.partners.get(dbref)
-        if last is None:
+        if (last := self.partners.get(dbref)) is None:
             return 0.0
-        age_s = abs((self._now() - last).total_seconds())
+        age_s = abs((self._services.now() - last).total_seconds())
         return 0.0 if age_s > self._settings.config.conversation_timeout else last.timestamp()
 
     def came_behind(self, dbref: str) -> float:
@@ -118,7 +110,7 @@ class Presence:
     def pause(self, seconds: float) -> Deferred[bool]:
         """Fire with True after some seconds, with False if `end_pause` comes first."""
         pausing = Deferred[bool](lambda _: timer.cancel() if timer.active() else None)
-        timer = self._clock.callLater(seconds, pausing.callback, True)
+        timer = self._services.clock.callLater(seconds, pausing.callback, True)
         self._pausing = (pausing, timer)
         return pausing
 

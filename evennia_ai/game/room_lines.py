@@ -1,7 +1,6 @@
 """A line on its way to all who hear it in a place: who they are, and which of them answer.
 
-Evennia passes a line to each listener in turn. What is the same for all of them is found once, at
-the first; with forty assistants in a room each of them would else look at forty others.
+Evennia passes a line to each listener in turn; what is the same for all is found at the first.
 """
 
 import re
@@ -14,27 +13,9 @@ from evennia.objects.objects import DefaultCharacter, DefaultObject
 
 from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import AssistantError
-from evennia_ai.game.perception import (
-    bare_words,
-    can_hear,
-    display_name,
-    is_assistant,
-    names_known,
-    plain,
-    without_article,
-)
+from evennia_ai.game import perception
 from evennia_ai.messages import GIVE, WHISPER, Audience, Authors, Heard
-from evennia_ai.policy.conversation.addressing import (
-    DIRECT,
-    NO_CALLS_LEFT,
-    SPOKEN,
-    Line,
-    Listener,
-    Verdict,
-    choose,
-    decide_answers,
-    refuse,
-)
+from evennia_ai.policy.conversation import addressing
 from evennia_ai.policy.conversation.character import render_persona
 from evennia_ai.policy.conversation.naming import Named, name_parts
 from evennia_ai.policy.retrieval.relevance import score_texts
@@ -53,12 +34,10 @@ WHY_NOT = {
 class RoomLine:
     """One line, or an arrival, and those who hear it; ``character`` is the first of them.
 
-    Attributes:
-        everybody: dbrefs of all who hear it and of its speaker.
-        muted: dbrefs of the assistants that the speaker does not hear.
+    ``everybody`` also has its speaker; ``muted`` are the assistants that the speaker does not hear.
     """
 
-    def __init__(self, line: Line, speaker: Any, character: Any) -> None:
+    def __init__(self, line: addressing.Line, speaker: Any, character: Any) -> None:
         self.line = replace(line, speaker=speaker.dbref)
         self.speaker, self.first = speaker, character
         self.place = character.location
@@ -70,10 +49,7 @@ class RoomLine:
         self._expected = {obj.dbref for obj in expected}
 
     def is_same(self, kind: str, speaker: Any, character: Any) -> bool:
-        """Return True if the character may hear this very line, perhaps in other words.
-
-        A game may word it for each listener, for instance with the names that each knows.
-        """
+        """Return True if the character may hear this line; a game may word it for each listener."""
         same = self.line.kind == kind and self.speaker is speaker
         is_here = self.place is character.location
         return same and is_here and self.utterance is utterance_of(speaker)
@@ -91,21 +67,21 @@ class RoomLine:
         return len(self._minds) > 1
 
     @cached_property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> addressing.Verdict:
         """Return who answers, and why the others do not."""
-        if self.line.kind not in SPOKEN | DIRECT:
-            return Verdict()
-        decided = decide_answers(self.line, self._listeners, self._standing)
+        if self.line.kind not in addressing.SPOKEN | addressing.DIRECT:
+            return addressing.Verdict()
+        decided = addressing.decide_answers(self.line, self._listeners, self._standing)
         called = [self._minds[dbref] for dbref in decided.answering]
         if self.line.from_assistant and not all(one.will.may_answer_assistants() for one in called):
-            return refuse(decided, NO_CALLS_LEFT)
+            return addressing.refuse(decided, addressing.NO_CALLS_LEFT)
         return decided
 
     @cached_property
     def greeter(self) -> str:
         """Return the dbref of the assistant that may react to an arrival, "" without one."""
         able = [one for one in self._listeners if one.may_answer and not one.is_player]
-        return choose(able, self._standing) if able else ""
+        return addressing.choose(able, self._standing) if able else ""
 
     @cached_property
     def _minds(self) -> dict[str, Any]:
@@ -118,17 +94,17 @@ class RoomLine:
         }
 
     @cached_property
-    def _listeners(self) -> list[Listener]:
-        names = self.line.kind in SPOKEN
+    def _listeners(self) -> list[addressing.Listener]:
+        names = self.line.kind in addressing.SPOKEN
         heard = [self._listener(obj, names) for obj in self.hearers]
         others = self._others() if names else ()
         return [*heard, *(silent(obj, self.speaker) for obj in others)]
 
-    def _listener(self, obj: Any, names: bool) -> Listener:
+    def _listener(self, obj: Any, names: bool) -> addressing.Listener:
         mind = self._minds.get(obj.dbref)
         is_receiver = self.line.kind != GIVE or obj is self.first
         last = mind.company.last_exchange_with(self.speaker.dbref) if mind else 0.0
-        return Listener(
+        return addressing.Listener(
             id=obj.dbref,
             named=named(obj, self.speaker) if names else None,
             is_player=bool(obj.has_account),
@@ -183,11 +159,11 @@ class RoomLines:
         return self._open(kind, words, speaker, character)
 
     def _open(self, kind: str, words: str, speaker: Any, character: Any) -> RoomLine:
-        from_assistant = is_assistant(speaker)
+        from_assistant = perception.is_assistant(speaker)
         place = character.location.id if character.location else 0
         hops = self._count_hops(speaker, place) if from_assistant else 0
-        line = RoomLine(Line(kind, words, from_assistant, hops), speaker, character)
-        if kind in SPOKEN | DIRECT:
+        line = RoomLine(addressing.Line(kind, words, from_assistant, hops), speaker, character)
+        if kind in addressing.SPOKEN | addressing.DIRECT:
             answered = bool(line.verdict.answering)
             self._answers[place] = hops if answered else max(hops - 1, 0)
         self._latest = line
@@ -195,10 +171,7 @@ class RoomLines:
         return line
 
     def _count_hops(self, speaker: Any, place: int) -> int:
-        """Return the number of an answer to an assistant's line, in all chains of a place.
-
-        An act that answered nobody begins a new chain.
-        """
+        """Return the number of an answer among assistants; who answered nobody begins a chain."""
         chain = speaker.ndb.ai_hops or 0
         return max(chain, self._answers.get(place, 0) + 1) if chain else 1
 
@@ -216,35 +189,33 @@ def utterance_of(speaker: Any) -> Any:
 def hearers_of(kind: str, speaker: Any, character: Any) -> list[Any]:
     """Return everybody who hears it beside its speaker; the character is one of them.
 
-    The other receivers of a whisper are known only if its speaker has `SpeakerMixin`. All else is
-    heard by all listeners in the room.
+    The other receivers of a whisper are known only if its speaker has `SpeakerMixin`.
     """
     if kind == WHISPER:
         utterance = utterance_of(speaker)
         others = list(utterance.receivers) if utterance else []
     else:
         place = character.location
-        others = [obj for obj in place.contents if can_hear(obj)] if place else []
+        others = [obj for obj in place.contents if perception.can_hear(obj)] if place else []
     found = [obj for obj in others if obj is not speaker]
     return found if character in found else [*found, character]
 
 
 def named(obj: Any, looker: Any, listens: bool = True) -> Named:
-    """Return the names of a character: key, with and without its article, aliases and parts.
-
-    With the contrib ``rpsystem``, those that the looker has for it are among them.
-    """
+    """Return the names of a character: key without its article, too, the looker's, and parts."""
     key = own_name(obj)
-    called = [without_article(name) for name in (key, *names_known(obj, looker))]
+    called = [
+        perception.without_article(name) for name in (key, *perception.names_known(obj, looker))
+    ]
     names = (key, *called, *map(plain_name, obj.aliases.all()))
     kept = tuple(name for name in dict.fromkeys(names) if len(name) > 1 or not name.isascii())
     parts = [part for name in called for part in name_parts(name)]
     return Named(obj.dbref, kept, tuple(dict.fromkeys(parts)), listens)
 
 
-def silent(obj: Any, looker: Any) -> Listener:
+def silent(obj: Any, looker: Any) -> addressing.Listener:
     """Return somebody who does not answer, so that a line that calls them is for nobody else."""
-    return Listener(obj.dbref, named(obj, looker, listens=False))
+    return addressing.Listener(obj.dbref, named(obj, looker, listens=False))
 
 
 KINDS = {"say": "say", "whisper": "whisper", "pose": "emote"}
@@ -278,7 +249,6 @@ class Said:
 
     @property
     def speaker_name(self) -> str:
-        """The speaker's key, for the log."""
         return str(self.speaker)
 
 
@@ -292,20 +262,19 @@ def split_message(text: Any) -> tuple[str, str]:
 
 
 def words_of(kind: str, line: str, speaker: Any) -> str:
-    """Return the raw words if the speaker has them, else those in the line.
+    """Return the raw words if the speaker has them, else those in the line, in no colour.
 
-    Of Evennia's markup only words in a colour are taken for it: nobody can tell other markup from
-    pipes that were meant.
+    Nobody can tell other markup from pipes that were meant.
     """
     if kind == "emote":
-        if is_assistant(speaker):  # its emote is escaped for clients
-            return plain(line, LINE_CHARS)
+        if perception.is_assistant(speaker):  # its emote is escaped for clients
+            return perception.plain(line, LINE_CHARS)
         deed = line.removeprefix(str(speaker.key))
         return uncoloured(line if deed == line else own_name(speaker) + deed)
     utterance = utterance_of(speaker)
     found = QUOTED.match(line)  # as in: Ann says, "hello"; a whisper has resets around it
     said = found[1].removeprefix("|n").removesuffix("|n") if found else line
-    return uncoloured(bare_words(utterance.words if utterance else said))
+    return uncoloured(perception.bare_words(utterance.words if utterance else said))
 
 
 def uncoloured(line: str) -> str:
@@ -328,7 +297,9 @@ def hear_typed(
         raise CannotBeHeard(f"You are {name}. Somebody else must say the line.")
     if character.location is None:
         raise CannotBeHeard(f"{name} is in no room, so nobody can speak to it.")
-    return perceive(RoomLine(Line(kind, words), speaker, character), words, character, config)
+    return perceive(
+        RoomLine(addressing.Line(kind, words), speaker, character), words, character, config
+    )
 
 
 def ensure_answered(name: str, heard: Heard, whisper: str) -> None:
@@ -348,7 +319,7 @@ def perceive(line: RoomLine, words: str, character: Any, config: AssistantConfig
     return Heard(
         kind=said.kind,
         speaker=speaker.dbref,
-        speaker_name=display_name(speaker, character),
+        speaker_name=perception.display_name(speaker, character),
         text=cut_text(words, config.max_heard_chars),
         audience=line.everybody - {character.dbref},
         private=is_whisper,

@@ -54,8 +54,7 @@ class SettingReader:
     ) -> T:
         """Return ``make(value)`` of one entry, or ``make(default)`` if that fails.
 
-        A typo in a setting, or in a module that it names, must not stop all assistants. ``wrong``
-        is returned instead of the default, and what that means is told with the complaint.
+        If given, ``wrong`` is returned instead of the default, and its meaning told.
         """
         meaning = f". {wrong[1]}" if wrong else ""
         try:
@@ -85,7 +84,6 @@ def find_complaints() -> list[str]:
 
 
 def export_folder() -> Path:
-    """Return the folder for the files that staff export from the log."""
     return Path(settings.GAME_DIR) / str(game_setting("EXPORT_FOLDER", "server/ai_exports"))
 
 
@@ -107,16 +105,7 @@ def is_open(path: Path) -> bool:
     return path.exists() and bool(path.stat().st_mode & OTHERS)
 
 
-def open_to_others() -> list[Path]:
-    """Return the files, and the folder of the logs, that other users of this machine can read."""
-    exposed = [file for file in database_files() if is_open(file) and is_open(file.parent)]
-    logs = log_folder()
-    exposed += [logs] if is_open(logs) and any(map(is_open, logs.glob("*.log*"))) else []
-    return exposed
-
-
 def log_folder() -> Path:
-    """Return the folder of the server's logs."""
     return Path(getattr(settings, "LOG_DIR", "") or Path(settings.GAME_DIR) / "server" / "logs")
 
 
@@ -133,7 +122,9 @@ def full_disks() -> list[str]:
 
 def advice() -> str:
     """Return what to type so that only the game's own user reads its files, "" if that is so."""
-    exposed = open_to_others()
+    exposed = [file for file in database_files() if is_open(file) and is_open(file.parent)]
+    logs = log_folder()
+    exposed += [logs] if is_open(logs) and any(map(is_open, logs.glob("*.log*"))) else []
     if not exposed:
         return ""
     names = " ".join(shlex.quote(str(file)) for file in exposed)

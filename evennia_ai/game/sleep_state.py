@@ -1,7 +1,7 @@
-"""Falling asleep and waking, and how the world sees it; `game.sleep_check` decides when."""
+"""Falling asleep and waking: how the world sees it, and when it is time."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,6 +14,7 @@ from evennia_ai.game.perception import listening_objects
 from evennia_ai.game.texts import text
 from evennia_ai.game.typing_indicator import send_filler, shown_name
 from evennia_ai.messages import Heard
+from evennia_ai.policy.compaction.plan import ContextUse
 from evennia_ai.policy.conversation.react import ToolOffer
 from evennia_ai.policy.sleep_schedule import (
     ASLEEP,
@@ -21,21 +22,29 @@ from evennia_ai.policy.sleep_schedule import (
     CONSOLIDATING,
     DONE,
     DREAMING,
+    HOURS,
     NAP,
     REASONS,
     STOPPED,
+    UNTIL_WOKEN,
     WISH,
     WOKEN,
+    RestState,
+    next_mode,
+    read_schedule,
 )
 from evennia_ai.ports import Identity, OfferedTools, Settings, Turns
 from evennia_ai.scheduling import Steps, persist
 from evennia_ai.signals import assistant_slept, assistant_woke
 from evennia_ai.sleep import PassTime
 from evennia_ai.store.attributes import read_attribute, write_attribute, write_attributes
+from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.inbox import TableInbox
-from evennia_ai.store.turns import begin_pass, end_pass
+from evennia_ai.store.turns import begin_pass, end_pass, has_unsorted_talk
 
 log = Logger()
+
+HOURS_OVER, NAP_OVER = "its hours are over", "its nap is over"
 
 
 @dataclass(frozen=True)
@@ -47,30 +56,8 @@ class Bedtime:
     reason: str = ""
 
 
-@dataclass
-class SleepState:
-    """What one assistant's sleep keeps in memory. Times are seconds of the services' clock."""
-
-    slept: bool = False  # a whole sleep pass in this sleep
-    last_pass_at: float | None = None  # the end of the last whole sleep pass
-    pass_time: Any = None  # `sleep.PassTime` of the sleep pass under way
-    pass_id: int | None = None  # the stored row of that pass
-    woken_at: float | None = None
-    bedtime: Bedtime | None = None
-    mumbled_to: set[str] = field(default_factory=set)  # dbrefs of who saw it mumble in this sleep
-
-    def end_pass(self) -> None:
-        """Note that no sleep pass is under way any more."""
-        if self.pass_time is not None:
-            self.pass_time.close()
-        self.pass_time = self.pass_id = None
-
-
 class Sleep:
-    """The sleep of one assistant, as the world sees it: the `Rest` port.
-
-    ``shell`` is its `AssistantScript`, which keeps the stored Attributes.
-    """
+    """The sleep of one assistant: the `Rest` port. The shell keeps the stored Attributes."""
 
     def __init__(
         self,
@@ -87,48 +74,49 @@ class Sleep:
         self._shell, self._who, self._settings, self._inbox = shell, who, settings, inbox
         self._turns, self._offered, self._ticker, self._services = turns, offered, ticker, services
         self._drop_index = drop_index
-        self.state = SleepState()
+        # Times are seconds of the services' clock.
+        self.woken_at: float | None = None
+        self.bedtime: Bedtime | None = None
+        self.slept = False  # a whole sleep pass in this sleep
+        self.last_pass_at: float | None = None  # the end of the last whole sleep pass
+        self.pass_time: PassTime | None = None  # of the sleep pass under way
+        self.pass_id: int | None = None  # the stored row of that pass
+        self._mumbled_to = set[str]()  # dbrefs of who saw it mumble in this sleep
 
     @property
     def needs_pass(self) -> bool:
         """Return True if it sleeps and has not sorted its memories yet."""
-        return self.is_asleep and not self.state.slept
-
-    @property
-    def woken_at(self) -> float | None:
-        """Return when it woke, in the clock's seconds, None if it has not slept."""
-        return self.state.woken_at
+        return self.is_asleep and not self.slept
 
     @inlineCallbacks
     def sleep_through(
         self, run: Callable[[PassTime], Deferred[dict[str, Any]]]
     ) -> Steps[dict[str, Any]]:
-        """Run one sleep pass; after it the assistant dreams, and wakes when it is spoken to.
+        """Run one sleep pass; one that is broken off is run again in the next sleep.
 
-        A pass that was broken off because somebody waited is run again in the next sleep. Fires
-        with the steps' results; fails with TurnAborted and StoreUnavailable.
+        Fires with the steps' results; fails with TurnAborted and StoreUnavailable.
         """
-        services, state = self._services, self.state
-        clock, now = services.clock, services.now
-        time = state.pass_time = PassTime(clock)
-        begin = partial(begin_pass, self._who.id, now(), self.cause)
+        clock, now = self._services.clock, self._services.now
+        time = self.pass_time = PassTime(clock)
         try:
-            state.pass_id = yield persist(clock, begin)
+            begin = partial(begin_pass, self._who.id, now(), self.cause)
+            pass_id = self.pass_id = yield persist(clock, begin)
             try:
                 results = yield run(time)
             except TurnAborted:
-                self._note_stopped(state.pass_id)
+                self._note_stopped(pass_id)
                 raise
             yield persist(clock, self._turns.recover)  # a failed step leaves its turn open
             outcome = WOKEN if time.is_over else DONE
-            yield persist(clock, partial(end_pass, state.pass_id, now(), outcome, results))
+            yield persist(clock, partial(end_pass, pass_id, now(), outcome, results))
             if outcome == DONE:
-                state.slept, state.last_pass_at = True, clock.seconds()
+                self.slept, self.last_pass_at = True, clock.seconds()
                 if self.is_asleep:
                     write_attribute(self._shell, "sleep_phase", DREAMING)
                     self._drop_index()
         finally:
-            state.end_pass()
+            time.close()
+            self.pass_time = self.pass_id = None
         return dict(results)
 
     def _note_stopped(self, pass_id: int) -> None:
@@ -139,20 +127,15 @@ class Sleep:
             message = "{name}: the end of sleep pass {pass_id} is not stored: {error}"
             log.warn(message, name=self._who.name, pass_id=pass_id, error=error)
 
-    def change_cause(self, cause: str) -> None:
-        """Store another cause of the sleep under way; raises StoreUnavailable."""
-        write_attribute(self._shell, "sleep_cause", cause)
-
     def break_off(self) -> None:
         """End the sleep pass under way, if there is one."""
-        if self.state.pass_time:
-            self.state.pass_time.end_within(0)
+        if self.pass_time:
+            self.pass_time.end_within(0)
 
     def fall_asleep(self, cause: str, reason: str = "") -> None:
-        """Fall asleep for a cause of `policy.sleep_schedule`, and show it to those present.
+        """Fall asleep for a cause of `policy.sleep_schedule`, and show it; raises StoreUnavailable.
 
-        ``reason`` is for the log and the signal; empty uses the words of the cause. Raises
-        StoreUnavailable, and then it stays awake.
+        ``reason`` is for the log and the signal; empty uses the words of the cause.
         """
         write_attributes(
             self._shell,
@@ -161,8 +144,7 @@ class Sleep:
             sleep_cause=cause,
             asleep_since=self._services.clock.seconds(),
         )
-        state = self.state
-        state.slept, state.bedtime, state.mumbled_to = False, None, set()
+        self.slept, self.bedtime, self._mumbled_to = False, None, set()
         self._offered.offer = ToolOffer()  # the next talk begins with the tools that it needs
         self._drop_index()
         self._services.watch(self._shell.mind)
@@ -174,59 +156,49 @@ class Sleep:
     def wake_up(self, reason: str) -> None:
         """Wake, show it, and break off a sleep pass; raises StoreUnavailable and stays asleep."""
         write_attributes(self._shell, operating_mode=AWAKE, sleep_phase=None, sleep_cause=None)
-        state = self.state
-        if state.pass_time:
-            state.pass_time.end_within(0)
-        state.woken_at = self._services.clock.seconds()
+        self.break_off()
+        self.woken_at = self._services.clock.seconds()
         self._show("wakes_up")
         assistant_woke.send_robust(sender=self._shell, character=self._who.character, reason=reason)
         log.info("evennia_ai: {name} wakes: {reason}", name=self._who.name, reason=reason)
 
     def on_addressed(self, heard: Heard) -> None:
-        """Answer somebody who speaks to an assistant during a sleep pass.
-
-        It mumbles, once for each speaker, and wakes when the pass ends or after
-        ``sleep_wake_within``.
-        """
-        state = self.state
-        if state.pass_time is None or not self.is_asleep:
+        """Mumble, once for each speaker, and wake soon if this comes during a sleep pass."""
+        if self.pass_time is None or not self.is_asleep:
             return
-        state.pass_time.end_within(self._settings.config.sleep_wake_within)
-        if not heard.speaker or heard.speaker in state.mumbled_to:
+        self.pass_time.end_within(self._settings.config.sleep_wake_within)
+        if not heard.speaker or heard.speaker in self._mumbled_to:
             return
-        state.mumbled_to.add(heard.speaker)
+        self._mumbled_to.add(heard.speaker)
         present = listening_objects(self._who.character)
         meant = [obj for obj in present if not heard.private or obj.dbref in heard.audience]
         self._show("mumbles", meant)
 
     def go_to_bed(self, cause: str, reason: str = "") -> bool:
-        """Call `fall_asleep` now, or at the end of the tick under way; return True if it sleeps
-        now."""
+        """Call `fall_asleep` now, or at the end of the tick; return True if it sleeps now."""
         if self._ticker.is_ticking:
-            self.state.bedtime = Bedtime(cause, self._services.clock.seconds(), reason)
+            self.bedtime = Bedtime(cause, self._services.clock.seconds(), reason)
             return False
         self.fall_asleep(cause, reason)
         self._ticker.wake()
         return True
 
     def lie_down(self) -> None:
-        """Fall asleep at the end of a tick if that is planned and nobody waits for an answer.
+        """Fall asleep if that is planned and nobody waits; raises StoreUnavailable.
 
-        A plan of its own is dropped if somebody has spoken since. Raises StoreUnavailable.
+        A plan of its own is dropped if somebody has spoken since.
         """
-        state = self.state
-        bedtime = state.bedtime
+        bedtime = self.bedtime
         if bedtime is None or self._inbox.open_events():
             return
-        state.bedtime = None
+        self.bedtime = None
         if bedtime.cause != WISH or (self._shell.mind.company.last_talk_at or 0.0) <= bedtime.at:
             self.fall_asleep(bedtime.cause, bedtime.reason)
             self._ticker.wake()
 
     def stay_up(self) -> bool:
         """Drop a plan to fall asleep. Returns True if there was one."""
-        state = self.state
-        planned, state.bedtime = state.bedtime is not None, None
+        planned, self.bedtime = self.bedtime is not None, None
         return planned
 
     def _show(self, key: str, witnesses: Sequence[Any] | None = None) -> None:
@@ -234,6 +206,88 @@ class Sleep:
         if self._who.character.location:
             seen_by = listening_objects(self._who.character) if witnesses is None else witnesses
             send_filler(self._who.character, text(key), seen_by)
+
+    def update(self) -> float | None:
+        """Let it sleep or wake, if it is time; raises StoreUnavailable.
+
+        Returns in how many seconds to look again, None if only after something happened.
+        """
+        mind = self._shell.mind
+        if not mind.life.is_alive:
+            return None
+        often = float(self._settings.config.tick_rate_sleep)
+        if self._ticker.is_ticking or not mind.life.may_think():
+            return often
+        self._settings.resolve()
+        use = mind.meter.measure()
+        with store_errors():
+            state = self._state(use)
+        if next_mode(state, self._settings.config.sleep_after_quiet) == AWAKE:
+            if not state.asleep:
+                return self._next_look_s(use, state)
+            self.wake_up(HOURS_OVER if self.cause == HOURS else NAP_OVER)
+            return None
+        if not state.asleep:
+            self.fall_asleep(HOURS if self._in_hours() else NAP)
+        elif self.cause == WISH and self._in_hours():
+            # So that it wakes when they are over.
+            write_attribute(self._shell, "sleep_cause", HOURS)
+        if self.needs_pass:
+            self._ticker.tick()
+        wakes_by_itself = self.cause not in UNTIL_WOKEN
+        scheduled = self._settings.config.sleep_schedule is not None
+        return often if wakes_by_itself or self.needs_pass or scheduled else None
+
+    def _state(self, use: ContextUse) -> RestState:
+        """Return what decides over its sleep now."""
+        now, asleep = self._services.clock.seconds(), self.is_asleep
+        sleeps_on = asleep and self.cause in UNTIL_WOKEN
+        return RestState(
+            asleep=asleep,
+            scheduled=sleeps_on or self._in_hours() or self._wants_nap(use, asleep=asleep),
+            quiet_s=now - (self._shell.mind.company.last_talk_at or 0.0),
+            woken_s=None if self.woken_at is None else now - self.woken_at,
+        )
+
+    def _wants_nap(self, use: ContextUse, *, asleep: bool) -> bool:
+        """Return True if nobody is near, and a sleep pass is unfinished, or is due."""
+        if self._shell.mind.company.players_near():
+            return False
+        if use.is_due or (asleep and self.needs_pass):
+            return True
+        if not self._has_news():
+            return False
+        return self._seconds_to_nap() <= 0 and has_unsorted_talk(self._who.id)
+
+    def _seconds_to_nap(self) -> float:
+        """Return how long an assistant with news must still be quiet until it naps."""
+        quiet_s = self._services.clock.seconds() - (self._shell.mind.company.last_talk_at or 0.0)
+        return float(self._settings.config.sleep_after_long_quiet - quiet_s)
+
+    def _has_news(self) -> bool:
+        """Return True if long quiet would send it to sleep: it heard talk since its last pass."""
+        talk_at, slept_at = self._shell.mind.company.last_talk_at, self.last_pass_at
+        if not self._settings.config.sleep_after_long_quiet or not talk_at:
+            return False
+        return slept_at is None or slept_at < talk_at
+
+    def _in_hours(self) -> bool:
+        """Return True in the assistant's own hours of sleep."""
+        schedule = read_schedule(self._settings.config.sleep_schedule)
+        return schedule is not None and schedule.holds(self._shell.mind.life.minute_now())
+
+    def _next_look_s(self, use: ContextUse, state: RestState) -> float | None:
+        """Return when it may fall asleep if it hears nothing, in seconds; None if it will not."""
+        config = self._settings.config
+        often = float(config.tick_rate_sleep)
+        if state.scheduled or use.is_due or config.sleep_schedule is not None:
+            return often
+        if not self._has_news():
+            return None
+        left_s = self._seconds_to_nap()
+        if left_s <= 0 and not self._shell.mind.company.players_near():
+            return None  # it only saw somebody pass
+        return max(often, left_s)
 
     @property
     def cause(self) -> str:
@@ -243,7 +297,6 @@ class Sleep:
 
     @property
     def is_asleep(self) -> bool:
-        """Return True between falling asleep and waking; restarts keep it."""
         return is_asleep(self._shell)
 
 

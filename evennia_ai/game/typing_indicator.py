@@ -1,4 +1,4 @@
-"""What players see while a character thinks: typing indicator and filler line.
+"""What clients show of a character beside its words: that it thinks, and that it is a machine.
 
 A filler line is no speech: no assistant hears or answers it. Both are driven only by the signals
 `thinking_started` and `thinking_finished`.
@@ -12,14 +12,17 @@ from typing import Any
 from django.conf import settings
 from twisted.logger import Logger
 
+from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import as_shown, clean_output
 from evennia_ai.game.perception import display_name, listening_objects
+from evennia_ai.game.settings import game_setting
 from evennia_ai.game.texts import FILLER_KEYS, text
 from evennia_ai.messages import Audience
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import Character
 from evennia_ai.scheduling import Clock
 from evennia_ai.signals import thinking_finished, thinking_started
+from evennia_ai.store.attributes import read_attribute, write_attribute
 
 log = Logger()
 
@@ -156,11 +159,9 @@ def tell_typing(session: Any, name: str, state: bool) -> bool:
 
 
 def way_to_tell(session: Any) -> str:
-    """Return the message that a client understands: ``is_typing``, ``ai_typing``, "".
-
-    A web client must have announced it, because it shows an unknown message as an error. Other
-    clients must speak GMCP or MSDP.
-    """
+    """Return the message that a client understands: ``is_typing``, ``ai_typing``, ""."""
+    # A web client must have announced it: it shows an unknown message as an error. Others must
+    # speak GMCP or MSDP.
     flags = session.protocol_flags
     if not flags.get("ISTYPING", True):
         return ""
@@ -191,12 +192,9 @@ def tell_by_evennia(session: Any, name: str, state: bool) -> None:
 
 
 def choose_filler(lines: Any, number: int) -> str | None:
-    """Return the filler line after ``number`` others, None if the builder's list is empty.
-
-    ``lines`` is one text or a list; None uses the lines of `texts`.
-    """
+    """Return the filler line after ``number`` others; None without usable lines of the builder."""
     if lines is None:
-        lines = [text(key) for key in FILLER_KEYS]
+        lines = map(text, FILLER_KEYS)
     listed = [lines] if isinstance(lines, str) else list(lines)
     usable = [str(line) for line in listed if str(line).strip()]
     return usable[number % len(usable)] if usable else None
@@ -213,3 +211,43 @@ def send_filler(character: Any, line: str, witnesses: Sequence[Any]) -> None:
     for witness in witnesses:
         name = clean_output(shown_name(character, witness))
         witness.msg(text=(f"{name} {as_shown(deed)}", {"type": FILLER}), from_obj=character)
+
+
+MARKED = frozenset({"say", "whisper", "pose"})
+WEB_CLASS = "out ai-line"  # "out" is the class that Evennia gives to all text
+
+
+def mark_line(character: Any, text: Any, receiver: Any) -> None:
+    """Mark a line on its way to a receiver: in web clients by the CSS class ``ai-line``.
+
+    Other clients with GMCP or MSDP get the message ``ai_line`` with name and type first.
+    """
+    options = text[1] if isinstance(text, tuple) and len(text) > 1 else None
+    if not isinstance(options, dict) or options.get("type") not in MARKED:
+        return
+    if character.dbref in getattr(receiver, "muted_assistants", ()):
+        return
+    options.setdefault("cls", WEB_CLASS)
+    mark = {"name": display_name(character, receiver), "type": options["type"]}
+    for session in receiver.sessions.all():
+        if session.protocol_flags.get("OOB") and not is_plain_web_client(session):
+            session.msg(ai_line=mark)
+
+
+def word_mark() -> str:
+    """Return the words that follow a line of an assistant, such as "(AI)"; "" for none."""
+    mark = game_setting("LINE_MARK", "")
+    return mark if isinstance(mark, str) else ""
+
+
+def introduce(character: Character, player: Any) -> None:
+    """Tell a player what the character is, before they first talk to or hear any assistant."""
+    if not player.has_account or read_attribute(player, "ai_introduced"):
+        return
+    try:
+        write_attribute(player, "ai_introduced", True)
+    except StoreUnavailable:
+        return  # their next line tries again
+    line = text("first_meeting", name=clean_output(display_name(character, player)))
+    if line:
+        player.msg(line)

@@ -8,12 +8,12 @@ from typing import Any
 
 from twisted.internet.defer import DeferredList, inlineCallbacks
 
-from evennia_ai.memory.recall_index import Found, Keep, RecallIndex
+from evennia_ai.memory.recall_index import Keep, RecallIndex
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import HEARSAY, mix
-from evennia_ai.ports import Embedder, Identity, Lines, Related, RemoteEmbedder, Services
+from evennia_ai.ports import Embedder, Found, Identity, Lines, Related, RemoteEmbedder, Services
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.loaded import LoadedMinds
 

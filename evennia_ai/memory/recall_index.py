@@ -7,7 +7,7 @@ index itself is built again at its first use.
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import chain, islice
@@ -27,7 +27,7 @@ from evennia_ai.policy.log_lines import LINE, line_id, seq_of
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.provenance import Record, is_known_to, time_of
 from evennia_ai.policy.retrieval.relevance import newest_first
-from evennia_ai.ports import Embedder, Lines, Related, RemoteEmbedder, Services
+from evennia_ai.ports import Embedder, Found, Lines, Related, RemoteEmbedder, Services
 from evennia_ai.scheduling import Steps, pause
 
 log = Logger()
@@ -38,15 +38,6 @@ SPARE = 8  # more records than are wanted: some may have been corrected meanwhil
 IMPORTANCE = {LINE: 5, ATTRIBUTE: 6}  # of records that have none of their own
 
 Keep = Callable[[Record], bool]
-
-
-@dataclass(frozen=True)
-class Found:
-    """A record that a search found; see `memory.index.Hit`."""
-
-    record: Record
-    score: float
-    fit: float
 
 
 class RecallIndex:

@@ -1,28 +1,10 @@
 """The mind of one assistant: its parts, put together once, and what it does in a tick."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.memory.entity_context import EntityConsolidation
 from evennia_ai.memory.working_memory import RunningTalks
-from evennia_ai.ports import (
-    Company,
-    Conversation,
-    Identity,
-    Inbox,
-    Life,
-    Memories,
-    OfferedTools,
-    PendingActs,
-    RequestSizes,
-    Rest,
-    Services,
-    Settings,
-    ToolParts,
-    Turns,
-)
+from evennia_ai.ports import Surroundings, ToolParts
 from evennia_ai.scheduling import Steps
 from evennia_ai.sleep import SleepPass
 from evennia_ai.sleep.compaction.compact import Compactor
@@ -49,25 +31,6 @@ from evennia_ai.turn.recall import Recall
 from evennia_ai.turn.replay import Replay
 from evennia_ai.turn.speech_check import Screening
 from evennia_ai.turn.tool_execution import Acts
-
-
-@dataclass(frozen=True)
-class Surroundings:
-    """What a mind is made of: what is one assistant's own, and what all of them share."""
-
-    who: Identity
-    settings: Settings
-    log: Conversation
-    inbox: Inbox
-    turns: Turns
-    pending_acts: PendingActs
-    memories: Callable[[], Memories]  # the search over all that it remembers
-    company: Company
-    life: Life
-    rest: Rest
-    sizes: RequestSizes
-    offered: OfferedTools
-    services: Services
 
 
 class Mind:
@@ -116,41 +79,19 @@ class Mind:
         who, settings, log, life, shared = has.who, has.settings, has.log, has.life, has.services
         clock, slices, now, world = shared.clock, shared.slices, shared.now, shared.world
         self.meter = ContextMeter(settings, log, has.sizes)
-        self.recall = Recall(who, log, has.memories, life, shared)
+        recall = self.recall = Recall(who, log, has.memories, life, shared)
         self.lore = Lore(who, settings, shared)
         self.knowledge = Knowledge(who, settings, life, world, slices)
         self.people = People(who, settings, has.company, life, world, slices, now)
         self.calls = ModelCalls(who, settings, has.turns, shared.gateway, clock, life, self.meter)
         briefing = Briefing(
-            who,
-            settings,
-            log,
-            self.meter,
-            self.knowledge,
-            self.people,
-            self.recall,
-            self.lore,
-            world,
+            who, settings, log, self.meter, self.knowledge, self.people, recall, self.lore, world
         )
         self.prompts = PromptBuilder(
             who, settings, log, self.meter, briefing, self.calls, world, now
         )
         self.screening = Screening(settings, lambda: shared.moderation)
-        tools = ToolParts(
-            id=who.id,
-            who=who,
-            settings=settings,
-            log=log,
-            inbox=has.inbox,
-            turns=has.turns,
-            memories=has.memories,
-            lines=self.recall,
-            company=has.company,
-            rest=has.rest,
-            offered=has.offered,
-            use=self.meter.measure,
-            services=shared,
-        )
+        tools = ToolParts(**vars(has), lines=self.recall, use=self.meter.measure)
         self.acts = Acts(who, settings, has.turns, world, shared.toolbox, clock, tools)
         self.loop = ReActLoop(
             who,
@@ -177,18 +118,10 @@ class Mind:
         self.ladder = SummaryLadder(
             who, settings, self.calls, self.summariser, shared.profiles, clock, slices
         )
+        parts = PartSummaries(who, settings, self.ladder, facts, clock, slices)
+        archive = SummaryArchive(who, log, clock, slices)
         self.compactor = Compactor(
-            who,
-            settings,
-            log,
-            self.meter,
-            self.calls,
-            PartSummaries(who, settings, self.ladder, facts, clock, slices),
-            facts,
-            SummaryArchive(who, log, clock, slices),
-            life,
-            clock,
-            slices,
+            who, settings, log, self.meter, self.calls, parts, facts, archive, life, clock, slices
         )
         self.extraction = Extraction(
             who,

@@ -15,7 +15,7 @@ from evennia_ai.config.fields import AssistantConfig
 from evennia_ai.config.profiles import ModelProfile
 from evennia_ai.errors import AssistantError, ProviderError
 from evennia_ai.messages import Audience, Authors, Heard, InboxEvent, Message, ToolCallRequest
-from evennia_ai.mind import Mind, Surroundings
+from evennia_ai.mind import Mind
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.context.projection import Sizes
 from evennia_ai.policy.conversation.character import Persona
@@ -27,6 +27,7 @@ from evennia_ai.ports import (
     ModelCallRecord,
     Services,
     Settings,
+    Surroundings,
     Toolbox,
     ToolContext,
     ToolResult,
@@ -70,16 +71,13 @@ class DryRunStep:
 
 @dataclass(frozen=True)
 class DryRun:
-    """The result of a dry turn; ``audience`` would hear the answer.
+    """The result of a dry turn."""
 
-    ``lines`` are what the log would hold of it, for a next line of the same talk.
-    """
-
-    audience: Audience
+    audience: Audience  # who would hear the answer
     steps: tuple[DryRunStep, ...]
     ended: bool = False  # True if a real turn would be over
     problem: str = ""  # why a reply is missing
-    lines: tuple[Message, ...] = ()
+    lines: tuple[Message, ...] = ()  # what the log would hold, for a next line of the same talk
 
 
 class DryRunning(AssistantError):
@@ -177,8 +175,7 @@ def run_dry(
 ) -> Steps[DryRun]:
     """Think about a line in a dry turn of at most `MOST_STEPS` steps; the assistant may be stopped.
 
-    ``is_alive`` returns whether the assistant still exists; it is called when a reply arrives.
-    ``before`` are the lines of dry runs that this one goes on from.
+    ``is_alive`` returns whether it still exists; ``before`` are lines of dry runs to go on from.
     Fires with the `DryRun`; fails with TurnAborted if the server stops or the assistant is gone.
     """
     log = DryConversation(around.log)
@@ -198,8 +195,8 @@ def run_dry(
             reply: StepReply = yield loop.ask(turn, CONTEXT_TICK_EVENT, deadline_at, progress, [])
             progress = yield loop.act_on_reply(turn, reply, progress)
             shown = tuple(spec.name for spec in reply.calls.specs.values() if spec.shown)
-            step = DryRunStep(turns.costs[-1], shown, tuple(turns.calls), progress.refused)
-            steps.append(step)
+            calls = tuple(turns.calls)
+            steps.append(DryRunStep(turns.costs[-1], shown, calls, progress.refused))
     except ProviderError as error:
         return DryRun(turn.audience, tuple(steps), problem=str(error), lines=tuple(log.added))
     ended = progress.ended and not progress.refused
@@ -213,14 +210,13 @@ def next_step(around: Surroundings, heard: Heard | None) -> Prepared:
     """
     log = DryConversation(around.log)
     turns = DryTurns(around.turns, log, lambda: True)
-    speakers = () if heard is None else (heard.speaker,)
-    dry, context = dry_surroundings(around, log, turns, *speakers), CONTEXT_TICK_AUTONOMOUS
-    if heard is None:
-        listeners = around.services.world.listeners(around.who.character)
-        turn = TurnRecord(NO_TURN, listeners, False, ())
-    else:
+    dry = dry_surroundings(around, log, turns, *([heard.speaker] if heard else []))
+    if heard:
         turn, context = dry_turn(dry, heard), CONTEXT_TICK_EVENT
         log.append(heard_messages((*turn.overheard, *turn.events), NO_TURN))
+    else:
+        listeners = around.services.world.listeners(around.who.character)
+        turn, context = TurnRecord(NO_TURN, listeners, False, ()), CONTEXT_TICK_AUTONOMOUS
     deadline_at = around.services.clock.seconds() + around.settings.config.turn_deadline
     return Mind(dry).loop.prepare(turn, context, deadline_at, Progress(LoopState(NO_TURN)))
 

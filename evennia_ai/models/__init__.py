@@ -6,9 +6,19 @@ dbrefs, so that the log stays whole when a player is deleted. The rows of an ass
 with its script.
 """
 
-from evennia_ai.models.calls import CallRecord, DailyUse, ModelCall, PromptText, SpeakerUse
 from evennia_ai.models.fields import OwnedByAssistant
-from evennia_ai.models.game import Lore, Report, SharedEntry, SharedPersona, SleepPass
+from evennia_ai.models.game import (
+    CallRecord,
+    DailyUse,
+    Lore,
+    ModelCall,
+    PromptText,
+    Report,
+    SharedEntry,
+    SharedPersona,
+    SleepPass,
+    SpeakerUse,
+)
 from evennia_ai.models.talk import (
     Amendment,
     Compaction,

@@ -8,7 +8,6 @@ from evennia_ai.ports.log import (
     Lines,
     ModelCallRecord,
     OpenEvents,
-    PendingActs,
     TurnRecord,
     Turns,
 )
@@ -22,13 +21,15 @@ from evennia_ai.ports.mind import (
     Moderation,
     OfferedTools,
     RequestSizes,
-    Rest,
     Services,
     Settings,
     Slices,
+    Surroundings,
     Toolbox,
     ToolContext,
     ToolParts,
+    ToolResult,
+    ToolSpec,
     World,
 )
 from evennia_ai.ports.models import (
@@ -48,4 +49,3 @@ from evennia_ai.ports.models import (
 )
 from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.ports.records import RecordStore
-from evennia_ai.ports.tools import ToolResult, ToolSpec

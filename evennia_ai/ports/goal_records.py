@@ -33,8 +33,7 @@ class Goals(RecordStore):
     def add(self, content: str, **fields: Any) -> str:
         """Store a goal, or reopen one with the same words, audience and parent; returns its id.
 
-        Raises BadRecord if a value does not fit its field, the parent does not exist, or the goal
-        would be nested too deep.
+        Raises BadRecord, also for a parent that does not exist or is a step.
         """
         new = make_goal(self.next_id, content, self.now(), fields)
         goals = {goal["id"]: goal for goal in self.every()}
@@ -43,9 +42,8 @@ class Goals(RecordStore):
         if new["parent"] and goals[new["parent"]]["parent"] in goals:
             raise BadRecord(f"parent: '{new['parent']}' is a step. Give the goal above it.")
         key = sameness(new, new["parent"])
-        return self.keep(
-            new, next((g for g in goals.values() if sameness(g, g["parent"]) == key), None)
-        )
+        same = (goal for goal in goals.values() if sameness(goal, goal["parent"]) == key)
+        return self.keep(new, next(same, None))
 
     @anew
     def add_steps(self, goal_id: str, contents: Iterable[str]) -> int:
@@ -112,10 +110,7 @@ class DayPlan(RecordStore):
 
     @anew
     def replace(self, planned: Sequence[Planned], speakers: Sequence[str]) -> int:
-        """Replace the plan in one transaction; returns how many parts it has. Raises BadRecord.
-
-        ``speakers`` are the dbrefs of everybody whose words may be in it.
-        """
+        """Replace the plan, which may hold words of the speakers; returns its number of parts."""
         ids = self.next_ids()
         blocks = [make_block(next(ids), part, self.now(), speakers) for part in planned]
         self.change(dict.fromkeys(self.ids()), *blocks)

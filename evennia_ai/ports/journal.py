@@ -29,15 +29,11 @@ class JournalArchive(RecordStore):
 
     @anew
     def put_away(self, journal: RecordStore, *ids: str) -> int:
-        """Move entries from a journal into the archive; returns how many existed.
-
-        Two transactions: after a crash in between, a second call completes the move.
-        """
+        """Move entries here; returns how many existed. A second call completes it after a crash."""
         entries = [entry for entry in map(journal.get, ids) if entry]
         now = iso_utc(self.now())
         new = [{**e, "archived_at": now} for e in entries if not self.find(e["id"])]
-        if new:
-            self.change({}, *new)
+        self.change({}, *new)
         return journal.remove(*ids)
 
     @anew
@@ -100,22 +96,15 @@ class Journal(RecordStore):
         own_id = fields.pop("id", None)
         if own_id is not None and self.find(own_id):
             return str(own_id)
-        entry = make_entry(
-            own_id or self.next_id,
-            content,
-            self.now(),
-            fields,
-            named=named,
-            first_meeting=first_meeting,
-        )
+        score = {"named": named, "first_meeting": first_meeting}
+        entry = make_entry(own_id or self.next_id, content, self.now(), fields, **score)
         return self.keep(entry, self._find_same(entry))
 
     @anew
     def add_all(self, entries: Iterable[Mapping[str, Any]]) -> int:
-        """Store several entries in one transaction; returns how many are new.
+        """Store several entries, each given by its fields, in one transaction; raises BadRecord.
 
-        Each is given by its fields, with an ``id``; it is skipped if that id exists, or an entry
-        with the same words and audience. Raises BadRecord as `add`.
+        Those whose id, or whose words and audience exist are skipped. Returns how many are new.
         """
         new: dict[bytes, Record] = {}
         for fields in entries:
@@ -123,8 +112,7 @@ class Journal(RecordStore):
             entry = make_entry(fields["id"], fields["content"], self.now(), own)
             if not self.find(entry["id"]) and not self._find_same(entry):
                 new.setdefault(sameness(entry), entry)
-        if new:
-            self.change({}, *new.values())
+        self.change({}, *new.values())
         return len(new)
 
     @property
@@ -141,8 +129,7 @@ class Journal(RecordStore):
         """Store the counted look-ups of some entries; returns how many still exist."""
         entries = [entry for entry in map(self.find, ids) if entry]
         grown = {e["id"]: {**e, "recalls": e["recalls"] + self.recalls[e["id"]]} for e in entries}
-        if grown:
-            self.change(grown)
+        self.change(grown)
         for known in ids:
             del self.recalls[known]
         return len(grown)
@@ -153,10 +140,7 @@ class Journal(RecordStore):
         return self._find_same(make_entry("new", content, self.now(), fields)) is not None
 
     def search(self, words: str, audience: Audience | None = None, limit: int = 10) -> list[Record]:
-        """Return the entries that match some words best (BM25); newest first if equal.
-
-        Searches only entries that all of ``audience``, who will hear the answer, may know.
-        """
+        """Return the entries that all may know and match best (BM25); newest first if equal."""
         known = select_known(self.told(self.every()), audience)
         scores = score_documents(words, [self._words[entry["id"]] for entry in known])
         found = [(score, index) for index, score in enumerate(scores) if score > 0]

@@ -96,13 +96,7 @@ class Lines(Protocol):
     def refreshes(self) -> int: ...  # how often all that was read became uncertain
     def after(
         self, seq: int, upto: int | None, limit: int, embedder: str
-    ) -> Sequence[tuple[Message, bytes | None]]:
-        """Return the next messages after one, oldest first, with the vectors of this embedder.
-
-        ``upto`` is the last message to return, None for no limit. Messages that cannot be a line
-        may be left out.
-        """
-
+    ) -> Sequence[tuple[Message, bytes | None]]: ...  # oldest first; ``upto``: the last, if any
     def before_newest(self, count: int) -> int: ...  # the message before so many, 0 for none
     def read(self, seqs: Iterable[int]) -> Sequence[Message]: ...  # those that exist
     def existing(self, seqs: Iterable[int]) -> set[int]: ...  # those that `read` would return

@@ -1,14 +1,15 @@
 """The assistant as its parts see it, its character, and what all assistants share.
 
 `game.minds`, `assistant_character`, `services`, `game.perception` and `tools.registry` implement
-these protocols. `mind.Mind` puts the parts of an assistant together from them.
+these protocols. `mind.Mind` puts the parts of an assistant together from its `Surroundings`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
 from typing import Any, Protocol, cast
 
 from twisted.internet.defer import Deferred
@@ -25,21 +26,16 @@ from evennia_ai.policy.records.shared_memory import Telling, Told
 from evennia_ai.policy.tokens import CountText
 from evennia_ai.ports.goal_records import DayPlan, Goals
 from evennia_ai.ports.journal import Journal
-from evennia_ai.ports.log import Conversation, Inbox, TurnRecord, Turns
+from evennia_ai.ports.log import Conversation, Inbox, PendingActs, TurnRecord, Turns
 from evennia_ai.ports.models import Found, Gateway, LoreRanking, Related, SemanticMemory
 from evennia_ai.ports.profiles import EntityProfiles
-from evennia_ai.ports.tools import ToolResult, ToolSpec
 from evennia_ai.scheduling import Clock
 
 GUESSED_OVERHEAD = 1_600  # tokens
 
 
 class Character(Protocol):
-    """What the engine, the tools and the commands use of an `AssistantCharacter`.
-
-    ``db``, ``ndb``, ``location`` and ``contents`` are Evennia's, which has no types. ``pk`` is None
-    once the character is deleted, ``location`` None if it is nowhere.
-    """
+    """What the engine, the tools and the commands use of an `AssistantCharacter`."""
 
     db: Any
     ndb: Any
@@ -47,13 +43,13 @@ class Character(Protocol):
     @property
     def id(self) -> int: ...
     @property
-    def pk(self) -> int | None: ...
+    def pk(self) -> int | None: ...  # None once it is deleted
     @property
     def dbref(self) -> str: ...  # such as ``#7``
     @property
     def key(self) -> str: ...  # its name
     @property
-    def location(self) -> Any: ...
+    def location(self) -> Any: ...  # None if it is nowhere
     @property
     def contents(self) -> Any: ...
     @property
@@ -147,20 +143,58 @@ class Moderation(Protocol):
     """Decides which words may be heard and spoken."""
 
     def check(self, direction: str, texts: Sequence[str]) -> Deferred[Sequence[str]]:
-        """Fire with why each text is refused, "" if it may pass; never fails.
+        """Fire with why each is refused, "" if it may pass; ``direction``: `policy.oversight`."""
 
-        ``direction`` is HEARD or SPOKEN of `policy.oversight`.
-        """
+
+@dataclass(frozen=True)
+class ToolResult:
+    """The result of a tool call."""
+
+    # done, failed, refused, asked if a person must agree first, or unknown if it did not finish
+    state: str
+    text: str  # what the model is told
+    # dbrefs of those the act reached, None for the turn's whole audience
+    heard_by: Audience | None = None
+    read: tuple[str, ...] = ()  # references to what was consulted (`policy.compaction.materials`)
+    changed: tuple[str, ...] = ()  # references to what was changed
+    # authors of the text that did not write the prompt (`policy.audience`); what a tool shows
+    # of players' own texts has them as authors
+    authors: Authors = frozenset()
+    # True if the text quotes lines of the log with `messages.MARK` before those that the game
+    # perceived, and passed all else through `messages.unmarked`
+    quotes_log: bool = False
+
+
+@dataclass(frozen=True)
+class ToolSpec:
+    """What the engine must know about a tool."""
+
+    name: str
+    category: str  # free, once (in a turn) or final (ends the turn)
+    world: bool  # True if others notice its effect
+    safe_to_retry: bool  # True if running it again after a crash does no harm
+    schema: Mapping[str, Any] = field(repr=False)  # its JSON schema in chat-completions form
+    tokens: int = 0  # size of the schema in a request, 0 if it is left out
+    # False if the tool is left out of requests; it still runs if a model calls it
+    shown: bool = True
+    late: bool = False  # True if it is left out, and the talk tells of it instead
+
+    @cached_property
+    def left_out(self) -> ToolSpec:
+        """Return this tool as one that requests do not show."""
+        return replace(self, tokens=0, shown=False)
+
+    @cached_property
+    def told_late(self) -> ToolSpec:
+        """Return this tool as one that the talk came to need after its start."""
+        return replace(self.left_out, late=True)
 
 
 class Toolbox(Protocol):
     """The tools an assistant may use."""
 
     def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
-        """Return the tools that every author of the prompt may use, in a stable order.
-
-        Those that requests do not show come last.
-        """
+        """Return the tools that every author of the prompt may use; unshown ones come last."""
 
     def permitted(self, context: ToolContext, specs: Iterable[ToolSpec]) -> Sequence[ToolSpec]:
         """Return those of some offered tools that every author of a longer prompt may use."""
@@ -168,10 +202,7 @@ class Toolbox(Protocol):
     def run(
         self, context: ToolContext, call: ToolCallRequest, dry: bool = False
     ) -> Deferred[ToolResult]:
-        """Check locks and arguments again and run the tool, unless ``dry``.
-
-        Never fails: errors are results.
-        """
+        """Check locks and arguments again and run the tool, unless ``dry``; errors are results."""
 
 
 class World(Protocol):
@@ -196,11 +227,7 @@ class Slices(Protocol):
 
 
 class SharedMemory(Protocol):
-    """What assistants of one faction, place or world told each other.
-
-    `store.shared_entries` describes it. ``tell`` and ``take_back`` write in one transaction and
-    raise StoreUnavailable.
-    """
+    """What assistants told each other (`store.shared_entries`); writing raises StoreUnavailable."""
 
     def told_by(self, assistant_id: int) -> list[Told]: ...
     def open_among(self, assistant_id: int, seqs: Iterable[int]) -> frozenset[int]: ...
@@ -295,16 +322,13 @@ class Life(Protocol):
     def minute_now(self) -> int: ...  # of the day, 0 to 1439
     def signal(self, name: str, on: bool) -> None: ...  # notes what it is doing, for a game's code
 
-    def thinking(self, turn: TurnRecord, begins: bool) -> None:
-        """Announce that a turn starts or ended. Never raises."""
-
-    def compacting(self, reason: str, result: Mapping[str, Any] | None) -> None:
-        """Announce that a compaction starts (result None) or ended. Never raises."""
+    def thinking(self, turn: TurnRecord, begins: bool) -> None: ...  # announces it
+    # Announces that a compaction starts (result None) or ended. Neither of these raises.
+    def compacting(self, reason: str, result: Mapping[str, Any] | None) -> None: ...
 
 
 class Rest(Protocol):
-    """The sleep of an assistant, as the world sees it. Methods that write raise
-    StoreUnavailable."""
+    """The sleep of an assistant, as the world sees it. Writing raises StoreUnavailable."""
 
     @property
     def is_asleep(self) -> bool: ...
@@ -342,22 +366,30 @@ class LineMaker(Protocol):
 
 
 @dataclass(frozen=True)
-class ToolParts:
-    """What the tools of this package use of their assistant."""
+class Surroundings:
+    """What a mind is made of: what is one assistant's own, and what all of them share."""
 
-    id: int  # of the assistant
     who: Identity
     settings: Settings
     log: Conversation
     inbox: Inbox
     turns: Turns
-    memories: Callable[[], Memories]
-    lines: LineMaker
+    pending_acts: PendingActs
+    memories: Callable[[], Memories]  # the search over all that it remembers
     company: Company
+    life: Life
     rest: Rest
+    sizes: RequestSizes
     offered: OfferedTools
+    services: Services
+
+
+@dataclass(frozen=True)
+class ToolParts(Surroundings):
+    """What the tools of this package use of their assistant."""
+
+    lines: LineMaker
     use: Callable[[], ContextUse]  # how full the context window is
-    services: Services  # what all assistants share
 
     @property
     def name(self) -> str:

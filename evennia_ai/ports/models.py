@@ -37,10 +37,7 @@ class HeardLine:
 
 @dataclass(frozen=True)
 class Scene:
-    """The content of a prompt as structured data, for the offline brain.
-
-    It holds only what was selected for the prompt's audience.
-    """
+    """What was selected for a prompt's audience, as structured data for the offline brain."""
 
     name: str
     persona: Persona
@@ -132,10 +129,7 @@ class LLMClient(Protocol):
     """A client for one kind of model."""
 
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
-        """Ask once, without retries.
-
-        Fires with the reply; fails with a `ProviderError`. Cancelling drops the call.
-        """
+        """Ask once. Fires with the reply; fails with a `ProviderError`. Cancelling drops it."""
 
 
 class Gateway(Protocol):
@@ -151,11 +145,10 @@ class Gateway(Protocol):
 
 
 class SemanticMemory(Protocol):
-    """Long-term memory: a copy of the journal for other programs. ``agent`` is a character.
+    """Long-term memory: a copy of the journal for other programs, which recall never searches.
 
-    The package never searches it: recall asks `Memories`.
     Every Deferred fails with `MemoryUnavailable` if the store is down or too slow, and with
-    `TurnAborted` if the server stops. The journal is the truth.
+    `TurnAborted` if the server stops. ``agent`` is a character.
     """
 
     @property
@@ -174,10 +167,7 @@ class SemanticMemory(Protocol):
 
 
 class Embedder(Protocol):
-    """Turns texts into vectors; texts of similar meaning get similar vectors.
-
-    If it treats questions in another way, it also has ``embed_query``, with the form of ``embed``.
-    """
+    """Turns texts into vectors; if questions need another way, it also has ``embed_query``."""
 
     name: str
     dimensions: int
@@ -215,16 +205,10 @@ class Related(NamedTuple):
     later: Mapping[str, Sequence[Record]]
 
 
-class Found(Protocol):
-    """A record that a search found.
+@dataclass(frozen=True)
+class Found:
+    """A record that a search found."""
 
-    ``score`` compares within one search. ``fit`` compares between searches: by how much the record
-    fits better than what chance brings up.
-    """
-
-    @property
-    def record(self) -> Record: ...
-    @property
-    def score(self) -> float: ...
-    @property
-    def fit(self) -> float: ...
+    record: Record
+    score: float  # compares within one search
+    fit: float  # compares between searches: by how much it fits better than what chance brings up

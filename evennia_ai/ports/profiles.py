@@ -37,10 +37,7 @@ class EntityProfiles(RecordStore):
 
     @anew
     def observe(self, entity: str, content: str, **fields: Any) -> str:
-        """Store an observation about an entity, given by dbref; returns its id. Raises BadRecord.
-
-        Those with the same words, entity and audience are stored once, with the sources of all.
-        """
+        """Store an observation about a dbref, once for each audience; returns its id."""
         new = make_observation(self.next_id, entity, content, self.now(), fields)
         same = sameness(new)
         known = next((one for one in self._of(entity, OBSERVATION) if sameness(one) == same), None)
@@ -69,21 +66,18 @@ class EntityProfiles(RecordStore):
     def consolidate(
         self, ids: Iterable[str], findings: Sequence[Finding], sentiment: float | None = None
     ) -> int:
-        """Store attributes made from observations, and mark these as consolidated.
+        """Store attributes made from observations, and mark these; returns how many are new.
 
-        The observations are about one entity, for one audience. ``sentiment`` is how the entity
-        treats the character, -1 to 1; None if unknown.
-
-        One transaction; returns how many values are new. Observations that are marked or removed
-        already are skipped, so that the call can be repeated. Raises BadRecord.
+        The observations are about one entity, for one audience; those marked already are skipped.
+        ``sentiment`` is how the entity treats the character, -1 to 1; None if unknown. Raises
+        BadRecord.
         """
         observations = self.select(known for known in ids if known in self._new)
         if not observations:
             return 0
         entity = observations[0]["entity"]
-        new_ids = self.next_ids()
         values = self._of(entity, ATTRIBUTE)
-        plan = plan_consolidation(observations, values, findings, new_ids)
+        plan = plan_consolidation(observations, values, findings, self.next_ids())
         changed = dict(plan.changed)
         if sentiment is not None:
             for known in self._of(entity, RELATIONSHIP):
@@ -108,10 +102,7 @@ class EntityProfiles(RecordStore):
         known = self._of(entity, RELATIONSHIP)
         before = known[0] if known else new_relationship(self.next_id, entity)
         after = after_contact(before, self.now())
-        if known:
-            self.change({after["id"]: after})
-        else:
-            self.keep(after)
+        self.change({after["id"]: after}, *([] if known else [after]))
         return copy_of(after)
 
     def live_sources(self) -> frozenset[str]:

@@ -1,11 +1,8 @@
 """The store of a character's records; each kind is a thin class over it.
 
-The kinds are the journal, its archive, the entity profiles, the goals and the day plan. Each
-declares where it is stored and which fields its records have; the models of `policy.records` say
-what these may hold, and which of them hold words.
-
-Records are plain dicts. They are stored 32 to a segment, so that a change costs the same at any
-length (with one list in one Attribute, an append takes 45 ms at 3,000 entries, measured).
+Records are plain dicts with the fields of a model of `policy.records`. They are stored 32 to a
+segment, so that a change costs the same at any length (with one list in one Attribute, an append
+takes 45 ms at 3,000 entries, measured).
 """
 
 from __future__ import annotations
@@ -33,7 +30,6 @@ from evennia_ai.policy.records.provenance import (
     segment_of,
     select_known,
 )
-from evennia_ai.ports.watched import WatchedRecords
 from evennia_ai.scheduling import Put, Steps, pause
 
 STEPS_AT_ONCE = 4
@@ -66,11 +62,43 @@ def anew(write: Write) -> Write:
     return cast(Write, run)
 
 
-class RecordStore(WatchedRecords):
-    """Records of one kind on one object: plain data in, plain data out.
+# Called with a record before and after a change; None if it did not exist or was removed.
+Watcher = Callable[[Record | None, Record | None], None]
 
-    Each object has one store of each kind, kept in its ``ndb`` under the name of the kind. Ids are
-    stable and never reused. A method that writes does so in one transaction and raises
+
+class WatchedRecords:
+    """Records in memory, and the watchers that are told of each change to them."""
+
+    def __init__(self) -> None:
+        self._watchers: list[Watcher] = []
+
+    def held(self) -> Iterable[Record]:
+        """Return the records that memory holds. Callers must not change them."""
+        raise NotImplementedError
+
+    def withholds(self, record: Record) -> bool:
+        """Return True for a record of lines that a builder hid or edited (`policy.log_lines`)."""
+        return False
+
+    def watch(self, watcher: Watcher) -> None:
+        """Call a watcher with each record in memory, and with each change from now on."""
+        for record in self.held():
+            watcher(None, record)
+        self._watchers.append(watcher)
+
+    def unwatch(self, watcher: Watcher) -> None:
+        self._watchers.remove(watcher)
+
+    def tell_watchers(self, old: Record | None, new: Record | None) -> None:
+        """Call every watcher with one change."""
+        for watcher in self._watchers:
+            watcher(old, new)
+
+
+class RecordStore(WatchedRecords):
+    """Records of one kind on one object, which keeps the store in its ``ndb``.
+
+    Ids are never reused. A method that writes does so in one transaction and raises
     StoreUnavailable if the database is busy; then nothing has changed, in memory neither. A caller
     that rolls back a transaction of its own must call `unload`. An ``audience`` holds dbrefs; None
     selects public records.
@@ -80,8 +108,7 @@ class RecordStore(WatchedRecords):
     prefix: ClassVar[str]  # the first letter of the ids that the store gives out
     model: ClassVar[type[Remembered]]  # the fields of a record
 
-    # The class of `Segments`, made of the store. `store.segments` sets it, since nothing here loads
-    # Evennia.
+    # The class of `Segments`; `store.segments` sets it, since nothing here loads Evennia.
     stored_in: ClassVar[type[Any]]
 
     def __init__(self, obj: Any) -> None:
@@ -102,7 +129,6 @@ class RecordStore(WatchedRecords):
 
     @classmethod
     def drop(cls, obj: Any) -> None:
-        """Remove the store of an object from memory."""
         obj.nattributes.remove(cls.kind)
 
     def model_of(self, raw: Any) -> type[Remembered]:
@@ -111,8 +137,6 @@ class RecordStore(WatchedRecords):
 
     def noticed(self, old: Record | None, new: Record | None) -> None:
         """Update what this store derives from its records, such as an index."""
-
-    # --- memory --------------------------------------------------------------------------------
 
     @property
     def _segments(self) -> dict[int, Segment | None]:
@@ -137,12 +161,11 @@ class RecordStore(WatchedRecords):
         """Load all records in slices. Fires when memory has them; fails with StoreUnavailable."""
         while True:
             deque(islice(self.load_steps(), STEPS_AT_ONCE), 0)
-            if None not in self._segments.values():
+            if self.is_loaded:
                 return
             yield pause(put)
 
     def load_all(self) -> None:
-        """Load the missing records at once."""
         deque(self.load_steps(), 0)
 
     def unload(self) -> None:
@@ -183,8 +206,6 @@ class RecordStore(WatchedRecords):
                     self._services.loaded.note(self.obj.ai_mind)
             self.noticed(old, new)
             self.tell_watchers(old, new)
-
-    # --- reading -------------------------------------------------------------------------------
 
     def read(self, raw: Any) -> Record:
         """Return a stored value as a record; raises BadRecord."""
@@ -240,8 +261,6 @@ class RecordStore(WatchedRecords):
             self.load_all()
         return self._numbers.get(id)
 
-    # --- writing -------------------------------------------------------------------------------
-
     def next_ids(self) -> Iterator[str]:
         """Return the ids of the next records, in the order in which one change adds them."""
         return (f"{self.prefix}{number}" for number in count(self._next_number()))
@@ -260,9 +279,8 @@ class RecordStore(WatchedRecords):
         """Replace, remove and add records, in one transaction.
 
         ``records`` has the new record by id, None to remove it; unknown ids are skipped. ``added``
-        records without an id of their own have the ids of `next_ids`, in the same order. Raises
-        StoreUnavailable; Overwritten if other code changed what is stored: then memory is empty,
-        and the caller works the change out anew.
+        have ids of their own, or those of `next_ids` in the same order. Raises StoreUnavailable;
+        Overwritten if other code changed what is stored: then memory is empty.
         """
         places = [(n, new) for name, new in records.items() if (n := self._number_of(name))]
         places += enumerate(added, self._next_number() if added else 0)
@@ -295,10 +313,7 @@ class RecordStore(WatchedRecords):
                 del self._segments[number]
 
     def change_segment(self, number: int, left_of: Callable[[Record], Record | None]) -> list[str]:
-        """Replace the records of one segment; returns the ids of those that changed.
-
-        ``left_of`` returns the record itself, another one, or None to remove it.
-        """
+        """Replace the records of one segment, None removes one; returns the changed ids."""
         if number not in self._segments:
             self.unload()  # other code wrote it
         before = list(self._load(number).records.values())
@@ -309,7 +324,7 @@ class RecordStore(WatchedRecords):
     def keep(self, new: Record, same: Record | None = None) -> str:
         """Store a new record, or merge it into one that says the same; returns the id.
 
-        Raises BadRecord if the id of a new one exists, or will be given out later.
+        Raises BadRecord if its own id exists, or will be given out later.
         """
         if same is not None:
             merged = self.model_of(same).merged(same, new)
@@ -347,11 +362,9 @@ class RecordStore(WatchedRecords):
     @anew
     def remove(self, *ids: str) -> int:
         """Remove records; returns how many of them existed."""
-        existing = [known for known in ids if self.find(known)]
+        existing = list(filter(self.find, ids))
         self.change(dict.fromkeys(existing))
         return len(existing)
-
-    # --- what the game tells -------------------------------------------------------------------
 
     @property
     def _services(self) -> Any:
@@ -359,8 +372,7 @@ class RecordStore(WatchedRecords):
 
     def now(self) -> datetime:
         """Return the time in UTC, by the game's clock for stores."""
-        at: datetime = self._services.now() if self._services else datetime.now(UTC)
-        return at
+        return cast(datetime, self._services.now()) if self._services else datetime.now(UTC)
 
     @property
     def amendments(self) -> Any:
@@ -370,11 +382,9 @@ class RecordStore(WatchedRecords):
 
     @property
     def _amended(self) -> Amended:
-        shown: Amended = self.amendments.shown if self.amendments else {}
-        return shown
+        return cast(Amended, self.amendments.shown) if self.amendments else {}
 
     def withholds(self, record: Record) -> bool:
-        """Return True for a record of lines that a builder hid or edited (`policy.log_lines`)."""
         return is_withheld(record, self._amended)
 
     def told(self, records: Iterable[Record]) -> Iterable[Record]:

@@ -139,7 +139,7 @@ class AssistantService(Service):
     def watch(self, mind: GameMind) -> None:
         """Look soon whether an assistant falls asleep or wakes, and until it needs no looks."""
         often = mind.settings.config.tick_rate_sleep
-        self.timer.keep(("sleep", mind.who.id), often, mind.sleep_check.update, first_s=0.0)
+        self.timer.keep(("sleep", mind.who.id), often, mind.rest.update, first_s=0.0)
 
     def startService(self) -> None:
         """Start the threads; not earlier, because twistd forks before this call."""

@@ -1,7 +1,6 @@
-"""Reading and writing this package's own Attributes.
+"""Reading and writing this package's own Attributes, where other code may have stored any value.
 
-A builder's ``set`` or other code may have stored any value there. A value that cannot be used is
-ignored and left in place; the log names it once. A write never holds the reactor for long.
+A value that cannot be used is ignored and left in place; the log names it once.
 """
 
 from collections.abc import Iterable

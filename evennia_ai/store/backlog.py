@@ -18,8 +18,7 @@ class Waiting(Protocol):
     """What a backlog stores."""
 
     @property
-    def speaker_name(self) -> str:
-        """Who said or did it, for the log."""
+    def speaker_name(self) -> str: ...  # for the log
 
 
 T = TypeVar("T", bound=Waiting)

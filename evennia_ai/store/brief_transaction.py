@@ -47,11 +47,7 @@ UNUSABLE = "Until then no line is stored: the characters say that they have no m
 
 
 class Patience:
-    """The time to wait for a lock: none shortly after a lock was met.
-
-    Many writes in a row, such as those of all assistants in a room who heard the same line, must
-    not add up to a long wait.
-    """
+    """The time to wait for a lock: none shortly after one was met, so that waits do not add up."""
 
     def __init__(self) -> None:
         self.met_at = float("-inf")
@@ -70,8 +66,7 @@ def brief_transaction(*assistants: int, characters: Collection[int] = ()) -> Gen
     """Run one transaction that waits at most `LOCK_WAIT_MS` for a lock.
 
     ``assistants`` and ``characters`` are the ids of those whose memory or talk it writes. Raises
-    Moved if another server has one of them, and StoreUnavailable if the database refuses, for
-    whatever reason, and if another server has it (`world_lock`).
+    Moved if another server has one of them, and StoreUnavailable if the database refuses.
     """
     wait_before = None
     try:
@@ -147,10 +142,7 @@ register_converter("datetime", lambda raw: _read_date(parse_datetime, raw))
 
 
 def _prepare_connection(connection: Any, **kwargs: Any) -> None:
-    """Let a new connection to SQLite read texts with damaged letters, too.
-
-    Limit the waits of one to PostgreSQL, if it is the reactor's; lock the world.
-    """
+    """Let SQLite read damaged letters, too; limit the reactor's waits; lock the world."""
     if connection.vendor == "sqlite":
         connection.connection.text_factory = methodcaller("decode", "utf-8", "replace")
     if connection.vendor != "postgresql" or get_ident() not in _reactor_threads:
@@ -182,10 +174,7 @@ def _drop_if_lost(connection: Any) -> None:
 
 
 def schema_trouble() -> str:
-    """Return what an admin must do since the tables do not fit this code, empty if they do.
-
-    Raises Django's errors if the database cannot be read.
-    """
+    """Return what an admin must do if the tables do not fit, else ""; raises Django's errors."""
     recorded = MigrationRecorder(connection).applied_migrations()
     applied = {name for app, name in recorded if app == APP}
     known = {path.stem for path in Path(migrations.__path__[0]).glob("[0-9]*.py")}

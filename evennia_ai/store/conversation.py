@@ -24,10 +24,10 @@ MESSAGE_BYTES = 1_250  # of one message in memory (measured)
 
 
 class TableConversation:
-    """The append-only conversation of one assistant.
+    """The append-only conversation of one assistant; its view is read at first use.
 
-    The view is read from the database at first use and updated with each write. ``count`` counts
-    the tokens of a message once, when it is stored. ``note_use`` is called when the view is used.
+    ``count`` counts the tokens of a message once, when it is stored. ``note_use`` is called when
+    the view is used.
     """
 
     def __init__(
@@ -141,17 +141,15 @@ class TableConversation:
         return len(chosen)
 
     def undo(self) -> CompactionRecord | None:
-        """Undo the last compaction and the later masks; returns it, None if none."""
         undone = self.compactions.undo()
         self.forget_view()
         return undone
 
     def compaction(self, id: int) -> CompactionRecord | None:
-        """Return a compaction in force, None if it was undone or deleted."""
         return self.compactions.read(id)
 
     def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
-        """Return the compactions whose journal entries must be written (True) or removed."""
+        """Return the compactions whose journal entries to write (True) or remove, oldest first."""
         return self.compactions.to_archive()
 
     def note_archived(self, id: int, archived: bool) -> None:
@@ -179,7 +177,9 @@ class TableCompactions:
 
     def commit(self, record: CompactionRecord) -> CompactionRecord:
         """Store a compaction in one transaction; returns it with its id and time."""
-        return record_from_row(self._insert(fields_of(record)))
+        copied = {name: getattr(record, name) for name in COPIED}
+        plain = {name: dict(getattr(record, name)) for name in PLAIN}
+        return record_from_row(self._insert(copied | plain))
 
     def _insert(self, fields: dict[str, Any]) -> models.Compaction:
         """Store a row, or return the one in force that an earlier try stored unheard."""
@@ -198,13 +198,12 @@ class TableCompactions:
 
     def last(self) -> CompactionRecord | None:
         """Return the compaction in force, None if there is none."""
-        row = self._in_force().exclude(reason=MASK).order_by("-id").first()
-        return None if row is None else record_from_row(row)
+        rows = self._in_force().exclude(reason=MASK).order_by("-id")
+        return next(map(record_from_row, rows[:1]), None)
 
     def read(self, id: int) -> CompactionRecord | None:
         """Return a compaction in force, None if it was undone or deleted."""
-        row = self._in_force().filter(id=id).first()
-        return None if row is None else record_from_row(row)
+        return next(map(record_from_row, self._in_force().filter(id=id)), None)
 
     def masked_upto(self) -> int:
         """Return the number of the last message that masks apply to, 0 without a mask."""
@@ -223,23 +222,21 @@ class TableCompactions:
         record = self.last()
         if record is None:
             return None
-        if models.Compaction.objects.filter(id=record.id, sealed=True).exists():
+        undone = self._in_force().filter(id__gte=record.id)
+        if undone.filter(id=record.id, sealed=True).exists():
             raise CannotUndo(
                 "This compaction cannot be undone: retention has deleted the messages before it."
             )
-        undone = self._in_force().filter(id__gte=record.id)
         with brief_transaction(self.assistant_id):
             # Archived, since a crash may have left entries in the journal.
             undone.update(undone_at=self.now(), archived=True)
         return record
 
     def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
-        """Return the compactions whose journal entries to write (True) or remove, oldest first."""
         rows = unsettled().filter(assistant_id=self.assistant_id).order_by("id")
         return [(record_from_row(row), row.undone_at is None) for row in rows]
 
     def note_archived(self, id: int, archived: bool) -> None:
-        """Store whether the journal holds the entries of a compaction."""
         with brief_transaction(self.assistant_id):
             models.Compaction.objects.filter(id=id).update(archived=archived)
 
@@ -260,12 +257,6 @@ def assistants_to_archive() -> list[int]:
 PLAIN = ("summary", "speakers", "consulted", "cost")
 CHANGED = ("id", "compacted_at", *PLAIN)
 COPIED = tuple(item.name for item in fields(CompactionRecord) if item.name not in CHANGED)
-
-
-def fields_of(record: CompactionRecord) -> dict[str, Any]:
-    """Return the fields of a row, without id, assistant and time."""
-    copied = {name: getattr(record, name) for name in COPIED}
-    return copied | {name: dict(getattr(record, name)) for name in PLAIN}
 
 
 def record_from_row(row: models.Compaction) -> CompactionRecord:

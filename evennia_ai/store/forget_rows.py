@@ -4,16 +4,18 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db.models import Q
+from django.db.models import Min, Q
+from evennia.objects.models import ObjectDB
+from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
 from evennia_ai.messages import Audience
 from evennia_ai.policy.facts.origin import SpokenWords, without_json
 from evennia_ai.policy.retrieval.words import WORD
-from evennia_ai.store.attributes import assistants
+from evennia_ai.store.attributes import assistants, numbers_of
 from evennia_ai.store.backlog import PAUSES_S
-from evennia_ai.store.forget_words import learn_words, pages
-from evennia_ai.store.rows import rows_of
+from evennia_ai.store.inbox import OVERHEARD, WAITING
+from evennia_ai.store.rows import pages, rows_of
 
 TURNS_AT_ONCE = 5
 COPIED_SHARE = 0.8  # of the words of a copy stand in the answer
@@ -220,3 +222,61 @@ def words_of(text: str) -> list[str]:
 def share_in(words: list[str], said: set[str]) -> bool:
     """Return True if most of some words stand among others."""
     return sum(word in said for word in words) >= COPIED_SHARE * len(words)
+
+
+# Attributes with texts of builders, and of players about their own characters.
+DESCRIBING = ("desc", "ai_persona", "ai_lore")
+
+
+def learn_words(
+    words: SpokenWords, people: Audience, characters: Iterable[str], assistant: int | None
+) -> Iterator[int]:
+    """Learn what people said to one or all assistants, without what others say as well.
+
+    Yields 0 after each page. Others are the other players, builders with their texts and names, and
+    the characters before they heard these people for the first time.
+    """
+    for rows, *fields in own_texts(people, assistant):
+        for page in pages(rows, *fields):
+            for _id, text, *name in page:
+                words.add(without_name(str(text), *name))
+            yield 0
+    for rows, *fields in texts_of_others(people, [*people, *characters]):
+        for page in pages(rows, *fields):
+            for _id, *texts in page:
+                words.take_out(" ".join(map(str, texts)))
+            yield 0
+
+
+def own_texts(people: Audience, assistant: int | None) -> Iterator[tuple[Any, ...]]:
+    """Yield querysets, each with the field of a text of these people, and of the speaker's name."""
+    theirs = Q(speaker__in=people)
+    yield rows_of(models.Event, assistant).filter(theirs), "text"
+    yield rows_of(models.Message, assistant).filter(theirs), "content", "speaker_name"
+    yield describing().filter(objectdb__id__in=numbers_of(people)), "db_value"
+
+
+def texts_of_others(people: Audience, not_others: list[str]) -> Iterator[tuple[Any, ...]]:
+    """Yield querysets, each with the fields of texts of others."""
+    theirs = models.Message.objects.filter(speaker__in=people)
+    first = theirs.aggregate(id=Min("id"))["id"] or 0
+    of_others = Q(role="user") & ~Q(speaker__in=not_others)
+    yield models.Message.objects.filter(of_others | Q(id__lt=first)), "content"
+    unlogged = models.Event.objects.filter(state__in=(WAITING, OVERHEARD))
+    yield unlogged.exclude(speaker__in=not_others), "text"
+    yield models.Event.objects.all(), "speaker_name"
+    yield describing().exclude(objectdb__id__in=numbers_of(people)), "db_value"
+    yield ObjectDB._base_manager.all(), "db_key"
+    yield models.Lore.objects.all(), "title", "text"
+    yield models.SharedPersona.objects.all(), "name", "fields"
+
+
+def without_name(line: str, name: str = "") -> str:
+    """Return a heard line without the speaker's name before it."""
+    head, colon, said = line.partition(": ")
+    return said if colon and name and head.startswith(name) else line
+
+
+def describing() -> Any:
+    """Return the describing Attributes of all objects, as a queryset."""
+    return Attribute.objects.filter(db_key__in=DESCRIBING, db_model="objectdb")

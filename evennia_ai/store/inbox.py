@@ -64,10 +64,7 @@ class TableInbox:
         return dict(rows.values_list("speaker", "at"))
 
     def times_of_assistants(self, since: datetime) -> list[datetime]:
-        """Return the times since which assistants said what needed an answer and got or gets it.
-
-        Raises StoreUnavailable.
-        """
+        """Return when assistants said what got an answer or needs one; raises StoreUnavailable."""
         rows = self._in_states(WAITING, CLAIMED, DOUBTFUL, "answered", "excused")
         with store_errors():
             return list(rows.filter(hops__gt=0, at__gte=since).values_list("at", flat=True))
@@ -75,11 +72,7 @@ class TableInbox:
     def has_perceived(
         self, kind: str, actor: str, item: str = "", name: str = "", since: datetime | None = None
     ) -> bool:
-        """Return True if the game itself told of such an event by an actor since a time.
-
-        ``item`` is the dbref of the thing that it was about, and ``name`` its name in any case;
-        both may be empty.
-        """
+        """Return True if the game itself told of such an event; ``item`` is a dbref, or ""."""
         wanted = {"item": item, "text__iexact": name, "at__gte": since}
         rows = models.Event.objects.filter(
             assistant_id=self.assistant_id,
@@ -106,10 +99,7 @@ class Listener(Protocol):
 
 
 class OverheardQueue:
-    """Collects what needs no answer until the end of a stretch of the reactor, then stores it.
-
-    Forty inserts of one line took 16 ms, one query for all takes 2 ms (measured).
-    """
+    """Stores what needs no answer in one query: forty inserts took 16 ms, one 2 ms (measured)."""
 
     def __init__(self, clock: Clock, now: Callable[[], datetime]) -> None:
         self._clock = clock

@@ -75,10 +75,7 @@ class TableLines:
         return set(self._rows().filter(id__in=wanted).values_list("id", flat=True))
 
     def store_vectors(self, embedder: str, vectors: Mapping[int, bytes]) -> None:
-        """Store vectors by message, instead of those of other embedders, in one transaction.
-
-        Raises StoreUnavailable.
-        """
+        """Store vectors by message in place of others; raises StoreUnavailable."""
         with brief_transaction():
             # A message may have been deleted since.
             kept = self._rows().filter(id__in=list(vectors)).values_list("id", flat=True)
@@ -113,10 +110,7 @@ def as_message(read: Iterable[Any]) -> Message:
 
 
 class TableAmendments:
-    """The amendments of one assistant that are in force; read at first use, in one query.
-
-    After a change, the view and the index must read the messages again.
-    """
+    """The amendments of one assistant in force. After a change, read view and index anew."""
 
     def __init__(self, assistant_id: int, now: Callable[[], datetime]) -> None:
         self.assistant_id = assistant_id
@@ -204,9 +198,6 @@ def amended_at(assistant_id: int, at: datetime | None = None) -> dict[int, Amend
 
 
 def as_shown(message: Message, amendment_id: int | None) -> Message:
-    """Return a stored message as a prompt showed it, by the ``amendment`` of its metadata.
-
-    The amendment may be undone since; if its row is gone, the message is returned as it is stored.
-    """
+    """Return a stored message as a prompt showed it; if its amendment is gone, as it is stored."""
     rows = models.Amendment.objects.filter(id=amendment_id) if amendment_id else ()
     return next(iter(amend([message], {row.seq: from_row(row) for row in rows})), message)

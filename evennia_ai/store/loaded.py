@@ -15,15 +15,10 @@ class Mind(Protocol):
     """What memory holds of an assistant or a sharing scope; the database has all of it."""
 
     @property
-    def nbytes(self) -> int:
-        """Return about how much memory it takes."""
-
+    def nbytes(self) -> int: ...  # about how much memory it takes
     @property
-    def is_busy(self) -> bool:
-        """Return True if it must stay now."""
-
-    def let_go(self) -> None:
-        """Free its memory; the next use reads it again."""
+    def is_busy(self) -> bool: ...  # True if it must stay now
+    def let_go(self) -> None: ...  # frees its memory; the next use reads it again
 
 
 class LoadedMinds:

@@ -166,8 +166,7 @@ class PersonaRecords(WrittenRecords):
 
     def remove(self, name: str) -> bool:
         """Delete a persona written in the game; return True if it existed. Raises as `write`."""
-        self._written = None
-        with brief_transaction():
+        with self._writing():
             return bool(models.SharedPersona.objects.filter(name=name.lower()).delete()[0])
 
     def users(self, name: str) -> list[str]:

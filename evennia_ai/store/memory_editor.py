@@ -26,15 +26,11 @@ class CannotChange(AssistantError):
 
 
 class MemoryEditor:
-    """A builder's changes to the journal of one character.
+    """A builder's changes to the journal of one character, each one transaction.
 
-    Each change is one transaction. What is removed from the journal is removed
-    from long-term memory soon after (`evennia_ai.store.server_settings`). Every method that changes
-    something raises CannotChange or StoreUnavailable, or KeyError for an unknown id, and then
-    nothing has changed.
-
-    Args:
-        renew: called with the messages of the log that are recalled in another way from now on.
+    What is removed is removed from long-term memory soon after (`store.server_settings`). Every
+    change may raise CannotChange or StoreUnavailable, or KeyError for an unknown id. ``renew`` is
+    called with the messages of the log that are recalled in another way from now on.
     """
 
     def __init__(
@@ -45,10 +41,7 @@ class MemoryEditor:
         self._journal = Journal.of(character)
 
     def add(self, text: str, audience: Audience | None = None) -> Record:
-        """Add an entry as a builder's, which pruning never removes; returns it.
-
-        ``audience`` has the dbrefs of the only people who may know it; None for public.
-        """
+        """Add an entry as a builder's, which pruning never removes; returns it."""
         words = entry_words(text)
         if self._journal.has(words, audience):
             raise CannotChange(f"{own_name(self._character)} has this entry already.")
@@ -65,11 +58,7 @@ class MemoryEditor:
         return self._change(entry, content=words, **source)
 
     def pin(self, id: str, pinned: bool) -> Record:
-        """Pin or unpin an entry; returns it as it was before.
-
-        A manual pin's importance counts as given, so the character does not unpin it when space
-        runs out.
-        """
+        """Pin or unpin an entry; returns it as before. The character unpins no pin of a builder."""
         entry = self._require_own_words(id)
         if entry["pinned"] is pinned:
             state = "pinned" if pinned else "not pinned"

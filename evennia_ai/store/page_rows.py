@@ -14,8 +14,8 @@ from evennia_ai import models
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.attributes import assistants
 from evennia_ai.store.names import plain_name
+from evennia_ai.store.reports import rows_with
 from evennia_ai.store.rows import rows_of
-from evennia_ai.store.search import rows_with
 from evennia_ai.store.usage import DAY, Use, uses_by
 
 RECENT_CALLS, NAME_CHARS, CHART_DAYS = 1_000, 60, 30
@@ -49,8 +49,7 @@ def assistant_rows(assistant: int | None = None) -> list[Row]:
 class TurnsWanted:
     """Which turns a page shows; what is empty selects all.
 
-    Without ``with_private``, private words decide nothing: a reader who may not see them must not
-    find out by a filter who whispered what. ``least_tokens`` are those of a turn's model calls.
+    Without ``with_private``, private words decide nothing: no filter must tell who whispered what.
     """
 
     assistant: int | None = None
@@ -61,7 +60,7 @@ class TurnsWanted:
     words: str = ""
     outcome: str = ""
     tool: str = ""
-    least_tokens: int | None = None
+    least_tokens: int | None = None  # of a turn's model calls
     mark: str = ""  # one of `MARKS`, or `ANY`
 
 
@@ -117,10 +116,9 @@ def lines_after(assistant: int, seq: int, most: int) -> list[Row]:
 
 
 def use_by_day(today: date, **of: int) -> list[Row]:
-    """Return turns, calls, tokens and micros of each of the last `CHART_DAYS`, by UTC days.
+    """Return turns, calls, tokens and micros of each of the last `CHART_DAYS` UTC days, in order.
 
-    The oldest day is the first. They are those of all assistants, or of ``assistant_id``. A query
-    for each day.
+    They are those of all assistants, or of ``assistant_id``. A query for each day.
     """
     days = [today - timedelta(days=ago) for ago in reversed(range(CHART_DAYS))]
     uses, turns = uses_by(days[0], today, DAY, **of), models.Turn.objects.filter(**of)

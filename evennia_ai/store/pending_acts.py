@@ -82,8 +82,7 @@ class TablePendingActs:
     def take(self) -> PendingAct | None:
         """Return the next act to run, marked as running; None if there is none.
 
-        An act that is still marked as running was cut off: its outcome is unknown, and it is not
-        run again.
+        One that is still marked so was cut off: its outcome is unknown, and it is not run again.
         """
         rows = models.PendingAct.objects.filter(assistant_id=self.assistant_id)
         late = rows.filter(state__in=(WAITING, AGREED), expires_at__lte=self.now())

@@ -22,8 +22,8 @@ from evennia_ai import models
 from evennia_ai.config.table_retention import RECORDS, Limit
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.call_records import drop_unused_texts
 from evennia_ai.store.conversation import MASK, UNSETTLED_ROWS
+from evennia_ai.store.explanations import drop_unused_texts
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, OVERHEARD, WAITING
 from evennia_ai.store.rows import delete_rows, rows_of
 
@@ -64,10 +64,9 @@ Report = dict[str, Tally]
 
 
 class TablePurge:
-    """The purge of one table, oldest row first, one step at a time.
+    """The purge of one table, for one assistant if it has them, one step at a time.
 
-    ``assistant_id`` is None for a table without an assistant. ``planned`` makes it a dry run: it
-    has the dry runs of the tables before, whose rows count as deleted.
+    ``planned`` makes it a dry run: it has those of the tables before, whose rows count as deleted.
     """
 
     def __init__(
@@ -93,10 +92,7 @@ class TablePurge:
         return rows_of(self.model, self._assistant_id)
 
     def step(self) -> tuple[bool, Tally]:
-        """Do one step in one transaction; returns whether more may follow, and its tally.
-
-        After StoreUnavailable, the caller may call it again.
-        """
+        """Do one step in one transaction; returns whether more may follow, and its tally."""
         if self._over is None:
             self._over = self._find_edge()
             return True, Tally(self._rows.count() if self._planned is not None else 0)
@@ -227,10 +223,7 @@ def needed_turns(walk: TablePurge) -> Needs:
 
 
 def needed_compactions(walk: TablePurge) -> Needs:
-    """Return what needs a compaction or a mask.
-
-    One that was just undone may still be the ``previous`` of one in progress.
-    """
+    """Return what needs a compaction; one just undone may be the ``previous`` of one under way."""
     in_view = Q(reason=MASK, upto_seq__gt=walk.held.view_after)
     return [
         (UNSETTLED, UNSETTLED_ROWS & ~Q(reason=MASK)),

@@ -1,22 +1,23 @@
-"""Reading the logs for staff, figures of all assistants, and players' reports of characters."""
+"""Reading and searching the logs for staff, figures of all assistants, players' reports."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Max
+from django.db.models import Count, Max, Q
 
 from evennia_ai import models
 from evennia_ai.messages import EMOTE, EXCUSE, SPEECH, Message
 from evennia_ai.policy.compaction.summary import prefix_hash
-from evennia_ai.policy.log_lines import amend
+from evennia_ai.policy.log_lines import LogFilter, amend
+from evennia_ai.policy.retrieval.words import WORD, beginnings
 from evennia_ai.policy.sleep_schedule import ASLEEP
 from evennia_ai.store.attributes import assistants
 from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, EXPIRED, WAITING
+from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, EXPIRED, OVERHEARD, WAITING
 from evennia_ai.store.lines import amended_at
-from evennia_ai.store.rows import message_from_row, rows_of
+from evennia_ai.store.rows import message_from_row, pages, rows_of
 
 ANSWER = "tick_event"  # the context of a turn that answers somebody
 
@@ -100,8 +101,7 @@ def acted_in_private(turn_id: int) -> bool:
 def find_row(table: str, assistant_id: int, number: int) -> dict[str, Any] | None:
     """Return one row of an assistant as a dict, None if it does not exist; as for `log_page`."""
     rows = rows_of(getattr(models, table), assistant_id).filter(id=number)
-    found: dict[str, Any] | None = rows.values().first()
-    return found
+    return next(iter(rows.values()), None)
 
 
 def is_log_unchanged(compaction: Mapping[str, Any]) -> bool | None:
@@ -142,10 +142,7 @@ def queue_lengths() -> dict[int, int]:
 
 
 def ids_by_mode(all_stopped: bool) -> dict[str, frozenset[int]]:
-    """Return the assistants that are stopped, and those that sleep, by their Attributes.
-
-    ``all_stopped`` is True after `aistop all`, which leaves the Attributes alone.
-    """
+    """Return who is stopped and who sleeps, by Attributes, which `aistop all` leaves alone."""
     of = assistants() if all_stopped else assistants(stopped=True)
     stopped = frozenset(of.values_list("id", flat=True))
     asleep = frozenset(assistants(operating_mode=ASLEEP).values_list("id", flat=True))
@@ -171,9 +168,8 @@ def newest_rows(model: Any) -> Any:
 
 def last_prompt_tokens() -> dict[int, int]:
     """Return the tokens of each assistant's last prompt: reported if any, else estimated."""
-    rows = newest_rows(models.ModelCall).values_list(
-        "assistant_id", "prompt_tokens", "estimated_tokens"
-    )
+    columns = ("assistant_id", "prompt_tokens", "estimated_tokens")
+    rows = newest_rows(models.ModelCall).values_list(*columns)
     return {row[0]: row[1] or row[2] for row in rows}
 
 
@@ -217,15 +213,9 @@ def add_report(
 ) -> int:
     """Store a report by a player, given as (dbref, name); returns its number."""
     with brief_transaction():
-        row = models.Report.objects.create(
-            assistant_id=assistant_id,
-            at=now,
-            reporter=reporter[0],
-            reporter_name=reporter[1],
-            reason=reason,
-            seqs=list(seqs),
-        )
-    return int(row.id)
+        who = {"reporter": reporter[0], "reporter_name": reporter[1]}
+        what = {"assistant_id": assistant_id, "at": now, "reason": reason, "seqs": list(seqs)}
+        return int(models.Report.objects.create(**who, **what).id)
 
 
 def open_reports(**of: Any) -> Any:
@@ -235,11 +225,94 @@ def open_reports(**of: Any) -> Any:
 
 def find_report(number: int) -> models.Report | None:
     """Return a report, open or closed; None if there is none with this number."""
-    found: models.Report | None = models.Report.objects.filter(id=number).first()
-    return found
+    return next(iter(models.Report.objects.filter(id=number)), None)
 
 
 def close_report(number: int, now: datetime, by: str) -> bool:
     """Close a report; returns False if it is not open."""
     with brief_transaction():
         return bool(open_reports(id=number).update(closed_at=now, closed_by=by))
+
+
+MOST_WORDS = 12
+WORDS_IN = ("content", "tool_calls")  # columns of a message
+UNLOGGED = (WAITING, DOUBTFUL, OVERHEARD, EXPIRED)
+MOST_EVENTS = 100  # of a page
+FIELDS = (
+    *("at", "role", "content", "tool_calls", "speaker", "speaker_name"),
+    *("audience", "private", "tokens", "turn_id"),
+)
+
+
+def message_page(
+    assistant_id: int, wanted: LogFilter, player: str, with_private: bool, size: int
+) -> Page:
+    """Return a page of messages as dicts; ``player`` is the dbref of whom they must concern."""
+    rows = matching(assistant_id, wanted, player, with_private).values()
+    page = paged(rows, wanted.page, size)
+    while page.rows and page.rows[0]["role"] == "tool":  # a result stands below its call
+        earlier = rows.filter(id__lt=page.rows[0]["id"]).order_by("-id").first()
+        if earlier is None:
+            break
+        page.rows.insert(0, earlier)
+    return page
+
+
+def all_messages(
+    assistant_id: int, wanted: LogFilter, player: str, with_private: bool
+) -> Iterator[list[dict[str, Any]]]:
+    """Yield the messages as dicts, oldest first, in steps of a few ms; some are empty."""
+    for page in pages(matching(assistant_id, wanted, player, with_private), *FIELDS):
+        yield [dict(zip(("id", *FIELDS), row, strict=True)) for row in page]
+
+
+def matching(assistant_id: int, wanted: LogFilter, player: str, with_private: bool) -> Any:
+    """Return the rows that a filter wants, as a queryset.
+
+    Every word counts, and parts of words match; common ones are ignored if there are others. By
+    words or a player it finds private messages only ``with_private``: that they exist tells a lot.
+    """
+    rows = in_time(rows_of(models.Message, assistant_id), wanted)
+    if player:
+        heard = ~Q(role="user") & Q(audience__icontains=f'"{player}"')
+        rows = rows.filter(Q(speaker=player) | heard)
+    if wanted.search:
+        rows = rows_with(rows.exclude(role="tool"), wanted.search, *WORDS_IN)
+    return rows if with_private or not (player or wanted.search) else rows.filter(private=False)
+
+
+def events_beside(
+    page: Page, assistant_id: int, wanted: LogFilter, player: str, with_private: bool
+) -> list[dict[str, Any]]:
+    """Return the newest events from the time of a page that are no messages, oldest first."""
+    logged = Q(turn__isnull=False, state__in=(OVERHEARD, EXPIRED))
+    rows = rows_of(models.Event, assistant_id).filter(state__in=UNLOGGED).exclude(logged)
+    rows = in_time(rows, wanted)
+    if page.newer:
+        rows = rows.filter(at__lt=page.newer["at"])
+    if page.number < page.pages:
+        rows = rows.filter(at__gte=page.rows[0]["at"])
+    if player:
+        rows = rows.filter(speaker=player)
+    if wanted.search:
+        rows = rows_with(rows, wanted.search, "text", "speaker_name")
+    if not with_private and (player or wanted.search):
+        rows = rows.filter(private=False)
+    # By time: by id, SQLite would read all events of the assistant.
+    return list(rows.order_by("-at").values()[:MOST_EVENTS])[::-1]
+
+
+def in_time(rows: Any, wanted: LogFilter) -> Any:
+    if wanted.since:
+        rows = rows.filter(at__gte=wanted.since)
+    if wanted.until:
+        rows = rows.filter(at__lt=wanted.until)
+    return rows
+
+
+def rows_with(rows: Any, words: str, *columns: str) -> Any:
+    """Return the rows of a queryset that hold each of some words in one of the columns."""
+    wanted = beginnings(words)[:MOST_WORDS] or WORD.findall(words.lower())[:MOST_WORDS]
+    for word in wanted:
+        rows = rows.filter(Q.create([(f"{one}__icontains", word) for one in columns], Q.OR))
+    return rows if wanted else rows.none()

@@ -118,8 +118,7 @@ class AttributeSegments:
         )
 
     def _overwritten(self) -> Overwritten:
-        kind = self._kind
-        return Overwritten(f"{self._obj.key}: other code changed an Attribute of the type {kind}.")
+        return Overwritten(f"{self._obj.key}: other code changed an Attribute of {self._kind}.")
 
 
 RecordStore.stored_in = AttributeSegments

@@ -4,7 +4,7 @@ Every key begins with ``evennia_ai_``; the command ``ai_uninstall`` finds the ro
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 from django.conf import settings
@@ -68,8 +68,7 @@ def write(key: str, value: Any) -> None:
 
 def newest_server() -> int | None:
     """Return the number of the server process that started last, not from any cache."""
-    number: int | None = stored(of_shard(NEWEST))
-    return number
+    return cast("int | None", stored(of_shard(NEWEST)))
 
 
 def mark_for_deletion(character_id: int) -> None:
@@ -139,12 +138,8 @@ def _stored_wishes(key: str, lock: bool = False) -> list[str]:
 
 
 def game_name() -> str:
-    """Return this game's name in a store that several games share; raises StoreUnavailable.
-
-    The first call makes it, of 12 letters and digits.
-    """
-    name: str = ServerConfig.objects.conf(GAME) or ""
+    """Return this game's name in a store of several games, made once; raises StoreUnavailable."""
+    name = str(ServerConfig.objects.conf(GAME) or "")
     if not name:
-        name = uuid4().hex[:12]
-        write(GAME, name)
+        write(GAME, name := uuid4().hex[:12])
     return name

@@ -16,7 +16,7 @@ from twisted.internet.defer import DeferredLock, inlineCallbacks
 from evennia_ai import models
 from evennia_ai.policy.records.provenance import Record, copy_of, people_field
 from evennia_ai.policy.records.shared_memory import HEARSAY, Telling, Told
-from evennia_ai.ports.watched import WatchedRecords
+from evennia_ai.ports.records import WatchedRecords
 from evennia_ai.scheduling import Put, Steps, pause
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.lines import amended_at
@@ -83,17 +83,14 @@ def open_among(assistant_id: int, seqs: Iterable[int]) -> frozenset[int]:
 def still_told(ids: Iterable[str]) -> frozenset[str]:
     """Return those of some ids of hearsay records whose rows still exist."""
     wanted = [int(name.removeprefix(PREFIX)) for name in ids]
-    if not wanted:
-        return frozenset()
     rows = models.SharedEntry.objects.filter(id__in=wanted).values_list("id", flat=True)
     return frozenset(f"{PREFIX}{row_id}" for row_id in rows)
 
 
 class SharedEntryStore(WatchedRecords):
-    """What one scope was told, as far as it is available by now.
+    """What one scope was told, as far as it is available by now; an index watches it.
 
-    An index watches it as it does a journal. `load` reads the rows at first use, and again only
-    after rows were added or deleted, or when one becomes available.
+    `load` reads the rows at first use, and again only after they changed, or one became available.
     """
 
     def __init__(self, scope: str, now: Callable[[], datetime]) -> None:
@@ -121,10 +118,7 @@ class SharedEntryStore(WatchedRecords):
 
     @inlineCallbacks
     def load(self, put: Put) -> Steps[None]:
-        """Read changed rows into memory, in slices; no query if nothing has changed.
-
-        Fires when memory is up to date; fails with the error of the database.
-        """
+        """Read changed rows in slices. Fires when memory is up to date; fails as the database."""
         yield self._one_at_a_time.acquire()
         try:
             now = self._now()

@@ -23,8 +23,8 @@ from evennia_ai.policy.conversation.inbox import heard_messages, state_after_los
 from evennia_ai.policy.sleep_schedule import DONE, split_result
 from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.store.brief_transaction import brief_transaction, store_errors
-from evennia_ai.store.call_records import store_call
 from evennia_ai.store.conversation import TableConversation
+from evennia_ai.store.explanations import store_call
 from evennia_ai.store.inbox import CLAIMED, OWED, WAITING, overheard_by
 from evennia_ai.store.rows import event_from_row
 from evennia_ai.store.usage import add_use, use_of_call
@@ -49,10 +49,7 @@ OF_CALL = tuple(
 
 
 class TableTurns:
-    """The turns of one assistant, one at a time.
-
-    ``may_go_on`` returns False once no turn may act any more.
-    """
+    """The turns of one assistant, one at a time, while ``may_go_on`` returns True."""
 
     def __init__(
         self,
@@ -90,12 +87,16 @@ class TableTurns:
                 audience=sorted(audience),
                 private=private,
             )
-            overheard = self._take_overheard(turn.id)
+            overheard = overheard_by(self.assistant_id)
+            taken = models.Event.objects.filter(id__in=[event.id for event in overheard])
+            taken.update(state=NOTED, turn_id=turn.id)
             first_turns = self._first_turns([event for event in events if event.attempts])
             for event in events:
                 claimed = models.Event.objects.filter(id=event.id)
                 claimed.update(state=CLAIMED, turn_id=turn.id, attempts=event.attempts + 1)
-            rows = self._log_heard([*events, *overheard], first_turns, turn.id)
+            new = [event for event in (*events, *overheard) if event.id not in first_turns]
+            new.sort(key=lambda event: event.id)
+            rows = self.conversation.insert(heard_messages(new, turn.id))
         self.conversation.extend_view(rows)
         self.current = turn.id
         overheard += self._overheard_in(set(first_turns.values()))
@@ -112,39 +113,19 @@ class TableTurns:
             yield
         self._is_in_doubt = False
 
-    def _take_overheard(self, turn_id: int) -> list[InboxEvent]:
-        events = overheard_by(self.assistant_id)
-        if events:
-            taken = models.Event.objects.filter(id__in=[event.id for event in events])
-            taken.update(state=NOTED, turn_id=turn_id)
-        return events
-
     def _first_turns(self, events: Sequence[InboxEvent]) -> dict[int, int]:
         """Return the turn that first logged each retried event, by event id."""
-        if not events:
-            return {}
         rows = models.Message.objects.filter(event_id__in=[event.id for event in events])
         return dict(rows.values_list("event_id", "turn_id"))
 
-    def _log_heard(
-        self, events: Sequence[InboxEvent], logged: Mapping[int, int], turn_id: int
-    ) -> list[models.Message]:
-        """Store messages for events that have none yet; a retried event has one already."""
-        new = sorted((e for e in events if e.id not in logged), key=lambda event: event.id)
-        return self.conversation.insert(heard_messages(new, turn_id))
-
     def _overheard_in(self, turn_ids: set[int]) -> list[InboxEvent]:
         """Return what earlier attempts overheard; a retry answers it too."""
-        if not turn_ids:
-            return []
         rows = models.Event.objects.filter(turn_id__in=turn_ids, state=NOTED)
         return [event_from_row(row) for row in rows.order_by("id")]
 
     def _acts_since(self, turn_id: int) -> tuple[ToolCallRequest, ...]:
-        """Return the world acts of unanswered turns that were done, or may have been.
-
-        ``turn_id`` is the first turn to look at. Times would not do: the clock may be set back.
-        """
+        """Return the world acts of unanswered turns, from one on, that may have been done."""
+        # By ids, not by times: the clock may be set back.
         rows = models.ToolCall.objects.filter(
             assistant_id=self.assistant_id,
             turn_id__gte=turn_id,
@@ -167,10 +148,7 @@ class TableTurns:
             self.current = None
 
     def give_back(self, turn_id: int) -> None:
-        """Close a turn whose answer nobody could hear, and return its events.
-
-        They wait again, or are doubtful if something may have been said.
-        """
+        """Close a turn whose answer nobody could hear; its events wait again, or are doubtful."""
         recover_turn(turn_id, self.now(), UNHEARD)
         self.current = None
 
@@ -224,10 +202,7 @@ class TableTurns:
     def record_outcome(
         self, act: int, state: str, result: str, messages: Sequence[Message] = (), locks: str = ""
     ) -> None:
-        """Store a tool call's outcome and messages, once.
-
-        Nothing if the assistant was deleted.
-        """
+        """Store a tool call's outcome and messages, once; nothing for a deleted assistant."""
         outcome = {"state": state, "result": result, "locks": locks}
         with self._transaction():
             acts = models.ToolCall.objects.filter(id=act).exclude(**outcome)
@@ -238,10 +213,7 @@ class TableTurns:
             self.conversation.forget_view()  # an earlier try stored the messages
 
     def times_of(self, context: str, since: datetime) -> list[datetime]:
-        """Return the start times of the turns of one context since a time, oldest first.
-
-        Raises StoreUnavailable.
-        """
+        """Return the start times of one context's turns, oldest first; raises StoreUnavailable."""
         rows = self._rows.filter(context=context, at__gte=since).order_by("id")
         with store_errors():
             return list(rows.values_list("at", flat=True))
@@ -262,14 +234,10 @@ class TableTurns:
     def last_answered(self) -> models.Turn | None:
         """Return the newest turn that answered somebody, None if there is none."""
         rows = self._rows.filter(outcome__in=ANSWERS).order_by("-id")
-        found: models.Turn | None = rows.first()
-        return found
+        return next(iter(rows[:1]), None)
 
     def ask_again(self, turn: models.Turn) -> None:
-        """Let the words that a turn answered wait again, in the caller's transaction.
-
-        As after a crash, its acts are not done again, except for speech.
-        """
+        """Let the words that a turn answered wait again; of its acts only speech is done again."""
         models.Turn.objects.filter(id=turn.id).update(outcome=RETRIED)
         turn.events.filter(state__in=ANSWERS).update(state=WAITING, attempts=1)
 
@@ -320,10 +288,7 @@ AFTER = "after_call"
 
 
 def begin_pass(assistant_id: int, at: datetime, reason: str) -> int:
-    """Store the start of a pass; returns its number. Raises StoreUnavailable.
-
-    The row notes the last model call so far, since the cost of the pass is that of later calls.
-    """
+    """Store the start of a pass, and the last model call before it; returns the pass's number."""
     with brief_transaction(assistant_id):
         calls = models.ModelCall.objects.filter(assistant_id=assistant_id)
         cost = {AFTER: calls.aggregate(last=Max("id"))["last"] or 0}
@@ -366,8 +331,7 @@ def has_unsorted_talk(assistant_id: int) -> bool:
 def cost_since(assistant_id: int, call_id: int) -> dict[str, int]:
     """Return number and tokens of an assistant's model calls after a given one.
 
-    Prompt tokens that the endpoint did not report are estimated; the offline brain is no model. An
-    assistant does one thing at a time, so that all of these calls belong to the pass.
+    An assistant does one thing at a time, so that all of these calls belong to the pass.
     """
     calls = models.ModelCall.objects.filter(assistant_id=assistant_id, id__gt=call_id)
     calls = calls.exclude(prompt_tokens=0)

@@ -56,11 +56,10 @@ SUMS = tuple(vars(Use()))
 
 
 def use_of_call(call: ModelCallRecord) -> Use:
-    """Return what one model call used, at the prices of its time.
+    """Return what one model call used, at the prices of its time; nothing for the offline brain.
 
     Tokens that the endpoint did not report are estimated, and cached tokens count in full. A failed
-    call is free, unless it ended at its deadline: then the provider may have billed it. The offline
-    brain is no model: its calls are not counted.
+    call is free, unless it ended at its deadline: then the provider may have billed it.
     """
     if call.usage == NO_USAGE:
         return Use()
@@ -90,10 +89,7 @@ def add_use(
 
 
 def add_to(model: Any, key: Mapping[str, Any], amounts: Mapping[str, int]) -> None:
-    """Add to the sums of one row; creates the row if needed.
-
-    If another process creates it meanwhile, this fails, and the caller's transaction is run again.
-    """
+    """Add to the sums of one row; fails if another process creates it now, to be run again."""
     sums = {name: F(name) + amount for name, amount in amounts.items()}
     if not model.objects.filter(**key).update(**sums):
         model.objects.create(**key, **amounts)
@@ -141,10 +137,7 @@ def cached_on(day: date) -> tuple[int, int]:
 
 
 def spent_on(day: date, waived: Collection[str] = ()) -> dict[Account, int]:
-    """Return the tokens of one UTC day by account, for the budgets.
-
-    Accounts of the kinds in ``waived`` do not pay for free models.
-    """
+    """Return the tokens of one UTC day by account; ``waived`` kinds do not pay for free models."""
     return _by_account(day, lambda kind, use: use.tokens - use.free_tokens * (kind in waived))
 
 

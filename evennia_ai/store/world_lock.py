@@ -94,10 +94,7 @@ def of_this_shard(rows: Any, character: str = "assistant__db_obj") -> Any:
 
 
 def ensure_here(assistants: Collection[int] = (), characters: Collection[int] = ()) -> None:
-    """Raise Moved if another shard has one of some characters, or that of an assistant.
-
-    They cannot move until the transaction under way ends.
-    """
+    """Raise Moved if another shard has one; they cannot move until the transaction ends."""
     shard = this_shard()
     if lock.reaches_all or not (shard and (assistants or characters)):
         return
@@ -120,29 +117,20 @@ def _objects() -> Any:
 
 
 class WorldLock:
-    """The lock of this process.
-
-    Attributes:
-        trouble: Why this process must not write, in a sentence for admins; "" if it may.
-        is_newest: Returns False if another server has started since this one.
-        on_lost: Called once another server has taken the lock over.
-        reaches_all: True in `reaching_all`.
-    """
+    """The lock of this process."""
 
     def __init__(self) -> None:
-        self.trouble = ""
-        self.reaches_all = False
+        self.trouble = ""  # why this process must not write, in a sentence for admins
+        self.reaches_all = False  # True in `reaching_all`
+        # Returns False if another server has started since this one.
         self.is_newest: Callable[[], bool] = lambda: True
+        # Called once another server has taken the lock over.
         self.on_lost: Callable[[], object] = lambda: None
         self._file = -1  # of the locked file
         self._backend = 0  # PostgreSQL's process that has the lock
 
     def take(self, wait_s: float | None = None) -> str:
-        """Take the lock, and wait for another process that ends; return `trouble`.
-
-        Call it before the reactor runs: it sleeps. Raises Django's errors if the database cannot
-        be asked.
-        """
+        """Take the lock, or wait for it before the reactor runs; returns `trouble`, or raises."""
         until = time.monotonic() + (WAIT_S if wait_s is None else wait_s)
         self.trouble = NO_MINDS if this_shard() == ROUTER else ""
         try_once = self._try_file if connection.vendor == "sqlite" else self._try_server

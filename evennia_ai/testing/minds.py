@@ -16,7 +16,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Audience, Authors, Situation
-from evennia_ai.mind import Mind, Surroundings
+from evennia_ai.mind import Mind
 from evennia_ai.policy.audience import BUILDER, KnownLine
 from evennia_ai.policy.conversation.character import LoreEntry, Persona, read_persona
 from evennia_ai.policy.records.provenance import Segment
@@ -311,7 +311,7 @@ class MemoryMind(Mind):
             name,
         )
         super().__init__(
-            Surroundings(
+            ports.Surroundings(
                 who=MemoryIdentity(character, persona),
                 settings=MemorySettings(config or AssistantConfig()),
                 log=log,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypedDict, Unpack, get_type_hints
+from typing import Any, get_type_hints
 
 from pydantic import BaseModel
 
@@ -84,11 +84,7 @@ class Tool:
 
 
 def brief_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a JSON schema without what costs tokens and tells a model nothing.
-
-    This removes titles, empty defaults, a ban on other properties, and the null alternative of an
-    optional value. Names of properties are kept, whatever they are.
-    """
+    """Return a JSON schema without what costs tokens and tells a model nothing."""
     brief: dict[str, Any] = {}
     for key, value in schema.items():
         if key in ("title", "additionalProperties") and not isinstance(value, Mapping):
@@ -105,22 +101,11 @@ def brief_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     return brief
 
 
-class ToolOptions(TypedDict, total=False):
-    """The fields of `Tool` that ``@tool`` takes."""
-
-    category: str
-    lock: str
-    world: bool
-    safe_to_retry: bool
-    needed: Callable[[ToolContext], bool] | None
-    answers_only: bool
-    approval: str
-    question: Callable[[ToolContext, Any], str] | None
+class NoArguments(BaseModel):
+    """Nothing more need be said."""
 
 
-def tool(
-    name: str, **options: Unpack[ToolOptions]
-) -> Callable[[Callable[[ToolContext, Any], Any]], Tool]:
+def tool(name: str, **options: Any) -> Callable[[Callable[[ToolContext, Any], Any]], Tool]:
     """Turn a function ``(context, arguments: SomeModel)`` into a `Tool`.
 
     The model reads the function's docstring. The annotation of its second parameter is the pydantic

@@ -4,14 +4,7 @@ from pydantic import BaseModel, Field
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.errors import NothingDone
-from evennia_ai.game import presence
-from evennia_ai.game.perception import (
-    asked_for,
-    display_name,
-    find_named,
-    listening_objects,
-    name_in_act,
-)
+from evennia_ai.game import perception, presence
 from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import ToolContext
 from evennia_ai.tools.base import tool
@@ -42,13 +35,15 @@ def follow(context: ToolContext, arguments: FollowArguments) -> str:
     if arguments.target.strip().lower() in NOBODY:
         presence.follow(character, None)
         return "You follow nobody any more."
-    leader = find_named(arguments.target, listening_objects(character), character)
+    leader = perception.find_named(
+        arguments.target, perception.listening_objects(character), character
+    )
     if leader is None:
-        raise NothingDone(f"There is nobody called {asked_for(arguments.target)} here.")
+        raise NothingDone(f"There is nobody called {perception.asked_for(arguments.target)} here.")
     if character.dbref in getattr(leader, "muted_assistants", ()):
-        raise NothingDone(f"{display_name(leader, character)} does not want you near.")
+        raise NothingDone(f"{perception.display_name(leader, character)} does not want you near.")
     presence.follow(character, leader)
-    return f"You follow {name_in_act(leader, character)} from now on."
+    return f"You follow {perception.name_in_act(leader, character)} from now on."
 
 
 @tool("wait", world=False, safe_to_retry=True, needed=acts_unasked)

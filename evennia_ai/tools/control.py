@@ -16,7 +16,7 @@ from evennia_ai.policy.sleep_schedule import (
     why_not_to_bed,
 )
 from evennia_ai.ports import ToolContext
-from evennia_ai.tools.base import EVERYBODY, tool
+from evennia_ai.tools.base import EVERYBODY, NoArguments, tool
 from evennia_ai.tools.permission import People
 
 HEARD_ROLES = ("user", "system")  # the latter: the marker of a compaction
@@ -36,18 +36,10 @@ def noop(context: ToolContext, arguments: NoopArguments) -> str:
     return "You do nothing."
 
 
-class SleepArguments(BaseModel):
-    """Nothing more need be said."""
-
-
 def may_be_sent_to_bed(context: ToolContext) -> bool:
-    """Return True if everybody who may have asked for it may send the character to sleep.
-
-    Those are the speakers of the turn. In an unasked turn they are all whose words it can still
-    read, so that nobody plants a request and waits. What the game perceived asks for nothing.
-    """
+    """Return True if everybody who may have asked for it may send the character to sleep."""
     asked = context.speakers
-    if not asked:
+    if not asked:  # it may be anybody whose words it can still read: nobody plants a request
         view = context.assistant.log.view()
         heard = (one for one in view if one["role"] in HEARD_ROLES and not is_perceived(one))
         asked = people_among(of_messages(heard))
@@ -59,7 +51,7 @@ def may_be_sent_to_bed(context: ToolContext) -> bool:
 
 
 @tool("go_to_sleep", category=FINAL, safe_to_retry=True, needed=may_be_sent_to_bed)
-def go_to_sleep(context: ToolContext, arguments: SleepArguments) -> str:
+def go_to_sleep(context: ToolContext, arguments: NoArguments) -> str:
     """Fall asleep if nobody needs you. Ends your turn."""
     refusal = why_not_to_bed(bedtime_state(context))
     if refusal:

@@ -42,16 +42,14 @@ def is_door(obj: Any) -> bool:
     return isinstance(obj, DefaultExit) and (obj.attributes.has("door") or hasattr(obj, "setlock"))
 
 
-def has_doors(context: ToolContext) -> bool:
-    """Return True if a door leads out of the character's place."""
-    return any(map(is_door, around(context.character)))
+def doors_here(context: ToolContext) -> list[Any]:
+    return list(filter(is_door, around(context.character)))
 
 
-@tool("use_door", safe_to_retry=True, needed=has_doors)
+@tool("use_door", safe_to_retry=True, needed=lambda context: bool(doors_here(context)))
 def use_door(context: ToolContext, arguments: DoorArguments) -> str:
     """Open, close, lock or unlock a door here."""
-    character, act = context.character, arguments.act
-    doors = [obj for obj in around(character) if is_door(obj)]
+    character, act, doors = context.character, arguments.act, doors_here(context)
     door = find_named(arguments.door, doors, character)
     if door is None:
         there = names(doors, character) or "none"

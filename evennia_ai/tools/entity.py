@@ -10,9 +10,11 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.errors import NothingDone
 from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.game.perception import all_named, can_hear, display_name, find_named, plain
+from evennia_ai.policy.audience import people_among
 from evennia_ai.policy.compaction.materials import entity_ref
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.scheduling import Steps
+from evennia_ai.store.attributes import numbers_of
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.memory_sources import (
     MOST_OF_A_DAY,
@@ -55,11 +57,9 @@ def update_entity_observation(
 
 
 def find_entity(name: str, context: ToolContext) -> Any | None:
-    """Return the object that a name means, None if there is none.
+    """Return the object that a name means: here, else a speaker or somebody with a profile.
 
-    Look among what is here first, then among this turn's speakers and everybody with a profile. If
-    several people here share the name, choose the one who speaks; raises NothingDone if that is
-    ambiguous, so that no observation is stored about the wrong person.
+    Of several people here it is the one who speaks; raises NothingDone if that is ambiguous.
     """
     character = context.character
     here = [*around(character), *filter(None, [character.location])]
@@ -69,11 +69,8 @@ def find_entity(name: str, context: ToolContext) -> Any | None:
         if len(people) != 1:
             raise NothingDone(f"Several people here are called '{plain(name, 60)}': who is meant?")
         return people[0]
-    return find_named(name, here, character) or find_named(
-        name, objects_of({*context.speakers, *character.ai_profiles.entities()}), character
-    )
-
-
-def objects_of(dbrefs: set[str]) -> list[Any]:
-    numbers = [int(dbref[1:]) for dbref in dbrefs if dbref[1:].isdecimal()]
-    return list(ObjectDB.objects.filter(id__in=numbers).order_by("id"))
+    if found := find_named(name, here, character):
+        return found
+    numbers = numbers_of(people_among({*context.speakers, *character.ai_profiles.entities()}))
+    elsewhere = ObjectDB.objects.filter(id__in=numbers).order_by("id")
+    return find_named(name, elsewhere, character)

@@ -106,13 +106,9 @@ def meant(words: str, goals: list[Record]) -> Record:
 
 
 def ensure_may_change(context: ToolContext, goal: Record, state: str) -> None:
-    """Raise NothingDone if the model may not change this goal now.
-
-    Private talk must not change a goal that others know, and no builder's goal may be dropped.
-    """
+    """Raise NothingDone for a goal that others know, in private, and to drop a builder's."""
     known_by = goal["audience"]
-    known_to_others = known_by is None or not frozenset(known_by) <= context.audience
-    if context.private and known_to_others:
+    if context.private and (known_by is None or not context.audience.issuperset(known_by)):
         raise NothingDone(
             "Others know of that goal: what is confided to you does not change it before them."
         )

@@ -15,16 +15,8 @@ from evennia_ai.policy.records.journal_entry import GIVEN, score_importance
 from evennia_ai.policy.records.shared_memory import UNGUARDED
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.scheduling import Steps, persist
+from evennia_ai.tools import memory_sources
 from evennia_ai.tools.base import Tool, tool
-from evennia_ai.tools.memory_sources import (
-    MOST_OF_A_DAY,
-    content_of,
-    ensure_may_note,
-    is_named_in,
-    recall_result,
-    sources_of,
-    store_record,
-)
 from evennia_ai.tools.needs import has_journal, must_remember
 from evennia_ai.turn.tool_execution import DONE
 
@@ -56,18 +48,18 @@ class SearchArguments(BaseModel):
 @inlineCallbacks
 def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Steps[ToolResult]:
     """Write down one fact for later, with names and numbers: a promise, debt, name, secret."""
-    content = content_of(context, arguments.content, ENTRY_CHARS)
+    content = memory_sources.content_of(context, arguments.content, ENTRY_CHARS)
     journal = context.character.journal
     yield journal.load(context.assistant.services.slices.put)
-    newest = journal.newest(MOST_OF_A_DAY, everything=True)
-    ensure_may_note(context, newest, "timestamp")
+    newest = journal.newest(memory_sources.MOST_OF_A_DAY, everything=True)
+    memory_sources.ensure_may_note(context, newest, "timestamp")
 
     def write() -> ToolResult:
         known = journal.has(content, context.audience if context.private else None)
         kept = journal.add(content, **entry_fields(context, content))
         return ToolResult(DONE, NOTED_BEFORE if known else NOTED, changed=(entry_ref(kept),))
 
-    noted: ToolResult = yield store_record(context, write)
+    noted: ToolResult = yield memory_sources.store_record(context, write)
     return noted
 
 
@@ -75,7 +67,7 @@ def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Steps[
 @inlineCallbacks
 def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
     """Keep one short fact in mind for good, such as a promise or a standing wish."""
-    content = content_of(context, arguments.content, PIN_CHARS)
+    content = memory_sources.content_of(context, arguments.content, PIN_CHARS)
     journal, parts = context.character.journal, context.assistant
     if is_only_claimed(context, content):
         raise NothingDone(NO_PROMISE)
@@ -97,8 +89,8 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
         return len(plan.gone)
 
     yield journal.load(parts.services.slices.put)
-    newest = journal.newest(MOST_OF_A_DAY, everything=True)
-    ensure_may_note(context, newest, "timestamp")
+    newest = journal.newest(memory_sources.MOST_OF_A_DAY, everything=True)
+    memory_sources.ensure_may_note(context, newest, "timestamp")
     gone: int = yield persist(parts.services.clock, write)
     # Their words may be others' secrets.
     return "You keep it in mind." + (OLDER_PINS.format(count=gone) if gone else "")
@@ -108,7 +100,11 @@ def entry_fields(context: ToolContext, content: str) -> dict[str, Any]:
     # The prompt of a trusting character may hold whispers that it may repeat. It may, but it does
     # not tell other characters: the tag keeps the entry from being shared.
     tags = [] if context.assistant.config.discretion == "strict" else [UNGUARDED]
-    fields = {"named": is_named_in(context), "tags": tags, **sources_of(context)}
+    fields = {
+        "named": memory_sources.is_named_in(context),
+        "tags": tags,
+        **memory_sources.sources_of(context),
+    }
     if not is_only_claimed(context, content):
         return fields
     weight = min(CLAIM_WEIGHT, score_importance(content))
@@ -137,7 +133,7 @@ def search_journal(context: ToolContext, arguments: SearchArguments) -> Steps[st
         return "Your journal has nothing about that."
     read = tuple(entry_ref(entry["id"]) for entry in found if not is_synthesis(entry))
     lines = [parts.lines.line(entry, words) for entry in found]
-    return recall_result(context, found, lines, read)
+    return memory_sources.recall_result(context, found, lines, read)
 
 
 class AddJournalEntryTool(Tool):

@@ -31,13 +31,9 @@ class MemoryArguments(BaseModel):
 def search_memory(context: ToolContext, arguments: MemoryArguments) -> Steps[str | ToolResult]:
     """Search all you remember, by names or a question."""
     parts, query = context.assistant, arguments.query
+    upto = last_seq_before(context)
     hits = yield find_memories(
-        parts.memories(),
-        parts.log,
-        parts.services,
-        query,
-        context.audience,
-        last_seq_before(context),
+        parts.memories(), parts.log, parts.services, query, context.audience, upto
     )
     found = [hit.record for hit in hits]
     if not found:
@@ -65,10 +61,7 @@ def search_history(context: ToolContext, arguments: SearchArguments) -> Steps[st
 
 
 def last_seq_before(context: ToolContext) -> int | None:
-    """Return the number of the last message before the open turn, None if nothing was heard in it.
-
-    Without this limit a question would find itself.
-    """
+    """Return the last message before the open turn, None for all: a question finds not itself."""
     asked = heard(context)
     return asked[-1]["metadata"]["seq"] - 1 if asked else None
 

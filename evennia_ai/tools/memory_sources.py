@@ -22,10 +22,7 @@ MOST_OF_A_DAY = 500  # records of a kind
 
 
 def content_of(context: ToolContext, text: str, most_chars: int) -> str:
-    """Return a model's text, cleaned and cut.
-
-    Raises NothingDone if no words are left, or if it takes the character for a program as a fact.
-    """
+    """Return a model's text, cleaned and cut; raises NothingDone for no words, and for no fact."""
     content = clean_heard(text, most_chars)
     if not content:
         raise NothingDone("There were no words in that.")
@@ -35,10 +32,7 @@ def content_of(context: ToolContext, text: str, most_chars: int) -> str:
 
 
 def ensure_may_note(context: ToolContext, newest: Iterable[Record], at: str) -> None:
-    """Raise NothingDone if those who speak caused as many of these records as they may in a day.
-
-    ``newest`` are the latest records of one kind, and ``at`` the field with their time.
-    """
+    """Raise NothingDone if the speakers caused enough of these records today; ``at``: when."""
     parts = context.assistant
     since = iso_utc(parts.services.now() - timedelta(days=1))
     today = [record for record in newest if record[at] >= since]
@@ -59,10 +53,7 @@ def store_record(context: ToolContext, write: Callable[[], T]) -> Steps[T]:
 def recall_result(
     context: ToolContext, records: Sequence[Record], lines: Iterable[str], read: Sequence[str] = ()
 ) -> ToolResult:
-    """Return the result of a search, a line for each record.
-
-    ``read`` are references to what it consulted.
-    """
+    """Return the result of a search, with references to what it read."""
     text = "\n".join(f"- {line}" for line in lines)
     # The audience of private records also limits what is made of them (P9).
     binds = any(record["audience"] is not None for record in records)
@@ -72,10 +63,7 @@ def recall_result(
 
 
 def sources_of(context: ToolContext) -> dict[str, Any]:
-    """Return the fields of a record that name its sources and its audience.
-
-    A record made from a private prompt is private to that prompt's audience (P9).
-    """
+    """Return the fields of a record that name its sources and its audience (P9)."""
     speakers, latest = sorted(context.speakers), [m["metadata"] for m in heard(context)]
     said_at = context.said_at or (latest[0]["at"] if latest else None)
     return {

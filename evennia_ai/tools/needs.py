@@ -42,27 +42,20 @@ def is_open(obj: Any, character: Any) -> bool:
 
 
 def acts_unasked(context: ToolContext) -> bool:
-    """Return True if nobody waits for an answer."""
     return not context.speakers
 
 
 def has_journal(context: ToolContext) -> bool:
-    """Return True if the character wrote anything into its journal."""
     return bool(context.character.journal.ids())
 
 
 def has_memories(context: ToolContext) -> bool:
     """Return True if the character has a journal or profiles, or others share with it."""
-    parts = context.assistant
-    return bool(
-        has_journal(context)
-        or context.character.ai_profiles.live_sources()
-        or read_scopes(parts.config.share_memory)
-    )
+    profiles, told = context.character.ai_profiles, context.assistant.config.share_memory
+    return bool(has_journal(context) or profiles.live_sources() or read_scopes(told))
 
 
 def has_evicted_talk(context: ToolContext) -> bool:
-    """Return True if a compaction evicted messages."""
     return context.assistant.log.current.record is not None
 
 
@@ -78,7 +71,6 @@ def hears_of_duty(context: ToolContext) -> bool:
 
 
 def may_set_goal(context: ToolContext) -> bool:
-    """Return True if the character acts unasked, has goals, or hears of a promise or a debt."""
     return acts_unasked(context) or has_goals(context) or hears_of_duty(context)
 
 

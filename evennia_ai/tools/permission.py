@@ -9,7 +9,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from types import SimpleNamespace
 from typing import Any
@@ -24,17 +24,10 @@ from evennia_ai.game.act_answers import ask_to_confirm, tell_staff
 from evennia_ai.game.authorship import owners_of
 from evennia_ai.game.perception import display_name, find_objects
 from evennia_ai.messages import Authors
+from evennia_ai.mind.dry_run import Overlay
+from evennia_ai.policy import oversight
 from evennia_ai.policy.audience import BUILDER, GAME, LOCK_FUNCTION, STRANGER, known, people_among
 from evennia_ai.policy.explanation.call_record import LockAsked
-from evennia_ai.policy.oversight import (
-    APPROVE,
-    CONFIRM,
-    MOST_CHARS,
-    MOST_WAITING,
-    WAITING,
-    PendingAct,
-    exact_arguments,
-)
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.store import pending_acts
 from evennia_ai.store.attributes import numbers_of
@@ -55,46 +48,23 @@ MOST_READ = 30  # new people for one question; each takes about 1 ms (measured)
 MOST_TRIED = 6  # of these functions in one lock; with more a builder's text does not pass
 
 
-class KnownTags:
-    """The tags of a character as one query for many characters read them."""
-
-    def __init__(self, tags: frozenset[tuple[str, str | None]], handler: Any) -> None:
-        self._tags, self._handler = tags, handler
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._handler, name)
-
-    def get(self, key: Any = None, category: str | None = None, **options: Any) -> Any:
-        """Return a tag as Evennia's handler does, for which a missing tag costs a query."""
-        if key is None or options:
-            return self._handler.get(key, category=category, **options)
-        wanted = (str(key).strip().lower(), category.strip().lower() if category else None)
-        return wanted[0] if wanted in self._tags else None
-
-
-class Played:
+class Played(Overlay):
     """A character as a lock sees it, with the account that plays it, if any."""
-
-    def __init__(self, character: Any, account: Any, tags: Any) -> None:
-        self._character, self.account, self.tags = character, account, tags
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._character, name)
 
     @property
     def __class__(self) -> type:
         """The character's class: Evennia's lock functions look at it."""
-        return type(self._character)
+        return type(self._base)
 
     @__class__.setter
     def __class__(self, value: type) -> None:
         raise TypeError("a view of a character has no class of its own")
 
     def __eq__(self, other: object) -> bool:
-        return bool(self._character == other)
+        return bool(self._base == other)
 
     def __hash__(self) -> int:
-        return hash(self._character)
+        return hash(self._base)
 
 
 class UnnamedBuilder:
@@ -115,9 +85,7 @@ UNNAMED_BUILDER = UnnamedBuilder()
 class People:
     """The people whom locks are asked of, kept in memory between turns.
 
-    Evennia forgets an object that nothing refers to, and reads it again with its permissions and
-    its account. So the latest people are referred to here, and only a few new ones are read for one
-    question: a crowd in a long talk would hold the reactor.
+    Evennia would forget them, and reading a crowd again would hold the reactor.
     """
 
     def __init__(self) -> None:
@@ -126,10 +94,9 @@ class People:
         self._turn: object = None
 
     def answers(self, authors: Authors, lock: str, turn: object = None) -> Mapping[str, bool]:
-        """Return whether each author passes a lock; empty if everybody does.
+        """Return whether each author passes a lock, asked once a ``turn``; empty if everybody does.
 
-        In one turn this is asked once. ``turn`` is anything that names it, None for no turn. Once
-        an author who is no person refuses, people are not asked.
+        Once an author who is no person refuses, people are not asked.
         """
         if turn is None or turn != self._turn:
             self._turn, self._answers = turn, {}
@@ -154,9 +121,9 @@ class People:
         return told | {f"#{n}": may(one, lock, tags.get(n, frozenset())) for n, one in asked}
 
     def found(self, dbrefs: Iterable[str]) -> dict[int, Any] | None:
-        """Return the objects with some dbrefs by number, None if any is deleted. One query at most.
+        """Return the objects with some dbrefs by number; one query at most.
 
-        Also None if too many are new here: the next question goes on with the others.
+        None if one is deleted, or too many are new: the next question goes on with the others.
         """
         wanted = sorted(numbers_of(dbrefs))
         cached = {number: ObjectDB.get_cached_instance(number) for number in wanted}
@@ -166,8 +133,7 @@ class People:
         new = [number for number in wanted if number not in known]
         known.update((n, one) for n in new[:MOST_READ] if (one := cached[n]))
         missing = [number for number in new[:MOST_READ] if number not in known]
-        if missing:
-            known |= {one.id: one for one in ObjectDB.objects.filter(id__in=missing)}
+        known |= {one.id: one for one in ObjectDB.objects.filter(id__in=missing)}
         for number, one in known.items():
             self._keep(number, one)
         is_complete = len(known) == len(wanted) and all(one.pk for one in known.values())
@@ -207,9 +173,23 @@ def may(character: Any, lock: str, tags: frozenset[tuple[str, str | None]]) -> b
     if is_orphan:
         return False
     players = {account.id: account for account in (*owners, character.account) if account}
-    known = KnownTags(tags, character.tags)
-    views = (Played(character, account, known) for account in players.values() or (None,))
-    return all(passes(view, lock) for view in views)
+    known = Overlay(character.tags, get=partial(read_tag, character.tags, tags))
+    accounts = players.values() or (None,)
+    return all(passes(Played(character, account=one, tags=known), lock) for one in accounts)
+
+
+def read_tag(
+    handler: Any,
+    tags: frozenset[tuple[str, str | None]],
+    key: Any = None,
+    category: str | None = None,
+    **options: Any,
+) -> Any:
+    """Return a tag as Evennia's handler does, for which a missing tag costs a query."""
+    if key is None or options:
+        return handler.get(key, category=category, **options)
+    wanted = (str(key).strip().lower(), category.strip().lower() if category else None)
+    return wanted[0] if wanted in tags else None
 
 
 def passes(who: Any, lock: str) -> bool:
@@ -223,10 +203,7 @@ def passes(who: Any, lock: str) -> bool:
 
 @lru_cache(maxsize=256)
 def builders_may(lock: str) -> bool:
-    """Return True if some builder could pass a lock, whatever they have to give themselves for it.
-
-    Permissions are asked of somebody with the permission Builder.
-    """
+    """Return True if some builder could pass a lock, whatever they have to give themselves."""
     calls = [match for match in LOCK_FUNCTION.finditer(lock) if match[1] in GIVEN_BY_BUILDERS]
     if len(calls) > MOST_TRIED:
         return False
@@ -241,8 +218,8 @@ def builders_may(lock: str) -> bool:
 
 def let_wait(item: Tool, context: ToolContext, arguments: BaseModel) -> ToolResult:
     """Store a call and ask the person who must agree; raises ToolDenied and NothingDone."""
-    exact = exact_arguments(arguments.model_dump(mode="json"))
-    if len(exact) > MOST_CHARS:
+    exact = oversight.exact_arguments(arguments.model_dump(mode="json"))
+    if len(exact) > oversight.MOST_CHARS:
         raise NothingDone(
             "A person must read and allow that first, and it is too long: be shorter."
         )
@@ -259,7 +236,7 @@ def wait_for_speaker(
     if pending_acts.asked_of(person.dbref, context.assistant.services.now()):
         raise ToolDenied("They have not answered yet whether you may do the last such thing.")
     question = item.question(context, arguments) if item.question else ""
-    act = put_act(item, context, exact, CONFIRM)
+    act = put_act(item, context, exact, oversight.CONFIRM)
     ask_to_confirm(person, context.character, act, item.purpose, question)
     name = display_name(person, context.character)
     return ToolResult(ASKED, f"Not done yet. {name} is asked whether you may: wait for the answer.")
@@ -268,12 +245,12 @@ def wait_for_speaker(
 def wait_for_staff(item: Tool, context: ToolContext, exact: str) -> ToolResult:
     """Put a call into the staff's queue."""
     parts = context.assistant
-    queue = pending_acts.waiting(parts.services.now(), APPROVE, parts.id)
+    queue = pending_acts.waiting(parts.services.now(), oversight.APPROVE, parts.who.id)
     if any((act.name, act.arguments) == (item.name, exact) for act in queue):
         raise ToolDenied("The staff is asked for exactly that already.")
-    if len(queue) >= MOST_WAITING:
+    if len(queue) >= oversight.MOST_WAITING:
         raise ToolDenied("Too much waits for the staff already.")
-    act = put_act(item, context, exact, APPROVE)
+    act = put_act(item, context, exact, oversight.APPROVE)
     tell_staff(context.assistant.name, act, item.approval)
     return ToolResult(ASKED, "Not done yet. The staff is asked; it may take a long time.")
 
@@ -288,16 +265,16 @@ def only_speaker(context: ToolContext) -> Any:
     return people[0]
 
 
-def put_act(item: Tool, context: ToolContext, exact: str, needs: str) -> PendingAct:
+def put_act(item: Tool, context: ToolContext, exact: str, needs: str) -> oversight.PendingAct:
     """Store a call as an act that waits; return it."""
     parts = context.assistant
     now, config = parts.services.now(), parts.config
-    within_s = config.approve_within if needs == APPROVE else config.confirm_within
-    act = PendingAct(
+    within_s = config.approve_within if needs == oversight.APPROVE else config.confirm_within
+    act = oversight.PendingAct(
         id=0,
-        assistant_id=parts.id,
+        assistant_id=parts.who.id,
         needs=needs,
-        state=WAITING,
+        state=oversight.WAITING,
         name=item.name,
         arguments=exact,
         speakers=tuple(sorted(context.speakers)),

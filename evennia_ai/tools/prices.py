@@ -1,6 +1,6 @@
 """What things cost in a shop, and whether a thing is for sale."""
 
-from typing import Any
+from typing import Any, cast
 
 from evennia.utils.utils import class_from_module
 
@@ -22,8 +22,7 @@ class Trade:
 
     def price(self, keeper: Any, item: Any, customer: Any) -> int | None:
         """Return what a thing of the keeper costs a customer."""
-        price: int | None = item.attributes.get(self.value)
-        return price
+        return cast("int | None", item.attributes.get(self.value))
 
     def offer(self, keeper: Any, item: Any, customer: Any) -> int | None:
         """Return what the keeper pays for a thing of a customer: half of its price."""
@@ -32,8 +31,7 @@ class Trade:
 
     def purse(self, person: Any) -> int | None:
         """Return how much money a person has; None if that is not known here."""
-        coins: int | None = person.attributes.get(self.money)
-        return coins
+        return cast("int | None", person.attributes.get(self.money))
 
     def pay(self, payer: Any, receiver: Any, amount: int) -> None:
         """Move money, in Attributes; raises NothingDone. Called in a transaction."""
@@ -51,10 +49,9 @@ def trade_of(keeper: Any) -> Trade:
     """Return how a shopkeeper trades; raises NothingDone if the setting ``TRADE`` is wrong."""
     try:
         path = game_setting("TRADE", "evennia_ai.tools.trade.Trade")
-        trade: Trade = getattr(keeper, "ai_trade", None) or class_from_module(path)()
+        return cast(Trade, getattr(keeper, "ai_trade", None) or class_from_module(path)())
     except (ImportError, TypeError) as error:
         raise NothingDone(f"AI_ASSISTANT['TRADE'] is wrong: {error}") from error
-    return trade
 
 
 def is_for_sale(context: ToolContext, item: Any) -> bool:

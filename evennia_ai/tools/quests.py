@@ -14,7 +14,7 @@ from evennia_ai.game.perception import asked_for, display_name
 from evennia_ai.policy.conversation.react import ONCE
 from evennia_ai.ports import Character, ToolContext
 from evennia_ai.store.attributes import read_attribute
-from evennia_ai.tools.base import tool
+from evennia_ai.tools.base import NoArguments, tool
 from evennia_ai.tools.permission import only_speaker
 
 QUEST = "quest"
@@ -30,10 +30,6 @@ def quests_of(character: Character) -> Mapping[str, str]:
 def has_quests(context: ToolContext) -> bool:
     """Return True if a builder listed flags for the character."""
     return bool(quests_of(context.character))
-
-
-class NoArguments(BaseModel):
-    """Nothing."""
 
 
 class FlagArguments(BaseModel):

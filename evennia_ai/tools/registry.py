@@ -43,7 +43,7 @@ class ToolRegistry:
         self.tools[item.name] = item
 
     def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
-        """Return the tools that every author of the prompt may use, those shown to a model first.
+        """Return the tools that every author may use: shown, late, and left out of requests.
 
         Without a list of allowed tools, those are shown that the talk needed at its start, and
         those are late that it needed since.
@@ -72,10 +72,7 @@ class ToolRegistry:
     def run(
         self, context: ToolContext, call: ToolCallRequest, dry: bool = False
     ) -> Steps[ToolResult]:
-        """Check and run one call. Fires with a `ToolResult`; never fails.
-
-        If ``dry``, the tool does not run, nor the character's hook, which might change the game.
-        """
+        """Check and run one call, unless ``dry``. Fires with a `ToolResult`; never fails."""
         in_doubt = False
         try:
             item = self._find(context, call.name)
@@ -109,10 +106,8 @@ class ToolRegistry:
         return returned if isinstance(returned, ToolResult) else ToolResult(DONE, str(returned))
 
     def answers(self, item: Tool, context: ToolContext) -> Mapping[str, bool]:
-        """Return whether the tool's lock lets each author of the prompt pass.
-
-        Of a tool that only answers, those who speak now count, since one of them must confirm it.
-        """
+        """Return whether the tool's lock lets each author of the prompt pass."""
+        # Of a tool that only answers, those who speak now count: one of them must confirm it.
         authors = known(context.speakers) if item.answers_only else context.all_authors
         return self.people.answers(authors, item.lock, open_turn(context.assistant))
 
@@ -143,7 +138,7 @@ def families_off(context: ToolContext) -> frozenset[str]:
 def open_turn(parts: ToolParts | None) -> tuple[int, int] | None:
     """Return what names an assistant's open turn, None without one."""
     current = parts.turns.current if parts else None
-    return (parts.id, current) if parts and current is not None else None
+    return (parts.who.id, current) if parts and current is not None else None
 
 
 def turn_of(context: ToolContext) -> str:
@@ -153,10 +148,7 @@ def turn_of(context: ToolContext) -> str:
 
 
 def needed_now(items: Sequence[Tool], context: ToolContext) -> list[str]:
-    """Return the names of the tools that can be needed now, those always needed first.
-
-    A test that raises counts as passed.
-    """
+    """Return the tools that can be needed now, those always needed first; an error counts."""
     passed: dict[Callable[[ToolContext], bool] | None, bool] = {None: True}
     for item in items:
         if item.needed is not None and item.needed not in passed:
@@ -173,10 +165,8 @@ def needed_now(items: Sequence[Tool], context: ToolContext) -> list[str]:
 def note_circumstances(context: ToolContext) -> None:
     """Store on the character what other assistants need when they perceive its act.
 
-    ``ai_hops`` counts assistants' answers in a row, 0 for an act that answers nobody; without it
-    two assistants could hand a thing back and forth forever. ``ai_confidants`` may know of an act
-    of a private turn; without it another assistant would take it for room talk and repeat it.
-    ``ai_authors`` are the authors of the act.
+    Without ``ai_hops``, answers in a row, two could hand a thing back and forth forever; without
+    ``ai_confidants`` another would take an act of a private turn for room talk and repeat it.
     """
     context.character.ndb.ai_hops = context.hops + 1 if context.askers else 0
     context.character.ndb.ai_authors = context.all_authors

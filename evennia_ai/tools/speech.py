@@ -7,20 +7,10 @@ from django.utils.translation import gettext
 from pydantic import BaseModel
 
 from evennia_ai.errors import NothingDone
-from evennia_ai.game.ai_mark import introduce, word_mark
+from evennia_ai.game import perception
 from evennia_ai.game.client_text import as_shown
-from evennia_ai.game.perception import (
-    AtStart,
-    Quoted,
-    bare_words,
-    display_name,
-    find_named,
-    has_short_description,
-    listening_objects,
-    plain,
-    with_people,
-)
 from evennia_ai.game.room_lines import Utterance
+from evennia_ai.game.typing_indicator import introduce, word_mark
 from evennia_ai.messages import EMOTED, SAID, WHISPERED
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.react import FINAL, ONCE
@@ -36,10 +26,9 @@ class TextArguments(BaseModel):
     text: str
 
 
-class WhisperArguments(BaseModel):
+class WhisperArguments(TextArguments):
     """Words for one person."""
 
-    text: str
     target: str = ""
 
 
@@ -59,10 +48,10 @@ def whisper(context: ToolContext, arguments: WhisperArguments) -> ToolResult:
     present = those_present(context)
     receivers = confidants(context, present)
     if arguments.target:
-        target = find_named(arguments.target, present, context.character)
+        target = perception.find_named(arguments.target, present, context.character)
         receivers = [target] if target else []
     if not receivers:
-        names = ", ".join(display_name(person, context.character) for person in present)
+        names = ", ".join(perception.display_name(person, context.character) for person in present)
         here = f"Here are: {names}." if names else "Nobody is here."
         raise NothingDone(f"Nobody of that name is here to hear you. {here}")
     if not may_be_heard_by(context, receivers):
@@ -79,9 +68,9 @@ def emote(context: ToolContext, arguments: TextArguments) -> str:
     character, words = context.character, clean_words(context, arguments.text)
     for person in present:
         introduce(character, person)
-    if has_short_description(character):
-        deed, mapping = with_people(words, character, present)
-        show(character, deed, "pose", actor=AtStart(character), **mapping)
+    if perception.has_short_description(character):
+        deed, mapping = perception.with_people(words, character, present)
+        show(character, deed, "pose", actor=perception.AtStart(character), **mapping)
     else:
         show(character, "{deed}", "pose", actor=character, deed=as_shown(words))
     return EMOTED
@@ -89,7 +78,7 @@ def emote(context: ToolContext, arguments: TextArguments) -> str:
 
 def those_present(context: ToolContext) -> list[Any]:
     """Return everybody who would hear; raises NothingDone if nobody who waits is present."""
-    present = listening_objects(context.character)
+    present = perception.listening_objects(context.character)
     here = frozenset(listener.dbref for listener in present)
     if context.askers and not context.askers & here:
         raise NothingDone("Those you would answer are not here any more.")
@@ -110,28 +99,30 @@ def clean_words(context: ToolContext, text: str) -> str:
 
 
 def speak(context: ToolContext, text: str, **manner: Any) -> None:
-    """Let the character speak; the game's own hook may change or forbid that.
-
-    Clients get the words escaped, assistants get them as they are. Raises NothingDone if there are
-    none.
-    """
+    """Let the character speak, escaped for clients; the game's hook may change or forbid that."""
     character, words = context.character, clean_words(context, text)
     escaped = as_shown(words)
     changed = character.at_pre_say(escaped, **manner)
     if not changed:
         raise NothingDone("You cannot speak.")
-    shown = bare_words(str(changed))
-    raw = words if shown == escaped else plain(shown, len(shown))
+    shown = perception.bare_words(str(changed))
+    raw = words if shown == escaped else perception.plain(shown, len(shown))
     receivers = manner.get("receivers", ())
-    for person in receivers or listening_objects(character):
+    for person in receivers or perception.listening_objects(character):
         introduce(character, person)
     character.ndb.ai_utterance = Utterance(raw, receivers, bool(receivers))
     try:
         if shown == str(changed) or receivers:
             character.at_say(shown, **manner, **marking())
         else:  # the game reports speech by an emote
-            words_heard = Quoted(character, shown)
-            show(character, "says, {words}", "say", actor=AtStart(character), words=words_heard)
+            words_heard = perception.Quoted(character, shown)
+            show(
+                character,
+                "says, {words}",
+                "say",
+                actor=perception.AtStart(character),
+                words=words_heard,
+            )
     finally:
         character.ndb.ai_utterance = None
 

@@ -142,10 +142,7 @@ def agree(trade: Trade, price: int | None, agreed: int) -> None:
 
 
 def exchange(trade: Trade, item: Any, seller: Any, buyer: Any, price: int) -> None:
-    """Move a thing and its price in one transaction: after a crash both have moved, or neither.
-
-    Raises NothingDone, and StoreUnavailable.
-    """
+    """Move a thing and its price in one transaction; raises NothingDone and StoreUnavailable."""
     if seller.location is not buyer.location or not item.at_pre_give(seller, buyer):
         raise NothingDone("That cannot change hands.")
     try:

@@ -50,17 +50,15 @@ class ItemArguments(BaseModel):
     item: str
 
 
-class PutArguments(BaseModel):
+class PutArguments(ItemArguments):
     """A thing and where it goes."""
 
-    item: str
     into: str
 
 
-class GiveArguments(BaseModel):
+class GiveArguments(ItemArguments):
     """A thing and who shall have it."""
 
-    item: str
     to: str
 
 
@@ -145,9 +143,8 @@ def put(context: ToolContext, arguments: PutArguments) -> str:
     name, where = name_in_act(item, character), name_in_act(container, character)
     if not is_open(container, character):
         raise NothingDone(f"You can't put things in {where}.")
-    if not item.at_pre_drop(character) or not container.at_pre_put_in(character, item):
-        raise NothingDone(f"{name} can't be put in {where}.")
-    if not moved(item, container, "drop"):
+    may = item.at_pre_drop(character) and container.at_pre_put_in(character, item)
+    if not may or not moved(item, container, "drop"):
         raise NothingDone(f"{name} can't be put in {where}.")
     item.at_drop(character)
     show(character, "puts", item=item, container=container)
@@ -251,12 +248,6 @@ def see_place(character: Character) -> ToolResult:
 
 def describe_place(situation: Situation) -> str:
     """Return a place in one sentence for each kind of thing."""
-    parts = [f"{situation.place}: {situation.description}"]
-    for label, names in (
-        ("People", situation.people),
-        ("Things", situation.things),
-        ("Exits", situation.exits),
-    ):
-        if names:
-            parts.append(f"{label}: {', '.join(names)}.")
-    return " ".join(parts)
+    seen = {"People": situation.people, "Things": situation.things, "Exits": situation.exits}
+    listed = (f" {label}: {', '.join(names)}." for label, names in seen.items() if names)
+    return f"{situation.place}: {situation.description}{''.join(listed)}"

@@ -18,8 +18,7 @@ from evennia_ai.messages import LLMReply
 from evennia_ai.policy.explanation.call_record import request_digest
 from evennia_ai.policy.request_forms.form import SCHEMA, TOOLS
 from evennia_ai.sleep.compaction import compact_conversation_history
-from evennia_ai.store.call_records import load_call, store_call
-from evennia_ai.store.explanations import explain, find_line
+from evennia_ai.store.explanations import explain, find_line, load_call, store_call
 from evennia_ai.store.forget import Forgetting
 from evennia_ai.turn.model_call import record_of
 from tests.bench.figures import Sheet

@@ -14,8 +14,7 @@ from django.db import connection
 
 from evennia_ai.policy.log_lines import LogFilter
 from evennia_ai.store.conversation import TableConversation
-from evennia_ai.store.reports import find_row, messages_by_seq
-from evennia_ai.store.search import message_page
+from evennia_ai.store.reports import find_row, message_page, messages_by_seq
 from tests.bench.figures import Sheet
 from tests.bench.test_million_rows import ROW, add_assistants, add_rare_speaker, default_of, timed
 from tests.faults.own_database import IS_POSTGRESQL, on_own_database

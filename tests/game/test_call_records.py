@@ -6,7 +6,7 @@ import pytest
 
 from evennia_ai import models
 from evennia_ai.sleep.compaction import compact_conversation_history
-from evennia_ai.store.call_records import drop_unused_texts, load_call
+from evennia_ai.store.explanations import drop_unused_texts, load_call
 from tests.scripted import call
 
 pytestmark = [pytest.mark.game, pytest.mark.django_db, pytest.mark.engine]

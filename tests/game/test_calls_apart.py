@@ -6,7 +6,7 @@ from evennia_ai import models
 from evennia_ai.messages import make_message
 from evennia_ai.policy.explanation.attribution import MATERIALS, RULES, SUMMARY, TALK, parts_of
 from evennia_ai.sleep.compaction import compact_conversation_history
-from evennia_ai.store.call_records import load_call
+from evennia_ai.store.explanations import load_call
 from evennia_ai.store.forget import Forgetting
 from tests.game.test_reflection import line, live_through, think_over
 from tests.game.web.conftest import Browser

@@ -65,7 +65,7 @@ def test_nobody_who_knows_them_thinks_until_all_is_forgotten(planted, ann, servi
 
 def test_a_sleep_pass_under_way_is_broken_off(planted, ann, mira, service):
     planted.said()
-    time = mira.assistant.mind.rest.state.pass_time = PassTime(service.clock)
+    time = mira.assistant.mind.rest.pass_time = PassTime(service.clock)
     service.forgetting.begin([ann.dbref])
     planted.game.run()
     assert time.is_over

@@ -74,12 +74,12 @@ def test_while_somebody_else_talks_with_it_it_stays_awake(game, ann, bob, mira):
 
 
 def test_who_speaks_before_its_eyes_are_shut_keeps_it_awake(game, ann, mira):
-    mira.assistant.mind.rest.state.bedtime = Bedtime(WISH, game.clock.seconds() - 1)
+    mira.assistant.mind.rest.bedtime = Bedtime(WISH, game.clock.seconds() - 1)
     game.model.add(call("say", text="Yes?"))
     ann.do("say Mira, wait!")
     game.run(1)
     assert not mira.assistant.mind.rest.is_asleep
-    assert mira.assistant.mind.rest.state.bedtime is None
+    assert mira.assistant.mind.rest.bedtime is None
 
 
 def test_who_has_just_woken_is_not_tired(game, admin, ann, mira):

@@ -9,7 +9,7 @@ from evennia_ai.config.table_retention import TABLES, Limit
 from evennia_ai.models import Compaction, Event, Message, ModelCall, ToolCall, Turn
 from evennia_ai.policy.log_lines import LogFilter
 from evennia_ai.store import purge
-from evennia_ai.store.search import message_page
+from evennia_ai.store.reports import message_page
 from tests.game import purge_scene as scene
 from tests.game.purge_scene import ANN, BOB, counts, seqs
 

@@ -16,11 +16,9 @@ import pytest
 from django.db import connection
 
 from evennia_ai.policy.log_lines import LogFilter
-from evennia_ai.store.about_speaker import tokens_used
 from evennia_ai.store.forget_rows import Traces
 from evennia_ai.store.inbox import TableInbox
-from evennia_ai.store.reports import Page, unanswered_since
-from evennia_ai.store.search import events_beside
+from evennia_ai.store.reports import Page, events_beside, unanswered_since
 from evennia_ai.store.turns import assistants_with_work, has_unsorted_talk, open_turns
 from evennia_ai.store.usage import (
     CHARACTER,
@@ -30,7 +28,7 @@ from evennia_ai.store.usage import (
     uses_by,
     uses_of_speakers,
 )
-from evennia_ai.store.who_knows import assistants_who_know, count_traces, is_known
+from evennia_ai.store.who_knows import assistants_who_know, count_traces, is_known, tokens_used
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 TODAY = NOW.date()

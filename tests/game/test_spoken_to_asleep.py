@@ -25,7 +25,7 @@ def sorting(game, admin, mira, reply):
     game.model.add(reply)
     admin.told("aisleep Mira")
     game.run()
-    assert mira.assistant.mind.rest.state.pass_time
+    assert mira.assistant.mind.rest.pass_time
     return mira
 
 
@@ -78,7 +78,7 @@ def test_nobody_waits_longer_than_half_a_minute(game, ann, sorting):
     assert Event.objects.get(text="Mira, hello").state == "answered"
     row = SleepPass.objects.get()
     assert (row.outcome, row.ended_at is None) == ("woken", False)
-    assert not sorting.assistant.mind.rest.state.slept
+    assert not sorting.assistant.mind.rest.slept
 
 
 def test_an_admin_wakes_it_at_once(game, admin, sorting):

@@ -11,8 +11,8 @@ from evennia_ai.ports import ModelCallRecord
 from evennia_ai.store.brief_transaction import LOCK_WAIT_MS, brief_transaction
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.forget import count_rows, erase_chunk
-from evennia_ai.store.forget_words import PAGE
 from evennia_ai.store.inbox import TableInbox
+from evennia_ai.store.rows import PAGE
 from evennia_ai.store.turns import TableTurns, open_turns, recover_turn
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 

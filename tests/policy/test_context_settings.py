@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.config.checks import context_complaints
+from evennia_ai.config.profiles import context_complaints
 
 HOME = ModelProfile("home", client="openai", model="my-own-model")
 

@@ -269,7 +269,7 @@ class Mind:
     # --- sleep and compaction ------------------------------------------------------------------
 
     def tend(self) -> None:
-        """As `game.sleep_check`: a full head sleeps where nobody is near."""
+        """As `game.sleep_state`: a full head sleeps where nobody is near."""
         if self.ticking or not self.may_think():
             return
         unseen = self.process.rooms.listeners(self.dbref).isdisjoint(self.process.sim.players)

@@ -71,11 +71,9 @@ def _smooth(old: float | None, new: float | None) -> float | None:
 
 
 def local_deadline(speed: Speed, answered: bool, prompt_tokens: int, reply_tokens: int) -> float:
-    """Return the turn deadline for a local model, `LOCAL_DEADLINE_S` to `LONGEST_DEADLINE_S`.
+    """Return the turn deadline for a local model, in whole seconds: similar prompts have the same.
 
-    ``answered`` is True if the endpoint has answered since the server start. ``prompt_tokens`` is
-    the whole prompt, since none of it may be in a cache; ``reply_tokens`` is the reply's limit.
-    Whole seconds, so that similar prompts have the same.
+    ``answered``: the endpoint has answered since the server start; ``reply_tokens``: the most.
     """
     needed_s = LOAD * speed.seconds_for(prompt_tokens, REPLY_SHARE * reply_tokens)
     least_s = LOCAL_DEADLINE_S if answered else FIRST_DEADLINE_S
@@ -109,11 +107,7 @@ def after_reply(facts: EndpointFacts, reply: LLMReply, took_s: float) -> Endpoin
 
 
 def longest_silence(facts: EndpointFacts, prompt_tokens: int) -> float | None:
-    """Return for how many seconds a stream may bring nothing; None if that is not known.
-
-    `SILENCE_S`, or `SLOWER` than usual, or what reading the whole prompt takes, whichever is
-    longest. Before its first answer an endpoint may be loading the model for longer.
-    """
+    """Return for how many seconds a stream may bring nothing; None before the first answer."""
     if not facts.answered:
         return None
     reading_s = facts.speed.seconds_for(prompt_tokens, 0)
@@ -148,10 +142,7 @@ def read_facts(stored: object) -> EndpointFacts:
 
 @lru_cache(maxsize=64)  # each call asks three times
 def is_local(base_url: str) -> bool:
-    """Return True for a server on this machine or in a private network.
-
-    A name without a dot, such as that of a container, is one of a private network.
-    """
+    """Return True for a server on this machine or in a private network, such as a container."""
     host = urlsplit(base_url).hostname or ""
     try:
         return ip_address(host).is_private

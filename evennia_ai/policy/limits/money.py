@@ -38,8 +38,7 @@ FREE = Prices(0, 0, 0)
 def read_prices(value: object, model: str) -> dict[str, Prices]:
     """Return prices by model; raises ConfigError.
 
-    ``value`` has either the prices of ``model`` or a dictionary of prices for each model. Without
-    ``model`` they are for all models ("").
+    ``value`` has either the prices of ``model``, "" for all, or prices for each model.
     """
     if not isinstance(value, Mapping):
         raise ConfigError(f"it must be a dictionary such as {EXAMPLE}, not {value!r}.")
@@ -205,10 +204,7 @@ class Ledger:
                 add(self.spent, account, share_of(amount, account, accounts))
 
     def used(self, accounts: Iterable[Account]) -> list[BudgetUse]:
-        """Return what accounts have used of their budgets, without those that have no limit.
-
-        An account of a player who uses one character is left out: it is the same budget.
-        """
+        """Return what accounts have used of their limits; the same budget is not told twice."""
         uses = [
             BudgetUse(account, self.unit, self.spent.get(account, 0), limit)
             for account in sorted(accounts)

@@ -147,10 +147,9 @@ def plan_pin(
 ) -> PinPlan:
     """Decide how a new pin finds its place.
 
-    Only pins of the same people give way, the oldest first, then those that came of nobody's words:
-    nobody evicts what others asked for. ``pins`` are the character's own, oldest first; ``room`` is
-    what they may take beside the new one, in tokens; ``most`` is how many pins one person's words
-    may cause, and ``people`` those who speak now.
+    Only pins of the same ``people`` give way, the oldest first, then those of nobody's words.
+    ``pins`` are the character's own, oldest first; ``room`` is in tokens, beside the new one;
+    ``most`` is how many pins one person's words may cause.
     """
     own = [p for p in pins if bool(by := causes_of(p)) == bool(people) and by <= people]
     nobodys = [pin for pin in pins if people and not causes_of(pin)]

@@ -41,10 +41,7 @@ def parse_retry_after(value: str, now: datetime) -> float | None:
 
 
 def asked_wait_s(headers: Mapping[str, str], now: datetime, words: str = "") -> float | None:
-    """Return the seconds that a response asks to wait, by its headers or in words, or None.
-
-    Header names are in lower case.
-    """
+    """Return the seconds that a response asks to wait, by lower-case headers or in words."""
     if milliseconds := SECONDS.fullmatch(headers.get("retry-after-ms", "").strip()):
         return min(float(milliseconds[1]) / 1_000, LONGEST_WAIT_S)
     server_now = read_date(headers.get("date", ""))  # by its own clock, which may differ from ours
@@ -98,18 +95,13 @@ def retry_delay(
 
 
 def may_fall_back(error: errors.ProviderError) -> bool:
-    """Return True if another model may answer the call that failed with this error.
-
-    Not if its streamed reply had begun, since words may have been spoken.
-    """
+    """Return True if another model may answer; not if words may have been spoken already."""
     ends_it = error.begun or isinstance(error, errors.Busy | errors.DeadlineExceeded)
     return isinstance(error, FAULTS) and not ends_it
 
 
-# --- the circuit breaker --------------------------------------------------------------------------
-
-# It pauses calls to a failing endpoint, then tries one: closed, open and half-open, as a value with
-# pure transitions (M. Nygard, "Release It!", 2007).
+# The circuit breaker pauses calls to a failing endpoint, then tries one: closed, open, half-open, a
+# value with pure transitions (M. Nygard, "Release It!", 2007).
 
 BEYOND_ANY_PAUSE_S = 3_600.0
 SLOW_STARTS = 3  # overdue calls of an endpoint that is starting count a third

@@ -111,10 +111,9 @@ def covers(one: Record, other: Record) -> bool:
 def apply_attribute(known: Sequence[Record], new: Record) -> dict[str, Record]:
     """Return the records to store when a new value is learned, by id, itself last.
 
-    ``known`` are all values of the same subject and attribute. The newest value holds. It ends the
-    one before only if everybody who may know that may also know the new one. A value that already
-    holds is confirmed and takes in the new sources. Values of two sources that differ name each
-    other.
+    ``known`` are all values of the same subject and attribute. The newest ends the one before only
+    if everybody who may know that may also know the new one. A value that already holds is
+    confirmed. Values of two sources that differ name each other.
     """
     since = moment(new["valid_from"])
 

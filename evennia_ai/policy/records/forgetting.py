@@ -1,4 +1,4 @@
-"""Which journal entries have faded and may be forgotten.
+"""Which records are forgotten: faded journal entries, and those of people who ask for it.
 
 An entry fades if it is of little importance, old, and rarely looked up. An entry that somebody
 chose to keep never fades, nor does an entry that a current value or a reflection was made from.
@@ -31,21 +31,18 @@ class Fading:
 
 
 def retention(age_days: float, recalls: int, importance: int) -> float:
-    """Return how much of a memory is left: e^(−t/S), S = 1 + recalls + importance/2.
+    """Return how much of a memory is left: e^(−t/S), S = 1 + recalls + importance/2, t in days.
 
-    t is the age in days; a time in the future counts as now. Ebbinghaus' curve as in MemoryBank.
-    The division follows the paper's intent: in the released code, stronger memories fade faster.
+    Ebbinghaus' curve as in MemoryBank, whose released code lets stronger memories fade faster.
     """
     return math.exp(-max(0.0, age_days) / (1.0 + recalls + importance / 2.0))
 
 
 def age_in_days(entry: Record, now: datetime) -> float:
-    """Return how many days ago an entry was written."""
     return (now - datetime.fromisoformat(entry["timestamp"])).total_seconds() / DAY_S
 
 
 def retention_of(entry: Record, now: datetime) -> float:
-    """Return how much of a journal entry is left, 0 to 1."""
     return retention(age_in_days(entry, now), entry.get("recalls", 0), entry["importance"])
 
 

@@ -137,7 +137,6 @@ def plan_fading(goals: Sequence[Record], now: datetime, half_life_days: float) -
     # step of it was last touched, h the half-life; 0 disables fading. A builder's never fades.
     if not half_life_days:
         return {}
-    at = now.isoformat()
     changes: Changes = {}
     known = {goal["id"]: goal for goal in goals}
     for goal in goals:
@@ -150,7 +149,7 @@ def plan_fading(goals: Sequence[Record], now: datetime, half_life_days: float) -
         days = max(0.0, (now - touched).total_seconds() / DAY_S)
         weight = max(member["importance"] for member in family) / USUAL_IMPORTANCE
         if 0.5 ** (days / (half_life_days * weight)) <= FADED_AT:
-            changes |= plan_close(goal, goals, FADED, at)
+            changes |= plan_close(goal, goals, FADED, now.isoformat())
     return changes
 
 

@@ -189,10 +189,8 @@ def audience_key(audience: Iterable[str] | None) -> str:
 
 def make_item(entry: Record) -> MemoryItem:
     """Return a journal entry as long-term memory stores it."""
-    key = audience_key(entry["audience"])
-    return MemoryItem(
-        entry["id"], entry["content"], key, tuple(entry["speakers"]), digest_of(entry)
-    )
+    key, speakers = audience_key(entry["audience"]), tuple(entry["speakers"])
+    return MemoryItem(entry["id"], entry["content"], key, speakers, digest_of(entry))
 
 
 def digest_of(entry: Record) -> str:

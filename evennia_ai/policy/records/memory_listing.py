@@ -105,8 +105,7 @@ def entry_details(entry: Record, names: Names, now: datetime) -> list[str]:
 def profile_lines(records: Sequence[Record], names: Names, at: datetime) -> list[str]:
     """Return what is known about somebody, one fact a line: relationship, values, observations.
 
-    The values of an attribute stand below its name, the newest first, and name those that
-    contradict them. Of the observations, the newest `SHOWN_OBSERVATIONS` are shown.
+    The values of an attribute stand below its name, the newest first.
     """
     kinds = (RELATIONSHIP, ATTRIBUTE, OBSERVATION)
     met, facts, seen = ([one for one in records if one["kind"] == kind] for kind in kinds)
@@ -151,10 +150,8 @@ def attribute_line(record: Record, names: Names, values: Mapping[str, Record]) -
 
 
 def why_found(query: str, text: str, score: float) -> str:
-    words = shared_words(query, text)[:MOST_WORDS]
-    return f"score {score:.2f}, " + (
-        f"words: {' '.join(words)}" if words else "by its meaning alone"
-    )
+    words = " ".join(shared_words(query, text)[:MOST_WORDS])
+    return f"score {score:.2f}, " + (f"words: {words}" if words else "by its meaning alone")
 
 
 def why_withheld(record: Record, audience: Iterable[str], names: Names) -> str:

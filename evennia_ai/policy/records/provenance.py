@@ -119,7 +119,7 @@ class Remembered(BaseModel):
 
         ``fields`` are what else changes. Raises BadRecord.
         """
-        lists = united(record, again, cls.united)
+        lists = {name: [*record[name], *again[name]] for name in cls.united}
         trust = max(record["trust"], again["trust"])
         return cls.changed(record, {**lists, "trust": trust, **fields})
 
@@ -186,11 +186,6 @@ def copy_of(record: Record) -> Record:
     return {name: list(v) if isinstance(v, list) else v for name, v in record.items()}
 
 
-def united(one: Record, other: Record, names: Iterable[str]) -> dict[str, list[Any]]:
-    """Return the named lists of two records, concatenated."""
-    return {name: [*one[name], *other[name]] for name in names}
-
-
 def newest_said(records: Iterable[Record]) -> str | None:
     """Return when the newest words behind some records were said, None if unknown."""
     return max(filter(None, (record.get("said_at") for record in records)), default=None)
@@ -254,8 +249,7 @@ def read_segment(
 ) -> tuple[Segment, bool]:
     """Return the readable part of an Attribute's value, and whether it was complete.
 
-    If it was not complete, all of its numbers count as used. The value need not be sealed.
-    ``people`` is the column that also tells the version.
+    If not, all of its numbers count as used. ``people`` is the column that also tells the version.
     """
     raw = unsealed(raw)
     version = "?" if people is None else people.partition(" ")[0]

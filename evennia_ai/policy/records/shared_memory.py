@@ -1,8 +1,7 @@
 """Sharing of memories among characters: what is told, to whom, when, how trusted.
 
-A scope is a label as in lore (`policy.conversation.character`): a faction, a place, a tag,
-everybody. A character shares only public knowledge of its own experience. So a shared memory is
-never told on, and a whisper is never shared, however trusting the teller is.
+A scope is a label as in lore: a faction, a place, a tag, everybody. A character shares only public
+knowledge of its own experience: nothing that it was told, and no whisper, however trusting it is.
 """
 
 from collections import Counter, defaultdict

@@ -9,7 +9,7 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError
-from evennia_ai.game.memory_reading import readable_page
+from evennia_ai.game.memory_reading import readable_page, search_for_staff
 from evennia_ai.messages import Audience
 from evennia_ai.policy.compaction.materials import is_synthesis
 from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
@@ -123,7 +123,7 @@ def read_memories(
     if words:
         yield character.ai_profiles.load(put)
         yield pause(put)  # a search of 10,000 lines takes 20 ms: nothing else beside it
-        report = yield script.mind.search.for_staff(words, audience, reader)
+        report = yield search_for_staff(script.mind.around, words, audience, reader)
         yield pause(put)
         hits = [
             shown_hit(script.mind.recall.line(hit.record, words), words, hit)
