@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -26,8 +25,8 @@ from evennia_ai.policy.records.forgetting import (
 )
 from evennia_ai.policy.records.journal_entry import BY_RULE
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.ports import Identity, Journal, SemanticMemory, Services, Settings
-from evennia_ai.scheduling import Clock, Steps, pause, persist, spread
+from evennia_ai.ports import Identity, Journal, Services, Settings
+from evennia_ai.scheduling import Steps, pause, persist, spread
 from evennia_ai.turn.model_call import Asked, Background, BackgroundReply, skip
 
 AT_ONCE = 8  # entries in one write
@@ -44,7 +43,6 @@ class Pruning:
 
     _who: Identity
     _settings: Settings
-    _semantic: SemanticMemory
     _scoring: Scoring
     _background: Background
     _services: Services
@@ -107,7 +105,7 @@ class Pruning:
         yield pause(put)
         in_use = self._who.character.ai_profiles.live_sources()
         now = self._services.now()
-        needs_link = not self._semantic.is_off
+        needs_link = not self._services.semantic.is_off
 
         def look(id: str) -> Look:
             entry = journal.get(id)
@@ -164,8 +162,7 @@ class Scoring:
 
     _who: Identity
     _background: Background
-    _clock: Clock
-    _now: Callable[[], datetime]
+    _services: Services
 
     @inlineCallbacks
     def score_new(self, journal: Journal) -> Steps[int]:
@@ -187,7 +184,7 @@ class Scoring:
 
     def _unscored(self, journal: Journal) -> list[list[Record]]:
         """Return the new entries of each audience, at most `SCORED_TOGETHER` for each."""
-        now = self._now()
+        now = self._services.now()
         groups: dict[Audience | None, list[Record]] = {}
         for entry in journal.newest(LOOKED_AT, everything=True):
             if entry["id"] not in journal.asked_about and is_unscored(entry, now, NEW_DAYS):
@@ -204,4 +201,4 @@ class Scoring:
         journal.asked_about.update(entry["id"] for entry in entries)
         found = read_scores(reply.text, len(entries))
         scores = {entries[number - 1]["id"]: score for number, score in found.items()}
-        return int((yield persist(self._clock, partial(store_scores, journal, scores))))
+        return int((yield persist(self._services.clock, partial(store_scores, journal, scores))))

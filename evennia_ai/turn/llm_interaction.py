@@ -28,8 +28,8 @@ from evennia_ai.ports import (
     Identity,
     LLMRequest,
     Scene,
+    Services,
     Settings,
-    Slices,
 )
 from evennia_ai.scheduling import Steps, pause
 from evennia_ai.turn.model_call import ModelCalls
@@ -56,19 +56,15 @@ class SummaryTerms:
     background: bool = True  # False if somebody waits for it
 
 
+@dataclass(eq=False)
 class Summariser:
     """Asks a model for summaries of messages."""
 
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        log: Conversation,
-        calls: ModelCalls,
-        slices: Slices,
-    ) -> None:
-        self._who, self._settings, self._log, self._calls = who, settings, log, calls
-        self._put = slices.put
+    _who: Identity
+    _settings: Settings
+    _log: Conversation
+    _calls: ModelCalls
+    _services: Services
 
     @inlineCallbacks
     def summarise(
@@ -92,7 +88,7 @@ class Summariser:
         than its input or its room, or nothing but claims, see `without_claims`); fails with a
         `ProviderError`, and with TurnAborted if the server stops.
         """
-        put, name, room = self._put, self._who.name, text_room(terms.room)
+        put, name, room = self._services.slices.put, self._who.name, text_room(terms.room)
         stated = [m for m in messages_to_compact if not is_offline(m)]
         lines = transcript_lines(stated, name, with_results)
         most = words_for(terms.room, tokens_a_word(messages_to_compact))

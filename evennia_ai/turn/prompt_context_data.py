@@ -93,24 +93,19 @@ class Rows:
         self.rows += [(label, line._replace(text=unmarked(line.text))) for line in lines]
 
 
+@dataclass(eq=False)
 class Briefing:
     """Selects what a prompt holds beside the talk."""
 
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        log: Conversation,
-        meter: ContextMeter,
-        knowledge: Knowledge,
-        people: People,
-        recall: Recall,
-        lore: Lore,
-        world: World,
-    ) -> None:
-        self._who, self._settings, self._log, self._meter = who, settings, log, meter
-        self._knowledge, self._people, self._recall = knowledge, people, recall
-        self._lore, self._world = lore, world
+    _who: Identity
+    _settings: Settings
+    _log: Conversation
+    _meter: ContextMeter
+    _knowledge: Knowledge
+    _people: People
+    _recall: Recall
+    _lore: Lore
+    _world: World
 
     def select(
         self,

@@ -87,22 +87,18 @@ def query_of(line: str, name: str = "") -> str:
     return f"{speaker} {asked}".strip() if FIRST_PERSON.search(asked) else asked
 
 
+@dataclass(eq=False)
 class Recall:
     """Finds what the character remembers, and shows it as lines of a prompt.
 
-    ``memories`` returns the search over all its memories, ``services`` prepare a search in slices.
+    ``memories`` returns the search over all its memories.
     """
 
-    def __init__(
-        self,
-        who: Identity,
-        log: Conversation,
-        memories: Callable[[], Memories],
-        life: Life,
-        services: Services,
-    ) -> None:
-        self._who, self._log, self._memories, self._life = who, log, memories, life
-        self._services, self._world, self._now = services, services.world, services.now
+    _who: Identity
+    _log: Conversation
+    _memories: Callable[[], Memories]
+    _life: Life
+    _services: Services
 
     @inlineCallbacks
     def prepare(self, turn: TurnRecord, query: str, audience: Audience) -> Steps[None]:
@@ -163,12 +159,12 @@ class Recall:
             memory_query(talk.asked, self._who.name),
             MOST_FOUND,
             wanted.audience,
-            self._now(),
+            self._services.now(),
             keep=keep,
             upto=wanted.upto,
         )
         found = [item for item in found if item.fit >= LEAST_FIT]
-        name_of = partial(self._world.name_of, self._who.character)
+        name_of = partial(self._services.world.name_of, self._who.character)
         names = words_of_names((item.record["source_entity"] for item in found), name_of)
         candidates = [as_candidate(item.record, item.fit, names) for item in found]
         # Earlier questions answer nothing, and without the character's lines nor does what follows.
@@ -193,7 +189,7 @@ class Recall:
         known = "\n".join(map(normalised, wanted.told))
         room, used = room_for(candidates, wanted), 0
         taken: set[str] = set()
-        days = {self._now().date()}
+        days = {self._services.now().date()}
         for number, candidate in enumerate(candidates):
             record = candidate.record
             if (
@@ -229,13 +225,13 @@ class Recall:
         self, records: Iterable[Record], fits: Mapping[str, float]
     ) -> Iterator[KnownLine]:
         """Yield memories as lines of a prompt; a line of the log is dated if its day is new."""
-        day = self._now().date()
+        day = self._services.now().date()
         for record in records:
             text = self.line(record, dated=time_of(record).date() != day)
             day = time_of(record).date()
             authors = of_record(record)
             if record.get("kind") == ATTRIBUTE:
-                authors |= self._world.authors_of(record["subject"])
+                authors |= self._services.world.authors_of(record["subject"])
             private, fit = record["audience"] is not None, fits.get(record["id"], 0.0)
             yield KnownLine(text, private, authors, record["id"], fit)
 
@@ -267,7 +263,7 @@ class Recall:
         if kind == LINE:
             told = line_label(record) + unmarked(shown(text))
             return f"{day}: " * dated + told
-        name_of = partial(self._world.name_of, self._who.character)
+        name_of = partial(self._services.world.name_of, self._who.character)
         source = name_of(record["source_entity"])
         told = f", from {source}" if source else ""
         if kind == HEARSAY:

@@ -49,11 +49,13 @@ def replay_request(
     )
 
 
+@dataclass(eq=False)
 class Replay:
     """Asks models again what was asked in earlier turns of one assistant."""
 
-    def __init__(self, who: Identity, prompts: PromptBuilder, calls: ModelCalls) -> None:
-        self._who, self._prompts, self._calls = who, prompts, calls
+    _who: Identity
+    _prompts: PromptBuilder
+    _calls: ModelCalls
 
     @inlineCallbacks
     def replay(

@@ -1,9 +1,8 @@
 """The ladder of summaries: ask in full, then with fewer messages, then another model."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from textwrap import TextWrapper
-from typing import Any
 
 from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
@@ -24,8 +23,8 @@ from evennia_ai.policy.compaction.summary import (
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
 from evennia_ai.policy.facts.check import Fact, as_bullets
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
-from evennia_ai.ports import Identity, Settings, Slices
-from evennia_ai.scheduling import Clock, Steps, pause
+from evennia_ai.ports import Identity, Services, Settings
+from evennia_ai.scheduling import Steps, pause
 from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryPart
 from evennia_ai.sleep.compaction.request import (
     MANUAL,
@@ -72,15 +71,13 @@ def worst_of(rungs: Iterable[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class SummaryLadder:
-    """Asks for a summary step by step. ``profiles`` are the model profiles of the game."""
+    """Asks for a summary step by step."""
 
     _who: Identity
     _settings: Settings
     _calls: ModelCalls
     _summariser: Summariser
-    _profiles: Mapping[str, Mapping[str, Any]]
-    _clock: Clock
-    _slices: Slices
+    _services: Services
 
     @inlineCallbacks
     def climb(self, material: Material, terms: SummaryTerms) -> Steps[tuple[str, str]]:
@@ -92,7 +89,10 @@ class SummaryLadder:
         """
         broken: ModelProfile | None = None
         for rung in self._rungs():
-            is_late = terms.deadline_at is not None and self._clock.seconds() >= terms.deadline_at
+            is_late = (
+                terms.deadline_at is not None
+                and self._services.clock.seconds() >= terms.deadline_at
+            )
             if rung.profile == broken or is_late:
                 continue
             try:
@@ -121,7 +121,7 @@ class SummaryLadder:
         if name is None:
             return []
         try:
-            return [resolve_profile(name, self._profiles)]
+            return [resolve_profile(name, self._services.profiles)]
         except ConfigError as error:
             self._settings.tell_owner(f"compact_fallback_profile: {error}")
             return []
@@ -141,7 +141,7 @@ class SummaryLadder:
         elif self._tokens_at_once(material, with_results) > window:
             return ""
         for chunk in chunks:
-            yield pause(self._slices.put)
+            yield pause(self._services.slices.put)
             text = yield self._summariser.summarise(
                 chunk, material.focus, previous=text, with_results=with_results, terms=terms
             )
@@ -223,8 +223,7 @@ class PartSummaries:
     _settings: Settings
     _ladder: SummaryLadder
     _facts: FactCheck
-    _clock: Clock
-    _slices: Slices
+    _services: Services
 
     @inlineCallbacks
     def summarise(self, task: CompactionTask, strikes: int) -> Steps[dict[str, SummaryPart] | None]:
@@ -251,9 +250,9 @@ class PartSummaries:
             )
             if part is None:
                 return None
-            yield pause(self._slices.put)
+            yield pause(self._services.slices.put)
             parts[key] = yield self._facts.check(part, evicted.messages, part_audience(key))
-            yield pause(self._slices.put)
+            yield pause(self._services.slices.put)
         return parts
 
     def _deadline_of(self, request: CompactionRequest) -> float | None:
@@ -261,7 +260,7 @@ class PartSummaries:
         None."""
         if not request.is_urgent:
             return None
-        return self._clock.seconds() + self._settings.config.turn_deadline
+        return self._services.clock.seconds() + self._settings.config.turn_deadline
 
     @inlineCallbacks
     def _sum_up(
