@@ -35,18 +35,16 @@ from evennia_ai.sleep.intentions import DayPlanning, GoalReview
 from evennia_ai.sleep.pruning import Pruning, Scoring
 from evennia_ai.sleep.reflection import Reflection
 from evennia_ai.sleep.sharing import Sharing
-from evennia_ai.turn.answer_events import Answering
-from evennia_ai.turn.autonomy import Will
+from evennia_ai.turn.answer_events import Answering, Will
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.fallback import Fallback
 from evennia_ai.turn.knowledge import Knowledge, Lore, People
-from evennia_ai.turn.llm_interaction import Summariser
+from evennia_ai.turn.llm_interaction import Replay, Summariser
 from evennia_ai.turn.model_call import Background, ModelCalls
 from evennia_ai.turn.prompt_building import PromptBuilder
 from evennia_ai.turn.prompt_context_data import Briefing
 from evennia_ai.turn.react_loop import ReActLoop
 from evennia_ai.turn.recall import Recall
-from evennia_ai.turn.replay import Replay
 from evennia_ai.turn.speech_check import Screening
 from evennia_ai.turn.tool_execution import Acts
 

@@ -20,7 +20,13 @@ from evennia_ai import ports
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import Audience, LLMReply, Message, ToolCallRequest, WireMessage, to_wire
 from evennia_ai.policy.audience import people_among, visible
-from evennia_ai.policy.compaction.plan import ContextUse, Skip
+from evennia_ai.policy.compaction.plan import (
+    SLEEP,
+    CompactionRequest,
+    CompactionTask,
+    ContextUse,
+    Skip,
+)
 from evennia_ai.policy.context.projection import (
     CompactionRecord,
     part_audience,
@@ -31,7 +37,6 @@ from evennia_ai.policy.conversation.react import LoopState, begin_step, read_arg
 from evennia_ai.policy.facts.origin import ShownLine, Summarised, origin_of, shown_line
 from evennia_ai.policy.facts.terms import normal_words
 from evennia_ai.scheduling import Put, Steps, pause, persist, spread
-from evennia_ai.sleep.compaction.request import SLEEP, CompactionRequest, CompactionTask
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.model_call import ModelCalls, calls_tools, has_model, skip
 from evennia_ai.turn.prompt_building import PromptBuilder

@@ -43,13 +43,13 @@ from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import fenced
 from evennia_ai.policy.tokens import count_message, stored_tokens
 from evennia_ai.turn.context_use import ContextMeter
-from evennia_ai.turn.llm_interaction import RETRY_WARMTH
 from evennia_ai.turn.model_call import ModelCalls
 from evennia_ai.turn.prompt_context_data import Briefing, ContextItems, latest_talk
 from evennia_ai.turn.prompt_contexts import PRESSURE, PromptContext, lore_text
 from evennia_ai.turn.prompt_trace import trace_talk
 from evennia_ai.turn.recall import Talk, fits
 
+RETRY_WARMTH = 0.4  # a colder model says the same again
 LEAST_LINE_CHARS = 60
 SLOW_PLACE_CHARS = 60
 NEAR = 6  # messages before a question to a small model that are not shown again

@@ -12,8 +12,15 @@ from evennia_ai.errors import CannotUndo
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.compaction.materials import keep_consulted, speakers_of
 from evennia_ai.policy.compaction.plan import (
+    EMERGENCY,
+    MANUAL,
+    OVERFLOW,
+    SLEEP,
+    STRIKES,
     TOO_LITTLE,
     CompactionLimits,
+    CompactionRequest,
+    CompactionTask,
     ContextUse,
     Skip,
     decide_compaction,
@@ -33,15 +40,6 @@ from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Conversation, Identity, Life, Services, Settings
 from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryArchive, SummaryPart
-from evennia_ai.sleep.compaction.request import (
-    EMERGENCY,
-    MANUAL,
-    OVERFLOW,
-    SLEEP,
-    STRIKES,
-    CompactionRequest,
-    CompactionTask,
-)
 from evennia_ai.sleep.compaction.summarising import LAST, OF_A_MODEL, PartSummaries, worst_of
 from evennia_ai.turn.context_use import ContextMeter, reserve
 from evennia_ai.turn.model_call import ModelCalls, skip

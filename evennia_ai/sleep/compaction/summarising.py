@@ -11,6 +11,14 @@ from evennia_ai.config import ModelProfile, resolve_profile, usable_window
 from evennia_ai.errors import ConfigError, ContextOverflow, ProviderError
 from evennia_ai.messages import Message, make_message
 from evennia_ai.policy.audience import of_messages, of_parts
+from evennia_ai.policy.compaction.plan import (
+    MANUAL,
+    OVERFLOW,
+    SLEEP,
+    STRIKES,
+    CompactionRequest,
+    CompactionTask,
+)
 from evennia_ai.policy.compaction.summary import (
     INSTRUCTIONS,
     LEAST_TEXT_ROOM,
@@ -26,14 +34,6 @@ from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Identity, Services, Settings
 from evennia_ai.scheduling import Steps, pause
 from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryPart
-from evennia_ai.sleep.compaction.request import (
-    MANUAL,
-    OVERFLOW,
-    SLEEP,
-    STRIKES,
-    CompactionRequest,
-    CompactionTask,
-)
 from evennia_ai.turn.llm_interaction import Summariser, SummaryTerms
 from evennia_ai.turn.model_call import ModelCalls
 
