@@ -96,7 +96,6 @@ class Lane:
 
     @property
     def admits(self) -> bool:
-        """Return True if its circuit breaker lets a call pass."""
         return admits(self.breaker, self.clock.seconds())
 
     @property
@@ -106,14 +105,12 @@ class Lane:
         return max(0.0, (self.breaker.open_until or now) - now)
 
     def circuit_open(self) -> CircuitOpen:
-        """Return the error of a call that the open circuit breaker refuses."""
         return CircuitOpen(
             f"The model '{self.profile.model}' of the profile '{self.profile.name}' gets no calls "
             f"for {self.paused_s:.0f} s more, after: {self.breaker.error}"
         )
 
     def leave(self, call: Call) -> None:
-        """Remove a call from those in flight and from the queue."""
         self.in_flight.discard(call)
         self.waiting.pop(call, None)
 
@@ -196,17 +193,14 @@ class Lanes:
 
     @property
     def in_flight(self) -> int:
-        """Return the number of calls that clients have now."""
         return sum(len(lane.in_flight) for lane in self)
 
     @property
     def waiting(self) -> int:
-        """Return the number of calls that wait for a place."""
         return sum(len(lane.waiting) for lane in self)
 
     @property
     def is_full(self) -> bool:
-        """Return True if the shared cap lets no further call start."""
         return self.in_flight >= self._max_in_flight
 
     def lane_for(self, profile: ModelProfile) -> Lane:

@@ -213,7 +213,6 @@ class OpenAIClient:
         raise broken_off(told, endpoint) if is_broken else told
 
     async def _send(self, asking: Asking, fields: Body, body: ReplyBody, watch: Watch) -> None:
-        """Read a successful response into ``body``."""
         client = self._clients.client_for(asking.endpoint)
         async with client.chat.completions.with_streaming_response.create(
             model="",

@@ -77,7 +77,6 @@ class IndexCache:
         return index
 
     def bytes_of(self, assistant_id: int) -> int:
-        """Return about how much memory an assistant's index takes."""
         index = self._of_characters.get(assistant_id)
         return index.nbytes if index else 0
 
@@ -88,7 +87,6 @@ class IndexCache:
             index.close()
 
     def renew(self, assistant_id: int, seqs: Sequence[int]) -> None:
-        """Let an index in memory read some lines again."""
         index = self._of_characters.get(assistant_id)
         if index is not None:
             index.renew(seqs)
@@ -100,7 +98,6 @@ class IndexCache:
                 index.journal.note(gone)
 
     def forget_lines(self, seqs: Sequence[int], **_signal: Any) -> None:
-        """Remove the lines of deleted messages."""
         for index in self._of_characters.values():
             index.forget(seqs)
 

@@ -133,13 +133,11 @@ class LoreIndex:
             self._remote.note(text, vector is None)
 
     def _take(self, vectors: Mapping[str, Any]) -> None:
-        """Take in the vectors that an endpoint made, by text."""
         self._chances.clear()
         for text in self._texts.keys() & vectors.keys():
             self._put(text, vectors[text])
 
     def _drop_unused(self, texts: Sequence[str]) -> None:
-        """Drop the texts that others use, if there are too many."""
         if len(self._texts) <= max(MOST_TEXTS, len(texts)) or self._index is None:
             return
         for text in self._texts.keys() - set(texts):

@@ -86,7 +86,6 @@ class Mem0Store:
         return id
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Delete memories; see `ports.SemanticMemory`."""
         with self._opened() as store:
             for memory_id in ids:
                 if store.get(vector_id=memory_id) is not None:
@@ -94,7 +93,6 @@ class Mem0Store:
             write_anew(store)
 
     def rows(self, agent: str) -> list[MemoryRow]:
-        """Return all memories of a character; see `ports.SemanticMemory`."""
         with self._opened() as store:
             found = store.list(filters={"agent_id": agent}, top_k=MOST_ROWS)
         # Some stores return the rows as the first part of an answer.
@@ -161,7 +159,6 @@ class StoreSettings:
 
     @property
     def provider(self) -> str:
-        """Return the name of the vector store in mem0."""
         return str(self.vector_store.get("provider", EMBEDDED))
 
     @property
@@ -277,7 +274,6 @@ def takes_dimensions(provider: str) -> bool:
 
 
 def embedded_files(store: Any) -> list[Any]:
-    """Return the SQLite connections of embedded Qdrant; empty for any other store."""
     local = getattr(getattr(store, "client", None), "_client", None)
     collections = getattr(local, "collections", None) or {}
     return [collection.storage.storage for collection in collections.values()]

@@ -32,8 +32,7 @@ class RunningTalks:
     _now: Callable[[], datetime]
 
     def clear_stale(self) -> dict[str, Any]:
-        """End those that were not continued; returns what `clear_stale_conversations` fires
-        with."""
+        """End those that were not continued; see `clear_stale_conversations`."""
         partners = self._company.partners
         if not partners:
             return {"skipped": True, "reason": "no conversations"}

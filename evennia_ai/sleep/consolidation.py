@@ -133,8 +133,7 @@ class MemoryLinks:
 
     @inlineCallbacks
     def _fetch_rows(self) -> Steps[Rows]:
-        """Fetch a character's memories by entry id; fails with MemoryUnavailable and
-        TurnAborted."""
+        """Fetch memories by entry id; fails with MemoryUnavailable and TurnAborted."""
         by_entry: Rows = defaultdict(list)
         for row in (yield self._services.semantic.rows(agent_of(self._who.character.id))):
             by_entry[row.entry].append(row)

@@ -148,8 +148,7 @@ class Extraction:
     def _extract_for(
         self, confidants: Audience | None, limits: ExtractionLimits
     ) -> Steps[Extracted]:
-        """Run one loop for one audience, in a turn of its own that ends even after a
-        ProviderError."""
+        """Run a loop for one audience, in a turn that ends even after a ProviderError."""
         clock, turns = self._services.clock, self._turns
         audience = frozenset() if confidants is None else confidants
         own_prompt = self._settings.config.pre_compact_prompt
@@ -204,7 +203,6 @@ class Extraction:
         return Extracted(facts, limits.iterations, MOST)
 
     def _deadline_of(self, limits: ExtractionLimits) -> float:
-        """Return the clock's second at which a loop must have ended."""
         if limits.end_at is not None:
             return limits.end_at
         return self._services.clock.seconds() + TURNS_TIMES * self._settings.config.turn_deadline

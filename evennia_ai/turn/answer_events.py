@@ -204,8 +204,7 @@ class Answering:
         return outcome
 
     def _begin_turn(self, batch: Batch, context: PromptContext) -> ports.TurnRecord:
-        """Open a turn; raises StoreUnavailable, and TurnAborted if the assistant may not think
-        now."""
+        """Open a turn; raises StoreUnavailable, and TurnAborted if it may not think now."""
         if not self._life.may_think():
             raise errors.TurnAborted("a turn did not begin in time")
         return self._turns.begin(batch.events, batch.audience, batch.private, context.name)

@@ -108,8 +108,7 @@ class Fallback:
 
     @inlineCallbacks
     def _choose(self, turn: TurnRecord, failed: Outcome, answer_lost: bool) -> Steps[Excuse]:
-        """Fire with the builder's line, that for a busy model, the offline brain's, or the
-        game's."""
+        """Fire with the builder's line, a busy model's, the offline brain's, or the game's."""
         # What moderation refuses is passed over.
         own = self._settings.config.fallback_line or ""
         if (yield self._screening.may_be_said(own, True)):

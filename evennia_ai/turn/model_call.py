@@ -219,7 +219,6 @@ class ModelCalls:
         return ContextOverflow(str(error), status=error.status, code=error.code)
 
     def _hidden_failure(self, reply: LLMReply, profile: ModelProfile) -> ContextOverflow | None:
-        """Return the overflow that a reply hides, None if there is none."""
         window = window_known(profile).tokens
         if is_silent_overflow(reply, window or self._settings.config.max_context_tokens):
             return ContextOverflow(f"The request filled the window of '{profile.model}'.")
@@ -370,5 +369,4 @@ NO_MODEL = "no model to ask"
 
 
 def skip(reason: str, **figures: Any) -> dict[str, Any]:
-    """Return the result dict of a step that was skipped."""
     return {"skipped": True, "reason": reason, **figures}

@@ -179,7 +179,6 @@ class PromptBuilder:
         visible: Sequence[Message],
         shown: Sequence[Message],
     ) -> Tail:
-        """Return what a prompt tells beside the talk that it shows."""
         lines = [event.heard.line for event in asking.events]
         brief = not asking.form.native
         situation = self._situation(context)
@@ -267,7 +266,6 @@ class PromptBuilder:
         return count_message(message, count_text=self._settings.count_text)
 
     def _size(self, messages: Sequence[WireMessage], asking: Asking) -> int:
-        """Return the tokens of a request as it is sent."""
         style = wire_style(self._settings.profile, asking.form.name)
         sent = count_request(messages, style, count_text=self._settings.count_text)
         return sent + asking.tool_tokens
@@ -277,8 +275,7 @@ class PromptBuilder:
         return Asking(turn.events, turn.id, request_form(self._settings.profile)).offering(specs)
 
     def _scene(self, turn: ports.TurnRecord, prompt: Prompt, step: int) -> ports.Scene:
-        """Return the turn's new words, the situation and the lore, structured for the offline
-        brain."""
+        """Return the turn's words, situation and lore, structured for the offline brain."""
         lines = tuple(
             ports.HeardLine(e.heard.kind, e.heard.speaker_name, e.heard.text, e.heard.private)
             for e in turn.events
@@ -298,7 +295,6 @@ class PromptBuilder:
     def request(
         self, turn: ports.TurnRecord, prompt: Prompt, asking: Asking, step: int
     ) -> ports.LLMRequest:
-        """Return the request of one step of a turn; ``step`` counts from 1."""
         config, form = self._settings.config, asking.form
         warmth = form.temperature if config.temperature is None else config.temperature
         if warmth is not None and asking.refused:
@@ -333,7 +329,6 @@ class Tail(NamedTuple):
     ending: tuple[str, ...]
 
     def news(self, shown: Iterable[Message]) -> list[Row]:
-        """Return what the scenes of a talk do not tell."""
         return news(self.items.rows, filter(is_scene, shown))
 
 

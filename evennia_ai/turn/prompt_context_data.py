@@ -247,7 +247,6 @@ class Briefing:
         return KnownLine(f"{name}: {'; '.join(told)}", private, authors)
 
     def _known_records(self, dbref: str, audience: Audience, with_values: bool) -> Sequence[Record]:
-        """Return the newest values and observations of somebody that an audience may know."""
         profiles = self._who.character.ai_profiles
         if not profiles.is_loaded:
             return ()
@@ -255,7 +254,6 @@ class Briefing:
         return [*values[-NOTED:], *profiles.observations(dbref, audience)[-NOTED:]]
 
     def _read(self, kind: str, id: str, audience: Audience) -> KnownLine | None:
-        """Return a restored material as a line, None if there is nothing to show."""
         if kind == ENTRY:
             return self._read_entry(id, audience)
         return self._read_entity(id, audience) if kind == ENTITY else None
@@ -272,7 +270,6 @@ def latest_talk(visible: Sequence[Message], unanswered: Sequence[str]) -> Talk:
 
 
 def record_text(record: Record) -> str:
-    """Return a value or an observation as it is shown on a line."""
     if record["kind"] == "attribute":
         return f"{record['attribute']}: {record['value']}"
     return str(record["content"])

@@ -255,8 +255,7 @@ class ReActLoop:
 
     @inlineCallbacks
     def _speak_text(self, turn: ports.TurnRecord, asked: StepReply) -> Steps[Ran]:
-        """Say a reply in plain text, as models without tool calls send it. Fires with what it
-        did."""
+        """Say a reply in plain text, as models without tool calls send it."""
         ran, text = asked.calls.ran, asked.reply.content
         words = spoken_words(text, self._who.name, self._settings.config.max_speech_chars)
         if not words:

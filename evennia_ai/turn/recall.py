@@ -148,8 +148,6 @@ class Recall:
         return list(self._known_lines(chain.from_iterable(pieces), fits))
 
     def _find(self, talk: Talk, wanted: Recalled) -> list[Candidate]:
-        """Return the memories that fit the talk, the best first."""
-
         def keep(record: Record) -> bool:
             if record.get("kind") == LINE:
                 return not (wanted.brief and record["own"])
@@ -311,7 +309,6 @@ def corrected_by(record: Record, beside: Iterable[Record]) -> list[Record]:
 
 
 def only_asks(candidate: Candidate) -> bool:
-    """Return True if a memory tells nothing and asks."""
     return all(map(is_question, sentences_of(text_of(candidate.record))))
 
 

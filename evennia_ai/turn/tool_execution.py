@@ -59,8 +59,7 @@ class Acts:
     _services: Services
 
     def audience_now(self, turn: TurnRecord) -> Audience:
-        """Return who will hear the turn's next words: the whisper's parties, else the room by
-        now."""
+        """Return who will hear the turn's next words: a whisper's parties, else the room."""
         return (
             turn.audience if turn.private else self._services.world.listeners(self._who.character)
         )
@@ -68,7 +67,6 @@ class Acts:
     def context_for(
         self, turn: TurnRecord, audience: Audience, private: bool, allowed: frozenset[str] | None
     ) -> ToolContext:
-        """Return the context in which this step's tools run."""
         return ToolContext(
             assistant=self.tools,
             character=self._who.character,
@@ -86,8 +84,7 @@ class Acts:
     def say_aloud(
         self, turn: TurnRecord, tools: ToolContext, words: str, call_id: str, **metadata: Any
     ) -> Steps[ToolResult]:
-        """Make the character say words that no tool call asked for; log them, with more
-        metadata."""
+        """Say words that no tool call asked for; log them, with more metadata."""
 
         def as_logged(result: ToolResult) -> list[Message]:
             if result.state != DONE:

@@ -57,7 +57,6 @@ class CompactionLimits:
 
     @property
     def summary_room(self) -> int:
-        """Return the most tokens of one part of a summary."""
         return min(SUMMARY_ROOM, int(SUMMARY_SHARE * self.target_tokens))
 
     @property
@@ -318,10 +317,8 @@ class CompactionTask:
 
     @property
     def evicted(self) -> Sequence[Message]:
-        """Return the messages that leave the context window."""
         return self.messages[: self.plan.cut]
 
     @property
     def last_seq(self) -> int:
-        """Return the sequence number of the last evicted message."""
         return int(self.messages[self.plan.cut - 1]["metadata"]["seq"])

@@ -80,7 +80,6 @@ def plan_consolidation(
 
 
 def newest(items: Iterable[Record]) -> datetime:
-    """Return the time of the latest observation."""
     return max(moment(item["at"]) for item in items)
 
 

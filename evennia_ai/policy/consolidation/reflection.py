@@ -90,7 +90,6 @@ def key_of(entry: Record) -> str:
 
 
 def weight(groups: Mapping[str, Sequence[Record]]) -> int:
-    """Return the total importance of all entries."""
     return sum(entry["importance"] for entries in groups.values() for entry in entries)
 
 

@@ -106,7 +106,6 @@ class RunningTalk:
 
 
 def lines_by_speaker(messages: Iterable[Message]) -> dict[str, list[datetime]]:
-    """Return the times of each speaker's lines, oldest first."""
     said: dict[str, list[datetime]] = {}
     for message in messages:
         speaker, at = message["metadata"].get("speaker"), message["metadata"].get("at")
@@ -193,7 +192,6 @@ def heard_messages(events: Iterable[InboxEvent], turn_id: int) -> list[Message]:
 
 
 def messages_of(event: InboxEvent, turn_id: int) -> list[Message]:
-    """Return one event as a message, or as a call and its result."""
     heard = event.heard
     known: Any = {"event_id": event.id, "turn_id": turn_id, "at": event.at.isoformat()}
     known |= {"audience": sorted(heard.audience), "authors": sorted(heard.written_by)}

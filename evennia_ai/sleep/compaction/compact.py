@@ -123,7 +123,6 @@ class Compactor:
         return result
 
     def decide(self, request: CompactionRequest, use: ContextUse) -> CompactionTask | Skip:
-        """Decide what a request would do now. Nothing is done."""
         view, limits = self._log.current, self._limits_for(request, use)
         messages = view.messages
         plan = decide_compaction(
@@ -166,8 +165,7 @@ class Compactor:
     def _apply(
         self, task: CompactionTask, parts: Mapping[str, SummaryPart]
     ) -> Steps[dict[str, Any]]:
-        """Fit the summaries in and store them if they save anything. Fires and fails as
-        `compact`."""
+        """Fit the summaries in and store them if they save anything; as `compact`."""
         texts = {key: part.text for key, part in parts.items()}
         if self._tokens_after(texts, task.last_seq) > task.limits.target_tokens:
             task, parts = yield self._keep_last_turn(task, parts)  # P4
@@ -242,7 +240,6 @@ class Compactor:
         return self._log.compact(record)
 
     def _report(self, record: CompactionRecord, task: CompactionTask) -> dict[str, Any]:
-        """Return the result dict of a compaction that was stored."""
         before, after = task.use.used, self._meter.measure().used
         return {
             "success": True,

@@ -120,8 +120,7 @@ class FactCheck:
     def check(
         self, part: SummaryPart, messages: Sequence[Message], audience: Audience | None
     ) -> Steps[SummaryPart]:
-        """Fire with a part and its figures: the facts of its evicted messages, and where they
-        are."""
+        """Fire with a part and its figures: the facts of its messages, and where they are."""
         facts: tuple[Fact, ...] = yield self.find(messages)
         lost = missing_facts(facts, [part.text])
         yield pause(self._services.slices.put)

@@ -108,7 +108,6 @@ class SummaryLadder:
         return "", ""
 
     def _rungs(self) -> list[Rung]:
-        """Return the steps of the ladder that ask a model, in their order."""
         first = self._calls.summary_profile
         others = {p.name + p.model: p for p in (self._settings.profile, *self._fallback_profile())}
         others.pop(first.name + first.model, None)
@@ -150,8 +149,7 @@ class SummaryLadder:
         return text
 
     def _tokens_at_once(self, material: Material, with_results: bool) -> int:
-        """Return the estimated tokens of a request for a summary of all messages, without its
-        reply."""
+        """Return the estimated tokens of a request for a summary of all messages."""
         kept = [m for m in material.messages if with_results or m["role"] != "tool"]
         fixed = self._settings.config.compact_prompt or INSTRUCTIONS + UPDATE
         return (
@@ -256,8 +254,7 @@ class PartSummaries:
         return parts
 
     def _deadline_of(self, request: CompactionRequest) -> float | None:
-        """Return the clock's second to stop asking at: after one turn's time if urgent, else
-        None."""
+        """Return the clock's second to stop asking at: a turn's time if urgent, else None."""
         if not request.is_urgent:
             return None
         return self._services.clock.seconds() + self._settings.config.turn_deadline
