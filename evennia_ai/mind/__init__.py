@@ -32,7 +32,7 @@ from evennia_ai.sleep.consolidation import MemoryLinks
 from evennia_ai.sleep.emergency import Emergency
 from evennia_ai.sleep.extraction import Extraction
 from evennia_ai.sleep.intentions import DayPlanning, GoalReview
-from evennia_ai.sleep.pruning import Pruning, Scoring
+from evennia_ai.sleep.pruning import Pruning
 from evennia_ai.sleep.reflection import Reflection
 from evennia_ai.sleep.sharing import Sharing
 from evennia_ai.turn.answer_events import Answering, Will
@@ -222,10 +222,9 @@ class Mind:
     def _make_sleep(self, has: Surroundings) -> None:
         who, settings, shared = has.who, has.settings, has.services
         background = Background(who, settings, self.calls, shared)
-        scoring = Scoring(who, background, shared)
         self.links = MemoryLinks(who, background, shared)
         self.entities = EntityConsolidation(who, background, shared)
-        self.pruning = Pruning(who, settings, scoring, background, shared)
+        self.pruning = Pruning(who, settings, background, shared)
         self.talks = RunningTalks(settings, has.log, has.company, shared.now)
         self.reflection = Reflection(who, settings, background, shared)
         self.goals = GoalReview(who, settings, background, shared)

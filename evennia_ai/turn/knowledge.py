@@ -13,7 +13,7 @@ from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Audience, turn_label
 from evennia_ai.policy.audience import GAME, KnownLine, of_record, of_records
-from evennia_ai.policy.consolidation.weights import Acquaintance, acquaintance_line
+from evennia_ai.policy.consolidation.entities import Acquaintance, acquaintance_line
 from evennia_ai.policy.conversation.character import (
     LoreEntry,
     LoreTrial,
