@@ -205,7 +205,8 @@ class Lanes:
 
     def lane_for(self, profile: ModelProfile) -> Lane:
         """Return the lane of a profile's endpoint and model, made at first use."""
-        lane = self._lanes.setdefault(lane_key(profile), Lane(self._clock, profile))
+        key = f"{profile.client} {profile.base_url} {profile.api_key_env} {profile.model}"
+        lane = self._lanes.setdefault(key, Lane(self._clock, profile))
         if lane.profile.name == profile.name:
             lane.profile = profile  # what is told of it changes
         return lane
@@ -214,8 +215,9 @@ class Lanes:
         """Take the next call out of its queue; None if no call waits or may start."""
         if self.is_full:
             return None
+        background = self.in_flight < BACKGROUND_SHARE * self._max_in_flight
         for key, lane in self._lanes.items():
-            call = lane.next_call(self._with_background and not self.quiet_in(lane))
+            call = lane.next_call(background and not self.quiet_in(lane))
             if call is not None:
                 self._lanes.move_to_end(key)
                 self._turns += 1
@@ -225,10 +227,6 @@ class Lanes:
                     lane.served.clear()
                 return call
         return None
-
-    @property
-    def _with_background(self) -> bool:
-        return self.in_flight < BACKGROUND_SHARE * self._max_in_flight
 
     def queue(self) -> list[WaitingCall]:
         """Return every call that no endpoint has now, and why; those that pause come last."""
@@ -252,8 +250,3 @@ class Lanes:
         if call.request.caller.background and self.quiet_in(lane):
             return TALK
         return PLAYERS_FIRST if lane.has_place else ENDPOINT_FULL
-
-
-def lane_key(profile: ModelProfile) -> str:
-    """Return what tells an endpoint, its key and model from others."""
-    return f"{profile.client} {profile.base_url} {profile.api_key_env} {profile.model}"

@@ -114,12 +114,8 @@ class OpenAIClient:
             endpoint = find_endpoint(profile, self._environ)
         except errors.ProviderMisconfigured as error:
             return fail(error)
-        reader, on_call, on_delta = (
-            reply_reader(request.form, request.asked),
-            request.on_call,
-            request.on_delta,
-        )
-
+        reader = reply_reader(request.form, request.asked)
+        on_call, on_delta = request.on_call, request.on_delta
         calls: list[ToolCallRequest] = []
 
         def read(delta: Delta) -> None:

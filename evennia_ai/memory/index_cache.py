@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from twisted.internet.defer import DeferredList, inlineCallbacks
@@ -13,7 +12,7 @@ from evennia_ai.messages import Audience
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import HEARSAY, mix
-from evennia_ai.ports import Embedder, Identity, Lines, Related, RemoteEmbedder, Services
+from evennia_ai.ports import Embedder, Identity, Lines, Related, RemoteEmbedder
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.loaded import LoadedMinds
 
@@ -57,21 +56,20 @@ class IndexCache:
         character, index = who.character, self._of_characters.get(who.id)
         if index is None or not index.reads(character.journal, character.ai_profiles, lines):
             self.drop(who.id)
-            index = self._of_characters[who.id] = self._make(who, lines, name_of)
+            index = self._of_characters[who.id] = RecallIndex(
+                character.journal, character.ai_profiles, self._embedder(), name_of, lines, who.name
+            )
         return index
-
-    def _make(self, who: Identity, lines: Lines, name_of: Callable[[str], str]) -> RecallIndex:
-        character = who.character
-        return RecallIndex(
-            character.journal, character.ai_profiles, self._embedder(), name_of, lines, who.name
-        )
 
     def of_scope(self, scope: str) -> RecallIndex:
         """Return the index over what one scope was told, for all who belong to it."""
         index = self._of_scopes.get(scope)
         if index is None:
-            let_go = partial(self._drop_scope, scope)
-            index = ScopeIndex(self._entries_of(scope), self._embedder(), let_go)
+            index = ScopeIndex(
+                self._entries_of(scope),
+                self._embedder(),
+                lambda: self._of_scopes.pop(scope).close(),
+            )
             self._of_scopes[scope] = index
         self._loaded.note(index)
         return index
@@ -101,9 +99,6 @@ class IndexCache:
         for index in self._of_characters.values():
             index.forget(seqs)
 
-    def _drop_scope(self, scope: str) -> None:
-        self._of_scopes.pop(scope).close()
-
 
 class SharedSearch:
     """The memories of a character that shares: its own and what its scopes were told.
@@ -129,19 +124,9 @@ class SharedSearch:
         return len(self.own)
 
     @inlineCallbacks
-    def prepare(
-        self,
-        services: Services,
-        queries: Sequence[str] = (),
-        upto: int | None = None,
-        audience: Audience | None = None,
-        whole: bool = True,
-    ) -> Steps[None]:
+    def prepare(self, *args: Any, **kwargs: Any) -> Steps[None]:
         """Prepare all indices at once: a silent endpoint delays the turn only once."""
-        waits = [
-            index.prepare(services, queries, upto, audience, whole)
-            for index in (self.own, *self._told)
-        ]
+        waits = [index.prepare(*args, **kwargs) for index in (self.own, *self._told)]
         for is_done, result in (yield DeferredList(waits, consumeErrors=True)):
             if not is_done:
                 result.raiseException()

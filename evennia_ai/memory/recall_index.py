@@ -107,7 +107,6 @@ class RecallIndex:
         services: Services,
         queries: Sequence[str] = (),
         upto: int | None = None,
-        audience: Audience | None = None,
         whole: bool = True,
     ) -> Steps[None]:
         """Take in all changes and new lines in slices, and fetch the vectors of queries.

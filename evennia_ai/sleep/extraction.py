@@ -17,6 +17,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai import ports
+from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import Audience, LLMReply, Message, ToolCallRequest, WireMessage, to_wire
 from evennia_ai.policy.audience import people_among, visible
@@ -38,7 +39,7 @@ from evennia_ai.policy.facts.origin import ShownLine, Summarised, origin_of, sho
 from evennia_ai.policy.facts.terms import normal_words
 from evennia_ai.scheduling import Put, Steps, pause, persist, spread
 from evennia_ai.turn.context_use import ContextMeter
-from evennia_ai.turn.model_call import ModelCalls, calls_tools, has_model, skip
+from evennia_ai.turn.model_call import ModelCalls, has_model, skip
 from evennia_ai.turn.prompt_building import PromptBuilder
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION, PromptContext
 from evennia_ai.turn.tool_execution import DONE, Acts, call_messages
@@ -134,7 +135,8 @@ class Extraction:
     ) -> Steps[Extracted]:
         """Run a loop for each audience of evicted messages; fails with `ProviderError`, too."""
         total = Extracted()
-        if has_model(self._settings.profile) and not calls_tools(self._settings.profile):
+        profile = self._settings.profile
+        if has_model(profile) and not request_form(profile).native:
             return total
         for key in split_by_audience(evicted):
             if limits.is_interrupted():

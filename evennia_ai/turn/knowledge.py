@@ -24,7 +24,7 @@ from evennia_ai.policy.conversation.character import (
 from evennia_ai.policy.facts.terms import heard
 from evennia_ai.policy.records.day_plan import block_line
 from evennia_ai.policy.records.goal import goal_lines
-from evennia_ai.policy.records.provenance import Record, is_known_to
+from evennia_ai.policy.records.provenance import is_known_to
 from evennia_ai.policy.retrieval.words import name_words, without_words
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.scheduling import Steps, pause
@@ -186,7 +186,10 @@ class People:
             relationship=relationship,
             values=values,
             contradicted=frozenset(
-                value["id"] for value in values if is_contradicted(profiles, value, audience)
+                value["id"]
+                for value in values
+                for other in map(profiles.get, value["contradicts"])
+                if other and is_known_to(other, audience)
             ),
             is_talking=self._is_partner(dbref),
         )
@@ -213,9 +216,3 @@ class People:
             except StoreUnavailable as error:
                 named = f"{self._who.name}, {turn_label(turn.id)}"
                 log.info("{named}: contact not stored: {error}", named=named, error=error)
-
-
-def is_contradicted(profiles: ports.EntityProfiles, value: Record, audience: Audience) -> bool:
-    """Return True if another source, which all of this audience may know, contradicts a value."""
-    others = filter(None, map(profiles.get, value["contradicts"]))
-    return any(is_known_to(other, audience) for other in others)

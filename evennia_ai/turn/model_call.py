@@ -10,7 +10,7 @@ from twisted.logger import Logger
 
 from evennia_ai import ports
 from evennia_ai.config import ModelProfile, usable_window, window_known
-from evennia_ai.config.profiles import request_form, wire_style
+from evennia_ai.config.profiles import wire_style
 from evennia_ai.errors import ContextOverflow, ProviderError, ProviderRejected, TurnAborted
 from evennia_ai.messages import (
     NO_USAGE,
@@ -87,19 +87,15 @@ class ModelCalls:
         return ports.Caller(str(self._who.id), speakers, background, config.tokens_per_day, micros)
 
     def background_request(
-        self,
-        wire: Sequence[WireMessage],
-        scene: ports.Scene,
-        max_tokens: int,
-        payer: Audience = frozenset(),
+        self, wire: Sequence[WireMessage], scene: ports.Scene, max_tokens: int
     ) -> ports.LLMRequest:
-        """Return a request that no player waits for; ``payer`` are those whose budgets pay."""
+        """Return a request that no player waits for, and none pays for."""
         return ports.LLMRequest(
             messages=wire,
             scene=scene,
             max_tokens=max_tokens,
             temperature=self._settings.config.temperature,
-            caller=self.caller(payer, background=True),
+            caller=self.caller(frozenset(), background=True),
         )
 
     def _counted(self, request: ports.LLMRequest, profile: ModelProfile) -> ports.LLMRequest:
@@ -358,11 +354,6 @@ def has_model(profile: ModelProfile) -> bool:
 def own_nature(profile: ModelProfile) -> str:
     """Return the nature of what a character says: `OFFLINE` if the offline brain chooses it."""
     return "" if has_model(profile) else OFFLINE
-
-
-def calls_tools(profile: ModelProfile) -> bool:
-    """Return True if a model is asked by native tool calls."""
-    return request_form(profile).native
 
 
 NO_MODEL = "no model to ask"

@@ -209,8 +209,9 @@ class Briefing:
         lines: list[KnownLine] = []
         for item in select_restored(view.record, view.messages, audience):
             kind, _, id = item.ref.partition(":")  # noqa: A001
-            found = self._read(kind, id, audience)
-            if found is None:
+            read = {ENTRY: self._read_entry, ENTITY: self._read_entity}.get(kind)
+            found = read and read(id, audience)
+            if not found:
                 continue
             budget_tokens -= estimate_tokens(found.text) + MARK_TOKENS
             if budget_tokens < 0:
@@ -252,11 +253,6 @@ class Briefing:
             return ()
         values = profiles.attributes(dbref, audience) if with_values else []
         return [*values[-NOTED:], *profiles.observations(dbref, audience)[-NOTED:]]
-
-    def _read(self, kind: str, id: str, audience: Audience) -> KnownLine | None:
-        if kind == ENTRY:
-            return self._read_entry(id, audience)
-        return self._read_entity(id, audience) if kind == ENTITY else None
 
 
 def latest_talk(visible: Sequence[Message], unanswered: Sequence[str]) -> Talk:

@@ -105,7 +105,7 @@ class ReActLoop:
         for _ in range(context.max_iterations or self._settings.config.max_iterations):
             audience = self._acts.audience_now(turn)
             yield self._lore.prepare(lines, audience)
-            yield self._recall.prepare(turn, query, audience)
+            yield self._recall.prepare(turn, query)
             begun: list[ReplyCalls] = []
             ask_model = partial(self.ask, turn, context, deadline_at, progress, begun)
             try:

@@ -101,7 +101,7 @@ class Recall:
     _services: Services
 
     @inlineCallbacks
-    def prepare(self, turn: TurnRecord, query: str, audience: Audience) -> Steps[None]:
+    def prepare(self, turn: TurnRecord, query: str) -> Steps[None]:
         """Make what a query recalls ready; memories of other assistants may have displaced it.
 
         It gives way before and after, since what a turn does before the model is asked would hold
@@ -111,7 +111,7 @@ class Recall:
         put = self._services.slices.put
         yield pause(put)
         upto = last_before(self._log.view(), turn)
-        yield self._memories().prepare(self._services, [query], upto, audience, whole=False)
+        yield self._memories().prepare(self._services, [query], upto, whole=False)
         yield pause(put)
 
     @inlineCallbacks
