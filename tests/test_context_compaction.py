@@ -9,10 +9,10 @@ from twisted.internet.defer import Deferred
 from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import ContextOverflow, ProviderUnavailable
 from evennia_ai.messages import make_message, wire_call
+from evennia_ai.policy.compaction.plan import CompactionRequest
 from evennia_ai.policy.context.projection import is_marker
 from evennia_ai.sleep import run_sleep_tick
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
-from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.minds import MemoryMind

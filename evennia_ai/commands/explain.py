@@ -33,7 +33,7 @@ from evennia_ai.store import explanations
 from evennia_ai.store.explanations import Explanation, StoredCall, calls_of_turn, with_talk
 from evennia_ai.store.names import list_names, locks_of
 from evennia_ai.store.reports import acted_in_private, find_row
-from evennia_ai.turn.replay import Replayed
+from evennia_ai.turn.llm_interaction import Replayed
 
 LINE_CHARS, REPLY_CHARS, TEXT_CHARS = 200, 600, 4_000
 BAR_CHARS = 40

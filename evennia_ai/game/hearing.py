@@ -25,7 +25,7 @@ from evennia_ai.ports import Identity, Settings
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.inbox import TableInbox
-from evennia_ai.turn.autonomy import Will
+from evennia_ai.turn.answer_events import Will
 from evennia_ai.turn.react_loop import EXPIRED
 
 log = Logger()

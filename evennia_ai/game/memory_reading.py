@@ -72,7 +72,7 @@ def find_memories(
     public. ``upto`` is the last message whose line is searched, None for all. Fires with the best
     results, best first; fails with StoreUnavailable and TurnAborted.
     """
-    yield memories.prepare(services, [query], upto, audience)
+    yield memories.prepare(services, [query], upto)
     keep = (lambda record: record.get("kind") == LINE) if only_lines else None
     now = services.now()
     hits = memories.search(query, CANDIDATES, audience, now, keep, upto)

@@ -23,6 +23,7 @@ from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Authors, Heard
 from evennia_ai.mind import Mind
 from evennia_ai.mind.dry_run import DryRun, DryRunning, next_step, run_dry
+from evennia_ai.policy.compaction.plan import CompactionRequest
 from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
 from evennia_ai.policy.request_forms.wire_order import count_stored
@@ -31,7 +32,6 @@ from evennia_ai.policy.tokens import CountText, estimate_tokens
 from evennia_ai.ports import Memories, OfferedTools, RequestSizes, Surroundings, ToolResult
 from evennia_ai.ports.records import RecordStore
 from evennia_ai.scheduling import Steps
-from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.store.attributes import (
     inspect_attribute,
     own_settings,

@@ -65,7 +65,6 @@ class DailyBudgets:
         return [ledger.reserve(accounts, amount) for ledger, accounts, amount in charges]
 
     def settle(self, reserved: Iterable[Reservation], usage: Usage, profile: ModelProfile) -> None:
-        """Replace reservations with what their call cost."""
         self._begin_day()
         for ledger, reservation in zip(self.ledgers, reserved, strict=True):
             ledger.settle(reservation, ledger.price(usage, profile.price))

@@ -113,7 +113,6 @@ class ModelGateway:
         self._shut_down(errors.SwitchedOff(reason))
 
     def open(self) -> None:
-        """Accept calls again after `close` or `switch_off`."""
         self._shut = None
 
     def _shut_down(self, error: errors.AssistantError) -> None:
@@ -176,7 +175,6 @@ class ModelGateway:
     def _refusal(
         self, lane: Lane, request: LLMRequest, profile: ModelProfile, deadline_at: float
     ) -> errors.AssistantError | None:
-        """Return why a call cannot be accepted, or None."""
         if self._shut is not None:
             return self._shut
         if profile.client not in self._clients:
@@ -216,7 +214,6 @@ class ModelGateway:
                 self._hold(call)
 
     def _hold(self, call: Call) -> None:
-        """Let a call's time stand still until players have been quiet."""
         if call.left_s is None:
             call.left_s = call.deadline_at - self._clock.seconds()
             if call.timer is not None:
@@ -326,7 +323,6 @@ class ModelGateway:
         self._end(call, Failure(error))
 
     def _end(self, call: Call, outcome: LLMReply | Failure) -> None:
-        """End a call with its outcome, unless it has ended."""
         if not call.ended:
             self._finish(call, outcome)
             call.result.callback(outcome)
@@ -362,7 +358,6 @@ def players_first(profile: ModelProfile) -> errors.Busy:
 
 
 def deadline_error(profile: ModelProfile) -> errors.DeadlineExceeded:
-    """Return the error of a call that ran out of time."""
     return errors.DeadlineExceeded(
         f"The model '{profile.model}' of the profile '{profile.name}' did not reply in time."
     )

@@ -96,7 +96,6 @@ class Lane:
 
     @property
     def admits(self) -> bool:
-        """Return True if its circuit breaker lets a call pass."""
         return admits(self.breaker, self.clock.seconds())
 
     @property
@@ -106,14 +105,12 @@ class Lane:
         return max(0.0, (self.breaker.open_until or now) - now)
 
     def circuit_open(self) -> CircuitOpen:
-        """Return the error of a call that the open circuit breaker refuses."""
         return CircuitOpen(
             f"The model '{self.profile.model}' of the profile '{self.profile.name}' gets no calls "
             f"for {self.paused_s:.0f} s more, after: {self.breaker.error}"
         )
 
     def leave(self, call: Call) -> None:
-        """Remove a call from those in flight and from the queue."""
         self.in_flight.discard(call)
         self.waiting.pop(call, None)
 
@@ -196,22 +193,20 @@ class Lanes:
 
     @property
     def in_flight(self) -> int:
-        """Return the number of calls that clients have now."""
         return sum(len(lane.in_flight) for lane in self)
 
     @property
     def waiting(self) -> int:
-        """Return the number of calls that wait for a place."""
         return sum(len(lane.waiting) for lane in self)
 
     @property
     def is_full(self) -> bool:
-        """Return True if the shared cap lets no further call start."""
         return self.in_flight >= self._max_in_flight
 
     def lane_for(self, profile: ModelProfile) -> Lane:
         """Return the lane of a profile's endpoint and model, made at first use."""
-        lane = self._lanes.setdefault(lane_key(profile), Lane(self._clock, profile))
+        key = f"{profile.client} {profile.base_url} {profile.api_key_env} {profile.model}"
+        lane = self._lanes.setdefault(key, Lane(self._clock, profile))
         if lane.profile.name == profile.name:
             lane.profile = profile  # what is told of it changes
         return lane
@@ -220,8 +215,9 @@ class Lanes:
         """Take the next call out of its queue; None if no call waits or may start."""
         if self.is_full:
             return None
+        background = self.in_flight < BACKGROUND_SHARE * self._max_in_flight
         for key, lane in self._lanes.items():
-            call = lane.next_call(self._with_background and not self.quiet_in(lane))
+            call = lane.next_call(background and not self.quiet_in(lane))
             if call is not None:
                 self._lanes.move_to_end(key)
                 self._turns += 1
@@ -231,10 +227,6 @@ class Lanes:
                     lane.served.clear()
                 return call
         return None
-
-    @property
-    def _with_background(self) -> bool:
-        return self.in_flight < BACKGROUND_SHARE * self._max_in_flight
 
     def queue(self) -> list[WaitingCall]:
         """Return every call that no endpoint has now, and why; those that pause come last."""
@@ -258,8 +250,3 @@ class Lanes:
         if call.request.caller.background and self.quiet_in(lane):
             return TALK
         return PLAYERS_FIRST if lane.has_place else ENDPOINT_FULL
-
-
-def lane_key(profile: ModelProfile) -> str:
-    """Return what tells an endpoint, its key and model from others."""
-    return f"{profile.client} {profile.base_url} {profile.api_key_env} {profile.model}"

@@ -117,7 +117,6 @@ class DaemonExecutor(ThreadPoolExecutor):
     """
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Run ``fn`` in a daemon thread."""
         future: Future[T] = Future()
 
         def work() -> None:

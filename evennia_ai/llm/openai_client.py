@@ -114,12 +114,8 @@ class OpenAIClient:
             endpoint = find_endpoint(profile, self._environ)
         except errors.ProviderMisconfigured as error:
             return fail(error)
-        reader, on_call, on_delta = (
-            reply_reader(request.form, request.asked),
-            request.on_call,
-            request.on_delta,
-        )
-
+        reader = reply_reader(request.form, request.asked)
+        on_call, on_delta = request.on_call, request.on_delta
         calls: list[ToolCallRequest] = []
 
         def read(delta: Delta) -> None:
@@ -213,7 +209,6 @@ class OpenAIClient:
         raise broken_off(told, endpoint) if is_broken else told
 
     async def _send(self, asking: Asking, fields: Body, body: ReplyBody, watch: Watch) -> None:
-        """Read a successful response into ``body``."""
         client = self._clients.client_for(asking.endpoint)
         async with client.chat.completions.with_streaming_response.create(
             model="",

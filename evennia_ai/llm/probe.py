@@ -249,7 +249,6 @@ class Run:
 
 
 def list_models(data: object) -> Models:
-    """Return the entries of a list of models, empty if it is not one."""
     entries = data.get("data") if isinstance(data, dict) else data
     listed = entries if isinstance(entries, list) else []
     return [item for item in listed if isinstance(item, dict) and isinstance(item.get("id"), str)]

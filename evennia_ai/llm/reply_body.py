@@ -295,7 +295,6 @@ def unwrap(body: object) -> object:
 
 
 def number_of(choice: Fields) -> int:
-    """Return the number of a choice, 0 without one."""
     index = choice.get("index")
     return index if isinstance(index, int) else 0
 
@@ -315,7 +314,6 @@ def join_content(content: object) -> str:
 
 
 def call_parts(choice: int, message: Fields) -> list[CallPart]:
-    """Return the tool calls in a message, a delta or a choice, wherever servers put them."""
     entries = objects_in(message.get("tool_calls")) or objects_in(message.get("tool_call"))
     if not entries and (older := message.get("function_call")):
         entries = [{"function": older}]

@@ -157,29 +157,18 @@ def http_library(client_class: type) -> Any:
     return importlib.import_module(name.partition(".")[0])
 
 
-class CleanAddresses(logging.Filter):
-    """Lets every record pass, with the addresses in it as people may read them."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Clean a record's arguments; always return True."""
-        if isinstance(record.args, tuple):
-            record.args = tuple(map(clean, record.args))
-        return True
-
-
-def clean(value: object) -> object:
-    """Return a value of a log line; an address, of any type, as cleaned text."""
-    text = str(value)
-    return hide_in_addresses(text) if "://" in text else value
-
-
-CLEAN_ADDRESSES = CleanAddresses()
+def clean_addresses(record: logging.LogRecord) -> bool:
+    """Let a log record pass, with the addresses in it as people may read them."""
+    if isinstance(record.args, tuple):
+        texts = ((value, str(value)) for value in record.args)
+        record.args = tuple(hide_in_addresses(t) if "://" in t else value for value, t in texts)
+    return True
 
 
 def clean_http_logs() -> None:
     """Clean what the HTTP libraries log from now on; a second call changes nothing."""
     for name in LOGGERS:
-        logging.getLogger(name).addFilter(CLEAN_ADDRESSES)
+        logging.getLogger(name).addFilter(clean_addresses)
 
 
 def connection_trouble(error: BaseException) -> str:

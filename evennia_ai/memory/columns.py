@@ -83,13 +83,11 @@ class Columns:
         self.last_place = max(place, self.last_place)
 
     def put_weight(self, row: int, at: float | None, importance: float, sourced: bool) -> None:
-        """Set the time and the importance of a row, and whether it has sources."""
         self._rows["at"][row] = np.nan if at is None else at
         self._rows["importance"][row] = importance
         self._rows["sourced"][row] = sourced
 
     def drop(self, row: int) -> None:
-        """Remove a row from every view."""
         self._views.clear()
         self._rows["group"][row] = GONE
 
@@ -181,7 +179,6 @@ class Columns:
         return set().union(*(self._named.get(word, set()) for word in words))
 
     def is_name(self, word: str, view: View) -> bool:
-        """True if a word is part of the name of a speaker in the view."""
         return word in self._named and bool(self.said_by(self._named[word], view.rows).any())
 
     def said_by(self, speakers: set[int], rows: Rows) -> npt.NDArray[np.bool_]:
@@ -192,7 +189,6 @@ class Columns:
         return found
 
     def number_in(self, lines: Rows, row: int) -> int:
-        """Return the number of a line among lines, which stand in order of place."""
         places = self["place"]
         return bisect_left(lines, places[row], key=places.__getitem__)
 

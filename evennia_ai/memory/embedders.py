@@ -218,7 +218,6 @@ class SentenceTransformersEmbedder:
         return self._encode(self._prefixes.passage, texts)
 
     def embed_query(self, texts: Sequence[str]) -> Floats:
-        """Return the unit vectors of questions."""
         return self._encode(self._prefixes.query, texts)
 
     def _encode(self, prefix: str, texts: Sequence[str]) -> Floats:

@@ -18,8 +18,8 @@ from evennia_ai.policy.consolidation.entities import (
     synthesis_request,
 )
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.ports import EntityProfiles, Identity, Slices, World
-from evennia_ai.scheduling import Clock, Steps, persist
+from evennia_ai.ports import EntityProfiles, Identity, Services
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.model_call import NO_MODEL, Asked, Background, BackgroundReply, skip
 from evennia_ai.turn.prompt_contexts import CONTEXT_SLEEP_CONSOLIDATE
 
@@ -37,10 +37,8 @@ class EntityConsolidation:
     """Makes attributes of observations."""
 
     _who: Identity
-    _world: World
     _background: Background
-    _clock: Clock
-    _slices: Slices
+    _services: Services
 
     @inlineCallbacks
     def consolidate(self) -> Steps[dict[str, Any]]:
@@ -59,7 +57,7 @@ class EntityConsolidation:
         if not self._background.has_model:
             return skip(NO_MODEL)
         profiles = self._who.character.ai_profiles
-        yield profiles.load(self._slices.put)
+        yield profiles.load(self._services.slices.put)
         new = profiles.new_observations(READ_A_PASS)
         groups = group_observations(new, AT_ONCE)[:CALLS_A_PASS]
         if not groups:
@@ -79,10 +77,10 @@ class EntityConsolidation:
     def _consolidate_group(self, profiles: EntityProfiles, group: Group) -> Steps[Counter[str]]:
         """Store a group's attributes; a ProviderError changes nothing. Fires with the `FIGURES`."""
         observations = [item for item in map(profiles.get, group.ids) if item]
-        entity = self._world.name_of(self._who.character, group.entity)
+        entity = self._services.world.name_of(self._who.character, group.entity)
         made, is_cut = yield self._ask(profiles, group, observations, entity)
         work = partial(self._store_attributes, profiles, group, made)
-        attributes: int = yield persist(self._clock, work)
+        attributes: int = yield persist(self._services.clock, work)
         return Counter(
             observations=len(observations),
             attributes=attributes,

@@ -69,12 +69,10 @@ class MemoryIndex:
         self._last_asked: tuple[str | None, Floats | None] = None, None
 
     def __len__(self) -> int:
-        """Return the number of memories."""
         return len(self._row_of)
 
     @property
     def nbytes(self) -> int:
-        """Return about how much memory the index takes."""
         parts = (self._lexicon, self._vectors)
         return len(self) * ROW_BYTES + sum(part.nbytes for part in parts)
 
@@ -119,7 +117,6 @@ class MemoryIndex:
             self._sources[row] = sources
 
     def __contains__(self, id: str) -> bool:
-        """Return True if there is a memory with this id."""
         return id in self._row_of
 
     def remove(self, id: str) -> bool:

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
-from functools import partial
 from typing import Any
 
 from twisted.internet.defer import DeferredList, inlineCallbacks
@@ -13,7 +12,7 @@ from evennia_ai.messages import Audience
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import HEARSAY, mix
-from evennia_ai.ports import Embedder, Found, Identity, Lines, Related, RemoteEmbedder, Services
+from evennia_ai.ports import Embedder, Found, Identity, Lines, Related, RemoteEmbedder
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.loaded import LoadedMinds
 
@@ -57,27 +56,25 @@ class IndexCache:
         character, index = who.character, self._of_characters.get(who.id)
         if index is None or not index.reads(character.journal, character.ai_profiles, lines):
             self.drop(who.id)
-            index = self._of_characters[who.id] = self._make(who, lines, name_of)
+            index = self._of_characters[who.id] = RecallIndex(
+                character.journal, character.ai_profiles, self._embedder(), name_of, lines, who.name
+            )
         return index
-
-    def _make(self, who: Identity, lines: Lines, name_of: Callable[[str], str]) -> RecallIndex:
-        character = who.character
-        return RecallIndex(
-            character.journal, character.ai_profiles, self._embedder(), name_of, lines, who.name
-        )
 
     def of_scope(self, scope: str) -> RecallIndex:
         """Return the index over what one scope was told, for all who belong to it."""
         index = self._of_scopes.get(scope)
         if index is None:
-            let_go = partial(self._drop_scope, scope)
-            index = ScopeIndex(self._entries_of(scope), self._embedder(), let_go)
+            index = ScopeIndex(
+                self._entries_of(scope),
+                self._embedder(),
+                lambda: self._of_scopes.pop(scope).close(),
+            )
             self._of_scopes[scope] = index
         self._loaded.note(index)
         return index
 
     def bytes_of(self, assistant_id: int) -> int:
-        """Return about how much memory an assistant's index takes."""
         index = self._of_characters.get(assistant_id)
         return index.nbytes if index else 0
 
@@ -88,7 +85,6 @@ class IndexCache:
             index.close()
 
     def renew(self, assistant_id: int, seqs: Sequence[int]) -> None:
-        """Let an index in memory read some lines again."""
         index = self._of_characters.get(assistant_id)
         if index is not None:
             index.renew(seqs)
@@ -100,12 +96,8 @@ class IndexCache:
                 index.journal.note(gone)
 
     def forget_lines(self, seqs: Sequence[int], **_signal: Any) -> None:
-        """Remove the lines of deleted messages."""
         for index in self._of_characters.values():
             index.forget(seqs)
-
-    def _drop_scope(self, scope: str) -> None:
-        self._of_scopes.pop(scope).close()
 
 
 class SharedSearch:
@@ -132,19 +124,9 @@ class SharedSearch:
         return len(self.own)
 
     @inlineCallbacks
-    def prepare(
-        self,
-        services: Services,
-        queries: Sequence[str] = (),
-        upto: int | None = None,
-        audience: Audience | None = None,
-        whole: bool = True,
-    ) -> Steps[None]:
+    def prepare(self, *args: Any, **kwargs: Any) -> Steps[None]:
         """Prepare all indices at once: a silent endpoint delays the turn only once."""
-        waits = [
-            index.prepare(services, queries, upto, audience, whole)
-            for index in (self.own, *self._told)
-        ]
+        waits = [index.prepare(*args, **kwargs) for index in (self.own, *self._told)]
         for is_done, result in (yield DeferredList(waits, consumeErrors=True)):
             if not is_done:
                 result.raiseException()

@@ -61,7 +61,6 @@ class Lexicon:
 
     @property
     def nbytes(self) -> int:
-        """Return the memory that the postings take."""
         parts = sum(int(column.nbytes) for part in self._parts for column in part)
         return parts + sum(len(column) * int(column.itemsize) for column in self._new)
 

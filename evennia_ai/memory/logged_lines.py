@@ -103,11 +103,9 @@ class LoggedLines:
 
     @property
     def nbytes(self) -> int:
-        """Return about how much memory the lines take."""
         return len(self._found) * LINE_BYTES
 
     def forget(self, seq: int) -> None:
-        """Remove what is known of a deleted message."""
         self._found.pop(seq, None)
         self._checked.discard(seq)
         self._unstored.pop(seq, None)

@@ -85,8 +85,12 @@ class LoreIndex:
             yield pause(services.slices.put)
         self._drop_unused(texts)
         if self._remote is not None and texts:
-            yield self._remote.prepare(services, [*self._unasked(), *lines])
-            self._keep_chance_vectors()
+            unasked = () if self._chance_vectors else CHANCE
+            yield self._remote.prepare(services, [*unasked, *lines])
+            asked = self._remote.asked
+            if unasked and asked.keys() >= set(unasked):
+                self._chance_vectors = [asked[line] for line in unasked]
+                self._chances.clear()
 
     def fits(self, entries: Sequence[LoreEntry], line: str) -> dict[LoreEntry, Fit]:
         """Return how well each piece fits a line; a piece that is not taken in yet is left out."""
@@ -133,13 +137,11 @@ class LoreIndex:
             self._remote.note(text, vector is None)
 
     def _take(self, vectors: Mapping[str, Any]) -> None:
-        """Take in the vectors that an endpoint made, by text."""
         self._chances.clear()
         for text in self._texts.keys() & vectors.keys():
             self._put(text, vectors[text])
 
     def _drop_unused(self, texts: Sequence[str]) -> None:
-        """Drop the texts that others use, if there are too many."""
         if len(self._texts) <= max(MOST_TEXTS, len(texts)) or self._index is None:
             return
         for text in self._texts.keys() - set(texts):
@@ -147,15 +149,6 @@ class LoreIndex:
             self._index.remove(text)
             if self._remote is not None:
                 self._remote.note(text, False)
-
-    def _unasked(self) -> Sequence[str]:
-        return () if self._chance_vectors else CHANCE
-
-    def _keep_chance_vectors(self) -> None:
-        asked = self._remote.asked if self._remote is not None else {}
-        if not self._chance_vectors and asked.keys() >= set(CHANCE):
-            self._chance_vectors = [asked[line] for line in CHANCE]
-            self._chances.clear()
 
     def _chance_of(self, texts: tuple[str, ...]) -> Chance:
         if texts not in self._chances and self._index is not None:

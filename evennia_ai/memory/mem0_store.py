@@ -37,15 +37,9 @@ class Mem0Store:
     ``game`` is the name of the game in a store that several games share; empty is none.
     """
 
-    def __init__(
-        self,
-        settings: StoreSettings,
-        make_embedder: Callable[[], Any],
-        environ: MutableMapping[str, str] = os.environ,
-    ) -> None:
+    def __init__(self, settings: StoreSettings, make_embedder: Callable[[], Any]) -> None:
         self._settings = settings
         self._make_embedder = make_embedder
-        self._environ = environ
         self._store: Any = None
         self._embedder: Any = None
         self.game = ""
@@ -86,15 +80,16 @@ class Mem0Store:
         return id
 
     def delete(self, ids: Sequence[str]) -> None:
-        """Delete memories; see `ports.SemanticMemory`."""
         with self._opened() as store:
             for memory_id in ids:
                 if store.get(vector_id=memory_id) is not None:
                     store.delete(memory_id)
-            write_anew(store)
+            # Gaps in the pages of embedded Qdrant's files keep copies of deleted rows.
+            for connection in embedded_files(store):
+                connection.commit()
+                connection.execute("VACUUM")
 
     def rows(self, agent: str) -> list[MemoryRow]:
-        """Return all memories of a character; see `ports.SemanticMemory`."""
         with self._opened() as store:
             found = store.list(filters={"agent_id": agent}, top_k=MOST_ROWS)
         # Some stores return the rows as the first part of an answer.
@@ -119,19 +114,12 @@ class Mem0Store:
             if self._store is None:
                 settings = replace(self._settings, game=self.game)
                 self._embedder = self._make_embedder()
-                self._store = open_store(settings, self._embedder, self._environ)
+                self._store = open_store(settings, self._embedder, os.environ)
             yield self._store
         except Exception:
             with suppress(Exception):
                 self.close()
             raise
-
-
-def write_anew(store: Any) -> None:
-    """Write the files of embedded Qdrant anew, since gaps in pages keep copies of deleted rows."""
-    for connection in embedded_files(store):
-        connection.commit()
-        connection.execute("VACUUM")
 
 
 log = Logger()
@@ -161,7 +149,6 @@ class StoreSettings:
 
     @property
     def provider(self) -> str:
-        """Return the name of the vector store in mem0."""
         return str(self.vector_store.get("provider", EMBEDDED))
 
     @property
@@ -277,7 +264,6 @@ def takes_dimensions(provider: str) -> bool:
 
 
 def embedded_files(store: Any) -> list[Any]:
-    """Return the SQLite connections of embedded Qdrant; empty for any other store."""
     local = getattr(getattr(store, "client", None), "_client", None)
     collections = getattr(local, "collections", None) or {}
     return [collection.storage.storage for collection in collections.values()]

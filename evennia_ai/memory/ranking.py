@@ -74,7 +74,6 @@ class MemoryData(NamedTuple):
 
 
 def rank(memories: MemoryData, view: View, asked: Asked, weights: Weights, least: int) -> Ranked:
-    """Return the ``least`` best rows in the view, best first."""
     if asked.wanted.names:
         share = memories.columns.speakers_in(view) ** -SPEAKERS_POWER
         weights = replace(weights, speaker=weights.speaker * share)
@@ -146,7 +145,6 @@ def _highest(score: Floats, most: int) -> Rows:
 
 
 def _add_neighbours(score: Floats, view: View, weights: Weights) -> Floats:
-    """Return the score of each memory; a line adds shares of its neighbours' scores."""
     if not view.lines:
         return score
     shares = np.array([*reversed(weights.after), 1, *weights.before], dtype=np.float32)
@@ -237,7 +235,6 @@ def to_english(text: str) -> str:
 
 
 def gloss(stemmed: str, language: str) -> str:
-    """Return English words for a stem; empty if unknown."""
     known = load_glosses()[language]
     if stemmed in known:
         return known[stemmed]
@@ -268,7 +265,6 @@ def nearest_form(stemmed: str) -> str:
 
 
 def letters_shared(one: str, other: str) -> int:
-    """Return how many letters two words begin with in common."""
     differ = (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
     return next(differ, min(len(one), len(other)))
 

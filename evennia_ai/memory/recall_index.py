@@ -72,16 +72,13 @@ class RecallIndex:
             store.watch(self._notice)
 
     def __len__(self) -> int:
-        """Return the number of memories that a search can find."""
         return len(self._index)
 
     @property
     def nbytes(self) -> int:
-        """Return about how much memory the index takes."""
         return self._index.nbytes + (self._log.nbytes if self._log is not None else 0)
 
     def reads(self, journal: Any, profiles: Any, lines: Lines) -> bool:
-        """Return True if the index is over these."""
         mine = self._log.lines if self._log is not None else None
         return self.journal is journal and self.profiles is profiles and mine is lines
 
@@ -101,7 +98,6 @@ class RecallIndex:
         services: Services,
         queries: Sequence[str] = (),
         upto: int | None = None,
-        audience: Audience | None = None,
         whole: bool = True,
     ) -> Steps[None]:
         """Take in all changes and new lines in slices, and fetch the vectors of queries.
@@ -198,7 +194,6 @@ class RecallIndex:
         return Related(known_of(near), known_of(later))
 
     def forget(self, seqs: Iterable[int]) -> None:
-        """Remove the lines of deleted messages."""
         for seq in seqs:
             if self._log is not None:
                 self._log.forget(seq)
@@ -252,7 +247,6 @@ class RecallIndex:
             self._is_filling = False
 
     def _take_in_lines(self, taken: tuple[Iterable[tuple[Record, bytes | None]], bool]) -> bool:
-        """Take in lines; return True if more may follow."""
         lines, more = taken
         for line, packed in lines:
             self._put(line["id"], line, packed)

@@ -48,7 +48,6 @@ class RemoteVectors:
         self._is_filling = False
 
     def note(self, name: str, is_bare: bool) -> None:
-        """Remember whether a memory needs a vector."""
         if is_bare:
             self.waiting[name] = None
         else:
@@ -75,7 +74,6 @@ class RemoteVectors:
 
     @inlineCallbacks
     def _fill(self, services: Services) -> Steps[None]:
-        """Fetch the vectors of all memories that wait for one."""
         self._is_filling = True
         try:
             while self.waiting:

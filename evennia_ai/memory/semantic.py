@@ -117,7 +117,6 @@ class LongTermMemory:
         return not store.is_embedded or (store.path / NOTE).exists()
 
     def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, str]]:
-        """Store items; see the port."""
         return self._ask(partial(self._store.put, agent, tuple(items)))
 
     @inlineCallbacks
@@ -129,7 +128,6 @@ class LongTermMemory:
 
     @inlineCallbacks
     def delete_all(self, agent: str) -> Steps[None]:
-        """Delete a character's memories; see the port."""
         rows = yield self.rows(agent)
         yield self.delete([row.id for row in rows])
 

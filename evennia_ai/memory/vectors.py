@@ -44,7 +44,6 @@ class Vectors:
 
     @property
     def nbytes(self) -> int:
-        """Return the memory that the vectors take."""
         return self._rows * (self.dimensions + 4 + 8 * len(self._signs))  # the rest is not used yet
 
     def check(self, vector: Bytes | None) -> None:
@@ -126,7 +125,6 @@ class Vectors:
         return np.float32(np.pi / 2) - different * np.float32(np.pi / self.dimensions)
 
     def _gathered(self, rows: Rows) -> tuple[Floats, Floats]:
-        """Return the numbers of these rows and their scales, zeros for those without a vector."""
         return self._bytes(rows).astype(np.float32), self._scale.take(rows)
 
     def _bytes(self, rows: Rows) -> Bytes:
@@ -179,7 +177,6 @@ def step_in(rows: int) -> int:
 
 
 def mean_of(numbers: Floats, scale: Floats) -> Floats:
-    """Return the mean of vectors, given as a block has them."""
     return product(numbers.T, scale[:, None])[:, 0] / np.float32(len(numbers) + PRIOR)
 
 

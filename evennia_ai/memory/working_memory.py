@@ -3,11 +3,12 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from twisted.internet.defer import Deferred, succeed
 
-from evennia_ai.policy.conversation.inbox import is_stale, talks_with
+from evennia_ai.policy.conversation.inbox import began_at, is_stale
 from evennia_ai.ports import Company, Conversation, Settings
 
 
@@ -32,22 +33,15 @@ class RunningTalks:
     _now: Callable[[], datetime]
 
     def clear_stale(self) -> dict[str, Any]:
-        """End those that were not continued; returns what `clear_stale_conversations` fires
-        with."""
+        """End those that were not continued; see `clear_stale_conversations`."""
         partners = self._company.partners
         if not partners:
             return {"skipped": True, "reason": "no conversations"}
         timeout_s, now = self._settings.config.conversation_timeout, self._now()
-        stale = {dbref: at for dbref, at in partners.items() if is_stale(at, now, timeout_s)}
-        ended = talks_with(stale, self._log.view(), timeout_s) if stale else []
-        for dbref in stale:
-            del partners[dbref]
-        told = [
-            {
-                "with": talk.partner,
-                "since": talk.since.isoformat(),
-                "last_at": talk.last_at.isoformat(),
-            }
-            for talk in ended
-        ]
-        return {"success": True, "ended": told, "running": len(partners)}
+        ended = []
+        for dbref, at in sorted(partners.items(), key=itemgetter(1)):
+            if is_stale(at, now, timeout_s):
+                since = began_at(dbref, at, self._log.view(), timeout_s).isoformat()
+                ended.append({"with": dbref, "since": since, "last_at": at.isoformat()})
+                del partners[dbref]
+        return {"success": True, "ended": ended, "running": len(partners)}

@@ -14,21 +14,19 @@ from evennia_ai.sleep.consolidation import MemoryLinks
 from evennia_ai.sleep.emergency import Emergency
 from evennia_ai.sleep.extraction import Extraction
 from evennia_ai.sleep.intentions import DayPlanning, GoalReview
-from evennia_ai.sleep.pruning import Pruning, Scoring
+from evennia_ai.sleep.pruning import Pruning
 from evennia_ai.sleep.reflection import Reflection
 from evennia_ai.sleep.sharing import Sharing
-from evennia_ai.turn.answer_events import Answering
-from evennia_ai.turn.autonomy import Will
+from evennia_ai.turn.answer_events import Answering, Will
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.fallback import Fallback
 from evennia_ai.turn.knowledge import Knowledge, Lore, People
-from evennia_ai.turn.llm_interaction import Summariser
+from evennia_ai.turn.llm_interaction import Replay, Summariser
 from evennia_ai.turn.model_call import Background, ModelCalls
 from evennia_ai.turn.prompt_building import PromptBuilder
 from evennia_ai.turn.prompt_context_data import Briefing
 from evennia_ai.turn.react_loop import ReActLoop
 from evennia_ai.turn.recall import Recall
-from evennia_ai.turn.replay import Replay
 from evennia_ai.turn.speech_check import Screening
 from evennia_ai.turn.tool_execution import Acts
 
@@ -77,27 +75,31 @@ class Mind:
     def _make_turn(self, has: Surroundings) -> None:
         """Make what asks a model and does what it says."""
         who, settings, log, life, shared = has.who, has.settings, has.log, has.life, has.services
-        clock, slices, now, world = shared.clock, shared.slices, shared.now, shared.world
         self.meter = ContextMeter(settings, log, has.sizes)
         recall = self.recall = Recall(who, log, has.memories, life, shared)
         self.lore = Lore(who, settings, shared)
-        self.knowledge = Knowledge(who, settings, life, world, slices)
-        self.people = People(who, settings, has.company, life, world, slices, now)
-        self.calls = ModelCalls(who, settings, has.turns, shared.gateway, clock, life, self.meter)
+        self.knowledge = Knowledge(who, settings, life, shared)
+        self.people = People(who, settings, has.company, life, shared)
+        self.calls = ModelCalls(who, settings, has.turns, life, self.meter, shared)
         briefing = Briefing(
-            who, settings, log, self.meter, self.knowledge, self.people, recall, self.lore, world
+            who,
+            settings,
+            log,
+            self.meter,
+            self.knowledge,
+            self.people,
+            recall,
+            self.lore,
+            shared.world,
         )
-        self.prompts = PromptBuilder(
-            who, settings, log, self.meter, briefing, self.calls, world, now
-        )
+        self.prompts = PromptBuilder(who, settings, log, self.meter, briefing, self.calls, shared)
         self.screening = Screening(settings, lambda: shared.moderation)
         tools = ToolParts(**vars(has), lines=self.recall, use=self.meter.measure)
-        self.acts = Acts(who, settings, has.turns, world, shared.toolbox, clock, tools)
+        self.acts = Acts(who, settings, has.turns, tools, shared)
         self.loop = ReActLoop(
             who,
             settings,
             log,
-            shared.toolbox,
             self.recall,
             self.lore,
             self.prompts,
@@ -105,65 +107,48 @@ class Mind:
             self.acts,
             self.screening,
             lambda: self.emergency.on_overflow(),  # noqa: PLW0108  # made after the loop
-            lambda: shared.link_hosts,
+            shared,
         )
         self.replay = Replay(who, self.prompts, self.calls)
 
     def _make_compaction(self, has: Surroundings) -> None:
         """Make what keeps the context window from overflowing."""
         who, settings, log, life, shared = has.who, has.settings, has.log, has.life, has.services
-        clock, slices = shared.clock, shared.slices
         facts = FactCheck(who, has.memories, shared)
-        self.summariser = Summariser(who, settings, log, self.calls, slices)
-        self.ladder = SummaryLadder(
-            who, settings, self.calls, self.summariser, shared.profiles, clock, slices
-        )
-        parts = PartSummaries(who, settings, self.ladder, facts, clock, slices)
-        archive = SummaryArchive(who, log, clock, slices)
+        self.summariser = Summariser(who, settings, log, self.calls, shared)
+        self.ladder = SummaryLadder(who, settings, self.calls, self.summariser, shared)
+        parts = PartSummaries(who, settings, self.ladder, facts, shared)
+        archive = SummaryArchive(who, log, shared)
         self.compactor = Compactor(
-            who, settings, log, self.meter, self.calls, parts, facts, archive, life, clock, slices
+            who, settings, log, self.meter, self.calls, parts, facts, archive, life, shared
         )
         self.extraction = Extraction(
             who,
             settings,
             log,
             has.turns,
-            shared.toolbox,
             self.meter,
             self.prompts,
             self.calls,
             self.acts,
             life,
             self.compactor.decide,
-            clock,
-            slices,
+            shared,
         )
         self.emergency = Emergency(
-            who, settings, has.inbox, self.meter, self.compactor, self.extraction, clock
+            who, settings, has.inbox, self.meter, self.compactor, self.extraction, shared.clock
         )
 
     def _make_answering(self, has: Surroundings) -> None:
         """Make what answers events, and what acts unasked."""
         who, settings, shared = has.who, has.settings, has.services
-        clock = shared.clock
-        fallback = Fallback(
-            who,
-            settings,
-            has.log,
-            self.prompts,
-            self.acts,
-            self.screening,
-            shared.gateway,
-            clock,
-            shared.text,
-        )
+        fallback = Fallback(who, settings, has.log, self.prompts, self.acts, self.screening, shared)
         self.answering = Answering(
             who,
             settings,
             has.inbox,
             has.turns,
             has.pending_acts,
-            shared.world,
             has.life,
             self.screening,
             self.loop,
@@ -172,25 +157,20 @@ class Mind:
             self.people,
             self.recall,
             self.emergency.make_room,
-            shared.held_back,
-            clock,
-            shared.slices,
-            shared.now,
+            shared,
         )
-        self.will = Will(settings, has.inbox, has.turns, has.company, clock, shared.now)
+        self.will = Will(settings, has.inbox, has.turns, has.company, shared)
 
     def _make_sleep(self, has: Surroundings) -> None:
         who, settings, shared = has.who, has.settings, has.services
-        clock, slices, world = shared.clock, shared.slices, shared.world
-        background = Background(who, settings, self.calls, clock, slices)
-        scoring = Scoring(who, background, clock, shared.now)
-        self.links = MemoryLinks(who, shared.semantic, background, clock, slices)
-        self.entities = EntityConsolidation(who, world, background, clock, slices)
-        self.pruning = Pruning(who, settings, shared.semantic, scoring, background, shared)
+        background = Background(who, settings, self.calls, shared)
+        self.links = MemoryLinks(who, background, shared)
+        self.entities = EntityConsolidation(who, background, shared)
+        self.pruning = Pruning(who, settings, background, shared)
         self.talks = RunningTalks(settings, has.log, has.company, shared.now)
-        self.reflection = Reflection(who, settings, world, background, shared)
+        self.reflection = Reflection(who, settings, background, shared)
         self.goals = GoalReview(who, settings, background, shared)
-        self.planning = DayPlanning(who, settings, world, background, clock, slices)
+        self.planning = DayPlanning(who, settings, background, shared)
         self.sharing = Sharing(who, settings, has.memories, background, shared)
         work = {
             "memory_links": self.links.consolidate,
@@ -205,4 +185,4 @@ class Mind:
             "daily_plan": self.planning.plan,
             "shared_memory": self.sharing.share,
         }
-        self.sleep_pass = SleepPass(who, has.life, work, clock, slices)
+        self.sleep_pass = SleepPass(who, has.life, work, shared.clock, shared.slices)

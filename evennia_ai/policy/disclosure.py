@@ -82,7 +82,6 @@ class Reader:
         return words
 
     def count(self, kind: str, number: int = 1) -> None:
-        """Count items that were shown."""
         if kind in PRIVATE:
             self.private_shown += number
 

@@ -83,7 +83,6 @@ class Row:
     asks_no_wait: bool = False
 
     def fits(self, said: Said) -> bool:
-        """Return True if every sign holds."""
         return (
             (not self.statuses or said.status in self.statuses)
             and said.status not in self.never

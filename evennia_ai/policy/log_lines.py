@@ -154,7 +154,6 @@ def with_text(call: Mapping[str, Any], words: str) -> dict[str, Any]:
 
 
 def is_speech(call: Mapping[str, Any]) -> bool:
-    """Return True for a call whose words somebody hears."""
     return call["function"]["name"] in SPOKEN_BY_TOOL
 
 
@@ -223,7 +222,6 @@ class LogFilter:
 
     @property
     def is_empty(self) -> bool:
-        """Return True if every message fits."""
         return not (self.since or self.until or self.player or self.search)
 
 

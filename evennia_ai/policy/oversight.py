@@ -64,7 +64,6 @@ class ModerationRules:
     spoken: bool = True  # True if spoken words are checked
 
     def applies_to(self, direction: str) -> bool:
-        """Return True if words of this direction are checked."""
         checked = self.heard if direction == HEARD else self.spoken
         return checked and bool(self.words or self.callable or self.endpoint)
 

@@ -128,7 +128,6 @@ def fitting(text: str, columns: int) -> str:
 
 
 def filled(text: str, columns: int) -> str:
-    """Return a text cut and filled up to some columns."""
     shown = fitting(text, columns)
     return shown + " " * (columns - shown_width(shown))
 

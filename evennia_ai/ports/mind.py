@@ -86,9 +86,8 @@ class Memories(Protocol):
         services: Services,
         queries: Sequence[str] = (),
         upto: int | None = None,
-        audience: Audience | None = None,
         whole: bool = True,  # False leaves the older lines of a long log for later
-    ) -> Deferred[None]: ...  # before `search` with the same arguments
+    ) -> Deferred[None]: ...  # before `search` with the same query and line
     def search(  # noqa: PLR0913  # all but four have defaults
         self,
         query: str,

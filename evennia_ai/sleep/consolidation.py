@@ -23,8 +23,8 @@ from evennia_ai.policy.records.journal_entry import (
     memory_of,
 )
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.ports import Identity, Journal, SemanticMemory, Slices
-from evennia_ai.scheduling import PIECE, Clock, Steps, pause, persist, spread
+from evennia_ai.ports import Identity, Journal, Services
+from evennia_ai.scheduling import PIECE, Steps, pause, persist, spread
 from evennia_ai.turn.model_call import Background, skip
 
 # Entries in one pass: the assistant sleeps as long as a pass runs.
@@ -50,10 +50,8 @@ class MemoryLinks:
     """Keeps journal and long-term memory in step."""
 
     _who: Identity
-    _semantic: SemanticMemory
     _background: Background
-    _clock: Clock
-    _slices: Slices
+    _services: Services
 
     @inlineCallbacks
     def consolidate(
@@ -68,11 +66,11 @@ class MemoryLinks:
         vector store is down; with ``skipped`` and ``reason`` if long-term memory is off. Fails with
         StoreUnavailable and TurnAborted.
         """
-        memory = self._semantic
+        memory = self._services.semantic
         if memory.is_off:
             return skip(memory.trouble)
         journal = self._who.character.journal
-        yield journal.load(self._slices.put)
+        yield journal.load(self._services.slices.put)
         tally, tried, error = Counter(stored=0, linked=0, already_there=0), set[str](), {}
         try:
             rows = (yield self._fetch_rows()) if journal.waiting_count else {}
@@ -84,7 +82,7 @@ class MemoryLinks:
                 tally.update((yield self._store_entries(entries, rows)))
                 if report:
                     report(len(tried), journal.waiting_count)
-                yield pause(self._slices.put)
+                yield pause(self._services.slices.put)
         except MemoryUnavailable as unavailable:
             error = {"error": str(unavailable)}
         failed = len(tried) - tally["stored"] - tally["already_there"]
@@ -104,7 +102,7 @@ class MemoryLinks:
         ``error`` if the store is down; with ``skipped`` and ``reason`` if long-term memory is off.
         Fails with StoreUnavailable and TurnAborted.
         """
-        memory = self._semantic
+        memory = self._services.semantic
         if memory.is_off:
             return skip(memory.trouble)
         try:
@@ -122,7 +120,7 @@ class MemoryLinks:
         Fires as `consolidate_memories_to_semantic` does; fails with StoreUnavailable and
         TurnAborted.
         """
-        memory = self._semantic
+        memory = self._services.semantic
         if memory.is_off:
             return skip(memory.trouble)
         try:
@@ -135,10 +133,9 @@ class MemoryLinks:
 
     @inlineCallbacks
     def _fetch_rows(self) -> Steps[Rows]:
-        """Fetch a character's memories by entry id; fails with MemoryUnavailable and
-        TurnAborted."""
+        """Fetch memories by entry id; fails with MemoryUnavailable and TurnAborted."""
         by_entry: Rows = defaultdict(list)
-        for row in (yield self._semantic.rows(agent_of(self._who.character.id))):
+        for row in (yield self._services.semantic.rows(agent_of(self._who.character.id))):
             by_entry[row.entry].append(row)
         return by_entry
 
@@ -152,7 +149,7 @@ class MemoryLinks:
         Fires with how many were ``stored``, ``already_there`` and ``linked``; fails with
         MemoryUnavailable, StoreUnavailable and TurnAborted.
         """
-        memory, journal = self._semantic, self._who.character.journal
+        memory, journal = self._services.semantic, self._who.character.journal
         there: dict[str, str] = {}
         stray: list[str] = []
         for entry in entries:
@@ -163,7 +160,7 @@ class MemoryLinks:
         stored = (yield memory.put(agent_of(self._who.character.id), new)) if new else {}
         ids = {**there, **stored}
         pairs = [(entry, ids[entry["id"]]) for entry in entries if entry["id"] in ids]
-        linked_now = yield persist(self._clock, partial(write_links, journal, pairs))
+        linked_now = yield persist(self._services.clock, partial(write_links, journal, pairs))
         now = ((journal.get(entry["id"]), known) for entry, known in pairs)
         stray += [known for entry, known in now if entry is None or memory_of(entry) != known]
         yield memory.delete(stray)
@@ -175,7 +172,7 @@ class MemoryLinks:
 
         Fires with ``deleted``, ``reset`` and ``relinked``; fails with MemoryUnavailable, too.
         """
-        journal, put = self._who.character.journal, self._slices.put
+        journal, put = self._who.character.journal, self._services.slices.put
         rows: Rows = yield self._fetch_rows()
         yield journal.load(put)
         wrong: list[tuple[Record, str]] = []
@@ -194,7 +191,7 @@ class MemoryLinks:
         yield self._background.write_in_pieces(wrong, PIECE, partial(write_links, journal))
         gone = rows.keys() - {entry["id"] for entry in journal.every()}
         stray += [row.id for entry_id in sorted(gone) for row in rows[entry_id]]
-        yield self._semantic.delete(stray)
+        yield self._services.semantic.delete(stray)
         kept = sum(bool(keep) for _, keep in wrong)
         return {"deleted": len(stray), "reset": len(wrong) - kept, "relinked": kept}
 

@@ -13,11 +13,16 @@ from twisted.logger import Logger
 
 from evennia_ai.config import usable_window
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.policy.compaction.plan import ContextUse, digest_goes_first
+from evennia_ai.policy.compaction.plan import (
+    EMERGENCY,
+    OVERFLOW,
+    CompactionRequest,
+    ContextUse,
+    digest_goes_first,
+)
 from evennia_ai.ports import Identity, Inbox, Settings
 from evennia_ai.scheduling import Clock, Steps
 from evennia_ai.sleep.compaction.compact import Compactor
-from evennia_ai.sleep.compaction.request import EMERGENCY, OVERFLOW, CompactionRequest
 from evennia_ai.sleep.extraction import Extraction, ExtractionLimits
 from evennia_ai.turn.context_use import ContextMeter
 

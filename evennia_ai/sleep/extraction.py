@@ -16,10 +16,18 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
+from evennia_ai import ports
+from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import Audience, LLMReply, Message, ToolCallRequest, WireMessage, to_wire
 from evennia_ai.policy.audience import people_among, visible
-from evennia_ai.policy.compaction.plan import ContextUse, Skip
+from evennia_ai.policy.compaction.plan import (
+    SLEEP,
+    CompactionRequest,
+    CompactionTask,
+    ContextUse,
+    Skip,
+)
 from evennia_ai.policy.context.projection import (
     CompactionRecord,
     part_audience,
@@ -29,22 +37,9 @@ from evennia_ai.policy.context.projection import (
 from evennia_ai.policy.conversation.react import LoopState, begin_step, read_arguments, take_calls
 from evennia_ai.policy.facts.origin import ShownLine, Summarised, origin_of, shown_line
 from evennia_ai.policy.facts.terms import normal_words
-from evennia_ai.ports import (
-    Conversation,
-    Identity,
-    Life,
-    Settings,
-    Slices,
-    Toolbox,
-    ToolContext,
-    ToolResult,
-    TurnRecord,
-    Turns,
-)
-from evennia_ai.scheduling import Clock, Put, Steps, pause, persist, spread
-from evennia_ai.sleep.compaction.request import SLEEP, CompactionRequest, CompactionTask
+from evennia_ai.scheduling import Put, Steps, pause, persist, spread
 from evennia_ai.turn.context_use import ContextMeter
-from evennia_ai.turn.model_call import ModelCalls, calls_tools, has_model, skip
+from evennia_ai.turn.model_call import ModelCalls, has_model, skip
 from evennia_ai.turn.prompt_building import PromptBuilder
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION, PromptContext
 from evennia_ai.turn.tool_execution import DONE, Acts, call_messages
@@ -84,19 +79,17 @@ class Extraction:
     ``decide`` plans a compaction: `Compactor.decide`.
     """
 
-    _who: Identity
-    _settings: Settings
-    _log: Conversation
-    _turns: Turns
-    _toolbox: Toolbox
+    _who: ports.Identity
+    _settings: ports.Settings
+    _log: ports.Conversation
+    _turns: ports.Turns
     _meter: ContextMeter
     _prompts: PromptBuilder
     _calls: ModelCalls
     _acts: Acts
-    _life: Life
+    _life: ports.Life
     _decide: Callable[[CompactionRequest, ContextUse], CompactionTask | Skip]
-    _clock: Clock
-    _slices: Slices
+    _services: ports.Services
 
     def run(self, max_iterations: int | None = None) -> Deferred[dict[str, Any]]:
         """Let the assistant journal facts of the messages that the next compaction evicts.
@@ -124,8 +117,8 @@ class Extraction:
         if isinstance(task, Skip) or len(task.evicted) < LEAST_MESSAGES:
             return skip(f"fewer than {LEAST_MESSAGES} messages")
         # A turn that an error left open would otherwise stay open behind the turns of the loops.
-        yield persist(self._clock, self._turns.recover)
-        yield persist(self._clock, partial(self._life.signal, SIGNAL, True))
+        yield persist(self._services.clock, self._turns.recover)
+        yield persist(self._services.clock, partial(self._life.signal, SIGNAL, True))
         try:
             found: Extracted = yield self._ask_for_facts(task.evicted, limits)
         except ProviderError as error:
@@ -133,7 +126,7 @@ class Extraction:
             log.warn(message, name=self._who.name, error=error)
             return {"success": False, "error": str(error), "facts_recorded": 0}
         finally:
-            yield persist(self._clock, partial(self._life.signal, SIGNAL, False))
+            yield persist(self._services.clock, partial(self._life.signal, SIGNAL, False))
         return {"success": True, **asdict(found)}
 
     @inlineCallbacks
@@ -142,7 +135,8 @@ class Extraction:
     ) -> Steps[Extracted]:
         """Run a loop for each audience of evicted messages; fails with `ProviderError`, too."""
         total = Extracted()
-        if has_model(self._settings.profile) and not calls_tools(self._settings.profile):
+        profile = self._settings.profile
+        if has_model(profile) and not request_form(profile).native:
             return total
         for key in split_by_audience(evicted):
             if limits.is_interrupted():
@@ -156,16 +150,15 @@ class Extraction:
     def _extract_for(
         self, confidants: Audience | None, limits: ExtractionLimits
     ) -> Steps[Extracted]:
-        """Run one loop for one audience, in a turn of its own that ends even after a
-        ProviderError."""
-        clock, turns = self._clock, self._turns
+        """Run a loop for one audience, in a turn that ends even after a ProviderError."""
+        clock, turns = self._services.clock, self._turns
         audience = frozenset() if confidants is None else confidants
         own_prompt = self._settings.config.pre_compact_prompt
         context = replace(
             CONTEXT_PRE_COMPACTION, prompt=own_prompt or CONTEXT_PRE_COMPACTION.prompt
         )
         begin = partial(turns.begin, (), audience, confidants is not None, context.name)
-        turn: TurnRecord = yield persist(clock, begin)
+        turn: ports.TurnRecord = yield persist(clock, begin)
         try:
             came: Extracted = yield self._run_loop(turn, context, limits)
         except ProviderError as error:
@@ -177,15 +170,15 @@ class Extraction:
 
     @inlineCallbacks
     def _run_loop(
-        self, turn: TurnRecord, context: PromptContext, limits: ExtractionLimits
+        self, turn: ports.TurnRecord, context: PromptContext, limits: ExtractionLimits
     ) -> Steps[Extracted]:
         """Ask and journal until nothing is left to write. Fires with what was `Extracted`."""
         tools = self._acts.context_for(turn, turn.audience, turn.private, context.tools)
         tools = replace(tools, deadline_at=self._deadline_of(limits))
-        specs = tuple(self._toolbox.offered(tools))
+        specs = tuple(self._services.toolbox.offered(tools))
         asking = self._prompts.ask_with(turn, specs)
         prompt = self._prompts.build(context, turn.audience, asking)
-        shown: Shown = yield read_shown(self._log, self._slices.put, turn.audience)
+        shown: Shown = yield read_shown(self._log, self._services.slices.put, turn.audience)
         context_of = partial(with_origin, replace(tools, authors=prompt.authors), shown)
         state, facts, so_far = LoopState(turn.id), 0, list[WireMessage]()
         for step in range(1, limits.iterations + 1):
@@ -212,16 +205,15 @@ class Extraction:
         return Extracted(facts, limits.iterations, MOST)
 
     def _deadline_of(self, limits: ExtractionLimits) -> float:
-        """Return the clock's second at which a loop must have ended."""
         if limits.end_at is not None:
             return limits.end_at
-        return self._clock.seconds() + TURNS_TIMES * self._settings.config.turn_deadline
+        return self._services.clock.seconds() + TURNS_TIMES * self._settings.config.turn_deadline
 
     @inlineCallbacks
     def _journal(
         self,
-        turn: TurnRecord,
-        context_of: Callable[[ToolCallRequest], ToolContext],
+        turn: ports.TurnRecord,
+        context_of: Callable[[ToolCallRequest], ports.ToolContext],
         calls: Sequence[ToolCallRequest],
         known: set[str],
     ) -> Steps[tuple[int, str, list[Message]]]:
@@ -234,10 +226,10 @@ class Extraction:
         for call in calls:
             if call.name not in known or call.name == NOOP:
                 continue
-            yield pause(self._slices.put)
+            yield pause(self._services.slices.put)
             tools = context_of(call)
             # Not logged: these tool calls are no part of the conversation.
-            result: ToolResult = yield self._acts.perform(
+            result: ports.ToolResult = yield self._acts.perform(
                 turn, tools, call, False, lambda _result: ()
             )
             facts += result.state == DONE
@@ -267,7 +259,7 @@ class Shown:
 
 
 @inlineCallbacks
-def read_shown(log: Conversation, put: Put, audience: Audience) -> Steps[Shown]:
+def read_shown(log: ports.Conversation, put: Put, audience: Audience) -> Steps[Shown]:
     """Read in slices what a prompt for an audience shows. Fires with it."""
     view = log.current
     items = visible_items(view.items, audience)
@@ -287,7 +279,7 @@ def summarised(record: CompactionRecord | None, audience: Audience) -> Summarise
     )
 
 
-def with_origin(tools: ToolContext, shown: Shown, call: ToolCallRequest) -> ToolContext:
+def with_origin(tools: ports.ToolContext, shown: Shown, call: ToolCallRequest) -> ports.ToolContext:
     """Return the context of one call, with the origin of what it writes down."""
     text = " ".join(map(str, (read_arguments(call) or {}).values()))
     origin = origin_of(text, shown.lines, shown.summary)

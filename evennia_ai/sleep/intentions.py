@@ -24,8 +24,8 @@ from evennia_ai.policy.records.goal import (
     steps_request,
 )
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.ports import Goals, Identity, Services, Settings, Slices, World
-from evennia_ai.scheduling import Clock, Steps, persist
+from evennia_ai.ports import Goals, Identity, Services, Settings
+from evennia_ai.scheduling import Steps, persist
 from evennia_ai.turn.model_call import Asked, Background, BackgroundReply, skip
 from evennia_ai.turn.prompt_contexts import CONTEXT_GOAL_DECOMPOSE, CONTEXT_PLAN_DAY
 
@@ -101,10 +101,8 @@ class DayPlanning:
 
     _who: Identity
     _settings: Settings
-    _world: World
     _background: Background
-    _clock: Clock
-    _slices: Slices
+    _services: Services
 
     @inlineCallbacks
     def plan(self) -> Steps[dict[str, Any]]:
@@ -120,8 +118,8 @@ class DayPlanning:
         if not self._settings.config.daily_plan:
             return skip("no plans wanted")
         plan = self._who.character.ai_plan
-        yield plan.load(self._slices.put)
-        yield self._who.character.ai_goals.load(self._slices.put)
+        yield plan.load(self._services.slices.put)
+        yield self._who.character.ai_goals.load(self._services.slices.put)
         if not plan.is_stale:
             return skip("its day is planned, or cannot be")
         goals = by_weight(self._who.character.ai_goals.open())[:MOST_GOALS]
@@ -140,7 +138,7 @@ class DayPlanning:
         if any(self._who.character.ai_goals.get(goal["id"]) is None for goal in goals):
             return skip("its goals have changed meanwhile", calls=asked.calls)
         store = partial(plan.replace, planned, sorted({BUILDER} | of_records(goals)))
-        parts: int = yield persist(self._clock, store)
+        parts: int = yield persist(self._services.clock, store)
         return asked.report(parts=parts, calls=asked.calls, cut_off=int(is_cut))
 
     @inlineCallbacks
@@ -151,7 +149,7 @@ class DayPlanning:
         token limit. Fails with `ProviderError`.
         """
         context, name = CONTEXT_PLAN_DAY, self._who.name
-        places = places_near(self._world.situation(self._who.character).exits)
+        places = places_near(self._services.world.situation(self._who.character).exits)
         told = [goal["content"] for goal in goals]
         wire = plan_request(context.prompt, name, self._who.persona, told, places)
         reply: BackgroundReply = yield self._background.ask(context.name, wire, PLAN_TOKENS, goals)

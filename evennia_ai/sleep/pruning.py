@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.messages import Audience
-from evennia_ai.policy.consolidation.weights import (
-    BY_MODEL,
-    is_unscored,
-    read_scores,
-    scoring_request,
-)
 from evennia_ai.policy.records.forgetting import (
     Fading,
     cited_by,
@@ -24,11 +16,9 @@ from evennia_ai.policy.records.forgetting import (
     retention_of,
     select_to_forget,
 )
-from evennia_ai.policy.records.journal_entry import BY_RULE
-from evennia_ai.policy.records.provenance import Record
-from evennia_ai.ports import Identity, Journal, SemanticMemory, Services, Settings
-from evennia_ai.scheduling import Clock, Steps, pause, persist, spread
-from evennia_ai.turn.model_call import Asked, Background, BackgroundReply, skip
+from evennia_ai.ports import Identity, Journal, Services, Settings
+from evennia_ai.scheduling import Steps, pause, spread
+from evennia_ai.turn.model_call import Background, skip
 
 AT_ONCE = 8  # entries in one write
 MOST_A_PASS = 500
@@ -44,8 +34,6 @@ class Pruning:
 
     _who: Identity
     _settings: Settings
-    _semantic: SemanticMemory
-    _scoring: Scoring
     _background: Background
     _services: Services
 
@@ -53,12 +41,12 @@ class Pruning:
     def prune(self) -> Steps[dict[str, Any]]:
         """Archive faded journal entries.
 
-        Recent recalls are stored and new entries are scored first, since both decide what fades. An
-        entry stays if it is pinned, written or scored by a builder or by code, written by a
-        compaction, cited by something that still holds, or missing from a long-term memory in use.
+        Recent recalls are stored first, since they decide what fades. An entry stays if it is
+        pinned, written or scored by a builder or by code, written by a compaction, cited by
+        something that still holds, or missing from a long-term memory in use.
         See `policy.records.forgetting`.
 
-        Fires with ``success``, ``pruned``, ``kept`` (entries left), ``scored``, ``recalled``
+        Fires with ``success``, ``pruned``, ``kept`` (entries left), ``recalled``
         (entries with new recalls) and ``expired`` (deleted from the archive); or with ``skipped``
         True and ``reason`` if there was nothing to do. Fails with TurnAborted and StoreUnavailable.
         """
@@ -69,7 +57,6 @@ class Pruning:
         recalled: int = yield self._background.write_in_pieces(
             list(journal.recalls), AT_ONCE, journal.store_recalls
         )
-        scored: int = yield self._scoring.score_new(journal)
         over = archive.over(self._services.now(), self._settings.config.archive_days)[:MOST_A_PASS]
         yield self._background.write_in_pieces(over, AT_ONCE, lambda piece: archive.remove(*piece))
         faded: list[str] = yield self._find_faded()
@@ -77,7 +64,7 @@ class Pruning:
             faded, AT_ONCE, partial(self._put_away, journal)
         )
         kept = len(journal.ids())
-        done = {"pruned": pruned, "scored": scored, "recalled": recalled, "expired": len(over)}
+        done = {"pruned": pruned, "recalled": recalled, "expired": len(over)}
         if not any(done.values()):
             return skip(self._reason_for_nothing(kept))
         return {"success": True, **done, "kept": kept}
@@ -107,7 +94,7 @@ class Pruning:
         yield pause(put)
         in_use = self._who.character.ai_profiles.live_sources()
         now = self._services.now()
-        needs_link = not self._semantic.is_off
+        needs_link = not self._services.semantic.is_off
 
         def look(id: str) -> Look:
             entry = journal.get(id)
@@ -136,72 +123,3 @@ def prune_low_importance_entries(script: Any, character: Any) -> Deferred[dict[s
     """
     result: Deferred[dict[str, Any]] = script.mind.pruning.prune()
     return result
-
-
-PURPOSE = "importance"
-SCORED_TOGETHER = 40  # entries in one call
-CALLS_A_PASS = 5
-LOOKED_AT = 500  # of the newest entries
-NEW_DAYS = 7.0  # older entries keep the score of the rule
-TOKENS_A_SCORE = 8
-
-
-def store_scores(journal: Journal, scores: Mapping[str, int]) -> int:
-    """Store the scores of entries that still have that of the rule; return how many."""
-    fresh = filter(None, map(journal.get, scores))
-    return journal.update_all(
-        {
-            entry["id"]: {"importance": scores[entry["id"]], "importance_by": BY_MODEL}
-            for entry in fresh
-            if entry["importance_by"] == BY_RULE
-        }
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class Scoring:
-    """Lets a model score new journal entries."""
-
-    _who: Identity
-    _background: Background
-    _clock: Clock
-    _now: Callable[[], datetime]
-
-    @inlineCallbacks
-    def score_new(self, journal: Journal) -> Steps[int]:
-        """Let a model score the journal entries that only the rule has scored.
-
-        Each call holds the entries of one audience (P9), the newest first. An entry without a score
-        in the reply keeps that of the rule, and this process does not ask about it again.
-
-        Fires with how many entries the model scored; a provider's error only ends the scoring.
-        Fails with TurnAborted and StoreUnavailable.
-        """
-        if not self._background.has_model:
-            return 0
-        groups = self._unscored(journal)[:CALLS_A_PASS]
-        asked: Asked[int] = yield self._background.ask_each(
-            groups, partial(self._score_group, journal)
-        )
-        return sum(asked.results)
-
-    def _unscored(self, journal: Journal) -> list[list[Record]]:
-        """Return the new entries of each audience, at most `SCORED_TOGETHER` for each."""
-        now = self._now()
-        groups: dict[Audience | None, list[Record]] = {}
-        for entry in journal.newest(LOOKED_AT, everything=True):
-            if entry["id"] not in journal.asked_about and is_unscored(entry, now, NEW_DAYS):
-                audience = None if entry["audience"] is None else frozenset(entry["audience"])
-                groups.setdefault(audience, []).append(entry)
-        return [entries[-SCORED_TOGETHER:] for entries in groups.values()]
-
-    @inlineCallbacks
-    def _score_group(self, journal: Journal, entries: Sequence[Record]) -> Steps[int]:
-        """Score one audience's entries. Fires with how many; fails with `ProviderError`."""
-        wire = scoring_request(self._who.name, entries)
-        most_tokens = TOKENS_A_SCORE * (len(entries) + 2)
-        reply: BackgroundReply = yield self._background.ask(PURPOSE, wire, most_tokens, entries)
-        journal.asked_about.update(entry["id"] for entry in entries)
-        found = read_scores(reply.text, len(entries))
-        scores = {entries[number - 1]["id"]: score for number, score in found.items()}
-        return int((yield persist(self._clock, partial(store_scores, journal, scores))))

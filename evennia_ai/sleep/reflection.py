@@ -19,7 +19,7 @@ from evennia_ai.policy.consolidation.reflection import (
     weight,
 )
 from evennia_ai.policy.records.provenance import Record
-from evennia_ai.ports import Identity, Journal, Services, Settings, World
+from evennia_ai.ports import Identity, Journal, Services, Settings
 from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.turn.model_call import NO_MODEL, Asked, Background, BackgroundReply, skip
 from evennia_ai.turn.prompt_contexts import CONTEXT_REFLECTION
@@ -47,7 +47,6 @@ class Reflection:
 
     _who: Identity
     _settings: Settings
-    _world: World
     _background: Background
     _services: Services
 
@@ -98,7 +97,8 @@ class Reflection:
         """
         sources = {entry["source_entity"] for entry in entries} - {""}
         names = {
-            dbref: self._world.name_of(self._who.character, dbref) for dbref in sorted(sources)
+            dbref: self._services.world.name_of(self._who.character, dbref)
+            for dbref in sorted(sources)
         }
         context = CONTEXT_REFLECTION
         wire = reflection_request(context.prompt, self._who.name, entries, names)

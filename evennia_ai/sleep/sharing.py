@@ -68,8 +68,7 @@ class Sharing:
         return {"success": True, "told": count, "taken_back": len(gone)}
 
     def _write_tellings(self, scopes: Sequence[str], entries: Sequence[Record]) -> int:
-        """Tell those entries that have not changed meanwhile, in one transaction; return how
-        many."""
+        """Tell the entries that have not changed, in one transaction; return how many."""
         now, delay_s = self._services.now(), self._settings.config.share_delay
         still = [
             entry
@@ -132,8 +131,7 @@ class Sharing:
     def _select_first_hand(
         self, entries: Sequence[Record], known: frozenset[str], rumours: Rumours
     ) -> list[Record]:
-        """Return entries that others know already, or that come from public words and are no
-        rumour."""
+        """Return entries that others know, or of public words that are no rumour."""
         seqs = {
             seq for entry in entries if entry["id"] not in known for seq in entry["source_seqs"]
         }

@@ -1,42 +1,31 @@
-"""Answer the events in the inbox, batch by batch, and act autonomously."""
+"""Answer the events in the inbox, batch by batch, and act unasked within an hour's budget."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
-from datetime import datetime
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
-from evennia_ai.errors import (
-    Busy,
-    CircuitOpen,
-    OutcomeUnknown,
-    ProviderError,
-    ProviderMisconfigured,
-    StoreUnavailable,
-    TurnAborted,
-)
+from evennia_ai import errors, ports
 from evennia_ai.messages import InboxEvent, Message, ToolCallRequest, turn_label
-from evennia_ai.policy.conversation.inbox import GAVE_UP, Batch, expiry_reason, next_batch
+from evennia_ai.policy.conversation.inbox import (
+    GAVE_UP,
+    HOUR_S,
+    AutonomyState,
+    Batch,
+    expiry_reason,
+    may_answer_assistant,
+    next_batch,
+    should_act,
+)
 from evennia_ai.policy.conversation.machine import asking, rest_of
 from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.policy.oversight import PendingAct
-from evennia_ai.ports import (
-    Identity,
-    Inbox,
-    Life,
-    Settings,
-    Slices,
-    ToolContext,
-    ToolResult,
-    TurnRecord,
-    Turns,
-    World,
-)
 from evennia_ai.ports.log import PendingActs
-from evennia_ai.scheduling import Clock, Steps, pause, persist
+from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.turn.fallback import Fallback
 from evennia_ai.turn.knowledge import People
 from evennia_ai.turn.prompt_contexts import (
@@ -60,43 +49,28 @@ TURNS_A_TICK = 20
 REMEMBERED_S = 3_600.0
 
 
+@dataclass(eq=False)
 class Answering:
     """Answers what an assistant heard, runs acts that a person agreed to, and acts unasked.
 
-    ``make_room`` compacts if the context window is nearly full; ``held_back`` returns those of some
-    speakers whose lines were refused in the last minute: others are answered before them.
-
-    Attributes:
-        acts_due: True while acts that a person agreed to may wait.
+    ``make_room`` compacts if the context window is nearly full.
     """
 
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        inbox: Inbox,
-        turns: Turns,
-        pending_acts: PendingActs,
-        world: World,
-        life: Life,
-        screening: Screening,
-        loop: ReActLoop,
-        fallback: Fallback,
-        acts: Acts,
-        people: People,
-        recall: Recall,
-        make_room: Callable[[], Deferred[Any]],
-        held_back: Callable[[Iterable[str]], frozenset[str]],
-        clock: Clock,
-        slices: Slices,
-        now: Callable[[], datetime],
-    ) -> None:
-        self._who, self._settings, self._inbox, self._turns = who, settings, inbox, turns
-        self._pending_acts, self._world, self._life = pending_acts, world, life
-        self._screening, self._loop, self._fallback, self._acts = screening, loop, fallback, acts
-        self._people, self._recall, self._make_room = people, recall, make_room
-        self._held_back, self._clock, self._put, self._now = held_back, clock, slices.put, now
-        self.acts_due = False
+    _who: ports.Identity
+    _settings: ports.Settings
+    _inbox: ports.Inbox
+    _turns: ports.Turns
+    _pending_acts: PendingActs
+    _life: ports.Life
+    _screening: Screening
+    _loop: ReActLoop
+    _fallback: Fallback
+    _acts: Acts
+    _people: People
+    _recall: Recall
+    _make_room: Callable[[], Deferred[Any]]
+    _services: ports.Services
+    acts_due: bool = False  # True while acts that a person agreed to may wait
 
     @inlineCallbacks
     def answer_all(self) -> Steps[int]:
@@ -121,7 +95,7 @@ class Answering:
             turns += 1
             try:
                 yield self._think(batch, answer_lost=doubtful is not None)
-            except OutcomeUnknown as error:
+            except errors.OutcomeUnknown as error:
                 turn, name = turn_label(self._turns.current), self._who.name
                 log.warn(
                     "{name}, {turn}: {error}; closing the turn", name=name, turn=turn, error=error
@@ -134,8 +108,8 @@ class Answering:
 
         Tell speakers who are still present that recently expired words were not heard.
         """
-        now = self._now()
-        present = self._world.listeners(self._who.character)
+        now = self._services.now()
+        present = self._services.world.listeners(self._who.character)
         left: list[InboxEvent] = []
         recent = set()
         for event in events:
@@ -147,7 +121,7 @@ class Answering:
             if (now - event.at).total_seconds() <= REMEMBERED_S:
                 recent.add(event.heard.speaker)
         self._life.tell("unheard", sorted(recent & present))
-        held_back = self._held_back({event.heard.speaker for event in left})
+        held_back = self._services.held_back({event.heard.speaker for event in left})
         batch = next_batch(left, present, held_back)
         # Whether it is a machine is answered apart, by code.
         asked = asking(batch.events) if batch else []
@@ -189,8 +163,8 @@ class Answering:
         StoreUnavailable.
         """
         context = CONTEXT_EXCUSE if answer_lost else CONTEXT_TICK_EVENT
-        clock = self._clock
-        turn: TurnRecord = yield persist(clock, lambda: self._begin_turn(batch, context))
+        clock = self._services.clock
+        turn: ports.TurnRecord = yield persist(clock, lambda: self._begin_turn(batch, context))
         lost = ANSWER_LOST if answer_lost else GAVE_UP if batch.exhausted else ""
         self._life.thinking(turn, True)
         try:
@@ -200,7 +174,7 @@ class Answering:
         if outcome is None:
             yield persist(clock, lambda: self._turns.give_back(turn.id))
             return
-        yield pause(self._put)
+        yield pause(self._services.slices.put)
         yield self._close_turn(turn, outcome)
         if outcome.state == ANSWERED:
             yield self._people.record_contacts(turn)
@@ -208,7 +182,7 @@ class Answering:
 
     @inlineCallbacks
     def _reach_outcome(
-        self, turn: TurnRecord, context: PromptContext, lost: str
+        self, turn: ports.TurnRecord, context: PromptContext, lost: str
     ) -> Steps[Outcome | None]:
         """Try to answer, else say the fallback line; ``lost`` is why the model is not asked, if so.
 
@@ -223,23 +197,22 @@ class Answering:
             outcome = truth or tried
         if outcome.state == ANSWERED:
             return outcome
-        if turn.askers.isdisjoint(self._world.listeners(self._who.character)):
+        if turn.askers.isdisjoint(self._services.world.listeners(self._who.character)):
             return None
         if outcome.state == FAILED:
             outcome = yield self._fallback.excuse(turn, outcome, bool(lost))
         return outcome
 
-    def _begin_turn(self, batch: Batch, context: PromptContext) -> TurnRecord:
-        """Open a turn; raises StoreUnavailable, and TurnAborted if the assistant may not think
-        now."""
+    def _begin_turn(self, batch: Batch, context: PromptContext) -> ports.TurnRecord:
+        """Open a turn; raises StoreUnavailable, and TurnAborted if it may not think now."""
         if not self._life.may_think():
-            raise TurnAborted("a turn did not begin in time")
+            raise errors.TurnAborted("a turn did not begin in time")
         return self._turns.begin(batch.events, batch.audience, batch.private, context.name)
 
-    def _close_turn(self, turn: TurnRecord, outcome: Outcome) -> Deferred[None]:
+    def _close_turn(self, turn: ports.TurnRecord, outcome: Outcome) -> Deferred[None]:
         """Store the outcome of a turn. Fires when it is stored; fails with StoreUnavailable."""
         finish = partial(self._turns.finish, turn.id, outcome.state, outcome.detail)
-        return persist(self._clock, finish)
+        return persist(self._services.clock, finish)
 
     @inlineCallbacks
     def act_alone(self) -> Steps[None]:
@@ -248,7 +221,7 @@ class Answering:
         while (yield self._screen(checked)):
             pass
         context = CONTEXT_TICK_AUTONOMOUS
-        audience = self._world.listeners(self._who.character)
+        audience = self._services.world.listeners(self._who.character)
         turn = self._turns.begin((), audience, False, context.name)
         outcome: Outcome = yield self._try_turn(turn, context)
         if outcome.state == FAILED:
@@ -256,21 +229,23 @@ class Answering:
         yield self._close_turn(turn, outcome)
 
     @inlineCallbacks
-    def _try_turn(self, turn: TurnRecord, context: PromptContext) -> Steps[Outcome]:
+    def _try_turn(self, turn: ports.TurnRecord, context: PromptContext) -> Steps[Outcome]:
         """Run a turn within its deadline.
 
         Fires with the outcome, which is `FAILED` if the model failed or an error of ours was
         logged. Fails with TurnAborted, and with StoreUnavailable: then nothing can be said either.
         """
         named = f"{self._who.name}, {turn_label(turn.id)}"
-        deadline_at = self._clock.seconds() + self._settings.config.turn_deadline
+        deadline_at = self._services.clock.seconds() + self._settings.config.turn_deadline
         try:
             outcome: Outcome = yield self._loop.run(turn, context, deadline_at)
-        except (TurnAborted, StoreUnavailable):
+        except (errors.TurnAborted, errors.StoreUnavailable):
             raise
-        except ProviderError as error:
+        except errors.ProviderError as error:
             # The gateway warned of these, or players come first.
-            known = isinstance(error, (Busy, CircuitOpen, ProviderMisconfigured))
+            known = isinstance(
+                error, (errors.Busy, errors.CircuitOpen, errors.ProviderMisconfigured)
+            )
             tell = log.info if known else log.warn
             tell("{named}: no answer from the model: {error}", named=named, error=error)
             return Outcome(FAILED, f"{error.kind}: {error}", error.kind)
@@ -287,7 +262,7 @@ class Answering:
         as of unknown outcome and is not run again (P2). Fails with TurnAborted and
         StoreUnavailable.
         """
-        clock, acts, count = self._clock, self._pending_acts, 0
+        clock, acts, count = self._services.clock, self._pending_acts, 0
         if self.acts_due:  # a turn that an error left open would stay open behind those of acts
             yield persist(clock, self._turns.recover)
         while self.acts_due:
@@ -296,15 +271,15 @@ class Answering:
                 self.acts_due = False
                 break
             count += 1
-            result: ToolResult = yield self._run_act(act)
+            result: ports.ToolResult = yield self._run_act(act)
             yield persist(clock, partial(acts.finish, act.id, result.state, result.text))
             people = {act.decided_by, *act.speakers}
             self._life.tell(LINES.get(result.state, "confirm_failed"), sorted(people))
         return count
 
-    def _run_act(self, act: PendingAct) -> Deferred[ToolResult]:
+    def _run_act(self, act: PendingAct) -> Deferred[ports.ToolResult]:
         """Run one act with the arguments that were shown. Fires with its result."""
-        context = ToolContext(
+        context = ports.ToolContext(
             character=self._who.character,
             audience=act.audience,
             private=act.private,
@@ -317,24 +292,81 @@ class Answering:
 
     @inlineCallbacks
     def run_call(
-        self, context: ToolContext, name: str, arguments: str, detail: str, why: PromptContext
-    ) -> Steps[ToolResult]:
+        self, context: ports.ToolContext, name: str, arguments: str, detail: str, why: PromptContext
+    ) -> Steps[ports.ToolResult]:
         """Run one tool call in a turn of its own, for which no model is asked.
 
         ``arguments`` is JSON. What was only tried and did nothing is no part of the talk. Fires
         with the result; fails with TurnAborted and StoreUnavailable.
         """
 
-        def as_logged(result: ToolResult) -> Sequence[Message]:
+        def as_logged(result: ports.ToolResult) -> Sequence[Message]:
             is_told = why is CONTEXT_AGREED or result.state in (DONE, UNKNOWN)
             return call_messages(turn, context, call, result) if is_told else ()
 
-        clock = self._clock
+        clock = self._services.clock
         begin = partial(self._turns.begin, (), context.audience, context.private, why.name)
-        turn: TurnRecord = yield persist(clock, begin)
+        turn: ports.TurnRecord = yield persist(clock, begin)
         deadline_at = clock.seconds() + self._settings.config.turn_deadline
         context = replace(context, assistant=self._acts.tools, deadline_at=deadline_at)
         call = ToolCallRequest(own_call_id(turn.id, 0, 0), name, arguments)
-        result: ToolResult = yield self._acts.perform(turn, context, call, True, as_logged)
+        result: ports.ToolResult = yield self._acts.perform(turn, context, call, True, as_logged)
         yield persist(clock, partial(self._turns.finish, turn.id, NOTED, detail))
         return result
+
+
+@dataclass(eq=False)
+class Will:
+    """Decides when an assistant acts unasked, and counts how often it did.
+
+    Answers to other assistants count as unasked: no player said the line.
+    """
+
+    _settings: ports.Settings
+    _inbox: ports.Inbox
+    _turns: ports.Turns
+    _company: ports.Company
+    _services: ports.Services
+    _acts: list[float] | None = None
+
+    def acts(self) -> list[float]:
+        """Return the times of the last hour's unasked turns, in the clock's seconds.
+
+        Raises StoreUnavailable where the log has to be read and cannot be.
+        """
+        if self._acts is None:
+            now, seconds = self._services.now(), self._services.clock.seconds()
+            since = now - timedelta(seconds=HOUR_S)
+            times = self._turns.times_of(CONTEXT_TICK_AUTONOMOUS.name, since)
+            times = sorted([*times, *self._inbox.times_of_assistants(since)])
+            self._acts = [seconds - (now - at).total_seconds() for at in times]
+        return self._acts
+
+    def note_act(self) -> None:
+        """Count an unasked turn. Before the budget is first read, the log counts it."""
+        if self._acts is not None:
+            now = self._services.clock.seconds()
+            self._acts = [*(at for at in self._acts if now - at < HOUR_S), now]
+
+    def may_answer_assistants(self) -> bool:
+        """Return True if the hour has a call left; also if the database cannot tell now."""
+        try:
+            acts = self.acts()
+        except errors.StoreUnavailable:
+            return True
+        limit = self._settings.config.autonomous_calls_per_hour
+        return may_answer_assistant(acts, self._services.clock.seconds(), limit)
+
+    def wants_to_act(self) -> bool:
+        """Return True if the assistant should act unasked now."""
+        config = self._settings.config
+        if config.autonomous_calls_per_hour == 0:
+            return False
+        state = AutonomyState(
+            now=self._services.clock.seconds(),
+            players_near=self._company.players_near(),
+            acts=tuple(self.acts()),
+            last_talk_at=self._company.last_talk_at,
+            news_at=self._company.news_at,
+        )
+        return should_act(state, config.autonomous_calls_per_hour, config.autonomy_quiet)

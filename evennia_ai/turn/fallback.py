@@ -1,6 +1,5 @@
 """Say a fallback line if no model answers, and close the turn."""
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from twisted.internet.defer import inlineCallbacks
@@ -12,8 +11,8 @@ from evennia_ai.messages import EXCUSE, Audience, Authors, LLMReply, turn_label
 from evennia_ai.policy.conversation.machine import asking, true_answer
 from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.ports import Conversation, Gateway, Identity, Settings, ToolResult, TurnRecord
-from evennia_ai.scheduling import Clock, Steps
+from evennia_ai.ports import Conversation, Identity, Services, Settings, ToolResult, TurnRecord
+from evennia_ai.scheduling import Steps
 from evennia_ai.turn.prompt_building import Asking, PromptBuilder
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from evennia_ai.turn.react_loop import ANSWERED, EXCUSED, EXPIRED, FAILED, Outcome
@@ -39,24 +38,17 @@ class Excuse:
     authors: Authors = frozenset()
 
 
+@dataclass(eq=False)
 class Fallback:
-    """Says a line in character where no model answered. ``text`` returns a line of the game."""
+    """Says a line in character where no model answered."""
 
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        log: Conversation,
-        prompts: PromptBuilder,
-        acts: Acts,
-        screening: Screening,
-        gateway: Gateway,
-        clock: Clock,
-        text: Callable[[str], str],
-    ) -> None:
-        self._who, self._settings, self._log, self._prompts = who, settings, log, prompts
-        self._acts, self._screening, self._gateway = acts, screening, gateway
-        self._clock, self._text = clock, text
+    _who: Identity
+    _settings: Settings
+    _log: Conversation
+    _prompts: PromptBuilder
+    _acts: Acts
+    _screening: Screening
+    _services: Services
 
     @inlineCallbacks
     def excuse(
@@ -101,7 +93,7 @@ class Fallback:
         # Somebody who arrived in the meantime must not hear what only others may know.
         audience = self._acts.audience_now(turn) if chosen.audience is None else chosen.audience
         tools = self._acts.context_for(turn, audience, chosen.private, None)
-        deadline_at = self._clock.seconds() + SPEAKING_TIME_S
+        deadline_at = self._services.clock.seconds() + SPEAKING_TIME_S
         hops = max(turn.hops, self._settings.config.max_hops)
         authors = tools.authors | chosen.authors
         tools = replace(tools, hops=hops, deadline_at=deadline_at, authors=authors)
@@ -116,8 +108,7 @@ class Fallback:
 
     @inlineCallbacks
     def _choose(self, turn: TurnRecord, failed: Outcome, answer_lost: bool) -> Steps[Excuse]:
-        """Fire with the builder's line, that for a busy model, the offline brain's, or the
-        game's."""
+        """Fire with the builder's line, a busy model's, the offline brain's, or the game's."""
         # What moderation refuses is passed over.
         own = self._settings.config.fallback_line or ""
         if (yield self._screening.may_be_said(own, True)):
@@ -140,7 +131,7 @@ class Fallback:
         """Return the variants of the game's line: the unsaid ones, then those said longest ago."""
         said = [excuse["content"] for excuse in self._log.current.excuses]
         last = {words: number for number, words in enumerate(said)}
-        variants = filter(str.strip, self._text(key).splitlines())
+        variants = filter(str.strip, self._services.text(key).splitlines())
         return sorted(variants, key=lambda words: last.get(words, -1))
 
     @inlineCallbacks
@@ -151,12 +142,12 @@ class Fallback:
         TurnAborted.
         """
         audience = self._acts.audience_now(turn)
-        deadline_at = self._clock.seconds() + STAND_IN_TIME_S
+        deadline_at = self._services.clock.seconds() + STAND_IN_TIME_S
         try:
             asking = Asking(turn.events)
             prompt = self._prompts.build(CONTEXT_TICK_EVENT, audience, asking)
             request = self._prompts.request(turn, prompt, asking, 1)
-            reply: LLMReply = yield self._gateway.complete(request, STAND_IN, deadline_at)
+            reply: LLMReply = yield self._services.gateway.complete(request, STAND_IN, deadline_at)
         except TurnAborted:
             raise
         except ProviderError:

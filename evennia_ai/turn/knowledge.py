@@ -1,18 +1,19 @@
 """What a character knows beside the talk: of itself, and of the people present."""
 
-from collections.abc import Callable, Sequence
-from datetime import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
+from evennia_ai import ports
 from evennia_ai.config import usable_window
 from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Audience, turn_label
 from evennia_ai.policy.audience import GAME, KnownLine, of_record, of_records
-from evennia_ai.policy.consolidation.weights import Acquaintance, acquaintance_line
+from evennia_ai.policy.consolidation.entities import Acquaintance, acquaintance_line
 from evennia_ai.policy.conversation.character import (
     LoreEntry,
     LoreTrial,
@@ -23,20 +24,9 @@ from evennia_ai.policy.conversation.character import (
 from evennia_ai.policy.facts.terms import heard
 from evennia_ai.policy.records.day_plan import block_line
 from evennia_ai.policy.records.goal import goal_lines
-from evennia_ai.policy.records.provenance import Record, is_known_to
+from evennia_ai.policy.records.provenance import is_known_to
 from evennia_ai.policy.retrieval.words import name_words, without_words
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import (
-    Company,
-    EntityProfiles,
-    Identity,
-    Life,
-    Services,
-    Settings,
-    Slices,
-    TurnRecord,
-    World,
-)
 from evennia_ai.scheduling import Steps, pause
 
 log = Logger()
@@ -46,25 +36,25 @@ PEOPLE_PART = 0.02  # share of the window
 LORE_PART = 0.025  # share of the window
 
 
+@dataclass(eq=False)
 class Knowledge:
     """What the character keeps in mind, as lines of a prompt.
 
     ``audience`` are the dbrefs of those who may know a line; None selects public ones.
     """
 
-    def __init__(
-        self, who: Identity, settings: Settings, life: Life, world: World, slices: Slices
-    ) -> None:
-        self._who, self._settings, self._life, self._put = who, settings, life, slices.put
-        self._world = world
+    _who: ports.Identity
+    _settings: ports.Settings
+    _life: ports.Life
+    _services: ports.Services
 
     @inlineCallbacks
     def load(self) -> Steps[None]:
         """Load the character's records in slices; fails with StoreUnavailable."""
         who = self._who.character
         for records in (who.journal, who.ai_profiles, who.ai_goals, who.ai_plan):
-            yield records.load(self._put)
-        yield pause(self._put)  # the conversation may have to be read as well
+            yield records.load(self._services.slices.put)
+        yield pause(self._services.slices.put)  # the conversation may have to be read as well
 
     def pins(self, audience: Audience | None) -> list[KnownLine]:
         return [
@@ -88,32 +78,35 @@ class Knowledge:
         character, planned = self._who.character, self._settings.config.daily_plan
         block = character.ai_plan.at(self._life.minute_now()) if planned else None
         place = character.location
-        here = self._world.name_of(character, place.dbref) if place and block else ""
+        here = self._services.world.name_of(character, place.dbref) if place and block else ""
         return [block_line(block, here)] if block else []
 
 
+@dataclass(eq=False)
 class Lore:
     """What the character knows of the world, as its builders wrote it."""
 
-    def __init__(self, who: Identity, settings: Settings, services: Services) -> None:
-        self._who, self._settings, self._services = who, settings, services
-        self._world, self._ranking = services.world, services.lore_ranking
+    _who: ports.Identity
+    _settings: ports.Settings
+    _services: ports.Services
 
     @inlineCallbacks
     def prepare(self, lines: Sequence[str], audience: Audience) -> Steps[None]:
         """Make ready what these listeners may hear for some lines of the talk; never fails."""
         known = self.known(audience)
         if known:
-            yield self._ranking.prepare(self._services, known, [*map(self._words_of, lines)])
+            yield self._services.lore_ranking.prepare(
+                self._services, known, [*map(self._words_of, lines)]
+            )
 
     def known(self, audience: Audience) -> list[LoreEntry]:
         """Return all pieces that the character knows and these listeners may hear."""
-        entries, labels = self._world.lore(self._who.character, audience)
+        entries, labels = self._services.world.lore(self._who.character, audience)
         return [entry for entry in entries if is_known(entry, labels)]
 
     def tellable(self, audience: Audience) -> list[LoreEntry]:
         """Return all pieces that these listeners may hear, known to it here and now or not."""
-        entries, labels = self._world.lore(self._who.character, audience)
+        entries, labels = self._services.world.lore(self._who.character, audience)
         return [entry for entry in entries if labels.issuperset(quests_of(entry))]
 
     @property
@@ -125,11 +118,11 @@ class Lore:
 
     def try_lines(self, lines: Sequence[str], audience: Audience) -> list[LoreTrial]:
         """Return what becomes of each piece for some lines, the most important line first."""
-        entries, labels = self._world.lore(self._who.character, audience)
+        entries, labels = self._services.world.lore(self._who.character, audience)
         # What the listeners may not hear is never ranked (P9).
         known = [entry for entry in entries if is_known(entry, labels)]
         words = [*map(self._words_of, lines)]
-        fits = [(line, self._ranking.fits(known, line)) for line in words]
+        fits = [(line, self._services.lore_ranking.fits(known, line)) for line in words]
         return try_lore(entries, labels, fits, self.budget_tokens)
 
     def _words_of(self, line: str) -> str:
@@ -138,21 +131,15 @@ class Lore:
         return without_words(words, name_words(self._who.name))
 
 
+@dataclass(eq=False)
 class People:
     """What the character knows of others."""
 
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        company: Company,
-        life: Life,
-        world: World,
-        slices: Slices,
-        now: Callable[[], datetime],
-    ) -> None:
-        self._who, self._settings, self._company, self._life = who, settings, company, life
-        self._world, self._put, self._now = world, slices.put, now
+    _who: ports.Identity
+    _settings: ports.Settings
+    _company: ports.Company
+    _life: ports.Life
+    _services: ports.Services
 
     def describe_present(self, audience: Audience, known_only: bool = False) -> list[KnownLine]:
         """Return a line for each person present: what the character knows, the audience may (P9).
@@ -169,7 +156,7 @@ class People:
         if not room or not profiles.is_loaded:
             return []
         lines: list[KnownLine] = []
-        present = self._world.listeners(self._who.character) | audience
+        present = self._services.world.listeners(self._who.character) | audience
         # Conversation partners first, then by number.
         for dbref in sorted(present, key=lambda one: (not self._is_partner(one), int(one[1:]))):
             found = self._describe(profiles, dbref, audience, known_only)
@@ -185,31 +172,34 @@ class People:
         return dbref in self._company.partners and self._company.is_in_conversation(dbref)
 
     def _describe(
-        self, profiles: EntityProfiles, dbref: str, audience: Audience, known_only: bool
+        self, profiles: ports.EntityProfiles, dbref: str, audience: Audience, known_only: bool
     ) -> KnownLine | None:
         """Return the line of one person, None if nothing is known about them."""
         values = profiles.attributes(dbref, audience)
         relationship = profiles.relationship(dbref)
         if not values and (known_only or not relationship["contacts"]):
             return None
-        name_of = partial(self._world.name_of, self._who.character)
+        name_of = partial(self._services.world.name_of, self._who.character)
         person = Acquaintance(
             name=name_of(dbref),
             dbref=dbref,
             relationship=relationship,
             values=values,
             contradicted=frozenset(
-                value["id"] for value in values if is_contradicted(profiles, value, audience)
+                value["id"]
+                for value in values
+                for other in map(profiles.get, value["contradicts"])
+                if other and is_known_to(other, audience)
             ),
             is_talking=self._is_partner(dbref),
         )
-        line = acquaintance_line(person, self._now(), name_of)
+        line = acquaintance_line(person, self._services.now(), name_of)
         private = any(value["audience"] is not None for value in values)
         authors = of_records(values) or frozenset({GAME})
         return KnownLine(line, private, authors) if line and person.name else None
 
     @inlineCallbacks
-    def record_contacts(self, turn: TurnRecord) -> Steps[None]:
+    def record_contacts(self, turn: ports.TurnRecord) -> Steps[None]:
         """Raise the familiarity of everybody who spoke in a turn.
 
         If the database is busy, only this contact is lost. Fires when all contacts are stored.
@@ -217,7 +207,7 @@ class People:
         if not self._life.may_think():  # deleted or stopped while the answer was stored
             return
         profiles = self._who.character.ai_profiles
-        yield profiles.load(self._put)
+        yield profiles.load(self._services.slices.put)
         if not self._life.may_think():
             return
         for speaker in sorted({event.heard.speaker for event in turn.events} - {""}):
@@ -226,9 +216,3 @@ class People:
             except StoreUnavailable as error:
                 named = f"{self._who.name}, {turn_label(turn.id)}"
                 log.info("{named}: contact not stored: {error}", named=named, error=error)
-
-
-def is_contradicted(profiles: EntityProfiles, value: Record, audience: Audience) -> bool:
-    """Return True if another source, which all of this audience may know, contradicts a value."""
-    others = filter(None, map(profiles.get, value["contradicts"]))
-    return any(is_known_to(other, audience) for other in others)

@@ -1,4 +1,4 @@
-"""Build requests to a model, and ask for summaries."""
+"""Build requests to a model, ask for summaries, and ask again what was asked before."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +8,16 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.messages import Audience, Authors, LLMReply, Message, WireMessage, is_offline
+from evennia_ai.errors import ProviderError
+from evennia_ai.messages import (
+    Audience,
+    Authors,
+    LLMReply,
+    Message,
+    ToolCallRequest,
+    WireMessage,
+    is_offline,
+)
 from evennia_ai.policy.audience import of_messages
 from evennia_ai.policy.compaction.claims import claims_in, without_claims
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
@@ -19,27 +28,30 @@ from evennia_ai.policy.compaction.summary import (
     transcript_lines,
     words_for,
 )
-from evennia_ai.policy.explanation.call_record import PromptTrace
+from evennia_ai.policy.conversation.character import Persona
+from evennia_ai.policy.explanation.call_record import KeptCall, PromptTrace, RawReply, Sent
+from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.tokens import MESSAGE_OVERHEAD, estimate_tokens, stored_tokens
 from evennia_ai.ports import (
     TASK_SUMMARY,
+    Caller,
     Conversation,
     Identity,
     LLMRequest,
     Scene,
+    Services,
     Settings,
-    Slices,
 )
 from evennia_ai.scheduling import Steps, pause
 from evennia_ai.turn.model_call import ModelCalls
+from evennia_ai.turn.prompt_building import Asking, PromptBuilder
 from evennia_ai.turn.prompt_contexts import PromptContext
 from evennia_ai.turn.prompt_trace import trace_summary
 
 log = Logger()
 
 SUMMARY_TOKENS = 1_200
-RETRY_WARMTH = 0.4  # a colder model says the same again
 ONLY_CLAIMS = "it told nothing but that the character is a program, or its tools"
 
 
@@ -56,19 +68,15 @@ class SummaryTerms:
     background: bool = True  # False if somebody waits for it
 
 
+@dataclass(eq=False)
 class Summariser:
     """Asks a model for summaries of messages."""
 
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        log: Conversation,
-        calls: ModelCalls,
-        slices: Slices,
-    ) -> None:
-        self._who, self._settings, self._log, self._calls = who, settings, log, calls
-        self._put = slices.put
+    _who: Identity
+    _settings: Settings
+    _log: Conversation
+    _calls: ModelCalls
+    _services: Services
 
     @inlineCallbacks
     def summarise(
@@ -92,7 +100,7 @@ class Summariser:
         than its input or its room, or nothing but claims, see `without_claims`); fails with a
         `ProviderError`, and with TurnAborted if the server stops.
         """
-        put, name, room = self._put, self._who.name, text_room(terms.room)
+        put, name, room = self._services.slices.put, self._who.name, text_room(terms.room)
         stated = [m for m in messages_to_compact if not is_offline(m)]
         lines = transcript_lines(stated, name, with_results)
         most = words_for(terms.room, tokens_a_word(messages_to_compact))
@@ -164,3 +172,67 @@ def generate_context_summary(
     """
     summary: Deferred[str | None] = script.mind.summariser.summarise(messages_to_compact, focus)
     return summary
+
+
+REPLAY = "replay"
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """One call that was asked again; ``problem`` says why there is no reply, "" if there is."""
+
+    before: RawReply
+    content: str = ""
+    calls: tuple[ToolCallRequest, ...] = ()
+    problem: str = ""
+
+
+def replay_request(
+    name: str, sent: Sent, messages: Sequence[WireMessage], caller: Caller
+) -> LLMRequest:
+    """Return the request of an earlier call of a character, with these messages."""
+    return LLMRequest(
+        messages=messages,
+        scene=Scene(name, Persona(), ()),
+        tools=sent.tools,
+        max_tokens=sent.max_tokens,
+        temperature=sent.temperature,
+        caller=caller,
+        form=sent.form,
+        response_schema=sent.schema,
+    )
+
+
+@dataclass(eq=False)
+class Replay:
+    """Asks models again what was asked in earlier turns of one assistant."""
+
+    _who: Identity
+    _prompts: PromptBuilder
+    _calls: ModelCalls
+
+    @inlineCallbacks
+    def replay(
+        self,
+        kept: KeptCall,
+        messages: Sequence[WireMessage],
+        profile: ModelProfile,
+        own_persona: bool = False,
+    ) -> Steps[Replayed]:
+        """Ask a model what an earlier call asked; with today's persona, if ``own_persona``.
+
+        Fires with the `Replayed`; fails with TurnAborted if the server stops.
+        """
+        asked = self._with_persona(kept, messages) if own_persona else messages
+        payer = self._calls.caller(frozenset(), background=False)
+        request = replay_request(self._who.name, kept.sent, asked, payer)
+        try:
+            reply: LLMReply = yield self._calls.apart(request, REPLAY, profile)
+        except ProviderError as error:
+            return Replayed(kept.reply, problem=str(error))
+        return Replayed(kept.reply, reply.content, reply.tool_calls)
+
+    def _with_persona(self, kept: KeptCall, messages: Sequence[WireMessage]) -> list[WireMessage]:
+        """Return a prompt with the persona that the character has now."""
+        asking = Asking(form=REQUEST_FORMS[kept.sent.form], tools=kept.sent.tools)
+        return [*self._prompts.opening(asking).messages, *messages[len(kept.trace.opening) :]]

@@ -1,15 +1,16 @@
 """Call a model through the gateway, record what the call cost, and do background work with it."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, Generic, TypeVar
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
+from evennia_ai import ports
 from evennia_ai.config import ModelProfile, usable_window, window_known
-from evennia_ai.config.profiles import request_form, wire_style
+from evennia_ai.config.profiles import wire_style
 from evennia_ai.errors import ContextOverflow, ProviderError, ProviderRejected, TurnAborted
 from evennia_ai.messages import (
     NO_USAGE,
@@ -29,21 +30,7 @@ from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.request_forms.form import TOOLS
 from evennia_ai.policy.request_forms.wire_order import count_request
 from evennia_ai.policy.texts import complete_lines
-from evennia_ai.ports import (
-    TASK_SUMMARY,
-    Caller,
-    Gateway,
-    Identity,
-    Life,
-    LLMRequest,
-    ModelCallRecord,
-    Scene,
-    Settings,
-    Slices,
-    TurnRecord,
-    Turns,
-)
-from evennia_ai.scheduling import Clock, Steps, pause, persist
+from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 from evennia_ai.turn.prompt_trace import trace_apart
@@ -54,7 +41,7 @@ R = TypeVar("R")
 
 NO_REPLY = LLMReply("")
 SUSPICIOUS_SHARE = 0.5  # of the window, for a request that was refused without a cause
-COMPACTING = frozenset({TASK_SUMMARY, CONTEXT_PRE_COMPACTION.name})
+COMPACTING = frozenset({ports.TASK_SUMMARY, CONTEXT_PRE_COMPACTION.name})
 
 
 @dataclass(frozen=True)
@@ -67,26 +54,18 @@ class Purpose:
     ensure_wanted: Callable[[], None]  # raises TurnAborted once nobody needs the reply
 
 
+@dataclass(eq=False)
 class ModelCalls:
-    """Asks one assistant's models through the gateway, and records what each call cost.
+    """Asks one assistant's models through the gateway, and records what each call cost."""
 
-    Attributes:
-        compaction_cost: what the next compaction has cost so far (`policy.limits.money`).
-    """
-
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        turns: Turns,
-        gateway: Gateway,
-        clock: Clock,
-        life: Life,
-        meter: ContextMeter,
-    ) -> None:
-        self._who, self._settings, self._turns, self._life = who, settings, turns, life
-        self._gateway, self._clock, self._meter = gateway, clock, meter
-        self.compaction_cost: dict[str, int] = {}
+    _who: ports.Identity
+    _settings: ports.Settings
+    _turns: ports.Turns
+    _life: ports.Life
+    _meter: ContextMeter
+    _services: ports.Services
+    # What the next compaction has cost so far (`policy.limits.money`).
+    compaction_cost: dict[str, int] = field(default_factory=dict)
 
     @property
     def background_profile(self) -> ModelProfile:
@@ -100,30 +79,26 @@ class ModelCalls:
         profile = self.background_profile
         return profile.with_model(self._settings.config.compact_model or profile.model)
 
-    def caller(self, speakers: Audience, background: bool) -> Caller:
+    def caller(self, speakers: Audience, background: bool) -> ports.Caller:
         """Return who pays for a call, with the assistant's own budgets."""
         config = self._settings.config
         money = config.money_per_day
         micros = None if money is None else to_micros(money)
-        return Caller(str(self._who.id), speakers, background, config.tokens_per_day, micros)
+        return ports.Caller(str(self._who.id), speakers, background, config.tokens_per_day, micros)
 
     def background_request(
-        self,
-        wire: Sequence[WireMessage],
-        scene: Scene,
-        max_tokens: int,
-        payer: Audience = frozenset(),
-    ) -> LLMRequest:
-        """Return a request that no player waits for; ``payer`` are those whose budgets pay."""
-        return LLMRequest(
+        self, wire: Sequence[WireMessage], scene: ports.Scene, max_tokens: int
+    ) -> ports.LLMRequest:
+        """Return a request that no player waits for, and none pays for."""
+        return ports.LLMRequest(
             messages=wire,
             scene=scene,
             max_tokens=max_tokens,
             temperature=self._settings.config.temperature,
-            caller=self.caller(payer, background=True),
+            caller=self.caller(frozenset(), background=True),
         )
 
-    def _counted(self, request: LLMRequest, profile: ModelProfile) -> LLMRequest:
+    def _counted(self, request: ports.LLMRequest, profile: ModelProfile) -> ports.LLMRequest:
         """Return a request with the tokens of what is sent, unless they are counted already."""
         if request.tokens:
             return request
@@ -133,7 +108,7 @@ class ModelCalls:
         return replace(request, tokens=tokens)
 
     def for_turn(
-        self, turn: TurnRecord, request: LLMRequest, purpose: str, deadline_at: float
+        self, turn: ports.TurnRecord, request: ports.LLMRequest, purpose: str, deadline_at: float
     ) -> Deferred[LLMReply]:
         """Ask the model once for a turn and record what the call cost.
 
@@ -147,7 +122,7 @@ class ModelCalls:
 
     def apart(
         self,
-        request: LLMRequest,
+        request: ports.LLMRequest,
         purpose: str,
         profile: ModelProfile | None = None,
         deadline_at: float | None = None,
@@ -159,17 +134,19 @@ class ModelCalls:
         more.
         """
         call = Purpose(purpose, profile or self.background_profile, None, self._ensure_awake)
-        end_at = self._clock.seconds() + self._settings.config.turn_deadline
+        end_at = self._services.clock.seconds() + self._settings.config.turn_deadline
         if deadline_at is not None:
             end_at = min(end_at, deadline_at)
         return self._ask(request, call, end_at)
 
     @inlineCallbacks
-    def _ask(self, request: LLMRequest, purpose: Purpose, deadline_at: float) -> Steps[LLMReply]:
-        clock, profile = self._clock, purpose.profile
+    def _ask(
+        self, request: ports.LLMRequest, purpose: Purpose, deadline_at: float
+    ) -> Steps[LLMReply]:
+        clock, profile = self._services.clock, purpose.profile
         request = self._counted(request, profile)
         started = clock.seconds()
-        record = ModelCallRecord(
+        record = ports.ModelCallRecord(
             profile=profile.name,
             model=profile.model,
             purpose=purpose.name,
@@ -182,7 +159,7 @@ class ModelCalls:
         failure: ProviderError | None = None
         reply = NO_REPLY
         try:
-            reply = yield self._gateway.complete(request, profile, deadline_at)
+            reply = yield self._services.gateway.complete(request, profile, deadline_at)
             if reply.from_fallback and profile.fallback is not None:
                 profile = profile.fallback
             record = replace(
@@ -213,19 +190,19 @@ class ModelCalls:
             raise failure
         return reply
 
-    def _store(self, purpose: Purpose, record: ModelCallRecord) -> None:
+    def _store(self, purpose: Purpose, record: ports.ModelCallRecord) -> None:
         """Store a call; raises StoreUnavailable, and TurnAborted once nobody needs the reply."""
         purpose.ensure_wanted()
         self._turns.record_model_call(purpose.turn_id, record)
 
-    def _note_cost(self, record: ModelCallRecord) -> None:
+    def _note_cost(self, record: ports.ModelCallRecord) -> None:
         usage = record.usage or Usage(record.estimated_tokens, 0)
         self.compaction_cost = add_call(
             self.compaction_cost, usage.prompt_tokens, usage.completion_tokens, record.duration_ms
         )
 
     def _as_overflow(
-        self, request: LLMRequest, error: ProviderError, profile: ModelProfile
+        self, request: ports.LLMRequest, error: ProviderError, profile: ModelProfile
     ) -> ProviderError:
         """Return the error, as an overflow if nothing else explains why a long request failed.
 
@@ -238,7 +215,6 @@ class ModelCalls:
         return ContextOverflow(str(error), status=error.status, code=error.code)
 
     def _hidden_failure(self, reply: LLMReply, profile: ModelProfile) -> ContextOverflow | None:
-        """Return the overflow that a reply hides, None if there is none."""
         window = window_known(profile).tokens
         if is_silent_overflow(reply, window or self._settings.config.max_context_tokens):
             return ContextOverflow(f"The request filled the window of '{profile.model}'.")
@@ -249,13 +225,13 @@ class ModelCalls:
             raise TurnAborted(f"{self._who.name} may not think any more")
 
 
-def ensure_current(turns: Turns, turn: TurnRecord) -> None:
+def ensure_current(turns: ports.Turns, turn: ports.TurnRecord) -> None:
     """Raise TurnAborted if the turn has lost its lease."""
     if not turns.is_current(turn.id):
         raise TurnAborted(f"{turn_label(turn.id)} is no longer current")
 
 
-def record_of(request: LLMRequest, reply: LLMReply) -> CallRecord | None:
+def record_of(request: ports.LLMRequest, reply: LLMReply) -> CallRecord | None:
     """Return what to store of a call's prompt and reply, None if its prompt has no trace."""
     if request.trace is None:
         return None
@@ -303,14 +279,14 @@ class Asked(Generic[R]):
         return {"success": not self.error, **figures, **error}
 
 
+@dataclass(eq=False)
 class Background:
     """Work that no player waits for: asks a model, and writes many items in pieces."""
 
-    def __init__(
-        self, who: Identity, settings: Settings, calls: ModelCalls, clock: Clock, slices: Slices
-    ) -> None:
-        self._who, self._settings, self._calls = who, settings, calls
-        self._clock, self._put = clock, slices.put
+    _who: ports.Identity
+    _settings: ports.Settings
+    _calls: ModelCalls
+    _services: ports.Services
 
     @property
     def has_model(self) -> bool:
@@ -328,7 +304,7 @@ class Background:
         without a last line that was cut off. Fails with a `ProviderError`, and with TurnAborted if
         the assistant must not think any more.
         """
-        scene = Scene(self._who.name, self._who.persona, ())
+        scene = ports.Scene(self._who.name, self._who.persona, ())
         confided = (one["audience"] for one in read if one["audience"] is not None)
         request = replace(
             self._calls.background_request(messages, scene, max_tokens),
@@ -345,7 +321,7 @@ class Background:
         """Ask a model about each item in turn, until a provider fails; fails as ``ask`` does."""
         results: list[R] = []
         for item in items:
-            yield pause(self._put)
+            yield pause(self._services.slices.put)
             try:
                 results.append((yield ask(item)))
             except ProviderError as error:
@@ -364,9 +340,9 @@ class Background:
         """
         total = 0
         for start in range(0, len(items), size):
-            yield pause(self._put)
+            yield pause(self._services.slices.put)
             work = partial(write, items[start : start + size])
-            total += (yield persist(self._clock, work)) or 0
+            total += (yield persist(self._services.clock, work)) or 0
         return total
 
 
@@ -380,14 +356,8 @@ def own_nature(profile: ModelProfile) -> str:
     return "" if has_model(profile) else OFFLINE
 
 
-def calls_tools(profile: ModelProfile) -> bool:
-    """Return True if a model is asked by native tool calls."""
-    return request_form(profile).native
-
-
 NO_MODEL = "no model to ask"
 
 
 def skip(reason: str, **figures: Any) -> dict[str, Any]:
-    """Return the result dict of a step that was skipped."""
     return {"skipped": True, "reason": reason, **figures}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import NamedTuple
 
+from evennia_ai import ports
 from evennia_ai.config.profiles import request_form, wire_style
 from evennia_ai.messages import (
     Audience,
@@ -42,25 +42,14 @@ from evennia_ai.policy.request_forms.wire_order import count_request
 from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import fenced
 from evennia_ai.policy.tokens import count_message, stored_tokens
-from evennia_ai.ports import (
-    Conversation,
-    HeardLine,
-    Identity,
-    LLMRequest,
-    Scene,
-    Settings,
-    ToolSpec,
-    TurnRecord,
-    World,
-)
 from evennia_ai.turn.context_use import ContextMeter
-from evennia_ai.turn.llm_interaction import RETRY_WARMTH
 from evennia_ai.turn.model_call import ModelCalls
 from evennia_ai.turn.prompt_context_data import Briefing, ContextItems, latest_talk
 from evennia_ai.turn.prompt_contexts import PRESSURE, PromptContext, lore_text
 from evennia_ai.turn.prompt_trace import trace_talk
 from evennia_ai.turn.recall import Talk, fits
 
+RETRY_WARMTH = 0.4  # a colder model says the same again
 LEAST_LINE_CHARS = 60
 SLOW_PLACE_CHARS = 60
 NEAR = 6  # messages before a question to a small model that are not shown again
@@ -101,7 +90,7 @@ class Asking:
     # True if an act failed and the model shall talk about it, not act again
     words_only: bool = False
 
-    def offering(self, specs: Iterable[ToolSpec]) -> Asking:
+    def offering(self, specs: Iterable[ports.ToolSpec]) -> Asking:
         """Return it with these tools; a request shows the schemas of those that are needed."""
         offered = tuple(specs)
         shown = [spec for spec in offered if spec.shown]
@@ -113,22 +102,17 @@ class Asking:
         )
 
 
+@dataclass(eq=False)
 class PromptBuilder:
     """Builds prompts and the requests that hold them."""
 
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        log: Conversation,
-        meter: ContextMeter,
-        briefing: Briefing,
-        calls: ModelCalls,
-        world: World,
-        now: Callable[[], datetime],
-    ) -> None:
-        self._who, self._settings, self._log, self._meter = who, settings, log, meter
-        self._briefing, self._calls, self._world, self._now = briefing, calls, world, now
+    _who: ports.Identity
+    _settings: ports.Settings
+    _log: ports.Conversation
+    _meter: ContextMeter
+    _briefing: Briefing
+    _calls: ModelCalls
+    _services: ports.Services
 
     def build(
         self, context: PromptContext, audience: Audience, asking: Asking = Asking()
@@ -195,11 +179,10 @@ class PromptBuilder:
         visible: Sequence[Message],
         shown: Sequence[Message],
     ) -> Tail:
-        """Return what a prompt tells beside the talk that it shows."""
         lines = [event.heard.line for event in asking.events]
         brief = not asking.form.native
         situation = self._situation(context)
-        rows = situation_rows(shown_scene(situation, asking.form), quarter_of(self._now()))
+        rows = situation_rows(shown_scene(situation, asking.form), quarter_of(self._services.now()))
         late_tools = filter(None, map(asking.form.tell, asking.late_tools))
         asks = brief and "?" in " ".join(lines[-1:])
         # What a small model was told long ago it finds behind the question alone (measured).
@@ -271,7 +254,7 @@ class PromptBuilder:
 
     def _situation(self, context: PromptContext) -> Situation:
         """Return what the character perceives, with a note if the context window is filling up."""
-        situation = self._world.situation(self._who.character)
+        situation = self._services.world.situation(self._who.character)
         if (
             context.tools is None
             and self._meter.measure().ratio >= self._settings.config.mask_threshold
@@ -283,24 +266,22 @@ class PromptBuilder:
         return count_message(message, count_text=self._settings.count_text)
 
     def _size(self, messages: Sequence[WireMessage], asking: Asking) -> int:
-        """Return the tokens of a request as it is sent."""
         style = wire_style(self._settings.profile, asking.form.name)
         sent = count_request(messages, style, count_text=self._settings.count_text)
         return sent + asking.tool_tokens
 
-    def ask_with(self, turn: TurnRecord, specs: Iterable[ToolSpec]) -> Asking:
+    def ask_with(self, turn: ports.TurnRecord, specs: Iterable[ports.ToolSpec]) -> Asking:
         """Return what a model call of a turn is about, in the form of the assistant's model."""
         return Asking(turn.events, turn.id, request_form(self._settings.profile)).offering(specs)
 
-    def _scene(self, turn: TurnRecord, prompt: Prompt, step: int) -> Scene:
-        """Return the turn's new words, the situation and the lore, structured for the offline
-        brain."""
+    def _scene(self, turn: ports.TurnRecord, prompt: Prompt, step: int) -> ports.Scene:
+        """Return the turn's words, situation and lore, structured for the offline brain."""
         lines = tuple(
-            HeardLine(e.heard.kind, e.heard.speaker_name, e.heard.text, e.heard.private)
+            ports.HeardLine(e.heard.kind, e.heard.speaker_name, e.heard.text, e.heard.private)
             for e in turn.events
         )
         excuses = self._log.current.excuses
-        return Scene(
+        return ports.Scene(
             self._who.name,
             self._who.persona,
             lines,
@@ -311,13 +292,14 @@ class PromptBuilder:
             assistants=frozenset(e.heard.speaker_name for e in turn.events if e.heard.hops),
         )
 
-    def request(self, turn: TurnRecord, prompt: Prompt, asking: Asking, step: int) -> LLMRequest:
-        """Return the request of one step of a turn; ``step`` counts from 1."""
+    def request(
+        self, turn: ports.TurnRecord, prompt: Prompt, asking: Asking, step: int
+    ) -> ports.LLMRequest:
         config, form = self._settings.config, asking.form
         warmth = form.temperature if config.temperature is None else config.temperature
         if warmth is not None and asking.refused:
             warmth += RETRY_WARMTH
-        request = LLMRequest(
+        request = ports.LLMRequest(
             messages=prompt.messages,
             scene=self._scene(turn, prompt, step),
             tools=asking.tools,
@@ -347,7 +329,6 @@ class Tail(NamedTuple):
     ending: tuple[str, ...]
 
     def news(self, shown: Iterable[Message]) -> list[Row]:
-        """Return what the scenes of a talk do not tell."""
         return news(self.items.rows, filter(is_scene, shown))
 
 

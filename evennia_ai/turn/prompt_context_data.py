@@ -93,24 +93,19 @@ class Rows:
         self.rows += [(label, line._replace(text=unmarked(line.text))) for line in lines]
 
 
+@dataclass(eq=False)
 class Briefing:
     """Selects what a prompt holds beside the talk."""
 
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        log: Conversation,
-        meter: ContextMeter,
-        knowledge: Knowledge,
-        people: People,
-        recall: Recall,
-        lore: Lore,
-        world: World,
-    ) -> None:
-        self._who, self._settings, self._log, self._meter = who, settings, log, meter
-        self._knowledge, self._people, self._recall = knowledge, people, recall
-        self._lore, self._world = lore, world
+    _who: Identity
+    _settings: Settings
+    _log: Conversation
+    _meter: ContextMeter
+    _knowledge: Knowledge
+    _people: People
+    _recall: Recall
+    _lore: Lore
+    _world: World
 
     def select(
         self,
@@ -214,8 +209,9 @@ class Briefing:
         lines: list[KnownLine] = []
         for item in select_restored(view.record, view.messages, audience):
             kind, _, id = item.ref.partition(":")  # noqa: A001
-            found = self._read(kind, id, audience)
-            if found is None:
+            read = {ENTRY: self._read_entry, ENTITY: self._read_entity}.get(kind)
+            found = read and read(id, audience)
+            if not found:
                 continue
             budget_tokens -= estimate_tokens(found.text) + MARK_TOKENS
             if budget_tokens < 0:
@@ -252,18 +248,11 @@ class Briefing:
         return KnownLine(f"{name}: {'; '.join(told)}", private, authors)
 
     def _known_records(self, dbref: str, audience: Audience, with_values: bool) -> Sequence[Record]:
-        """Return the newest values and observations of somebody that an audience may know."""
         profiles = self._who.character.ai_profiles
         if not profiles.is_loaded:
             return ()
         values = profiles.attributes(dbref, audience) if with_values else []
         return [*values[-NOTED:], *profiles.observations(dbref, audience)[-NOTED:]]
-
-    def _read(self, kind: str, id: str, audience: Audience) -> KnownLine | None:
-        """Return a restored material as a line, None if there is nothing to show."""
-        if kind == ENTRY:
-            return self._read_entry(id, audience)
-        return self._read_entity(id, audience) if kind == ENTITY else None
 
 
 def latest_talk(visible: Sequence[Message], unanswered: Sequence[str]) -> Talk:
@@ -277,7 +266,6 @@ def latest_talk(visible: Sequence[Message], unanswered: Sequence[str]) -> Talk:
 
 
 def record_text(record: Record) -> str:
-    """Return a value or an observation as it is shown on a line."""
     if record["kind"] == "attribute":
         return f"{record['attribute']}: {record['value']}"
     return str(record["content"])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
+from evennia_ai import ports
 from evennia_ai.errors import ContextOverflow, NothingSpoken, ProviderError
 from evennia_ai.messages import NOOP, Authors, LLMReply, Message
 from evennia_ai.policy.context.scenes import told_in
@@ -20,16 +21,6 @@ from evennia_ai.policy.conversation.react import (
 )
 from evennia_ai.policy.replies.artefacts import Surroundings
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.ports import (
-    Conversation,
-    Identity,
-    LLMRequest,
-    Settings,
-    Toolbox,
-    ToolResult,
-    ToolSpec,
-    TurnRecord,
-)
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.knowledge import Lore
 from evennia_ai.turn.model_call import ModelCalls, has_model
@@ -79,35 +70,30 @@ class Progress:
     ended: bool = False  # whether the turn needs no further reply
 
 
+@dataclass(eq=False)
 class ReActLoop:
     """Runs turns: asks the model, runs the tool calls of its replies, and asks again.
 
     ``make_room`` compacts without a model after an overflow; it fires with True if that freed
-    anything. ``link_hosts`` returns the hosts whose addresses may be said.
+    anything.
     """
 
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        log: Conversation,
-        toolbox: Toolbox,
-        recall: Recall,
-        lore: Lore,
-        prompts: PromptBuilder,
-        calls: ModelCalls,
-        acts: Acts,
-        screening: Screening,
-        make_room: Callable[[], Deferred[bool]],
-        link_hosts: Callable[[], Collection[str]],
-    ) -> None:
-        self._who, self._settings, self._log, self._toolbox = who, settings, log, toolbox
-        self._recall, self._lore, self._prompts = recall, lore, prompts
-        self._calls, self._acts = calls, acts
-        self._screening, self._make_room, self._link_hosts = screening, make_room, link_hosts
+    _who: ports.Identity
+    _settings: ports.Settings
+    _log: ports.Conversation
+    _recall: Recall
+    _lore: Lore
+    _prompts: PromptBuilder
+    _calls: ModelCalls
+    _acts: Acts
+    _screening: Screening
+    _make_room: Callable[[], Deferred[bool]]
+    _services: ports.Services
 
     @inlineCallbacks
-    def run(self, turn: TurnRecord, context: PromptContext, deadline_at: float) -> Steps[Outcome]:
+    def run(
+        self, turn: ports.TurnRecord, context: PromptContext, deadline_at: float
+    ) -> Steps[Outcome]:
         """Ask the model and run its tool calls until the turn has ended.
 
         The turn must end at ``deadline_at``, in the clock's seconds. Fires with the `Outcome`;
@@ -119,7 +105,7 @@ class ReActLoop:
         for _ in range(context.max_iterations or self._settings.config.max_iterations):
             audience = self._acts.audience_now(turn)
             yield self._lore.prepare(lines, audience)
-            yield self._recall.prepare(turn, query, audience)
+            yield self._recall.prepare(turn, query)
             begun: list[ReplyCalls] = []
             ask_model = partial(self.ask, turn, context, deadline_at, progress, begun)
             try:
@@ -140,7 +126,7 @@ class ReActLoop:
 
     @inlineCallbacks
     def act_on_reply(
-        self, turn: TurnRecord, asked: StepReply, progress: Progress
+        self, turn: ports.TurnRecord, asked: StepReply, progress: Progress
     ) -> Steps[Progress]:
         """Say a reply's text or run its tool calls. Fires with the turn's progress after that."""
         reply = asked.reply
@@ -184,7 +170,7 @@ class ReActLoop:
     @inlineCallbacks
     def ask(
         self,
-        turn: TurnRecord,
+        turn: ports.TurnRecord,
         context: PromptContext,
         deadline_at: float,
         progress: Progress,
@@ -204,12 +190,12 @@ class ReActLoop:
         return StepReply(reply, prepared.calls)
 
     def prepare(
-        self, turn: TurnRecord, context: PromptContext, deadline_at: float, progress: Progress
+        self, turn: ports.TurnRecord, context: PromptContext, deadline_at: float, progress: Progress
     ) -> Prepared:
         """Return the next request of a turn, for those who would hear the answer now."""
         step, audience = progress.loop.step + 1, self._acts.audience_now(turn)
         tools = self._acts.context_for(turn, audience, False, context.tools)
-        toolbox = self._toolbox
+        toolbox = self._services.toolbox
         offered = by_name(toolbox.offered(tools))
         asking = self._prompts.ask_with(turn, offered.values())
         asking = replace(asking, refused=progress.refused, words_only=progress.blocked)
@@ -238,7 +224,11 @@ class ReActLoop:
         )
 
     def _speech_check(
-        self, turn: TurnRecord, asking: Asking, prompt: Prompt, specs: Mapping[str, ToolSpec]
+        self,
+        turn: ports.TurnRecord,
+        asking: Asking,
+        prompt: Prompt,
+        specs: Mapping[str, ports.ToolSpec],
     ) -> SpeechCheck:
         """Return the check of a reply's words; the offline brain's own phrases need none."""
         around = None
@@ -258,15 +248,14 @@ class ReActLoop:
                 compact=not asking.form.native,
                 asker=prompt.addressee,
                 recalled=prompt.recalled,
-                link_hosts=self._link_hosts(),
+                link_hosts=self._services.link_hosts,
             )
         logged = self._log.current.logged
         return SpeechCheck(around, logged, self._settings.config.max_speech_chars)
 
     @inlineCallbacks
-    def _speak_text(self, turn: TurnRecord, asked: StepReply) -> Steps[Ran]:
-        """Say a reply in plain text, as models without tool calls send it. Fires with what it
-        did."""
+    def _speak_text(self, turn: ports.TurnRecord, asked: StepReply) -> Steps[Ran]:
+        """Say a reply in plain text, as models without tool calls send it."""
         ran, text = asked.calls.ran, asked.reply.content
         words = spoken_words(text, self._who.name, self._settings.config.max_speech_chars)
         if not words:
@@ -277,7 +266,7 @@ class ReActLoop:
         if problem:
             yield self._acts.refuse(turn, call, problem, unlogged)
             return replace(ran, refused=problem)
-        result: ToolResult = yield self._acts.say_aloud(
+        result: ports.ToolResult = yield self._acts.say_aloud(
             turn, asked.calls.context, text_of(call) or words, call.id
         )
         return replace(ran, acted=result.state == DONE)
@@ -300,16 +289,16 @@ def outcome_of(progress: Progress, context: PromptContext) -> Outcome:
 class Prepared:
     """The next request of a turn, its new scenes, and what will run the calls of its reply."""
 
-    request: LLMRequest
+    request: ports.LLMRequest
     scenes: Sequence[Message]  # that it shows first
     calls: ReplyCalls
 
 
-def by_name(specs: Iterable[ToolSpec]) -> dict[str, ToolSpec]:
+def by_name(specs: Iterable[ports.ToolSpec]) -> dict[str, ports.ToolSpec]:
     return {spec.name: spec for spec in specs}
 
 
-def remember_earlier(turn: TurnRecord, specs: Mapping[str, ToolSpec]) -> LoopState:
+def remember_earlier(turn: ports.TurnRecord, specs: Mapping[str, ports.ToolSpec]) -> LoopState:
     """Return the state of a new loop, with the acts of earlier attempts at the same events."""
     categories = {spec.name: spec.category for spec in specs.values()}
     safe = {spec.name for spec in specs.values() if spec.safe_to_retry}

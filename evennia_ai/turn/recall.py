@@ -87,25 +87,21 @@ def query_of(line: str, name: str = "") -> str:
     return f"{speaker} {asked}".strip() if FIRST_PERSON.search(asked) else asked
 
 
+@dataclass(eq=False)
 class Recall:
     """Finds what the character remembers, and shows it as lines of a prompt.
 
-    ``memories`` returns the search over all its memories, ``services`` prepare a search in slices.
+    ``memories`` returns the search over all its memories.
     """
 
-    def __init__(
-        self,
-        who: Identity,
-        log: Conversation,
-        memories: Callable[[], Memories],
-        life: Life,
-        services: Services,
-    ) -> None:
-        self._who, self._log, self._memories, self._life = who, log, memories, life
-        self._services, self._world, self._now = services, services.world, services.now
+    _who: Identity
+    _log: Conversation
+    _memories: Callable[[], Memories]
+    _life: Life
+    _services: Services
 
     @inlineCallbacks
-    def prepare(self, turn: TurnRecord, query: str, audience: Audience) -> Steps[None]:
+    def prepare(self, turn: TurnRecord, query: str) -> Steps[None]:
         """Make what a query recalls ready; memories of other assistants may have displaced it.
 
         It gives way before and after, since what a turn does before the model is asked would hold
@@ -115,7 +111,7 @@ class Recall:
         put = self._services.slices.put
         yield pause(put)
         upto = last_before(self._log.view(), turn)
-        yield self._memories().prepare(self._services, [query], upto, audience, whole=False)
+        yield self._memories().prepare(self._services, [query], upto, whole=False)
         yield pause(put)
 
     @inlineCallbacks
@@ -152,8 +148,6 @@ class Recall:
         return list(self._known_lines(chain.from_iterable(pieces), fits))
 
     def _find(self, talk: Talk, wanted: Recalled) -> list[Candidate]:
-        """Return the memories that fit the talk, the best first."""
-
         def keep(record: Record) -> bool:
             if record.get("kind") == LINE:
                 return not (wanted.brief and record["own"])
@@ -163,12 +157,12 @@ class Recall:
             memory_query(talk.asked, self._who.name),
             MOST_FOUND,
             wanted.audience,
-            self._now(),
+            self._services.now(),
             keep=keep,
             upto=wanted.upto,
         )
         found = [item for item in found if item.fit >= LEAST_FIT]
-        name_of = partial(self._world.name_of, self._who.character)
+        name_of = partial(self._services.world.name_of, self._who.character)
         names = words_of_names((item.record["source_entity"] for item in found), name_of)
         candidates = [as_candidate(item.record, item.fit, names) for item in found]
         # Earlier questions answer nothing, and without the character's lines nor does what follows.
@@ -193,7 +187,7 @@ class Recall:
         known = "\n".join(map(normalised, wanted.told))
         room, used = room_for(candidates, wanted), 0
         taken: set[str] = set()
-        days = {self._now().date()}
+        days = {self._services.now().date()}
         for number, candidate in enumerate(candidates):
             record = candidate.record
             if (
@@ -229,13 +223,13 @@ class Recall:
         self, records: Iterable[Record], fits: Mapping[str, float]
     ) -> Iterator[KnownLine]:
         """Yield memories as lines of a prompt; a line of the log is dated if its day is new."""
-        day = self._now().date()
+        day = self._services.now().date()
         for record in records:
             text = self.line(record, dated=time_of(record).date() != day)
             day = time_of(record).date()
             authors = of_record(record)
             if record.get("kind") == ATTRIBUTE:
-                authors |= self._world.authors_of(record["subject"])
+                authors |= self._services.world.authors_of(record["subject"])
             private, fit = record["audience"] is not None, fits.get(record["id"], 0.0)
             yield KnownLine(text, private, authors, record["id"], fit)
 
@@ -267,7 +261,7 @@ class Recall:
         if kind == LINE:
             told = line_label(record) + unmarked(shown(text))
             return f"{day}: " * dated + told
-        name_of = partial(self._world.name_of, self._who.character)
+        name_of = partial(self._services.world.name_of, self._who.character)
         source = name_of(record["source_entity"])
         told = f", from {source}" if source else ""
         if kind == HEARSAY:
@@ -315,7 +309,6 @@ def corrected_by(record: Record, beside: Iterable[Record]) -> list[Record]:
 
 
 def only_asks(candidate: Candidate) -> bool:
-    """Return True if a memory tells nothing and asks."""
     return all(map(is_question, sentences_of(text_of(candidate.record))))
 
 

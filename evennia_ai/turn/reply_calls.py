@@ -153,7 +153,6 @@ class ReplyCalls:
         self.ran = replace(self.ran, refused=problem)
 
     def _is_over(self, tied: bool) -> bool:
-        """Return True if no further call may run."""
         broken = self._failure is not None or bool(self.ran.refused)
         return broken or (tied and self.ran.blocked)
 

@@ -174,7 +174,6 @@ class SpeechCheck:
         )
 
     def heard(self, call: ToolCallRequest) -> None:
-        """Note words or a gesture that others have just noticed."""
         text = text_of(call)
         if text and call.name == EMOTE:
             self._emotes.append(text)
@@ -245,8 +244,7 @@ class Screening:
 
     @inlineCallbacks
     def judge_events(self, events: Sequence[InboxEvent]) -> Steps[Mapping[int, tuple[str, str]]]:
-        """Fire with the refused events: the key of the line for the speaker, and the reason, by
-        id."""
+        """Fire by id with the refused events: the key of the speaker's line, the reason."""
         verdicts: dict[int, tuple[str, str]] = {}
         if self._settings.config.game_topics_only:
             told = {event.id for event in asking(events)}  # that is always answered

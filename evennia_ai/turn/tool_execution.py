@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
@@ -25,14 +25,13 @@ from evennia_ai.policy.conversation.react import wire_arguments
 from evennia_ai.policy.explanation.call_record import LockAsked, stored_locks
 from evennia_ai.ports import (
     Identity,
+    Services,
     Settings,
-    Toolbox,
     ToolContext,
     ToolParts,
     ToolResult,
     TurnRecord,
     Turns,
-    World,
 )
 from evennia_ai.scheduling import Clock, Steps, persist
 from evennia_ai.turn.model_call import ensure_current, own_nature
@@ -49,31 +48,25 @@ LEAST_REPLY_TIME_S = 3.0
 AsLogged = Callable[[ToolResult], Sequence[Message]]
 
 
+@dataclass(eq=False)
 class Acts:
-    """Runs the tool calls of one assistant, for whoever hears them."""
+    """Runs the tool calls of one assistant, for whoever hears them. ``tools`` is what they use."""
 
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        turns: Turns,
-        world: World,
-        toolbox: Toolbox,
-        clock: Clock,
-        tools: ToolParts,
-    ) -> None:
-        self._who, self._settings, self._turns, self._world = who, settings, turns, world
-        self._toolbox, self._clock, self.tools = toolbox, clock, tools
+    _who: Identity
+    _settings: Settings
+    _turns: Turns
+    tools: ToolParts
+    _services: Services
 
     def audience_now(self, turn: TurnRecord) -> Audience:
-        """Return who will hear the turn's next words: the whisper's parties, else the room by
-        now."""
-        return turn.audience if turn.private else self._world.listeners(self._who.character)
+        """Return who will hear the turn's next words: a whisper's parties, else the room."""
+        return (
+            turn.audience if turn.private else self._services.world.listeners(self._who.character)
+        )
 
     def context_for(
         self, turn: TurnRecord, audience: Audience, private: bool, allowed: frozenset[str] | None
     ) -> ToolContext:
-        """Return the context in which this step's tools run."""
         return ToolContext(
             assistant=self.tools,
             character=self._who.character,
@@ -91,8 +84,7 @@ class Acts:
     def say_aloud(
         self, turn: TurnRecord, tools: ToolContext, words: str, call_id: str, **metadata: Any
     ) -> Steps[ToolResult]:
-        """Make the character say words that no tool call asked for; log them, with more
-        metadata."""
+        """Say words that no tool call asked for; log them, with more metadata."""
 
         def as_logged(result: ToolResult) -> list[Message]:
             if result.state != DONE:
@@ -131,11 +123,11 @@ class Acts:
         StoreUnavailable: if the intent could not be stored, nothing was done; if the outcome could
         not be stored, it stays unknown.
         """
-        clock, context = self._clock, replace(context, locks=[])
+        clock, context = self._services.clock, replace(context, locks=[])
         act_id = yield persist(clock, lambda: self._intend(turn, call, world))
         left_s = context.deadline_at - clock.seconds()
         time_s = max(left_s - LEAST_REPLY_TIME_S, min(left_s, LEAST_TOOL_TIME_S), 0.0)
-        running = self._toolbox.run(context, call)
+        running = self._services.toolbox.run(context, call)
         too_late = ToolResult(UNKNOWN if world or call.name in SPEECH else FAILED, TOO_SLOW)  # P2
         result: ToolResult = yield give_time(running, time_s, clock, too_late)
         if result.state == UNKNOWN and call.name in SPEECH:
@@ -150,7 +142,8 @@ class Acts:
         """Store the outcome of an act, its messages and its locks; fails with StoreUnavailable."""
         record, text, asked = self._turns.record_outcome, result.text, stored_locks(locks)
         return persist(
-            self._clock, lambda: record(act_id, result.state, text, as_logged(result), asked)
+            self._services.clock,
+            lambda: record(act_id, result.state, text, as_logged(result), asked),
         )
 
     def _intend(self, turn: TurnRecord, call: ToolCallRequest, world: bool) -> int:
@@ -164,7 +157,7 @@ class Acts:
     ) -> Steps[ToolResult]:
         """Store a call that is not run. Fires with its result."""
         result = ToolResult(REFUSED, reason)
-        act_id = yield persist(self._clock, lambda: self._intend(turn, call, False))
+        act_id = yield persist(self._services.clock, lambda: self._intend(turn, call, False))
         yield self._store_outcome(act_id, result, as_logged)
         return result
 

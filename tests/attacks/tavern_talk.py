@@ -11,9 +11,9 @@ from twisted.internet.defer import fail, maybeDeferred
 
 from evennia_ai.errors import ProviderRejected, TurnAborted
 from evennia_ai.models import Compaction, SharedEntry, ToolCall, Turn
+from evennia_ai.policy.compaction.plan import MANUAL, CompactionRequest
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.ports import TASK_SUMMARY
-from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
 from tests.attacks.dialogue import CHARACTERS, PLAYERS, ROOMS, Step
 from tests.attacks.scene import CANARY
 from tests.provider.obedient import ObedientLLM

@@ -14,11 +14,10 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.memory import embedders
 from evennia_ai.messages import SAID, LLMReply, Message, make_message, wire_call
 from evennia_ai.offline.brain import OfflineBrain
-from evennia_ai.policy.compaction.plan import TOO_LITTLE, WITHIN_WINDOW
+from evennia_ai.policy.compaction.plan import TOO_LITTLE, WITHIN_WINDOW, CompactionRequest
 from evennia_ai.policy.context.projection import visible_items
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import LLMRequest
-from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.turn.llm_interaction import generate_context_summary
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.planted import BARE, PLAYERS, Line, Planted, Talk

@@ -13,12 +13,16 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import LLMReply, Message, Situation, make_message, to_wire
-from evennia_ai.policy.compaction.plan import CompactionLimits, CompactionPlan, plan_compaction
+from evennia_ai.policy.compaction.plan import (
+    CompactionLimits,
+    CompactionPlan,
+    CompactionRequest,
+    plan_compaction,
+)
 from evennia_ai.policy.conversation.character import LoreEntry
 from evennia_ai.policy.retrieval.words import stemmers
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.scheduling import TimeSlices
-from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.turn.prompt_building import Prompt
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.figures import Sheet

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from evennia_ai.messages import make_message, wire_call
-from evennia_ai.sleep.compaction.request import CompactionRequest
+from evennia_ai.policy.compaction.plan import CompactionRequest
 
 TOO_LONG_FOR_ITS_ROOM = {"text": "Ann went on and on. " * 250}
 NO_SUMMARIES = {

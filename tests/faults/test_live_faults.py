@@ -9,10 +9,10 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.messages import Heard
 from evennia_ai.models import Compaction, Event, Message, SleepPass, Turn
+from evennia_ai.policy.compaction.plan import CompactionRequest
 from evennia_ai.ports.goal_records import Goals
 from evennia_ai.ports.journal import Journal
 from evennia_ai.ports.profiles import EntityProfiles
-from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.turn.model_call import ModelCalls

@@ -5,10 +5,10 @@ from twisted.internet.defer import Deferred
 from evennia_ai import models
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.messages import LLMReply, make_message
+from evennia_ai.policy.compaction.plan import CompactionRequest
 from evennia_ai.services.forgetting import BUSY_PAUSE_S, MOST_TRIES, PROGRESS_S
 from evennia_ai.sleep import PassTime
 from evennia_ai.sleep.compaction import compact
-from evennia_ai.sleep.compaction.request import CompactionRequest
 from evennia_ai.store.forget import Forgetting
 from evennia_ai.store.forget_rows import OWN, Traces
 from evennia_ai.store.server_settings import wishes

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.models import Compaction, Message
-from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
+from evennia_ai.policy.compaction.plan import MANUAL, CompactionRequest
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine

@@ -6,7 +6,6 @@ from functools import partial
 import pytest
 from evennia.typeclasses.attributes import Attribute
 
-from evennia_ai.config import ModelProfile
 from evennia_ai.memory.working_memory import clear_stale_conversations
 from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.sleep.pruning import prune_low_importance_entries
@@ -17,8 +16,6 @@ from tests.scripted import call
 from tests.semantic import StandInSemantic
 
 pytestmark = pytest.mark.engine
-
-ASKING = ModelProfile("test", client="openai", model="scripted")
 
 
 @pytest.fixture
@@ -56,14 +53,7 @@ def test_what_faded_goes_into_the_archive_and_the_rest_stays(mira, journal, old,
     gone = [old(f"The weather was dull, {word}.") for word in ("grey", "brown", "white")]
     kept = [old("Ann promised me a horse."), old("It is dull.", days=1)]
     result = prune()
-    assert result == {
-        "success": True,
-        "pruned": 3,
-        "scored": 0,
-        "recalled": 0,
-        "expired": 0,
-        "kept": 2,
-    }
+    assert result == {"success": True, "pruned": 3, "recalled": 0, "expired": 0, "kept": 2}
     again = cold(mira)
     assert [entry["id"] for entry in again.all()] == kept
     assert [entry["id"] for entry in again.archive.all()] == gone
@@ -192,55 +182,6 @@ def test_it_can_be_switched_off(mira, journal, old, prune):
         old(f"Dull {word} weather.")
     mira.assistant.attributes.add("prune_enabled", False)
     assert prune() == {"skipped": True, "reason": "pruning disabled"}
-
-
-# --- importance --------------------------------------------------------------------------------
-
-
-def test_a_model_scores_what_is_new_for_each_audience_apart(game, mira, ann, journal, prune):
-    small = journal.add("It rained.")
-    great = journal.add("Ann looked at the crown.")
-    secret = journal.add("Ann is the heir.", audience=[ann.dbref])
-    given = journal.add("The gate is shut.", importance=2)
-    built = journal.add("I fear fire.", source_type="builder")
-    past = journal.add("Snow.", timestamp=game.service.now() - timedelta(days=8))
-    game.model.add("1: 1\n2: 9", "1: 10")
-    result = prune(ASKING)
-    assert (result["scored"], result["pruned"]) == (3, 0)
-    again = cold(mira)
-    scores = {e["id"]: (e["importance"], e["importance_by"]) for e in again.all()}
-    assert scores[small] == (1, "model")
-    assert scores[great] == (9, "model")
-    assert scores[secret] == (10, "model")
-    assert scores[given] == (2, "given")
-    assert scores[built][1] == scores[past][1] == "rule"
-    public, private = (r.messages[-1]["content"] for r in game.model.requests)
-    assert "heir" not in public and "crown" not in private
-    assert all(word not in public for word in ("gate", "fire", "Snow"))
-
-
-def test_what_it_does_not_score_stays_as_the_rule_has_it_and_is_not_asked_again(
-    game, journal, prune
-):
-    one, two = journal.add("It rained."), journal.add("It snowed.")
-    game.model.add("1: 11\n2: 7\n3: 4\nI think both matter.")
-    assert prune(ASKING)["scored"] == 1
-    assert journal.get(one)["importance_by"] == "rule"
-    assert journal.get(two)["importance"] == 7
-    assert prune(ASKING)["skipped"]
-    assert len(game.model.requests) == 1
-
-
-def test_a_score_does_not_replace_one_given_meanwhile(game, journal, prune):
-    one = journal.add("It rained.")
-
-    def answer(request):
-        journal.update(one, importance=3)
-        return "1: 9"
-
-    game.model.add(answer)
-    prune(ASKING)
-    assert (journal.get(one)["importance"], journal.get(one)["importance_by"]) == (3, "given")
 
 
 # --- conversations -----------------------------------------------------------------------------

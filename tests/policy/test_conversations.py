@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.conversation.inbox import is_stale, talks_with
+from evennia_ai.policy.conversation.inbox import began_at, is_stale
 
 START = datetime(2026, 6, 1, tzinfo=UTC)
 
@@ -21,19 +21,16 @@ def at(second):
 
 def test_a_talk_began_after_the_last_long_silence():
     log = [said("#5", 0), said("#5", 500), said("#7", 510), said("#5", 550), said("#5", 600)]
-    (talk,) = talks_with({"#5": at(600)}, log, 60)
-    assert (talk.partner, talk.since, talk.last_at) == ("#5", at(500), at(600))
+    assert began_at("#5", at(600), log, 60) == at(500)
 
 
-def test_talks_are_told_apart_and_the_latest_is_last():
+def test_talks_are_told_apart():
     log = [said("#5", 0), said("#7", 10)]
-    talks = talks_with({"#7": at(10), "#5": at(0)}, log, 60)
-    assert [talk.partner for talk in talks] == ["#5", "#7"]
+    assert began_at("#7", at(10), log, 60) == at(10)
 
 
 def test_a_partner_whose_words_are_out_of_view_talks_since_his_last_line():
-    (talk,) = talks_with({"#5": at(9)}, [], 60)
-    assert talk.since == talk.last_at == at(9)
+    assert began_at("#5", at(9), [], 60) == at(9)
 
 
 def test_a_silence_that_is_too_long_ends_a_talk():

@@ -17,7 +17,6 @@ from evennia_ai.policy.consolidation.reflection import (
     unreflected,
     weight,
 )
-from evennia_ai.policy.consolidation.weights import BY_MODEL
 from evennia_ai.policy.records.journal_entry import make_entry
 
 
@@ -162,7 +161,7 @@ def test_an_insight_is_as_private_and_as_doubtful_as_what_it_was_made_of():
     assert fields["links"] == ["j1", "j2"]
     assert fields["trust"] == 0.2
     assert (fields["source_type"], fields["source_entity"]) == ("reflection", "")
-    assert fields["importance_by"] == BY_MODEL
+    assert fields["importance_by"] == "model"
 
 
 def test_the_id_follows_from_what_was_concluded_for_whom_and_from_what():

@@ -11,9 +11,9 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.messages import Heard
+from evennia_ai.policy.compaction.plan import EMERGENCY, MANUAL, CompactionRequest
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
 from evennia_ai.sleep import STEPS_IN_TICK, PassTime
-from evennia_ai.sleep.compaction.request import EMERGENCY, MANUAL, CompactionRequest
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.testing.minds import EmptyGoals, EmptyPlan, EmptyProfiles, MemoryIdentity, NoRest

@@ -6,8 +6,8 @@ import pytest
 from twisted.internet.defer import succeed
 
 from evennia_ai.messages import make_message
+from evennia_ai.policy.compaction.plan import EMERGENCY, CompactionRequest
 from evennia_ai.sleep.compaction import journal_summary
-from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
 from evennia_ai.sleep.compaction.summarising import OF_A_MODEL
 from tests.test_context_compaction import ANN, BOB, make_script, outcome, sleep
 

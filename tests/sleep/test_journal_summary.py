@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.errors import BadRecord, ProviderUnavailable, StoreUnavailable
 from evennia_ai.policy.audience import visible
-from evennia_ai.sleep.compaction.request import OVERFLOW, CompactionRequest
+from evennia_ai.policy.compaction.plan import OVERFLOW, CompactionRequest
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, sleep, talk
 
 

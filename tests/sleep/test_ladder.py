@@ -7,7 +7,7 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ContextOverflow, ProviderMisconfigured, ProviderUnavailable
 from evennia_ai.messages import LLMReply, make_message
-from evennia_ai.sleep.compaction.request import EMERGENCY, CompactionRequest
+from evennia_ai.policy.compaction.plan import EMERGENCY, CompactionRequest
 from evennia_ai.sleep.compaction.summarising import in_parts, worst_of
 from tests.growth import text_grows_like_a_square
 from tests.test_context_compaction import ANN, SUMMARY, make_script, outcome, sleep, talk

@@ -3,8 +3,7 @@
 from itertools import pairwise
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.compaction.plan import TOO_LITTLE
-from evennia_ai.sleep.compaction.request import EMERGENCY, STRIKES, CompactionRequest
+from evennia_ai.policy.compaction.plan import EMERGENCY, STRIKES, TOO_LITTLE, CompactionRequest
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.test_context_compaction import SUMMARY, make_script, outcome, sleep, snapshot, talk

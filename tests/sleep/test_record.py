@@ -2,11 +2,10 @@
 
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import LLMReply, Usage, make_message
-from evennia_ai.policy.compaction.plan import TOO_LITTLE
+from evennia_ai.policy.compaction.plan import TOO_LITTLE, CompactionRequest
 from evennia_ai.policy.compaction.summary import prefix_hash
 from evennia_ai.policy.tokens import stored_tokens
 from evennia_ai.sleep import run_sleep_tick
-from evennia_ai.sleep.compaction.request import CompactionRequest
 from tests.test_context_compaction import ANN, SUMMARY, make_script, outcome, sleep, snapshot, talk
 
 

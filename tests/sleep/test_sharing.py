@@ -87,7 +87,7 @@ def share(notes, board, heard=(), **settings):
     config = AssistantConfig(**{"share_memory": "world, faction", **settings})
     me = SimpleNamespace(journal=notes, dbref="#9")
     who, settings = SimpleNamespace(id=1, character=me), SimpleNamespace(config=config)
-    background = Background(who, settings, None, services.clock, services.slices)
+    background = Background(who, settings, None, services)
     sharing = Sharing(who, settings, lambda: memories, background, services)
     fired = []
     sharing.share().addBoth(fired.append)

@@ -8,9 +8,9 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import Heard, Situation
 from evennia_ai.mind.dry_run import next_step, run_dry
+from evennia_ai.policy.compaction.plan import MANUAL, CompactionRequest
 from evennia_ai.policy.conversation.character import LoreEntry
 from evennia_ai.policy.log_lines import HIDDEN, Amendment
-from evennia_ai.sleep.compaction.request import MANUAL, CompactionRequest
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call

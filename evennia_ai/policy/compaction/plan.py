@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from evennia_ai.messages import Message
+from evennia_ai.policy.context.projection import View
 from evennia_ai.policy.limits.endpoints import Speed
 
 Messages = Sequence[Mapping[str, Any]]
@@ -55,7 +57,6 @@ class CompactionLimits:
 
     @property
     def summary_room(self) -> int:
-        """Return the most tokens of one part of a summary."""
         return min(SUMMARY_ROOM, int(SUMMARY_SHARE * self.target_tokens))
 
     @property
@@ -280,3 +281,44 @@ def decide_compaction(
     if isinstance(plan, Skip) or force or plan.gone_tokens >= LEAST_GAIN_SHARE * limits.window:
         return plan
     return Skip(TOO_LITTLE)  # else the same line could start compactions on end (P4)
+
+
+SLEEP, EMERGENCY, OVERFLOW, MANUAL = "sleep", "emergency", "overflow", "manual"
+URGENT = (EMERGENCY, OVERFLOW)
+STRIKES = 2
+
+
+@dataclass(frozen=True)
+class CompactionRequest:
+    """Why and how to compact."""
+
+    reason: str = SLEEP  # or EMERGENCY, OVERFLOW, MANUAL
+    force: bool = False  # skip the threshold, and compact even if little is gained
+    focus: str | None = None  # what the summary should keep above all
+    keep_recent: int | None = None  # newest messages to keep this time; None uses the setting
+    asks: bool = True  # False takes a digest instead of asking a model
+
+    @property
+    def is_urgent(self) -> bool:
+        """Return True if somebody may be waiting for an answer meanwhile."""
+        return self.reason in URGENT
+
+
+@dataclass(frozen=True)
+class CompactionTask:
+    """A compaction that was decided on: the request, and what it found."""
+
+    request: CompactionRequest
+    use: ContextUse  # how full the context window was
+    view: View
+    messages: Sequence[Message]  # in view when it was decided on
+    plan: CompactionPlan
+    limits: CompactionLimits  # by which the plan was made
+
+    @property
+    def evicted(self) -> Sequence[Message]:
+        return self.messages[: self.plan.cut]
+
+    @property
+    def last_seq(self) -> int:
+        return int(self.messages[self.plan.cut - 1]["metadata"]["seq"])

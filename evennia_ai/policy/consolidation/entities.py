@@ -1,15 +1,20 @@
-"""What a model makes of observations of people and things: attributes, with their sources."""
+"""What is known of people and things: attributes that a model finds, and their line of a prompt."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from evennia_ai.messages import Audience, WireMessage
 from evennia_ai.policy.audience import of_records
-from evennia_ai.policy.records.entity_profiles import apply_attribute, make_attribute, moment
+from evennia_ai.policy.records.entity_profiles import (
+    apply_attribute,
+    familiarity_at,
+    make_attribute,
+    moment,
+)
 from evennia_ai.policy.records.provenance import TRUST, Record, newest_said
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.texts import fenced, read_line_object, reply_lines, request
@@ -80,7 +85,6 @@ def plan_consolidation(
 
 
 def newest(items: Iterable[Record]) -> datetime:
-    """Return the time of the latest observation."""
     return max(moment(item["at"]) for item in items)
 
 
@@ -199,3 +203,60 @@ def words(value: object) -> str:
         return clean_heard(str(value)).strip(" :")
     except ValueError:  # Python does not convert an integer of thousands of digits to text
         return ""
+
+
+WELL_KNOWN, KNOWN = 0.4, 0.15
+LEAST_SENTIMENT = 0.1
+MOST_ATTRIBUTES = 6
+# A value with less trust is its speaker's claim; what the character saw is not.
+CLAIM_BELOW = 0.9
+
+
+@dataclass(frozen=True)
+class Acquaintance:
+    """A person who is present."""
+
+    name: str  # the character's name for them
+    dbref: str
+    relationship: Record
+    values: Sequence[Record]  # current ones that the audience may know, oldest first
+    contradicted: frozenset[str] = frozenset()  # ids of values that other sources deny
+    is_talking: bool = False  # with the character
+
+
+def acquaintance_line(
+    person: Acquaintance, now: datetime, name_of: Callable[[str], str]
+) -> str | None:
+    """Return what is known of a person as one prompt line, None if nothing is."""
+    # ``name_of`` returns the character's name for a dbref, empty if it has none.
+    told = [in_words(value, person, name_of) for value in list(person.values)[-MOST_ATTRIBUTES:]]
+    parts = [*relation_in_words(person.relationship, now), *told]
+    if not parts:
+        return None
+    talking = " (in conversation with you)" if person.is_talking else ""
+    return f"{person.name}{talking}: {'; '.join(parts)}"
+
+
+def relation_in_words(relationship: Record, now: datetime) -> list[str]:
+    """Return the relationship in words; nothing at a first meeting."""
+    words: list[str] = []
+    if relationship["contacts"] >= 2:
+        familiarity = familiarity_at(relationship, now)
+        how = "well" if familiarity >= WELL_KNOWN else "" if familiarity >= KNOWN else "a little"
+        words.append(f"you know each other {how}".rstrip())
+    if abs(relationship["sentiment"]) >= LEAST_SENTIMENT:
+        words.append("on good terms" if relationship["sentiment"] > 0 else "on bad terms")
+    return words
+
+
+def in_words(value: Record, person: Acquaintance, name_of: Callable[[str], str]) -> str:
+    """Return a value with its source, if that is a claim, and any contradiction."""
+    said = f"{value['attribute']}: {value['value']}"
+    notes = []
+    source = value["source_entity"]
+    if value["trust"] < CLAIM_BELOW and source:
+        teller = "own words" if source == person.dbref else name_of(source)
+        notes += [f"from {teller}" if source != person.dbref else teller] if teller else []
+    if value["id"] in person.contradicted:
+        notes.append("others say otherwise")
+    return f"{said} ({', '.join(notes)})" if notes else said

@@ -12,7 +12,6 @@ from typing import Any
 
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.consolidation.entities import common_origin
-from evennia_ai.policy.consolidation.weights import BY_MODEL
 from evennia_ai.policy.context.projection import part_key
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.provenance import Record
@@ -90,7 +89,6 @@ def key_of(entry: Record) -> str:
 
 
 def weight(groups: Mapping[str, Sequence[Record]]) -> int:
-    """Return the total importance of all entries."""
     return sum(entry["importance"] for entries in groups.values() for entry in entries)
 
 
@@ -167,7 +165,7 @@ def insight_entry(insight: Insight, cited: Sequence[Record], looked_at: str) -> 
         "content": insight.content,
         "timestamp": looked_at,
         "importance": IMPORTANCE,
-        "importance_by": BY_MODEL,
+        "importance_by": "model",
         "tags": [SOURCE],
         "links": links,
     }

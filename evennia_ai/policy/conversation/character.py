@@ -191,7 +191,6 @@ class LoreTrial:
     is_chosen: bool = False
 
     def verdict(self, was_asked: bool = True) -> str:
-        """Return in words why the piece is in the prompt or not."""
         if self.why_unknown:
             return f"no: {self.why_unknown}"
         if not was_asked and not self.reason:

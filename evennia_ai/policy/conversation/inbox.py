@@ -3,7 +3,7 @@
 import json
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -96,44 +96,13 @@ def state_after_loss(acts: Iterable[tuple[str, str]], was_doubtful: bool = False
     return DOUBTFUL if was_doubtful or "intended" in speech else WAITING
 
 
-@dataclass(frozen=True)
-class RunningTalk:
-    """A conversation: the partner's dbref, its start, and its last line."""
-
-    partner: str
-    since: datetime
-    last_at: datetime
-
-
-def lines_by_speaker(messages: Iterable[Message]) -> dict[str, list[datetime]]:
-    """Return the times of each speaker's lines, oldest first."""
-    said: dict[str, list[datetime]] = {}
-    for message in messages:
-        speaker, at = message["metadata"].get("speaker"), message["metadata"].get("at")
-        if message["role"] == "user" and speaker and at:
-            said.setdefault(str(speaker), []).append(datetime.fromisoformat(str(at)))
-    return said
-
-
-def talks_with(
-    partners: Mapping[str, datetime], messages: Iterable[Message], timeout_s: float
-) -> list[RunningTalk]:
-    """Return the conversations with some partners, the latest last.
-
-    ``partners`` has the time of the last exchange by dbref; the messages come oldest first.
-    """
-    said = lines_by_speaker(messages)
-    talks = [
-        RunningTalk(partner, began_at(said.get(partner, ()), last_at, timeout_s), last_at)
-        for partner, last_at in partners.items()
-    ]
-    return sorted(talks, key=lambda talk: talk.last_at)
-
-
-def began_at(said: Iterable[datetime], last_at: datetime, timeout_s: float) -> datetime:
-    """Return when a conversation began: after the last silence longer than the limit."""
-    began = last_at
-    for at in sorted(said, reverse=True):
+def began_at(
+    partner: str, last_at: datetime, messages: Iterable[Message], timeout_s: float
+) -> datetime:
+    """Return when the talk with somebody began: after the last silence longer than the limit."""
+    began, meta = last_at, (message["metadata"] for message in messages)
+    said = (one["at"] for one in meta if one.get("speaker") == partner and one.get("at"))
+    for at in sorted(map(datetime.fromisoformat, said), reverse=True):
         if (began - at).total_seconds() > timeout_s:
             break
         began = min(began, at)
@@ -193,7 +162,6 @@ def heard_messages(events: Iterable[InboxEvent], turn_id: int) -> list[Message]:
 
 
 def messages_of(event: InboxEvent, turn_id: int) -> list[Message]:
-    """Return one event as a message, or as a call and its result."""
     heard = event.heard
     known: Any = {"event_id": event.id, "turn_id": turn_id, "at": event.at.isoformat()}
     known |= {"audience": sorted(heard.audience), "authors": sorted(heard.written_by)}

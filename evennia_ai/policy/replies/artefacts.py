@@ -285,7 +285,6 @@ def is_most_of(part: Sequence[str], whole: Sequence[str]) -> bool:
 
 @lru_cache(maxsize=64)
 def runs(text: str, length: int) -> frozenset[tuple[str, ...]]:
-    """Return every run of words of a length."""
     words = plain_words(text)
     return frozenset(tuple(words[at : at + length]) for at in range(len(words) - length + 1))
 

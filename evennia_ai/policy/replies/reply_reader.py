@@ -163,7 +163,6 @@ class ArrivingCall:
         self._unread += arguments
 
     def words(self) -> Calls:
-        """Return a call for each sentence of `say` that is finished now."""
         unread, self._unread = self._unread, ""
         return self.speech.add(self._object.feed(unread) if self._name == SAY else "")
 

@@ -99,8 +99,7 @@ def words_of_names(sources: Iterable[str], name_of: Callable[[str], str]) -> fro
 
 
 def told_by(record: Mapping[str, Any]) -> str:
-    """Return the words of a line or an entry; none of an attribute's value, which has its own
-    history."""
+    """Return the words of a line or an entry; an attribute's value has its own history."""
     return str(record.get("words") or record.get("content", "")) if "value" not in record else ""
 
 

@@ -1,7 +1,7 @@
 """What a compaction is asked to do, and what it works on."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -12,8 +12,15 @@ from evennia_ai.errors import CannotUndo
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.compaction.materials import keep_consulted, speakers_of
 from evennia_ai.policy.compaction.plan import (
+    EMERGENCY,
+    MANUAL,
+    OVERFLOW,
+    SLEEP,
+    STRIKES,
     TOO_LITTLE,
     CompactionLimits,
+    CompactionRequest,
+    CompactionTask,
     ContextUse,
     Skip,
     decide_compaction,
@@ -30,18 +37,9 @@ from evennia_ai.policy.context.projection import (
 )
 from evennia_ai.policy.request_forms.wire_order import count_stored
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
-from evennia_ai.ports import Conversation, Identity, Life, Settings, Slices
-from evennia_ai.scheduling import Clock, Steps, pause, persist
+from evennia_ai.ports import Conversation, Identity, Life, Services, Settings
+from evennia_ai.scheduling import Steps, pause, persist
 from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryArchive, SummaryPart
-from evennia_ai.sleep.compaction.request import (
-    EMERGENCY,
-    MANUAL,
-    OVERFLOW,
-    SLEEP,
-    STRIKES,
-    CompactionRequest,
-    CompactionTask,
-)
 from evennia_ai.sleep.compaction.summarising import LAST, OF_A_MODEL, PartSummaries, worst_of
 from evennia_ai.turn.context_use import ContextMeter, reserve
 from evennia_ai.turn.model_call import ModelCalls, skip
@@ -53,33 +51,22 @@ FAILED = "summary generation failed"
 CHANGED = "the history was changed meanwhile"
 
 
+@dataclass(eq=False)
 class Compactor:
-    """Compacts one assistant's conversation.
+    """Compacts one assistant's conversation."""
 
-    Attributes:
-        archive: keeps the summaries in the journal.
-        is_left_over: True after a start that found summaries which are not journalled.
-    """
-
-    def __init__(
-        self,
-        who: Identity,
-        settings: Settings,
-        log: Conversation,
-        meter: ContextMeter,
-        calls: ModelCalls,
-        parts: PartSummaries,
-        facts: FactCheck,
-        archive: SummaryArchive,
-        life: Life,
-        clock: Clock,
-        slices: Slices,
-    ) -> None:
-        self._who, self._settings, self._log, self._meter = who, settings, log, meter
-        self._calls, self._parts, self._facts, self.archive = calls, parts, facts, archive
-        self._life, self._clock, self._put = life, clock, slices.put
-        self._strikes = 0  # compactions in a row that produced no summary
-        self.is_left_over = False
+    _who: Identity
+    _settings: Settings
+    _log: Conversation
+    _meter: ContextMeter
+    _calls: ModelCalls
+    _parts: PartSummaries
+    _facts: FactCheck
+    archive: SummaryArchive
+    _life: Life
+    _services: Services
+    _strikes: int = 0  # compactions in a row that produced no summary
+    is_left_over: bool = False  # True after a start that found summaries not yet in the journal
 
     @inlineCallbacks
     def archive_left_over(self) -> Steps[None]:
@@ -120,7 +107,7 @@ class Compactor:
         task = self.decide(request, use)
         if isinstance(task, Skip):
             return skip(task.reason, token_usage=use.ratio)
-        yield pause(self._put)
+        yield pause(self._services.slices.put)
         yield self.archive.archive()  # what a crash left undone of the compaction before
         self._life.compacting(request.reason, None)
         if request.is_urgent:
@@ -136,7 +123,6 @@ class Compactor:
         return result
 
     def decide(self, request: CompactionRequest, use: ContextUse) -> CompactionTask | Skip:
-        """Decide what a request would do now. Nothing is done."""
         view, limits = self._log.current, self._limits_for(request, use)
         messages = view.messages
         plan = decide_compaction(
@@ -179,18 +165,17 @@ class Compactor:
     def _apply(
         self, task: CompactionTask, parts: Mapping[str, SummaryPart]
     ) -> Steps[dict[str, Any]]:
-        """Fit the summaries in and store them if they save anything. Fires and fails as
-        `compact`."""
+        """Fit the summaries in and store them if they save anything; as `compact`."""
         texts = {key: part.text for key, part in parts.items()}
         if self._tokens_after(texts, task.last_seq) > task.limits.target_tokens:
             task, parts = yield self._keep_last_turn(task, parts)  # P4
-        yield pause(self._put)
+        yield pause(self._services.slices.put)
         record = make_record(task, parts, dict(self._calls.compaction_cost))
         if not self._saves(record):
             self._strikes += not task.request.force
             return skip(TOO_LITTLE, token_usage=task.use.ratio)
-        yield pause(self._put)
-        stored = yield persist(self._clock, partial(self._store, record, task))
+        yield pause(self._services.slices.put)
+        stored = yield persist(self._services.clock, partial(self._store, record, task))
         # Without a model's summary, the count goes on once models are not asked every time.
         of_a_model = record.rung in OF_A_MODEL
         self._strikes = 0 if of_a_model else self._strikes + (self._strikes >= STRIKES)
@@ -235,7 +220,7 @@ class Compactor:
             messages = evicted.get(key, ())
             part = SummaryPart(count_line(messages), LAST)
             kept[key] = yield self._facts.check(part, messages, part_audience(key))
-            yield pause(self._put)
+            yield pause(self._services.slices.put)
         return last, kept
 
     def _store(self, record: CompactionRecord, task: CompactionTask) -> CompactionRecord | None:
@@ -255,7 +240,6 @@ class Compactor:
         return self._log.compact(record)
 
     def _report(self, record: CompactionRecord, task: CompactionTask) -> dict[str, Any]:
-        """Return the result dict of a compaction that was stored."""
         before, after = task.use.used, self._meter.measure().used
         return {
             "success": True,

@@ -12,8 +12,8 @@ from evennia_ai.messages import Audience, Message
 from evennia_ai.policy.compaction.materials import is_synthesis, plan_syntheses
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.facts.check import Fact, distinct, facts_in, missing_facts
-from evennia_ai.ports import Conversation, Identity, Memories, Services, Slices
-from evennia_ai.scheduling import Clock, Steps, pause, persist, spread
+from evennia_ai.ports import Conversation, Identity, Memories, Services
+from evennia_ai.scheduling import Steps, pause, persist, spread
 
 logger = Logger()
 
@@ -24,8 +24,7 @@ class SummaryArchive:
 
     _who: Identity
     _log: Conversation
-    _clock: Clock
-    _slices: Slices
+    _services: Services
 
     @inlineCallbacks
     def archive(self) -> Steps[int]:
@@ -38,10 +37,12 @@ class SummaryArchive:
             due = self._log.to_archive()
             if not due:
                 return 0
-            yield self._who.character.journal.load(self._slices.put)
-            yield persist(self._clock, self._update_entries)
+            yield self._who.character.journal.load(self._services.slices.put)
+            yield persist(self._services.clock, self._update_entries)
             for record, in_force in due:
-                yield persist(self._clock, partial(self._log.note_archived, record.id, in_force))
+                yield persist(
+                    self._services.clock, partial(self._log.note_archived, record.id, in_force)
+                )
         except StoreUnavailable as error:
             message = "{name}: summaries not journalled: {error}; retrying at the next compaction"
             logger.warn(message, name=self._who.name, error=error)
@@ -119,8 +120,7 @@ class FactCheck:
     def check(
         self, part: SummaryPart, messages: Sequence[Message], audience: Audience | None
     ) -> Steps[SummaryPart]:
-        """Fire with a part and its figures: the facts of its evicted messages, and where they
-        are."""
+        """Fire with a part and its figures: the facts of its messages, and where they are."""
         facts: tuple[Fact, ...] = yield self.find(messages)
         lost = missing_facts(facts, [part.text])
         yield pause(self._services.slices.put)

@@ -1,9 +1,8 @@
 """The ladder of summaries: ask in full, then with fewer messages, then another model."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from textwrap import TextWrapper
-from typing import Any
 
 from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
@@ -12,6 +11,14 @@ from evennia_ai.config import ModelProfile, resolve_profile, usable_window
 from evennia_ai.errors import ConfigError, ContextOverflow, ProviderError
 from evennia_ai.messages import Message, make_message
 from evennia_ai.policy.audience import of_messages, of_parts
+from evennia_ai.policy.compaction.plan import (
+    MANUAL,
+    OVERFLOW,
+    SLEEP,
+    STRIKES,
+    CompactionRequest,
+    CompactionTask,
+)
 from evennia_ai.policy.compaction.summary import (
     INSTRUCTIONS,
     LEAST_TEXT_ROOM,
@@ -24,17 +31,9 @@ from evennia_ai.policy.compaction.summary import (
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
 from evennia_ai.policy.facts.check import Fact, as_bullets
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
-from evennia_ai.ports import Identity, Settings, Slices
-from evennia_ai.scheduling import Clock, Steps, pause
+from evennia_ai.ports import Identity, Services, Settings
+from evennia_ai.scheduling import Steps, pause
 from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryPart
-from evennia_ai.sleep.compaction.request import (
-    MANUAL,
-    OVERFLOW,
-    SLEEP,
-    STRIKES,
-    CompactionRequest,
-    CompactionTask,
-)
 from evennia_ai.turn.llm_interaction import Summariser, SummaryTerms
 from evennia_ai.turn.model_call import ModelCalls
 
@@ -72,15 +71,13 @@ def worst_of(rungs: Iterable[str]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class SummaryLadder:
-    """Asks for a summary step by step. ``profiles`` are the model profiles of the game."""
+    """Asks for a summary step by step."""
 
     _who: Identity
     _settings: Settings
     _calls: ModelCalls
     _summariser: Summariser
-    _profiles: Mapping[str, Mapping[str, Any]]
-    _clock: Clock
-    _slices: Slices
+    _services: Services
 
     @inlineCallbacks
     def climb(self, material: Material, terms: SummaryTerms) -> Steps[tuple[str, str]]:
@@ -92,7 +89,10 @@ class SummaryLadder:
         """
         broken: ModelProfile | None = None
         for rung in self._rungs():
-            is_late = terms.deadline_at is not None and self._clock.seconds() >= terms.deadline_at
+            is_late = (
+                terms.deadline_at is not None
+                and self._services.clock.seconds() >= terms.deadline_at
+            )
             if rung.profile == broken or is_late:
                 continue
             try:
@@ -108,7 +108,6 @@ class SummaryLadder:
         return "", ""
 
     def _rungs(self) -> list[Rung]:
-        """Return the steps of the ladder that ask a model, in their order."""
         first = self._calls.summary_profile
         others = {p.name + p.model: p for p in (self._settings.profile, *self._fallback_profile())}
         others.pop(first.name + first.model, None)
@@ -121,7 +120,7 @@ class SummaryLadder:
         if name is None:
             return []
         try:
-            return [resolve_profile(name, self._profiles)]
+            return [resolve_profile(name, self._services.profiles)]
         except ConfigError as error:
             self._settings.tell_owner(f"compact_fallback_profile: {error}")
             return []
@@ -141,7 +140,7 @@ class SummaryLadder:
         elif self._tokens_at_once(material, with_results) > window:
             return ""
         for chunk in chunks:
-            yield pause(self._slices.put)
+            yield pause(self._services.slices.put)
             text = yield self._summariser.summarise(
                 chunk, material.focus, previous=text, with_results=with_results, terms=terms
             )
@@ -150,8 +149,7 @@ class SummaryLadder:
         return text
 
     def _tokens_at_once(self, material: Material, with_results: bool) -> int:
-        """Return the estimated tokens of a request for a summary of all messages, without its
-        reply."""
+        """Return the estimated tokens of a request for a summary of all messages."""
         kept = [m for m in material.messages if with_results or m["role"] != "tool"]
         fixed = self._settings.config.compact_prompt or INSTRUCTIONS + UPDATE
         return (
@@ -223,8 +221,7 @@ class PartSummaries:
     _settings: Settings
     _ladder: SummaryLadder
     _facts: FactCheck
-    _clock: Clock
-    _slices: Slices
+    _services: Services
 
     @inlineCallbacks
     def summarise(self, task: CompactionTask, strikes: int) -> Steps[dict[str, SummaryPart] | None]:
@@ -251,17 +248,16 @@ class PartSummaries:
             )
             if part is None:
                 return None
-            yield pause(self._slices.put)
+            yield pause(self._services.slices.put)
             parts[key] = yield self._facts.check(part, evicted.messages, part_audience(key))
-            yield pause(self._slices.put)
+            yield pause(self._services.slices.put)
         return parts
 
     def _deadline_of(self, request: CompactionRequest) -> float | None:
-        """Return the clock's second to stop asking at: after one turn's time if urgent, else
-        None."""
+        """Return the clock's second to stop asking at: a turn's time if urgent, else None."""
         if not request.is_urgent:
             return None
-        return self._clock.seconds() + self._settings.config.turn_deadline
+        return self._services.clock.seconds() + self._settings.config.turn_deadline
 
     @inlineCallbacks
     def _sum_up(
