@@ -7,12 +7,12 @@ from evennia_ai.policy.disclosure import Reader
 from evennia_ai.ports import goal_records
 from evennia_ai.sleep import sharing
 from evennia_ai.sleep.compaction import summarising
-from evennia_ai.tools import goals, journal
+from evennia_ai.tools import goals, memory_sources
 from evennia_ai.turn import prompt_building, react_loop, tool_execution
 from tests.simulation.plants import Plant, everything_is_public, plant
 
 P9 = "P9"
-real_journal_sources, real_goal_sources = journal.sources_of, goals.sources_of
+real_journal_sources, real_goal_sources = memory_sources.sources_of, goals.sources_of
 real_view = MemoryIndex._view
 
 
@@ -56,7 +56,7 @@ LEAKS = {
         P9, summarising, "split_by_audience", lambda messages: {"public": list(messages)}
     ),
     "what is written down of a whisper is everybody's": plant(
-        P9, journal, "sources_of", journal_for_everybody
+        P9, memory_sources, "sources_of", journal_for_everybody
     ),
     "a goal that was whispered is everybody's": plant(P9, goals, "sources_of", goal_for_everybody),
     "memories are recalled for everybody": Plant(
