@@ -17,6 +17,7 @@ from evennia_ai.game.presence import followers_of, shake_off
 from evennia_ai.game.settings import export_folder
 from evennia_ai.game.texts import TEXTS, is_yes, text
 from evennia_ai.store import about_speaker
+from evennia_ai.store.about_speaker import BUILT, CONFIDED, KINDS, KnownBy
 from evennia_ai.store.attributes import numbers_of
 from evennia_ai.store.names import last_name_of, names_of, speakers_among, speakers_named
 from evennia_ai.store.who_knows import count_traces, is_known
@@ -138,10 +139,10 @@ stored. |waiforget|n is another name of this command."""
         for known in about_speaker.known_of(speaker.people, speaker.assistant):
             kinds = [
                 text("forget_some", count=known.counts[kind], kind=text(f"kind_{kind}"))
-                for kind in about_speaker.KINDS
-                if kind not in (about_speaker.BUILT, about_speaker.CONFIDED) and known.counts[kind]
+                for kind in KINDS
+                if kind not in (BUILT, CONFIDED) and known.counts[kind]
             ]
-            built += known.counts[about_speaker.BUILT]
+            built += known.counts[BUILT]
             lines.append(f"|w{clean_output(known.name, 60)}|n: {', '.join(kinds) or '-'}")
         files = sum(1 for _ in export_folder().glob("aihistory-*"))
         lines.append(text("forget_stays", count=built, files=files))
@@ -287,17 +288,14 @@ Shows the same of another player, as they would see it."""
         return found
 
 
-def section(known: about_speaker.KnownBy) -> list[str]:
+def section(known: KnownBy) -> list[str]:
     lines = ["", f"|w{clean_output(known.name, 60)}|n"]
-    for kind in about_speaker.KINDS:
+    for kind in KINDS:
         found = known.texts.get(kind, ())
         if found:
             lines.append(f"  |c{text(f'kind_{kind}')}|n ({len(found)})")
             lines += [f"    {clean_output(one, LINE_CHARS)}" for one in found]
-    if known.counts[about_speaker.CONFIDED] or known.counts[about_speaker.BUILT]:
-        counts = {
-            about_speaker.CONFIDED: known.counts[about_speaker.CONFIDED],
-            about_speaker.BUILT: known.counts[about_speaker.BUILT],
-        }
+    if known.counts[CONFIDED] or known.counts[BUILT]:
+        counts = {CONFIDED: known.counts[CONFIDED], BUILT: known.counts[BUILT]}
         lines.append("  " + text("about_withheld", name=clean_output(known.name, 60), **counts))
     return lines
