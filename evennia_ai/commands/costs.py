@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from typing import Any, NamedTuple
 
 from evennia_ai.commands import common
+from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.crowd import budget_name
 from evennia_ai.policy.disclosure import FIGURES, PLAYER_COSTS
@@ -33,7 +34,7 @@ class Row(NamedTuple):
     share: str = ""  # empty without budgets, "-" for a row without one
 
 
-class CmdAICost(common.AICommand):
+class CmdAICost(AICommand):
     """
     see what the models cost, and who spent it
 
@@ -79,7 +80,7 @@ class CmdAICost(common.AICommand):
 
     def glance(self) -> list[str]:
         if self.rhs:
-            raise common.UsageError("Pages need a list, such as |waicost/characters 7 = 2|n.")
+            raise UsageError("Pages need a list, such as |waicost/characters 7 = 2|n.")
         used = [use for use in self.services.gateway.budgets.used() if use.level or use.is_games]
         lines = [clean_output(f"{budget_name(use, self.reader)}: {use}.") for use in used]
         if self.total.free_tokens and any(use.account[0] in self.limits.waived for use in used):
@@ -185,7 +186,7 @@ def read_period(typed: str, today: date) -> tuple[date, date]:
             return first, first.replace(day=monthrange(first.year, first.month)[1])
         return date.fromisoformat(word), date.fromisoformat(word)
     except ValueError:
-        raise common.UsageError(
+        raise UsageError(
             f"'{clean_output(word, 20)}' is no period. Use today, yesterday, a day such as "
             f"{today}, a month such as {today:%Y-%m}, or a number of days up to {MOST_DAYS}."
         ) from None

@@ -22,6 +22,7 @@ from evennia_ai.game.settings import export_folder
 from evennia_ai.messages import EXCUSE
 from evennia_ai.policy import log_lines
 from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS, Reader, words_kind
+from evennia_ai.policy.log_lines import EDITED, HIDDEN, Amendment, LogFilter
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.scheduling import Steps, pause
 from evennia_ai.store import reports
@@ -118,7 +119,7 @@ class CmdAIHistory(HistoryChanges):
 
     do_since = do_until = do_player = do_search = do_default
 
-    def read_wanted(self, typed: str, switches: Sequence[str]) -> tuple[log_lines.LogFilter, str]:
+    def read_wanted(self, typed: str, switches: Sequence[str]) -> tuple[LogFilter, str]:
         """Return the filter that was typed, and its player as a dbref, "" without one."""
         now = self.services.now().astimezone(self.reader.zone)
         try:
@@ -237,7 +238,7 @@ def writing(path: Path) -> Generator[TextIO]:
 
 
 def exported(
-    row: Mapping[str, Any], own_name: str, reader: Reader, change: log_lines.Amendment | None
+    row: Mapping[str, Any], own_name: str, reader: Reader, change: Amendment | None
 ) -> dict[str, Any]:
     """Return a message as plain data for a file, without its words if they are hidden."""
     known = {"number": row["id"], "at": row["at"].isoformat(), "role": row["role"]}
@@ -259,9 +260,7 @@ def as_text(found: Mapping[str, Any], whom: str, reader: Reader) -> str:
     head, private = f"{at} {found['number']}", " (private)" * found["private"]
     if "withheld" in found:
         return f"{head}{private}: {reader.show(PRIVATE_WORDS, '', 'words')}"
-    marks = [
-        f" ({kind} {found[kind]})" for kind in (log_lines.HIDDEN, log_lines.EDITED) if kind in found
-    ]
+    marks = [f" ({kind} {found[kind]})" for kind in (HIDDEN, EDITED) if kind in found]
     acts = (f"{call['name']} {call['arguments']}" for call in found["calls"])
     words = " ".join(filter(None, (found["words"], *acts)))
     line = f"{head} {found['name']} > {whom}{private}{''.join(marks)}: {words}"

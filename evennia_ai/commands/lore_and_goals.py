@@ -13,18 +13,9 @@ from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.setup import read_scope
 from evennia_ai.policy.conversation.character import EVERYBODY, LoreEntry, split_keys
 from evennia_ai.policy.disclosure import PUBLIC_MEMORIES
+from evennia_ai.policy.records import goal as goal_record
 from evennia_ai.policy.records.day_plan import clock
-from evennia_ai.policy.records.goal import (
-    BUILDER,
-    DONE,
-    DROPPED,
-    GOAL_CHARS,
-    OPEN,
-    USUAL_IMPORTANCE,
-    Branch,
-    find_goal,
-    lay_out,
-)
+from evennia_ai.policy.records.goal import BUILDER, DONE, DROPPED, OPEN, Branch, find_goal, lay_out
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard
@@ -242,8 +233,9 @@ class CmdAIGoals(AICommand):
 
     def do_add(self) -> None:
         extras = EXTRAS.search(self.rhs)
-        content = clean_heard(self.rhs[: extras.start()] if extras else self.rhs, GOAL_CHARS)
-        weight = int((extras and extras["weight"]) or USUAL_IMPORTANCE)
+        words = self.rhs[: extras.start()] if extras else self.rhs
+        content = clean_heard(words, goal_record.GOAL_CHARS)
+        weight = int((extras and extras["weight"]) or goal_record.USUAL_IMPORTANCE)
         fields: dict[str, Any] = {"importance": weight, "origin": BUILDER, "source_type": BUILDER}
         if extras and extras["parent"]:
             parent = self.find_goal(extras["parent"])
@@ -256,7 +248,7 @@ class CmdAIGoals(AICommand):
         self.msg(f"Added for {self.name}: {self.goal_line(kept)}")
 
     def do_done(self) -> None:
-        goal, state = self.find_goal(self.rhs), DONE if self.switch == "done" else DROPPED
+        goal, state = (self.find_goal(self.rhs), DONE if self.switch == "done" else DROPPED)
         if goal["state"] != OPEN:
             raise UsageError(f"{goal['id']} is {goal['state']} already. {HOW_TO_UNDO}")
         count = self.goals.close(goal["id"], state)

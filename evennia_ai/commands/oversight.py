@@ -15,6 +15,7 @@ from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.perception import display_name
 from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.policy import oversight
+from evennia_ai.policy.oversight import NOTE_CHARS, AuthorNote, PendingAct
 from evennia_ai.policy.sanitize import clean_heard, one_line, storable
 from evennia_ai.store import pending_acts, reports
 from evennia_ai.store.attributes import script_of
@@ -62,18 +63,18 @@ class CmdAIApprove(AICommand):
 
     do_no = do_yes
 
-    def waiting(self) -> list[oversight.PendingAct]:
+    def waiting(self) -> list[PendingAct]:
         """Return the calls whose tool's lock ``approval`` the caller passes, oldest first."""
         self.caller.locks.cache_lock_bypass(self.caller)  # a superuser may have played it before
         tools = self.services.toolbox.tools
 
-        def may_approve(act: oversight.PendingAct) -> bool:
+        def may_approve(act: PendingAct) -> bool:
             lock = tools[act.name].approval if act.name in tools else ""
             return bool(lock and check_lockstring(self.caller, f"approve:{lock}"))
 
         return [*filter(may_approve, pending_acts.waiting(self.services.now(), oversight.APPROVE))]
 
-    def find(self) -> oversight.PendingAct:
+    def find(self) -> PendingAct:
         number = self.args.strip().lstrip("#")
         found = [act for act in self.waiting() if str(act.id) == number]
         if not found:
@@ -81,11 +82,11 @@ class CmdAIApprove(AICommand):
             raise UsageError(f"No call {shown} waits for you. |waiapprove|n lists all.")
         return found[0]
 
-    def line(self, act: oversight.PendingAct) -> str:
+    def line(self, act: PendingAct) -> str:
         told = clean_output(oversight.arguments_line(act.arguments))
         return f"|w{act.id}|n {character_name(act)}: {act.name} ({told})"
 
-    def details(self, act: oversight.PendingAct) -> str:
+    def details(self, act: PendingAct) -> str:
         item = self.services.toolbox.tools[act.name]
         asked, until = (self.reader.clock(at, WHEN) for at in (act.at, act.expires_at))
         return "\n".join(
@@ -99,7 +100,7 @@ class CmdAIApprove(AICommand):
         )
 
 
-def character_name(act: oversight.PendingAct) -> str:
+def character_name(act: PendingAct) -> str:
     script = script_of(act.assistant_id)
     return clean_output(script.mind.who.name, 60) if script else "?"
 
@@ -271,7 +272,7 @@ class CmdAINote(AICommand):
         stands = minutes if note.turns is None else f"{left:,} turns"
         self.msg(f"{self.name} bears in mind, for {stands}: {clean_output(note.text)}")
 
-    def read_note(self, typed: str) -> oversight.AuthorNote:
+    def read_note(self, typed: str) -> AuthorNote:
         try:
             typed, turns, minutes = oversight.split_duration(typed)
         except ValueError as error:
@@ -281,14 +282,14 @@ class CmdAINote(AICommand):
             raise UsageError(
                 "Which text? |wainote <character> = <text>|n, or |wainote/clear <character>|n"
             )
-        if len(words) > oversight.NOTE_CHARS:
+        if len(words) > NOTE_CHARS:
             raise UsageError(
-                f"The note has {len(words):,} characters; at most {oversight.NOTE_CHARS} are "
+                f"The note has {len(words):,} characters; at most {NOTE_CHARS} are "
                 "allowed. What shall stay for good belongs into the persona: |waisetup/set|n"
             )
         until = self.services.now().timestamp() + 60 * minutes if minutes else None
         by, after = self.caller.dbref, self.script.mind.turns.newest()
-        return oversight.AuthorNote(text=words, by=by, after_turn=after, turns=turns, until=until)
+        return AuthorNote(text=words, by=by, after_turn=after, turns=turns, until=until)
 
     def do_clear(self) -> None:
         if self.script.mind.life.note_in_force() is None:
@@ -296,7 +297,7 @@ class CmdAINote(AICommand):
         self.write(None)
         self.msg(f"{self.name} has no note any more.")
 
-    def write(self, note: oversight.AuthorNote | None) -> None:
+    def write(self, note: AuthorNote | None) -> None:
         """Store a note; the security log says who changed it, without its words."""
         self.script.mind.life.write_note(note)
         logger.log_sec(f"{self.describe_use()} changed the note of {self.script.character}")

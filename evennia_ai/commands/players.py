@@ -19,7 +19,7 @@ from evennia_ai.game.texts import TEXTS, is_yes, text
 from evennia_ai.store import who_knows
 from evennia_ai.store.attributes import numbers_of
 from evennia_ai.store.names import last_name_of, names_of, speakers_among, speakers_named
-from evennia_ai.store.who_knows import count_traces, is_known
+from evennia_ai.store.who_knows import BUILT, CONFIDED, KINDS, KnownBy, count_traces, is_known
 
 
 class PlayersCommand(AICommand):
@@ -138,10 +138,10 @@ stored. |waiforget|n is another name of this command."""
         for known in who_knows.known_of(speaker.people, speaker.assistant):
             kinds = [
                 text("forget_some", count=known.counts[kind], kind=text(f"kind_{kind}"))
-                for kind in who_knows.KINDS
-                if kind not in (who_knows.BUILT, who_knows.CONFIDED) and known.counts[kind]
+                for kind in KINDS
+                if kind not in (BUILT, CONFIDED) and known.counts[kind]
             ]
-            built += known.counts[who_knows.BUILT]
+            built += known.counts[BUILT]
             lines.append(f"|w{clean_output(known.name, 60)}|n: {', '.join(kinds) or '-'}")
         files = sum(1 for _ in export_folder().glob("aihistory-*"))
         lines.append(text("forget_stays", count=built, files=files))
@@ -287,17 +287,14 @@ Shows the same of another player, as they would see it."""
         return found
 
 
-def section(known: who_knows.KnownBy) -> list[str]:
+def section(known: KnownBy) -> list[str]:
     lines = ["", f"|w{clean_output(known.name, 60)}|n"]
-    for kind in who_knows.KINDS:
+    for kind in KINDS:
         found = known.texts.get(kind, ())
         if found:
             lines.append(f"  |c{text(f'kind_{kind}')}|n ({len(found)})")
             lines += [f"    {clean_output(one, LINE_CHARS)}" for one in found]
-    if known.counts[who_knows.CONFIDED] or known.counts[who_knows.BUILT]:
-        counts = {
-            who_knows.CONFIDED: known.counts[who_knows.CONFIDED],
-            who_knows.BUILT: known.counts[who_knows.BUILT],
-        }
+    if known.counts[CONFIDED] or known.counts[BUILT]:
+        counts = {CONFIDED: known.counts[CONFIDED], BUILT: known.counts[BUILT]}
         lines.append("  " + text("about_withheld", name=clean_output(known.name, 60), **counts))
     return lines

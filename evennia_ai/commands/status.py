@@ -6,6 +6,7 @@ from typing import Any
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands import common
+from evennia_ai.commands.common import AICommand, as_sentence, told_apart
 from evennia_ai.commands.rendering import how_it_ended, pass_summary
 from evennia_ai.config import ModelProfile, usable_window, window_known
 from evennia_ai.game.client_text import clean_error, clean_output
@@ -35,7 +36,7 @@ CONNECT = (
 Problem = tuple[str, str]  # what it concerns, and what is wrong
 
 
-class CmdAIStatus(common.AICommand):
+class CmdAIStatus(AICommand):
     """
     see all assistants at a glance, and what is wrong
 
@@ -65,7 +66,7 @@ class CmdAIStatus(common.AICommand):
                 "There are no assistants yet. To attach one: |waisetup <character> = <persona>|n"
             )
             return
-        self.named = list(zip(scripts, common.told_apart(scripts), strict=True))
+        self.named = list(zip(scripts, told_apart(scripts), strict=True))
         self.msg(common.table(TITLES, self.rows()))
         asleep = list(self.sleep_lines())
         for name, line in [*asleep, *self.activity_lines()]:
@@ -89,7 +90,7 @@ class CmdAIStatus(common.AICommand):
             window = usable_window(script.config, profile)
             yield [
                 name,
-                common.told_apart([place])[0] if place else "nowhere",
+                told_apart([place])[0] if place else "nowhere",
                 mode_of(script.character, script.services),
                 f"{profile.name}:{profile.model}",
                 f"{prompts.get(script.id, 0) / window:.0%}",
@@ -152,10 +153,7 @@ class CmdAIStatus(common.AICommand):
     def shared_problems(self) -> Iterator[Problem]:
         services, reader = self.services, self.reader
         if services.switched_off:
-            yield (
-                "Stopped",
-                f"{common.as_sentence(services.switched_off)} To start them: aistart all",
-            )
+            yield ("Stopped", f"{as_sentence(services.switched_off)} To start them: aistart all")
         for lane in services.gateway.lanes:
             if lane.paused_s > 0:
                 error = reader.show(ERRORS, lane.breaker.error, "error")
@@ -187,7 +185,7 @@ class CmdAIStatus(common.AICommand):
         script = script_of(last.assistant_id) if last else None
         if last and script:
             name = script.mind.who.name
-            reason = common.as_sentence(self.reader.show(ERRORS, last.reason, "reason"))
+            reason = as_sentence(self.reader.show(ERRORS, last.reason, "reason"))
             lines = f"{count:,} line{'s' * (count != 1)} today (UTC), the last one to {name}"
             yield "Unanswered", f"{lines}: {reason} To see which: aihistory/unanswered {name}"
 
@@ -233,7 +231,5 @@ def model_lines(profiles: Iterable[ModelProfile]) -> list[str]:
         known = window_known(profile)
         amount = f"{known.tokens:,} tokens, " if known.tokens else ""
         name = f"{profile.name}:{profile.model}".rstrip(":")
-        lines.append(
-            clean_output(common.as_sentence(f"Context window of {name}: {amount}{known.source}"))
-        )
+        lines.append(clean_output(as_sentence(f"Context window of {name}: {amount}{known.source}")))
     return list(dict.fromkeys(lines)) if models else [common.wrapped(f"|x{CONNECT}|n")]

@@ -11,6 +11,7 @@ from twisted.logger import Logger
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy import oversight
+from evennia_ai.policy.oversight import CLOSED, DOWN, SPOKEN, ModerationRules, find_banned
 from evennia_ai.scheduling import Clock, Steps
 
 log = Logger()
@@ -26,7 +27,7 @@ Judge = Callable[[str, str], Any]
 class Moderation:
     """Decides about words; the network is reached outside the reactor, within a time limit."""
 
-    def __init__(self, clock: Clock, exchange: Exchange, rules: oversight.ModerationRules) -> None:
+    def __init__(self, clock: Clock, exchange: Exchange, rules: ModerationRules) -> None:
         """Set up; raises ConfigError if the callable cannot be imported."""
         self.rules = rules
         self._clock, self._exchange = clock, exchange
@@ -39,7 +40,7 @@ class Moderation:
         """Fire with why each text is refused, "" if it may pass; never fails."""
         if not self.rules.applies_to(direction):
             return [""] * len(texts)
-        reasons = [oversight.find_banned(text, self.rules.words) and "word list" for text in texts]
+        reasons = [find_banned(text, self.rules.words) and "word list" for text in texts]
         try:
             if self._judge:
                 for number, text in enumerate(texts):
@@ -60,13 +61,13 @@ class Moderation:
 
     def _without_verdict(self, reasons: Sequence[str], error: Exception) -> Sequence[str]:
         """Return the verdicts if a check failed: by the setting ``fail``."""
-        closed = self.rules.fail == oversight.CLOSED
+        closed = self.rules.fail == CLOSED
         problem, fate = f"{type(error).__name__}: {error}", "are refused" if closed else "pass"
         if problem != self._warned_of:
             self._warned_of = problem
             message = "evennia_ai: moderation failed ({error}); until it works, words {fate}"
             log.warn(message, error=problem, fate=fate)
-        return [reason or (oversight.DOWN if closed else "") for reason in reasons]
+        return [reason or (DOWN if closed else "") for reason in reasons]
 
 
 class ClosedModeration:
@@ -74,7 +75,7 @@ class ClosedModeration:
 
     def check(self, direction: str, texts: Sequence[str]) -> Deferred[Sequence[str]]:
         """Fire with a refusal for each text that would be spoken."""
-        return succeed([oversight.DOWN if direction == oversight.SPOKEN else ""] * len(texts))
+        return succeed([DOWN if direction == SPOKEN else ""] * len(texts))
 
 
 def read_reply(reply: Any, count: int) -> list[str]:

@@ -30,6 +30,6 @@ def scene(game, service, settings, monkeypatch, tmp_path):
     clients = {"offline": OfflineBrain(), "openai": game.model}
     service.gateway = ModelGateway(service.clock, clients, limits)
     thread = SameThread(service.clock)
-    for name in ("access", "overview"):
+    for name in ("access", "overview", "knowledge"):
         monkeypatch.setattr(f"evennia_ai.web.staff.{name}.game", thread)
     return Scene(game)

@@ -36,12 +36,7 @@ from evennia_ai.game.settings import effective_settings, game_settings
 from evennia_ai.policy.conversation.character import read_persona, stored_fields
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports.mind import GUESSED_OVERHEAD
-from evennia_ai.store.attributes import (
-    SCRIPT_KEY,
-    read_attribute,
-    write_attribute,
-    write_attributes,
-)
+from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute, write_attributes
 
 PERSONA = "persona"
 
@@ -81,7 +76,7 @@ class SetupCommand(TryingCommand):
 
     def attach(self, character: Any, persona: Any, own: Mapping[str, Any]) -> None:
         add_assistant_mixin(character)
-        write_attribute(character, PERSONA_AUTHORS, [self.caller.dbref])
+        write_attributes(character, **{PERSONA_AUTHORS: [self.caller.dbref]})
         self.script, self.name = character.attach_assistant(persona), shown_name(character)
         self.write_settings(own)
         self.msg(

@@ -19,8 +19,8 @@ from operator import itemgetter
 from evennia_ai.messages import Message, WireMessage, prompt_text
 from evennia_ai.policy import oversight
 from evennia_ai.policy.explanation.call_record import KeptCall, ShownScene, as_shown, dumped
+from evennia_ai.policy.facts import terms as fact_terms
 from evennia_ai.policy.facts.terms import (
-    NAME,
     find_terms,
     heard,
     normal_words,
@@ -201,7 +201,7 @@ def names_in(sentence: str) -> frozenset[str]:
     return frozenset(
         word
         for term, kind in terms
-        if kind == NAME and " " not in term
+        if kind == fact_terms.NAME and " " not in term
         for word in normal_words(term)
     )
 

@@ -15,15 +15,8 @@ from hashlib import sha256
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from evennia_ai.messages import (
-    SCENE,
-    Authors,
-    Message,
-    WireMessage,
-    make_message,
-    to_wire,
-    with_content,
-)
+from evennia_ai import messages as wire_form
+from evennia_ai.messages import SCENE, Authors, Message, WireMessage, make_message, to_wire
 from evennia_ai.policy.audience import BUILDER, GAME, STRANGER
 from evennia_ai.policy.compaction.summary import summary_material, transcript_lines
 from evennia_ai.policy.context.projection import mask_results, part_key
@@ -284,7 +277,7 @@ def assembled(
 def as_shown(messages: Sequence[Message], trace: PromptTrace) -> list[Message]:
     """Return messages of the log as a prompt showed them: masked, or shortened."""
     return [
-        with_content(message, trace.shortened[seq])
+        wire_form.with_content(message, trace.shortened[seq])
         if (seq := str(message["metadata"].get("seq"))) in trace.shortened
         else message
         for message in mask_results(messages, trace.masked_upto)

@@ -10,6 +10,7 @@ from evennia_ai.policy.replies.speech import is_ai
 from evennia_ai.policy.retrieval.words import language_of
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.policy.scenes import format as scene_file
+from evennia_ai.policy.scenes.format import Call, Expected, Line, PersonaCheck, Scene, mentions
 from evennia_ai.policy.texts import filled, fitting
 
 # What no character says of itself or its story.
@@ -69,9 +70,7 @@ class Verdict:
     why: str = ""
 
 
-def judge_answer(
-    expected: scene_file.Expected, answer: Answer, around: Surroundings
-) -> list[Verdict]:
+def judge_answer(expected: Expected, answer: Answer, around: Surroundings) -> list[Verdict]:
     noticed = bool(answer.spoken) or any(act.state == "done" for act in answer.acts)
     found = [Verdict("answered: false", not answer.spoken, "it was not silent")]
     if expected.answered:
@@ -93,15 +92,14 @@ def judge_answer(
     return found
 
 
-def _did(call: scene_file.Call, answer: Answer, wanted: bool) -> Verdict:
+def _did(call: Call, answer: Answer, wanted: bool) -> Verdict:
     """Return whether a call was made; one that must not be made may not even be tried."""
     named = [act for act in answer.acts if act.name == call.tool]
     tried = [
         act
         for act in named
         if all(
-            scene_file.mentions(words, str(act.arguments.get(k, "")))
-            for k, words in call.arguments.items()
+            mentions(words, str(act.arguments.get(k, ""))) for k, words in call.arguments.items()
         )
     ]
     label = f"{call.tool} {_arguments_text(call.arguments)}".strip()
@@ -124,7 +122,7 @@ def _kept_private(wanted: bool, answer: Answer) -> Verdict:
 
 
 def _persona_verdicts(
-    wanted: scene_file.PersonaCheck, answer: Answer, around: Surroundings
+    wanted: PersonaCheck, answer: Answer, around: Surroundings
 ) -> Iterator[Verdict]:
     if wanted.rules:
         whys = filter(None, (leaves_persona(item.text, around) for item in answer.spoken))
@@ -166,7 +164,7 @@ HEAD = FIGURES.format(filled("scene", 47), "runs", "passed", "least", "")
 class PlayedStep:
     """A line, its answer, and the verdicts on it."""
 
-    line: scene_file.Line
+    line: Line
     answer: Answer
     verdicts: tuple[Verdict, ...]
 
@@ -187,7 +185,7 @@ class Run:
 class SceneResult:
     """All runs of a scene."""
 
-    scene: scene_file.Scene
+    scene: Scene
     runs: tuple[Run, ...]
 
     @property
@@ -232,7 +230,7 @@ def _shown(text: str, columns: int) -> str:
     return fitting(one_line(text), columns)
 
 
-def _transcript(scene: scene_file.Scene, run: Run) -> Iterator[str]:
+def _transcript(scene: Scene, run: Run) -> Iterator[str]:
     name = scene.name or scene.character
     for number, step in enumerate(run.steps, 1):
         yield f"{number}. {step.line.who} {_manner(step.line.kind, False)}: {step.line.text}"

@@ -15,6 +15,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ConfigError, NothingDone
 from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.settings import game_setting
+from evennia_ai.messages import EMOTE, SAY, WHISPER, Audience, Heard, InboxEvent, Message, Situation
 from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.conversation.character import LoreEntry, Persona, is_known, read_persona
 from evennia_ai.policy.conversation.inbox import heard_messages, own_messages
@@ -37,7 +38,7 @@ from evennia_ai.turn.tool_execution import ASKED, DONE, failed_call
 Need = Callable[[ToolContext], bool] | None
 FIRST_PERSON = 1_001  # no object of the game is ever looked up by it
 HARMLESS = frozenset({"add_journal_entry", "search_journal", "search_memory", "noop"})
-SPOKEN = (messages.SAY, messages.WHISPER, messages.EMOTE)
+SPOKEN = (SAY, WHISPER, EMOTE)
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Cast:
     name: str
     persona: Persona
     lore: tuple[LoreEntry, ...]
-    situation: messages.Situation
+    situation: Situation
     settings: Mapping[str, Any]
     prices: Mapping[str, int]
 
@@ -108,14 +109,14 @@ class SceneToolbox(ToolRegistry):
         """Keep words; who hears them is decided as in `tools.speech`. Raises NothingDone."""
         here = frozenset(self._people.values())
         to_all = not context.whispered and may_be_said(here, context.audience, context.private)
-        if kind == messages.EMOTE and not may_be_said(here, context.audience, context.private):
+        if kind == EMOTE and not may_be_said(here, context.audience, context.private):
             raise NothingDone("Others would see that, and this talk is private: whisper instead.")
         receivers = here & context.audience
-        if kind == messages.WHISPER and arguments.get("target"):
+        if kind == WHISPER and arguments.get("target"):
             receivers = self._person(arguments["target"])
         if not receivers:
             raise NothingDone("Nobody of that name is here to hear you.")
-        private = kind == messages.WHISPER or (kind == messages.SAY and not to_all)
+        private = kind == WHISPER or (kind == SAY and not to_all)
         if private and not may_be_said(receivers, context.audience, context.private):
             raise NothingDone("What was told you in confidence is not for that person.")
         words = spoken_words(
@@ -123,14 +124,14 @@ class SceneToolbox(ToolRegistry):
         )
         if not words:
             raise NothingDone("There were no words in that.")
-        self.spoken.append(Spoken(messages.WHISPER if private else kind, words, private))
+        self.spoken.append(Spoken(WHISPER if private else kind, words, private))
         return ToolResult(
             DONE,
             messages.WHISPERED if private else messages.OWN_RESULTS[kind],
             receivers if private else None,
         )
 
-    def _person(self, name: str) -> messages.Audience:
+    def _person(self, name: str) -> Audience:
         wanted = name.strip().lower()
         found = (
             ref for who, ref in self._people.items() if wanted and who.lower().startswith(wanted)
@@ -192,21 +193,19 @@ class Stage:
         known_to = sorted(source) if private else None
         self.mind.journal.add(text, audience=known_to, speakers=sorted(source))
 
-    def logged(self, line: Line, asker: str) -> list[messages.Message]:
+    def logged(self, line: Line, asker: str) -> list[Message]:
         """Return an earlier line as it stands in a log; an own whisper is for the ``asker``."""
         if line.who != self.cast.name:
-            return heard_messages(
-                [messages.InboxEvent(0, self.mind.services.now(), self.heard(line))], 0
-            )
-        secret = line.kind == messages.WHISPER
+            return heard_messages([InboxEvent(0, self.mind.services.now(), self.heard(line))], 0)
+        secret = line.kind == WHISPER
         to = [self.people[asker]] if secret and asker else sorted(self.people.values())
         about: dict[str, Any] = {"turn_id": 0, "audience": to, "authors": to, "private": secret}
         return own_messages(f"earlier{id(line)}", line.kind, line.text, **about)
 
-    def heard(self, line: Line, addressed: bool = True) -> messages.Heard:
-        ref, private = self.people[line.who], line.kind == messages.WHISPER
+    def heard(self, line: Line, addressed: bool = True) -> Heard:
+        ref, private = self.people[line.who], line.kind == WHISPER
         audience = frozenset({ref}) if private else frozenset(self.people.values())
-        return messages.Heard(line.kind, ref, line.who, line.text, audience, private, addressed)
+        return Heard(line.kind, ref, line.who, line.text, audience, private, addressed)
 
 
 def cast_of(scene: Scene) -> Cast:
@@ -214,18 +213,15 @@ def cast_of(scene: Scene) -> Cast:
     if scene.character:
         return _from_game(scene)
     lore = tuple(LoreEntry(entry.title, entry.text) for entry in scene.lore)
-    seen, prices = (
-        _situation_of(scene, messages.Situation()),
-        scene.place.prices if scene.place else {},
-    )
+    seen, prices = (_situation_of(scene, Situation()), scene.place.prices if scene.place else {})
     return Cast(scene.name, read_persona(scene.persona), lore, seen, {}, prices)
 
 
-def _situation_of(scene: Scene, otherwise: messages.Situation) -> messages.Situation:
+def _situation_of(scene: Scene, otherwise: Situation) -> Situation:
     place = scene.place
     if place is None:
         return otherwise
-    return messages.Situation(place=place.name, **place.model_dump(exclude={"name", "prices"}))
+    return Situation(place=place.name, **place.model_dump(exclude={"name", "prices"}))
 
 
 def _from_game(scene: Scene) -> Cast:
@@ -237,7 +233,7 @@ def _from_game(scene: Scene) -> Cast:
     entries, labels = world.lore(character, frozenset())
     own = [LoreEntry(entry.title, entry.text) for entry in scene.lore]
     known = [LoreEntry(e.title, e.text) for e in entries if is_known(e, labels)]
-    here = world.situation(character) if character.location else messages.Situation()
+    here = world.situation(character) if character.location else Situation()
     script = character.scripts.get(SCRIPT_KEY)[0]
     return Cast(
         scene.name or script.character_name,

@@ -16,6 +16,7 @@ from evennia_ai.errors import AssistantError, ConfigError
 from evennia_ai.game import setup
 from evennia_ai.messages import EMOTE, NOOP, SPEECH, WHISPER, Audience
 from evennia_ai.policy.conversation import character
+from evennia_ai.policy.conversation.character import EVERYBODY, LISTS, LoreEntry, LoreTrial
 from evennia_ai.policy.disclosure import Reader, words_kind
 from evennia_ai.policy.oversight import DEFAULT_TURNS, MOST_TURNS, NOTE_CHARS, AuthorNote
 from evennia_ai.policy.sanitize import one_line
@@ -28,7 +29,7 @@ from evennia_ai.store.reports import find_row
 from evennia_ai.store.turns import mark_turn
 from evennia_ai.web.disclosure import IN_PRIVATE, asked_text, page_text
 from evennia_ai.web.staff import access
-from evennia_ai.web.staff.access import Refused, StaffPage
+from evennia_ai.web.staff.access import Missing, Refused, StaffPage, find_script, game
 
 MOST_CHARS = 8_000
 
@@ -44,12 +45,12 @@ class PersonaForm(forms.Form):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name, what in setup.PERSONA_FIELDS.items():
-            label = what.capitalize() + ", one on a line" * (name in character.LISTS)
+            label = what.capitalize() + ", one on a line" * (name in LISTS)
             self.fields[name] = area(label, 4 if name == "text" else 2)
 
     def clean(self) -> dict[str, Any]:
         found = self.cleaned_data
-        fields = {n: v.splitlines() if n in character.LISTS else v for n, v in found.items()}
+        fields = {n: v.splitlines() if n in LISTS else v for n, v in found.items()}
         stored = character.stored_fields(character.read_persona(fields))
         if not stored:
             raise forms.ValidationError("A persona cannot be empty. Say who the character is.")
@@ -75,7 +76,7 @@ class LoreForm(forms.Form):
 
     title = forms.CharField(max_length=80)
     scopes = forms.CharField(
-        required=False, max_length=200, initial=character.EVERYBODY, label="Who knows it"
+        required=False, max_length=200, initial=EVERYBODY, label="Who knows it"
     )
     keys = forms.CharField(required=False, max_length=500, label="Key words")
     always = forms.BooleanField(required=False, label="In every prompt")
@@ -116,14 +117,14 @@ class EditingPage(StaffPage):
             raise Refused("These pages change nothing, since WEB_ACTS is off. Use the commands.")
         act = request.POST.get("act", "")
         if act not in self.by_act:
-            raise access.Missing("There is no such act.")
+            raise Missing("There is no such act.")
         self.bound = form = self.by_act[act](request.POST, prefix=act if self.prefixed else None)
         if form.is_valid():
             try:
                 account, number = request.user.pk, numbers.get("number", 0)
                 asked = Asked(self.who, self.reader, account, act, form.cleaned_data, number)
-                said = access.game.ask(self.change, asked)
-            except (Refused, access.Missing):
+                said = game.ask(self.change, asked)
+            except (Refused, Missing):
                 raise
             except AssistantError as error:
                 messages.error(request, page_text(error))
@@ -153,7 +154,7 @@ class Setup(EditingPage, TemplateView):
     }
 
     def get_context_data(self, **values: Any) -> Row:
-        found = access.game.ask(read_setup, self.who["id"])
+        found = game.ask(read_setup, self.who["id"])
         return super().get_context_data(
             **found,
             persona_form=None if found["shared"] else self.form("persona", found["persona"]),
@@ -164,7 +165,7 @@ class Setup(EditingPage, TemplateView):
 
     @staticmethod
     def change(asked: Asked) -> tuple[str, str]:
-        script = access.find_script(asked.who["id"])
+        script = find_script(asked.who["id"])
         author = access.editor_of(script.character, asked.account)
         if asked.act == "persona":
             return change_persona(script, author, asked.fields["persona"])
@@ -175,10 +176,10 @@ class Setup(EditingPage, TemplateView):
 
 def read_setup(assistant: int) -> Row:
     """Read what the page shows, on the reactor's thread."""
-    script = access.find_script(assistant)
+    script = find_script(assistant)
     mind, stored = script.mind, read_attribute(script.character, "ai_persona")
     persona, own = character.stored_fields(mind.who.persona), mind.settings.own()
-    shown = {n: "\n".join(v) if n in character.LISTS else v for n, v in persona.items()}  # type: ignore[arg-type]
+    shown = {n: "\n".join(v) if n in LISTS else v for n, v in persona.items()}  # type: ignore[arg-type]
     note = mind.life.note_in_force()
     left = {"turns": note[1]} if note and note[0].turns is not None else {}
     return {
@@ -233,7 +234,7 @@ class LorePage(EditingPage, TemplateView):
 
     def get_context_data(self, **values: Any) -> Row:
         line, wanted = (asked_text(self.request.GET, name) for name in ("line", "edit"))
-        trials, fixed, labels, budget = access.game.ask(read_lore, self.who["id"], line)
+        trials, fixed, labels, budget = game.ask(read_lore, self.who["id"], line)
         chosen = next((one.entry for one in trials if one.entry.title == wanted and wanted), None)
         initial = {
             **vars(chosen), "scopes": ", ".join(chosen.scopes), "keys": ", ".join(chosen.keys)
@@ -257,24 +258,24 @@ class LorePage(EditingPage, TemplateView):
             raise ConfigError(f"'{title}' comes from a module in LORE: change it in that module.")
         if asked.act == "delete":
             if not lore.remove(title):
-                raise access.Missing("There is no such lore.")
+                raise Missing("There is no such lore.")
             return f"the lore '{title}', deleted", f"'{title}' is deleted."
-        written = fields["scopes"].split(",") if fields["scopes"].strip() else [character.EVERYBODY]
+        written = fields["scopes"].split(",") if fields["scopes"].strip() else [EVERYBODY]
         scopes = tuple(setup.read_scope(scope) for scope in written)
         own = access.characters_of(AccountDB.objects.get(id=asked.account))
         authors = frozenset(one.dbref for one in own[:1]).union(before.authors if before else ())
         keys, always = character.split_keys(fields["keys"]), fields["always"]
         text = fields["text"].strip()
-        lore.write(character.LoreEntry(title, text, scopes, authors, keys, always))
+        lore.write(LoreEntry(title, text, scopes, authors, keys, always))
         return f"the lore '{title}'", f"'{title}' is written."
 
 
 @inlineCallbacks
 def read_lore(
     assistant: int, line: str
-) -> Steps[tuple[list[character.LoreTrial], tuple[character.LoreEntry, ...], Audience, int]]:
+) -> Steps[tuple[list[LoreTrial], tuple[LoreEntry, ...], Audience, int]]:
     """Try a line before nobody: trials, entries of the game's modules, labels, and the budget."""
-    script = access.find_script(assistant)
+    script = find_script(assistant)
     nobody: Audience = frozenset()
     lore = script.mind.lore
     _entries, labels = script.services.world.lore(script.character, nobody)
@@ -283,7 +284,7 @@ def read_lore(
     return trials, script.services.lore.fixed, frozenset(labels), lore.budget_tokens
 
 
-def shown_trial(trial: character.LoreTrial, line: str) -> Row:
+def shown_trial(trial: LoreTrial, line: str) -> Row:
     entry = trial.entry
     return {
         "title": page_text(entry.title or "(no title)", 80),
@@ -314,10 +315,10 @@ class MarkForm(forms.Form):
 def change_mark(asked: Asked) -> tuple[str, str]:
     """Store a mark, on the reactor's thread; raises Refused, Missing and StoreUnavailable."""
     assistant, turn = asked.who["id"], asked.number
-    access.editor_of(access.find_script(assistant).character, asked.account)
+    access.editor_of(find_script(assistant).character, asked.account)
     row = find_row("Turn", assistant, turn)
     if row is None:
-        raise access.Missing("There is no such turn.")
+        raise Missing("There is no such turn.")
     if not asked.reader.may(words_kind(row["private"])):
         raise Refused("Only who may read a private turn may mark it.")
     by = AccountDB.objects.get(id=asked.account).username

@@ -26,7 +26,7 @@ from evennia_ai.store.reports import Page
 from evennia_ai.turn.recall import text_of
 from evennia_ai.web.disclosure import asked_text, number_or_none, page_text, people_named
 from evennia_ai.web.staff import access
-from evennia_ai.web.staff.access import StaffPage
+from evennia_ai.web.staff.access import Missing, StaffPage, find_script, game
 from evennia_ai.web.staff.editing import Asked, EditingPage
 
 ENTRIES_A_PAGE = 25
@@ -74,7 +74,7 @@ def change_memory(asked: Asked) -> Steps[tuple[str, str]]:
         yield records.load(put)
     entry: Record | None = records.get(asked.fields["entry"])
     if entry is None or not may_read(asked.reader, entry):
-        raise access.Missing("There is no such entry.")
+        raise Missing("There is no such entry.")
     do, said = ACTS[act]
     do(editor, entry["id"], text)
     return f"{act}, {entry['id']}", said
@@ -93,7 +93,7 @@ class Memory(EditingPage, TemplateView):
         audience, trouble = find_audience(asked["as"], reader)
         fields = {**asked, "words": "" if trouble else asked["words"]}
         account = self.request.user.pk
-        found = access.game.ask(read_memories, self.who["id"], reader, account, fields, audience)
+        found = game.ask(read_memories, self.who["id"], reader, account, fields, audience)
         page, withheld = found["page"], found["withheld"]
         names = names_in(*page.rows, *withheld, besides=audience)
         shown = {
@@ -144,7 +144,7 @@ def read_memories(
 
 def readable_script(assistant: int, reader: Reader, account: int) -> AssistantScript:
     """Return an assistant; raises Refused for who may neither read all nor edit its character."""
-    script = access.find_script(assistant)
+    script = find_script(assistant)
     if not reader.may(PRIVATE_MEMORIES):
         access.editor_of(script.character, account)
     return script
@@ -195,7 +195,7 @@ class Relations(StaffPage, TemplateView):
     tab, template_name = "relations", "evennia_ai/relations.html"
 
     def get_context_data(self, **values: Any) -> Row:
-        found = access.game.ask(read_relations, self.who["id"], self.reader, self.request.user.pk)
+        found = game.ask(read_relations, self.who["id"], self.reader, self.request.user.pk)
         best = sorted(found, key=lambda one: -one[1])[:RELATIONS_SHOWN]
         names = names_of(record["entity"] for record, _ in best)
         rows = [shown_relation(record, familiar, names) for record, familiar in best]

@@ -21,7 +21,7 @@ from evennia_ai.scheduling import Steps
 from evennia_ai.store.page_rows import Row
 from evennia_ai.web.disclosure import page_text
 from evennia_ai.web.staff import access
-from evennia_ai.web.staff.access import Refused, StaffPage
+from evennia_ai.web.staff.access import Missing, Refused, StaffPage, find_script, game, services
 
 MOST_WAIT_S = 200.0  # a little more than the longest deadline of a slow local model
 MOST_LINES = 10  # of a talk that goes on
@@ -60,7 +60,7 @@ class Trial(StaffPage, TemplateView):
     def salt(self) -> str:
         """Return what binds a talk to its character, its account, and the words known at first."""
         whose = f"{self.who['id']} {self.request.user.pk}"
-        return f"evennia_ai.trial {whose} {access.services().forgetting.era}"
+        return f"evennia_ai.trial {whose} {services().forgetting.era}"
 
     def post(self, request: Any, **numbers: int) -> Any:
         """Ask the chosen models, one after the other, and show the talk with their answers."""
@@ -68,12 +68,12 @@ class Trial(StaffPage, TemplateView):
             raise Refused("Trials are off, since WEB_ACTS is off. Use aitest.")
         if not self.reader.may(DRY_RUNS):
             raise Refused(f"Only {self.reader.whose(DRY_RUNS)} may read trials.")
-        form = self.form = TrialForm(request.POST, profiles=sorted(access.services().profiles))
+        form = self.form = TrialForm(request.POST, profiles=sorted(services().profiles))
         if form.is_valid():
             self.talk = self.read_talk(form.cleaned_data["talk"], self.salt)
             try:
                 self.talk = [*self.talk, self.exchange(form.cleaned_data)][-MOST_LINES:]
-            except (Refused, access.Missing):
+            except (Refused, Missing):
                 raise
             except AssistantError as error:
                 messages.error(request, page_text(error))
@@ -93,20 +93,20 @@ class Trial(StaffPage, TemplateView):
             said = [side for one in self.talk for side in one["sides"]]
             before = [line for one in said if one["profile"] == profile for line in one["lines"]]
             given = self.who["id"], self.request.user.pk, asked, profile, before
-            found, model = access.game.ask(answer_of, *given, wait_s=MOST_WAIT_S)
+            found, model = game.ask(answer_of, *given, wait_s=MOST_WAIT_S)
             sides.append({"profile": profile, "model": model, **shown_run(found, self.reader)})
         return {"line": page_text(asked["line"]), "whispered": asked["whisper"], "sides": sides}
 
     def own_profile(self) -> str:
-        return str(access.find_script(self.who["id"]).mind.settings.profile.name)
+        return str(find_script(self.who["id"]).mind.settings.profile.name)
 
     def get_context_data(self, **values: Any) -> Row:
         talk, form = self.talk, self.form
         if form is None or form.is_valid():
-            asked = form.cleaned_data if form else {"first": access.game.ask(self.own_profile)}
+            asked = form.cleaned_data if form else {"first": game.ask(self.own_profile)}
             kept = {name: asked.get(name) for name in ("first", "second", "whisper")}
             kept["talk"] = signing.dumps(talk, salt=self.salt, compress=True)
-            form = TrialForm(initial=kept, profiles=sorted(access.services().profiles))
+            form = TrialForm(initial=kept, profiles=sorted(services().profiles))
         return super().get_context_data(talk=talk, trial_form=form, **values)
 
 
@@ -115,7 +115,7 @@ def answer_of(
     assistant: int, account: int, asked: Row, profile: str, before: list[Message]
 ) -> Steps[tuple[DryRun, str]]:
     """Ask a profile's model; ``before`` are its lines so far. Fires with the run and a name."""
-    script = access.find_script(assistant)
+    script = find_script(assistant)
     access.editor_of(script.character, account)  # raises Refused
     speakers = access.characters_of(AccountDB.objects.get(id=account))
     if not speakers:

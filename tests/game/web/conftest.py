@@ -21,7 +21,7 @@ PAGES = (
 def one_thread(service, monkeypatch, settings):
     """Let views ask the game in the thread of the test, which owns its database."""
     thread = SameThread(service.clock)
-    for name in ("access", "overview"):
+    for name in ("access", "overview", "knowledge", "editing", "trial"):
         monkeypatch.setattr(f"evennia_ai.web.staff.{name}.game", thread)
     settings.ALLOWED_HOSTS = ["*"]
     return thread
