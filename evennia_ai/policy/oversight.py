@@ -13,13 +13,13 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import Audience, Authors
+from evennia_ai.policy.retrieval.words import WORD
 from evennia_ai.policy.sanitize import one_line, with_ink
 from evennia_ai.policy.texts import read_object
 
 HEARD, SPOKEN = "heard", "spoken"
 OPEN, CLOSED = "open", "closed"
 DOWN = "moderation is not available"
-WORD = re.compile(r"[^\W_]+")
 ENTRIES = frozenset({"words", "callable", "endpoint", "fail", "timeout", "heard", "spoken"})
 HELP_LINE, OFF_TOPIC = "help_line", "off_topic"
 # In English, German, French, Spanish and Italian.

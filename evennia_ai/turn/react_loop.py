@@ -20,6 +20,7 @@ from evennia_ai.policy.conversation.react import (
     with_earlier_acts,
 )
 from evennia_ai.policy.replies.artefacts import Surroundings
+from evennia_ai.policy.replies.speech import spoken
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.knowledge import Lore
@@ -29,7 +30,7 @@ from evennia_ai.turn.prompt_contexts import PromptContext
 from evennia_ai.turn.recall import Recall, memory_query
 from evennia_ai.turn.reply_calls import Ran, ReplyCalls, unlogged
 from evennia_ai.turn.speech_check import Screening, SpeechCheck, text_of
-from evennia_ai.turn.tool_execution import DONE, Acts, speech_call
+from evennia_ai.turn.tool_execution import DONE, Acts
 
 ANSWERED, NOTED, EXCUSED, EXPIRED = "answered", "noted", "excused", "expired"
 FAILED = "failed"  # no state of a turn: its excuse follows
@@ -260,7 +261,7 @@ class ReActLoop:
         words = spoken_words(text, self._who.name, self._settings.config.max_speech_chars)
         if not words:
             return ran
-        call = speech_call(own_call_id(turn.id, ran.state.step, 0), words)
+        call = spoken(words, own_call_id(turn.id, ran.state.step, 0))
         call = asked.calls.check.in_person(call)
         problem = asked.calls.check.problem(call)
         if problem:

@@ -1,7 +1,6 @@
 """Decide which words a prompt may hold, and which words may be spoken."""
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -24,6 +23,7 @@ from evennia_ai.policy import oversight
 from evennia_ai.policy.conversation.machine import asking
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.facts.check import FORGOT, left_out, note_problem
+from evennia_ai.policy.facts.terms import HEARD, heard
 from evennia_ai.policy.replies.artefacts import (
     ECHO,
     FEW_WORDS,
@@ -41,9 +41,6 @@ from evennia_ai.ports import Moderation, Settings
 from evennia_ai.scheduling import Steps
 
 TURNS_COMPARED = 10
-SPOKEN_LINE = re.compile(
-    r"(.{1,40}?) (?:says|whispers to you|acts out): "
-)  # see `messages.heard_line`
 REPEATED = "you said that before"
 NOTICED = (*SPOKEN, EMOTED)  # how the results of such acts begin
 NOTE = "add_journal_entry"
@@ -119,8 +116,8 @@ class SpeechCheck:
         problem, text, told = self.problem(call), text_of(call), self._told
         if problem not in (REPEATED, ECHO) or told is None or text is None:
             return call, problem
-        heard = (SPOKEN_LINE.sub("", line, count=1) for line in told.heard)
-        known = {tuple(plain_words(s)) for one in (*self._spoken, *heard) for s in sentences(one)}
+        lines = (heard(line, "")[1] for line in told.heard)
+        known = {tuple(plain_words(s)) for one in (*self._spoken, *lines) for s in sentences(one)}
         alone = sentences(text)
         new = [
             s for s in alone if tuple(plain_words(s)) not in known and not self._repeats(call, s)
@@ -183,8 +180,8 @@ class SpeechCheck:
 
 def speakers_of(messages: Iterable[Message]) -> set[str]:
     """Return the names of those who spoke, also if they have left since."""
-    heard = (message["content"] for message in messages if message["role"] == "user")
-    return {found[1] for text in heard if (found := SPOKEN_LINE.match(text))}
+    lines = (message["content"] for message in messages if message["role"] == "user")
+    return {found["speaker"] for line in lines if (found := HEARD.match(line))}
 
 
 def latest_acts(newest_first: Iterable[Message]) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,5 @@
 """Run a reply's tool calls: store the intent before each act and the outcome after it (P2)."""
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,7 +9,6 @@ from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
 from evennia_ai.errors import NothingDone, OutcomeUnknown, StoreUnavailable, ToolError
 from evennia_ai.messages import (
     PERCEIVED,
-    SAY,
     SPEECH,
     Audience,
     Message,
@@ -23,6 +21,7 @@ from evennia_ai.policy.audience import GAME, of_turn
 from evennia_ai.policy.compaction.materials import CHANGED, READ
 from evennia_ai.policy.conversation.react import wire_arguments
 from evennia_ai.policy.explanation.call_record import LockAsked, stored_locks
+from evennia_ai.policy.replies.speech import spoken
 from evennia_ai.ports import (
     Identity,
     Services,
@@ -99,7 +98,7 @@ class Acts:
                 )
             ]
 
-        call = speech_call(call_id, words)
+        call = spoken(words, call_id)
         result: ToolResult = yield self.perform(turn, tools, call, True, as_logged)
         return result
 
@@ -160,10 +159,6 @@ class Acts:
         act_id = yield persist(self._services.clock, lambda: self._intend(turn, call, False))
         yield self._store_outcome(act_id, result, as_logged)
         return result
-
-
-def speech_call(call_id: str, words: str) -> ToolCallRequest:
-    return ToolCallRequest(call_id, SAY, json.dumps({"text": words}))
 
 
 def give_time(

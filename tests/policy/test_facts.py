@@ -83,7 +83,7 @@ def test_the_character_s_own_words_count_whether_said_by_tool_or_not():
     (fact,) = extract_facts(
         [make_message("assistant", "", tool_calls=calls, seq=3)], own_name="Odile"
     )
-    assert (fact.speaker, fact.sentence) == ("Odile", "I promise you the bone flute.")
+    assert (fact.source.speaker, fact.sentence) == ("Odile", "I promise you the bone flute.")
     plain = make_message("assistant", "I promise you the bone flute.", seq=3)
     assert extract_facts([plain], own_name="Odile") == (fact,)
 
@@ -125,7 +125,7 @@ def test_one_of_two_facts_alike_does_not_stand_for_the_other(first, second):
 def test_the_same_sentence_is_kept_once_but_not_across_speakers_and_audiences():
     said = heard("Ann", "Dalla has the key.", 1)
     again = heard("Ann", "Dalla has the key.", 2)
-    assert [fact.seq for fact in extract_facts([said, again])] == [1]
+    assert [fact.source.seq for fact in extract_facts([said, again])] == [1]
     others = [heard("Bob", "Dalla has the key.", 3), whispered("Ann", "Dalla has the key.", 4)]
     facts = extract_facts([said, *others])
     assert len(facts) == 3

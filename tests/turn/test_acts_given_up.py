@@ -9,10 +9,11 @@ from twisted.internet.task import Clock
 from evennia_ai.errors import OutcomeUnknown, StoreUnavailable, ToolError
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.conversation.react import ONCE
+from evennia_ai.policy.replies import speech
 from evennia_ai.ports import ToolSpec
 from evennia_ai.turn.react_loop import remember_earlier
 from evennia_ai.turn.reply_calls import unlogged
-from evennia_ai.turn.tool_execution import FAILED, UNKNOWN, failed_call, give_time, speech_call
+from evennia_ai.turn.tool_execution import FAILED, UNKNOWN, failed_call, give_time
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 from tests.simulation.restart import after_restart
@@ -57,7 +58,7 @@ def test_speech_that_hangs_may_have_been_heard_though_its_tool_is_declared_to_ch
     script, failed = script_whose_tool_hangs("say"), []
     turn = script.mind.turns.begin((), frozenset(), False, "tick")
     context = script.mind.acts.context_for(turn, frozenset(), False, None)
-    running = script.mind.acts.perform(turn, context, speech_call("1", "Hm."), False, unlogged)
+    running = script.mind.acts.perform(turn, context, speech.spoken("Hm.", "1"), False, unlogged)
     running.addErrback(failed.append)
     script.services.clock.advance(LONG_S)
     assert failed[0].check(OutcomeUnknown)

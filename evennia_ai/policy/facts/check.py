@@ -8,15 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from evennia_ai.messages import (
-    ACTS_OUT,
-    CLAIMED,
-    PERCEIVED,
-    PERFORMED,
-    Audience,
-    Message,
-    is_offline,
-)
+from evennia_ai.messages import ACTS_OUT, PERCEIVED, PERFORMED, Message, is_offline
 from evennia_ai.policy.facts.terms import (
     DEBT,
     PROMISE,
@@ -70,15 +62,15 @@ class Fact:
     exact: frozenset[str]  # the stems of the terms' words
     others: frozenset[str]  # the stems of the other words that carry meaning, without the cues
     sentence: str
-    speaker: str = ""  # display name; empty for what was only seen
-    seq: int = 0  # of the message; 0 without one
-    audience: Audience | None = None  # who alone may know it; None if public
-    asked: bool = False  # True for a question
-    nature: str = CLAIMED  # or `PERFORMED`, or `PERCEIVED`
+    source: Source
 
     @property
     def binds(self) -> bool:
         return bool(self.kinds & {DEBT, PROMISE})
+
+    @property
+    def asked(self) -> bool:
+        return is_question(self.sentence)
 
     @property
     def weight(self) -> float:
@@ -115,7 +107,7 @@ def distinct(facts: Iterable[Fact]) -> tuple[Fact, ...]:
     """Return the facts without repetitions of a sentence by its speaker to its audience."""
     kept: dict[tuple[object, ...], Fact] = {}
     for fact in facts:
-        kept.setdefault((fact.speaker, fact.sentence.lower(), fact.audience), fact)
+        kept.setdefault((fact.source.speaker, fact.sentence.lower(), fact.source.audience), fact)
     return tuple(kept.values())
 
 
@@ -132,9 +124,10 @@ def missing_facts(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ..
 def as_bullets(facts: Iterable[Fact], budget_tokens: int) -> tuple[str, ...]:
     """Return sentences, the weightiest and newest first, within a budget; none twice."""
     bullets: dict[str, str] = {}
-    for fact in sorted(facts, key=lambda fact: (-fact.weight, -fact.seq)):
-        whispered = WHISPERED if fact.audience is not None else ""
-        bullet = f"{source_label(fact.speaker + whispered, fact.nature)}{fact.sentence}"
+    for fact in sorted(facts, key=lambda fact: (-fact.weight, -fact.source.seq)):
+        source = fact.source
+        whispered = WHISPERED if source.audience is not None else ""
+        bullet = f"{source_label(source.speaker + whispered, source.nature)}{fact.sentence}"
         cost = estimate_tokens(bullet) + BULLET_OVERHEAD
         if cost <= budget_tokens and fact.sentence.lower() not in bullets:
             bullets[fact.sentence.lower()] = bullet
@@ -182,18 +175,7 @@ def _fact_of(sentence: str, source: Source, own: str) -> Fact | None:
     kinds = cues.union(terms.values())
     if not kinds or not (exact or others):
         return None
-    return Fact(
-        frozenset(kinds),
-        tuple(terms),
-        exact,
-        others,
-        sentence,
-        source.speaker,
-        source.seq,
-        source.audience,
-        is_question(sentence),
-        source.nature,
-    )
+    return Fact(frozenset(kinds), tuple(terms), exact, others, sentence, source)
 
 
 def left_out(question: str, reply: str, recalled: Iterable[str], asker: str, own: str) -> str:

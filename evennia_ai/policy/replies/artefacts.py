@@ -13,6 +13,7 @@ from functools import lru_cache, partial
 from evennia_ai.messages import MARK
 from evennia_ai.policy.conversation.machine import denies
 from evennia_ai.policy.facts.check import without_address
+from evennia_ai.policy.facts.terms import heard as heard_words
 from evennia_ai.policy.replies.persons import calls_another, is_english, is_spoken_gesture
 from evennia_ai.policy.replies.speech import describes_assistant, is_refusal, tells_thoughts
 from evennia_ai.policy.sanitize import without_links
@@ -234,7 +235,6 @@ NEUTRAL = {
 ASKED_WORDS = 4
 ECHO_WORDS = 5  # a shorter line may be returned: "Good evening to you!"
 NEAR_ECHO_WORDS, NEAR_ECHO = 8, 0.88
-SPEAKER = re.compile(r"\A[^:\n]{1,60}? (?:says|whispers to you|whispers|asks|acts out): ")
 GRAM, MOST_SAME = 4, 5
 SAME_PIECE = re.compile(r"(\S{1,8}?)\1{24}")
 BLANK = re.compile(r"(?:[ \t]*\n){6}|[ \t]{40}")
@@ -314,7 +314,7 @@ def is_echo(text: str, heard: Collection[str], name: str = "") -> bool:
     """
     words, asks = plain_words(text), text.rstrip(' "”').endswith("?")
     for line in heard:
-        said = SPEAKER.sub("", line)
+        said = heard_words(line, "")[1]
         parts = (said, without_address(said, name), *sentences(said))
         if any(echoes(words, plain_words(part)) for part in parts):
             return True

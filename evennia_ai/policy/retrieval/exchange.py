@@ -13,7 +13,7 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from evennia_ai.policy.retrieval.languages import COUNTS, MONTHS, NIGHTS, UNIT_DAYS, WEEKDAYS
-from evennia_ai.policy.retrieval.words import find_words, language_of
+from evennia_ai.policy.retrieval.words import WORD, find_words, language_of
 from evennia_ai.policy.texts import one_of
 
 BEFORE, AFTER = 4, 8  # lines around one that may belong to it
@@ -71,7 +71,6 @@ FIRST_PERSON = re.compile(
     re.IGNORECASE,
 )
 ENDED = re.compile(r"[.!?…。！？\"”»)]\s*$")
-WORD = re.compile(r"[^\W_]+")
 
 
 # What the words of a line show about the lines around it; plain numbers, since they are compared

@@ -138,12 +138,12 @@ class FactCheck:
         asked = facts[:: -(-len(facts) // SAMPLE) or 1]
         if not asked:
             return 0
-        upto = max(fact.seq for fact in facts)
+        upto = max(fact.source.seq for fact in facts)
 
         def is_found(fact: Fact) -> bool:
             query = " ".join(fact.terms or sorted(fact.others))
             found = self._memories().search(query, RECALLED, audience, now, upto=upto)
-            return any(item.record.get("seq") == fact.seq for item in found)
+            return any(item.record.get("seq") == fact.source.seq for item in found)
 
         yield self._memories().prepare(self._services)
         found = yield spread(put, asked, is_found)
