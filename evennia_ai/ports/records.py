@@ -161,7 +161,7 @@ class RecordStore(WatchedRecords):
         """Load all records in slices. Fires when memory has them; fails with StoreUnavailable."""
         while True:
             deque(islice(self.load_steps(), STEPS_AT_ONCE), 0)
-            if self.is_loaded:
+            if None not in self._segments.values():
                 return
             yield pause(put)
 
