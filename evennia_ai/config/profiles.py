@@ -143,7 +143,7 @@ def default_profile(environ: Mapping[str, str]) -> dict[str, Any]:
 def merge_profiles(
     built_in: Mapping[str, Mapping[str, Any]], own: Mapping[str, Mapping[str, Any]]
 ) -> Profiles:
-    """Return the built-in profiles with a game's own merged in, but for another client.
+    """Return the built-in profiles with a game's own merged in; another client inherits nothing.
 
     Raises ConfigError if a value is not a profile.
     """

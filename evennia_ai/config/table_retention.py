@@ -54,7 +54,7 @@ def read_retention(value: object) -> dict[str, Limit]:
 
 
 def limits_in_force(value: object) -> dict[str, Limit]:
-    """Return the limits by table, by default too, that delete anything; raises as above."""
+    """Return the limits that delete anything, by table, with the default ones; raises as above."""
     limits = {**DEFAULTS, **read_retention(value)}
     return {table: limit for table, limit in limits.items() if limit != Limit()}
 

@@ -101,7 +101,7 @@ class CrowdControl:
 
 
 def payers_of(dbref: str) -> tuple[str, ...]:
-    """Return who pays for a line: its speaker and the account; for assistants `max_hops` limits."""
+    """Return who pays for a line: its speaker and the account; nobody for assistants."""
     found = find_object(dbref)
     if found is None or is_assistant(found):
         return ()

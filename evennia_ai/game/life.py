@@ -179,7 +179,7 @@ class Ticker:
 
     @inlineCallbacks
     def run_instead(self, work: Callable[[], Deferred[T]]) -> Steps[T]:
-        """Do some work instead of a tick. Fires with its result; fails as it, and if it is busy."""
+        """Do some work instead of a tick; fails as the work, and with TurnAborted if busy."""
         mind = self._shell.mind
         if self.is_ticking or mind.life.is_forgetting:
             busy = "is thinking just now" if self.is_ticking else "forgets somebody"

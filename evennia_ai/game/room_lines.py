@@ -202,7 +202,7 @@ def hearers_of(kind: str, speaker: Any, character: Any) -> list[Any]:
 
 
 def named(obj: Any, looker: Any, listens: bool = True) -> Named:
-    """Return the names of a character: key without its article, too, the looker's, and parts."""
+    """Return a character's names: key, also without article, aliases, the looker's, and parts."""
     key = own_name(obj)
     called = [
         perception.without_article(name) for name in (key, *perception.names_known(obj, looker))

@@ -118,7 +118,7 @@ class SharedEntryStore(WatchedRecords):
 
     @inlineCallbacks
     def load(self, put: Put) -> Steps[None]:
-        """Read changed rows in slices. Fires when memory is up to date; fails as the database."""
+        """Read changed rows in slices. Fires when memory is up to date; fails with the database."""
         yield self._one_at_a_time.acquire()
         try:
             now = self._now()

@@ -89,7 +89,7 @@ def add_use(
 
 
 def add_to(model: Any, key: Mapping[str, Any], amounts: Mapping[str, int]) -> None:
-    """Add to the sums of one row; fails if another process creates it now, to be run again."""
+    """Add to the sums of one row; fails if another process creates it: the caller runs it again."""
     sums = {name: F(name) + amount for name, amount in amounts.items()}
     if not model.objects.filter(**key).update(**sums):
         model.objects.create(**key, **amounts)

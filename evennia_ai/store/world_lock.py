@@ -130,7 +130,7 @@ class WorldLock:
         self._backend = 0  # PostgreSQL's process that has the lock
 
     def take(self, wait_s: float | None = None) -> str:
-        """Take the lock, or wait for it before the reactor runs; returns `trouble`, or raises."""
+        """Take the lock, sleeping while another process ends; returns `trouble`."""
         until = time.monotonic() + (WAIT_S if wait_s is None else wait_s)
         self.trouble = NO_MINDS if this_shard() == ROUTER else ""
         try_once = self._try_file if connection.vendor == "sqlite" else self._try_server

@@ -61,7 +61,7 @@ def search_history(context: ToolContext, arguments: SearchArguments) -> Steps[st
 
 
 def last_seq_before(context: ToolContext) -> int | None:
-    """Return the last message before the open turn, None for all: a question finds not itself."""
+    """Return the last message before the open turn, or None: a question must not find itself."""
     asked = heard(context)
     return asked[-1]["metadata"]["seq"] - 1 if asked else None
 

@@ -22,7 +22,7 @@ MOST_OF_A_DAY = 500  # records of a kind
 
 
 def content_of(context: ToolContext, text: str, most_chars: int) -> str:
-    """Return a model's text, cleaned and cut; raises NothingDone for no words, and for no fact."""
+    """Return a model's text, cleaned and cut; raises NothingDone if it is empty or no fact."""
     content = clean_heard(text, most_chars)
     if not content:
         raise NothingDone("There were no words in that.")
@@ -32,7 +32,7 @@ def content_of(context: ToolContext, text: str, most_chars: int) -> str:
 
 
 def ensure_may_note(context: ToolContext, newest: Iterable[Record], at: str) -> None:
-    """Raise NothingDone if the speakers caused enough of these records today; ``at``: when."""
+    """Raise NothingDone if speakers caused enough of these in a day; ``at`` is their time."""
     parts = context.assistant
     since = iso_utc(parts.services.now() - timedelta(days=1))
     today = [record for record in newest if record[at] >= since]

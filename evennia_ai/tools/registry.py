@@ -148,7 +148,7 @@ def turn_of(context: ToolContext) -> str:
 
 
 def needed_now(items: Sequence[Tool], context: ToolContext) -> list[str]:
-    """Return the tools that can be needed now, those always needed first; an error counts."""
+    """Return the tools that can be needed now, those always needed first; a failed test counts."""
     passed: dict[Callable[[ToolContext], bool] | None, bool] = {None: True}
     for item in items:
         if item.needed is not None and item.needed not in passed:
