@@ -6,7 +6,7 @@ Each line of a scene goes into the inbox of a mind in memory; the engine answers
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -169,22 +169,18 @@ CERTAIN = frozenset({"unavailable", "circuit", "misconfigured", "quota", "reject
 LATE = "deadline"  # of a model that answered before, a late reply is the scene's failure
 
 
+@dataclass
 class Player:
     """Plays scenes with the same tools, models and clock: an inbox, the engine, the checks.
 
     ``profile`` and ``repeat`` are used instead of what a scene says.
     """
 
-    def __init__(
-        self,
-        tools: Iterable[Tool],
-        models: CheckModels,
-        clock: Any,
-        profile: str = "",
-        repeat: int | None = None,
-    ) -> None:
-        self.tools, self.models, self.clock = list(tools), models, clock
-        self.profile, self.repeat = profile, repeat
+    tools: Collection[Tool]
+    models: CheckModels
+    clock: Any
+    profile: str = ""
+    repeat: int | None = None
 
     @inlineCallbacks
     def play_all(
