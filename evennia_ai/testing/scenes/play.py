@@ -64,7 +64,10 @@ def check(file: str, profile: str, repeat: int | None, character: str, tell: Tel
         return player.play_all([(scene, cast_of(scene)) for scene in scenes], tell, results)
 
     outcome = _in_reactor(play)
-    for line in _summary(results):
+    for result in (one for one in results if not one.holds):
+        for line in (f"\n{one_line(result.scene.scene)}:", *shown.failure_lines(result)):
+            tell(line)
+    for line in ["", *shown.table(results)] if results else []:
         tell(line)
     return _ending(outcome, results, len(scenes), tell)
 
@@ -100,15 +103,6 @@ def _in_reactor(work: Callable[[Any], Deferred[None]]) -> object:
     main.callWhenRunning(lambda: maybeDeferred(work, main).addBoth(end))
     main.run()
     return outcome[0] if outcome else INTERRUPTED
-
-
-def _summary(results: Sequence[SceneResult]) -> list[str]:
-    """Return the first failed run of each scene, and the table."""
-    lines: list[str] = []
-    for result in results:
-        if not result.holds:
-            lines += [f"\n{one_line(result.scene.scene)}:", *shown.failure_lines(result)]
-    return [*lines, "", *shown.table(results)] if results else []
 
 
 def _ending(outcome: object, results: Sequence[SceneResult], scenes: int, tell: Tell) -> int:
