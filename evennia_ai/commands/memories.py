@@ -20,7 +20,7 @@ from evennia_ai.policy.records import memory_listing as listing
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.sanitize import clean_heard, one_line
-from evennia_ai.ports import Found, Journal, LineMaker, RecordStore, Surroundings
+from evennia_ai.ports import Found, RecordStore
 from evennia_ai.scheduling import Steps, spread
 from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.names import names_in
@@ -30,7 +30,7 @@ from evennia_ai.turn.recall import text_of
 WORDS_CHARS = 200
 ENTRIES_A_PAGE = 20
 LINE_CHARS = 400
-WHOLE_LINE_CHARS = 1_000
+WHOLE_CHARS = 1_000
 LINK_CHARS = 80
 SHOWN_MESSAGES = 6
 PROGRESS_EVERY = 500  # entries
@@ -102,7 +102,7 @@ class CmdAIMemory(AICommand):
     @inlineCallbacks
     def do_show(self) -> Steps[None]:
         script, profiles = self.script, self.script.character.ai_profiles
-        journal, entry = script.character.journal, self.find_entry(self.value)
+        entry = self.find_entry(self.value)
 
         def derived_record(id: str) -> Record | None:
             record = profiles.get(id)
@@ -110,14 +110,36 @@ class CmdAIMemory(AICommand):
             return record if made and may_read(self.reader, record) else None
 
         found = yield spread(self.services.slices.put, profiles.ids(), derived_record)
-        derived, now = [one for one in found if one], self.services.now()
-        lines = whole_entry(journal, script.id, entry, derived, now, self.reader)
+        lines = self.whole_entry(entry, [one for one in found if one])
         if seqs := entry["source_seqs"]:
             more = f", the first {SHOWN_MESSAGES} of them" if len(seqs) > SHOWN_MESSAGES else ""
             lines.append(f"Source messages ({len(seqs)}{more}):")
             rows = messages_by_seq(script.id, seqs, SHOWN_MESSAGES)
             lines += [message_line(row, script.mind.who.name, self.reader) for row in rows]
         self.msg("\n".join(lines))
+
+    def whole_entry(self, entry: Record, derived: Sequence[Record]) -> list[str]:
+        journal, reader = self.script.character.journal, self.reader
+        title, _ = entry_lines([entry], reader, self.script.id)[0].split("\n")
+        details = listing.entry_details(entry, names_in(entry, *derived), self.services.now())
+        links = []
+        for link in entry["links"]:
+            linked = journal.get(link)
+            readable = [linked] if linked and may_read(reader, linked) else []
+            count_shown(reader, *readable)
+            words = [clean_heard(one["content"], LINK_CHARS) for one in readable]
+            links.append(" ".join([link, *words]))
+        if links:
+            details.append(f"Linked to: {'; '.join(links)}")
+        if journal.withholds(entry):
+            why = "a line that it came from was hidden or edited (aihistory/undo)"
+            details.append(f"Not used: {why}.")
+        count_shown(reader, *derived)
+        if derived:
+            made = [f"{one['id']} {one['attribute']}: {one['value']}" for one in derived]
+            details.append(f"Derived from it: {'; '.join(made)}")
+        words = [f"    {clean_output(one, WHOLE_CHARS)}" for one in entry["content"].splitlines()]
+        return [title, *words, *(clean_output(line, WHOLE_CHARS) for line in details)]
 
     def do_about(self) -> None:
         who = self.value
@@ -129,7 +151,12 @@ class CmdAIMemory(AICommand):
             found = self.find_character(who)
             dbref, name = found.dbref, shown_name(found)
         records = self.script.character.ai_profiles.about(dbref)
-        lines = whole_profile(dbref, records, self.services.now(), self.reader)
+        known = [one for one in records if may_read(self.reader, one)]
+        count_shown(self.reader, *known)
+        told = listing.profile_lines(known, names_in(*known, besides=[dbref]), self.services.now())
+        lines = ["  " * line.startswith(" ") + clean_output(line, LINE_CHARS) for line in told]
+        if len(known) < len(records):
+            lines.append(hidden_line(len(records) - len(known), self.reader))
         if lines:
             self.msg("\n".join([f"What {self.name} knows about |w{name}|n ({dbref}):", *lines]))
         else:
@@ -139,9 +166,16 @@ class CmdAIMemory(AICommand):
     def do_search(self) -> Steps[None]:
         if not self.value:
             raise UsageError("Which words? |waimemory/search <character> [as <player>] = <words>|n")
-        audience, mind = self.find_audience() or frozenset(), self.script.mind
-        lines = yield search_lines(mind.around, mind.recall, self.value, audience, self.reader)
-        self.msg("\n".join(lines))
+        words, mind, reader = self.value, self.script.mind, self.reader
+        audience: Audience = self.find_audience() or frozenset()
+        report = yield search_for_staff(mind.around, words, audience, reader)
+        who = "What anybody may be told"
+        if audience:
+            who = f"If {listing.named(sorted(audience), names_in(besides=audience))} asked"
+        lines = [f"{clean_output(who, 200)}:"]
+        lines += [hit_line(mind.recall.line(hit.record, words), words, hit) for hit in report.found]
+        lines += [] if report.found else ["Nothing."]
+        self.msg("\n".join([*lines, *withheld_lines(report, audience, reader)]))
 
     @inlineCallbacks
     def do_rebuild(self) -> Steps[None]:
@@ -296,66 +330,6 @@ def entry_lines(entries: Sequence[Record], reader: Reader, assistant_id: int) ->
             f"    {clean_output(entry['content'], LINE_CHARS)}"
         )
     return lines
-
-
-def whole_entry(
-    journal: Journal,
-    assistant_id: int,
-    entry: Record,
-    derived: Sequence[Record],
-    now: datetime,
-    reader: Reader,
-) -> list[str]:
-    title, _ = entry_lines([entry], reader, assistant_id)[0].split("\n")
-    details = listing.entry_details(entry, names_in(entry, *derived), now)
-    links = []
-    for link in entry["links"]:
-        linked = journal.get(link)
-        readable = [linked] if linked and may_read(reader, linked) else []
-        count_shown(reader, *readable)
-        words = [clean_heard(one["content"], LINK_CHARS) for one in readable]
-        links.append(" ".join([link, *words]))
-    if links:
-        details.append(f"Linked to: {'; '.join(links)}")
-    if journal.withholds(entry):
-        details.append("Not used: a line that it came from was hidden or edited (aihistory/undo).")
-    count_shown(reader, *derived)
-    if derived:
-        made = [f"{one['id']} {one['attribute']}: {one['value']}" for one in derived]
-        details.append(f"Derived from it: {'; '.join(made)}")
-    words = [
-        f"    {clean_output(line, WHOLE_LINE_CHARS)}" for line in entry["content"].splitlines()
-    ]
-    return [title, *words, *(clean_output(line, WHOLE_LINE_CHARS) for line in details)]
-
-
-def whole_profile(
-    dbref: str, records: Sequence[Record], now: datetime, reader: Reader
-) -> list[str]:
-    """Return what is known about somebody, as far as the reader may see it; may be no lines."""
-    known = [one for one in records if may_read(reader, one)]
-    count_shown(reader, *known)
-    told = listing.profile_lines(known, names_in(*known, besides=[dbref]), now)
-    lines = ["  " * line.startswith(" ") + clean_output(line, LINE_CHARS) for line in told]
-    if len(known) < len(records):
-        lines.append(hidden_line(len(records) - len(known), reader))
-    return lines
-
-
-@inlineCallbacks
-def search_lines(
-    around: Surroundings, lines_of: LineMaker, words: str, audience: Audience, reader: Reader
-) -> Steps[list[str]]:
-    """Fire with what a search finds for an audience, and withholds; see `search_for_staff`."""
-    report = yield search_for_staff(around, words, audience, reader)
-    who = "What anybody may be told"
-    if audience:
-        who = f"If {listing.named(sorted(audience), names_in(besides=audience))} asked"
-    lines = [f"{clean_output(who, 200)}:"]
-    lines += [hit_line(lines_of.line(hit.record, words), words, hit) for hit in report.found]
-    if not report.found:
-        lines.append("Nothing.")
-    return [*lines, *withheld_lines(report, audience, reader)]
 
 
 def withheld_lines(report: SearchReport, audience: Audience, reader: Reader) -> list[str]:

@@ -200,7 +200,7 @@ class AssistantService(Service):
                 call.cancel()
         self.models.loop_thread.stop()
         self.semantic.stop()
-        self.forgetting.stop_thread()
+        self.forgetting.worker.stop(int)
 
     def at_start(self) -> None:
         if self.late_start.active():

@@ -57,7 +57,7 @@ class ForgettingService:
     def __init__(self, clock: Clock, call_from_thread: Callable[..., object], put: Put) -> None:
         self._clock: Any = clock
         self._put = put
-        self._worker = Worker(clock, call_from_thread, "evennia-ai-forgetting")
+        self.worker = Worker(clock, call_from_thread, "evennia-ai-forgetting")
         self._planned: dict[Callable[[], Deferred[None]], Any] = {}
         self._paused_until = 0.0
         self._one_at_a_time = DeferredLock()
@@ -74,10 +74,6 @@ class ForgettingService:
         for call in self._planned.values():
             if call.active():
                 call.cancel()
-
-    def stop_thread(self) -> None:
-        """End the thread, once the server stops."""
-        self._worker.stop(int)
 
     @inlineCallbacks
     def forget(
@@ -197,7 +193,7 @@ class ForgettingService:
             return sum(hide_lines(path, words.is_in) for path in log_files(names))
 
         try:
-            yield self._worker.submit(hide, FILE_TIMEOUT_S)
+            yield self.worker.submit(hide, FILE_TIMEOUT_S)
         except TurnAborted:
             return
 
@@ -211,7 +207,7 @@ class ForgettingService:
             self._plan(wait_s, self._clean_file)
             return
         try:
-            took_s, done = yield self._worker.submit(
+            took_s, done = yield self.worker.submit(
                 partial(overwrite_deleted, path), FILE_TIMEOUT_S
             )
             self._paused_until = self._clock.seconds() + PAUSE_FACTOR * took_s

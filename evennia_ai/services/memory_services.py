@@ -115,11 +115,10 @@ class LongTermSync:
 
     def update_soon(self, after_s: float = SOON_S, **kwargs: Any) -> None:
         if not (self._planned and self._planned.active()):
-            self._planned = self._clock.callLater(after_s, self._update)
-
-    def _update(self) -> None:
-        updating = self._one_at_a_time.run(self.update)
-        updating.addErrback(partial(log.failure, "updating long-term memory failed"))
+            failed = partial(log.failure, "updating long-term memory failed")
+            self._planned = self._clock.callLater(
+                after_s, lambda: self._one_at_a_time.run(self.update).addErrback(failed)
+            )
 
     @inlineCallbacks
     def update(self) -> Steps[None]:

@@ -31,8 +31,7 @@ class PurgeRefused(AssistantError):
 class LogRetention:
     """Purges the logs once a day and on an admin's command, never twice at a time.
 
-    ``put`` runs work soon, as `Services.slices.put` does. ``retention`` has the limits by table,
-    each table before those that it refers to; empty keeps all.
+    ``retention`` has the limits by table, each before those that it refers to; empty keeps all.
     """
 
     def __init__(
@@ -61,10 +60,8 @@ class LogRetention:
     ) -> Deferred[Report]:
         """Delete the rows of one assistant beyond the retention limits; None: of the whole game.
 
-        Calls ``progress`` with the number of rows deleted so far, every `PROGRESS_ROWS` rows.
         Fires with a `Tally` by table. Fails with StoreUnavailable if the database stays busy and
-        with CancelledError if the server stops; rows deleted by then stay deleted. Raises
-        PurgeRefused as `check` does.
+        with CancelledError if the server stops. Raises PurgeRefused as `check` does.
         """
         report = self._new_report(assistant_id)
         work = self._walk(self._tables(assistant_id, None), report, progress)

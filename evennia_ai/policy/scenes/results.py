@@ -196,10 +196,6 @@ class SceneResult:
     def holds(self) -> bool:
         return self.passed / len(self.runs) >= self.scene.least
 
-    @property
-    def seconds(self) -> float:
-        return sum(run.seconds for run in self.runs)
-
     def rates(self) -> dict[tuple[int, str], tuple[int, int]]:
         """Return by step and check how often it held, and how often it was asked."""
         rates: dict[tuple[int, str], tuple[int, int]] = {}
@@ -259,5 +255,6 @@ def failure_lines(result: SceneResult) -> list[str]:
 
 def progress_line(result: SceneResult, number: str) -> str:
     state = "ok" if result.holds else "FAILED"
-    ending = f"{result.passed} of {len(result.runs)} passed, {result.seconds:.1f} s  {state}"
+    took_s = sum(run.seconds for run in result.runs)
+    ending = f"{result.passed} of {len(result.runs)} passed, {took_s:.1f} s  {state}"
     return f"{number} {_shown(result.scene.scene, WIDTH - len(number) - len(ending) - 3)}  {ending}"

@@ -6,7 +6,7 @@ Each line of a scene goes into the inbox of a mind in memory; the engine answers
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -64,7 +64,10 @@ def check(file: str, profile: str, repeat: int | None, character: str, tell: Tel
         return player.play_all([(scene, cast_of(scene)) for scene in scenes], tell, results)
 
     outcome = _in_reactor(play)
-    for line in _summary(results):
+    for result in (one for one in results if not one.holds):
+        for line in (f"\n{one_line(result.scene.scene)}:", *shown.failure_lines(result)):
+            tell(line)
+    for line in ["", *shown.table(results)] if results else []:
         tell(line)
     return _ending(outcome, results, len(scenes), tell)
 
@@ -100,15 +103,6 @@ def _in_reactor(work: Callable[[Any], Deferred[None]]) -> object:
     main.callWhenRunning(lambda: maybeDeferred(work, main).addBoth(end))
     main.run()
     return outcome[0] if outcome else INTERRUPTED
-
-
-def _summary(results: Sequence[SceneResult]) -> list[str]:
-    """Return the first failed run of each scene, and the table."""
-    lines: list[str] = []
-    for result in results:
-        if not result.holds:
-            lines += [f"\n{one_line(result.scene.scene)}:", *shown.failure_lines(result)]
-    return [*lines, "", *shown.table(results)] if results else []
 
 
 def _ending(outcome: object, results: Sequence[SceneResult], scenes: int, tell: Tell) -> int:
@@ -169,22 +163,18 @@ CERTAIN = frozenset({"unavailable", "circuit", "misconfigured", "quota", "reject
 LATE = "deadline"  # of a model that answered before, a late reply is the scene's failure
 
 
+@dataclass
 class Player:
     """Plays scenes with the same tools, models and clock: an inbox, the engine, the checks.
 
     ``profile`` and ``repeat`` are used instead of what a scene says.
     """
 
-    def __init__(
-        self,
-        tools: Iterable[Tool],
-        models: CheckModels,
-        clock: Any,
-        profile: str = "",
-        repeat: int | None = None,
-    ) -> None:
-        self.tools, self.models, self.clock = list(tools), models, clock
-        self.profile, self.repeat = profile, repeat
+    tools: Collection[Tool]
+    models: CheckModels
+    clock: Any
+    profile: str = ""
+    repeat: int | None = None
 
     @inlineCallbacks
     def play_all(

@@ -111,11 +111,7 @@ class Memory(EditingPage, TemplateView):
 def read_memories(
     assistant: int, reader: Reader, account: int, fields: Fields, audience: Audience
 ) -> Steps[Row]:
-    """Read a page or a search, in time slices, on the reactor's thread.
-
-    Fires with the ``page``, how many entries are ``hidden``, and of a search its ``hits`` as a
-    template takes them (else None) and what is ``withheld``.
-    """
+    """Fire with a ``page``, or with the ``hits`` of a search and what is ``withheld``."""
     script = readable_script(assistant, reader, account)
     character, put, words = script.character, script.services.slices.put, fields["words"]
     yield character.journal.load(put)

@@ -1,7 +1,10 @@
 """Who may open the staff pages, and what they show of private words."""
 
 import pytest
+from django.http import HttpResponse
+from django.test import RequestFactory
 
+from evennia_ai.web.staff.access import staff_link
 from tests.game.web.conftest import CANARY, SCRIPT, Browser
 
 
@@ -12,6 +15,18 @@ def test_strangers_are_sent_to_the_login_and_players_read_nothing(pages, ann):
         assert reply.status_code == 302 and reply.url.startswith("/auth/login"), page
         reply = browser.get(page)
         assert reply.status_code == 403 and "Mira" not in reply.content.decode(), page
+
+
+def test_the_menu_of_the_site_leads_those_to_the_pages_who_may_open_them(builder, ann):
+    menu = b'<nav id="menu-content"><ul></ul></nav>'
+
+    def shown(player):
+        request = RequestFactory().get("/")
+        request.user = player.account
+        return staff_link(lambda _: HttpResponse(menu))(request).content
+
+    assert b'href="/ai/">AI characters</a></li></ul>' in shown(builder)
+    assert shown(ann) == menu
 
 
 def test_no_page_shows_a_builder_a_private_word(pages, builder):
