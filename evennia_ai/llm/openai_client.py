@@ -19,18 +19,11 @@ from twisted.internet.defer import Deferred, fail
 
 from evennia_ai import errors
 from evennia_ai.config import ModelProfile
+from evennia_ai.llm import refusals
 from evennia_ai.llm.endpoints import Endpoint, find_endpoint, name_character, pseudonym
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_stream import OnDelta, Pulse, SilentStream, Watch, read_body
 from evennia_ai.llm.openai_wire import Body, build_body
-from evennia_ai.llm.refusals import (
-    STREAM,
-    Refusal,
-    broken_off,
-    explain_refusal,
-    read_refusal,
-    without_refused,
-)
 from evennia_ai.llm.reply_body import BrokenStream, ReplyBody, parse_body, unwrap
 from evennia_ai.llm.sdk_clients import SdkClients, UnwantedBody, causes_of, connection_trouble
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
@@ -140,7 +133,9 @@ class OpenAIClient:
             self._patience(profile.told, request.tokens) if on_delta else None,
             None if on_call is None else calls,
         )
-        fields = self._stream_fields.get((endpoint, profile.model), STREAM) if on_delta else {}
+        fields = (
+            self._stream_fields.get((endpoint, profile.model), refusals.STREAM) if on_delta else {}
+        )
         sent = self._loop_thread.submit(self._ask(asking, fields))
         return sent.addCallback(lambda raw: replace(reader.finish(raw), raw=raw))
 
@@ -183,7 +178,7 @@ class OpenAIClient:
         """Return the reply; leave out those of the ``fields`` for streaming that are refused."""
         endpoint, profile = asking.endpoint, asking.profile
         body, content = ReplyBody(), b""
-        refusal: Refusal | None = None
+        refusal: refusals.Refusal | None = None
         clock, pulse = asyncio.get_running_loop().time, self._pulses[endpoint]
         watch = Watch(pulse, asking.patience_s, profile.is_local, clock)
         try:
@@ -192,21 +187,21 @@ class OpenAIClient:
                 self._stream_fields[endpoint, profile.model] = fields
             if body.failure is None:
                 return replace(body.reply(lambda: uuid.uuid4().hex[:9]), first_s=watch.first_s)
-            refusal = read_refusal(body.failure, endpoint.key, utc_now())
+            refusal = refusals.read_refusal(body.failure, endpoint.key, utc_now())
         except Exception as error:  # noqa: BLE001  # the port promises a ProviderError for any error
             response, told = response_of(error), explain(error, endpoint)
             if response is not None:
                 content, refusal = response.content, refusal_in(response, endpoint)
         if refusal is not None:
-            left = without_refused(fields, refusal, content)
+            left = refusals.without_refused(fields, refusal, content)
             if left != fields and not body.begun:
                 return await self._ask(asking, left)
-            told = explain_refusal(refusal, profile, endpoint, asking.body.get("messages"))
+            told = refusals.explain_refusal(refusal, profile, endpoint, asking.body.get("messages"))
         # Raised outside the handler: chained to it, the first error would show the key.
         # An overflow stays one: the talk is compacted, unless a call of the reply has run.
         has_begun = body.begun if asking.calls is None else bool(asking.calls)
         is_broken = has_begun and not isinstance(told, errors.ContextOverflow)
-        raise broken_off(told, endpoint) if is_broken else told
+        raise refusals.broken_off(told, endpoint) if is_broken else told
 
     async def _send(self, asking: Asking, fields: Body, body: ReplyBody, watch: Watch) -> None:
         client = self._clients.client_for(asking.endpoint)
@@ -219,10 +214,10 @@ class OpenAIClient:
             await read_body(response.iter_bytes(), body, asking.on_delta, watch.hear)
 
 
-def refusal_in(response: Any, endpoint: Endpoint) -> Refusal:
+def refusal_in(response: Any, endpoint: Endpoint) -> refusals.Refusal:
     told = {name.lower(): value for name, value in response.headers.items()}
     error = unwrap(parse_body(response.content))
-    return read_refusal(error, endpoint.key, utc_now(), response.status_code, told)
+    return refusals.read_refusal(error, endpoint.key, utc_now(), response.status_code, told)
 
 
 def response_of(error: Exception) -> Any:

@@ -28,12 +28,7 @@ from evennia_ai.policy.compaction.plan import (
     ContextUse,
     Skip,
 )
-from evennia_ai.policy.context.projection import (
-    CompactionRecord,
-    part_audience,
-    split_by_audience,
-    visible_items,
-)
+from evennia_ai.policy.context import projection
 from evennia_ai.policy.conversation.react import LoopState, begin_step, read_arguments, take_calls
 from evennia_ai.policy.facts.origin import ShownLine, Summarised, origin_of, shown_line
 from evennia_ai.policy.facts.terms import normal_words
@@ -138,10 +133,10 @@ class Extraction:
         profile = self._settings.profile
         if has_model(profile) and not request_form(profile).native:
             return total
-        for key in split_by_audience(evicted):
+        for key in projection.split_by_audience(evicted):
             if limits.is_interrupted():
                 return replace(total, stopped_by=INTERRUPTED)
-            more: Extracted = yield self._extract_for(part_audience(key), limits)
+            more: Extracted = yield self._extract_for(projection.part_audience(key), limits)
             facts = total.facts_recorded + more.facts_recorded
             total = Extracted(facts, total.iterations + more.iterations, more.stopped_by)
         return total
@@ -262,16 +257,16 @@ class Shown:
 def read_shown(log: ports.Conversation, put: Put, audience: Audience) -> Steps[Shown]:
     """Read in slices what a prompt for an audience shows. Fires with it."""
     view = log.current
-    items = visible_items(view.items, audience)
+    items = projection.visible_items(view.items, audience)
     heard = [m for m in items if m["role"] == "user" and "type" not in m["metadata"]]
     lines: list[ShownLine] = yield spread(put, heard, shown_line)
     return Shown(lines, summarised(view.record, audience))
 
 
-def summarised(record: CompactionRecord | None, audience: Audience) -> Summarised:
+def summarised(record: projection.CompactionRecord | None, audience: Audience) -> Summarised:
     """Return the parts of a summary that an audience may know, as one."""
     parts = record.summary if record else {}
-    keys = [key for key in parts if visible(part_audience(key), audience)]
+    keys = [key for key in parts if visible(projection.part_audience(key), audience)]
     speakers = record.speakers if record else {}
     return Summarised(
         frozenset(word for key in keys for word in normal_words(parts[key])),

@@ -9,13 +9,7 @@ from typing import Any
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.policy.audience import BUILDER, of_records
-from evennia_ai.policy.records.day_plan import (
-    MOST_GOALS,
-    Planned,
-    places_near,
-    plan_request,
-    read_plan,
-)
+from evennia_ai.policy.records import day_plan
 from evennia_ai.policy.records.goal import (
     by_weight,
     needs_steps,
@@ -122,9 +116,9 @@ class DayPlanning:
         yield self._who.character.ai_goals.load(self._services.slices.put)
         if not plan.is_stale:
             return skip("its day is planned, or cannot be")
-        goals = by_weight(self._who.character.ai_goals.open())[:MOST_GOALS]
+        goals = by_weight(self._who.character.ai_goals.open())[: day_plan.MOST_GOALS]
         requests = [goals] if self._background.has_model else []
-        asked: Asked[tuple[Sequence[Planned], bool]] = yield self._background.ask_each(
+        asked: Asked[tuple[Sequence[day_plan.Planned], bool]] = yield self._background.ask_each(
             requests, self._ask
         )
         if asked.error:
@@ -142,15 +136,15 @@ class DayPlanning:
         return asked.report(parts=parts, calls=asked.calls, cut_off=int(is_cut))
 
     @inlineCallbacks
-    def _ask(self, goals: Sequence[Record]) -> Steps[tuple[Sequence[Planned], bool]]:
+    def _ask(self, goals: Sequence[Record]) -> Steps[tuple[Sequence[day_plan.Planned], bool]]:
         """Ask a model for a plan.
 
         Fires with its complete parts, none if they are too few, and True if the reply reached its
         token limit. Fails with `ProviderError`.
         """
         context, name = CONTEXT_PLAN_DAY, self._who.name
-        places = places_near(self._services.world.situation(self._who.character).exits)
+        places = day_plan.places_near(self._services.world.situation(self._who.character).exits)
         told = [goal["content"] for goal in goals]
-        wire = plan_request(context.prompt, name, self._who.persona, told, places)
+        wire = day_plan.plan_request(context.prompt, name, self._who.persona, told, places)
         reply: BackgroundReply = yield self._background.ask(context.name, wire, PLAN_TOKENS, goals)
-        return read_plan(reply.text, places), reply.is_cut
+        return day_plan.read_plan(reply.text, places), reply.is_cut
