@@ -41,9 +41,7 @@ class ModelGateway:
     frees its place as soon as it ends for its caller, even if the client is still busy with it.
     What an endpoint cannot answer goes to the profile's fallback, as a call of its own.
 
-    Attributes:
-        lanes: what each endpoint does, and which calls wait.
-        learn: is called with the profile, each reply or failure, and the seconds that it took.
+    ``learn`` is called with the profile, each reply or failure, and the seconds that it took.
 
     Args:
         clients: by the names that profiles use; calls of ``offline`` cost nothing.

@@ -147,7 +147,6 @@ class MemoryIndex:
         """Return at most ``k`` memories, best first.
 
         Args:
-            query: a question or anything else that was said.
             audience: dbrefs of those who will hear the result; only memories that all of them may
                 know are searched. None searches public memories only.
             now: the time of the query in unix seconds, for recency and words like "yesterday".

@@ -30,7 +30,7 @@ from evennia_ai.policy.compaction.plan import (
 )
 from evennia_ai.policy.context import projection
 from evennia_ai.policy.conversation.react import LoopState, begin_step, read_arguments, take_calls
-from evennia_ai.policy.facts.origin import ShownLine, Summarised, origin_of, shown_line
+from evennia_ai.policy.facts.origin import Shown, ShownLine, origin_of, shown_line
 from evennia_ai.policy.facts.terms import normal_words
 from evennia_ai.scheduling import Put, Steps, pause, persist, spread
 from evennia_ai.turn.context_use import ContextMeter
@@ -91,10 +91,8 @@ class Extraction:
 
         ``max_iterations`` limits the model calls for each audience; None uses the setting.
 
-        Fires with ``success`` True, ``facts_recorded``, ``iterations`` and ``stopped_by`` (noop,
-        no_tool_call, other_tool or max_iterations, of the last loop), with ``success`` False and
-        ``error`` if a provider failed, or with ``skipped`` True and ``reason``. Fails with
-        TurnAborted and StoreUnavailable.
+        Its figures are ``facts_recorded``, ``iterations`` and ``stopped_by`` (noop, no_tool_call,
+        other_tool or max_iterations, of the last loop).
         """
         own = self._settings.config.pre_compact_max_iterations
         most = own if max_iterations is None else max_iterations
@@ -245,14 +243,6 @@ def run_pre_compaction_extraction(
     return result
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What a loop shows the model: the lines heard, and the summary before them."""
-
-    lines: Sequence[ShownLine]
-    summary: Summarised
-
-
 @inlineCallbacks
 def read_shown(log: ports.Conversation, put: Put, audience: Audience) -> Steps[Shown]:
     """Read in slices what a prompt for an audience shows. Fires with it."""
@@ -260,15 +250,11 @@ def read_shown(log: ports.Conversation, put: Put, audience: Audience) -> Steps[S
     items = projection.visible_items(view.items, audience)
     heard = [m for m in items if m["role"] == "user" and "type" not in m["metadata"]]
     lines: list[ShownLine] = yield spread(put, heard, shown_line)
-    return Shown(lines, summarised(view.record, audience))
-
-
-def summarised(record: projection.CompactionRecord | None, audience: Audience) -> Summarised:
-    """Return the parts of a summary that an audience may know, as one."""
-    parts = record.summary if record else {}
+    parts = view.record.summary if view.record else {}
     keys = [key for key in parts if visible(projection.part_audience(key), audience)]
-    speakers = record.speakers if record else {}
-    return Summarised(
+    speakers = view.record.speakers if view.record else {}
+    return Shown(
+        lines,
         frozenset(word for key in keys for word in normal_words(parts[key])),
         frozenset(dbref for key in keys for dbref in speakers.get(key, ())),
     )
@@ -277,7 +263,7 @@ def summarised(record: projection.CompactionRecord | None, audience: Audience) -
 def with_origin(tools: ports.ToolContext, shown: Shown, call: ToolCallRequest) -> ports.ToolContext:
     """Return the context of one call, with the origin of what it writes down."""
     text = " ".join(map(str, (read_arguments(call) or {}).values()))
-    origin = origin_of(text, shown.lines, shown.summary)
+    origin = origin_of(text, shown)
     return replace(
         tools,
         speakers=people_among(origin.speakers),

@@ -45,9 +45,7 @@ class GoalReview:
         model no steps are found. The steps, and the mark that they were asked for, are one
         transaction.
 
-        Fires with ``success``, ``faded``, ``removed``, ``steps`` (new sub-goals), ``calls``,
-        ``cut_off`` (replies that reached their limit, if any), and ``error`` if a provider failed;
-        or with ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
+        Its figures are ``faded``, ``removed``, ``steps`` (new sub-goals) and ``calls``.
         """
         goals, config = self._who.character.ai_goals, self._settings.config
         yield goals.load(self._services.slices.put)
@@ -71,11 +69,7 @@ class GoalReview:
 
     @inlineCallbacks
     def _find_steps(self, goals: Goals, goal: Record) -> Steps[Counter[str]]:
-        """Ask for a goal's steps and store them.
-
-        Fires with the number of ``steps``, and ``cut_off`` 1 if the reply reached its limit; fails
-        with `ProviderError`.
-        """
+        """Ask for a goal's steps and store them. Fires with figures; fails with `ProviderError`."""
         context, name = CONTEXT_GOAL_DECOMPOSE, self._who.name
         wire = steps_request(context.prompt, name, self._who.persona, goal)
         reply: BackgroundReply = yield self._background.ask(
@@ -105,9 +99,8 @@ class DayPlanning:
         The plan is made of the persona, the neighbouring places and the public goals (P9). A model
         is asked once; without one, or if its reply is of no use, the day has no plan.
 
-        Fires with ``success``, ``parts`` (of the day), ``calls``, ``cut_off`` 1 if the model's plan
-        reached its token limit, so that its end is missing, and ``error`` if a provider failed; or
-        with ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
+        Its figures are ``parts`` (of the day) and ``calls``; the end of a plan that was cut off is
+        missing.
         """
         if not self._settings.config.daily_plan:
             return skip("no plans wanted")
@@ -137,10 +130,9 @@ class DayPlanning:
 
     @inlineCallbacks
     def _ask(self, goals: Sequence[Record]) -> Steps[tuple[Sequence[day_plan.Planned], bool]]:
-        """Ask a model for a plan.
+        """Fire with the complete parts of a model's plan, none if too few, and True if it was cut.
 
-        Fires with its complete parts, none if they are too few, and True if the reply reached its
-        token limit. Fails with `ProviderError`.
+        Fails with `ProviderError`.
         """
         context, name = CONTEXT_PLAN_DAY, self._who.name
         places = day_plan.places_near(self._services.world.situation(self._who.character).exits)

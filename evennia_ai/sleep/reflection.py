@@ -53,10 +53,8 @@ class Reflection:
         so that a pass may end anywhere and no entry is read twice. Only entries without any insight
         are read again by the next process.
 
-        Fires with ``success``, ``insights`` (new entries), ``thought_over`` (entries read),
-        ``refused`` (lines of the reply that did not count), ``calls``, ``cut_off`` (replies that
-        reached their limit, if any), and ``error`` if a provider failed; or with ``skipped`` True
-        and ``reason``. Fails with TurnAborted and StoreUnavailable.
+        Its figures are ``insights`` (new entries), ``thought_over`` (entries read), ``refused``
+        (lines of the reply that did not count) and ``calls``.
         """
         threshold = self._settings.config.reflection_threshold
         if not threshold:
@@ -84,11 +82,7 @@ class Reflection:
     def _reflect_on(
         self, journal: Journal, looked_at: datetime, entries: Sequence[Record]
     ) -> Steps[Counter[str]]:
-        """Reflect on one audience's entries.
-
-        Fires with the `FIGURES`, and ``cut_off`` 1 if the reply reached its token limit; fails with
-        `ProviderError`.
-        """
+        """Reflect on one audience's entries. Fires with figures; fails with `ProviderError`."""
         sources = {entry["source_entity"] for entry in entries} - {""}
         names = {
             dbref: self._services.world.name_of(self._who.character, dbref)
