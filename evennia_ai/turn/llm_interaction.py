@@ -219,7 +219,11 @@ class Replay:
 
         Fires with the `Replayed`; fails with TurnAborted if the server stops.
         """
-        asked = self._with_persona(kept, messages) if own_persona else messages
+        asked = messages
+        if own_persona:
+            asking = Asking(form=REQUEST_FORMS[kept.sent.form], tools=kept.sent.tools)
+            opening = self._prompts.opening(asking).messages
+            asked = [*opening, *messages[len(kept.trace.opening) :]]
         payer = self._calls.caller(frozenset(), background=False)
         request = replay_request(self._who.name, kept.sent, asked, payer)
         try:
@@ -227,8 +231,3 @@ class Replay:
         except ProviderError as error:
             return Replayed(kept.reply, problem=str(error))
         return Replayed(kept.reply, reply.content, reply.tool_calls)
-
-    def _with_persona(self, kept: KeptCall, messages: Sequence[WireMessage]) -> list[WireMessage]:
-        """Return a prompt with the persona that the character has now."""
-        asking = Asking(form=REQUEST_FORMS[kept.sent.form], tools=kept.sent.tools)
-        return [*self._prompts.opening(asking).messages, *messages[len(kept.trace.opening) :]]
