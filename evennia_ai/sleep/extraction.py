@@ -21,13 +21,7 @@ from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import Audience, LLMReply, Message, ToolCallRequest, WireMessage, to_wire
 from evennia_ai.policy.audience import people_among, visible
-from evennia_ai.policy.compaction.plan import (
-    SLEEP,
-    CompactionRequest,
-    CompactionTask,
-    ContextUse,
-    Skip,
-)
+from evennia_ai.policy.compaction import plan
 from evennia_ai.policy.context import projection
 from evennia_ai.policy.conversation.react import LoopState, begin_step, read_arguments, take_calls
 from evennia_ai.policy.facts.origin import Shown, ShownLine, origin_of, shown_line
@@ -83,7 +77,7 @@ class Extraction:
     _calls: ModelCalls
     _acts: Acts
     _life: ports.Life
-    _decide: Callable[[CompactionRequest, ContextUse], CompactionTask | Skip]
+    _decide: Callable[[plan.CompactionRequest, plan.ContextUse], plan.CompactionTask | plan.Skip]
     _services: ports.Services
 
     def run(self, max_iterations: int | None = None) -> Deferred[dict[str, Any]]:
@@ -99,15 +93,15 @@ class Extraction:
         return self.extract(ExtractionLimits(most), self._meter.measure())
 
     @inlineCallbacks
-    def extract(self, limits: ExtractionLimits, use: ContextUse) -> Steps[dict[str, Any]]:
+    def extract(self, limits: ExtractionLimits, use: plan.ContextUse) -> Steps[dict[str, Any]]:
         """Run `run_pre_compaction_extraction` within limits.
 
         ``stopped_by`` may also be ``interrupted``.
         """
         if not self._settings.config.pre_compact_extraction_enabled:
             return skip("extraction disabled")
-        task = self._decide(CompactionRequest(SLEEP), use)
-        if isinstance(task, Skip) or len(task.evicted) < LEAST_MESSAGES:
+        task = self._decide(plan.CompactionRequest(plan.SLEEP), use)
+        if isinstance(task, plan.Skip) or len(task.evicted) < LEAST_MESSAGES:
             return skip(f"fewer than {LEAST_MESSAGES} messages")
         # A turn that an error left open would otherwise stay open behind the turns of the loops.
         yield persist(self._services.clock, self._turns.recover)
