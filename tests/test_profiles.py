@@ -16,7 +16,7 @@ from evennia_ai.config import (
 from evennia_ai.config.profiles import ENDPOINTS, default_profiles, merge_profiles, missing_model
 from evennia_ai.errors import ConfigError, ProviderMisconfigured
 from evennia_ai.llm.endpoints import find_endpoint
-from evennia_ai.llm.openai_wire import build_body
+from evennia_ai.llm.openai_client import build_body
 from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.limits.endpoints import (
     FIRST_DEADLINE_S,

@@ -19,16 +19,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ContextOverflow, StoreUnavailable
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.messages import LLMReply
-from evennia_ai.policy.limits.endpoints import (
-    NOTHING_KNOWN,
-    EndpointFacts,
-    Speed,
-    after_reply,
-    read_facts,
-    should_store,
-    smooth_speed,
-    stored_facts,
-)
+from evennia_ai.policy.limits import endpoints
 from evennia_ai.policy.secrecy import hide_secrets, shown_address
 
 log = Logger()
@@ -70,35 +61,37 @@ class EndpointRegistry:
             if isinstance(outcome.value, ContextOverflow):
                 self._keep_window(key, outcome.value.window)
             return
-        self._keep(key, after_reply(facts, outcome, took_s))
+        self._keep(key, endpoints.after_reply(facts, outcome, took_s))
         if not (facts.answered or profile.context_window):
             asked = self._ask(profile)
             asked.addCallbacks(partial(self._keep_window, key), partial(self._note, profile))
 
-    def note_probe(self, profile: ModelProfile, form: str, system: bool, speed: Speed) -> None:
+    def note_probe(
+        self, profile: ModelProfile, form: str, system: bool, speed: endpoints.Speed
+    ) -> None:
         key = key_of(profile)
         facts = self._known(key)
-        speed = smooth_speed(facts.speed, speed)
+        speed = endpoints.smooth_speed(facts.speed, speed)
         self._keep(key, replace(facts, form=form, system=system, speed=speed))
 
     @cached_property
-    def _stored(self) -> dict[str, EndpointFacts]:
-        return {name: read_facts(stored) for name, stored in self._load().items()}
+    def _stored(self) -> dict[str, endpoints.EndpointFacts]:
+        return {name: endpoints.read_facts(stored) for name, stored in self._load().items()}
 
     @cached_property
-    def _facts(self) -> dict[str, EndpointFacts]:
+    def _facts(self) -> dict[str, endpoints.EndpointFacts]:
         return dict(self._stored)
 
-    def _known(self, key: str) -> EndpointFacts:
-        return self._facts.get(key, NOTHING_KNOWN)
+    def _known(self, key: str) -> endpoints.EndpointFacts:
+        return self._facts.get(key, endpoints.NOTHING_KNOWN)
 
-    def _keep(self, key: str, facts: EndpointFacts) -> None:
+    def _keep(self, key: str, facts: endpoints.EndpointFacts) -> None:
         """Keep facts, and store them if they differ enough from the stored ones."""
         self._facts[key] = facts
-        if not should_store(self._stored.get(key, NOTHING_KNOWN), facts):
+        if not endpoints.should_store(self._stored.get(key, endpoints.NOTHING_KNOWN), facts):
             return
         try:
-            self._save({name: stored_facts(known) for name, known in self._facts.items()})
+            self._save({name: endpoints.stored_facts(known) for name, known in self._facts.items()})
         except StoreUnavailable as error:
             log.info(
                 "evennia_ai: what is known of {key} is not stored yet ({error}); trying again "

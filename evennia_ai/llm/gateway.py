@@ -14,19 +14,9 @@ from evennia_ai.config import ModelProfile, window_known
 from evennia_ai.llm.daily_budgets import NO_BOOKS, Books, DailyBudgets
 from evennia_ai.llm.lanes import Call, Lane, Lanes
 from evennia_ai.messages import LLMReply
+from evennia_ai.policy.limits import retry
 from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S
 from evennia_ai.policy.limits.money import TOKENS, Ledger, Spent
-from evennia_ai.policy.limits.retry import (
-    DEFAULTS,
-    Breaker,
-    GatewayLimits,
-    admits,
-    after_failure,
-    judges_endpoint,
-    may_fall_back,
-    retry_delay,
-    with_probe,
-)
 from evennia_ai.ports import NO_SCENE, LLMClient, LLMRequest
 from evennia_ai.scheduling import Clock, DelayedCall
 
@@ -51,9 +41,7 @@ class ModelGateway:
     frees its place as soon as it ends for its caller, even if the client is still busy with it.
     What an endpoint cannot answer goes to the profile's fallback, as a call of its own.
 
-    Attributes:
-        lanes: what each endpoint does, and which calls wait.
-        learn: is called with the profile, each reply or failure, and the seconds that it took.
+    ``learn`` is called with the profile, each reply or failure, and the seconds that it took.
 
     Args:
         clients: by the names that profiles use; calls of ``offline`` cost nothing.
@@ -66,7 +54,7 @@ class ModelGateway:
         self,
         clock: Clock,
         clients: Mapping[str, LLMClient],
-        limits: GatewayLimits = DEFAULTS,
+        limits: retry.GatewayLimits = retry.DEFAULTS,
         spent: Spent = lambda _day: {},
         jitter: Callable[[], float] = random.random,
         books: Books = NO_BOOKS,
@@ -140,7 +128,7 @@ class ModelGateway:
         error, left_s = failed.value, deadline_at - self._clock.seconds()
         window = window_known(fallback).tokens
         fits = window is None or request.tokens + (request.max_tokens or 0) <= window
-        is_its_case = isinstance(error, errors.ProviderError) and may_fall_back(error)
+        is_its_case = isinstance(error, errors.ProviderError) and retry.may_fall_back(error)
         if not (is_its_case and fits and left_s >= self.limits.retry.least_time_s):
             return fail(failed)
         reply = self._ask(request, fallback, deadline_at)
@@ -206,7 +194,7 @@ class ModelGateway:
             elif call.work is not None:
                 work, call.work = call.work, None
                 call.attempts -= 1
-                call.lane.breaker = with_probe(call.lane.breaker, runs=False)
+                call.lane.breaker = retry.with_probe(call.lane.breaker, runs=False)
                 call.lane.leave(call)
                 work.cancel()
                 self._wait(call)
@@ -255,7 +243,7 @@ class ModelGateway:
         if not call.lane.admits:
             self._end(call, Failure(call.lane.circuit_open()))
             return
-        call.lane.breaker = with_probe(call.lane.breaker, runs=True)
+        call.lane.breaker = retry.with_probe(call.lane.breaker, runs=True)
         self._resume(call)
         call.attempts += 1
         call.started_at = self._clock.seconds()
@@ -280,30 +268,30 @@ class ModelGateway:
                 return
         else:
             call.lane.answered, call.lane.warned_of = True, ""
-            call.lane.breaker = Breaker()
+            call.lane.breaker = retry.Breaker()
         self._end(call, outcome)
 
     def _retry_after(self, call: Call, failure: Failure) -> float | None:
         """Update the circuit breaker; return the seconds until a retry, or None."""
         error = failure.value
         if not isinstance(error, errors.ProviderError):
-            call.lane.breaker = with_probe(call.lane.breaker, runs=False)
+            call.lane.breaker = retry.with_probe(call.lane.breaker, runs=False)
             return None
         self._note_failure(call.lane, error)
         now = self._clock.seconds()
         call.error = str(error)
         left_s = call.deadline_at - now
-        delay = retry_delay(error, call.attempts, left_s, self._jitter(), self.limits.retry)
-        is_open = delay is not None and not admits(call.lane.breaker, now + delay)
+        delay = retry.retry_delay(error, call.attempts, left_s, self._jitter(), self.limits.retry)
+        is_open = delay is not None and not retry.admits(call.lane.breaker, now + delay)
         return None if is_open else delay
 
     def _note_failure(self, lane: Lane, error: errors.ProviderError) -> None:
         """Update the circuit breaker; if it opened, fail the calls that wait."""
-        if not judges_endpoint(error):
-            lane.breaker = Breaker()
+        if not retry.judges_endpoint(error):
+            lane.breaker = retry.Breaker()
             return
         starting = not lane.answered and lane.profile.is_local
-        lane.breaker = after_failure(
+        lane.breaker = retry.after_failure(
             lane.breaker, error, self._clock.seconds(), self.limits.breaker, starting
         )
         if lane.breaker.closed:
@@ -338,7 +326,7 @@ class ModelGateway:
         if call.reserved:
             self.budgets.settle(call.reserved, call.usage(outcome), call.profile)
         if call.work is not None:
-            call.lane.breaker = with_probe(call.lane.breaker, runs=False)
+            call.lane.breaker = retry.with_probe(call.lane.breaker, runs=False)
             call.work.cancel()
         self._start_waiting()
 

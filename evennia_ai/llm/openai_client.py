@@ -3,44 +3,50 @@
 Only that thread imports the SDK, because the import takes most of a second. The messages go past
 its types, in ``extra_body``: transforming 400 of them takes 50 ms, most of a call, and the reactor
 would wait that long for the interpreter's lock. `reply_body` reads what comes back.
+
+Most endpoints recognise a repeated prompt by themselves and may refuse unknown fields, so only
+those in `CACHE_BREAKPOINTS` get hints about its reusable part.
 """
 
 import asyncio
+import re
 import uuid
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
-from urllib.parse import urljoin
+from typing import Any, NamedTuple
+from urllib.parse import urljoin, urlsplit
 
 from twisted.internet.defer import Deferred, fail
 
 from evennia_ai import errors
 from evennia_ai.config import ModelProfile
-from evennia_ai.llm.endpoints import Endpoint, find_endpoint, name_character, pseudonym
+from evennia_ai.config.profiles import wire_style
+from evennia_ai.llm import refusals
+from evennia_ai.llm.endpoints import (
+    OPENAI_ADDRESS,
+    Endpoint,
+    find_endpoint,
+    name_character,
+    pseudonym,
+)
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_stream import OnDelta, Pulse, SilentStream, Watch, read_body
-from evennia_ai.llm.openai_wire import Body, build_body
-from evennia_ai.llm.refusals import (
-    STREAM,
-    Refusal,
-    broken_off,
-    explain_refusal,
-    read_refusal,
-    without_refused,
-)
 from evennia_ai.llm.reply_body import BrokenStream, ReplyBody, parse_body, unwrap
 from evennia_ai.llm.sdk_clients import SdkClients, UnwantedBody, causes_of, connection_trouble
-from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
+from evennia_ai.messages import Delta, LLMReply, ToolCallRequest, WireMessage
 from evennia_ai.policy.limits.endpoints import EndpointFacts, longest_silence
 from evennia_ai.policy.replies.reply_reader import reply_reader
+from evennia_ai.policy.request_forms.form import TOOLS
+from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
 from evennia_ai.policy.secrecy import mask_key
 from evennia_ai.ports import LLMRequest
 
 MAX_REPLY_BYTES = 4_000_000
 utc_now = partial(datetime.now, UTC)
+Body = Mapping[str, object]
 
 
 @dataclass(frozen=True)
@@ -140,7 +146,9 @@ class OpenAIClient:
             self._patience(profile.told, request.tokens) if on_delta else None,
             None if on_call is None else calls,
         )
-        fields = self._stream_fields.get((endpoint, profile.model), STREAM) if on_delta else {}
+        fields = (
+            self._stream_fields.get((endpoint, profile.model), refusals.STREAM) if on_delta else {}
+        )
         sent = self._loop_thread.submit(self._ask(asking, fields))
         return sent.addCallback(lambda raw: replace(reader.finish(raw), raw=raw))
 
@@ -183,7 +191,7 @@ class OpenAIClient:
         """Return the reply; leave out those of the ``fields`` for streaming that are refused."""
         endpoint, profile = asking.endpoint, asking.profile
         body, content = ReplyBody(), b""
-        refusal: Refusal | None = None
+        refusal: refusals.Refusal | None = None
         clock, pulse = asyncio.get_running_loop().time, self._pulses[endpoint]
         watch = Watch(pulse, asking.patience_s, profile.is_local, clock)
         try:
@@ -192,21 +200,21 @@ class OpenAIClient:
                 self._stream_fields[endpoint, profile.model] = fields
             if body.failure is None:
                 return replace(body.reply(lambda: uuid.uuid4().hex[:9]), first_s=watch.first_s)
-            refusal = read_refusal(body.failure, endpoint.key, utc_now())
+            refusal = refusals.read_refusal(body.failure, endpoint.key, utc_now())
         except Exception as error:  # noqa: BLE001  # the port promises a ProviderError for any error
             response, told = response_of(error), explain(error, endpoint)
             if response is not None:
                 content, refusal = response.content, refusal_in(response, endpoint)
         if refusal is not None:
-            left = without_refused(fields, refusal, content)
+            left = refusals.without_refused(fields, refusal, content)
             if left != fields and not body.begun:
                 return await self._ask(asking, left)
-            told = explain_refusal(refusal, profile, endpoint, asking.body.get("messages"))
+            told = refusals.explain_refusal(refusal, profile, endpoint, asking.body.get("messages"))
         # Raised outside the handler: chained to it, the first error would show the key.
         # An overflow stays one: the talk is compacted, unless a call of the reply has run.
         has_begun = body.begun if asking.calls is None else bool(asking.calls)
         is_broken = has_begun and not isinstance(told, errors.ContextOverflow)
-        raise broken_off(told, endpoint) if is_broken else told
+        raise refusals.broken_off(told, endpoint) if is_broken else told
 
     async def _send(self, asking: Asking, fields: Body, body: ReplyBody, watch: Watch) -> None:
         client = self._clients.client_for(asking.endpoint)
@@ -219,10 +227,10 @@ class OpenAIClient:
             await read_body(response.iter_bytes(), body, asking.on_delta, watch.hear)
 
 
-def refusal_in(response: Any, endpoint: Endpoint) -> Refusal:
+def refusal_in(response: Any, endpoint: Endpoint) -> refusals.Refusal:
     told = {name.lower(): value for name, value in response.headers.items()}
     error = unwrap(parse_body(response.content))
-    return read_refusal(error, endpoint.key, utc_now(), response.status_code, told)
+    return refusals.read_refusal(error, endpoint.key, utc_now(), response.status_code, told)
 
 
 def response_of(error: Exception) -> Any:
@@ -248,3 +256,84 @@ def explain(error: Exception, endpoint: Endpoint) -> errors.ProviderError:
     if isinstance(error, TypeError | ValueError):
         return errors.ProviderRejected(f"The request cannot be written as JSON ({kind}).")
     return errors.ProviderUnavailable(f"A request to {address} failed ({kind}).")
+
+
+REPLY_LIMITS = ("max_tokens", "max_completion_tokens")  # the second: OpenAI's newer models
+
+
+class CacheBreakpoints(NamedTuple):
+    """How requests mark the end of a reusable prefix, for some models at one host."""
+
+    host: str
+    models: re.Pattern[str]
+    mark: Body  # goes into the content part that ends the prefix
+    options: Body  # go into the body
+
+
+CACHE_BREAKPOINTS = (
+    # From GPT-5.6 on, the implicit breakpoint is behind the newest message, which always changes.
+    CacheBreakpoints(
+        "api.openai.com",
+        re.compile(r"gpt-(?:5\.(?:[6-9]|\d\d)|[6-9]|\d\d)"),
+        {"prompt_cache_breakpoint": {"mode": "explicit"}},
+        {"prompt_cache_options": {"mode": "explicit"}},
+    ),
+    CacheBreakpoints(
+        "openrouter.ai", re.compile(r"anthropic/"), {"cache_control": {"type": "ephemeral"}}, {}
+    ),
+)
+
+
+def build_body(
+    request: LLMRequest, profile: ModelProfile, style: WireStyle | None = None
+) -> dict[str, object]:
+    """Return the request's body without the model's name, with `cache_hints` if any.
+
+    The messages are arranged for a chat template of ``style``, by default the model's by its name.
+    ``profile.extra`` overrides the body: an entry replaces ours, None removes it. If ``extra`` has
+    a reply limit under either name, ``request.max_tokens`` is not sent.
+    """
+    messages = arrange(request.messages, style or wire_style(profile, request.form))
+    body: dict[str, object] = {"messages": messages}
+    if request.response_schema is not None:
+        shape = {"name": "turn", "strict": True, "schema": request.response_schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": shape}
+    if request.tools and request.form == TOOLS:
+        body["tools"] = [dict(tool) for tool in request.tools]
+    if not any(name in profile.extra for name in REPLY_LIMITS):
+        body["max_tokens"] = request.max_tokens
+    body["temperature"] = request.temperature
+    body |= {**cache_hints(messages, profile), **profile.extra}
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def cache_hints(messages: Sequence[WireMessage], profile: ModelProfile) -> dict[str, Any]:
+    """Return the fields to set in a request's body: the messages with breakpoints, and options.
+
+    Empty for an endpoint that knows none, and if ``profile.extra`` has a field of theirs.
+    """
+    default = OPENAI_ADDRESS if profile.api_key_env else ""  # as in `find_endpoint`
+    host = urlsplit(profile.base_url or default).hostname
+    for known in CACHE_BREAKPOINTS:
+        chosen = {*known.mark, *known.options} & {*profile.extra}
+        if host == known.host and known.models.match(profile.model) and not chosen:
+            return {**known.options, "messages": with_breakpoints(messages, known.mark)}
+    return {}
+
+
+def with_breakpoints(messages: Sequence[WireMessage], mark: Body) -> list[WireMessage]:
+    """Return the messages with breakpoints after the rules and after the past conversation."""
+    # The last user message changes with every request, so the second breakpoint is at the user
+    # message before it.
+    users = [n for n, message in enumerate(messages) if message["role"] == "user"]
+    ends = {n for n, message in enumerate(messages[:1]) if message["role"] == "system"}
+    ends.update(users[-2:-1])
+    return [marked(one, mark) if n in ends else one for n, one in enumerate(messages)]
+
+
+def marked(message: WireMessage, mark: Body) -> WireMessage:
+    """Return a message with a breakpoint at its end, if its content is text."""
+    text = message["content"]
+    if not text or not isinstance(text, str):
+        return message
+    return {**message, "content": [{"type": "text", "text": text, **mark}]}

@@ -126,7 +126,11 @@ def explain_refusal(
     status = f" (HTTP {refusal.status})" if refusal.status else ""
     message = sentence.format(
         address=endpoint.address,
-        key=shown_key(profile, endpoint),
+        key=(
+            f"refused the key in {profile.api_key_env}"
+            if endpoint.key
+            else f"requires a key, and the profile '{profile.name}' has no api_key_env"
+        ),
         profile=profile.name,
         model=profile.model,
         status=status,
@@ -139,12 +143,6 @@ def explain_refusal(
     elif isinstance(error, ProviderRejected):
         error.is_unexplained = means is Meaning.UNEXPLAINED
     return error
-
-
-def shown_key(profile: ModelProfile, endpoint: Endpoint) -> str:
-    if endpoint.key:
-        return f"refused the key in {profile.api_key_env}"
-    return f"requires a key, and the profile '{profile.name}' has no api_key_env"
 
 
 def texts_in(value: object, names: Collection[str] = (), depth: int = 0) -> Iterator[str]:

@@ -48,11 +48,9 @@ class EntityConsolidation:
         call. Attributes and marks are one transaction, so that a pass may end anywhere and the next
         one continues there. Without a model the observations stay as they are.
 
-        Fires with ``success``, ``entities``, ``observations``, ``attributes`` (new values),
-        ``calls``, ``refused`` (lines of replies that did not count), ``left`` (observations for the
-        next pass), ``cut_off`` (replies that reached their limit, if any), and ``error`` if a
-        provider failed; or with ``skipped`` True and ``reason``. Fails with TurnAborted and
-        StoreUnavailable.
+        Its figures are ``entities``, ``observations``, ``attributes`` (new values), ``calls``,
+        ``refused`` (lines of replies that did not count) and ``left`` (observations for the next
+        pass); see `sleep.SleepPass`.
         """
         if not self._background.has_model:
             return skip(NO_MODEL)
@@ -104,13 +102,10 @@ class EntityConsolidation:
     def _ask(
         self, profiles: EntityProfiles, group: Group, observations: Sequence[Record], entity: str
     ) -> Steps[tuple[Synthesis, bool]]:
-        """Ask a model for attributes.
+        """Ask a model for attributes, and True if its reply reached the token limit.
 
-        Fires with what counts of the reply, and True if the reply reached its token limit.
-
-        The model sees only what the group's audience may know. It is asked for a sentiment only
-        about public observations, since everybody can see the sentiment. Fails with
-        `ProviderError`.
+        It sees only what the group's audience may know, and is asked for a sentiment only about
+        public observations, since everybody can see that. Fails with `ProviderError`.
         """
         known = profiles.attributes(group.entity, group.audience)
         public = group.audience is None

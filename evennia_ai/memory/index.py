@@ -13,18 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from evennia_ai.memory import vectors
 from evennia_ai.memory.columns import ALONE, Columns
 from evennia_ai.memory.lexical import Lexicon, View, numbered
 from evennia_ai.memory.ranking import Asked, MemoryData, Ranked, rank
-from evennia_ai.memory.vectors import (
-    Bytes,
-    Floats,
-    Vectors,
-    answers_at_once,
-    readable,
-    to_bytes,
-    unit,
-)
 from evennia_ai.policy.retrieval.exchange import AFTER, BEFORE, companions
 from evennia_ai.policy.retrieval.relevance import Weights, understand
 from evennia_ai.ports import Embedder, RemoteEmbedder
@@ -65,8 +57,8 @@ class MemoryIndex:
         self._sources: dict[int, tuple[str, ...]] = {}
         self._columns = Columns()
         self._lexicon = Lexicon()
-        self._vectors = Vectors()
-        self._last_asked: tuple[str | None, Floats | None] = None, None
+        self._vectors = vectors.Vectors()
+        self._last_asked: tuple[str | None, vectors.Floats | None] = None, None
 
     def __len__(self) -> int:
         return len(self._row_of)
@@ -109,7 +101,7 @@ class MemoryIndex:
         sources = tuple(sources)
         place = ALONE if place is None and sources else place
         meant = self._embed("embed", text) if vector is None else vector
-        row = self._row_for(id, None if meant is None else to_bytes(meant), place)
+        row = self._row_for(id, None if meant is None else vectors.to_bytes(meant), place)
         self._lexicon.add(row, offered.words)
         self._columns.put(row, offered, speaker, None if audience is None else frozenset(audience))
         self._columns.put_weight(row, at, importance, bool(sources))
@@ -155,7 +147,6 @@ class MemoryIndex:
         """Return at most ``k`` memories, best first.
 
         Args:
-            query: a question or anything else that was said.
             audience: dbrefs of those who will hear the result; only memories that all of them may
                 know are searched. None searches public memories only.
             now: the time of the query in unix seconds, for recency and words like "yesterday".
@@ -170,7 +161,7 @@ class MemoryIndex:
 
     def closeness(
         self, query: str, ids: Sequence[str], vector: Any = None, answers: Collection[str] = ()
-    ) -> tuple[Floats, Floats, Floats]:
+    ) -> tuple[vectors.Floats, vectors.Floats, vectors.Floats]:
         """Return how near each of some notes is to a query.
 
         That is by meaning, by words from 0 to 1, and by the stems ``answers``, which the query need
@@ -246,7 +237,9 @@ class MemoryIndex:
 
     def _asked(self, query: str, view: View, now: float | None, vector: Any) -> Asked:
         wanted = understand(query, lambda word: self._columns.is_name(word, view), now)
-        return Asked(wanted, self._meaning(wanted.text) if vector is None else unit(vector), now)
+        return Asked(
+            wanted, self._meaning(wanted.text) if vector is None else vectors.unit(vector), now
+        )
 
     def _rank(self, query: str, view: View, now: float | None, vector: Any, least: int) -> Ranked:
         """Return at least ``least`` rows of a view, if there are as many, best first."""
@@ -254,7 +247,7 @@ class MemoryIndex:
         parts = (self._columns, self._lexicon, self._vectors)
         return rank(MemoryData(*parts, self._sources_of), view, asked, self.weights, least)
 
-    def _row_for(self, id: str, vector: Bytes | None, place: int | None) -> int:
+    def _row_for(self, id: str, vector: vectors.Bytes | None, place: int | None) -> int:
         """Return the row for an id with only its vector and place set; raises as `add` does."""
         self._vectors.check(vector)
         replaced = self._row_of.pop(id, None)
@@ -286,17 +279,17 @@ class MemoryIndex:
         places = {row: place for place, row in enumerate(rows.tolist())}
         self._sources = {places[row]: sources for row, sources in self._sources.items()}
 
-    def _meaning(self, query: str) -> Floats | None:
+    def _meaning(self, query: str) -> vectors.Floats | None:
         """Return the embedding of a query; it is often searched in older lines just before."""
         if self._last_asked[0] != query:
             self._last_asked = query, self._embed("embed_query", query)
         return self._last_asked[1]
 
-    def _embed(self, name: str, text: str) -> Floats | None:
-        if not answers_at_once(self._embedder):
+    def _embed(self, name: str, text: str) -> vectors.Floats | None:
+        if not vectors.answers_at_once(self._embedder):
             return None
         embed = getattr(self._embedder, name, self._embedder.embed)
-        return unit(embed([readable(text)])[0])
+        return vectors.unit(embed([vectors.readable(text)])[0])
 
     def _sources_of(self, row: int) -> list[int]:
         sources = self._sources.get(row, ())

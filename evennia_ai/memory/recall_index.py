@@ -133,13 +133,8 @@ class RecallIndex:
 
         Of records that say the same thing, such as a debt, the newest comes first.
 
-        Args:
-            query: what was asked or said.
-            audience: dbrefs of everybody who will hear the result; only records that all of them
-                may know are searched (P9). None searches public records.
-            keep: called with each record; False leaves it out.
-            upto: the last message whose line is searched; None searches all lines.
-            everything: True searches all records, whoever may know them.
+        ``audience``, ``upto`` (a message) and ``everything`` are those of `MemoryIndex.find` (P9);
+        ``keep`` is called with each record, and False leaves it out.
         """
         self._take_in()
         vector = self._remote.asked.get(query) if self._remote is not None else None

@@ -67,7 +67,9 @@ class Vectors:
             while len(self._blocks) <= number:
                 self._blocks.append(np.zeros((BLOCK, self.dimensions), dtype=np.int8))
             self._blocks[number][place] = vector
-            self._scale[row] = scale_of(vector)
+            wide = vector.astype(np.float64)
+            length = math.sqrt(wide @ wide)
+            self._scale[row] = 1 / length if length else 0.0
             self._signs[:, row] = signs_of(vector)
 
     def alike(self, rows: Rows) -> Floats:
@@ -193,13 +195,6 @@ def to_bytes(vector: Any) -> Bytes:
     highest = float(np.abs(numbers).max(initial=0.0)) or 1.0
     packed: Bytes = np.rint(numbers * np.float32(min(MOST / highest, LENGTH))).astype(np.int8)
     return packed
-
-
-def scale_of(numbers: Bytes) -> float:
-    """Return what scales a vector to length 1; 0 if all its numbers are 0."""
-    wide = numbers.astype(np.float64)
-    length = math.sqrt(wide @ wide)
-    return 1 / length if length else 0.0
 
 
 def whole(query: Floats) -> tuple[Floats, np.float32]:

@@ -6,7 +6,6 @@ reload.
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
 
@@ -20,16 +19,8 @@ from evennia_ai.scheduling import Clock
 log = Logger()
 
 STOP_WAIT_S = 0.05
-
-
-@dataclass(eq=False)
-class Job:
-    """One call for the thread; a job without one ends the thread."""
-
-    call: Callable[[], Any] | None = None
-    deferred: Deferred[Any] | None = None
-    timeout_s: float = 0.0
-    alarm: Any = None
+TOO_SLOW = "It does not answer in time."
+Job = tuple[Callable[[], Any], Deferred[Any], float]  # a call, its Deferred, its time in seconds
 
 
 class Worker:
@@ -44,8 +35,8 @@ class Worker:
         self._clock = clock
         self._call_from_thread = call_from_thread
         self._name = name
-        self._jobs: SimpleQueue[Job] = SimpleQueue()
-        self._pending: dict[Job, None] = {}
+        self._jobs: SimpleQueue[Job | None] = SimpleQueue()  # None ends the thread
+        self._pending: dict[Deferred[Any], Any] = {}  # with the alarm of what has begun
         self._thread: threading.Thread | None = None
         self._stopped = False
         self._cleanup: Callable[[], object] = int
@@ -61,11 +52,10 @@ class Worker:
         if self._stopped:
             return fail(TurnAborted("The server goes down."))
         if self.stuck:
-            return fail(self._too_slow())
-        deferred: Deferred[Any] = Deferred(lambda _: self._forget(job))
-        job = Job(call, deferred, timeout_s)
-        self._pending[job] = None
-        self._jobs.put(job)
+            return fail(MemoryUnavailable(TOO_SLOW))
+        deferred: Deferred[Any] = Deferred(self._forget)
+        self._pending[deferred] = None
+        self._jobs.put((call, deferred, timeout_s))
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name=self._name, daemon=True)
             self._thread.start()
@@ -81,66 +71,57 @@ class Worker:
             return
         self._stopped = True
         self._cleanup = cleanup
-        for job in list(self._pending):
-            self._fail(job, TurnAborted("The server goes down."))
+        for deferred in list(self._pending):
+            self._settle(deferred, Failure(TurnAborted("The server goes down.")))
+            # Callers have handled the server's stop; do not log it as unhandled.
+            deferred.addErrback(Failure.trap, TurnAborted, CancelledError)
         if self._thread:
-            self._jobs.put(Job())
+            self._jobs.put(None)
             self._thread.join(STOP_WAIT_S)
 
     # --- in the reactor's thread --------------------------------------------------------------
 
-    def _begun(self, job: Job) -> None:
-        """Start the time-out of a job, unless it was given up."""
-        if job in self._pending:
-            job.alarm = self._clock.callLater(job.timeout_s, self._took_too_long, job)
+    def _begun(self, deferred: Deferred[Any], timeout_s: float) -> None:
+        """Start the time-out of a call, unless it was given up."""
+        if deferred in self._pending:
+            self._pending[deferred] = self._clock.callLater(timeout_s, self._take_too_long)
 
-    def _took_too_long(self, job: Job) -> None:
-        """Fail the job that the thread is in, whose time is over, and all jobs behind it."""
-        job.alarm = None
+    def _take_too_long(self) -> None:
+        """Fail the call that the thread is in, whose time is over, and all calls behind it."""
         self.stuck = True
         for waiting in list(self._pending):
-            self._fail(waiting, self._too_slow())
+            self._settle(waiting, Failure(MemoryUnavailable(TOO_SLOW)))
 
-    def _too_slow(self) -> MemoryUnavailable:
-        return MemoryUnavailable("It does not answer in time.")
+    def _forget(self, deferred: Deferred[Any]) -> None:
+        """Drop a call: its result is ignored, and if it has not begun, it never will."""
+        alarm = self._pending.pop(deferred, None)
+        if alarm is not None and alarm.active():
+            alarm.cancel()
 
-    def _fail(self, job: Job, error: Exception) -> None:
-        self._forget(job)
-        if job.deferred and not job.deferred.called:
-            job.deferred.errback(error)
-            # Callers have handled the server's stop; do not log it as unhandled.
-            job.deferred.addErrback(Failure.trap, TurnAborted, CancelledError)
+    def _settle(self, deferred: Deferred[Any], result: Any) -> None:
+        """Fire a call's Deferred, unless the call was given up."""
+        if deferred in self._pending:
+            self._forget(deferred)
+            deferred.callback(result)
 
-    def _forget(self, job: Job) -> None:
-        """Drop a job: its result is ignored, and if it has not begun, it never will."""
-        self._pending.pop(job, None)
-        if job.alarm:
-            job.alarm.cancel()
-            job.alarm = None
-
-    def _ended(self, job: Job, result: Any, error: BaseException | None) -> None:
-        """Fire a job's Deferred, unless the job was given up in the meantime."""
+    def _ended(self, deferred: Deferred[Any], result: Any) -> None:
         self.stuck = False
-        if job in self._pending and job.deferred:
-            self._forget(job)
-            if error:
-                job.deferred.errback(error)
-            else:
-                job.deferred.callback(result)
+        self._settle(deferred, result)
 
     # --- in its own thread ----------------------------------------------------------------------
 
     def _run(self) -> None:
-        while (job := self._jobs.get()).call is not None:
-            if job not in self._pending:  # it was dropped
+        while job := self._jobs.get():
+            call, deferred, timeout_s = job
+            if deferred not in self._pending:  # it was dropped
                 continue
-            self._call_from_thread(self._begun, job)
+            self._call_from_thread(self._begun, deferred, timeout_s)
             try:
-                result, error = job.call(), None
+                result = call()
             except BaseException as raised:  # noqa: BLE001  # passed on to the caller
-                result, error = None, raised
-            self._call_from_thread(self._ended, job, result, error)
-            del job, result, error
+                result = Failure(raised)
+            self._call_from_thread(self._ended, deferred, result)
+            del job, call, deferred, result
         try:
             self._cleanup()
         except Exception:  # noqa: BLE001  # the process ends anyway

@@ -137,6 +137,9 @@ class SleepPass:
     """Runs the steps of a sleep pass.
 
     ``work`` has for each step's name what runs it: it returns a result dict, or a Deferred of one.
+    That has ``success`` and figures, with ``error`` if a provider failed and ``cut_off`` if replies
+    reached their token limit; or ``skipped`` True and ``reason``. A step fails with TurnAborted and
+    StoreUnavailable only.
     """
 
     _who: Identity

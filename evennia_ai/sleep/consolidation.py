@@ -61,10 +61,9 @@ class MemoryLinks:
 
         ``report`` is called after each batch with how many are done and how many are left.
 
-        Fires with ``success`` and how many were ``stored``, ``linked``, ``already_there`` (after a
-        lost acknowledgement), ``failed`` and ``left`` for a later pass, with ``error`` if the
-        vector store is down; with ``skipped`` and ``reason`` if long-term memory is off. Fails with
-        StoreUnavailable and TurnAborted.
+        Its figures are how many were ``stored``, ``linked``, ``already_there`` (after a lost
+        acknowledgement), ``failed`` and ``left`` for a later pass; ``error`` if the vector store is
+        down.
         """
         memory = self._services.semantic
         if memory.is_off:
@@ -97,10 +96,8 @@ class MemoryLinks:
         whose memory is gone loses its link and is stored again at once. An entry is never deleted.
         If the vector store is down, nothing is done.
 
-        Fires with ``success`` and how many memories were ``deleted``, how many links were ``reset``
-        and ``relinked``, and the result for the entries stored again as ``consolidated_anew``; with
-        ``error`` if the store is down; with ``skipped`` and ``reason`` if long-term memory is off.
-        Fails with StoreUnavailable and TurnAborted.
+        Its figures are how many memories were ``deleted``, how many links were ``reset`` and
+        ``relinked``; the result for the entries stored again is ``consolidated_anew``.
         """
         memory = self._services.semantic
         if memory.is_off:
@@ -117,8 +114,7 @@ class MemoryLinks:
     def rebuild(self, report: Report | None = None) -> Steps[dict[str, Any]]:
         """Rebuild a character's long-term memory from its journal, with a report after each batch.
 
-        Fires as `consolidate_memories_to_semantic` does; fails with StoreUnavailable and
-        TurnAborted.
+        Fires and fails as `consolidate`.
         """
         memory = self._services.semantic
         if memory.is_off:
@@ -143,11 +139,9 @@ class MemoryLinks:
     def _store_entries(
         self, entries: Sequence[Record], rows: Mapping[str, Any]
     ) -> Steps[dict[str, int]]:
-        """Store entries, except those among ``rows``, and link all; delete memories that do not
-        fit.
+        """Store entries, except those among ``rows``, link all, and delete what does not fit.
 
-        Fires with how many were ``stored``, ``already_there`` and ``linked``; fails with
-        MemoryUnavailable, StoreUnavailable and TurnAborted.
+        Fires with figures of `consolidate`; fails with MemoryUnavailable, too.
         """
         memory, journal = self._services.semantic, self._who.character.journal
         there: dict[str, str] = {}

@@ -13,13 +13,7 @@ from twisted.logger import Logger
 
 from evennia_ai.config import usable_window
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.policy.compaction.plan import (
-    EMERGENCY,
-    OVERFLOW,
-    CompactionRequest,
-    ContextUse,
-    digest_goes_first,
-)
+from evennia_ai.policy.compaction import plan
 from evennia_ai.ports import Identity, Inbox, Settings
 from evennia_ai.scheduling import Clock, Steps
 from evennia_ai.sleep.compaction.compact import Compactor
@@ -55,10 +49,10 @@ class Emergency:
         use = self._meter.measure()
         if not use.is_urgent:
             return None
-        asks = not digest_goes_first(use.window, self._settings.profile.told.speed)
+        asks = not plan.digest_goes_first(use.window, self._settings.profile.told.speed)
         if asks:
             yield self._extract(use)
-        request = CompactionRequest(EMERGENCY, asks=asks)
+        request = plan.CompactionRequest(plan.EMERGENCY, asks=asks)
         result: dict[str, Any] = yield self._compactor.compact(request)
         return result
 
@@ -73,12 +67,12 @@ class Emergency:
         self._settings.resolve()
         told = usable_window(self._settings.config, self._settings.profile) < before
         result: dict[str, Any] = yield self._compactor.compact(
-            CompactionRequest(OVERFLOW, force=True)
+            plan.CompactionRequest(plan.OVERFLOW, force=True)
         )
         return told or bool(result.get("success"))
 
     @inlineCallbacks
-    def _extract(self, use: ContextUse) -> Steps[dict[str, Any]]:
+    def _extract(self, use: plan.ContextUse) -> Steps[dict[str, Any]]:
         """Journal facts of what an emergency compaction evicts, until somebody waits.
 
         Takes at most `MOST_ITERATIONS` model calls for each audience and the time of one turn.

@@ -21,21 +21,10 @@ from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import Audience, LLMReply, Message, ToolCallRequest, WireMessage, to_wire
 from evennia_ai.policy.audience import people_among, visible
-from evennia_ai.policy.compaction.plan import (
-    SLEEP,
-    CompactionRequest,
-    CompactionTask,
-    ContextUse,
-    Skip,
-)
-from evennia_ai.policy.context.projection import (
-    CompactionRecord,
-    part_audience,
-    split_by_audience,
-    visible_items,
-)
+from evennia_ai.policy.compaction import plan
+from evennia_ai.policy.context import projection
 from evennia_ai.policy.conversation.react import LoopState, begin_step, read_arguments, take_calls
-from evennia_ai.policy.facts.origin import ShownLine, Summarised, origin_of, shown_line
+from evennia_ai.policy.facts.origin import Shown, ShownLine, origin_of, shown_line
 from evennia_ai.policy.facts.terms import normal_words
 from evennia_ai.scheduling import Put, Steps, pause, persist, spread
 from evennia_ai.turn.context_use import ContextMeter
@@ -88,7 +77,7 @@ class Extraction:
     _calls: ModelCalls
     _acts: Acts
     _life: ports.Life
-    _decide: Callable[[CompactionRequest, ContextUse], CompactionTask | Skip]
+    _decide: Callable[[plan.CompactionRequest, plan.ContextUse], plan.CompactionTask | plan.Skip]
     _services: ports.Services
 
     def run(self, max_iterations: int | None = None) -> Deferred[dict[str, Any]]:
@@ -96,25 +85,23 @@ class Extraction:
 
         ``max_iterations`` limits the model calls for each audience; None uses the setting.
 
-        Fires with ``success`` True, ``facts_recorded``, ``iterations`` and ``stopped_by`` (noop,
-        no_tool_call, other_tool or max_iterations, of the last loop), with ``success`` False and
-        ``error`` if a provider failed, or with ``skipped`` True and ``reason``. Fails with
-        TurnAborted and StoreUnavailable.
+        Its figures are ``facts_recorded``, ``iterations`` and ``stopped_by`` (noop, no_tool_call,
+        other_tool or max_iterations, of the last loop).
         """
         own = self._settings.config.pre_compact_max_iterations
         most = own if max_iterations is None else max_iterations
         return self.extract(ExtractionLimits(most), self._meter.measure())
 
     @inlineCallbacks
-    def extract(self, limits: ExtractionLimits, use: ContextUse) -> Steps[dict[str, Any]]:
+    def extract(self, limits: ExtractionLimits, use: plan.ContextUse) -> Steps[dict[str, Any]]:
         """Run `run_pre_compaction_extraction` within limits.
 
         ``stopped_by`` may also be ``interrupted``.
         """
         if not self._settings.config.pre_compact_extraction_enabled:
             return skip("extraction disabled")
-        task = self._decide(CompactionRequest(SLEEP), use)
-        if isinstance(task, Skip) or len(task.evicted) < LEAST_MESSAGES:
+        task = self._decide(plan.CompactionRequest(plan.SLEEP), use)
+        if isinstance(task, plan.Skip) or len(task.evicted) < LEAST_MESSAGES:
             return skip(f"fewer than {LEAST_MESSAGES} messages")
         # A turn that an error left open would otherwise stay open behind the turns of the loops.
         yield persist(self._services.clock, self._turns.recover)
@@ -138,10 +125,10 @@ class Extraction:
         profile = self._settings.profile
         if has_model(profile) and not request_form(profile).native:
             return total
-        for key in split_by_audience(evicted):
+        for key in projection.split_by_audience(evicted):
             if limits.is_interrupted():
                 return replace(total, stopped_by=INTERRUPTED)
-            more: Extracted = yield self._extract_for(part_audience(key), limits)
+            more: Extracted = yield self._extract_for(projection.part_audience(key), limits)
             facts = total.facts_recorded + more.facts_recorded
             total = Extracted(facts, total.iterations + more.iterations, more.stopped_by)
         return total
@@ -250,30 +237,18 @@ def run_pre_compaction_extraction(
     return result
 
 
-@dataclass(frozen=True)
-class Shown:
-    """What a loop shows the model: the lines heard, and the summary before them."""
-
-    lines: Sequence[ShownLine]
-    summary: Summarised
-
-
 @inlineCallbacks
 def read_shown(log: ports.Conversation, put: Put, audience: Audience) -> Steps[Shown]:
     """Read in slices what a prompt for an audience shows. Fires with it."""
     view = log.current
-    items = visible_items(view.items, audience)
+    items = projection.visible_items(view.items, audience)
     heard = [m for m in items if m["role"] == "user" and "type" not in m["metadata"]]
     lines: list[ShownLine] = yield spread(put, heard, shown_line)
-    return Shown(lines, summarised(view.record, audience))
-
-
-def summarised(record: CompactionRecord | None, audience: Audience) -> Summarised:
-    """Return the parts of a summary that an audience may know, as one."""
-    parts = record.summary if record else {}
-    keys = [key for key in parts if visible(part_audience(key), audience)]
-    speakers = record.speakers if record else {}
-    return Summarised(
+    parts = view.record.summary if view.record else {}
+    keys = [key for key in parts if visible(projection.part_audience(key), audience)]
+    speakers = view.record.speakers if view.record else {}
+    return Shown(
+        lines,
         frozenset(word for key in keys for word in normal_words(parts[key])),
         frozenset(dbref for key in keys for dbref in speakers.get(key, ())),
     )
@@ -282,7 +257,7 @@ def summarised(record: CompactionRecord | None, audience: Audience) -> Summarise
 def with_origin(tools: ports.ToolContext, shown: Shown, call: ToolCallRequest) -> ports.ToolContext:
     """Return the context of one call, with the origin of what it writes down."""
     text = " ".join(map(str, (read_arguments(call) or {}).values()))
-    origin = origin_of(text, shown.lines, shown.summary)
+    origin = origin_of(text, shown)
     return replace(
         tools,
         speakers=people_among(origin.speakers),

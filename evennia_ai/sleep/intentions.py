@@ -9,13 +9,7 @@ from typing import Any
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.policy.audience import BUILDER, of_records
-from evennia_ai.policy.records.day_plan import (
-    MOST_GOALS,
-    Planned,
-    places_near,
-    plan_request,
-    read_plan,
-)
+from evennia_ai.policy.records import day_plan
 from evennia_ai.policy.records.goal import (
     by_weight,
     needs_steps,
@@ -51,9 +45,7 @@ class GoalReview:
         model no steps are found. The steps, and the mark that they were asked for, are one
         transaction.
 
-        Fires with ``success``, ``faded``, ``removed``, ``steps`` (new sub-goals), ``calls``,
-        ``cut_off`` (replies that reached their limit, if any), and ``error`` if a provider failed;
-        or with ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
+        Its figures are ``faded``, ``removed``, ``steps`` (new sub-goals) and ``calls``.
         """
         goals, config = self._who.character.ai_goals, self._settings.config
         yield goals.load(self._services.slices.put)
@@ -77,11 +69,7 @@ class GoalReview:
 
     @inlineCallbacks
     def _find_steps(self, goals: Goals, goal: Record) -> Steps[Counter[str]]:
-        """Ask for a goal's steps and store them.
-
-        Fires with the number of ``steps``, and ``cut_off`` 1 if the reply reached its limit; fails
-        with `ProviderError`.
-        """
+        """Ask for a goal's steps and store them. Fires with figures; fails with `ProviderError`."""
         context, name = CONTEXT_GOAL_DECOMPOSE, self._who.name
         wire = steps_request(context.prompt, name, self._who.persona, goal)
         reply: BackgroundReply = yield self._background.ask(
@@ -111,9 +99,8 @@ class DayPlanning:
         The plan is made of the persona, the neighbouring places and the public goals (P9). A model
         is asked once; without one, or if its reply is of no use, the day has no plan.
 
-        Fires with ``success``, ``parts`` (of the day), ``calls``, ``cut_off`` 1 if the model's plan
-        reached its token limit, so that its end is missing, and ``error`` if a provider failed; or
-        with ``skipped`` True and ``reason``. Fails with TurnAborted and StoreUnavailable.
+        Its figures are ``parts`` (of the day) and ``calls``; the end of a plan that was cut off is
+        missing.
         """
         if not self._settings.config.daily_plan:
             return skip("no plans wanted")
@@ -122,9 +109,9 @@ class DayPlanning:
         yield self._who.character.ai_goals.load(self._services.slices.put)
         if not plan.is_stale:
             return skip("its day is planned, or cannot be")
-        goals = by_weight(self._who.character.ai_goals.open())[:MOST_GOALS]
+        goals = by_weight(self._who.character.ai_goals.open())[: day_plan.MOST_GOALS]
         requests = [goals] if self._background.has_model else []
-        asked: Asked[tuple[Sequence[Planned], bool]] = yield self._background.ask_each(
+        asked: Asked[tuple[Sequence[day_plan.Planned], bool]] = yield self._background.ask_each(
             requests, self._ask
         )
         if asked.error:
@@ -142,15 +129,14 @@ class DayPlanning:
         return asked.report(parts=parts, calls=asked.calls, cut_off=int(is_cut))
 
     @inlineCallbacks
-    def _ask(self, goals: Sequence[Record]) -> Steps[tuple[Sequence[Planned], bool]]:
-        """Ask a model for a plan.
+    def _ask(self, goals: Sequence[Record]) -> Steps[tuple[Sequence[day_plan.Planned], bool]]:
+        """Fire with the complete parts of a model's plan, none if too few, and True if it was cut.
 
-        Fires with its complete parts, none if they are too few, and True if the reply reached its
-        token limit. Fails with `ProviderError`.
+        Fails with `ProviderError`.
         """
         context, name = CONTEXT_PLAN_DAY, self._who.name
-        places = places_near(self._services.world.situation(self._who.character).exits)
+        places = day_plan.places_near(self._services.world.situation(self._who.character).exits)
         told = [goal["content"] for goal in goals]
-        wire = plan_request(context.prompt, name, self._who.persona, told, places)
+        wire = day_plan.plan_request(context.prompt, name, self._who.persona, told, places)
         reply: BackgroundReply = yield self._background.ask(context.name, wire, PLAN_TOKENS, goals)
-        return read_plan(reply.text, places), reply.is_cut
+        return day_plan.read_plan(reply.text, places), reply.is_cut

@@ -43,12 +43,11 @@ class Pruning:
 
         Recent recalls are stored first, since they decide what fades. An entry stays if it is
         pinned, written or scored by a builder or by code, written by a compaction, cited by
-        something that still holds, or missing from a long-term memory in use.
-        See `policy.records.forgetting`.
+        something that still holds, or missing from a long-term memory in use. See
+        `policy.records.forgetting`.
 
-        Fires with ``success``, ``pruned``, ``kept`` (entries left), ``recalled``
-        (entries with new recalls) and ``expired`` (deleted from the archive); or with ``skipped``
-        True and ``reason`` if there was nothing to do. Fails with TurnAborted and StoreUnavailable.
+        Its figures are ``pruned``, ``kept`` (entries left), ``recalled`` (entries with new recalls)
+        and ``expired`` (deleted from the archive).
         """
         journal, put = self._who.character.journal, self._services.slices.put
         archive = journal.archive

@@ -9,15 +9,7 @@ from typing import Any
 
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.policy.consolidation.reflection import (
-    Insight,
-    insight_entry,
-    read_insights,
-    reflection_request,
-    select_groups,
-    unreflected,
-    weight,
-)
+from evennia_ai.policy.consolidation import reflection
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.ports import Identity, Journal, Services, Settings
 from evennia_ai.scheduling import Steps, pause, persist
@@ -30,14 +22,16 @@ REPLY_TOKENS = 700
 FIGURES = ("insights", "thought_over", "refused")
 
 
-def store_insights(journal: Journal, insights: Sequence[Insight], looked_at: datetime) -> int:
+def store_insights(
+    journal: Journal, insights: Sequence[reflection.Insight], looked_at: datetime
+) -> int:
     """Store the insights whose entries all still exist with one audience; return how many."""
     new = []
     for insight in insights:
         cited = [entry for entry in map(journal.get, insight.because) if entry]
         audiences = {tuple(entry["audience"] or ("*",)) for entry in cited}
         if len(cited) == len(insight.because) and len(audiences) == 1:
-            new.append(insight_entry(insight, cited, looked_at.isoformat()))
+            new.append(reflection.insight_entry(insight, cited, looked_at.isoformat()))
     return journal.add_all(new)
 
 
@@ -59,10 +53,8 @@ class Reflection:
         so that a pass may end anywhere and no entry is read twice. Only entries without any insight
         are read again by the next process.
 
-        Fires with ``success``, ``insights`` (new entries), ``thought_over`` (entries read),
-        ``refused`` (lines of the reply that did not count), ``calls``, ``cut_off`` (replies that
-        reached their limit, if any), and ``error`` if a provider failed; or with ``skipped`` True
-        and ``reason``. Fails with TurnAborted and StoreUnavailable.
+        Its figures are ``insights`` (new entries), ``thought_over`` (entries read), ``refused``
+        (lines of the reply that did not count) and ``calls``.
         """
         threshold = self._settings.config.reflection_threshold
         if not threshold:
@@ -74,10 +66,10 @@ class Reflection:
         yield pause(put)
         looked_at = self._services.now()
         entries = journal.newest(LOOKED_AT, everything=True)
-        found = unreflected(entries, journal.reflected_upto)
-        if weight(found) < threshold:
-            return skip(f"{weight(found)} of {threshold} since the last time")
-        groups = select_groups(found)
+        found = reflection.unreflected(entries, journal.reflected_upto)
+        if reflection.weight(found) < threshold:
+            return skip(f"{reflection.weight(found)} of {threshold} since the last time")
+        groups = reflection.select_groups(found)
         work = partial(self._reflect_on, journal, looked_at)
         asked: Asked[Counter[str]] = yield self._background.ask_each(groups[:CALLS_A_PASS], work)
         if not asked.error and len(groups) <= CALLS_A_PASS:
@@ -90,22 +82,18 @@ class Reflection:
     def _reflect_on(
         self, journal: Journal, looked_at: datetime, entries: Sequence[Record]
     ) -> Steps[Counter[str]]:
-        """Reflect on one audience's entries.
-
-        Fires with the `FIGURES`, and ``cut_off`` 1 if the reply reached its token limit; fails with
-        `ProviderError`.
-        """
+        """Reflect on one audience's entries. Fires with figures; fails with `ProviderError`."""
         sources = {entry["source_entity"] for entry in entries} - {""}
         names = {
             dbref: self._services.world.name_of(self._who.character, dbref)
             for dbref in sorted(sources)
         }
         context = CONTEXT_REFLECTION
-        wire = reflection_request(context.prompt, self._who.name, entries, names)
+        wire = reflection.reflection_request(context.prompt, self._who.name, entries, names)
         reply: BackgroundReply = yield self._background.ask(
             context.name, wire, REPLY_TOKENS, entries
         )
-        read = read_insights(reply.text, entries)
+        read = reflection.read_insights(reply.text, entries)
         write = partial(store_insights, journal, read.insights, looked_at)
         insights: int = yield persist(self._services.clock, write)
         return Counter(

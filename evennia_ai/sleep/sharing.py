@@ -46,8 +46,7 @@ class Sharing:
         `policy.records.shared_memory.may_be_told`. A character with discretion "trusting" mixes
         whispered words into its entries, so it tells nothing new.
 
-        Fires with ``success``, ``told`` (entries) and ``taken_back`` (an entry counts once for each
-        of its scopes); or with ``skipped`` True and ``reason``. Fails with StoreUnavailable.
+        Its figures are ``told`` (entries) and ``taken_back`` (an entry counts once for each scope).
         """
         shared = self._services.shared_memory
         chosen = read_scopes(self._settings.config.share_memory)

@@ -11,16 +11,7 @@ from twisted.logger import Logger
 
 from evennia_ai import errors, ports
 from evennia_ai.messages import InboxEvent, Message, ToolCallRequest, turn_label
-from evennia_ai.policy.conversation.inbox import (
-    GAVE_UP,
-    HOUR_S,
-    AutonomyState,
-    Batch,
-    expiry_reason,
-    may_answer_assistant,
-    next_batch,
-    should_act,
-)
+from evennia_ai.policy.conversation import inbox
 from evennia_ai.policy.conversation.machine import asking, rest_of
 from evennia_ai.policy.conversation.react import own_call_id
 from evennia_ai.policy.oversight import PendingAct
@@ -103,7 +94,7 @@ class Answering:
                 self._turns.recover()
         return turns
 
-    def _take_batch(self, events: Sequence[InboxEvent]) -> Batch | None:
+    def _take_batch(self, events: Sequence[InboxEvent]) -> inbox.Batch | None:
         """Expire events that waited too long and return the next batch of the others, if any.
 
         Tell speakers who are still present that recently expired words were not heard.
@@ -113,7 +104,7 @@ class Answering:
         left: list[InboxEvent] = []
         recent = set()
         for event in events:
-            reason = expiry_reason(event, now, self._settings.config.event_max_age)
+            reason = inbox.expiry_reason(event, now, self._settings.config.event_max_age)
             if reason is None:
                 left.append(event)
                 continue
@@ -122,7 +113,7 @@ class Answering:
                 recent.add(event.heard.speaker)
         self._life.tell("unheard", sorted(recent & present))
         held_back = self._services.held_back({event.heard.speaker for event in left})
-        batch = next_batch(left, present, held_back)
+        batch = inbox.next_batch(left, present, held_back)
         # Whether it is a machine is answered apart, by code.
         asked = asking(batch.events) if batch else []
         return replace(batch, events=tuple(asked)) if batch and asked else batch
@@ -151,7 +142,7 @@ class Answering:
         return True
 
     @inlineCallbacks
-    def _think(self, batch: Batch, answer_lost: bool = False) -> Steps[None]:
+    def _think(self, batch: inbox.Batch, answer_lost: bool = False) -> Steps[None]:
         """Run one turn from its start to its outcome.
 
         If the model gives no answer in time, the character says the fallback line. If an answer may
@@ -165,7 +156,7 @@ class Answering:
         context = CONTEXT_EXCUSE if answer_lost else CONTEXT_TICK_EVENT
         clock = self._services.clock
         turn: ports.TurnRecord = yield persist(clock, lambda: self._begin_turn(batch, context))
-        lost = ANSWER_LOST if answer_lost else GAVE_UP if batch.exhausted else ""
+        lost = ANSWER_LOST if answer_lost else inbox.GAVE_UP if batch.exhausted else ""
         self._life.thinking(turn, True)
         try:
             outcome: Outcome | None = yield self._reach_outcome(turn, context, lost)
@@ -203,7 +194,7 @@ class Answering:
             outcome = yield self._fallback.excuse(turn, outcome, bool(lost))
         return outcome
 
-    def _begin_turn(self, batch: Batch, context: PromptContext) -> ports.TurnRecord:
+    def _begin_turn(self, batch: inbox.Batch, context: PromptContext) -> ports.TurnRecord:
         """Open a turn; raises StoreUnavailable, and TurnAborted if it may not think now."""
         if not self._life.may_think():
             raise errors.TurnAborted("a turn did not begin in time")
@@ -336,7 +327,7 @@ class Will:
         """
         if self._acts is None:
             now, seconds = self._services.now(), self._services.clock.seconds()
-            since = now - timedelta(seconds=HOUR_S)
+            since = now - timedelta(seconds=inbox.HOUR_S)
             times = self._turns.times_of(CONTEXT_TICK_AUTONOMOUS.name, since)
             times = sorted([*times, *self._inbox.times_of_assistants(since)])
             self._acts = [seconds - (now - at).total_seconds() for at in times]
@@ -346,7 +337,7 @@ class Will:
         """Count an unasked turn. Before the budget is first read, the log counts it."""
         if self._acts is not None:
             now = self._services.clock.seconds()
-            self._acts = [*(at for at in self._acts if now - at < HOUR_S), now]
+            self._acts = [*(at for at in self._acts if now - at < inbox.HOUR_S), now]
 
     def may_answer_assistants(self) -> bool:
         """Return True if the hour has a call left; also if the database cannot tell now."""
@@ -355,18 +346,18 @@ class Will:
         except errors.StoreUnavailable:
             return True
         limit = self._settings.config.autonomous_calls_per_hour
-        return may_answer_assistant(acts, self._services.clock.seconds(), limit)
+        return inbox.may_answer_assistant(acts, self._services.clock.seconds(), limit)
 
     def wants_to_act(self) -> bool:
         """Return True if the assistant should act unasked now."""
         config = self._settings.config
         if config.autonomous_calls_per_hour == 0:
             return False
-        state = AutonomyState(
+        state = inbox.AutonomyState(
             now=self._services.clock.seconds(),
             players_near=self._company.players_near(),
             acts=tuple(self.acts()),
             last_talk_at=self._company.last_talk_at,
             news_at=self._company.news_at,
         )
-        return should_act(state, config.autonomous_calls_per_hour, config.autonomy_quiet)
+        return inbox.should_act(state, config.autonomous_calls_per_hour, config.autonomy_quiet)

@@ -19,15 +19,9 @@ from evennia_ai.messages import (
     is_offline,
 )
 from evennia_ai.policy.audience import of_messages
+from evennia_ai.policy.compaction import summary
 from evennia_ai.policy.compaction.claims import claims_in, without_claims
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
-from evennia_ai.policy.compaction.summary import (
-    summary_problem,
-    summary_request,
-    text_room,
-    transcript_lines,
-    words_for,
-)
 from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.explanation.call_record import KeptCall, PromptTrace, RawReply, Sent
 from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS
@@ -100,12 +94,12 @@ class Summariser:
         than its input or its room, or nothing but claims, see `without_claims`); fails with a
         `ProviderError`, and with TurnAborted if the server stops.
         """
-        put, name, room = self._services.slices.put, self._who.name, text_room(terms.room)
+        put, name, room = self._services.slices.put, self._who.name, summary.text_room(terms.room)
         stated = [m for m in messages_to_compact if not is_offline(m)]
-        lines = transcript_lines(stated, name, with_results)
-        most = words_for(terms.room, tokens_a_word(messages_to_compact))
+        lines = summary.transcript_lines(stated, name, with_results)
+        most = summary.words_for(terms.room, tokens_a_word(messages_to_compact))
         yield pause(put)
-        wire = summary_request(
+        wire = summary.summary_request(
             name, lines, previous, focus, self._settings.config.compact_prompt, most
         )
         trace = trace_summary(self._log, name, stated, terms.audience, previous, with_results)
@@ -117,7 +111,9 @@ class Summariser:
         )
         text = strip_reasoning(reply.content).strip()
         tokens = estimate_tokens(previous) + sum(map(stored_tokens, messages_to_compact))
-        problem = summary_problem(text, reply.finish_reason, estimate_tokens(text), tokens, room)
+        problem = summary.summary_problem(
+            text, reply.finish_reason, estimate_tokens(text), tokens, room
+        )
         if not problem:
             yield pause(put)
             text = without_claims(text, name, [*lines, *claims_in(previous)])
@@ -134,7 +130,7 @@ class Summariser:
         trace: PromptTrace,
         terms: SummaryTerms,
     ) -> LLMRequest:
-        name, room = self._who.name, text_room(terms.room)
+        name, room = self._who.name, summary.text_room(terms.room)
         scene = Scene(
             name, self._who.persona, (), task=TASK_SUMMARY, material=material, room_tokens=room
         )
@@ -223,7 +219,11 @@ class Replay:
 
         Fires with the `Replayed`; fails with TurnAborted if the server stops.
         """
-        asked = self._with_persona(kept, messages) if own_persona else messages
+        asked = messages
+        if own_persona:
+            asking = Asking(form=REQUEST_FORMS[kept.sent.form], tools=kept.sent.tools)
+            opening = self._prompts.opening(asking).messages
+            asked = [*opening, *messages[len(kept.trace.opening) :]]
         payer = self._calls.caller(frozenset(), background=False)
         request = replay_request(self._who.name, kept.sent, asked, payer)
         try:
@@ -231,8 +231,3 @@ class Replay:
         except ProviderError as error:
             return Replayed(kept.reply, problem=str(error))
         return Replayed(kept.reply, reply.content, reply.tool_calls)
-
-    def _with_persona(self, kept: KeptCall, messages: Sequence[WireMessage]) -> list[WireMessage]:
-        """Return a prompt with the persona that the character has now."""
-        asking = Asking(form=REQUEST_FORMS[kept.sent.form], tools=kept.sent.tools)
-        return [*self._prompts.opening(asking).messages, *messages[len(kept.trace.opening) :]]

@@ -39,7 +39,7 @@ log = Logger()
 T = TypeVar("T")
 R = TypeVar("R")
 
-NO_REPLY = LLMReply("")
+NO_REPLY = LLMReply("", finish_reason="")
 SUSPICIOUS_SHARE = 0.5  # of the window, for a request that was refused without a cause
 COMPACTING = frozenset({ports.TASK_SUMMARY, CONTEXT_PRE_COMPACTION.name})
 
@@ -145,43 +145,33 @@ class ModelCalls:
     ) -> Steps[LLMReply]:
         clock, profile = self._services.clock, purpose.profile
         request = self._counted(request, profile)
-        started = clock.seconds()
-        record = ports.ModelCallRecord(
-            profile=profile.name,
-            model=profile.model,
-            purpose=purpose.name,
-            estimated_tokens=request.tokens,
-            usage=None,
-            duration_ms=0,
-            speakers=request.caller.speakers,
-            prices=profile.price,
-        )
+        started, reply = clock.seconds(), NO_REPLY
         failure: ProviderError | None = None
-        reply = NO_REPLY
         try:
             reply = yield self._services.gateway.complete(request, profile, deadline_at)
             if reply.from_fallback and profile.fallback is not None:
                 profile = profile.fallback
-            record = replace(
-                record,
-                profile=profile.name,
-                model=reply.model or profile.model,
-                usage=reply.usage,
-                finish_reason=reply.finish_reason,
-                prices=profile.price,
-            )
-            if reply.model == OFFLINE:
-                record = replace(record, usage=NO_USAGE, estimated_tokens=0)
             if reply.usage is not None and reply.model != OFFLINE:
                 own = purpose.turn_id is not None and not reply.from_fallback
                 self._meter.note(request.tokens, reply.usage, profile, own)
             failure = self._hidden_failure(reply, profile)
         except ProviderError as error:
             failure = self._as_overflow(request, error, profile)
-        if failure:
-            record = replace(record, error_kind=failure.kind, error=str(failure))
-        elapsed_ms = int((clock.seconds() - started) * 1000)
-        record = replace(record, duration_ms=max(0, elapsed_ms), kept=record_of(request, reply))
+        is_free = reply.model == OFFLINE
+        record = ports.ModelCallRecord(
+            profile=profile.name,
+            model=reply.model or profile.model,
+            purpose=purpose.name,
+            estimated_tokens=0 if is_free else request.tokens,
+            usage=NO_USAGE if is_free else reply.usage,
+            duration_ms=max(0, int((clock.seconds() - started) * 1000)),
+            finish_reason=reply.finish_reason,
+            error_kind=failure.kind if failure else "",
+            error=str(failure or ""),
+            speakers=request.caller.speakers,
+            kept=record_of(request, reply),
+            prices=profile.price,
+        )
         if purpose.name in COMPACTING:
             self._note_cost(record)
         yield persist(clock, partial(self._store, purpose, record))

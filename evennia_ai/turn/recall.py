@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from functools import lru_cache, partial
 from itertools import accumulate, chain, islice, takewhile
 from operator import attrgetter
@@ -99,6 +99,7 @@ class Recall:
     _memories: Callable[[], Memories]
     _life: Life
     _services: Services
+    _now: Callable[[], datetime]
 
     @inlineCallbacks
     def prepare(self, turn: TurnRecord, query: str) -> Steps[None]:
@@ -157,7 +158,7 @@ class Recall:
             memory_query(talk.asked, self._who.name),
             MOST_FOUND,
             wanted.audience,
-            self._services.now(),
+            self._now(),
             keep=keep,
             upto=wanted.upto,
         )
@@ -187,7 +188,7 @@ class Recall:
         known = "\n".join(map(normalised, wanted.told))
         room, used = room_for(candidates, wanted), 0
         taken: set[str] = set()
-        days = {self._services.now().date()}
+        days = {self._now().date()}
         for number, candidate in enumerate(candidates):
             record = candidate.record
             if (
@@ -223,7 +224,7 @@ class Recall:
         self, records: Iterable[Record], fits: Mapping[str, float]
     ) -> Iterator[KnownLine]:
         """Yield memories as lines of a prompt; a line of the log is dated if its day is new."""
-        day = self._services.now().date()
+        day = self._now().date()
         for record in records:
             text = self.line(record, dated=time_of(record).date() != day)
             day = time_of(record).date()

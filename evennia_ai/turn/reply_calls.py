@@ -8,14 +8,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks, succeed
 from twisted.python.failure import Failure
 
 from evennia_ai.messages import EMOTE, SPEECH, Authors, LLMReply, Message, ToolCallRequest
-from evennia_ai.policy.conversation.react import (
-    ALREADY_DONE,
-    LoopState,
-    apply_call,
-    clean_call,
-    fingerprint,
-    refusal_for,
-)
+from evennia_ai.policy.conversation import react
 from evennia_ai.ports import Settings, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Steps
 from evennia_ai.turn.model_call import own_nature
@@ -32,7 +25,7 @@ ARRIVING = ""  # the finish reason of a reply that has not ended
 class Ran:
     """What the calls of a reply did."""
 
-    state: LoopState  # the loop after them
+    state: react.LoopState  # the loop after them
     done: frozenset[str] = frozenset()  # names of the tools that succeeded
     acted: bool = False  # True if anybody could notice something
     # Authors of the prompt and of what the tools told (`policy.audience`).
@@ -55,7 +48,7 @@ class ReplyCalls:
         turn: TurnRecord,
         context: ToolContext,
         specs: Mapping[str, ToolSpec],
-        state: LoopState,
+        state: react.LoopState,
         check: SpeechCheck,
     ) -> None:
         self.ran = Ran(state, authors=context.authors)
@@ -116,7 +109,7 @@ class ReplyCalls:
         spoilt = goes_on and self._speech_failed
         if spoilt or self._calls > limit or self._is_over(tied):
             return
-        call = self.check.in_person(clean_call(asked, self.ran.state, self._number))
+        call = self.check.in_person(react.clean_call(asked, self.ran.state, self._number))
         self._number += 1
         call, problem = self.check.without_repeats(call)
         problem = problem or (yield self._screening.judge_speech(call))
@@ -134,7 +127,7 @@ class ReplyCalls:
             return
         refusal = ""
         if not goes_on:
-            refusal = refusal_for(
+            refusal = react.refusal_for(
                 call, self._calls, self.ran.state, self._categories, finish_reason, limit
             ) or self.check.unfounded(call)
             self._calls += 1
@@ -167,8 +160,8 @@ class ReplyCalls:
         else:
             result = yield self._acts.perform(turn, context, call, world, as_logged)
         # A reply whose words were refused may come again with the same act and better words.
-        seen = call.name == EMOTE or fingerprint(call) in self.ran.state.seen
-        self._note(call, result, world, refusal == ALREADY_DONE and seen)
+        seen = call.name == EMOTE or react.fingerprint(call) in self.ran.state.seen
+        self._note(call, result, world, refusal == react.ALREADY_DONE and seen)
 
     def _note(self, call: ToolCallRequest, result: ToolResult, world: bool, again: bool) -> None:
         ran, good = self.ran, result.state in (DONE, UNKNOWN, ASKED)
@@ -176,7 +169,7 @@ class ReplyCalls:
         self.context = replace(self.context, authors=self.context.authors | result.authors)
         self.ran = replace(
             ran,
-            state=apply_call(ran.state, call, good, self._categories),
+            state=react.apply_call(ran.state, call, good, self._categories),
             done=ran.done | {call.name} if is_done else ran.done,
             acted=ran.acted or (is_done and world) or result.state == ASKED,
             authors=self.context.authors,

@@ -24,15 +24,7 @@ from evennia_ai.policy.conversation.machine import asking
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.facts.check import FORGOT, left_out, note_problem
 from evennia_ai.policy.facts.terms import HEARD, heard
-from evennia_ai.policy.replies.artefacts import (
-    ECHO,
-    FEW_WORDS,
-    Surroundings,
-    find_artefact,
-    find_repeat,
-    find_slip,
-    own_label,
-)
+from evennia_ai.policy.replies import artefacts
 from evennia_ai.policy.replies.persons import Turned, is_english, is_no_gesture, turned, uncalled
 from evennia_ai.policy.request_forms.wire_order import SPOKEN
 from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
@@ -47,7 +39,7 @@ NOTE = "add_journal_entry"
 NO_WORDS = "it held no words"
 REFUSED = "refuses_words"
 UNSPOKEN = "the game's moderation refused it"
-MILD = (REPEATED, ECHO, FORGOT)  # without such a sentence the rest may be worth saying
+MILD = (REPEATED, artefacts.ECHO, FORGOT)  # without such a sentence the rest may be worth saying
 
 
 class SpeechCheck:
@@ -57,7 +49,7 @@ class SpeechCheck:
     """
 
     def __init__(
-        self, around: Surroundings | None, earlier: Iterable[Message], limit_chars: int
+        self, around: artefacts.Surroundings | None, earlier: Iterable[Message], limit_chars: int
     ) -> None:
         # Without ``around``, what the model saw, everything passes. ``earlier`` holds the messages
         # of the conversation, excuses among them, in any order.
@@ -69,7 +61,7 @@ class SpeechCheck:
         return sorted(self._earlier, key=lambda message: -message["metadata"].get("seq", 0))
 
     @cached_property
-    def _around(self) -> Surroundings | None:
+    def _around(self) -> artefacts.Surroundings | None:
         if self._told is None:
             return None
         return replace(self._told, people={*self._told.people, *speakers_of(self._newest_first)})
@@ -96,11 +88,13 @@ class SpeechCheck:
             return NO_WORDS
         # Line breaks and fences, which the sanitizer removes, tell what a text is.
         forms = dict.fromkeys((strip_reasoning(text), words))
-        artefact = next(filter(None, (find_artefact(form, self._around) for form in forms)), "")
+        artefact = next(
+            filter(None, (artefacts.find_artefact(form, self._around) for form in forms)), ""
+        )
         if artefact or call.name == EMOTE:
             return artefact
-        slip = find_slip(words, self._around) or self._turned(words).problem
-        repeat = REPEATED if find_repeat(words, self._spoken) else ""
+        slip = artefacts.find_slip(words, self._around) or self._turned(words).problem
+        repeat = REPEATED if artefacts.find_repeat(words, self._spoken) else ""
         return slip or repeat or FORGOT * self._forgets(words)
 
     def _forgets(self, words: str) -> bool:
@@ -114,7 +108,7 @@ class SpeechCheck:
     def without_repeats(self, call: ToolCallRequest) -> tuple[ToolCallRequest, str]:
         """Return a call, if need be without the sentences that were said before, and `problem`."""
         problem, text, told = self.problem(call), text_of(call), self._told
-        if problem not in (REPEATED, ECHO) or told is None or text is None:
+        if problem not in (REPEATED, artefacts.ECHO) or told is None or text is None:
             return call, problem
         lines = (heard(line, "")[1] for line in told.heard)
         known = {tuple(plain_words(s)) for one in (*self._spoken, *lines) for s in sentences(one)}
@@ -123,13 +117,13 @@ class SpeechCheck:
             s for s in alone if tuple(plain_words(s)) not in known and not self._repeats(call, s)
         ]
         rest = " ".join(map(str.strip, new))
-        if len(new) == len(alone) or len(plain_words(rest)) < FEW_WORDS:
+        if len(new) == len(alone) or len(plain_words(rest)) < artefacts.FEW_WORDS:
             return call, problem
         shorter = with_text(call, rest)
         return shorter, self.problem(shorter)
 
     def _repeats(self, call: ToolCallRequest, sentence: str) -> bool:
-        return self.problem(with_text(call, sentence)) in (REPEATED, ECHO)
+        return self.problem(with_text(call, sentence)) in (REPEATED, artefacts.ECHO)
 
     def in_person(self, call: ToolCallRequest) -> ToolCallRequest:
         """Return a call with "you" for the "I" of whom it answers, where that is certain.
@@ -164,10 +158,10 @@ class SpeechCheck:
         around = self._around
         if around is None or call.name != EMOTE:
             return False
-        text = own_label(around.name).sub("", (text_of(call) or "").strip(" *"))
+        text = artefacts.own_label(around.name).sub("", (text_of(call) or "").strip(" *"))
         english = is_english(text, around.persona, *around.heard[-1:])
         return is_no_gesture(text, (around.name, *around.people), around.heard, english) or bool(
-            find_repeat(text, self._emotes)
+            artefacts.find_repeat(text, self._emotes)
         )
 
     def heard(self, call: ToolCallRequest) -> None:

@@ -7,7 +7,7 @@ from statistics import median
 import pytest
 from twisted.internet.defer import succeed
 
-from evennia_ai.llm.openai_wire import build_body
+from evennia_ai.llm.openai_client import build_body
 from evennia_ai.messages import LLMReply, Usage
 from tests.scripted import call
 

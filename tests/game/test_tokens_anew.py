@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import pytest
 
-from evennia_ai.llm.openai_wire import build_body
+from evennia_ai.llm.openai_client import build_body
 from evennia_ai.llm.tokenizers import count_for, load_for
 from tests.scripted import call
 from world import build

@@ -6,7 +6,7 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.config.profiles import default_profiles, resolve_profile
-from evennia_ai.llm.openai_wire import build_body
+from evennia_ai.llm.openai_client import build_body
 from evennia_ai.ports import LLMRequest, Scene
 
 RULES = "You play a character in a text game. " * 20

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.llm.openai_wire import build_body
+from evennia_ai.llm.openai_client import build_body
 from evennia_ai.llm.reply_body import ReplyBody
 from evennia_ai.messages import LLMReply, Timings, ToolCallRequest, Usage
 from evennia_ai.policy.request_forms.wire_order import WireStyle

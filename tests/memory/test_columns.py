@@ -40,3 +40,12 @@ def test_a_view_that_grew_is_the_same_as_a_new_one(rows, data):
         add(fresh, *row)
     for mine, new in zip(grown.view(*asked), fresh.view(*asked), strict=True):
         assert np.array_equal(mine, new)
+
+
+def test_a_session_begins_after_a_pause_at_an_unknown_time_and_with_each_note():
+    columns = Columns()
+    for place, at in ((0, 0.0), (1, 900.0), (2, 5_000.0), (3, None), (ALONE, 0.0)):
+        add(columns, None, place, at, "one")
+    view = columns.view(None, False)
+    assert view.sessions.tolist() == [0, 2, 3, 4]
+    assert view.sizes.tolist() == [2, 1, 1, 1]

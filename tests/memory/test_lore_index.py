@@ -156,6 +156,9 @@ def test_words_decide_until_a_slow_embedder_has_answered_and_each_text_is_sent_o
     index.prepare(services, entries, ["Something else?"])
     assert sent == [BEER.searched, GATE.searched]
     assert [text for texts, _ in later.asked for text in texts] == ["Something else?"]
+    later.answer()
+    index.prepare(services, entries, ["Anything more?"])
+    assert [text for texts, _ in later.asked for text in texts] == ["Anything more?"]
 
 
 def test_a_ranking_that_nobody_prepared_takes_in_only_so_many_at_once():

@@ -88,6 +88,11 @@ def test_the_character_s_own_words_count_whether_said_by_tool_or_not():
     assert extract_facts([plain], own_name="Odile") == (fact,)
 
 
+def test_a_bullet_tells_that_its_words_were_whispered():
+    facts = extract_facts([whispered("Ann", "I owe Bob 3 silver.")])
+    assert as_bullets(facts, 99) == ("Ann (whispered): I owe Bob 3 silver.",)
+
+
 def test_what_happened_is_told_apart_from_what_was_acted_out_or_said():
     words = "gives you 40 gold."
     facts = extract_facts(

@@ -20,7 +20,7 @@ from evennia_ai.sleep.compaction import compact as compaction
 from evennia_ai.sleep.compaction import summarising
 from evennia_ai.testing import memory_stores
 from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
-from evennia_ai.turn import answer_events, model_call, prompt_building, reply_calls, tool_execution
+from evennia_ai.turn import model_call, prompt_building, reply_calls, tool_execution
 from evennia_ai.turn.speech_check import SpeechCheck, text_of
 from tests.simulation.mind import Mind
 from tests.simulation.restart import ReopenedTurns
@@ -266,6 +266,6 @@ PLANTS = {
     "whatever a model writes is spoken": plant("P13", SpeechCheck, "problem", lambda *about: ""),
     "refused words are in the log": plant("P13", tool_execution.Acts, "refuse", log_the_refused),
     "whispers and room talk make one turn": plant(
-        "P9", answer_events, "next_batch", one_batch_of_all
+        "P9", inbox_rules, "next_batch", one_batch_of_all
     ),
 }

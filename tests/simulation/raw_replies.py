@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.llm.openai_wire import build_body
+from evennia_ai.llm.openai_client import build_body
 from evennia_ai.llm.reply_body import ReplyBody
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.messages import Situation, Usage, make_message
+from evennia_ai.messages import NO_USAGE, OFFLINE, Situation, Usage, make_message
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_building import Asking
 from evennia_ai.turn.prompt_context_data import latest_talk
@@ -88,6 +88,14 @@ def test_what_a_call_cost_is_stored_also_when_it_failed():
     first, second = (turn.model_calls[0] for turn in script.mind.turns.turns)
     assert (first.usage, first.model, first.error) == (Usage(100, 7), "m-1", "")
     assert (second.usage, second.error_kind, second.error) == (None, "unavailable", "no route")
+
+
+def test_what_the_offline_brain_says_costs_nothing():
+    script = MemoryMind(ScriptedLLM([LLMReply("hello", model=OFFLINE)]))
+    script.hears("hi")
+    script.mind.answering.answer_all()
+    (made,) = script.mind.turns.turns[0].model_calls
+    assert (made.usage, made.estimated_tokens) == (NO_USAGE, 0)
 
 
 def test_a_local_server_that_cuts_prompts_is_told_of():

@@ -164,3 +164,12 @@ def test_a_gesture_that_shows_nothing_is_dropped_and_alone_it_is_asked_for_again
     assert [act.call.name for act in script.mind.turns.acts] == ["say"]
     alone = assistant(LLMReply("", (rubbish,), tied=True), call("say", text=GREETING), form=form)
     assert said(talk(alone, "hi")) == [GREETING]
+
+
+def test_an_address_is_said_only_if_it_leads_to_an_allowed_host():
+    words = "The map hangs at https://maps.example.org/north."
+    script = assistant(call("say", text=words), call("say", text=GREETING))
+    assert said(talk(script, "Where is the map?")) == [GREETING]
+    allowed = assistant(call("say", text=words))
+    allowed.services.link_hosts = ("example.org",)
+    assert said(talk(allowed, "Where is the map?")) == [words]

@@ -9,14 +9,7 @@ from typing import Any
 from evennia_ai.messages import Audience, Message
 from evennia_ai.policy.audience import audience_of, of_messages, visible
 from evennia_ai.policy.compaction.summary import COUNTED
-from evennia_ai.policy.context.projection import (
-    MASKED,
-    PUBLIC,
-    CompactionRecord,
-    part_audience,
-    part_key,
-    split_by_audience,
-)
+from evennia_ai.policy.context import projection
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.retrieval.relevance import score_texts
 
@@ -66,18 +59,18 @@ def newest_each(items: Iterable[Consulted]) -> list[Consulted]:
 
 
 def keep_consulted(
-    record: CompactionRecord | None, going: Sequence[Message]
+    record: projection.CompactionRecord | None, going: Sequence[Message]
 ) -> dict[str, list[list[Any]]]:
     """Return what a compaction's record stores: the newest things consulted, of each way."""
     # They come from the evicted messages and from the record before.
     kept: dict[str, list[list[Any]]] = {READ: [], CHANGED: []}
     for item in newest_each([*read_consulted(record), *consulted_in(going)]):
         if len(kept[item.how]) < MOST_KEPT:
-            kept[item.how].append([item.ref, item.seq, part_key(item.heard_by)])
+            kept[item.how].append([item.ref, item.seq, projection.part_key(item.heard_by)])
     return kept
 
 
-def read_consulted(record: CompactionRecord | None) -> list[Consulted]:
+def read_consulted(record: projection.CompactionRecord | None) -> list[Consulted]:
     """Return what a record stores; unreadable items are left out."""
     stored: Mapping[str, Any] = record.consulted if record is not None else {}
     found = []
@@ -85,12 +78,12 @@ def read_consulted(record: CompactionRecord | None) -> list[Consulted]:
         for item in stored.get(how) or ():
             with suppress(TypeError, ValueError, AttributeError):
                 ref, seq, key = item
-                found.append(Consulted(str(ref), int(seq), part_audience(key), how))
+                found.append(Consulted(str(ref), int(seq), projection.part_audience(key), how))
     return found
 
 
 def select_restored(
-    record: CompactionRecord | None, messages: Sequence[Message], audience: Audience
+    record: projection.CompactionRecord | None, messages: Sequence[Message], audience: Audience
 ) -> list[Consulted]:
     """Select the `MOST_RESTORED` things consulted last, newest first, that are not in view."""
     # After `LASTING_MESSAGES` since the compaction in force, ``record``, nothing is restored.
@@ -99,7 +92,7 @@ def select_restored(
     lasting = messages[-LASTING_MESSAGES:]
     if len(lasting) == LASTING_MESSAGES and lasting[0]["metadata"]["at"] > record.compacted_at:
         return []
-    shown = [m for m in messages if m["role"] == "tool" and m["content"] != MASKED]
+    shown = [m for m in messages if m["role"] == "tool" and m["content"] != projection.MASKED]
     in_view = {item.ref for item in consulted_in(shown)}
     items = (*read_consulted(record), *consulted_in(messages))
     allowed = [item for item in items if visible(item.heard_by, audience)]
@@ -116,7 +109,7 @@ IMPORTANCE = 7
 PREFIX = "compact_"
 MOST_VERSIONS = 20  # compactions that an entry names as its history
 
-ReadRecord = Callable[[int], CompactionRecord | None]  # a compaction in force, by its id
+ReadRecord = Callable[[int], projection.CompactionRecord | None]  # a compaction in force, by its id
 
 
 @dataclass(frozen=True)
@@ -129,7 +122,7 @@ class SynthesisChanges:
 
 
 def plan_syntheses(
-    record: CompactionRecord | None, read: ReadRecord, held: Iterable[Record]
+    record: projection.CompactionRecord | None, read: ReadRecord, held: Iterable[Record]
 ) -> SynthesisChanges:
     """Return the changes to ``held``, the journal's summaries, after a compaction or an undo.
 
@@ -144,7 +137,7 @@ def plan_syntheses(
     gone = []
     for entry in held:
         audience = entry["audience"]
-        key = part_key(None if audience is None else frozenset(audience))
+        key = projection.part_key(None if audience is None else frozenset(audience))
         if key not in meant or key in first:
             gone.append(entry["id"])
             continue
@@ -153,7 +146,7 @@ def plan_syntheses(
             changed[entry["id"]] = fields
     for key, source in meant.items():
         if key not in first:
-            audience = part_audience(key)
+            audience = projection.part_audience(key)
             at = datetime.fromisoformat(source.compacted_at).astimezone(UTC)
             number = sorted(source.summary, key=public_first).index(key) + 1
             new[f"{PREFIX}{at:%Y%m%dT%H%M%S%fZ}_{number}"] = {
@@ -166,12 +159,14 @@ def plan_syntheses(
     return SynthesisChanges(new, changed, gone)
 
 
-def memories_of(record: CompactionRecord | None, read: ReadRecord) -> dict[str, CompactionRecord]:
+def memories_of(
+    record: projection.CompactionRecord | None, read: ReadRecord
+) -> dict[str, projection.CompactionRecord]:
     """Return the compaction with the newest summary of each part, the public one first.
 
     Goes back from ``record`` where a part is a digest, or empty.
     """
-    found: dict[str, CompactionRecord] = {}
+    found: dict[str, projection.CompactionRecord] = {}
     for key in sorted(record.summary if record else (), key=public_first):
         source = record
         while source and not is_memory(source.summary.get(key, "")):
@@ -183,7 +178,7 @@ def memories_of(record: CompactionRecord | None, read: ReadRecord) -> dict[str, 
 
 def public_first(key: str) -> tuple[bool, str]:
     """Return what orders the keys of parts."""
-    return key != PUBLIC, key
+    return key != projection.PUBLIC, key
 
 
 def is_memory(text: str) -> bool:
@@ -192,7 +187,7 @@ def is_memory(text: str) -> bool:
 
 
 def entry_fields(
-    record: CompactionRecord, key: str, before: Record | None = None
+    record: projection.CompactionRecord, key: str, before: Record | None = None
 ) -> dict[str, Any]:
     """Return what an entry says of a part: its text, authors, messages and history.
 
@@ -227,13 +222,13 @@ def speakers_of(
 ) -> dict[str, list[str]]:
     """Return the authors of each part: the earlier ones, and those of the evicted messages."""
     found = {key: set(authors) for key, authors in earlier.items()}
-    for key, evicted in split_by_audience(messages).items():
+    for key, evicted in projection.split_by_audience(messages).items():
         found.setdefault(key, set()).update(of_messages(evicted))
     return {key: sorted(authors) for key, authors in found.items()}
 
 
 def select_found(
-    entries: Iterable[Record], record: CompactionRecord | None, most: int
+    entries: Iterable[Record], record: projection.CompactionRecord | None, most: int
 ) -> list[Record]:
     """Return the best search results, with at most one summary entry, as they are long."""
     # A summary that the prompt holds is left out.

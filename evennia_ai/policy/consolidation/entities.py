@@ -9,12 +9,7 @@ from datetime import datetime
 
 from evennia_ai.messages import Audience, WireMessage
 from evennia_ai.policy.audience import of_records
-from evennia_ai.policy.records.entity_profiles import (
-    apply_attribute,
-    familiarity_at,
-    make_attribute,
-    moment,
-)
+from evennia_ai.policy.records import entity_profiles
 from evennia_ai.policy.records.provenance import TRUST, Record, newest_said
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.texts import fenced, read_line_object, reply_lines, request
@@ -73,9 +68,11 @@ def plan_consolidation(
     for finding, items in sorted(cited, key=lambda pair: newest(pair[1])):
         origin = {**common_origin(items, INFERENCE), "sources": list(finding.sources)}
         entity, at = items[0]["entity"], newest(items)
-        new = make_attribute(new_id, entity, finding.attribute, finding.value, at, origin)
+        new = entity_profiles.make_attribute(
+            new_id, entity, finding.attribute, finding.value, at, origin
+        )
         alike = [value for value in after.values() if value["attribute"] == new["attribute"]]
-        after |= apply_attribute(alike, new)
+        after |= entity_profiles.apply_attribute(alike, new)
         if new_id in after:
             new_id = next(new_ids)
     changed = {known: after[known] for known, value in before.items() if after[known] != value}
@@ -85,7 +82,7 @@ def plan_consolidation(
 
 
 def newest(items: Iterable[Record]) -> datetime:
-    return max(moment(item["at"]) for item in items)
+    return max(entity_profiles.moment(item["at"]) for item in items)
 
 
 def common_origin(items: Sequence[Record], source_type: str) -> dict[str, object]:
@@ -241,7 +238,7 @@ def relation_in_words(relationship: Record, now: datetime) -> list[str]:
     """Return the relationship in words; nothing at a first meeting."""
     words: list[str] = []
     if relationship["contacts"] >= 2:
-        familiarity = familiarity_at(relationship, now)
+        familiarity = entity_profiles.familiarity_at(relationship, now)
         how = "well" if familiarity >= WELL_KNOWN else "" if familiarity >= KNOWN else "a little"
         words.append(f"you know each other {how}".rstrip())
     if abs(relationship["sentiment"]) >= LEAST_SENTIMENT:

@@ -29,9 +29,10 @@ class ShownLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Summarised:
-    """The summary that a model was shown, with everybody whose words are in it."""
+class Shown:
+    """What a model was shown: lines, and a summary's words with everybody whose words are in it."""
 
+    lines: Sequence[ShownLine]
     words: frozenset[str] = frozenset()
     speakers: Authors = frozenset()
 
@@ -56,18 +57,18 @@ def shown_line(message: Message) -> ShownLine:
     )
 
 
-def origin_of(text: str, lines: Sequence[ShownLine], summary: Summarised) -> Origin:
+def origin_of(text: str, shown: Shown) -> Origin:
     """Return the origin of an entry, everybody's if its words stand nowhere."""
     # Speakers whom the entry names count too. Words that stand in no line are taken from the
     # summary.
-    words = frozenset(normal_words(text))
+    words, lines = frozenset(normal_words(text)), shown.lines
     sources = _matching(words, lines)
     named = (line for line in lines if line.name and line.name <= words)
     found = frozenset[str]().union(*(line.authors for line in (*sources, *named)))
     left = words.difference(*(line.words for line in sources))
-    summed_up = bool(left & summary.words)
+    summed_up = bool(left & shown.words)
     if summed_up or not sources:
-        found |= summary.speakers
+        found |= shown.speakers
     if not (summed_up or sources):
         found = found.union(*(line.authors for line in lines))
     newest = sorted(sources, key=lambda line: line.seq)[-MOST_SOURCES:]

@@ -13,14 +13,8 @@ from evennia_ai.messages import SAY, WHISPER, Delta, LLMReply, ToolCallRequest
 from evennia_ai.policy.replies.json_parts import ObjectReader
 from evennia_ai.policy.replies.speech import WORDS, Speech, spoken
 from evennia_ai.policy.replies.text_calls import ACT, Tools, read_text_calls, tidy_calls
+from evennia_ai.policy.request_forms import schema_form
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, Asked, Call, tool_name
-from evennia_ai.policy.request_forms.schema_form import (
-    SAY_CHARS,
-    act_calls_of,
-    act_fields,
-    calls_of,
-    target_of,
-)
 from evennia_ai.policy.texts import read_object
 
 CUT_OFF = "length"  # the finish reason of a reply that reached its limit
@@ -77,7 +71,7 @@ class SchemaReader(ReplyReader):
         if self._speech is not None:
             self._calls += self._speech.end(unfinished=True)
         elif self._object.done and (ACT in values or SAY in values):
-            self._calls += numbered(calls_of(values, self._asked))
+            self._calls += numbered(schema_form.calls_of(values, self._asked))
         if not self._calls:
             return with_written_calls(reply, self._asked, acts=True)
         return self._with_calls(reply, tied=True)
@@ -88,13 +82,13 @@ class SchemaReader(ReplyReader):
         if self._speech is None:
             # Words are said early only behind the act and its fields, as the schema orders them.
             known = {*takewhile(lambda name: name != SAY, values)}
-            if not words or not act_fields(values, self._asked) <= known:
+            if not words or not schema_form.act_fields(values, self._asked) <= known:
                 return []
-            acts = numbered(act_calls_of(values, self._asked))
-            how = (WHISPER, target_of(values)) if values[ACT] == WHISPER else (SAY, "")
+            acts = numbered(schema_form.act_calls_of(values, self._asked))
+            how = (WHISPER, schema_form.target_of(values)) if values[ACT] == WHISPER else (SAY, "")
             self._speech = Speech(*how, whole=not self._in_parts)
         acts += self._speech.add(words)
-        is_full = len(str(values.get(SAY, ""))) >= SAY_CHARS
+        is_full = len(str(values.get(SAY, ""))) >= schema_form.SAY_CHARS
         return acts + self._speech.end(unfinished=is_full) if SAY in values else acts
 
 
@@ -220,7 +214,9 @@ def with_written_calls(reply: LLMReply, asked: Asked, acts: bool = False) -> LLM
     calls: list[Call] = []
     for name, arguments in found.calls:
         is_act = acts and name == ACT
-        calls += calls_of(json.loads(arguments), asked) if is_act else [(name, arguments)]
+        calls += (
+            schema_form.calls_of(json.loads(arguments), asked) if is_act else [(name, arguments)]
+        )
     changed = replace(reply, content=found.words, tool_calls=tuple(numbered(calls)), tied=acts)
     return replace(changed, finish_reason="stop")  # a call that was cut off was not found
 

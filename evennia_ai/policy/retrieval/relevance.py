@@ -11,13 +11,7 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any, TypeVar
 
-from evennia_ai.policy.retrieval.exchange import (
-    Span,
-    find_spans,
-    same_subject,
-    signs_of,
-    subject_of,
-)
+from evennia_ai.policy.retrieval import exchange
 from evennia_ai.policy.retrieval.words import (
     QUESTION_MARKS,
     asked_words,
@@ -68,18 +62,18 @@ def newest_first(
     """
     # "Ann owes 5 crowns" then stands before the older "Ann owes 3 crowns"; no other record moves.
     # If the query names a time, the order stays, because the ranking has put that time first.
-    if find_spans(query, now.timestamp()):
+    if exchange.find_spans(query, now.timestamp()):
         return list(records)
     sources = [record["source_entity"] for record in records]
     names = words_of_names(sources, name_of)
-    told = [subject_of(told_by(record)) for record in records]
+    told = [exchange.subject_of(told_by(record)) for record in records]
     subjects = [(words.difference(names), changed) for words, changed in told]
     times = [record.get("timestamp", "") for record in records]
 
     def is_alike(one: int, other: int) -> bool:
         older, newer = sorted((one, other), key=times.__getitem__)
         same = sources[one] == sources[other] and subjects[one][0] and subjects[other][0]
-        return bool(same) and same_subject(subjects[older][0], *subjects[newer])
+        return bool(same) and exchange.same_subject(subjects[older][0], *subjects[newer])
 
     ordered, grouped = list[int](), set[int]()
     for first in range(len(records)):
@@ -139,7 +133,7 @@ class Wanted:
     names: frozenset[str]
     time: bool
     number: bool
-    spans: tuple[Span, ...]  # the times that it names
+    spans: tuple[exchange.Span, ...]  # the times that it names
 
 
 @dataclass(frozen=True)
@@ -172,7 +166,7 @@ def understand(
         names=names,
         time=asks_time,
         number=asks_number,
-        spans=find_spans(query, now),
+        spans=exchange.find_spans(query, now),
     )
 
 
@@ -185,5 +179,5 @@ def describe(text: str) -> Offered:
         time=tells_time,
         number=tells_number,
         question=text.rstrip().endswith(QUESTION_MARKS),
-        signs=signs_of(text),
+        signs=exchange.signs_of(text),
     )

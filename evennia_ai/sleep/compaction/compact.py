@@ -27,14 +27,7 @@ from evennia_ai.policy.compaction.plan import (
     plan_last_turn,
 )
 from evennia_ai.policy.compaction.summary import count_line, prefix_hash
-from evennia_ai.policy.context.projection import (
-    CompactionRecord,
-    Sizes,
-    part_audience,
-    part_sizes,
-    plan_mask,
-    split_by_audience,
-)
+from evennia_ai.policy.context import projection
 from evennia_ai.policy.request_forms.wire_order import count_stored
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Conversation, Identity, Life, Services, Settings
@@ -158,7 +151,9 @@ class Compactor:
             return 0
         messages = self._log.current.messages
         least = int(MASK_SAVING * use.window)
-        upto = plan_mask(messages, self._settings.config.mask_keep_last, least, stored_tokens)
+        upto = projection.plan_mask(
+            messages, self._settings.config.mask_keep_last, least, stored_tokens
+        )
         return self._log.mask(upto) if upto else 0
 
     @inlineCallbacks
@@ -186,7 +181,7 @@ class Compactor:
         yield self.archive.archive()
         return report
 
-    def _saves(self, record: CompactionRecord) -> bool:
+    def _saves(self, record: projection.CompactionRecord) -> bool:
         """Return True if a summary is shorter than what it replaces, and so is the prompt."""
         if record.summary_token_count >= record.original_token_count:
             return False
@@ -195,10 +190,10 @@ class Compactor:
 
     def _tokens_after(self, texts: Mapping[str, str], upto_seq: int) -> int:
         """Return the tokens of the largest projection after a compaction, with later messages."""
-        sizes = Sizes()
+        sizes = projection.Sizes()
         count = partial(count_stored, count_text=self._settings.count_text)
-        for key, tokens in part_sizes(texts, count).items():
-            sizes.add(part_audience(key), tokens)
+        for key, tokens in projection.part_sizes(texts, count).items():
+            sizes.add(projection.part_audience(key), tokens)
         for message in self._log.current.messages:
             if message["metadata"]["seq"] > upto_seq:
                 sizes.add(audience_of(message), stored_tokens(message))
@@ -214,16 +209,18 @@ class Compactor:
         """
         plan = plan_last_turn(task.messages, task.limits, stored_tokens)
         last = task if isinstance(plan, Skip) else replace(task, plan=plan)
-        evicted = split_by_audience(last.evicted)
+        evicted = projection.split_by_audience(last.evicted)
         kept: dict[str, SummaryPart] = {}
         for key in {**parts, **evicted}:
             messages = evicted.get(key, ())
             part = SummaryPart(count_line(messages), LAST)
-            kept[key] = yield self._facts.check(part, messages, part_audience(key))
+            kept[key] = yield self._facts.check(part, messages, projection.part_audience(key))
             yield pause(self._services.slices.put)
         return last, kept
 
-    def _store(self, record: CompactionRecord, task: CompactionTask) -> CompactionRecord | None:
+    def _store(
+        self, record: projection.CompactionRecord, task: CompactionTask
+    ) -> projection.CompactionRecord | None:
         """Store a record if its messages are still in view; raises StoreUnavailable.
 
         Returns None, and stores nothing, if they are not: after an undo, messages would be neither
@@ -239,7 +236,7 @@ class Compactor:
             return None
         return self._log.compact(record)
 
-    def _report(self, record: CompactionRecord, task: CompactionTask) -> dict[str, Any]:
+    def _report(self, record: projection.CompactionRecord, task: CompactionTask) -> dict[str, Any]:
         before, after = task.use.used, self._meter.measure().used
         return {
             "success": True,
@@ -257,10 +254,10 @@ class Compactor:
 
 def make_record(
     task: CompactionTask, parts: Mapping[str, SummaryPart], cost: Mapping[str, int]
-) -> CompactionRecord:
+) -> projection.CompactionRecord:
     """Return the record of a compaction, still without an id."""
     evicted, earlier = task.evicted, task.view.record
-    return CompactionRecord(
+    return projection.CompactionRecord(
         id=0,
         reason=task.request.reason,
         from_seq=evicted[0]["metadata"]["seq"],

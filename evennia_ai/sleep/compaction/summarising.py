@@ -11,6 +11,7 @@ from evennia_ai.config import ModelProfile, resolve_profile, usable_window
 from evennia_ai.errors import ConfigError, ContextOverflow, ProviderError
 from evennia_ai.messages import Message, make_message
 from evennia_ai.policy.audience import of_messages, of_parts
+from evennia_ai.policy.compaction import summary
 from evennia_ai.policy.compaction.plan import (
     MANUAL,
     OVERFLOW,
@@ -18,15 +19,6 @@ from evennia_ai.policy.compaction.plan import (
     STRIKES,
     CompactionRequest,
     CompactionTask,
-)
-from evennia_ai.policy.compaction.summary import (
-    INSTRUCTIONS,
-    LEAST_TEXT_ROOM,
-    UPDATE,
-    make_digest,
-    split_turn,
-    transcript_lines,
-    with_turn,
 )
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
 from evennia_ai.policy.facts.check import Fact, as_bullets
@@ -151,7 +143,7 @@ class SummaryLadder:
     def _tokens_at_once(self, material: Material, with_results: bool) -> int:
         """Return the estimated tokens of a request for a summary of all messages."""
         kept = [m for m in material.messages if with_results or m["role"] != "tool"]
-        fixed = self._settings.config.compact_prompt or INSTRUCTIONS + UPDATE
+        fixed = self._settings.config.compact_prompt or summary.INSTRUCTIONS + summary.UPDATE
         return (
             estimate_tokens(fixed)
             + estimate_tokens(material.previous)
@@ -185,7 +177,7 @@ def in_parts(message: Message, size: int, name: str) -> list[Message]:
     tokens = stored_tokens(message)
     if tokens <= size or message["role"] == "tool":
         return [message]
-    text = "\n".join(transcript_lines([message], name))
+    text = "\n".join(summary.transcript_lines([message], name))
     head, colon, _ = text[:MOST_LABEL_CHARS].partition(": ")
     width = max(MOST_LABEL_CHARS, len(text) * size // tokens)
     cut = TextWrapper(width, expand_tabs=False, replace_whitespace=False, break_on_hyphens=False)
@@ -269,7 +261,7 @@ class PartSummaries:
         strikes: int,
     ) -> Steps[SummaryPart | None]:
         """Summarise one audience's part. Fires with None to be tried again later."""
-        text, turn = split_turn(earlier)
+        text, turn = summary.split_turn(earlier)
         turn_room = int(TURN_PART * terms.room) if evicted.begun else 0
         rungs: list[str] = []
         if evicted.older:
@@ -283,7 +275,7 @@ class PartSummaries:
             own = replace(terms, room=turn_room)
             turn, rung = yield self._segment(request, material, own, strikes)
             rungs.append(rung)
-        return SummaryPart(with_turn(text, turn), worst_of(rungs)) if all(rungs) else None
+        return SummaryPart(summary.with_turn(text, turn), worst_of(rungs)) if all(rungs) else None
 
     @inlineCallbacks
     def _segment(
@@ -295,8 +287,8 @@ class PartSummaries:
         tried again later.
         """
         tokens = estimate_tokens(material.previous) + sum(map(stored_tokens, material.messages))
-        if tokens <= LEAST_TEXT_ROOM:
-            lines = transcript_lines(material.messages, self._who.name)
+        if tokens <= summary.LEAST_TEXT_ROOM:
+            lines = summary.transcript_lines(material.messages, self._who.name)
             return "\n".join(filter(None, (material.previous, *lines))), SUMMARY
         if may_ask(request, strikes):
             text, rung = yield self._ladder.climb(material, terms)
@@ -306,7 +298,9 @@ class PartSummaries:
             return "", ""
         facts: tuple[Fact, ...] = yield self._facts.find(material.messages)
         bullets = as_bullets(facts, terms.room)
-        return make_digest(material.messages, material.previous, bullets, terms.room), DIGEST
+        return summary.make_digest(
+            material.messages, material.previous, bullets, terms.room
+        ), DIGEST
 
 
 def split_task(task: CompactionTask) -> dict[str, Evicted]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.llm import probe
-from evennia_ai.llm.openai_wire import build_body
+from evennia_ai.llm.openai_client import build_body
 from evennia_ai.messages import EMOTED, SAID, Message, make_message, wire_call
 from evennia_ai.ports import NO_SCENE, LLMRequest, ToolContext, ToolSpec
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
