@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evennia_ai.memory import vectors
+from evennia_ai.memory import needs, vectors
 from evennia_ai.memory.columns import ALONE, Columns
 from evennia_ai.memory.lexical import Lexicon, View, numbered
 from evennia_ai.memory.ranking import Asked, MemoryData, Ranked, rank
@@ -237,9 +237,8 @@ class MemoryIndex:
 
     def _asked(self, query: str, view: View, now: float | None, vector: Any) -> Asked:
         wanted = understand(query, lambda word: self._columns.is_name(word, view), now)
-        return Asked(
-            wanted, self._meaning(wanted.text) if vector is None else vectors.unit(vector), now
-        )
+        meaning = self._meaning(wanted.text) if vector is None else vectors.unit(vector)
+        return Asked(wanted, meaning, now, needs.answers_to(needs.asked_by(query, needs.TOLD)))
 
     def _rank(self, query: str, view: View, now: float | None, vector: Any, least: int) -> Ranked:
         """Return at least ``least`` rows of a view, if there are as many, best first."""

@@ -4,24 +4,20 @@ One index serves all assistants. It holds each text once, whoever may know it; a
 known pieces only, and the others change nothing in it (P9).
 """
 
-import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
-from itertools import chain, islice, repeat
-from pathlib import Path
+from itertools import islice, repeat
 from typing import Any, NamedTuple
 
 import numpy as np
 from twisted.internet.defer import inlineCallbacks
 
+from evennia_ai.memory import needs
 from evennia_ai.memory.columns import ALONE
 from evennia_ai.memory.index import MemoryIndex
 from evennia_ai.memory.remote_vectors import RemoteVectors
 from evennia_ai.memory.vectors import Floats, answers_at_once
 from evennia_ai.policy.conversation.character import Fit, LoreEntry
-from evennia_ai.policy.retrieval.languages import ENGLISH
 from evennia_ai.policy.retrieval.relevance import Weights
-from evennia_ai.policy.retrieval.words import find_words, language_of, phrase_of
 from evennia_ai.ports import Embedder, RemoteEmbedder, Services
 from evennia_ai.scheduling import Steps, pause
 
@@ -30,7 +26,6 @@ MOST_UNPREPARED = 100  # texts taken in by a ranking that nobody prepared
 MOST_TEXTS = 5_000  # in memory, unless one assistant knows more: 4 MB
 MOST_KNOWN = 64  # sets of known pieces whose chances are kept
 WEIGHTS = Weights()
-NEEDS = Path(__file__).with_name("needs.toml")
 # Lines that ask for no lore. A piece's nearness to them is what chance gives, with any embedder.
 CHANCE = [
     line.strip()
@@ -52,14 +47,6 @@ class Chance(NamedTuple):
     deviation: float
 
 
-class Need(NamedTuple):
-    """What somebody may need: the phrases that ask for it by language, the stems that answer."""
-
-    name: str
-    asks: Mapping[str, Sequence[str]]
-    answers: frozenset[str]
-
-
 class LoreIndex:
     """The `LoreRanking` port; ``embedder`` is called at the first use."""
 
@@ -70,7 +57,7 @@ class LoreIndex:
         self._texts: dict[str, None] = {}
         self._chances: dict[tuple[str, ...], Chance] = {}
         self._chance_vectors: list[Any] = []
-        load_needs()  # now, so that no line waits for them (50 ms)
+        needs.load(needs.LORE)  # now, so that no line waits for them (50 ms)
 
     @inlineCallbacks
     def prepare(
@@ -100,16 +87,17 @@ class LoreIndex:
             return {}
         texts = tuple(known.values())
         vector = self._remote.asked.get(line) if self._remote is not None else None
-        needs = needs_of(line)
-        answers = frozenset(chain.from_iterable(need.answers for need in needs))
-        meaning, words, answered = self._index.closeness(line, texts, vector, answers)
+        asked = needs.asked_by(line, needs.LORE)
+        meaning, words, answered = self._index.closeness(
+            line, texts, vector, needs.answers_to(asked)
+        )
         answered /= answered.max() or np.float32(1)
         chance = self._chance_of(texts)
         above = (meaning - chance.mean) * bool(meaning.any())
         scores = np.float32(WEIGHTS.meaning) * above + np.float32(WEIGHTS.words) * words
         scores += np.float32(WEIGHTS.need) * answered
         columns = (scores, words, above / np.float32(chance.deviation or 1.0), answered)
-        named = repeat(" and ".join(need.name for need in needs), len(known))
+        named = repeat(" and ".join(need.name for need in asked), len(known))
         fits = map(Fit, *(one.tolist() for one in columns), named)
         return dict(zip(known, fits, strict=True))
 
@@ -161,21 +149,3 @@ class LoreIndex:
                 self._chances.clear()
             self._chances[texts] = Chance(np.mean(near, axis=0), float(np.std(near)))
         return self._chances[texts]
-
-
-def needs_of(line: str) -> list[Need]:
-    """Return the everyday needs that a line speaks of, those of English unless it is in another."""
-    language = language_of(line) or ENGLISH
-    said = phrase_of(line, language)
-    return [need for need in load_needs() if any(p in said for p in need.asks.get(language, ()))]
-
-
-@cache
-def load_needs() -> list[Need]:
-    table = tomllib.loads(NEEDS.read_text(encoding="utf-8"))
-    found = []
-    for name, of in table.items():
-        asks = {c: [phrase_of(one, c) for one in of[c]["asks"].split(",")] for c in of}
-        answers = frozenset(chain(*(find_words(of[c]["answers"], (), c) for c in of)))
-        found.append(Need(name, asks, answers))
-    return found

@@ -6,7 +6,7 @@ neighbours. The second pass scores the best few hundred by all features.
 
 import math
 from bisect import bisect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -39,11 +39,13 @@ SPEAKERS_POWER = 1 / 3
 
 
 class Asked(NamedTuple):
-    """A query: its words and features, its vector and its time in unix seconds."""
+    """A query: its features, its vector, its time in unix seconds, and the stems that may answer
+    it without being in it."""
 
     wanted: Wanted
     vector: Floats | None
     now: float | None
+    answers: Collection[str] = ()
 
 
 class Ranked(NamedTuple):
@@ -108,19 +110,21 @@ def _candidates(
 ) -> Candidates:
     """Return the view's best places and their scores by words, meaning and neighbours."""
     vectors, meaning = memories.vectors, np.float32(weights.meaning)
-    (by_words,) = memories.lexicon.scores([asked.wanted.words], view, memories.columns["words"])
+    words = [asked.wanted.words, asked.answers]
+    by_words, answered = memories.lexicon.scores(words, view, memories.columns["words"])
     by_words *= np.float32(weights.words)
+    answered *= np.float32(weights.told) / (answered.max(initial=0.0) or np.float32(1))
     places = np.arange(len(view.rows))
     if len(places) <= max(most, ALL_UP_TO):
         score = vectors.full(view.rows, asked.vector) * meaning + by_words
         session = _session_gains(score, view, weights)
-        whole = _add_neighbours(score, view, weights) + session
+        whole = _add_neighbours(score, view, weights) + session + answered
         return Candidates(places, whole, score, places, whole)
     mean = vectors.mean(view.rows)
     score = vectors.roughly(len(view.mask), asked.vector, mean).take(view.rows)
     score = score * meaning + by_words
     session = _session_gains(score, view, weights)
-    roughly = _add_neighbours(score, view, weights) + session
+    roughly = _add_neighbours(score, view, weights) + session + answered
     compared = places[:: len(places) // COMPARED]
     compared_scores = roughly.take(compared)
     if asked.wanted.names:
@@ -132,7 +136,7 @@ def _candidates(
     beside = beside[(beside >= 0) & (beside < len(places))]
     full = vectors.full(view.rows.take(beside), asked.vector, mean)
     score[beside] = full * meaning + by_words.take(beside)
-    whole = (_add_neighbours(score, view, weights) + session).take(best)
+    whole = (_add_neighbours(score, view, weights) + session + answered).take(best)
     return Candidates(best, whole, score.take(best), compared, compared_scores)
 
 

@@ -107,6 +107,7 @@ class Weights:
     meaning: float = 5.25
     words: float = 4.5
     need: float = 2.0  # of lore, see `LoreIndex`
+    told: float = 3.0  # of what people tell of themselves, see `memory.needs`
     # Shares of relevance that two memories before and after add: an answer follows its question.
     before: tuple[float, float] = (0.45, 0.3)
     after: tuple[float, float] = (0.2, 0.15)
