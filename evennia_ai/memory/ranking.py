@@ -114,6 +114,7 @@ def _candidates(
     by_words, answered = memories.lexicon.scores(words, view, memories.columns["words"])
     by_words *= np.float32(weights.words)
     answered *= np.float32(weights.told) / (answered.max(initial=0.0) or np.float32(1))
+    answered = np.maximum(answered - by_words, 0)  # of what holds the asked words, these count
     places = np.arange(len(view.rows))
     if len(places) <= max(most, ALL_UP_TO):
         score = vectors.full(view.rows, asked.vector) * meaning + by_words

@@ -76,7 +76,7 @@ class Mind:
         """Make what asks a model and does what it says."""
         who, settings, log, life, shared = has.who, has.settings, has.log, has.life, has.services
         self.meter = ContextMeter(settings, log, has.sizes)
-        recall = self.recall = Recall(who, log, has.memories, life, shared, shared.now)
+        recall = self.recall = Recall(who, log, has.memories, life, shared)
         self.lore = Lore(who, settings, shared)
         self.knowledge = Knowledge(who, settings, life, shared)
         self.people = People(who, settings, has.company, life, shared)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 from functools import lru_cache, partial
 from itertools import accumulate, chain, islice, takewhile
 from operator import attrgetter
@@ -99,7 +99,6 @@ class Recall:
     _memories: Callable[[], Memories]
     _life: Life
     _services: Services
-    _now: Callable[[], datetime]
 
     @inlineCallbacks
     def prepare(self, turn: TurnRecord, query: str) -> Steps[None]:
@@ -158,7 +157,7 @@ class Recall:
             memory_query(talk.asked, self._who.name),
             MOST_FOUND,
             wanted.audience,
-            self._now(),
+            self._services.now(),
             keep=keep,
             upto=wanted.upto,
         )
@@ -188,7 +187,7 @@ class Recall:
         known = "\n".join(map(normalised, wanted.told))
         room, used = room_for(candidates, wanted), 0
         taken: set[str] = set()
-        days = {self._now().date()}
+        days = {self._services.now().date()}
         for number, candidate in enumerate(candidates):
             record = candidate.record
             if (
@@ -224,7 +223,7 @@ class Recall:
         self, records: Iterable[Record], fits: Mapping[str, float]
     ) -> Iterator[KnownLine]:
         """Yield memories as lines of a prompt; a line of the log is dated if its day is new."""
-        day = self._now().date()
+        day = self._services.now().date()
         for record in records:
             text = self.line(record, dated=time_of(record).date() != day)
             day = time_of(record).date()
