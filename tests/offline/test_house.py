@@ -58,7 +58,7 @@ def test_it_knows_its_own_house(bess, line, answer):
     [
         (("who is Tom Reed?", "is he kind?"), "slow and kind"),
         (("who is Tom Reed?", "where can I find him?"), "landing|next door"),
-        (("is there anything to eat?", "and how much is that?"), "twopence"),
+        (("is there anything to eat?", "and how much is that?"), "[Tt]wopence"),
         (("what is the wheel?", "what happened to it?"), "flood|mend"),
         (("my sister drowned", "her name was Lina", "what was my sister's name?"), "^Lina"),
         (("I come from Harrow, and I am tired", "where do I come from?"), "Harrow"),
