@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from evennia_ai.offline.languages import Asked, exit_parts, match_name
+from evennia_ai.offline.languages import Asked, Intent, exit_parts, match_name
 from evennia_ai.offline.passages import Passage, split_lore
 from evennia_ai.offline.told import (
     ASKED,
@@ -50,7 +50,7 @@ def answer(view: View, text: str) -> str:
     told = "" if handler or not view.language.asks(text) else about_people(view, text, SURE_ENOUGH)
     said = told or (handler(view, text, asked.topic) if handler else _sought(view, asked, text))
     if said:
-        return _to_order(view, text, said) if intent.key in ORDERED else said
+        return _to_order(view, text, said, intent) if intent.key in ORDERED else said
     if intent.say:
         if not (intent.tells and intent.label):
             return view.phrase(intent.key, topic=asked.topic)
@@ -64,13 +64,14 @@ def answer(view: View, text: str) -> str:
     return _to_statement(view, text)
 
 
-def _to_order(view: View, text: str, known: str) -> str:
+def _to_order(view: View, text: str, known: str, intent: Intent) -> str:
     """Return what is known of a ware, behind a word of consent if the line orders it."""
     finds = view.language.finds
     if view.language.asks(text) or not finds("orders", text) or finds("denies", known):
         return known
     is_new = any(one.text == known for one in view.passages)
-    return view.phrase("ordered", fact=known if is_new else "").strip()
+    is_told = any(intent.tells and intent.tells.search(one.text) for one in told_last(view))
+    return view.phrase("ordered", fact=known if is_new and not is_told else "").strip()
 
 
 def _sought(view: View, asked: Asked, text: str) -> str:
@@ -232,7 +233,11 @@ def _judging(
 
 def _advice(view: View, text: str, topic: str) -> str:
     named = match_name(text, view.known_people)
-    return _about_person(view, text, named) if named else view.known(text)
+    return (
+        _about_person(view, text, named)
+        if named
+        else view.best(view.find(text, view.of(KNOWN), SURE))
+    )
 
 
 def _choose(view: View, text: str, topic: str) -> str:
@@ -285,6 +290,10 @@ def _days(view: View, text: str, topic: str) -> str:
 def _is_this(view: View, text: str, topic: str) -> str:
     """Return what the persona says of its place, else the place's name."""
     return view.known(topic, ("self",)) or view.phrase("where")
+
+
+def _said_by(view: View, text: str, topic: str) -> str:
+    return about_people(view, text) or view.known(topic) or view.with_offer("unknown")
 
 
 def _goal(view: View, text: str, topic: str) -> str:
@@ -396,7 +405,7 @@ HANDLERS: dict[str, Handler] = {
     "greet": _greet, "new_here": lambda view, *_: view.with_offer("new_here"),
     "ask_self": _identity, "ask_days": _days, "ask_goal": _goal, "owner": _owner,
     "is_this": _is_this, "advice": _advice, "choose": _choose, "place_name": _place_name,
-    "said_by": lambda view, text, _: about_people(view, text) or view.with_offer("unknown"),
+    "said_by": _said_by,
     "opinion_person": _about_person, "know_person": _know_person, "opinion": _opinion,
     "story": _story, "go_on": go_on, "news": partial(_story, key="news"),
     "recall_name": own_name, "recall_all": told_everything, "recall_gift": told_gifts,

@@ -23,6 +23,7 @@ from evennia_ai.policy.texts import plain_words
 from evennia_ai.ports import HeardLine, Scene
 
 LONGEST_MENDED, LEAST_SENSELESS, FEW_UNSAID = 20, 3, 5  # words of a line
+LEAST_KNOWN = 0.3  # share of a line's words
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
 SLOT = re.compile(r"\{(\w+)\}")
@@ -127,7 +128,8 @@ class Heard:
         if len(words) < LEAST_SENSELESS or not sense.pattern:
             return False
         unsaid = len(words) > FEW_UNSAID and not self.language.asks(text) and not sense.search(text)
-        return unsaid or self.vocabulary.isdisjoint(words)
+        known = sum(word in self.vocabulary for word in words)
+        return unsaid or known < LEAST_KNOWN * len(words)
 
     # --- what was said before ---
 

@@ -157,7 +157,8 @@ def with_name(view: View, text: str) -> str:
     character or the speaker named last; unchanged if the character knows nobody of that name."""
     pronoun = view.language.pattern("patterns", "third_person")
     said = pronoun.search(text)
-    if not (said and view.language.asks(text)) or match_name(text, view.known_people):
+    asks = said and view.language.asks(text) and not view.language.finds("several", said[0])
+    if not said or not asks or match_name(text, view.known_people):
         return text
     people = [name for name in view.known_people if _may_be(view, name, said[0])]
     now = {line.text for line in view.lines}
