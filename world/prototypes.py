@@ -199,8 +199,7 @@ PEOPLE = [
             """,
             "My family": """
                 My husband Joss died of a fever nine winters ago. We had no children. My father,
-                Odo Harrow, kept this house for thirty years. I have kept it for twelve years now.
-                The house is called the Gilded Gull because of the gull over the bar.
+                Odo Harrow, kept this house for thirty years.
             """,
             "The news of the quay": """
                 They say that somebody takes nails from Brannoc's smithy every night, through a

@@ -95,9 +95,8 @@ class Heard:
         """Return the names of those here, and those that persona and lore hold within a sentence."""
         own = {*plain_words(self.name), *plain_words(self.situation.place)}
         inside = self.character.language.pattern("patterns", "named")
-        known = (
-            name for one in self.of(("self", "want", "lore")) for name in inside.findall(one.text)
-        )
+        texts = (one.text for one in self.of(("self", "want", "lore")))
+        known = (name for text in texts for name in inside.findall(text))
         named = (name for name in known if own.isdisjoint(plain_words(name)))
         return list(dict.fromkeys([*self.others, *named]))
 
@@ -171,11 +170,9 @@ class Heard:
         """Return a phrase of a key with filled slots, one not used yet if there is one."""
         made = self.options(key, **slots)
         lately = "\n".join(self.recent).lower()
-        unsaid = [
-            text for text in made if text.lower() not in self.own_talk and not self.repeats(text)
-        ]
         fresh = [text for text in made if text.lower() not in lately]
-        return next(iter((*unsaid, *fresh)), made[0])
+        unsaid = (text for text in made if text.lower() not in self.own_talk)
+        return next(iter((*(t for t in unsaid if not self.repeats(t)), *fresh)), made[0])
 
     def emote(self, key: str, **slots: str) -> str:
         """Return a phrase that stands behind the character's name."""

@@ -97,21 +97,17 @@ class View(Heard):
         name that is asked for, then lore."""
         if intent:
             holds, asks_of_it = self._told_by(intent)[0], intent.key.startswith("ask_")
-            passages = [
-                one
-                for one in passages
-                if holds.search(one.text.replace(self.name, ""))
-                and (not asks_of_it or one.source != "lore" or self._is_own(one, text))
-            ]
+            held = [one for one in passages if holds.search(one.text.replace(self.name, ""))]
+            passages = [one for one in held
+                        if not asks_of_it or one.source != "lore" or self._is_own(one, text)]  # fmt: skip
         order = bool(intent) or not self.language.finds("about_you", text)
         identity = self.character.identity
-        return sorted(
-            passages,
-            key=lambda p: (
-                not (named and p.text.startswith(named)),
-                order and (p.source != "lore", p.text == identity),
-            ),
-        )
+
+        def rank(one: Passage) -> tuple[object, ...]:
+            about = named and one.text.startswith(named)
+            return not about, order and (one.source != "lore", one.text == identity)
+
+        return sorted(passages, key=rank)
 
     def _of_intent(
         self, text: str, found: list[tuple[float, Passage]], sought: Sought, intent: Intent
@@ -127,14 +123,10 @@ class View(Heard):
         if not (intent.exact and sought.stems and found) or found[0][0]:
             return found
         # What has the price: a bed, a meal.
-        topics = (
-            one
-            for one in self.language.intents
-            if one.label and one is not intent and one.key not in OWN
-        )
-        other = next(
-            (t for t in topics if t.match.search(text) or (t.tells and t.tells.search(text))), None
-        )
+        topics = (one for one in self.language.intents
+                  if one.label and one is not intent and one.key not in OWN)  # fmt: skip
+        named = (t for t in topics if t.match.search(text) or (t.tells and t.tells.search(text)))
+        other = next(named, None)
         return [one for one in found if other and self._told_by(other)[0].search(one[1].text)]
 
     def _told_by(self, intent: Intent) -> list[re.Pattern[str]]:
@@ -158,11 +150,8 @@ class View(Heard):
         now = {line.text.strip() for line in self.lines}
         lines = [t.strip() for t in self.transcript.talk if t.strip() and t.strip() not in now]
         own = set(self.transcript.own)  # of its own lines those count that tell something
-        return " ".join(
-            line
-            for line in lines[-CONTEXT_LINES:]
-            if line not in own or any(one.text in line for one in self.passages)
-        )
+        return " ".join(line for line in lines[-CONTEXT_LINES:]
+                        if line not in own or any(one.text in line for one in self.passages))  # fmt: skip
 
     def held_by_kind(self, text: str) -> tuple[list[re.Pattern[str]], str]:
         """Return what an answer to this kind of question holds, and the words that ask for it."""
