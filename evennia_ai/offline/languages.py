@@ -198,7 +198,6 @@ def _near_table(language: Language) -> dict[str, frozenset[str]]:
     return {item: frozenset(group - {item}) for item, group in found.items()}
 
 
-@lru_cache(maxsize=4_096)
 def nearest(word: str, known: frozenset[str]) -> str:
     """Return the known word that a misspelt one resembles, itself if there is none."""
     if len(word) < LEAST_LETTERS or word in known or word.rstrip("s") in known:
