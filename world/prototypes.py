@@ -184,8 +184,8 @@ PEOPLE = [
                 and all.
             """,
             "The arch": """
-                The arch was bricked up in the winter my father took to his bed. He had the bricks
-                brought by night, and whoever laid them was no man of this quay.
+                The arch in my cellar was bricked up in the winter my father took to his bed. He had
+                the bricks brought by night, and whoever laid them was no man of this quay.
             """,
             "The quay": """
                 The fishing boats go out two hours before dawn and are back by noon. Market day is
@@ -249,9 +249,9 @@ PEOPLE = [
                 here.
             """,
             "My trade": """
-                I have been the smith here for twenty years. My father taught me. I get my iron by
-                boat from the south. I have no wife and no apprentice. The tip of my finger went
-                under a hammer in my first year.
+                I have been the smith here for twenty years. My father taught me the trade. I get
+                my iron by boat from the south. I have no wife and no apprentice. The tip of my
+                finger went under a hammer in my first year.
             """,
             "Help wanted": """
                 Whoever wants work can carry charcoal, pull the bellows, or find out who takes the
@@ -298,8 +298,9 @@ PEOPLE = [
             """,
             "The chapel": """
                 The chapel was built by the widows of the quay from the timbers of wrecks. It is
-                never locked, and no candle in it has ever been paid for. From one window you see
-                the sea and the light on the mole, from the other the roofs of the town.
+                never locked, and no candle in it has ever been paid for. There are no bells. From
+                one window you see the sea and the light on the mole, from the other the roofs of
+                the town.
             """,
             "The lost": """
                 The lost are the sailors who did not come home. The chapel is theirs, so it is
@@ -315,7 +316,8 @@ PEOPLE = [
             """,
             "My life": """
                 I am seventy-three years old. I came to this quay as a sailmaker's daughter, and my
-                own brother has a boat here. I eat what people bring me, and on Fridays Mira's fish
+                own brother has a boat here. I became a sister because somebody must keep the names
+                of such as he. I eat what people bring me, and on Fridays Mira's fish
                 stew. I am content, and seldom lonely with so many boats.
             """,
             "My neighbours": """

@@ -5,24 +5,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from evennia_ai.offline.languages import Asked, exit_parts, match_name
+from evennia_ai.offline import told as past
+from evennia_ai.offline.languages import Asked, Intent, exit_parts, match_name
 from evennia_ai.offline.passages import Passage, split_lore
-from evennia_ai.offline.told import (
-    ASKED,
-    FACTS,
-    about_people,
-    before_now,
-    matching,
-    own_name,
-    quoted,
-    told_everything,
-    told_fact,
-    told_gifts,
-)
 from evennia_ai.offline.view import AS_GOOD, KNOWN, SURE, View
-from evennia_ai.offline.words import capitals, rotated
+from evennia_ai.offline.words import capitals, ended, rotated
 from evennia_ai.policy.texts import plain_words
 
+Found = list[tuple[float, Passage]]
 Handler = Callable[[View, str, str], str]
 SURE_ENOUGH = 0.5  # share of a question's words that a quotation holds before anything else is told
 STORY = 330  # characters of a tale
@@ -33,18 +23,24 @@ FEW = 4  # words of a topic that names a thing
 
 
 def answer(view: View, text: str) -> str:
-    text = _with_name(view, text)
+    text = past.with_name(view, text)
     asked = view.language.asked_of(text)
     if not view.language.full:
         return view.phrase(asked.intent.key or "other")
+    if not asked.intent.key and view.is_senseless(text):
+        return view.phrase("not_followed")
     if not asked.intent.key and view.language.finds("follow_up", text):
-        before = view.language.asked_of(" ".join(before_now(view)[:1])).intent
+        before = view.language.asked_of(" ".join(past.before_now(view)[:1])).intent
         asked = asked._replace(intent=before) if before.tells else asked  # "and a lamp?"
     intent, handler = asked.intent, HANDLERS.get(asked.intent.key)
-    told = "" if handler or not view.language.asks(text) else about_people(view, text, SURE_ENOUGH)
+    told = (
+        ""
+        if handler or not view.language.asks(text)
+        else past.about_people(view, text, SURE_ENOUGH)
+    )
     said = told or (handler(view, text, asked.topic) if handler else _sought(view, asked, text))
     if said:
-        return _to_order(view, text, said) if intent.key in ORDERED else said
+        return _to_order(view, text, said, intent) if intent.key in ORDERED else said
     if intent.say:
         if not (intent.tells and intent.label):
             return view.phrase(intent.key, topic=asked.topic)
@@ -58,25 +54,14 @@ def answer(view: View, text: str) -> str:
     return _to_statement(view, text)
 
 
-def _to_order(view: View, text: str, known: str) -> str:
+def _to_order(view: View, text: str, known: str, intent: Intent) -> str:
     """Return what is known of a ware, behind a word of consent if the line orders it."""
     finds = view.language.finds
     if view.language.asks(text) or not finds("orders", text) or finds("denies", known):
         return known
     is_new = any(one.text == known for one in view.passages)
-    return view.phrase("ordered", fact=known if is_new else "").strip()
-
-
-def _with_name(view: View, text: str) -> str:
-    """Return a question with its "she" or "him" replaced by the name of the person whom the speaker
-    or the character named last; unchanged if the character knows nobody of that name."""
-    pronoun = view.language.pattern("patterns", "third_person")
-    people = view.known_people
-    if not (pronoun.search(text) and view.language.asks(text)) or match_name(text, people):
-        return text
-    lines = (*before_now(view)[:1], *view.transcript.own[-1:])
-    named = next(filter(None, (match_name(line, people) for line in lines)), "")
-    return pronoun.sub(named, text, count=1) if named else text
+    is_told = any(intent.tells and intent.tells.search(one.text) for one in past.told_last(view))
+    return view.phrase("ordered", fact=known if is_new and not is_told else "").strip()
 
 
 def _sought(view: View, asked: Asked, text: str) -> str:
@@ -99,10 +84,9 @@ def _sought(view: View, asked: Asked, text: str) -> str:
 def _part_of_list(view: View, text: str, passage: Passage) -> Passage:
     """Return of a list of prices only the rows that a line asks for."""
     rows = passage.text.rstrip(".").split(", ")
-    asked = set(view.language.content(text)).difference(
-        view.language.content(text.split(maxsplit=1)[0])
-    )
-    hits = [row for row in rows if asked.intersection(view.language.content(row))]
+    content = view.language.content
+    asked = set(content(text)).difference(content(text.split(maxsplit=1)[0]))
+    hits = [row for row in rows if asked.intersection(content(row))]
     if len(rows) < ROWS or not hits:
         return passage
     return replace(passage, text=f"{capitals(', '.join(hits))}.")
@@ -125,22 +109,25 @@ def _denied(view: View, text: str, drop: str = "") -> str:
 def _to_question(view: View, text: str) -> str:
     """Return what was told about a question, else what is known, else that it is not known."""
     language = view.language
-    found = about_people(view, text) or view.best(view.find(text, _of_itself(view, text)))
+    found = past.about_people(view, text) or view.best(view.find(text, _of_itself(view, text)))
     if not found and language.finds("asks_place", text):
         found = _at_hand(view, text)
     who = language.finds("asks_who", text)
     about_you = language.finds("about_you", text)
     if not (found or about_you) and (who or len(language.content(text)) > 1):
-        floor = ASKED if who else SURE
-        found = quoted(view, matching(view, text, view.told, floor))
+        floor = past.ASKED if who else SURE
+        found = past.quoted(view, past.matching(view, text, view.told, floor))
+    found = found or past.from_last(view, text)
     if found:
         return found
     mine = language.finds("mine", text) and not language.finds("permission", text)
     if mine and language.finds("remember", text):
         return view.phrase("told_nothing")
-    if not about_you or view.mourns:
-        return view.with_offer("unknown")
-    return view.phrase("denied_self" if language.finds("supposes", text) else "unknown_self")
+    kind = "" if view.mourns and not about_you else language.kind_of(text)
+    if kind or (about_you and not view.mourns):
+        supposed = "denied_self" if language.finds("supposes", text) else "unknown_self"
+        return view.phrase(kind or supposed)
+    return view.with_offer("unknown")
 
 
 def _of_itself(view: View, text: str) -> list[Passage]:
@@ -148,21 +135,18 @@ def _of_itself(view: View, text: str) -> list[Passage]:
     known, finds = [] if view.is_foreign else view.of(KNOWN), view.language.finds
     if not finds("about_you", text):
         return known
-    content = view.language.content
-    asked = set(content(text))
-    return [
-        one
-        for one in known
-        if one.source != "lore"
-        or finds("mine", one.text)
-        or (one.title and asked.issuperset(content(one.title)))
-    ]
+    content, asked = view.language.content, set(view.language.content(text))
+    own = (one.source != "lore" or finds("mine", one.text) for one in known)
+    titled = (one.title and asked.issuperset(content(one.title)) for one in known)
+    return [one for one, *fits in zip(known, own, titled, strict=True) if any(fits)]
 
 
 def _to_statement(view: View, text: str) -> str:
     """Return a reaction to a statement: to its fact, a known passage, or a remark."""
     if view.language.finds("order", text):
         return view.phrase("request_not")
+    if "confess" in map(view.language.key_of, view.sentences):
+        return view.phrase("confessed")
     facts = view.language.facts_in(text)
     for key, phrase in (("name", "met"), ("home", "from_there"), ("likes", "liked")):
         if key in facts:
@@ -211,32 +195,69 @@ def _opinion(view: View, text: str, topic: str) -> str:
     return view.best(_judging(view, found))
 
 
-def _judging(view: View, found: list[tuple[float, Passage]]) -> list[tuple[float, Passage]]:
-    """Return those of some passages that judge."""
-    return [one for one in found if view.language.finds("judges", one[1].text)]
+def _judging(view: View, found: Found, name: str = "") -> Found:
+    """Return of some passages only the parts that judge, with a person's name in each."""
+    first, made = view.language.pattern("patterns", "person_first"), list[tuple[float, Passage]]()
+    for share, one in found:
+        parts = [p for p in re.split(r"(?<=[.;]) ", one.text) if view.language.finds("judges", p)]
+        said = " ".join(first.sub(name, part) if name else part for part in parts)
+        made += [(share, replace(one, text=capitals(said)))] if said else []
+    return made
 
 
 def _advice(view: View, text: str, topic: str) -> str:
-    return view.known(text)
+    named = match_name(text, view.known_people)
+    return (
+        _about_person(view, text, named)
+        if named
+        else view.best(view.find(text, view.of(KNOWN), SURE))
+    )
+
+
+def _choose(view: View, text: str, topic: str) -> str:
+    """Return one of two things to choose from; "" for people, who are not compared."""
+    both = view.language.pattern("patterns", "either").search(text)
+    pair = both.group("a", "b") if both else ()
+    people = [*view.known_people, view.name, view.speaker]
+    if any(match_name(one, people) or view.language.finds("about_you", one) for one in pair):
+        return ""
+    return view.phrase("rather", pick=rotated(pair, view.seed)[0].strip()) if pair else ""
+
+
+def _know_person(view: View, text: str, topic: str) -> str:
+    """Return what is known of a person or a thing, or that the name is not known."""
+    said = past.about_people(view, text) or _about_person(view, text, topic)
+    known = match_name(topic, [*view.known_people, *(one.speaker for one in view.told)])
+    return (said if known else view.known(topic)) or view.phrase("stranger", other=topic)
+
+
+def _place_name(view: View, text: str, topic: str) -> str:
+    """Return the name of the place, "" if the persona has another one."""
+    named = match_name(view.situation.place, [one.text for one in view.of(("self",))])
+    return view.phrase("place_name") if named else ""
 
 
 def _about_person(view: View, text: str, topic: str) -> str:
     """Return what is known of a person, or an opinion if the topic is nobody that it knows of."""
     named = match_name(topic, [*view.known_people, *(one.speaker for one in view.told)])
     found = view.find(topic, view.of(KNOWN))
-    return view.best(_judging(view, found) or found) or ("" if named else view.phrase("opinion"))
+    known = view.best(_judging(view, found, topic) or found)
+    return known or ("" if named else view.phrase("opinion"))
 
 
 def _owner(view: View, text: str, topic: str) -> str:
     """Return who the character is if the place is its own; "" if the persona does not say so."""
     owns, own = view.language.intent("owner").tells, view.character.identity
     if view.language.finds("points_back", text):  # "Who keeps it?" of what was named before
-        return view.best(view.find(text, view.of(KNOWN)))
+        last = [one for one in past.told_last(view) if owns and owns.search(one.text)]
+        clause = ended(re.split(r"[,;.]", last[0].text)[0]) if last else ""
+        return clause or view.best(view.find(text, view.of(KNOWN)))
     return view.known(own, ("self",)) if own and owns and owns.search(own) else ""
 
 
-def _new_here(view: View, text: str, topic: str) -> str:
-    return view.with_offer("new_here")
+def _days(view: View, text: str, topic: str) -> str:
+    intent = view.language.intent("ask_days")
+    return view.known(text, ("self",), intent) or _identity(view, text, "")
 
 
 def _is_this(view: View, text: str, topic: str) -> str:
@@ -245,8 +266,7 @@ def _is_this(view: View, text: str, topic: str) -> str:
 
 
 def _said_by(view: View, text: str, topic: str) -> str:
-    """Return what another said, or that it is not known: no lore answers that."""
-    return about_people(view, text) or view.with_offer("unknown")
+    return past.about_people(view, text) or view.known(topic) or view.with_offer("unknown")
 
 
 def _goal(view: View, text: str, topic: str) -> str:
@@ -260,16 +280,16 @@ def _story(view: View, text: str, topic: str, key: str = "story") -> str:
     """Return a tale, or news, that was not told lately: a piece of lore or a note, no price and
     no rule."""
     about = view.language.pattern("patterns", "story_about").search(text)
-    asked = about["topic"] if about else ""
-    found = view.find(asked, view.of(("lore",))) if asked else []
-    told = [one for one in found if match_name(asked, [one[1].title])]
-    if told:
-        return view.best(told)
     dull, fits = view.character.language.intent("price").tells, view.language.intent(key).tells
-    lore = [split_lore(entry)[1] for entry in view.scene.lore]
-    known = [text for text in lore if not (dull and dull.search(text))]
+    lore = [split_lore(entry) for entry in view.scene.lore]
+    named = [
+        told
+        for title, told in lore
+        if about and match_name(about["topic"], [title]) and not view.repeats(told)
+    ]
     own = view.language.pattern("patterns", "subject_i")
-    known = [text for text in known if not own.match(text)] or known
+    known = [told for _, told in lore if not (dull and dull.search(told))]
+    known = named or [told for told in known if not own.match(told)] or known
     past = [text for text in known if view.character.language.finds("happened", text)]
     known = [text for text in known if fits and fits.search(text)] or past or known
     known += [passage.text for passage in view.of(("note",))]
@@ -295,7 +315,12 @@ def _where_is(view: View, text: str, topic: str, none: str = "not_here") -> str:
     content, way = view.language.content, match_name(topic, view.situation.exits)
     if way and set(content(topic)[:1]) & set(content(way)):
         return view.phrase("exits", exits=exit_parts(way)[0])
-    found = about_people(view, text) or _at_hand(view, topic) or view.known(text)
+    found = (
+        past.about_people(view, text)
+        or _at_hand(view, topic)
+        or view.known(text)
+        or view.known(topic)
+    )
     if found or not 0 < len(plain_words(topic)) < FEW:
         return found
     return view.with_offer(none, thing=topic, other=topic)
@@ -338,7 +363,7 @@ def _sights(view: View, text: str, topic: str) -> str:
     """Return what a walk or a look showed: what was asked for, else the place seen last."""
     seen = [one for one in view.of(("seen",)) if one.title and not EXITS.match(one.text)]
     last = [one for one in seen if one.title == seen[-1].title]
-    found = [one for _, one in view.find(text, seen, ASKED)] or last[:1]
+    found = [one for _, one in view.find(text, seen, past.ASKED)] or last[:1]
     things = THINGS.fullmatch(found[0].text) if found else None
     if things:
         return view.phrase("saw_there", things=things[1])
@@ -353,15 +378,17 @@ def _just_came(view: View, text: str, topic: str) -> str:
 
 _is_there = partial(_where_is, none="have_none")
 HANDLERS: dict[str, Handler] = {
-    "greet": _greet, "new_here": _new_here, "ask_self": _identity, "ask_goal": _goal,
-    "owner": _owner, "is_this": _is_this, "said_by": _said_by, "advice": _advice,
-    "opinion_person": _about_person, "opinion": _opinion,
-    "story": _story, "news": partial(_story, key="news"),
-    "recall_name": own_name, "recall_all": told_everything, "recall_gift": told_gifts,
+    "greet": _greet, "new_here": lambda view, *_: view.with_offer("new_here"),
+    "ask_self": _identity, "ask_days": _days, "ask_goal": _goal, "owner": _owner,
+    "is_this": _is_this, "advice": _advice, "choose": _choose, "place_name": _place_name,
+    "said_by": _said_by,
+    "opinion_person": _about_person, "know_person": _know_person, "opinion": _opinion,
+    "story": _story, "go_on": past.go_on, "news": partial(_story, key="news"),
+    "recall_name": past.own_name, "recall_all": past.told_everything, "recall_gift": past.told_gifts,
     "where_is": _where_is, "who_here": partial(_here, key="here"),
     "what_here": partial(_here, key="things"), "time": partial(_here, key="time"),
     "carry": partial(_here, key="carrying"),
     "is_there": _is_there, "have": _is_there, "exits": _exits, "way_to": _exits,
     "seen_there": _sights, "just_came": _just_came,
 }  # fmt: skip
-HANDLERS |= {f"recall_{key}": partial(told_fact, key=key) for key in FACTS}
+HANDLERS |= {f"recall_{key}": partial(past.told_fact, key=key) for key in past.FACTS}

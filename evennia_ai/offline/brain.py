@@ -53,7 +53,13 @@ CALLED = "..."  # stands for a sentence that is only the character's name
 RECENT = 3  # emotes that are not made again
 MOST_ANSWERS, LONGEST = 2, 330  # characters of two answers
 UNKNOWN_TONGUES = SNOWBALL.keys() - {ENGLISH, GERMAN}
-EMPTY = ("remark", "unknown", "unknown_self", "why")  # phrases that say nothing beside others
+EMPTY = (
+    "remark",
+    "unknown",
+    "unknown_self",
+    "why",
+    "not_followed",
+)  # phrases that say nothing beside others
 PRICED = frozenset({"price", "wares", "buy"})  # kinds of sentences that ask for a shop's prices
 HEADING = "Context"
 ROOM_PART, INPUT_PART = 0.65, 0.5  # shares of a summary's limit, and of what it summarises
@@ -142,6 +148,7 @@ def _heard_of(view: View, lines: Sequence[HeardLine]) -> View:
         if not set(plain_words(bare)) - set(plain_words(view.name)):
             parts.append(CALLED)
             continue
+        bare = own.mended(bare)
         opener = own.language.pattern("patterns", "opener").match(bare)
         head, rest = (
             (bare[: opener.end()].rstrip(" ,"), bare[opener.end() :]) if opener else ("", bare)
@@ -216,6 +223,7 @@ def _weighed(view: View) -> list[str]:
     language, parts = view.language, view.sentences
     keys = {text: language.key_of(text) for text in parts}
     weighty = [part for part in parts if keys[part] not in COURTESIES]
+    weighty = [part for part in weighty if keys[part] != "confess"] or weighty
     weighty = [p for p in weighty if len(plain_words(p)) > 1 or "?" in p or len(parts) == 1]
     if not weighty:
         return list(parts[-1:])

@@ -8,7 +8,7 @@ from typing import Self
 
 from evennia_ai.messages import Situation
 from evennia_ai.offline.character import Character
-from evennia_ai.offline.languages import ENGLISH, Language, language_of, read
+from evennia_ai.offline.languages import CHAT_WORD, ENGLISH, Language, language_of, nearest, read
 from evennia_ai.offline.passages import Passage
 from evennia_ai.offline.transcript import Transcript
 from evennia_ai.offline.words import (
@@ -22,6 +22,8 @@ from evennia_ai.offline.words import (
 from evennia_ai.policy.texts import plain_words
 from evennia_ai.ports import HeardLine, Scene
 
+LONGEST_MENDED, LEAST_SENSELESS, FEW_UNSAID = 20, 3, 5  # words of a line
+LEAST_KNOWN = 0.3  # share of a line's words
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
 SLOT = re.compile(r"\{(\w+)\}")
@@ -93,11 +95,40 @@ class Heard:
         """Return the names of those here, and those that persona and lore hold within a sentence."""
         own = {*plain_words(self.name), *plain_words(self.situation.place)}
         inside = self.character.language.pattern("patterns", "named")
-        known = (
-            name for one in self.of(("self", "want", "lore")) for name in inside.findall(one.text)
-        )
+        texts = (one.text for one in self.of(("self", "want", "lore")))
+        known = (name for text in texts for name in inside.findall(text))
         named = (name for name in known if own.isdisjoint(plain_words(name)))
         return list(dict.fromkeys([*self.others, *named]))
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """Return the words of the language, and of all that the character knows or sees."""
+        now = self.situation
+        texts = [f"{one.title} {one.text}" for one in self.passages]
+        known = " ".join((*texts, now.place, *now.people, *now.things, *now.carrying, *now.exits))
+        return self.language.vocabulary | frozenset(plain_words(known))
+
+    def mended(self, text: str) -> str:
+        """Return a text with names in upper case and, if it is of no known kind, misspelt words
+        replaced by those that they resemble."""
+        people = {word.lower(): word for name in self.known_people for word in name.split()}
+        people = {low: word for low, word in people.items() if low not in self.language.vocabulary}
+        named = CHAT_WORD.sub(lambda found: people.get(found[0], found[0]), text)
+        words = plain_words(named)
+        if len(words) > LONGEST_MENDED or self.language.key_of(named):
+            return named
+        return CHAT_WORD.sub(
+            lambda one: one[0] if one[0][0].isupper() else nearest(one[0], self.vocabulary), named
+        )
+
+    def is_senseless(self, text: str) -> bool:
+        """Return True for words of which none is known, or which make no sentence."""
+        words, sense = plain_words(text), self.language.pattern("patterns", "sense")
+        if len(words) < LEAST_SENSELESS or not sense.pattern:
+            return False
+        unsaid = len(words) > FEW_UNSAID and not self.language.asks(text) and not sense.search(text)
+        known = sum(word in self.vocabulary for word in words)
+        return unsaid or known < LEAST_KNOWN * len(words)
 
     # --- what was said before ---
 
@@ -139,11 +170,9 @@ class Heard:
         """Return a phrase of a key with filled slots, one not used yet if there is one."""
         made = self.options(key, **slots)
         lately = "\n".join(self.recent).lower()
-        unsaid = [
-            text for text in made if text.lower() not in self.own_talk and not self.repeats(text)
-        ]
         fresh = [text for text in made if text.lower() not in lately]
-        return next(iter((*unsaid, *fresh)), made[0])
+        unsaid = (text for text in made if text.lower() not in self.own_talk)
+        return next(iter((*(t for t in unsaid if not self.repeats(t)), *fresh)), made[0])
 
     def emote(self, key: str, **slots: str) -> str:
         """Return a phrase that stands behind the character's name."""

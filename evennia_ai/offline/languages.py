@@ -8,7 +8,8 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from difflib import get_close_matches
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,9 +21,11 @@ from evennia_ai.policy.texts import plain_words
 
 DATA = Path(__file__).parent / "data"
 ENGLISH, GERMAN = "en", "de"
+LEAST_LETTERS, ALIKE = 5, 0.76  # of a misspelt word
 SHARE_OF_WORDS = 0.3  # of a line's words that a language must know, to be the line's language
 QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
 CHAT_WORD = re.compile(r"(?<![\w'-])[A-Za-z]+(?![\w'-])")
+WORD, ESCAPE = re.compile(r"[^\W\d_]{2,}"), re.compile(r"\\\w")
 SHORT = 5  # words of a courtesy that says nothing else
 NEVER = re.compile(r"(?!)")
 SMALL = frozenset({"of", "the", "a", "an", "to", "der", "die", "das"})
@@ -150,6 +153,16 @@ class Language:
         """Return True for a sentence that asks and states nothing."""
         return text.rstrip(' "”)').endswith("?") or self.finds("question", text)
 
+    def kind_of(self, question: str) -> str:
+        """Return the key of the phrases for a question that nothing answers; "" for none."""
+        kinds = self.data.get("kinds", ())
+        return next((key for pattern, key in kinds if _compiled(pattern).search(question)), "")
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        """Return the words of the language's file, those of its patterns included."""
+        return frozenset(WORD.findall(ESCAPE.sub(" ", str(self.data)).lower())) | self.common
+
     def facts_in(self, sentence: str) -> dict[str, str]:
         """Return what a sentence tells of its speaker, by the keys of ``[facts]``."""
         found = {}
@@ -183,6 +196,14 @@ def _near_table(language: Language) -> dict[str, frozenset[str]]:
         for item in stems:
             found.setdefault(item, set()).update(heads if colon and item not in heads else stems)
     return {item: frozenset(group - {item}) for item, group in found.items()}
+
+
+def nearest(word: str, known: frozenset[str]) -> str:
+    """Return the known word that a misspelt one resembles, itself if there is none."""
+    if len(word) < LEAST_LETTERS or word in known or word.rstrip("s") in known:
+        return word
+    like = sorted(one for one in known if one[0] == word[0] and abs(len(one) - len(word)) < 2)
+    return next(iter(get_close_matches(word, like, 1, ALIKE)), word)
 
 
 @cache

@@ -157,6 +157,10 @@ class _Asked:
             to, item = to or tail["to"], item[: tail.start()].strip()
         source = self.search("from", item)
         place = match_exit(source["place"], situation.exits) if source else ""
+        held = self.search("container", item)
+        item = held["what"] if held else item
+        if source and not place and not match_name(f"{source['place']} {item}", self.names):
+            return None  # from elsewhere
         if source and (place or match_name(source["place"], situation.things)):
             item = item[: source.start()].strip()
         asked_for = match_name(item, self.names) or place or self.lead("give")

@@ -156,6 +156,8 @@ def words_for_step(view: View, requested: RequestedAction, step: Step) -> str:
         return _words_for_look(view, slots)
     if step.end == "give_done" and requested.to not in {view.speaker, view.who}:
         return view.phrase("give_other", **slots)
+    if step.end == "have_not" and view.language.key_of(requested.text) == "not_sold":
+        return view.phrase("not_sold")
     if step.end == "have_not":
         other = view.listing("instead", "", map(view.thing, view.situation.carrying[:3]))
         known = told_of_ware(view, bare)

@@ -6,16 +6,18 @@ What another person said is told as that person's words only, in quotation marks
 import re
 from collections.abc import Sequence
 
-from evennia_ai.offline.languages import match_name
+from evennia_ai.offline.languages import ENGLISH, match_name
 from evennia_ai.offline.passages import Passage
-from evennia_ai.offline.view import SURE, View
-from evennia_ai.offline.words import is_description
+from evennia_ai.offline.view import KNOWN, SURE, View
+from evennia_ai.offline.words import capitals, is_description
+from evennia_ai.policy.replies.persons import clauses, is_english, with_you
 from evennia_ai.policy.retrieval.words import without_words
 from evennia_ai.policy.texts import plain_words
 
 ASKED = 0.4  # share of a question's words that a quotation holds
 QUOTED = 170  # characters of a line that is quoted whole
 MOST_TOLD = 3
+LINES_BACK, LAST = 6, 2  # lines in which a "he" is looked for; of its own, that are not denied
 FACTS = ("home", "trade", "age", "likes", "hates", "quest")
 
 
@@ -34,9 +36,29 @@ def quoted(view: View, found: Sequence[Passage]) -> str:
         name = _name_in(view, fact)
         if name:
             return view.phrase("name_told", value=name)
+        own = _turned(view, fact)
+        if own:
+            return view.phrase("turned", fact=own)
         said = view.phrase("told", fact=fact)
         return view.phrase("told_again", fact=fact) if view.repeats(said) else said
     return view.phrase("said_by", other=view.called(told.speaker), fact=fact)
+
+
+def _turned(view: View, told: str) -> str:
+    """Return the clause of the speaker's words that answers, with "you" for "I"; "" if unsure."""
+    if view.language.code != ENGLISH or not is_english(told):
+        return ""
+    question, content = " ".join(view.sentences), view.language.content
+    asked, every = set(content(question)), clauses(told)
+    key = view.language.key_of(question).removeprefix("recall_")
+    fact = view.language.facts_in(told).get(key, "\0")
+    alone = view.language.pattern("patterns", "stands_alone")
+    parts = [told[one.spans[0][0] : one.spans[-1][1]] for one in every]
+    answers = (part for part in parts if fact in part or (asked and asked.issubset(content(part))))
+    part = next(filter(alone.match, answers), told)
+    for clause in reversed(clauses(part)):
+        part = part and with_you(part, clause, called=True)
+    return capitals(part) if alone.match(part) else ""
 
 
 def _name_in(view: View, fact: str) -> str:
@@ -125,3 +147,66 @@ def told_gifts(view: View, text: str, topic: str) -> str:
     things = [view.thing(s.text) for s in given if s.speaker == giver][-MOST_TOLD:]
     key = "gave_you" if giver == view.speaker else "gave"
     return view.listing(key, "gave_none", things, other=view.called(giver))
+
+
+# --- what a line points back at -------------------------------------------------------------------
+
+
+def with_name(view: View, text: str) -> str:
+    """Return a question with its "she" or "him" replaced by the name of the person whom the
+    character or the speaker named last; unchanged if the character knows nobody of that name."""
+    pronoun = view.language.pattern("patterns", "third_person")
+    said = pronoun.search(text)
+    asks = said and view.language.asks(text) and not view.language.finds("several", said[0])
+    if not said or not asks or match_name(text, view.known_people):
+        return text
+    people = [name for name in view.known_people if _may_be(view, name, said[0])]
+    now = {line.text for line in view.lines}
+    lines = [line for line in reversed(view.transcript.talk) if line not in now][:LINES_BACK]
+    named = next(filter(None, (_first_named(line, people) for line in lines)), "")
+    owns = "'s" if view.language.finds("possessive", said[0]) else ""
+    return pronoun.sub(named + owns, text, count=1) if named else text
+
+
+def _first_named(line: str, people: Sequence[str]) -> str:
+    """Return the person whom a line names first; "" if none."""
+    found = ((re.search(rf"\b{re.escape(name)}\b", line), name) for name in people)
+    return min(((at.start(), -len(name), name) for at, name in found if at), default=("",))[-1]
+
+
+def _may_be(view: View, name: str, pronoun: str) -> bool:
+    """Return False if what is known of a person says only "he", and the pronoun is "she"."""
+    known = " ".join(one.text for one in view.passages if name in one.text)
+    kinds = [view.language.pattern("patterns", key) for key in ("male", "female")]
+    said, told = ([bool(kind.search(words)) for kind in kinds] for words in (pronoun, known))
+    return not any(said) or not any(told) or any(map(min, said, told))
+
+
+def told_last(view: View) -> list[Passage]:
+    """Return what the character told of what it knows in its last lines."""
+    said = " ".join(view.transcript.own[-LAST:])
+    return [one for one in view.of(KNOWN) if one.text in said]
+
+
+def go_on(view: View, text: str, topic: str) -> str:
+    """Return more of the tale that was told last, or that there is no more."""
+    last = told_last(view)
+    titles = {one.title for one in last if one.title}
+    more = [one for one in view.of(("lore",)) if one.title in titles and one not in last]
+    return view.spoken(more[0]) if more else view.phrase("tale_end")
+
+
+def from_last(view: View, text: str) -> str:
+    """Return what the piece of knowledge that was told last says to a question that points back."""
+    content, (holds, _) = view.language.content, view.held_by_kind(text)
+    if not (holds and view.language.finds("pronouns", text)) or view.is_foreign:
+        return ""
+    last, held = told_last(view), set(content(" ".join(view.transcript.own[-LAST:])))
+    titles = {one.title for one in last}
+    lore = [one for one in view.of(("lore",)) if one.title]
+    near = [one for one in lore if one.title in titles or held.issuperset(content(one.title))]
+    asked = content(text)
+    meant = set(asked).union(*map(view.language.near, asked))
+    fit = [one for one in (*last, *near) if all(held.search(one.text) for held in holds)]
+    about = [one for one in fit if not meant.isdisjoint(content(f"{one.title} {one.text}"))]
+    return view.best([(1.0, one) for one in (about if asked else fit)])

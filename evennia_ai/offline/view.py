@@ -21,7 +21,7 @@ from evennia_ai.offline.passages import (
     split_lore,
 )
 from evennia_ai.offline.transcript import read_transcript
-from evennia_ai.offline.words import capitals, rotated, seed_of
+from evennia_ai.offline.words import capitals, ended, rotated, seed_of
 from evennia_ai.ports import LLMRequest
 
 CONTEXT_LINES = 2
@@ -33,7 +33,7 @@ YES = 0.65  # share of the words of a question for yes or no that its answer hol
 KNOWN = ("self", "want", "never", "lore", "seen", "note")
 MOST_OFFERED = 2
 MOURNED, SAD = 4, frozenset({"grief", "sad"})  # lines, and kinds of sentences of who mourns
-OWN = frozenset({"wares", "task"})  # topics that a persona alone may tell of
+OWN = ("wares", "task")  # topics that a persona alone may tell of
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class View(Heard):
         asked_for = [stem for stem in content(text) if stem not in content(without)]
         own = tuple(stem for stem in asked_for if stem not in content(self.name)) or (*asked_for,)
         before = frozenset(content(self._meant(text))).difference(own, content(without))
-        holds, asked = (self._told_by(intent), "") if intent else self._held_by_kind(text)
+        holds, asked = (self._told_by(intent), "") if intent else self.held_by_kind(text)
         holds = [] if told and self.language.finds("where_why", text) else holds
         own = tuple(stem for stem in own if stem not in content(asked))  # "which day did I say?"
         topic = bool(holds and (intent or (told and not own)))
@@ -97,21 +97,17 @@ class View(Heard):
         name that is asked for, then lore."""
         if intent:
             holds, asks_of_it = self._told_by(intent)[0], intent.key.startswith("ask_")
-            passages = [
-                one
-                for one in passages
-                if holds.search(one.text.replace(self.name, ""))
-                and (not asks_of_it or one.source != "lore" or self._is_own(one, text))
-            ]
+            held = [one for one in passages if holds.search(one.text.replace(self.name, ""))]
+            passages = [one for one in held
+                        if not asks_of_it or one.source != "lore" or self._is_own(one, text)]  # fmt: skip
         order = bool(intent) or not self.language.finds("about_you", text)
         identity = self.character.identity
-        return sorted(
-            passages,
-            key=lambda p: (
-                not (named and p.text.startswith(named)),
-                order and (p.source != "lore", p.text == identity),
-            ),
-        )
+
+        def rank(one: Passage) -> tuple[object, ...]:
+            about = named and one.text.startswith(named)
+            return not about, order and (one.source != "lore", one.text == identity)
+
+        return sorted(passages, key=rank)
 
     def _of_intent(
         self, text: str, found: list[tuple[float, Passage]], sought: Sought, intent: Intent
@@ -127,14 +123,10 @@ class View(Heard):
         if not (intent.exact and sought.stems and found) or found[0][0]:
             return found
         # What has the price: a bed, a meal.
-        topics = (
-            one
-            for one in self.language.intents
-            if one.label and one is not intent and one.key not in OWN
-        )
-        other = next(
-            (t for t in topics if t.match.search(text) or (t.tells and t.tells.search(text))), None
-        )
+        topics = (one for one in self.language.intents
+                  if one.label and one is not intent and one.key not in OWN)  # fmt: skip
+        named = (t for t in topics if t.match.search(text) or (t.tells and t.tells.search(text)))
+        other = next(named, None)
         return [one for one in found if other and self._told_by(other)[0].search(one[1].text)]
 
     def _told_by(self, intent: Intent) -> list[re.Pattern[str]]:
@@ -158,13 +150,10 @@ class View(Heard):
         now = {line.text.strip() for line in self.lines}
         lines = [t.strip() for t in self.transcript.talk if t.strip() and t.strip() not in now]
         own = set(self.transcript.own)  # of its own lines those count that tell something
-        return " ".join(
-            line
-            for line in lines[-CONTEXT_LINES:]
-            if line not in own or any(one.text in line for one in self.passages)
-        )
+        return " ".join(line for line in lines[-CONTEXT_LINES:]
+                        if line not in own or any(one.text in line for one in self.passages))  # fmt: skip
 
-    def _held_by_kind(self, text: str) -> tuple[list[re.Pattern[str]], str]:
+    def held_by_kind(self, text: str) -> tuple[list[re.Pattern[str]], str]:
         """Return what an answer to this kind of question holds, and the words that ask for it."""
         for pattern, held in self.language.data.get("holds", ()):
             asked = re.search(pattern, text, re.I)
@@ -194,7 +183,17 @@ class View(Heard):
         like = (one for one in near if (one.source, one.title) == (first.source, first.title))
         fresh = next((one for one in like if not self.repeats(one.text)), None)
         said = self.spoken(fresh or near[0])
-        return said if fresh or said != near[0].text else self.phrase("again", fact=said)
+        if fresh or said != near[0].text:
+            return said
+        return self.short(line, said) or self.phrase("again", fact=said)
+
+    def short(self, question: str, fact: str) -> str:
+        """Return only the words of a fact that a question asks for; "" if they are not certain."""
+        for asked, held in self.language.data.get("short", ()):
+            found = re.search(held, fact) if re.search(asked, question, re.I) else None
+            if found:
+                return ended(capitals(found[1]))
+        return ""
 
     def spoken(self, passage: Passage) -> str:
         """Return a passage as the character says it: if in another language, it says so in that."""
@@ -220,30 +219,17 @@ class View(Heard):
         return f"{self.phrase(key, **slots)} {self.offer()}".strip()
 
     def offer(self) -> str:
-        """Return what the character could tell instead, "" if nothing or told before."""
-        if self.is_foreign:
+        """Return which of its own matters the character could tell of instead, once in a talk."""
+        offers = self.language.pattern("patterns", "offer")
+        if self.is_foreign or offers.search("\n".join(self.transcript.own)):
             return ""
         asked = set(self.language.content(" ".join(self.sentences)))
-        offers = self.language.pattern("patterns", "offer")
-        if self.transcript.own and offers.search(self.transcript.own[-1]):
-            return ""  # not with every answer
-        titles = [_mid_sentence(split_lore(entry)[0]) for entry in self.scene.lore]
-        denies = self.language.pattern("patterns", "denies")
-        labels = [
-            one.label
-            for one in self.language.intents
-            for known in [self.of(("self", "lore") if one.key in OWN else ("lore",))]
-            if one.label
-            and one.tells
-            and any(one.tells.search(it.text) and not denies.search(it.text) for it in known)
-        ]
-        recent = "\n".join(self.recent).lower()
-        every = filter(None, dict.fromkeys([*labels, *titles]))
-        fresh = [
-            one
-            for one in every
-            if one.lower() not in recent and asked.isdisjoint(self.language.content(one))
-        ]
+        own = " ".join(one.text for one in self.of(("self",)))
+        kinds = map(self.language.intent, OWN)
+        labels = (one.label for one in kinds if one.tells and one.tells.search(own))
+        titles = (_mid_sentence(split_lore(entry)[0]) for entry in self.scene.lore)
+        every = filter(None, dict.fromkeys([*titles, *labels]))
+        fresh = [one for one in every if asked.isdisjoint(self.language.content(one))]
         topics = rotated(fresh, self.seed)[:MOST_OFFERED]
         return self.phrase("could_tell", topics=self.listed(topics, "or")) if topics else ""
 

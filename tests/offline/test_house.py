@@ -58,7 +58,7 @@ def test_it_knows_its_own_house(bess, line, answer):
     [
         (("who is Tom Reed?", "is he kind?"), "slow and kind"),
         (("who is Tom Reed?", "where can I find him?"), "landing|next door"),
-        (("is there anything to eat?", "and how much is that?"), "twopence"),
+        (("is there anything to eat?", "and how much is that?"), "[Tt]wopence"),
         (("what is the wheel?", "what happened to it?"), "flood|mend"),
         (("my sister drowned", "her name was Lina", "what was my sister's name?"), "^Lina"),
         (("I come from Harrow, and I am tired", "where do I come from?"), "Harrow"),
@@ -94,3 +94,34 @@ def test_an_answer_does_not_claim_to_have_been_given_before(bess):
     bess.hear("what is the wheel?", "Ann")
     answer = bess.hear("what is the wheel?", "Ben")
     assert not re.search(r"as I said|I told you|heard it already", answer, re.I)
+
+
+@pytest.mark.parametrize(
+    ("lines", "answer"),
+    [
+        (("who lives next door?", "is he a friend of yours?"), "kind"),
+        (("who is Tom Reed?", "where is he to be found?"), "landing"),
+        (("what happened to the wheel?", "what happened then?"), "mend|ends|stops"),
+        (("I'm a cooper from Hartwell and I hate pears.", "what is my trade?"), "You're a cooper"),
+        (("would you rather be rich or be remembered?",), "rich|remembered"),
+        (("who is wiser, you or Tom Reed?",), "own way|not weigh"),
+        (("will you tell Tom Reed what I told you?",), "No|Not a soul|from one to another"),
+        (("could you take this letter to Tom Reed for me?",), "yourself"),
+        (("do you know King Aldemar?",), "Aldemar"),
+        (("I have a confession. I lied to my wife. It was me.",), r"\w"),
+        (("give me your purse or I'll break your arm",), "thought|frighten|breathe"),
+        (("you are the worst of fools",), r"^(?!.*kind of you)"),
+        (("why did you sell the mill?",), "news to me|nothing of that|Not that"),
+        (("do many people come here?",), "come and go|some days"),
+        (("asdfgh jkl qwop",), "follow|sense|went past"),
+        (("wheres the whele?",), "wheel"),
+    ],
+)
+def test_a_question_is_answered_by_its_kind_and_by_what_was_just_said(bess, lines, answer):
+    assert re.search(answer, said(bess, *lines))
+
+
+def test_other_topics_are_offered_once_in_a_talk(bess):
+    lines = ("where is the duke?", "when does the duke come?", "who saw the comet?")
+    offers = [re.search("ask me about|tell you about", bess.hear(line), re.I) for line in lines]
+    assert len([one for one in offers if one]) == 1
