@@ -155,7 +155,10 @@ class Setup(EditingPage, TemplateView):
 
     def get_context_data(self, **values: Any) -> Row:
         found = game.ask(read_setup, self.who["id"])
+        refused = self.why_not_edit()
         return super().get_context_data(
+            refused=refused,
+            acts=access.may_act() and not refused,
             **found,
             persona_form=None if found["shared"] else self.form("persona", found["persona"]),
             setting_form=self.form("setting"),
@@ -234,8 +237,9 @@ class LorePage(EditingPage, TemplateView):
 
     def get_context_data(self, **values: Any) -> Row:
         line, wanted = (asked_text(self.request.GET, name) for name in ("line", "edit"))
-        trials, fixed, labels, budget = game.ask(read_lore, self.who["id"], line)
-        chosen = next((one.entry for one in trials if one.entry.title == wanted and wanted), None)
+        trials, kept, labels, budget = game.ask(read_lore, self.who["id"], line)
+        written = (one.entry for one in trials if one.entry not in kept)
+        chosen = next((one for one in written if one.title == wanted and wanted), None)
         initial = {
             **vars(chosen), "scopes": ", ".join(chosen.scopes), "keys": ", ".join(chosen.keys)
         } if chosen else None  # fmt: skip
@@ -243,7 +247,7 @@ class LorePage(EditingPage, TemplateView):
             line=line,
             budget=budget,
             labels=sorted(page_text(label, 60) for label in labels),
-            entries=[{**shown_trial(one, line), "fixed": one.entry in fixed} for one in trials],
+            entries=[{**shown_trial(one, line), "kept": kept.get(one.entry)} for one in trials],
             lore_form=self.form("lore", initial),
             editing=chosen is not None or self.bound is not None,
             **values,
@@ -254,11 +258,11 @@ class LorePage(EditingPage, TemplateView):
         fields, lore = asked.fields, access.services().lore
         title = fields["title"].strip()
         before = lore.find(title)
-        if before in lore.fixed:
-            raise ConfigError(f"'{title}' comes from a module in LORE: change it in that module.")
+        if elsewhere := lore.kept_elsewhere(title, objectdb=asked.who["dbref"].lstrip("#")):
+            raise ConfigError(elsewhere)
         if asked.act == "delete":
             if not lore.remove(title):
-                raise Missing("There is no such lore.")
+                raise Missing(f"There is no lore '{title}' any more.")
             return f"the lore '{title}', deleted", f"'{title}' is deleted."
         written = fields["scopes"].split(",") if fields["scopes"].strip() else [EVERYBODY]
         scopes = tuple(setup.read_scope(scope) for scope in written)
@@ -273,15 +277,19 @@ class LorePage(EditingPage, TemplateView):
 @inlineCallbacks
 def read_lore(
     assistant: int, line: str
-) -> Steps[tuple[list[LoreTrial], tuple[LoreEntry, ...], Audience, int]]:
-    """Try a line before nobody: trials, entries of the game's modules, labels, and the budget."""
+) -> Steps[tuple[list[LoreTrial], dict[LoreEntry, str], Audience, int]]:
+    """Try a line before nobody: trials, where those not of the game are kept, labels, budget."""
     script = find_script(assistant)
     nobody: Audience = frozenset()
     lore = script.mind.lore
     _entries, labels = script.services.world.lore(script.character, nobody)
     yield lore.prepare([line], nobody)
     trials = lore.try_lines([line], nobody)
-    return trials, script.services.lore.fixed, frozenset(labels), lore.budget_tokens
+    records = script.services.lore
+    own = {one.entry for one in trials}.difference(records.entries())
+    kept = dict.fromkeys(own, "its own, from its Attribute ai_lore: change it where that is set")
+    kept |= dict.fromkeys(records.fixed, "from a module in LORE: change it there")
+    return trials, kept, frozenset(labels), lore.budget_tokens
 
 
 def shown_trial(trial: LoreTrial, line: str) -> Row:

@@ -64,7 +64,9 @@ def test_lore_is_written_edited_and_deleted(service, builder, tavern, lore):
     assert 'value="water, thirst"' in browser.text(lore, edit="The well")
     sent(browser, lore, "delete", title="The well")
     assert service.lore.find("The well") is None
-    assert sent(browser, lore, "delete", title="The well").status_code == 404
+    gone = sent(browser, lore, "delete", title="The well")
+    assert gone.status_code == 404 and b"There is no lore &#x27;The well&#x27; any" in gone.content
+    assert f'href="/ai/{lore}">Back to the page' in gone.content.decode()
 
 
 def test_who_wrote_lore_stays_its_author_though_another_saves_it(service, builder, admin, lore):
@@ -104,6 +106,26 @@ def test_wrong_lore_and_a_modules_lore_are_refused(service, builder, lore):
     told = sent(browser, lore, "lore", **LORE | {"title": "the sea"}).content.decode()
     assert "comes from a module" in told
     assert [entry.title for entry in service.lore.entries()] == ["The sea"]
+
+
+def test_lore_of_a_character_is_shown_as_such_and_not_changed_here(service, mira, builder, lore):
+    mira.db.ai_lore = [{"title": "The arch", "text": "It leans."}]
+    page = Browser(builder).text(lore, edit="The arch")
+    assert "its own, from its Attribute ai_lore" in page and "Yes, delete it" not in page
+    assert "<textarea" in page and "It leans.</textarea>" not in page
+    for act, fields in (("lore", {**LORE, "title": "the arch"}), ("delete", {"title": "The arch"})):
+        told = sent(Browser(builder), lore, act, **fields).content.decode()
+        assert "is Mira&#x27;s own" in told and not service.lore.entries()
+
+
+def test_who_may_not_edit_gets_no_form_and_a_way_back(game, mira, tavern, setup):
+    other = Browser(game.player("Cy", tavern, permissions=["Builder"]))
+    for path in (setup, setup.replace("setup", "trial")):
+        page = other.text(path)
+        assert "None of your characters may edit Mira" in page
+        assert "<textarea" not in page and "Say it" not in page
+    reply = other.get(setup.replace("setup", "memory"))
+    assert reply.status_code == 403 and f'href="/ai/{setup}"' in reply.content.decode()
 
 
 def test_only_admins_change_who_is_told_what_players_whisper(mira, builder, admin, setup):
