@@ -26,7 +26,7 @@ from evennia_ai.store.page_rows import ANY, MARKS, Row
 from evennia_ai.store.reports import seconds_between, waiting_events
 from evennia_ai.store.rows import rows_of
 from evennia_ai.web import disclosure
-from evennia_ai.web.disclosure import Shown, page_text
+from evennia_ai.web.disclosure import Shown, page_text, people_named
 from evennia_ai.web.staff.access import StaffPage, services
 from evennia_ai.web.staff.editing import EditingPage, MarkForm, as_yaml, change_mark, scene_of
 
@@ -48,7 +48,9 @@ class LogPage(StaffPage):
 class TurnFilter(forms.Form):
     """Which turns to show."""
 
-    player = forms.CharField(required=False, max_length=disclosure.ASKED_CHARS)
+    player = forms.CharField(
+        required=False, max_length=disclosure.ASKED_CHARS, label="Players, with commas"
+    )
     words = forms.CharField(required=False, max_length=disclosure.ASKED_CHARS)
     since = forms.DateField(required=False, widget=DATE)
     until = forms.DateField(required=False, widget=DATE)
@@ -69,7 +71,10 @@ class Timeline(LogPage, ListView):
         self.form = TurnFilter(self.request.GET)
         number = self.who["id"] if self.who else None
         turns, self.trouble = find_turns(number, self.form, self.reader)
-        return turns.order_by("-id").values()
+        # Who asks for a talk reads it from its beginning.
+        asked = self.form.cleaned_data
+        self.oldest_first = any(map(asked.get, ("player", "since", "until")))
+        return turns.order_by("id" if self.oldest_first else "-id").values()
 
     def get_context_data(self, **values: Any) -> Row:
         found = super().get_context_data(**values)
@@ -81,6 +86,7 @@ class Timeline(LogPage, ListView):
             "form": self.form,
             "asked": asked,
             "trouble": self.trouble,
+            "oldest_first": self.oldest_first,
             "turns": turns,
             "half_searched": bool(asked & {"player", "words"})
             and not self.reader.may(kinds.PRIVATE_WORDS),
@@ -105,16 +111,17 @@ def find_turns(assistant: int | None, form: TurnFilter, reader: Reader) -> tuple
         return models.Turn.objects.none(), f"{form[first].label}: {form.errors[first][0]}"
     asked = form.cleaned_data
     player, words = page_text(asked["player"]), page_text(asked["words"])
-    speakers = disclosure.people_named(player) if player else []
+    named = {name: people_named(name) for one in player.split(",") if (name := one.strip())}
+    unknown = next((name for name, found in named.items() if not found), "")
     if words and not reader.may(kinds.PUBLIC_WORDS):
         trouble = f"Only {reader.whose(kinds.PUBLIC_WORDS)} may search words."
-    elif player and not speakers:
-        trouble = "Nobody has this name. Use a whole name, or a number such as #12."
+    elif unknown:
+        trouble = f"Nobody is called '{unknown}'. Use a whole name, or a number such as #12."
     else:
         wanted = page_rows.TurnsWanted(
             assistant=assistant,
             with_private=reader.may(kinds.PRIVATE_WORDS),
-            speakers=speakers,
+            speakers=[dbref for found in named.values() for dbref in found],
             words=words,
             least_tokens=asked["tokens"],
             **{name: asked[name] for name in ("since", "until", "outcome", "tool", "mark")},
