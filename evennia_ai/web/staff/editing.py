@@ -1,6 +1,7 @@
 """What staff change in a page: persona, settings and note of a character, lore, marks of turns."""
 
 from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
 from typing import Any, ClassVar, NamedTuple
 
 import yaml
@@ -46,13 +47,13 @@ class PersonaForm(forms.Form):
         super().__init__(*args, **kwargs)
         for name, what in setup.PERSONA_FIELDS.items():
             label = what.capitalize() + ", one on a line" * (name in LISTS)
-            self.fields[name] = area(label, 4 if name == "text" else 2)
+            self.fields[name] = area(label, 8 if name == "text" else 2)
 
     def clean(self) -> dict[str, Any]:
         found = self.cleaned_data
         fields = {n: v.splitlines() if n in LISTS else v for n, v in found.items()}
         stored = character.stored_fields(character.read_persona(fields))
-        if not stored:
+        if not stored.get("text"):
             raise forms.ValidationError("A persona cannot be empty. Say who the character is.")
         return {"persona": stored}
 
@@ -60,7 +61,7 @@ class PersonaForm(forms.Form):
 class SettingForm(forms.Form):
     """One setting and its new value."""
 
-    setting = forms.ChoiceField(choices=[(name, name) for name in sorted(FIELDS)])
+    setting = forms.ChoiceField(choices=[("", "Choose one"), *((one, one) for one in FIELDS)])
     value = forms.CharField(required=False, max_length=1_000, label="Value; none to inherit it")
 
 
@@ -98,6 +99,7 @@ class Asked(NamedTuple):
     act: str
     fields: Row
     number: int = 0  # of the row, of a page about one
+    seen: str | None = None  # the `state_of` what the form showed
 
 
 class EditingPage(StaffPage):
@@ -122,7 +124,8 @@ class EditingPage(StaffPage):
         if form.is_valid():
             try:
                 account, number = request.user.pk, numbers.get("number", 0)
-                asked = Asked(self.who, self.reader, account, act, form.cleaned_data, number)
+                fields, seen = form.cleaned_data, request.POST.get("seen")
+                asked = Asked(self.who, self.reader, account, act, fields, number, seen)
                 said = game.ask(self.change, asked)
             except (Refused, Missing):
                 raise
@@ -155,13 +158,15 @@ class Setup(EditingPage, TemplateView):
 
     def get_context_data(self, **values: Any) -> Row:
         found = game.ask(read_setup, self.who["id"])
-        refused = self.why_not_edit()
+        refused, setting_form = self.why_not_edit(), self.form("setting")
+        values_now = ((one["name"], f"{one['name']} = {one['value']}") for one in found["settings"])
+        setting_form.fields["setting"].choices = [("", "Choose one"), *sorted(values_now)]
         return super().get_context_data(
             refused=refused,
             acts=access.may_act() and not refused,
             **found,
             persona_form=None if found["shared"] else self.form("persona", found["persona"]),
-            setting_form=self.form("setting"),
+            setting_form=setting_form,
             note_form=self.form("note", found["note"]),
             **values,
         )
@@ -170,11 +175,27 @@ class Setup(EditingPage, TemplateView):
     def change(asked: Asked) -> tuple[str, str]:
         script = find_script(asked.who["id"])
         author = access.editor_of(script.character, asked.account)
+        if asked.seen not in (None, state_of(script, asked.act)):
+            raise ConfigError(
+                f"The {asked.act} was changed meanwhile, by somebody else or in another tab. "
+                "The form has your words. To put them in the place of the others, save again."
+            )
         if asked.act == "persona":
             return change_persona(script, author, asked.fields["persona"])
         if asked.act == "setting":
             return change_setting(script, asked.reader, asked.fields)
         return change_note(script, author, asked.fields)
+
+
+def state_of(script: Any, act: str) -> str:
+    """Return what changes whenever something changes that a form of the page shows."""
+    note = script.mind.life.note_in_force()
+    shown = {
+        "persona": read_attribute(script.character, "ai_persona"),
+        "note": note and note[0],
+        "setting": sorted(script.mind.settings.own().items()),
+    }
+    return sha256(repr(shown[act]).encode()).hexdigest()
 
 
 def read_setup(assistant: int) -> Row:
@@ -187,6 +208,7 @@ def read_setup(assistant: int) -> Row:
     left = {"turns": note[1]} if note and note[0].turns is not None else {}
     return {
         "persona": shown,
+        "seen": {act: state_of(script, act) for act in Setup.by_act},
         "shared": shared_name(stored),
         "note": {"text": note[0].text, **left} if note else {},
         "complaints": [page_text(one) for one in mind.settings.complaints],

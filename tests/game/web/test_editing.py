@@ -1,5 +1,7 @@
 """What staff change on the pages is seen in the game; nobody else changes anything."""
 
+import re
+
 import pytest
 
 from evennia_ai.game.minds import PERSONA_AUTHORS
@@ -126,6 +128,42 @@ def test_who_may_not_edit_gets_no_form_and_a_way_back(game, mira, tavern, setup)
         assert "<textarea" not in page and "Say it" not in page
     reply = other.get(setup.replace("setup", "memory"))
     assert reply.status_code == 403 and f'href="/ai/{setup}"' in reply.content.decode()
+
+
+def test_what_changed_meanwhile_is_not_overwritten_unless_one_saves_again(mira, builder, setup):
+    browser, mind = Browser(builder), mira.assistant.mind
+
+    def seen_on(page, act):
+        form = page.partition(f'name="act" value="{act}"')[0].rpartition("<form")[2]
+        return re.search('name="seen" value="([^"]*)"', form)[1]
+
+    def save(act, seen, **fields):
+        named = {f"{act}-{name}": value for name, value in fields.items()}
+        return browser.post(setup, act=act, seen=seen, **named).content.decode()
+
+    stale = browser.text(setup)
+    for act, first, mine in (
+        ("persona", {"text": "You are Mira."}, {"text": "You are a spy."}),
+        ("note", {"text": "Be brief.", "turns": 3}, {"text": "Be rude.", "turns": 3}),
+        ("setting", {"setting": "tick_rate", "value": "9"}, {"setting": "tick_rate", "value": "8"}),
+    ):
+        seen = seen_on(stale, act)
+        assert "changed meanwhile" not in save(act, seen, **first)
+        told = save(act, seen, **mine)
+        assert (
+            "was changed meanwhile" in told and [*mine.values()][-1 if act != "note" else 0] in told
+        )
+        assert "was changed meanwhile" not in save(act, seen_on(told, act), **mine)
+    assert mind.who.persona.text == "You are a spy." and mira.assistant.config.tick_rate == 8
+    assert mind.life.author_note()[0].text == "Be rude."
+
+
+def test_no_setting_is_chosen_and_no_persona_emptied_by_mistake(mira, builder, setup):
+    browser = Browser(builder)
+    assert "tick_rate = 5 s</option>" in browser.text(setup)
+    assert "This field is required" in sent(browser, setup, "setting").content.decode()
+    told = sent(browser, setup, "persona", **PERSONA | {"text": ""}).content.decode()
+    assert "A persona cannot be empty" in told
 
 
 def test_only_admins_change_who_is_told_what_players_whisper(mira, builder, admin, setup):
