@@ -160,7 +160,9 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
             (name, title, reverse(f"evennia_ai:{page}", args=of))
             for name, title, page in (OF_ONE if of else OF_ALL)
         ]
-        return {"who": self.who, "acts": may_act(), "tab": self.tab, "tabs": tabs}
+        title = next((title for name, title, _ in tabs if name == self.tab), "")
+        common = {"who": self.who, "acts": may_act(), "tab": self.tab, "title": title}
+        return {**common, "tabs": tabs}
 
     def why_not_edit(self) -> str:
         """Return why the reader may not edit the character, "" for who may."""

@@ -159,7 +159,9 @@ class Setup(EditingPage, TemplateView):
     def get_context_data(self, **values: Any) -> Row:
         found = game.ask(read_setup, self.who["id"])
         refused, setting_form = self.why_not_edit(), self.form("setting")
-        values_now = ((one["name"], f"{one['name']} = {one['value']}") for one in found["settings"])
+        values_now = (
+            (one["name"], f"{one['name']} = {one['value'][:40]}") for one in found["settings"]
+        )
         setting_form.fields["setting"].choices = [("", "Choose one"), *sorted(values_now)]
         return super().get_context_data(
             refused=refused,

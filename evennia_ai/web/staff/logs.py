@@ -12,6 +12,7 @@ from django.views.generic import DetailView, ListView, TemplateView
 from evennia_ai import models
 from evennia_ai.game.texts import COMPACTED_FOR, SUMMARISED, TURN_ENDS, worded
 from evennia_ai.policy import disclosure as kinds
+from evennia_ai.policy import log_lines
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import Reader
 from evennia_ai.policy.explanation.attribution import Attribution, Part
@@ -54,10 +55,13 @@ class TurnFilter(forms.Form):
     words = forms.CharField(required=False, max_length=disclosure.ASKED_CHARS)
     since = forms.DateField(required=False, widget=DATE)
     until = forms.DateField(required=False, widget=DATE)
-    outcome = forms.ChoiceField(required=False, label="End", choices=[("", ""), *TURN_ENDS.items()])
+    outcome = forms.ChoiceField(
+        required=False, label="End", choices=[("", "any"), *TURN_ENDS.items()]
+    )
     tool = forms.CharField(required=False, max_length=64)
     tokens = forms.IntegerField(required=False, min_value=0, max_value=10**9, label="Tokens from")
-    mark = forms.ChoiceField(required=False, choices=[(one, one) for one in ("", *MARKS, ANY)])
+    marks = [("", "with or without"), *((one, one) for one in MARKS), (ANY, "good or bad")]
+    mark = forms.ChoiceField(required=False, choices=marks)
 
 
 class Timeline(LogPage, ListView):
@@ -170,7 +174,11 @@ class TurnPage(EditingPage, LogPage, DetailView):
         whys = [why_line(why, self.reader) for why in told]
         scene = scene_of(turn, self.who["name"])
         may_mark = self.reader.may(kinds.words_kind(row["private"]))
+        turns = rows_of(models.Turn, self.who["id"]).values_list("id", flat=True)
         return super().get_context_data(
+            title=f"Turn {row['id']}",
+            older=turns.filter(id__lt=row["id"]).order_by("-id").first(),
+            newer=turns.filter(id__gt=row["id"]).order_by("id").first(),
             turn=turn,
             whys=whys,
             scene=as_yaml({"scenes": [scene]} if scene else None),
@@ -230,7 +238,9 @@ class Live(StaffPage, TemplateView):
         """Return the newest lines, oldest first, and the number of the last."""
         rows = page_rows.lines_after(self.who["id"], 0, LIVE_LINES)
         shown = Shown(self.reader, self.who, rows)
-        last, lines = str(rows[-1]["id"]) if rows else "0", [shown.line(row) for row in rows]
+        last, told = str(rows[-1]["id"]) if rows else "0", log_lines.EMPTY_RESULTS
+        # A result such as "You said it." tells nothing beside its call.
+        lines = [shown.line(row) for row in rows if row["content"] not in told]
         return super().get_context_data(lines=lines, last=last, **values)
 
 
@@ -275,6 +285,7 @@ class CompactionPage(LogPage, DetailView):
         calls = explanations.calls_of_compaction(who["id"], row["id"], row["at"])
         whys = [explanations.explain_call(call, [who["name"]]) for call in calls]
         return super().get_context_data(
+            title=f"Compaction {row['id']}",
             whys=[why_line(why, self.reader) for why in whys],
             row=shown_compaction(row),
             lines=[shown.line(line) for line in lines],

@@ -129,7 +129,7 @@ def answer_of(
     ensure_answered(mind.who.name, heard, "whisper it")
     around = as_drafted(mind.around, config, used, mind.who.persona, mind.who.persona_authors)
     found: DryRun = yield mind.dry_run(around, heard, before=before)
-    return found, page_text(f"{used.name}:{used.model}", 80)
+    return found, page_text(f"{used.name}:{used.model}".removesuffix(":"), 80)
 
 
 def shown_run(found: DryRun, reader: Reader) -> Row:

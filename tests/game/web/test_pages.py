@@ -106,6 +106,29 @@ def test_a_talk_of_two_players_is_read_from_its_beginning(game, lived, ann, bob,
     assert "Nobody is called &#x27;Cid&#x27;" in browser.text(path, player="Ann, Cid")
 
 
+def test_pages_have_their_own_titles_and_turns_are_read_as_words(game, lived, ann, admin):
+    ann.character.move_to(game.room("Far"))
+    ann.character.move_to(lived.location)
+    game.model.add(call("noop", reason="nothing to say"))
+    ann.do("say Mira, well?")
+    game.run(2)
+    browser, path = Browser(admin), f"{lived.assistant.id}/"
+    titles = {
+        re.search("<title>.* - (.*)</title>", browser.text(path + page))[1]
+        for page in ("", "setup/", "lore/")
+    }
+    assert titles == {"Mira: Turns", "Mira: Setup", "Mira: Lore"}
+    row = browser.text(path).partition('class="turn"')[2].partition("</li>")[0]
+    assert "Ann arrives." in row and "does nothing</span>" in row and "0.0 s" not in row
+    newest = Turn.objects.latest("id").id
+    page = browser.text(f"{path}turn/{newest}/")
+    assert "<title>" in page and f"Mira: Turn {newest}" in page and "Turn after" not in page
+    before = re.search('rel="prev" href="/ai/([^"]+)"', page)[1]
+    assert f"turn/{newest}/" in browser.text(before) and "You said it." not in browser.text(
+        path + "live/"
+    )
+
+
 def test_a_filter_does_not_tell_a_builder_who_whispered_what(lived, builder, admin):
     browser, path = Browser(builder), f"{lived.assistant.id}/"
     whispered = Turn.objects.get(private=True).id
