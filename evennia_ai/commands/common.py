@@ -246,7 +246,7 @@ class AICommand(MuxCommand):
 def log_private_reading(reader: Reader, character: Any, use: str) -> None:
     """Write into the security log who read how many private items of whom, without the words."""
     if reader.private_shown:
-        whose = f"{character} ({character.dbref})" if character else "a deleted character"
+        whose = f"{character} ({character.dbref})" if character else "several or deleted characters"
         logger.log_sec(f"{use} read {reader.private_shown} private items of {whose}")
 
 

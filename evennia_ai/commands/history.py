@@ -12,13 +12,14 @@ from typing import Any, TextIO
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.commands import rendering
-from evennia_ai.commands.common import NUMBER, Outcome, UsageError, page_number
+from evennia_ai.commands.common import NUMBER, Outcome, UsageError, all_assistants, page_number
 from evennia_ai.commands.history_changes import HistoryChanges
 from evennia_ai.commands.memories import show_journal
 from evennia_ai.commands.players import speakers_called
 from evennia_ai.game.client_text import clean_address, clean_output
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.settings import export_folder
+from evennia_ai.game.texts import call_words
 from evennia_ai.messages import EXCUSE
 from evennia_ai.policy import log_lines
 from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS, Reader, words_kind
@@ -50,6 +51,7 @@ class CmdAIHistory(HistoryChanges):
       aihistory/sleep <character> [= <number>, or page <page>]
       aihistory/journal <character> [= <page>]
       aihistory/export <character> [= json or text] [, since <time>, ...]
+      aihistory/export all = [json or text,] player <name> [, since <time>, ...]
       aihistory/hide <character> = <number of a line>
       aihistory/edit <character> = <number of a line>: <new words>
       aihistory/retry <character>
@@ -90,9 +92,10 @@ class CmdAIHistory(HistoryChanges):
     )
 
     def run(self) -> Outcome:
-        if (self.lhs or "").strip().lower() == "all":
+        if (self.lhs or "").strip().lower() != "all":
+            self.find_assistant(self.lhs)
+        elif self.switch != "export":
             raise UsageError("It shows one character at a time. |waistatus|n lists them.")
-        self.find_assistant(self.lhs)
         return self.dispatch()
 
     def do_default(self) -> None:
@@ -189,25 +192,41 @@ class CmdAIHistory(HistoryChanges):
         typed = rest if form in SUFFIXES else self.rhs or ""
         form = form if form in SUFFIXES else JSON
         wanted, player = self.read_wanted(typed, ())
-        script, reader, count = self.script, self.reader, 0
-        name, amended = script.mind.who.name, script.conversation.amendments.shown
-        now, may_read = self.services.now(), reader.may(PRIVATE_WORDS)
-        file_name = f"aihistory-{script.character.id}-{now:%Y%m%dT%H%M%S%f}.{SUFFIXES[form]}"
-        path = export_folder() / file_name
+        if self.read_of is None and not player:
+            raise UsageError("Of all characters, it exports one player: |wplayer <name>|n.")
+        whose = f"{self.read_of.id}" if self.read_of else f"all-{player.lstrip('#')}"
+        file_name = f"aihistory-{whose}-{self.services.now():%Y%m%dT%H%M%S%f}.{SUFFIXES[form]}"
+        path, count = export_folder() / file_name, 0
         with writing(path) as file:
-            for rows in all_messages(script.id, wanted, player, may_read):
-                names = names_of({dbref for row in rows for dbref in row["audience"]})
-                for row in rows:
-                    found = exported(row, name, reader, amended.get(row["id"]))
-                    whom = rendering.hearers(row, name, names)
-                    line = json.dumps(found) if form == JSON else as_text(found, whom, reader)
-                    file.write(f"{line}\n")
-                count += len(rows)
-                yield pause(self.services.slices.put)
+            for script in [self.script] if self.read_of else all_assistants():
+                count += yield from self.export(script, form, wanted, player, file)
+        lines = "1 line" if count == 1 else f"{count:,} lines"
         self.tell(
-            f"{count:,} lines of {self.name} are in {clean_address(str(path))}. Only the game's "
-            "own user can read the file. |wforgetme|n does not reach it: delete it in time."
+            f"{clean_address(str(path))} has {lines} of {self.name if self.read_of else 'all'}. "
+            "Only the game's own user can read the file. |wforgetme|n does not reach it: delete "
+            "it in time."
         )
+
+    def export(
+        self, script: Any, form: str, wanted: LogFilter, player: str, file: TextIO
+    ) -> Generator[Any, Any, int]:
+        """Write the lines of one character, and return how many there are."""
+        reader, count = self.reader, 0
+        name, amended = script.mind.who.name, script.conversation.amendments.shown
+        for rows in all_messages(script.id, wanted, player, reader.may(PRIVATE_WORDS)):
+            names = names_of({dbref for row in rows for dbref in row["audience"]})
+            if form != JSON and rows and not count:
+                file.write(f"# {clean_heard(name, 60)}, times in {reader.zone}\n")
+            for row in rows:
+                found = exported(row, name, reader, amended.get(row["id"]))
+                whom = rendering.hearers(row, name, names)
+                if self.read_of is None:
+                    found["character"] = name
+                line = json.dumps(found) if form == JSON else as_text(found, whom, reader)
+                file.write(f"{line}\n")
+            count += len(rows)
+            yield pause(self.services.slices.put)
+        return count
 
 
 def find_speaker(name: str) -> str:
@@ -261,7 +280,8 @@ def as_text(found: Mapping[str, Any], whom: str, reader: Reader) -> str:
     if "withheld" in found:
         return f"{head}{private}: {reader.show(PRIVATE_WORDS, '', 'words')}"
     marks = [f" ({kind} {found[kind]})" for kind in (HIDDEN, EDITED) if kind in found]
-    acts = (f"{call['name']} {call['arguments']}" for call in found["calls"])
+    given = ((call["name"], *call_words(call["arguments"])) for call in found["calls"])
+    acts = (f"[{tool}{': ' * bool(more)}{more}] {words}".rstrip() for tool, words, more in given)
     words = " ".join(filter(None, (found["words"], *acts)))
     line = f"{head} {found['name']} > {whom}{private}{''.join(marks)}: {words}"
     return clean_heard(line, 10**6)

@@ -81,14 +81,23 @@ class CmdAILore(AICommand):
         entry: LoreEntry | None = self.services.lore.find(title.strip())
         if entry is None:
             shown = clean_output(title.strip(), 60)
-            raise UsageError(f"There is no lore called '{shown}'. |wailore|n lists all.")
+            none = f"There is no lore called '{shown}'. |wailore|n lists all."
+            elsewhere = self.services.lore.kept_elsewhere(title.strip())
+            raise UsageError(clean_output(elsewhere, 300) if elsewhere else none)
         return entry
+
+    def ensure_of_game(self, entry: LoreEntry | None) -> None:
+        """Raise UsageError for an entry of a module."""
+        lore = self.services.lore
+        if entry is not None and entry in lore.fixed:
+            raise UsageError(clean_output(lore.kept_elsewhere(entry.title), 300))
 
     def do_set(self) -> None:
         title, _, scopes = self.lhs.partition(":")
         if not title.strip() or not self.rhs:
             raise UsageError("Usage: ailore/set <title> [: <scope>, <scope> ...] = <text>")
         before = self.services.lore.find(title.strip())
+        self.ensure_of_game(before)
         kept = before.scopes if before else [EVERYBODY]
         written = scopes.split(",") if scopes.strip() else kept
         here = self.caller.location.dbref if self.caller.location else ""
@@ -118,20 +127,15 @@ class CmdAILore(AICommand):
     def change(self, title: str, **fields: Any) -> LoreEntry:
         """Change an entry that was written in the game, and return it; raises UsageError."""
         entry = self.find(title)
-        if entry in self.services.lore.fixed:
-            raise UsageError(
-                f"'{entry.title}' comes from a module in LORE: change it in that module."
-            )
+        self.ensure_of_game(entry)
         changed = replace(entry, authors=entry.authors | {self.caller.dbref}, **fields)
         self.services.lore.write(changed)
         return changed
 
     def do_delete(self) -> None:
         entry = self.find(self.args)
-        if not self.services.lore.remove(entry.title):
-            raise UsageError(
-                f"'{entry.title}' comes from a module in LORE: delete it in that module."
-            )
+        self.ensure_of_game(entry)
+        self.services.lore.remove(entry.title)
         self.msg(f"Deleted. To write it again: {as_typed(entry)}")
 
     def do_for(self) -> Deferred[None] | None:
@@ -142,6 +146,8 @@ class CmdAILore(AICommand):
         lines = [entry_line(one.entry) for one in trials if not one.why_unknown]
         rest = [one for one in trials if one.why_unknown]
         lines.append(f"Lore that {self.name} may tell you: {len(lines)} of {len(trials)} entries.")
+        if own := len({one.entry for one in trials}.difference(self.services.lore.entries())):
+            lines.append(f"|x{own} of them are its own, from its Attribute ai_lore.|n")
         lines += [
             f"  |w{clean_output(t.entry.title, 60)}|n {clean_output(t.verdict())}"
             for t in rest[:MOST_WHY]

@@ -320,6 +320,9 @@ SUMMARISED: Mapping[str, str] = {
 ACT_STATES: Mapping[str, str] = {
     "intended": "begun", "unknown": "outcome unknown", "asked": "waits for a person's yes",
 }  # fmt: skip
+ACTS: Mapping[str, str] = {
+    "say": "says", "whisper": "whispers", "emote": "emotes", "noop": "does nothing",
+}  # fmt: skip
 TURN_ENDS: Mapping[str, str] = {
     "answered": "answered",
     "excused": "excused by the fallback line",

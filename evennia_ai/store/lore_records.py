@@ -21,6 +21,9 @@ from evennia_ai.policy.conversation.character import (
     stored_fields,
 )
 from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.names import plain_name
+
+OWN_LORE = "ai_lore"
 
 
 def read_entry(raw: Any) -> LoreEntry:
@@ -107,6 +110,23 @@ class LoreRecords(WrittenRecords):
     def find(self, title: str) -> LoreEntry | None:
         """Return the entry with a title, in upper or lower case; None if there is none."""
         return next((e for e in self.entries() if e.title.lower() == title.lower()), None)
+
+    def kept_elsewhere(self, title: str, **of: int) -> str:
+        """Return where a piece stands that only a file or a character has, "" for none.
+
+        ``of`` selects characters by the columns of their Attributes. One query.
+        """
+        wanted = title.lower()
+        if any(entry.title.lower() == wanted for entry in self.fixed):
+            return f"'{title}' comes from a module in LORE: change it in that module."
+        rows = Attribute.objects.filter(db_key=OWN_LORE, objectdb__isnull=False, **of)
+        for name, value in rows.values_list("objectdb__db_key", "db_value"):
+            if any(entry.title.lower() == wanted for entry in read_entries(value)[0]):
+                return (
+                    f"'{title}' is {plain_name(name)}'s own, from its Attribute {OWN_LORE}: "
+                    "change it where that is set, such as in a prototype or a batch file."
+                )
+        return ""
 
     def write(self, entry: LoreEntry) -> None:
         """Store an entry in place of the one with the same title; raises StoreUnavailable."""

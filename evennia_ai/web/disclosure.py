@@ -14,7 +14,7 @@ from django.conf import settings
 from evennia.accounts.models import AccountDB
 
 from evennia_ai.game import texts
-from evennia_ai.messages import EXCUSE, OFFLINE, SAY
+from evennia_ai.messages import ARRIVE, EXCUSE, LEAVE, MARK, OFFLINE, SAY, heard_line
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.limits.money import money_words
@@ -173,7 +173,10 @@ class Shown:
         kind = words_kind(row["private"])
         reason = row["reason"] if self.reader.may(ERRORS) else ""
         hidden = row["kind"] if row["private"] else "words"
+        is_told = not row["text"] and row["kind"] in (ARRIVE, LEAVE) and self.reader.may(kind)
+        told = heard_line(row["kind"], row["speaker_name"], "").lstrip(MARK) if is_told else ""
         return {
+            "told": page_text(told),
             "kind": "" if row["kind"] == SAY else row["kind"],
             "private": row["private"],
             "state": page_text(texts.worded(texts.EVENT_STATES, reason or row["state"]), 100),
@@ -184,10 +187,12 @@ class Shown:
     def act(self, row: Row) -> Row:
         shown = tool_call_row(row, self.reader)
         shown["state"] = texts.worded(texts.ACT_STATES, row["state"])
+        shown["label"] = texts.ACTS.get(shown["name"], shown["name"].replace("_", " "))
         if not self.reader.may(words_kind(row["private"])):
             return {**shown, "text": shown["arguments"], "result": "", "locks": ""}
         text, more = map(page_text, texts.call_words(row["arguments"]))
         # Locks as stored: see `names.locks_of`.
+        more = more.removeprefix("reason ").replace("target ", "to ", 1)
         return {**shown, "text": text, "more": more}
 
     def model_call(self, row: Row) -> Row:

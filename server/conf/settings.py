@@ -13,7 +13,7 @@ from evennia.settings_default import *
 from server import record
 
 SERVERNAME = "The Gilded Gull"
-GAME_SLOGAN = "A tavern quarter whose people think before they answer"
+GAME_SLOGAN = "A quarter that thinks"
 
 # The demo listens on this machine only.
 LOCKDOWN_MODE = True

@@ -115,10 +115,38 @@ def test_an_export_is_a_file_of_its_owner_with_all_that_the_reader_may_read(
     ]  # fmt: skip
     assert rows[0]["at"] == "2026-11-17T12:00:00+00:00" and rows[2]["private"]
     lines = exported(game, builder, "aihistory/export Mira = text, since yesterday", folder)
+    title, *lines = lines
+    assert title == "# Mira, times in UTC"
     assert len(lines) == 4 and "barrel" not in "\n".join(lines)
     assert lines[0].startswith("2026-11-19 12:00:00") and "Bob > Mira, Ann: Bob says" in lines[0]
     rows = [json.loads(line) for line in exported(game, builder, "aihistory/export Mira", folder)]
     assert rows[2]["withheld"] and "words" not in rows[2] and "name" not in rows[2]
+
+
+def test_a_call_in_an_export_as_text_has_no_json(admin, service):
+    from datetime import UTC
+
+    from evennia_ai.commands.history import as_text
+    from evennia_ai.policy.disclosure import Reader
+
+    call = {"name": "whisper", "arguments": '{"target": "Ann", "text": "Psst."}'}
+    found = {"at": "2026-11-17T12:00:00+00:00", "number": 7, "private": False, "name": "Mira"}
+    reader = Reader(service.who_may_read, lambda _: True, UTC)
+    line = as_text({**found, "words": "", "calls": [call]}, "Ann", reader)
+    assert line == "2026-11-17 12:00:00 7 Mira > Ann: [whisper: target Ann] Psst."
+
+
+def test_one_players_lines_of_all_characters_are_one_file(game, admin, tavern, talk, folder):
+    game.assistant("Odo", tavern)
+    rows = [
+        json.loads(line)
+        for line in exported(game, admin, "aihistory/export all = player Bob", folder)
+    ]
+    assert rows and {row["character"] for row in rows} == {"Mira"}
+    assert any(row["name"] == "Bob" for row in rows)
+    assert not any(row["name"] == "Ann" for row in rows)
+    assert "it exports one player" in admin.told("aihistory/export all")
+    assert "one character at a time" in admin.told("aihistory all")
 
 
 def test_a_long_export_never_holds_the_reactor(game, admin, ann, mira, folder):

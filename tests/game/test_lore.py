@@ -128,3 +128,18 @@ def test_one_persona_for_twenty_guards(game, builder, tavern):
     assert "There is no shared persona" in builder.told("aisetup/persona gaurd")
     refused = builder.told("aisetup/set Guard0/persona.voice = soft")
     assert "aisetup/persona guard.voice = ..." in refused
+
+
+def test_a_characters_own_lore_is_told_as_such_and_where_it_is_changed(builder, mira, settings):
+    mira.db.ai_lore = [{"title": "The quay", "text": "It is wet."}]
+    assert "1 of them are its own, from its Attribute ai_lore." in builder.told("ailore/for Mira")
+    for command in ("ailore/delete The quay", "ailore the quay", "ailore/keys The quay = wet"):
+        assert "is Mira's own, from its Attribute ai_lore: change it" in builder.told(command)
+
+
+def test_a_modules_lore_is_not_written_a_second_time(game, builder):
+    from evennia_ai.store.lore_records import LoreRecords
+
+    game.service.lore.fixed = LoreRecords(["tests.game.some_lore"]).fixed
+    assert "comes from a module in LORE" in builder.told("ailore/set Harbour = It is closed.")
+    assert len(game.service.lore.entries()) == len(game.service.lore.fixed)

@@ -53,6 +53,16 @@ def test_a_sentence_leads_to_the_line_that_it_tells(sentence, source):
     assert source_of(sentence) == source
 
 
+def test_a_label_of_the_situation_tells_nothing_and_the_nearest_wording_wins():
+    told = Line("The harbour: It is ten steps away; she is kind, and sees too much.", "The harbour")
+    here = Part(SITUATION, (Line("You see: The common room is low and warm."),))
+    said = "she is kind, and sees too much."
+    assert attribute(said, [here])[0].source is None
+    seen = Line("Ann says: I see Bob.", "message 7")
+    for parts in ([here, Part(TALK, (seen,)), Part(LORE, (told,))], [Part(LORE, (told,)), here]):
+        assert attribute(said, parts)[0].source.line.source == "The harbour"
+
+
 @pytest.mark.parametrize(
     "sentence",
     [

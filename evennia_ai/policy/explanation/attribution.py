@@ -14,7 +14,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from operator import itemgetter
 
 from evennia_ai.messages import Message, WireMessage, prompt_text
 from evennia_ai.policy import oversight
@@ -131,7 +130,10 @@ def sources_in(parts: Iterable[Part], names: Sequence[str] = ()) -> Iterable[Sou
             line = replace(told, own=told.own or is_own)
             for sentence in sentences_of(line.text):
                 if not sentence.endswith("?") and not is_polite(sentence, names):
-                    words = frozenset(normal_words(sentence))
+                    # The label of a line, such as "You see", tells nothing.
+                    label, _, rest = sentence.partition(": ")
+                    is_labelled = part.name == SITUATION and told.text.startswith(f"{label}: ")
+                    words = frozenset(normal_words(rest if is_labelled else sentence))
                     yield Source(part.name, line, sentence, words)
 
 
@@ -180,8 +182,14 @@ def nearest(sentence: str, sources: Iterable[Source], weights: Weights) -> Attri
     if not words.told.keys() - words.names:
         return Attribution(sentence, tells=False)
     shares = ((share_in(source, words), source) for source in sources)
-    share, best = max(shares, key=itemgetter(0), default=(0.0, None))
-    return Attribution(sentence, best, share) if share >= LEAST_SHARE else Attribution(sentence)
+    fitting = [one for one in shares if one[0] >= LEAST_SHARE]
+    said = frozenset(plain_words(sentence))  # of equal ones, the nearest in its wording
+    share, best = max(
+        fitting,
+        key=lambda one: (one[0], len(said.intersection(plain_words(one[1].text)))),
+        default=(0.0, None),
+    )
+    return Attribution(sentence, best, share)
 
 
 def share_in(source: Source, words: Weighted) -> float:

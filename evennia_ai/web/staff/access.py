@@ -130,7 +130,8 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
         try:
             response = super().dispatch(request, *args, **kwargs)
         except AssistantError as error:
-            return problem(request, error)
+            may_go_on = hasattr(self, "reader") and may_open(self.reader)
+            return problem(request, error, self.navigation() if may_go_on else {})
         shown = self.reader.private_shown if hasattr(self, "reader") else 0
         if shown:
             whose = (
@@ -153,14 +154,23 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
                 raise Http404("There is no such assistant.")
         return True
 
-    def get_context_data(self, **values: Any) -> Row:
+    def navigation(self) -> Row:
         of = () if self.who is None else (self.who["id"],)
         tabs = [
             (name, title, reverse(f"evennia_ai:{page}", args=of))
             for name, title, page in (OF_ONE if of else OF_ALL)
         ]
-        common = {"who": self.who, "acts": may_act(), "tab": self.tab, "tabs": tabs}
-        found: Row = super().get_context_data(**{**common, **values})
+        title = next((title for name, title, _ in tabs if name == self.tab), "")
+        common = {"who": self.who, "acts": may_act(), "tab": self.tab, "title": title}
+        return {**common, "tabs": tabs}
+
+    def why_not_edit(self) -> str:
+        """Return why the reader may not edit the character, "" for who may."""
+        refused: str = game.ask(why_not_edit, self.who["id"], self.request.user.pk)
+        return refused
+
+    def get_context_data(self, **values: Any) -> Row:
+        found: Row = super().get_context_data(**{**self.navigation(), **values})
         # Under the usual name, Evennia's base page would add a second pager, without the filters.
         found["shown_page"] = found.pop("page_obj", None)
         return found
@@ -204,6 +214,14 @@ def editor_of(character: Any, account: int) -> str:
     )
 
 
+def why_not_edit(assistant: int, account: int) -> str:
+    try:
+        editor_of(find_script(assistant).character, account)
+    except Refused as error:
+        return str(error)
+    return ""
+
+
 def characters_of(user: Any) -> list[Any]:
     """Return the characters of an account, those that it plays now first."""
     return list(dict.fromkeys((*user.get_all_puppets(), *listed_by(user))))
@@ -214,9 +232,7 @@ def log_sec(request: Any, line: str) -> None:
     game.tell(logger.log_sec, f"web page, account {user.username} (#{user.pk}): {line}")
 
 
-def problem(request: Any, error: AssistantError) -> HttpResponse:
-    if isinstance(error, Missing):
-        raise Http404(str(error))
-    status = 403 if isinstance(error, Refused) else 503
-    values = {"error": str(error), "status": status}
+def problem(request: Any, error: AssistantError, navigation: Row) -> HttpResponse:
+    status = {Refused: 403, Missing: 404}.get(type(error), 503)
+    values = {**navigation, "error": str(error), "status": status}
     return render(request, "evennia_ai/problem.html", values, status=status)

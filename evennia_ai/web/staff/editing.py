@@ -1,6 +1,7 @@
 """What staff change in a page: persona, settings and note of a character, lore, marks of turns."""
 
 from collections.abc import Callable, Iterable, Mapping
+from hashlib import sha256
 from typing import Any, ClassVar, NamedTuple
 
 import yaml
@@ -46,13 +47,13 @@ class PersonaForm(forms.Form):
         super().__init__(*args, **kwargs)
         for name, what in setup.PERSONA_FIELDS.items():
             label = what.capitalize() + ", one on a line" * (name in LISTS)
-            self.fields[name] = area(label, 4 if name == "text" else 2)
+            self.fields[name] = area(label, 8 if name == "text" else 2)
 
     def clean(self) -> dict[str, Any]:
         found = self.cleaned_data
         fields = {n: v.splitlines() if n in LISTS else v for n, v in found.items()}
         stored = character.stored_fields(character.read_persona(fields))
-        if not stored:
+        if not stored.get("text"):
             raise forms.ValidationError("A persona cannot be empty. Say who the character is.")
         return {"persona": stored}
 
@@ -60,7 +61,7 @@ class PersonaForm(forms.Form):
 class SettingForm(forms.Form):
     """One setting and its new value."""
 
-    setting = forms.ChoiceField(choices=[(name, name) for name in sorted(FIELDS)])
+    setting = forms.ChoiceField(choices=[("", "Choose one"), *((one, one) for one in FIELDS)])
     value = forms.CharField(required=False, max_length=1_000, label="Value; none to inherit it")
 
 
@@ -98,6 +99,7 @@ class Asked(NamedTuple):
     act: str
     fields: Row
     number: int = 0  # of the row, of a page about one
+    seen: str | None = None  # the `state_of` what the form showed
 
 
 class EditingPage(StaffPage):
@@ -122,7 +124,8 @@ class EditingPage(StaffPage):
         if form.is_valid():
             try:
                 account, number = request.user.pk, numbers.get("number", 0)
-                asked = Asked(self.who, self.reader, account, act, form.cleaned_data, number)
+                fields, seen = form.cleaned_data, request.POST.get("seen")
+                asked = Asked(self.who, self.reader, account, act, fields, number, seen)
                 said = game.ask(self.change, asked)
             except (Refused, Missing):
                 raise
@@ -155,10 +158,17 @@ class Setup(EditingPage, TemplateView):
 
     def get_context_data(self, **values: Any) -> Row:
         found = game.ask(read_setup, self.who["id"])
+        refused, setting_form = self.why_not_edit(), self.form("setting")
+        values_now = (
+            (one["name"], f"{one['name']} = {one['value'][:40]}") for one in found["settings"]
+        )
+        setting_form.fields["setting"].choices = [("", "Choose one"), *sorted(values_now)]
         return super().get_context_data(
+            refused=refused,
+            acts=access.may_act() and not refused,
             **found,
             persona_form=None if found["shared"] else self.form("persona", found["persona"]),
-            setting_form=self.form("setting"),
+            setting_form=setting_form,
             note_form=self.form("note", found["note"]),
             **values,
         )
@@ -167,11 +177,27 @@ class Setup(EditingPage, TemplateView):
     def change(asked: Asked) -> tuple[str, str]:
         script = find_script(asked.who["id"])
         author = access.editor_of(script.character, asked.account)
+        if asked.seen not in (None, state_of(script, asked.act)):
+            raise ConfigError(
+                f"The {asked.act} was changed meanwhile, by somebody else or in another tab. "
+                "The form has your words. To put them in the place of the others, save again."
+            )
         if asked.act == "persona":
             return change_persona(script, author, asked.fields["persona"])
         if asked.act == "setting":
             return change_setting(script, asked.reader, asked.fields)
         return change_note(script, author, asked.fields)
+
+
+def state_of(script: Any, act: str) -> str:
+    """Return what changes whenever something changes that a form of the page shows."""
+    note = script.mind.life.note_in_force()
+    shown = {
+        "persona": read_attribute(script.character, "ai_persona"),
+        "note": note and note[0],
+        "setting": sorted(script.mind.settings.own().items()),
+    }
+    return sha256(repr(shown[act]).encode()).hexdigest()
 
 
 def read_setup(assistant: int) -> Row:
@@ -184,6 +210,7 @@ def read_setup(assistant: int) -> Row:
     left = {"turns": note[1]} if note and note[0].turns is not None else {}
     return {
         "persona": shown,
+        "seen": {act: state_of(script, act) for act in Setup.by_act},
         "shared": shared_name(stored),
         "note": {"text": note[0].text, **left} if note else {},
         "complaints": [page_text(one) for one in mind.settings.complaints],
@@ -234,8 +261,9 @@ class LorePage(EditingPage, TemplateView):
 
     def get_context_data(self, **values: Any) -> Row:
         line, wanted = (asked_text(self.request.GET, name) for name in ("line", "edit"))
-        trials, fixed, labels, budget = game.ask(read_lore, self.who["id"], line)
-        chosen = next((one.entry for one in trials if one.entry.title == wanted and wanted), None)
+        trials, kept, labels, budget = game.ask(read_lore, self.who["id"], line)
+        written = (one.entry for one in trials if one.entry not in kept)
+        chosen = next((one for one in written if one.title == wanted and wanted), None)
         initial = {
             **vars(chosen), "scopes": ", ".join(chosen.scopes), "keys": ", ".join(chosen.keys)
         } if chosen else None  # fmt: skip
@@ -243,7 +271,7 @@ class LorePage(EditingPage, TemplateView):
             line=line,
             budget=budget,
             labels=sorted(page_text(label, 60) for label in labels),
-            entries=[{**shown_trial(one, line), "fixed": one.entry in fixed} for one in trials],
+            entries=[{**shown_trial(one, line), "kept": kept.get(one.entry)} for one in trials],
             lore_form=self.form("lore", initial),
             editing=chosen is not None or self.bound is not None,
             **values,
@@ -254,11 +282,11 @@ class LorePage(EditingPage, TemplateView):
         fields, lore = asked.fields, access.services().lore
         title = fields["title"].strip()
         before = lore.find(title)
-        if before in lore.fixed:
-            raise ConfigError(f"'{title}' comes from a module in LORE: change it in that module.")
+        if elsewhere := lore.kept_elsewhere(title, objectdb=asked.who["dbref"].lstrip("#")):
+            raise ConfigError(elsewhere)
         if asked.act == "delete":
             if not lore.remove(title):
-                raise Missing("There is no such lore.")
+                raise Missing(f"There is no lore '{title}' any more.")
             return f"the lore '{title}', deleted", f"'{title}' is deleted."
         written = fields["scopes"].split(",") if fields["scopes"].strip() else [EVERYBODY]
         scopes = tuple(setup.read_scope(scope) for scope in written)
@@ -273,15 +301,19 @@ class LorePage(EditingPage, TemplateView):
 @inlineCallbacks
 def read_lore(
     assistant: int, line: str
-) -> Steps[tuple[list[LoreTrial], tuple[LoreEntry, ...], Audience, int]]:
-    """Try a line before nobody: trials, entries of the game's modules, labels, and the budget."""
+) -> Steps[tuple[list[LoreTrial], dict[LoreEntry, str], Audience, int]]:
+    """Try a line before nobody: trials, where those not of the game are kept, labels, budget."""
     script = find_script(assistant)
     nobody: Audience = frozenset()
     lore = script.mind.lore
     _entries, labels = script.services.world.lore(script.character, nobody)
     yield lore.prepare([line], nobody)
     trials = lore.try_lines([line], nobody)
-    return trials, script.services.lore.fixed, frozenset(labels), lore.budget_tokens
+    records = script.services.lore
+    own = {one.entry for one in trials}.difference(records.entries())
+    kept = dict.fromkeys(own, "its own, from its Attribute ai_lore: change it where that is set")
+    kept |= dict.fromkeys(records.fixed, "from a module in LORE: change it there")
+    return trials, kept, frozenset(labels), lore.budget_tokens
 
 
 def shown_trial(trial: LoreTrial, line: str) -> Row:

@@ -12,6 +12,7 @@ from django.views.generic import DetailView, ListView, TemplateView
 from evennia_ai import models
 from evennia_ai.game.texts import COMPACTED_FOR, SUMMARISED, TURN_ENDS, worded
 from evennia_ai.policy import disclosure as kinds
+from evennia_ai.policy import log_lines
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.disclosure import Reader
 from evennia_ai.policy.explanation.attribution import Attribution, Part
@@ -26,7 +27,7 @@ from evennia_ai.store.page_rows import ANY, MARKS, Row
 from evennia_ai.store.reports import seconds_between, waiting_events
 from evennia_ai.store.rows import rows_of
 from evennia_ai.web import disclosure
-from evennia_ai.web.disclosure import Shown, page_text
+from evennia_ai.web.disclosure import Shown, page_text, people_named
 from evennia_ai.web.staff.access import StaffPage, services
 from evennia_ai.web.staff.editing import EditingPage, MarkForm, as_yaml, change_mark, scene_of
 
@@ -48,14 +49,19 @@ class LogPage(StaffPage):
 class TurnFilter(forms.Form):
     """Which turns to show."""
 
-    player = forms.CharField(required=False, max_length=disclosure.ASKED_CHARS)
+    player = forms.CharField(
+        required=False, max_length=disclosure.ASKED_CHARS, label="Players, with commas"
+    )
     words = forms.CharField(required=False, max_length=disclosure.ASKED_CHARS)
     since = forms.DateField(required=False, widget=DATE)
     until = forms.DateField(required=False, widget=DATE)
-    outcome = forms.ChoiceField(required=False, label="End", choices=[("", ""), *TURN_ENDS.items()])
+    outcome = forms.ChoiceField(
+        required=False, label="End", choices=[("", "any"), *TURN_ENDS.items()]
+    )
     tool = forms.CharField(required=False, max_length=64)
     tokens = forms.IntegerField(required=False, min_value=0, max_value=10**9, label="Tokens from")
-    mark = forms.ChoiceField(required=False, choices=[(one, one) for one in ("", *MARKS, ANY)])
+    marks = [("", "with or without"), *((one, one) for one in MARKS), (ANY, "good or bad")]
+    mark = forms.ChoiceField(required=False, choices=marks)
 
 
 class Timeline(LogPage, ListView):
@@ -69,7 +75,10 @@ class Timeline(LogPage, ListView):
         self.form = TurnFilter(self.request.GET)
         number = self.who["id"] if self.who else None
         turns, self.trouble = find_turns(number, self.form, self.reader)
-        return turns.order_by("-id").values()
+        # Who asks for a talk reads it from its beginning.
+        asked = self.form.cleaned_data
+        self.oldest_first = any(map(asked.get, ("player", "since", "until")))
+        return turns.order_by("id" if self.oldest_first else "-id").values()
 
     def get_context_data(self, **values: Any) -> Row:
         found = super().get_context_data(**values)
@@ -81,6 +90,7 @@ class Timeline(LogPage, ListView):
             "form": self.form,
             "asked": asked,
             "trouble": self.trouble,
+            "oldest_first": self.oldest_first,
             "turns": turns,
             "half_searched": bool(asked & {"player", "words"})
             and not self.reader.may(kinds.PRIVATE_WORDS),
@@ -105,16 +115,17 @@ def find_turns(assistant: int | None, form: TurnFilter, reader: Reader) -> tuple
         return models.Turn.objects.none(), f"{form[first].label}: {form.errors[first][0]}"
     asked = form.cleaned_data
     player, words = page_text(asked["player"]), page_text(asked["words"])
-    speakers = disclosure.people_named(player) if player else []
+    named = {name: people_named(name) for one in player.split(",") if (name := one.strip())}
+    unknown = next((name for name, found in named.items() if not found), "")
     if words and not reader.may(kinds.PUBLIC_WORDS):
         trouble = f"Only {reader.whose(kinds.PUBLIC_WORDS)} may search words."
-    elif player and not speakers:
-        trouble = "Nobody has this name. Use a whole name, or a number such as #12."
+    elif unknown:
+        trouble = f"Nobody is called '{unknown}'. Use a whole name, or a number such as #12."
     else:
         wanted = page_rows.TurnsWanted(
             assistant=assistant,
             with_private=reader.may(kinds.PRIVATE_WORDS),
-            speakers=speakers,
+            speakers=[dbref for found in named.values() for dbref in found],
             words=words,
             least_tokens=asked["tokens"],
             **{name: asked[name] for name in ("since", "until", "outcome", "tool", "mark")},
@@ -163,11 +174,15 @@ class TurnPage(EditingPage, LogPage, DetailView):
         whys = [why_line(why, self.reader) for why in told]
         scene = scene_of(turn, self.who["name"])
         may_mark = self.reader.may(kinds.words_kind(row["private"]))
+        turns = rows_of(models.Turn, self.who["id"]).values_list("id", flat=True)
         return super().get_context_data(
+            title=f"Turn {row['id']}",
+            older=turns.filter(id__lt=row["id"]).order_by("-id").first(),
+            newer=turns.filter(id__gt=row["id"]).order_by("id").first(),
             turn=turn,
             whys=whys,
             scene=as_yaml({"scenes": [scene]} if scene else None),
-            mark_form=self.form("mark", turn) if may_mark else None,
+            mark_form=self.form("mark", turn) if may_mark and not self.why_not_edit() else None,
             **values,
         )
 
@@ -223,7 +238,9 @@ class Live(StaffPage, TemplateView):
         """Return the newest lines, oldest first, and the number of the last."""
         rows = page_rows.lines_after(self.who["id"], 0, LIVE_LINES)
         shown = Shown(self.reader, self.who, rows)
-        last, lines = str(rows[-1]["id"]) if rows else "0", [shown.line(row) for row in rows]
+        last, told = str(rows[-1]["id"]) if rows else "0", log_lines.EMPTY_RESULTS
+        # A result such as "You said it." tells nothing beside its call.
+        lines = [shown.line(row) for row in rows if row["content"] not in told]
         return super().get_context_data(lines=lines, last=last, **values)
 
 
@@ -268,6 +285,7 @@ class CompactionPage(LogPage, DetailView):
         calls = explanations.calls_of_compaction(who["id"], row["id"], row["at"])
         whys = [explanations.explain_call(call, [who["name"]]) for call in calls]
         return super().get_context_data(
+            title=f"Compaction {row['id']}",
             whys=[why_line(why, self.reader) for why in whys],
             row=shown_compaction(row),
             lines=[shown.line(line) for line in lines],

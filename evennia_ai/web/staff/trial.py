@@ -107,7 +107,9 @@ class Trial(StaffPage, TemplateView):
             kept = {name: asked.get(name) for name in ("first", "second", "whisper")}
             kept["talk"] = signing.dumps(talk, salt=self.salt, compress=True)
             form = TrialForm(initial=kept, profiles=sorted(services().profiles))
-        return super().get_context_data(talk=talk, trial_form=form, **values)
+        refused = self.why_not_edit()
+        told = {"refused": refused, "acts": access.may_act() and not refused}
+        return super().get_context_data(talk=talk, trial_form=form, **told, **values)
 
 
 @inlineCallbacks
@@ -127,7 +129,7 @@ def answer_of(
     ensure_answered(mind.who.name, heard, "whisper it")
     around = as_drafted(mind.around, config, used, mind.who.persona, mind.who.persona_authors)
     found: DryRun = yield mind.dry_run(around, heard, before=before)
-    return found, page_text(f"{used.name}:{used.model}", 80)
+    return found, page_text(f"{used.name}:{used.model}".removesuffix(":"), 80)
 
 
 def shown_run(found: DryRun, reader: Reader) -> Row:

@@ -1,5 +1,7 @@
 """What staff change on the pages is seen in the game; nobody else changes anything."""
 
+import re
+
 import pytest
 
 from evennia_ai.game.minds import PERSONA_AUTHORS
@@ -64,7 +66,9 @@ def test_lore_is_written_edited_and_deleted(service, builder, tavern, lore):
     assert 'value="water, thirst"' in browser.text(lore, edit="The well")
     sent(browser, lore, "delete", title="The well")
     assert service.lore.find("The well") is None
-    assert sent(browser, lore, "delete", title="The well").status_code == 404
+    gone = sent(browser, lore, "delete", title="The well")
+    assert gone.status_code == 404 and b"There is no lore &#x27;The well&#x27; any" in gone.content
+    assert f'href="/ai/{lore}">Back to the page' in gone.content.decode()
 
 
 def test_who_wrote_lore_stays_its_author_though_another_saves_it(service, builder, admin, lore):
@@ -104,6 +108,62 @@ def test_wrong_lore_and_a_modules_lore_are_refused(service, builder, lore):
     told = sent(browser, lore, "lore", **LORE | {"title": "the sea"}).content.decode()
     assert "comes from a module" in told
     assert [entry.title for entry in service.lore.entries()] == ["The sea"]
+
+
+def test_lore_of_a_character_is_shown_as_such_and_not_changed_here(service, mira, builder, lore):
+    mira.db.ai_lore = [{"title": "The arch", "text": "It leans."}]
+    page = Browser(builder).text(lore, edit="The arch")
+    assert "its own, from its Attribute ai_lore" in page and "Yes, delete it" not in page
+    assert "<textarea" in page and "It leans.</textarea>" not in page
+    for act, fields in (("lore", {**LORE, "title": "the arch"}), ("delete", {"title": "The arch"})):
+        told = sent(Browser(builder), lore, act, **fields).content.decode()
+        assert "is Mira&#x27;s own" in told and not service.lore.entries()
+
+
+def test_who_may_not_edit_gets_no_form_and_a_way_back(game, mira, tavern, setup):
+    other = Browser(game.player("Cy", tavern, permissions=["Builder"]))
+    for path in (setup, setup.replace("setup", "trial")):
+        page = other.text(path)
+        assert "None of your characters may edit Mira" in page
+        assert "<textarea" not in page and "Say it" not in page
+    reply = other.get(setup.replace("setup", "memory"))
+    assert reply.status_code == 403 and f'href="/ai/{setup}"' in reply.content.decode()
+
+
+def test_what_changed_meanwhile_is_not_overwritten_unless_one_saves_again(mira, builder, setup):
+    browser, mind = Browser(builder), mira.assistant.mind
+
+    def seen_on(page, act):
+        form = page.partition(f'name="act" value="{act}"')[0].rpartition("<form")[2]
+        return re.search('name="seen" value="([^"]*)"', form)[1]
+
+    def save(act, seen, **fields):
+        named = {f"{act}-{name}": value for name, value in fields.items()}
+        return browser.post(setup, act=act, seen=seen, **named).content.decode()
+
+    stale = browser.text(setup)
+    for act, first, mine in (
+        ("persona", {"text": "You are Mira."}, {"text": "You are a spy."}),
+        ("note", {"text": "Be brief.", "turns": 3}, {"text": "Be rude.", "turns": 3}),
+        ("setting", {"setting": "tick_rate", "value": "9"}, {"setting": "tick_rate", "value": "8"}),
+    ):
+        seen = seen_on(stale, act)
+        assert "changed meanwhile" not in save(act, seen, **first)
+        told = save(act, seen, **mine)
+        assert (
+            "was changed meanwhile" in told and [*mine.values()][-1 if act != "note" else 0] in told
+        )
+        assert "was changed meanwhile" not in save(act, seen_on(told, act), **mine)
+    assert mind.who.persona.text == "You are a spy." and mira.assistant.config.tick_rate == 8
+    assert mind.life.author_note()[0].text == "Be rude."
+
+
+def test_no_setting_is_chosen_and_no_persona_emptied_by_mistake(mira, builder, setup):
+    browser = Browser(builder)
+    assert "tick_rate = 5 s</option>" in browser.text(setup)
+    assert "This field is required" in sent(browser, setup, "setting").content.decode()
+    told = sent(browser, setup, "persona", **PERSONA | {"text": ""}).content.decode()
+    assert "A persona cannot be empty" in told
 
 
 def test_only_admins_change_who_is_told_what_players_whisper(mira, builder, admin, setup):

@@ -75,7 +75,8 @@ def test_the_timeline_is_paged_without_gaps_and_keeps_its_filter(lived, admin):
             older = re.search(r'rel="next" href="([^"]+)"', text)
             query = older and older[1].replace("&amp;", "&")
         wanted = Turn.objects.filter(events__speaker="#77") if asked else Turn.objects
-        assert seen == list(wanted.order_by("-id").values_list("id", flat=True))
+        order = "id" if asked else "-id"
+        assert seen == list(wanted.order_by(order).values_list("id", flat=True))
 
 
 def test_turns_of_all_are_filtered_by_end_tool_and_tokens(game, lived, tavern, ann, admin):
@@ -91,6 +92,41 @@ def test_turns_of_all_are_filtered_by_end_tool_and_tokens(game, lived, tavern, a
     used = sum(call.estimated_tokens for call in newest.model_calls.all())
     assert newest.id in turns_on(browser.text("turns/", tokens=used))
     assert turns_on(browser.text("turns/", tokens=10**9)) == []
+
+
+def test_a_talk_of_two_players_is_read_from_its_beginning(game, lived, ann, bob, admin):
+    for player in (bob, ann):
+        game.model.add(call("say", text="Good day."))
+        player.do("say Mira, good day")
+        game.run(2)
+    browser, path = Browser(admin), f"{lived.assistant.id}/"
+    both, whose = browser.text(path, player="Ann, Bob"), browser.text(path, player="Bob")
+    assert turns_on(both) == sorted(turns_on(browser.text(path)))
+    assert len(turns_on(whose)) == 1 and "Turns, oldest first" in whose
+    assert "Nobody is called &#x27;Cid&#x27;" in browser.text(path, player="Ann, Cid")
+
+
+def test_pages_have_their_own_titles_and_turns_are_read_as_words(game, lived, ann, admin):
+    ann.character.move_to(game.room("Far"))
+    ann.character.move_to(lived.location)
+    game.model.add(call("noop", reason="nothing to say"))
+    ann.do("say Mira, well?")
+    game.run(2)
+    browser, path = Browser(admin), f"{lived.assistant.id}/"
+    titles = {
+        re.search("<title>.* - (.*)</title>", browser.text(path + page))[1]
+        for page in ("", "setup/", "lore/")
+    }
+    assert titles == {"Mira: Turns", "Mira: Setup", "Mira: Lore"}
+    row = browser.text(path).partition('class="turn"')[2].partition("</li>")[0]
+    assert "Ann arrives." in row and "does nothing</span>" in row and "0.0 s" not in row
+    newest = Turn.objects.latest("id").id
+    page = browser.text(f"{path}turn/{newest}/")
+    assert "<title>" in page and f"Mira: Turn {newest}" in page and "Turn after" not in page
+    before = re.search('rel="prev" href="/ai/([^"]+)"', page)[1]
+    assert f"turn/{newest}/" in browser.text(before) and "You said it." not in browser.text(
+        path + "live/"
+    )
 
 
 def test_a_filter_does_not_tell_a_builder_who_whispered_what(lived, builder, admin):

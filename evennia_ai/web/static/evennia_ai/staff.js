@@ -22,6 +22,7 @@
         return value >= 1e6 ? value / 1e6 + " M" : value >= 1e4 ? value / 1e3 + " k" : value;
       });
     };
+    var orNothing = function (chart, value) { return value === null ? "" : value; };
     var options = {
       width: place.clientWidth - 16,
       height: 240,
@@ -31,16 +32,16 @@
         second: { range: upFromZero }
       },
       axes: [
-        axis({ values: "{M}-{D}" }),
+        axis({ values: "{MM}-{DD}" }),
         axis({ size: 52, values: brief }),
         axis({ side: 1, scale: "second", size: 52, values: brief, grid: { show: false } })
       ],
       series: [
-        { label: "day", value: "{YYYY}-{MM}-{DD}" },
+        { label: "day", value: function (chart, at) { return at ? new Date(at * 1000).toISOString().slice(0, 10) : ""; } },
         { label: place.dataset.bars, stroke: colour("--accent"), fill: colour("--accent"),
-          paths: uPlot.paths.bars({ size: [0.6, 40] }), points: { show: false } },
+          value: orNothing, paths: uPlot.paths.bars({ size: [0.6, 40] }), points: { show: false } },
         { label: place.dataset.line, scale: "second", stroke: colour("--warn"), width: 2,
-          points: { show: false } }
+          value: orNothing, points: { show: false } }
       ],
       tzDate: function (seconds) { return uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC"); }
     };
