@@ -10,7 +10,9 @@ from evennia.objects.models import ObjectDB
 from evennia.prototypes import spawner
 from evennia.utils.search import search_object_by_tag
 
-from world.prototypes import PEOPLE, ROOMS, TAG_CATEGORY, THINGS, piece
+from world.people import PEOPLE
+from world.pieces import TAG_CATEGORY, piece
+from world.prototypes import ROOMS, THINGS
 
 COMMON_ROOM = "gull_common"
 LIMBO_ID = 2

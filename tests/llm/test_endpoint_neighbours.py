@@ -17,19 +17,8 @@ from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.policy.tokens import UsageReport, is_silently_truncated
 from tests.llm.conftest import TOOLS
 from tests.llm.endpoint_cases import STREAMS, UNSTEADY, cut_call, delta, done, events, message
-from tests.llm.endpoint_neighbours import (
-    ADDRESSES,
-    AYE,
-    CALLS,
-    ENDS,
-    FAILED,
-    SPEECH,
-    TALK,
-    UNTRUNCATED,
-    USAGES,
-    WAITS,
-    WORDS,
-)
+from tests.llm.endpoint_failures import ADDRESSES, AYE, FAILED, UNTRUNCATED, USAGES, WAITS
+from tests.llm.endpoint_neighbours import CALLS, ENDS, SPEECH, TALK, WORDS
 
 
 def rows(table, *ways):

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from world.build import PLACES, WAYS
-from world.prototypes import PEOPLE, ROOMS
+from world.people import PEOPLE
+from world.prototypes import ROOMS
 
 LINES_FILE = Path(__file__).with_name("lines.toml")
 FACT, QUESTION, AFTER, AGAIN = "fact", "question", "after", "again"

@@ -13,7 +13,8 @@ from tests.real.figures import Course, remarks, rows
 from tests.real.play import OWN_SETTINGS, Play
 from tests.real.recorder import Exchange, Recorder
 from tests.real.table import table
-from world.prototypes import PEOPLE, PROTOTYPE_LIST
+from world.people import PEOPLE
+from world.prototypes import PROTOTYPE_LIST
 
 TABLE_FILE, ANSWERS_FILE, REQUESTS_FILE = "table.md", "answers.jsonl", "requests.jsonl"
 ENDPOINT_VARIABLE, MODEL_VARIABLE = "OPENAI_BASE_URL", "EVENNIA_AI_MODEL"

@@ -11,7 +11,7 @@ from tests.e2e.harness import GameServer
 from tests.e2e.long_talk.course import WINDOW, Utterance
 from tests.e2e.long_talk.model import SECRET, count_request, is_summary
 from tests.e2e.telnet import TelnetPlayer
-from world.prototypes import PEOPLE
+from world.people import PEOPLE
 
 PERSONA = next(person["ai_persona"] for person in PEOPLE if person["key"] == "Mira")
 COMPACTED = re.compile(r"compaction \((?P<reason>\w+)\): .*\bnew_tokens (?P<tokens>\d+)")

@@ -11,7 +11,7 @@ from evennia_ai.policy.conversation.character import Persona, render_persona
 from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact
 from evennia_ai.policy.sanitize import spoken_words
 from tests.growth import text_grows_like_a_square
-from world.prototypes import PEOPLE
+from world.people import PEOPLE
 
 HERE = Path(__file__).parent
 LEGITIMATE = (HERE / "legitimate_lines.txt").read_text(encoding="utf-8").splitlines()
