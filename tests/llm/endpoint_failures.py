@@ -12,7 +12,6 @@ from evennia_ai.errors import (
 from tests.llm.endpoint_cases import delta
 
 HIDDEN = "failure inside a success"
-CUT = "cut off under another name"
 MINUTE = "a minute's limit worded as a quota"
 OVERFLOWS, ADDRESS = "overflow in other words", "an address with parts"
 UNCACHED, USAGE = "usage without the cached part", "usage in other places"
