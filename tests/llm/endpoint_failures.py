@@ -10,6 +10,7 @@ from evennia_ai.errors import (
     QuotaExhausted,
 )
 from tests.llm.endpoint_cases import delta
+from tests.llm.endpoint_neighbours import CUT
 
 HIDDEN = "failure inside a success"
 MINUTE = "a minute's limit worded as a quota"
