@@ -190,7 +190,8 @@ class ForgettingService:
         names = (django_settings.SERVER_LOG_FILE, django_settings.PORTAL_LOG_FILE)
 
         def hide() -> int:
-            return sum(hide_lines(path, words.is_in) for path in log_files(names))
+            holds = partial(words.is_in, numbers_alone=False)
+            return sum(hide_lines(path, holds) for path in log_files(names))
 
         try:
             yield self.worker.submit(hide, FILE_TIMEOUT_S)
@@ -244,8 +245,10 @@ def scripts_in_memory(ids: Collection[int]) -> list[AssistantScript]:
 
 FORGOTTEN = b"[forgotten]"
 STAMP = re.compile(rb"(?:\d[\d:., T+-]{9,38} )?(?:\[[^\]]{1,3}\] )?")
-# Places in the code, and Evennia's lines on security: nobody can have them hidden.
-KEPT = re.compile(r'\s*(?:File "|Traceback )|.{0,45}\[SS\]')
+# Places in the code, security, and who was forgotten: nobody can have them hidden.
+KEPT = re.compile(
+    r'\s*(?:File "|Traceback )|.{0,45}(?:\[SS\]|evennia_ai: [^:]{1,200} was forgotten by )'
+)
 
 
 def log_files(names: Iterable[str]) -> Iterator[Path]:
@@ -256,7 +259,7 @@ def log_files(names: Iterable[str]) -> Iterator[Path]:
 
 
 def hide_lines(path: Path, holds_words: Callable[[str], bool]) -> int:
-    """Overwrite the lines of a log that hold somebody's words; returns how many.
+    """Overwrite the lines of a log that hold somebody's words behind their time; returns how many.
 
     The file keeps its length, since the server goes on writing at its end.
     """
@@ -265,21 +268,17 @@ def hide_lines(path: Path, holds_words: Callable[[str], bool]) -> int:
         at = 0
         for line in iter(file.readline, b""):
             end = at + len(line)
-            text = readable(line)
-            if not KEPT.match(text) and holds_words(text):
+            stamp = STAMP.match(line)
+            head = stamp[0] if stamp else b""
+            text = readable(line[len(head) :])
+            if not KEPT.match(readable(line)) and holds_words(text):
                 file.seek(at)
-                file.write(hidden(line.rstrip(b"\r\n")))
+                whole = line.rstrip(b"\r\n")
+                file.write((head + FORGOTTEN)[: len(whole)].ljust(len(whole)))
                 file.seek(end)
                 count += 1
             at = end
     return count
-
-
-def hidden(line: bytes) -> bytes:
-    """Return a line of the same length with nothing but its time."""
-    stamp = STAMP.match(line)
-    head = stamp[0] if stamp else b""
-    return (head + FORGOTTEN)[: len(line)].ljust(len(line))
 
 
 def readable(line: bytes) -> str:

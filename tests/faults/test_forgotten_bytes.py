@@ -3,6 +3,7 @@
 import base64
 import sqlite3
 from contextlib import closing
+from functools import partial
 
 import pytest
 
@@ -79,6 +80,23 @@ Traceback (most recent call last):
 ValueError: Ann said {"text": "of Zanthor"}
 2026-11-22 18:00:03 [SS] aiforget: Ada has Ann of Zanthor (#5) forgotten
 last \\u005aanthor line without an end"""
+
+
+DATED = """2026-11-28 11:26:02 [..] Server started.
+2026-11-28 11:26:03 [..] evennia_ai: #5 was forgotten by #1: 26 rows and records
+2026-11-28 11:26:04 [..] 26 turns in 11 s, 2026 tokens.
+2026-11-28 11:26:05 [!!] Mira: 400 bad message 'my number is 11, lark'; retrying
+"""
+
+
+def test_dates_and_counts_of_a_log_are_nobodys_words(tmp_path):
+    spoken, path = SpokenWords(), tmp_path / "server.log"
+    for line in ("My number is 11, lark.", "It is the 28 today, and 26 in 2026.", "I am rows."):
+        spoken.add(line)
+    path.write_text(DATED)
+    assert hide_lines(path, partial(spoken.is_in, numbers_alone=False)) == 1
+    assert path.read_text().split("\n")[:3] == DATED.split("\n")[:3]
+    assert "lark" not in path.read_text()
 
 
 def test_lines_of_the_logs_with_their_words_are_made_unreadable_in_place(words, tmp_path):

@@ -119,11 +119,15 @@ class SpokenWords:
         if self._runs:
             self._runs.difference_update(runs_of(words))
 
-    def is_in(self, text: str) -> bool:
-        """Return True if a text holds their words; reads the strings of JSON."""
+    def is_in(self, text: str, numbers_alone: bool = True) -> bool:
+        """Return True if a text holds their words; reads the strings of JSON.
+
+        A server's log is full of dates and counts: there ``numbers_alone`` prove nothing.
+        """
         words = words_in(without_json(text))
         shared = {stem: self._weights.get(stem, 0) for stem in stems_of(words)}
-        if sum(shared.values()) >= ENOUGH:
+        told = any(shared[stem] for stem in shared if numbers_alone or not stem.isdigit())
+        if told and sum(shared.values()) >= ENOUGH:
             return True
         return not self._runs.isdisjoint(runs_of(words))
 
