@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+from evennia.utils import logger
 from twisted.internet.defer import Deferred
 
 from evennia_ai.commands.common import AICommand, Dialogue, Outcome, UsageError, table
@@ -64,6 +65,7 @@ class CmdAIStop(AICommand):
             self.start_all()
         else:
             self.stop_all()
+        logger.log_sec(f"{self.describe_use()} = {clean_heard(name)}")
 
     def do_default(self) -> None:
         if not self.script.is_on:

@@ -63,6 +63,12 @@ class TurnRecord:
         return frozenset(heard.speaker for heard in self.from_others if heard.speaker)
 
     @property
+    def payers(self) -> Audience:
+        """Return the dbrefs of everybody whose words or deeds started the turn."""
+        heard = (event.heard for event in self.events)
+        return frozenset(one.speaker for one in heard if one.speaker and one.nature != PUPPETED)
+
+    @property
     def from_others(self) -> list[Heard]:
         """Return what others said and did; of what was overheard a part is its own."""
         every = (event.heard for event in (*self.overheard, *self.events))

@@ -74,7 +74,10 @@ def test_settings_are_checked_shown_and_inherited_again(admin, guard):
     assert "There is no setting 'hops'" in admin.told("aisetup/set Guard/hops = 1")
     assert "There is no model profile 'x'" in admin.told("aisetup/set Guard/profile = x")
     assert guard.assistant.config.max_hops == 7
+    assert "max_hops is 7." in admin.told("aisetup/set Guard/max_hops")
+    assert guard.assistant.mind.settings.config.max_hops == 7
     assert "max_hops is now 3 (inherited)." in admin.told("aisetup/set Guard/max_hops =")
+    assert "persona is You are" in admin.told("aisetup/set Guard/persona")
     assert "It has no settings of its own" in admin.told("aisetup Guard")
 
 

@@ -9,6 +9,7 @@ from tests.game import costs_scene as scene
 from tests.game.costs_scene import USAGE, go_back, limit, rows_of
 from tests.game.forgetting_scene import forget
 from tests.game.test_tables import BIG, LONG, WIDE, columns_of
+from tests.scripted import call
 
 profiles, talk = scene.profiles, scene.talk
 
@@ -75,6 +76,16 @@ def test_a_budget_in_money_without_prices_is_told_to_limit_nothing(profiles, mir
     for profile in ("bare", "home"):
         told = admin.told(f"aisetup/set Mira/profile = {profile}")
         assert f"the calls of the profile '{profile}' have no price" in told
+
+
+def test_who_only_walks_in_pays_nothing(game, ann, bob, mira, tavern):
+    game.model.add(call("say", text="Aye."))
+    bob.character.move_to(game.room("Yard"), quiet=False)
+    bob.character.move_to(tavern, quiet=False)
+    ann.do("say Mira, hello")
+    game.run(1)
+    (request,) = game.model.requests
+    assert request.caller.speakers == {ann.dbref}
 
 
 def test_players_who_start_a_call_together_share_it_and_the_rows_add_up(

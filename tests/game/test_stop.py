@@ -1,5 +1,6 @@
 """The switch for one assistant and for all."""
 
+from evennia.utils import logger
 from twisted.internet.defer import Deferred
 
 from evennia_ai.models import Event
@@ -18,6 +19,19 @@ def test_all_are_stopped_at_once_and_whoever_waits_is_told(game, admin, ann, mir
     assert late.called
     assert [e.reason for e in Event.objects.filter(state="expired")] == [
         "All assistants were stopped by Ada."
+    ]
+
+
+def test_who_stopped_and_started_is_in_the_security_log(admin, mira, monkeypatch):
+    lines = []
+    monkeypatch.setattr(logger, "log_sec", lines.append)
+    for command in ("aistop Mira", "aistart Mira", "aistop all", "aistart all"):
+        admin.told(command)
+    who = f"Ada ({admin.dbref})"
+    assert lines == [
+        f"{typed}: {who} = {name}"
+        for name in ("Mira", "all")
+        for typed in ("aistop", "aistop/start")
     ]
 
 

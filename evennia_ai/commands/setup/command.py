@@ -31,7 +31,7 @@ class CmdAISetup(SetupMenu):
       aisetup <character> = <persona>
       aisetup/new <name>[;<alias>][:<typeclass>] = <persona>
       aisetup <character>
-      aisetup/set <character>/<setting> = <value>
+      aisetup/set <character>/<setting> [= <value>]
       aisetup/set <character>/persona[.<field>] = <text>
       aisetup/persona <name>[.<field>] = <text>
       aisetup/delete <character>, or @<shared persona>
@@ -114,14 +114,30 @@ class CmdAISetup(SetupMenu):
         script = self.find_editable(target.strip())
         name, value = name.strip().lower(), (self.rhs or "").strip()
         setting, _, field = name.partition(".")
-        if setting == PERSONA:
+        is_persona = setting == PERSONA
+        if not is_persona:
+            known_setting(name)
+        if self.rhs is None:  # as Evennia's `set` shows what stands there
+            self.show_value(name, field)
+            return
+        if is_persona:
             self.set_persona(field, value)
             return
-        known_setting(name)
         self.write_settings({name: setup.read_setting(self.services, name, value)})
         effective = clean_output(str(getattr(script.config, name)))
         self.msg(f"{self.name}: {name} is now {effective}{'' if value else ' (inherited)'}.")
         self.report_complaints()
+
+    def show_value(self, name: str, field: str) -> None:
+        if not name.startswith(PERSONA):
+            shown = setup.value_words(name, getattr(self.script.config, name))
+        else:
+            persona = read_persona(deserialize(self.script.character.db.ai_persona))
+            shown = persona_words(getattr(persona, field or "text", ""))
+        self.msg(
+            f"{self.name}: {clean_output(name)} is {clean_output(shown)}. To change it: "
+            f"|waisetup/set {self.name}/{clean_output(name)} = <value>|n"
+        )
 
     def set_persona(self, field: str, value: str) -> None:
         stored = deserialize(self.script.character.db.ai_persona)
