@@ -111,15 +111,16 @@ class LoreRecords(WrittenRecords):
         """Return the entry with a title, in upper or lower case; None if there is none."""
         return next((e for e in self.entries() if e.title.lower() == title.lower()), None)
 
-    def kept_elsewhere(self, title: str, **of: int) -> str:
+    def kept_elsewhere(self, title: str, dbref: str = "") -> str:
         """Return where a piece stands that only a file or a character has, "" for none.
 
-        ``of`` selects characters by the columns of their Attributes. One query.
+        With ``dbref``, of all characters only this one's counts. One query.
         """
         wanted = title.lower()
         if any(entry.title.lower() == wanted for entry in self.fixed):
             return f"'{title}' comes from a module in LORE: change it in that module."
-        rows = Attribute.objects.filter(db_key=OWN_LORE, objectdb__isnull=False, **of)
+        rows = Attribute.objects.filter(db_key=OWN_LORE, objectdb__isnull=False)
+        rows = rows.filter(objectdb=dbref.lstrip("#")) if dbref else rows
         for name, value in rows.values_list("objectdb__db_key", "db_value"):
             if any(entry.title.lower() == wanted for entry in read_entries(value)[0]):
                 return (

@@ -164,10 +164,10 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
         common = {"who": self.who, "acts": may_act(), "tab": self.tab, "title": title}
         return {**common, "tabs": tabs}
 
-    def why_not_edit(self) -> str:
-        """Return why the reader may not edit the character, "" for who may."""
-        refused: str = game.ask(why_not_edit, self.who["id"], self.request.user.pk)
-        return refused
+    def rights(self) -> Row:
+        """Return whether the page may change the character, and why its reader may not."""
+        refused = game.ask(why_not_edit, self.who["id"], self.request.user.pk)
+        return {"refused": refused, "acts": may_act() and not refused}
 
     def get_context_data(self, **values: Any) -> Row:
         found: Row = super().get_context_data(**{**self.navigation(), **values})

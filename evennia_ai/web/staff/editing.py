@@ -99,7 +99,7 @@ class Asked(NamedTuple):
     act: str
     fields: Row
     number: int = 0  # of the row, of a page about one
-    seen: str | None = None  # the `state_of` what the form showed
+    seen: str | None = None  # `state_of` what the form showed
 
 
 class EditingPage(StaffPage):
@@ -158,14 +158,11 @@ class Setup(EditingPage, TemplateView):
 
     def get_context_data(self, **values: Any) -> Row:
         found = game.ask(read_setup, self.who["id"])
-        refused, setting_form = self.why_not_edit(), self.form("setting")
-        values_now = (
-            (one["name"], f"{one['name']} = {one['value'][:40]}") for one in found["settings"]
-        )
-        setting_form.fields["setting"].choices = [("", "Choose one"), *sorted(values_now)]
+        setting_form = self.form("setting")
+        now = [(n := one["name"], f"{n} = {one['value'][:40]}") for one in found["settings"]]
+        setting_form.fields["setting"].choices = [("", "Choose one"), *sorted(now)]
         return super().get_context_data(
-            refused=refused,
-            acts=access.may_act() and not refused,
+            **self.rights(),
             **found,
             persona_form=None if found["shared"] else self.form("persona", found["persona"]),
             setting_form=setting_form,
@@ -178,10 +175,7 @@ class Setup(EditingPage, TemplateView):
         script = find_script(asked.who["id"])
         author = access.editor_of(script.character, asked.account)
         if asked.seen not in (None, state_of(script, asked.act)):
-            raise ConfigError(
-                f"The {asked.act} was changed meanwhile, by somebody else or in another tab. "
-                "The form has your words. To put them in the place of the others, save again."
-            )
+            raise ConfigError(f"The {asked.act} was changed meanwhile. Save again to overwrite.")
         if asked.act == "persona":
             return change_persona(script, author, asked.fields["persona"])
         if asked.act == "setting":
@@ -191,10 +185,9 @@ class Setup(EditingPage, TemplateView):
 
 def state_of(script: Any, act: str) -> str:
     """Return what changes whenever something changes that a form of the page shows."""
-    note = script.mind.life.note_in_force()
     shown = {
         "persona": read_attribute(script.character, "ai_persona"),
-        "note": note and note[0],
+        "note": (script.mind.life.note_in_force() or [None])[0],
         "setting": sorted(script.mind.settings.own().items()),
     }
     return sha256(repr(shown[act]).encode()).hexdigest()
@@ -262,8 +255,7 @@ class LorePage(EditingPage, TemplateView):
     def get_context_data(self, **values: Any) -> Row:
         line, wanted = (asked_text(self.request.GET, name) for name in ("line", "edit"))
         trials, kept, labels, budget = game.ask(read_lore, self.who["id"], line)
-        written = (one.entry for one in trials if one.entry not in kept)
-        chosen = next((one for one in written if one.title == wanted and wanted), None)
+        chosen = next((e for t in trials if (e := t.entry).title == wanted and e not in kept), None)
         initial = {
             **vars(chosen), "scopes": ", ".join(chosen.scopes), "keys": ", ".join(chosen.keys)
         } if chosen else None  # fmt: skip
@@ -282,8 +274,9 @@ class LorePage(EditingPage, TemplateView):
         fields, lore = asked.fields, access.services().lore
         title = fields["title"].strip()
         before = lore.find(title)
-        if elsewhere := lore.kept_elsewhere(title, objectdb=asked.who["dbref"].lstrip("#")):
-            raise ConfigError(elsewhere)
+        told = before in (None, *lore.fixed) and lore.kept_elsewhere(title, asked.who["dbref"])
+        if told:
+            raise ConfigError(told)
         if asked.act == "delete":
             if not lore.remove(title):
                 raise Missing(f"There is no lore '{title}' any more.")
@@ -311,8 +304,7 @@ def read_lore(
     trials = lore.try_lines([line], nobody)
     records = script.services.lore
     own = {one.entry for one in trials}.difference(records.entries())
-    kept = dict.fromkeys(own, "its own, from its Attribute ai_lore: change it where that is set")
-    kept |= dict.fromkeys(records.fixed, "from a module in LORE: change it there")
+    kept = dict.fromkeys(own, "its own (ai_lore)") | dict.fromkeys(records.fixed, "in LORE")
     return trials, kept, frozenset(labels), lore.budget_tokens
 
 

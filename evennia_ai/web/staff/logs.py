@@ -182,7 +182,7 @@ class TurnPage(EditingPage, LogPage, DetailView):
             turn=turn,
             whys=whys,
             scene=as_yaml({"scenes": [scene]} if scene else None),
-            mark_form=self.form("mark", turn) if may_mark and not self.why_not_edit() else None,
+            mark_form=self.form("mark", turn) if may_mark and self.rights()["acts"] else None,
             **values,
         )
 

@@ -107,9 +107,7 @@ class Trial(StaffPage, TemplateView):
             kept = {name: asked.get(name) for name in ("first", "second", "whisper")}
             kept["talk"] = signing.dumps(talk, salt=self.salt, compress=True)
             form = TrialForm(initial=kept, profiles=sorted(services().profiles))
-        refused = self.why_not_edit()
-        told = {"refused": refused, "acts": access.may_act() and not refused}
-        return super().get_context_data(talk=talk, trial_form=form, **told, **values)
+        return super().get_context_data(talk=talk, trial_form=form, **self.rights(), **values)
 
 
 @inlineCallbacks
