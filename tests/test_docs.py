@@ -100,7 +100,9 @@ def test_the_tables_of_settings_and_lines_are_those_of_the_code():
     assert TABLES_PAGE.read_text(encoding="utf-8") == fresh_page(), __doc__
 
 
-def test_every_entry_for_the_whole_game_is_documented():
+def test_every_entry_for_the_whole_game_is_documented_and_known():
+    from evennia_ai.game.settings import GAME_ENTRIES
+
     read = set()
     for file in PACKAGE.rglob("*.py"):
         found = ENTRY.findall(file.read_text(encoding="utf-8"))
@@ -108,7 +110,7 @@ def test_every_entry_for_the_whole_game_is_documented():
     page = TABLES_PAGE.read_text(encoding="utf-8")
     documented = set(re.findall(r"^\| `([A-Z_]+)` \|", page, re.M))
     assert {"TOOLS", "PROFILES"} <= read
-    assert read == documented
+    assert read == documented == GAME_ENTRIES
 
 
 def test_every_command_is_in_the_guides():

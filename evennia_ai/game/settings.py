@@ -4,6 +4,7 @@ import shlex
 import shutil
 import stat
 from collections.abc import Callable, Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -16,6 +17,16 @@ from evennia_ai.errors import ConfigError
 
 log = Logger()
 T = TypeVar("T")
+# The entries for the whole game, in upper case; `docs/configuration.md` tells of each.
+GAME_ENTRIES = frozenset(
+    """
+    PROFILES TOOLS LORE PERSONAS OFFLINE_LANGUAGES TEXTS ADD_COMMANDS MAX_CALLS_IN_FLIGHT
+    MAX_CALLS_WAITING GAME_TOKENS_PER_DAY PLAYER_TOKENS_PER_DAY GAME_MONEY_PER_DAY
+    PLAYER_MONEY_PER_DAY CURRENCY WHO_MAY_READ PLAYER_LIMITS RETENTION MEMORY_MB EMBEDDER MEMORY
+    EXPORT_FOLDER LOCAL_LIBRARIES STAFF_PAGES WEB_ACTS TRADE LINK_HOSTS LINE_MARK MODERATION
+    METRICS TRACING TYPING_INDICATOR
+    """.split()
+)
 
 
 def game_settings() -> Mapping[str, Any]:
@@ -78,9 +89,13 @@ def find_complaints() -> list[str]:
     found = getattr(settings, "AI_ASSISTANT", None)
     if found is not None and not isinstance(found, Mapping):
         return [f"AI_ASSISTANT must be a dictionary, not {found!r}."]
-    named = [key for key in game_settings() if key not in FIELDS]
-    unknown = sorted(str(key) for key in named if not (isinstance(key, str) and key.isupper()))
-    return [f"AI_ASSISTANT has an unknown entry '{key}'." for key in unknown]
+    known = {*FIELDS, *GAME_ENTRIES}
+    unknown = sorted(str(key) for key in game_settings() if key not in known)
+    meant = (get_close_matches(key, known, 1) for key in unknown)
+    return [
+        f"AI_ASSISTANT has an unknown entry '{key}'." + (f" Is {near[0]} meant?" if near else "")
+        for key, near in zip(unknown, meant, strict=True)
+    ]
 
 
 def export_folder() -> Path:

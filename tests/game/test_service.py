@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from twisted.internet.defer import Deferred
 
 from evennia_ai.assistant_script import AssistantScript
+from evennia_ai.game.settings import find_complaints
 from evennia_ai.models import Event, Turn
 from evennia_ai.policy.disclosure import DEFAULTS
 from evennia_ai.services.assistant_service import AssistantService
@@ -163,6 +164,14 @@ def test_a_wrong_setting_of_the_game_is_told_and_takes_nobody_down(game, setting
     assert service.complaints[0].startswith(f"AI_ASSISTANT['{name}']: ")
     assert "say" in service.toolbox.tools
     assert service.who_may_read == DEFAULTS and service.loaded.most_bytes == MOST_MB * 1_000_000
+
+
+def test_a_misspelt_entry_is_told_with_the_one_that_may_be_meant(settings):
+    settings.AI_ASSISTANT = {"GAME_MONEY_A_DAY": 3, "max_hop": 2, "GAME_MONEY_PER_DAY": 3}
+    assert find_complaints() == [
+        "AI_ASSISTANT has an unknown entry 'GAME_MONEY_A_DAY'. Is GAME_MONEY_PER_DAY meant?",
+        "AI_ASSISTANT has an unknown entry 'max_hop'. Is max_hops meant?",
+    ]
 
 
 def test_what_the_start_loaded_is_left_out_of_garbage_collections(game):
