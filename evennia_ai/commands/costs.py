@@ -187,8 +187,9 @@ def read_period(typed: str, today: date) -> tuple[date, date]:
         return date.fromisoformat(word), date.fromisoformat(word)
     except ValueError:
         raise UsageError(
-            f"'{clean_output(word, 20)}' is no period. Use today, yesterday, a day such as "
-            f"{today}, a month such as {today:%Y-%m}, or a number of days up to {MOST_DAYS}."
+            f"'{clean_output(typed.strip(), 20)}' is no period. Use today, yesterday, a day such "
+            f"as {today}, a month such as {today:%Y-%m}, or a number of days up to {MOST_DAYS}. "
+            "Each character: |waicost/characters|n"
         ) from None
 
 

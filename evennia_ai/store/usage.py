@@ -59,12 +59,12 @@ def use_of_call(call: ModelCallRecord) -> Use:
     """Return what one model call used, at the prices of its time; nothing for the offline brain.
 
     Tokens that the endpoint did not report are estimated, and cached tokens count in full. A failed
-    call is free, unless it ended at its deadline: then the provider may have billed it.
+    call does not count, unless it ended at its deadline: then the provider may have billed it.
     """
-    if call.usage == NO_USAGE:
+    billed = call.usage or call.error_kind in ("", DeadlineExceeded.kind)
+    if call.usage == NO_USAGE or not billed:
         return Use()
-    billed = call.error_kind in ("", DeadlineExceeded.kind)
-    prompt = call.usage.prompt_tokens if call.usage else call.estimated_tokens * billed
+    prompt = call.usage.prompt_tokens if call.usage else call.estimated_tokens
     completion = call.usage.completion_tokens if call.usage else 0
     cached = call.usage.cached_tokens or 0 if call.usage else 0
     money = call.prices.cost(prompt, completion, cached) if call.prices else 0

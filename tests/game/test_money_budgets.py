@@ -28,7 +28,7 @@ def test_a_budget_in_money_is_kept_and_staff_are_told_once(game, talk, mira, ann
         f"The game's budget: 0.60 of today's 0.70 EUR are used (85%){UNTIL_TOMORROW}. See aicost.",
     ]
     assert "The game's budget: 0.60 of today's 0.70 EUR are used" in admin.told("aistatus")
-    assert DailyUse.objects.get().calls == 4
+    assert DailyUse.objects.get().calls == 2  # what was refused is no call
     assert DailyUse.objects.get().money == 600_000
 
 
