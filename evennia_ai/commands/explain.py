@@ -12,6 +12,7 @@ from evennia_ai.commands.common import Outcome, UsageError, page_number
 from evennia_ai.commands.dry_run import TryingCommand
 from evennia_ai.commands.memories import withheld_lines
 from evennia_ai.config import ModelProfile, resolve_profile
+from evennia_ai.errors import BudgetExhausted
 from evennia_ai.game.client_text import clean_error, clean_output
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.memory_reading import search_for_staff
@@ -283,7 +284,11 @@ def why_lines(name: str, why: Explanation, reader: Reader, own_line: str) -> Ite
         detail = why.turn.detail if why.turn is not None else ""
         if failed := [call for call in calls if call.error_kind and is_excuse(why.message)]:
             yield f"  {rendering.model_call_text(failed[-1], reader)}"
-            yield f"  To test that model: |waitest/provider {clean_output(failed[-1].profile)}|n"
+            is_spent = failed[-1].error_kind == BudgetExhausted.kind
+            test = f"  To test that model: |waitest/provider {clean_output(failed[-1].profile)}|n"
+            yield (
+                "  Who used it up: |waicost/characters|n, |waicost/players|n" if is_spent else test
+            )
         elif detail and detail not in {event.reason for event in events}:
             yield f"  {reader.show(ERRORS, clean_error(detail, LINE_CHARS), 'reason')}"
         return
