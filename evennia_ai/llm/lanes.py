@@ -107,7 +107,7 @@ class Lane:
     def circuit_open(self) -> CircuitOpen:
         return CircuitOpen(
             f"The model '{self.profile.model}' of the profile '{self.profile.name}' gets no calls "
-            f"for {self.paused_s:.0f} s more, after: {self.breaker.error}"
+            f"for a while, after: {self.breaker.error}"
         )
 
     def leave(self, call: Call) -> None:
