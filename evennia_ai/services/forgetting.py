@@ -190,7 +190,7 @@ class ForgettingService:
         names = (django_settings.SERVER_LOG_FILE, django_settings.PORTAL_LOG_FILE)
 
         def hide() -> int:
-            holds = partial(words.is_in, numbers_alone=False)
+            holds = partial(words.is_in, digits=DIGITS)
             return sum(hide_lines(path, holds) for path in log_files(names))
 
         try:
@@ -244,6 +244,7 @@ def scripts_in_memory(ids: Collection[int]) -> list[AssistantScript]:
 
 
 FORGOTTEN = b"[forgotten]"
+DIGITS = 5  # of a number in a log that is no date and no count
 STAMP = re.compile(rb"(?:\d[\d:., T+-]{9,38} )?(?:\[[^\]]{1,3}\] )?")
 # Places in the code, security, and who was forgotten: nobody can have them hidden.
 KEPT = re.compile(

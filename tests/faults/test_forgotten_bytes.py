@@ -8,7 +8,7 @@ from functools import partial
 import pytest
 
 from evennia_ai.policy.facts.origin import SpokenWords
-from evennia_ai.services.forgetting import hide_lines, log_files
+from evennia_ai.services.forgetting import DIGITS, hide_lines, log_files
 from evennia_ai.store.forget import database_file, overwrite_deleted
 from tests.faults import file_scene
 from tests.game.forgetting_scene import BENS, Planted, forget
@@ -86,17 +86,22 @@ DATED = """2026-11-28 11:26:02 [..] Server started.
 2026-11-28 11:26:03 [..] evennia_ai: #5 was forgotten by #1: 26 rows and records
 2026-11-28 11:26:04 [..] 26 turns in 11 s, 2026 tokens.
 2026-11-28 11:26:05 [!!] Mira: 400 bad message 'my number is 11, lark'; retrying
+2026-11-28 11:26:06 [!!] Mira: 400 bad message '5551234 it is'; retrying
 """
 
 
 def test_dates_and_counts_of_a_log_are_nobodys_words(tmp_path):
     spoken, path = SpokenWords(), tmp_path / "server.log"
-    for line in ("My number is 11, lark.", "It is the 28 today, and 26 in 2026.", "I am rows."):
+    for line in (
+        "My number is 11, lark.",
+        "It is the 28 today, and 26 in 2026.",
+        "Call 5551234 rows.",
+    ):
         spoken.add(line)
     path.write_text(DATED)
-    assert hide_lines(path, partial(spoken.is_in, numbers_alone=False)) == 1
+    assert hide_lines(path, partial(spoken.is_in, digits=DIGITS)) == 2
     assert path.read_text().split("\n")[:3] == DATED.split("\n")[:3]
-    assert "lark" not in path.read_text()
+    assert "lark" not in path.read_text() and "5551234" not in path.read_text()
 
 
 def test_lines_of_the_logs_with_their_words_are_made_unreadable_in_place(words, tmp_path):

@@ -119,15 +119,14 @@ class SpokenWords:
         if self._runs:
             self._runs.difference_update(runs_of(words))
 
-    def is_in(self, text: str, numbers_alone: bool = True) -> bool:
+    def is_in(self, text: str, digits: int = 1) -> bool:
         """Return True if a text holds their words; reads the strings of JSON.
 
-        A server's log is full of dates and counts: there ``numbers_alone`` prove nothing.
+        Numbers of fewer ``digits`` prove nothing: a server's log is full of dates and counts.
         """
         words = words_in(without_json(text))
-        shared = {stem: self._weights.get(stem, 0) for stem in stems_of(words)}
-        told = any(shared[stem] for stem in shared if numbers_alone or not stem.isdigit())
-        if told and sum(shared.values()) >= ENOUGH:
+        means = {stem for stem in stems_of(words) if not stem.isdigit() or len(stem) >= digits}
+        if sum(self._weights.get(stem, 0) for stem in means) >= ENOUGH:
             return True
         return not self._runs.isdisjoint(runs_of(words))
 
