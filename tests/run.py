@@ -31,8 +31,7 @@ ROOT = environment.ROOT
 VENVS = ROOT / ".venv-test"
 EXTRAS = "[all,docs,end-to-end,test]"
 EXTRAS_OF_OTHERS = "[all,test]"  # of the interpreters that run no server, no browser, no site
-# It installs in a tenth of pip's time; without it, pip does.
-UV = VENVS / "uv"
+UV = VENVS / "uv"  # installs in a tenth of pip's time; without it, pip does
 UV_LIMITS = {"UV_HTTP_TIMEOUT": "15", "UV_PYTHON_DOWNLOADS": "never"}
 # Python compiles what it imports, which is a third of what is installed.
 UNCOMPILED = "--no-compile"

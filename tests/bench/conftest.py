@@ -11,7 +11,7 @@ from tests.bench.figures import Figure, Sheet
 from tests.e2e.conftest import stub
 from tests.e2e.harness import GameServer
 from tests.faults.own_database import on_file
-from tests.game.conftest import forget_everything
+from tests.game.fresh_state import forget_everything
 
 __all__ = ["stub"]
 

@@ -1,6 +1,5 @@
 """A small game on a real database: rooms, players with sessions, assistants, a fake clock."""
 
-import gc
 import json
 import re
 import sys
@@ -8,8 +7,6 @@ import time
 from itertools import count
 
 import pytest
-from django.apps import apps
-from django.db import connection
 from twisted.internet.task import Clock
 
 from evennia_ai.errors import StoreUnavailable
@@ -17,12 +14,11 @@ from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.ports import ToolContext
+from tests.game.fresh_state import forget_everything, restart_numbers
 from tests.scripted import ScriptedLLM
 from tests.semantic import StandInSemantic
 
 SESSION_IDS = count(1000)
-FLUSHES = count(1)
-FLUSHES_A_COLLECTION = 20
 HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 LOBBY, SPARE = "Lobby", "Spare"
 PLAIN = "evennia.objects.objects.Default"
@@ -225,44 +221,6 @@ def keep_text(sent, kwargs):
     """Keep the text that a session is sent."""
     if text := kwargs.get("text"):
         sent.append(str(text[0] if isinstance(text, (tuple, list)) else text))
-
-
-def forget_everything():
-    """Empty Evennia's caches of instances and of merged command sets.
-
-    Evennia keeps instances that hold ndb data, and the rows of the next test have the same numbers.
-    The cache of command sets goes by `id()` and would return the exits of an earlier test.
-    Evennia's own `flush_cache` also collects garbage, which takes some ms in each test.
-    """
-    from evennia.commands import cmdhandler
-    from evennia.utils.idmapper.models import SharedMemoryModel
-
-    from evennia_ai.store import explanations
-
-    cmdhandler._CMDSET_MERGE_CACHE.clear()
-    explanations.noted_on.clear()  # a test whose transactions end deletes the rows behind it
-    for model in leaves(SharedMemoryModel):
-        model.flush_instance_cache(force=True)
-    if next(FLUSHES) % FLUSHES_A_COLLECTION == 0:
-        gc.collect()
-        gc.freeze()  # later collections skip what is left
-
-
-def restart_numbers():
-    """Number our rows from 1 in each test; PostgreSQL does not take back a number."""
-    if connection.vendor != "postgresql":
-        return
-    tables = apps.get_app_config("evennia_ai").get_models()
-    own = [table._meta.db_table for table in tables if table._meta.auto_field]
-    again = ", ".join(f"setval(pg_get_serial_sequence('{name}', 'id'), 1, false)" for name in own)
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {again}")
-
-
-def leaves(model):
-    """Return the classes below a model that have no subclasses."""
-    children = model.__subclasses__()
-    return [leaf for child in children for leaf in leaves(child)] if children else [model]
 
 
 def gateway_to(model, clock):
