@@ -68,7 +68,10 @@ class CmdAILore(AICommand):
     def do_default(self) -> None:
         if not self.args.strip():
             lines = map(entry_line, self.services.lore.entries())
-            none = "There is no lore yet. |whelp ailore|n says how to write it."
+            none = (
+                "There is no lore yet that several may know. |whelp ailore|n says how to write it; "
+                "|wailore/for <character>|n shows what a character knows of its own."
+            )
             self.msg("\n".join(lines) or none)
             return
         entry = self.find(self.args)

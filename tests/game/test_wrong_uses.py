@@ -59,7 +59,7 @@ aihistory all = yesterday | It shows one character at a time.
 aihistory/search Mira = ... | No message holds these words
 aihistory/compaction Mira = 99 | There is no compaction with this number.
 aihistory/compactions Mira | Mira has no compaction yet.
-ailore | There is no lore yet.
+ailore | There is no lore yet that several may know.
 ailore Nothing | There is no lore called 'Nothing'.
 ailore/delete Nothing | There is no lore called 'Nothing'.
 ailore/set Gate | Usage: ailore/set
