@@ -59,7 +59,7 @@ def _to_order(view: View, text: str, known: str, intent: Intent) -> str:
     finds = view.language.finds
     if view.language.asks(text) or not finds("orders", text) or finds("denies", known):
         return known
-    is_new = any(one.text == known for one in view.passages)
+    is_new = any(known.rstrip(".").lower() in one.text.lower() for one in view.passages)
     is_told = any(intent.tells and intent.tells.search(one.text) for one in past.told_last(view))
     return view.phrase("ordered", fact=known if is_new and not is_told else "").strip()
 
@@ -71,8 +71,10 @@ def _sought(view: View, asked: Asked, text: str) -> str:
             return view.known(text, asked.intent.sources, asked.intent)
         found = view.find(text, view.of(asked.intent.sources), intent=asked.intent)
         least = AS_GOOD * found[0][0] if found else 0.0  # a price of something else is no answer
-        parts = [(at, _part_of_list(view, text, one)) for at, one in found if at >= least]
-        return view.best(parts) or _denied(view, text, asked.intent.drop)
+        parts = [(at, _asked_rows(view, text, one)) for at, one in found if at >= least]
+        return view.best([(at, one) for at, one in parts if one.text]) or _denied(
+            view, asked.intent.match.sub(" ", text), asked.intent.drop
+        )
     if not asked.intent.seek or view.language.finds("mine", asked.topic):
         return ""
     sources = asked.intent.sources
@@ -81,15 +83,22 @@ def _sought(view: View, asked: Asked, text: str) -> str:
     return view.known(text, sources)
 
 
-def _part_of_list(view: View, text: str, passage: Passage) -> Passage:
-    """Return of a list of prices only the rows that a line asks for."""
+def _asked_rows(view: View, text: str, passage: Passage) -> Passage:
+    """Return of a list of prices only the rows that a line asks for, "" if none is its.
+
+    A service, "Sharpening a sword costs …", has its price only for who names the service.
+    """
     rows = passage.text.rstrip(".").split(", ")
-    content = view.language.content
+    content, service = view.language.content, view.character.language.pattern("patterns", "service")
     asked = set(content(text)).difference(content(text.split(maxsplit=1)[0]))
     hits = [row for row in rows if asked.intersection(content(row))]
-    if len(rows) < ROWS or not hits:
+    served = [row for row in hits if service.match(row)]
+    named = [row for row in served if asked.intersection(content(row.split(maxsplit=1)[0]))]
+    own = named or [row for row in hits if row not in served]
+    if own == hits and (len(rows) < ROWS or not hits):
         return passage
-    return replace(passage, text=f"{capitals(', '.join(hits))}.")
+    own[:1] = (view.language.rewritten("row", row) for row in own[:1])
+    return replace(passage, text=f"{capitals(', '.join(own))}." if own else "")
 
 
 def told_of_ware(view: View, text: str) -> str:
@@ -256,8 +265,9 @@ def _owner(view: View, text: str, topic: str) -> str:
 
 
 def _days(view: View, text: str, topic: str) -> str:
-    intent = view.language.intent("ask_days")
-    return view.known(text, ("self",), intent) or _identity(view, text, "")
+    """Return what the character does by its persona, else who it is, unless that was told lately."""
+    known = view.known(text, ("self",), view.language.intent("ask_days"))
+    return known or ("" if view.repeats(view.character.identity) else _identity(view, text, ""))
 
 
 def _is_this(view: View, text: str, topic: str) -> str:

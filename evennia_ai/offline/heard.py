@@ -60,7 +60,7 @@ class Heard:
         plain = read(ENGLISH).plain
         known = (language_of(plain(said), self.languages) for said in (text, *reversed(before)))
         language = next(filter(None, known), self.character.language)
-        who = self.called(line.speaker)
+        who = language.facts_in(text).get("name") or self.called(line.speaker)
         return replace(self, speaker=line.speaker, who=who, private=line.private, language=language)
 
     @property

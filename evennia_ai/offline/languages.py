@@ -21,7 +21,7 @@ from evennia_ai.policy.texts import plain_words
 
 DATA = Path(__file__).parent / "data"
 ENGLISH, GERMAN = "en", "de"
-LEAST_LETTERS, ALIKE = 5, 0.76  # of a misspelt word
+LEAST_LETTERS, ALIKE = 4, 0.76  # of a misspelt word
 SHARE_OF_WORDS = 0.3  # of a line's words that a language must know, to be the line's language
 QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
 CHAT_WORD = re.compile(r"(?<![\w'-])[A-Za-z]+\d?(?![\w'-])")
@@ -139,7 +139,8 @@ class Language:
         """Return a text as one line, with the short spellings of chat expanded."""
         spelling = self.data.get("spelling", {})
         even = " ".join(text.translate(QUOTES).split())
-        return CHAT_WORD.sub(lambda found: spelling.get(found[0].lower(), found[0]), even)
+        even = CHAT_WORD.sub(lambda found: spelling.get(found[0].lower(), found[0]), even)
+        return self.rewritten("chat", even)
 
     def content(self, text: str) -> tuple[str, ...]:
         """Return the stems of the words that carry meaning, each once."""

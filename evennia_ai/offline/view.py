@@ -21,7 +21,7 @@ from evennia_ai.offline.passages import (
     split_lore,
 )
 from evennia_ai.offline.transcript import read_transcript
-from evennia_ai.offline.words import capitals, ended, rotated, seed_of
+from evennia_ai.offline.words import capitals, ended, rotated, seed_of, sentences
 from evennia_ai.ports import LLMRequest
 
 CONTEXT_LINES = 2
@@ -185,7 +185,9 @@ class View(Heard):
         said = self.spoken(fresh or near[0])
         if fresh or said != near[0].text:
             return said
-        return self.short(line, said) or self.phrase("again", fact=said)
+        return (
+            self.short(line, said) or self._closest(line, said) or self.phrase("again", fact=said)
+        )
 
     def short(self, question: str, fact: str) -> str:
         """Return only the words of a fact that a question asks for; "" if they are not certain."""
@@ -194,6 +196,16 @@ class View(Heard):
             if found:
                 return ended(capitals(found[1]))
         return ""
+
+    def _closest(self, question: str, fact: str) -> str:
+        """Return the one sentence of a fact that holds most of a question, "" if there is none."""
+        content, near = self.language.content, self.language.near
+        asked = [frozenset({stem, *near(stem)}) for stem in content(question)]
+        held = [(sum(not one.isdisjoint(content(part)) for one in asked), part)
+                for part in sentences(fact)]  # fmt: skip
+        most = max(count for count, _ in held)
+        best = [part for count, part in held if count == most]
+        return best[0] if most and len(held) > 1 == len(best) else ""
 
     def spoken(self, passage: Passage) -> str:
         """Return a passage as the character says it: if in another language, it says so in that."""
