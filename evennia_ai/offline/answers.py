@@ -6,9 +6,10 @@ from dataclasses import replace
 from functools import partial
 
 from evennia_ai.offline import told as past
-from evennia_ai.offline.languages import Asked, Intent, exit_parts, match_name
+from evennia_ai.offline import wares
+from evennia_ai.offline.languages import Asked, exit_parts, match_name
 from evennia_ai.offline.passages import Passage, split_lore
-from evennia_ai.offline.view import AS_GOOD, KNOWN, SURE, View
+from evennia_ai.offline.view import KNOWN, SURE, View
 from evennia_ai.offline.words import capitals, ended, rotated
 from evennia_ai.policy.texts import plain_words
 
@@ -16,7 +17,7 @@ Found = list[tuple[float, Passage]]
 Handler = Callable[[View, str, str], str]
 SURE_ENOUGH = 0.5  # share of a question's words that a quotation holds before anything else is told
 STORY = 330  # characters of a tale
-MOST_LISTED, ROWS = 5, 3  # things that are named; rows that make a list
+MOST_LISTED = 5  # things that are named
 THINGS, EXITS = re.compile(r"Things: (.*)\."), re.compile(r"(?:Exits|People): ")
 ORDERED = frozenset({"buy", "food", "drink"})  # kinds of sentences that may be an order
 FEW = 4  # words of a topic that names a thing
@@ -40,7 +41,7 @@ def answer(view: View, text: str) -> str:
     )
     said = told or (handler(view, text, asked.topic) if handler else _sought(view, asked, text))
     if said:
-        return _to_order(view, text, said, intent) if intent.key in ORDERED else said
+        return wares.to_order(view, text, said, intent) if intent.key in ORDERED else said
     if intent.say:
         if not (intent.tells and intent.label):
             return view.phrase(intent.key, topic=asked.topic)
@@ -54,65 +55,18 @@ def answer(view: View, text: str) -> str:
     return _to_statement(view, text)
 
 
-def _to_order(view: View, text: str, known: str, intent: Intent) -> str:
-    """Return what is known of a ware, behind a word of consent if the line orders it."""
-    finds = view.language.finds
-    if view.language.asks(text) or not finds("orders", text) or finds("denies", known):
-        return known
-    is_new = any(known.rstrip(".").lower() in one.text.lower() for one in view.passages)
-    is_told = any(intent.tells and intent.tells.search(one.text) for one in past.told_last(view))
-    return view.phrase("ordered", fact=known if is_new and not is_told else "").strip()
-
-
 def _sought(view: View, asked: Asked, text: str) -> str:
     """Return what persona and lore tell about an intent; "" if nothing."""
     if asked.intent.tells:
         if not asked.intent.exact:
             return view.known(text, asked.intent.sources, asked.intent)
-        found = view.find(text, view.of(asked.intent.sources), intent=asked.intent)
-        least = AS_GOOD * found[0][0] if found else 0.0  # a price of something else is no answer
-        parts = [(at, _asked_rows(view, text, one)) for at, one in found if at >= least]
-        return view.best([(at, one) for at, one in parts if one.text]) or _denied(
-            view, asked.intent.match.sub(" ", text), asked.intent.drop
-        )
+        return wares.priced(view, asked.intent, text)
     if not asked.intent.seek or view.language.finds("mine", asked.topic):
         return ""
     sources = asked.intent.sources
     if len(view.language.content(text)) < 2:  # one word of lore is no opinion
         sources = tuple(source for source in sources if source != "lore")
     return view.known(text, sources)
-
-
-def _asked_rows(view: View, text: str, passage: Passage) -> Passage:
-    """Return of a list of prices only the rows that a line asks for, "" if none is its.
-
-    A service, "Sharpening a sword costs …", has its price only for who names the service.
-    """
-    rows = passage.text.rstrip(".").split(", ")
-    content, service = view.language.content, view.character.language.pattern("patterns", "service")
-    asked = set(content(text)).difference(content(text.split(maxsplit=1)[0]))
-    hits = [row for row in rows if asked.intersection(content(row))]
-    served = [row for row in hits if service.match(row)]
-    named = [row for row in served if asked.intersection(content(row.split(maxsplit=1)[0]))]
-    own = named or [row for row in hits if row not in served]
-    if own == hits and (len(rows) < ROWS or not hits):
-        return passage
-    own[:1] = (view.language.rewritten("row", row) for row in own[:1])
-    return replace(passage, text=f"{capitals(', '.join(own))}." if own else "")
-
-
-def told_of_ware(view: View, text: str) -> str:
-    """Return what is known of a thing's sale; "" if nothing."""
-    tells = view.language.intent("buy").tells
-    goods = [one for one in view.of(("self", "lore")) if tells and tells.search(one.text)]
-    return view.best(view.find(text, goods)) or _denied(view, text)
-
-
-def _denied(view: View, text: str, drop: str = "") -> str:
-    """Return what is known of a ware if it says that there is none: "Swords are not made here."."""
-    known = view.of(("self", "never", "lore"))
-    denied = [replace(one, title="") for one in known if view.language.finds("denies", one.text)]
-    return view.best(view.find(text, denied, without=drop))
 
 
 def _to_question(view: View, text: str) -> str:

@@ -9,11 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evennia_ai.messages import Situation
-from evennia_ai.offline.answers import told_of_ware
 from evennia_ai.offline.languages import ENGLISH, exit_parts, language_of, match_name, table
 from evennia_ai.offline.requests import RequestedAction
 from evennia_ai.offline.transcript import Act, reads_like
 from evennia_ai.offline.view import View
+from evennia_ai.offline.wares import told_of_ware
 from evennia_ai.offline.words import ended, with_article
 
 # The tool and the argument of the actions that take one call.

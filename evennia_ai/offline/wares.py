@@ -1,0 +1,62 @@
+"""What a shop has: its prices, what it has not, and the words to an order."""
+
+from dataclasses import replace
+
+from evennia_ai.offline.languages import Intent
+from evennia_ai.offline.passages import Passage
+from evennia_ai.offline.told import told_last
+from evennia_ai.offline.view import AS_GOOD, View
+from evennia_ai.offline.words import capitals
+
+ROWS = 3  # that make a list
+
+
+def to_order(view: View, text: str, known: str, intent: Intent) -> str:
+    """Return what is known of a ware, behind a word of consent if the line orders it."""
+    finds = view.language.finds
+    if view.language.asks(text) or not finds("orders", text) or finds("denies", known):
+        return known
+    is_new = any(known.rstrip(".").lower() in one.text.lower() for one in view.passages)
+    is_told = any(intent.tells and intent.tells.search(one.text) for one in told_last(view))
+    return view.phrase("ordered", fact=known if is_new and not is_told else "").strip()
+
+
+def priced(view: View, intent: Intent, text: str) -> str:
+    """Return the price, or the ware, that a line asks for, or that there is none; "" if unknown."""
+    found = view.find(text, view.of(intent.sources), intent=intent)
+    least = AS_GOOD * found[0][0] if found else 0.0  # a price of something else is no answer
+    parts = [(at, _asked_rows(view, text, one)) for at, one in found if at >= least]
+    known = view.best([(at, one) for at, one in parts if one.text])
+    return known or _denied(view, intent.match.sub(" ", text), intent.drop)
+
+
+def _asked_rows(view: View, text: str, passage: Passage) -> Passage:
+    """Return of a list of prices only the rows that a line asks for, "" if none is its.
+
+    A service, "Sharpening a sword costs …", has its price only for who names the service.
+    """
+    rows = passage.text.rstrip(".").split(", ")
+    content, service = view.language.content, view.character.language.pattern("patterns", "service")
+    asked = set(content(text)).difference(content(text.split(maxsplit=1)[0]))
+    hits = [row for row in rows if asked.intersection(content(row))]
+    served = [row for row in hits if service.match(row)]
+    named = [row for row in served if asked.intersection(content(row.split(maxsplit=1)[0]))]
+    own = named or [row for row in hits if row not in served]
+    if own == hits and (len(rows) < ROWS or not hits):
+        return passage
+    own[:1] = (view.language.rewritten("row", row) for row in own[:1])
+    return replace(passage, text=f"{capitals(', '.join(own))}." if own else "")
+
+
+def told_of_ware(view: View, text: str) -> str:
+    """Return what is known of a thing's sale; "" if nothing."""
+    tells = view.language.intent("buy").tells
+    goods = [one for one in view.of(("self", "lore")) if tells and tells.search(one.text)]
+    return view.best(view.find(text, goods)) or _denied(view, text)
+
+
+def _denied(view: View, text: str, drop: str = "") -> str:
+    """Return what is known of a ware if it says that there is none: "Swords are not made here."."""
+    known = view.of(("self", "never", "lore"))
+    none = [replace(one, title="") for one in known if view.language.finds("denies", one.text)]
+    return view.best(view.find(text, none, without=drop))
