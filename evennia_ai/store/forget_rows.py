@@ -16,6 +16,7 @@ from evennia_ai.store.attributes import assistants, numbers_of
 from evennia_ai.store.backlog import PAUSES_S
 from evennia_ai.store.inbox import OVERHEARD, WAITING
 from evennia_ai.store.rows import pages, rows_of
+from evennia_ai.store.who_knows import answered
 
 TURNS_AT_ONCE = 5
 COPIED_SHARE = 0.8  # of the words of a copy stand in the answer
@@ -93,8 +94,9 @@ class Traces:
                 yield 0
                 self.found[model].update({row.id: OWN for row in page})
                 self.assistants.update(row.assistant_id for row in page)
-                if model is models.Event:
-                    self.turns.update({row.turn_id: 0 for row in page if row.turn_id})
+        for page in pages(answered(self.people, self.assistant), "turn_id"):
+            yield 0
+            self.turns.update({row.turn_id: 0 for row in page})
 
     def _follow_answers(self) -> Iterator[int]:
         """Find who else heard the answers, and the turns that answered nothing but those."""

@@ -7,18 +7,20 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import Enum
 from typing import Any
 
-from django.db.models import OuterRef, Q, Subquery, Sum
+from django.db.models import Exists, OuterRef, Q, Subquery, Sum
 from evennia.objects.models import ObjectDB
 
 from evennia_ai import models
-from evennia_ai.messages import NOOP, Audience
+from evennia_ai.messages import ARRIVE, LEAVE, NOOP, Audience, heard_line
 from evennia_ai.policy.compaction.summary import transcript_lines
 from evennia_ai.policy.context.projection import PUBLIC, part_audience
 from evennia_ai.policy.records.forgetting import is_builders
 from evennia_ai.policy.records.provenance import Record, people_in, read_segment
+from evennia_ai.policy.sanitize import one_line
 from evennia_ai.ports.goal_records import DayPlan, Goals
 from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.ports.profiles import EntityProfiles
@@ -130,12 +132,30 @@ PLACES = (
 LOGS = tuple(dict.fromkeys(place.model for place in PLACES if hasattr(place.model, "assistant")))
 
 
+def answered(people: Audience, assistant: int | None = None) -> Any:
+    """Return the events of some people that a turn answered, by one or all, as a queryset.
+
+    Who only came or went, while others spoke, was not answered unless the answer names them.
+    """
+    theirs = rows_of(models.Event, assistant).filter(speaker__in=people)
+    moves = Q(kind__in=(ARRIVE, LEAVE))
+    others = models.Event.objects.filter(~moves, turn=OuterRef("turn")).exclude(speaker__in=people)
+    named = Q(pk__in=[])
+    for name in {*theirs.filter(moves).values_list("speaker_name", flat=True).distinct()} - {""}:
+        named |= Q(arguments__icontains=name)
+    naming = models.ToolCall.objects.filter(named, turn=OuterRef("turn"))
+    return theirs.exclude(turn=None).filter(~moves | ~Exists(others) | Exists(naming))
+
+
 def count_traces(dbref: str, assistant: int | None = None) -> int:
     """Return how many messages of somebody, and answers to them, one or all logs have."""
-    turns = models.Turn.objects.filter(events__speaker=dbref).values("id")
     rows = rows_of(models.Message, assistant)
     # Two queries: for an OR of both, PostgreSQL reads the whole table.
-    answers = rows.filter(turn__in=turns).exclude(role="user").exclude(speaker=dbref)
+    answers = (
+        rows.filter(turn__in=answered(frozenset({dbref}), assistant).values("turn"))
+        .exclude(role="user")
+        .exclude(speaker=dbref)
+    )
     return int(rows.filter(speaker=dbref).count() + answers.count())
 
 
@@ -206,15 +226,21 @@ def known_of(people: Audience, assistant: int | None = None) -> Iterator[KnownBy
 
 
 def talk(assistant: int, name: str, people: Audience) -> Items:
-    """Yield what they said near a character and what it answered."""
-    turns = models.Turn.objects.filter(events__speaker__in=people).values("id")
-    answers = Q(turn__in=turns) & ~Q(role="user")
+    """Yield what they said near a character and what it answered, also what it did not take up."""
+    answers = Q(turn__in=answered(people, assistant).values("turn")) & ~Q(role="user")
     rows = models.Message.objects.filter(assistant_id=assistant).order_by("id")
+    told: list[tuple[datetime, str, str]] = []
     for row in rows.filter(Q(speaker__in=people) | answers):
         lines = transcript_lines([message_from_row(row)], name, with_results=False)
-        told = "; ".join(line for line in lines if f" uses {NOOP} " not in line)
-        kind = SAID if row.speaker in people else ANSWERED
-        yield kind, f"{row.at:%Y-%m-%d %H:%M} {told}" if told else ""
+        line = "; ".join(line for line in lines if f" uses {NOOP} " not in line)
+        told.append((row.at, SAID if row.speaker in people else ANSWERED, line))
+    logged = models.Message.objects.filter(event=OuterRef("pk"))
+    events = models.Event.objects.filter(assistant_id=assistant, speaker__in=people)
+    for event in events.filter(~Exists(logged)):
+        line = heard_line(event.kind, event.speaker_name, one_line(event.text), event.nature)
+        told.append((event.at, SAID, line))
+    for at, kind, line in sorted(told):
+        yield kind, f"{at:%Y-%m-%d %H:%M} {line}" if line else ""
 
 
 def summaries(assistant: int, _name: str, people: Audience) -> Items:

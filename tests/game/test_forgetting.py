@@ -14,6 +14,7 @@ from evennia_ai.messages import make_message
 from evennia_ai.store.forget import Forgetting
 from evennia_ai.store.reports import ANSWER
 from evennia_ai.store.server_settings import wishes
+from evennia_ai.store.who_knows import answered
 from tests.game import forgetting_scene as scene
 from tests.game.forgetting_scene import BENS, forget, found, fresh
 from tests.scripted import call
@@ -89,6 +90,32 @@ def test_no_turn_tells_that_somebody_who_was_forgotten_was_there(game, ann, bob,
     told = admin.told("aihistory/turns Mira")
     assert told.count("for a player who was forgotten: answered") == 2
     assert {turn.context for turn in (answered, of_bob)} == {ANSWER}
+
+
+def test_an_answer_to_others_stays_when_who_only_walked_past_is_forgotten(
+    game, ann, bob, mira, tavern
+):
+    """It goes if it names them."""
+    yard = game.room("Yard")
+    for reply in ("Hello.", "It costs a penny.", "Ann, you here? It costs a penny."):
+        game.model.add(call("say", text=reply))
+        ann.character.move_to(yard)
+        ann.character.move_to(tavern)
+        bob.do("say Mira, what does it cost?")
+        game.run(2)
+    told = ann.told("aboutme")
+    assert told.count("costs a penny") == 1 and "what does it cost" not in told
+    forget(ann)
+    said = models.ToolCall.objects.values_list("arguments", flat=True)
+    assert [text for text in said if "penny" in text] == ['{"text": "It costs a penny."}']
+
+
+def test_who_only_came_was_answered_if_nobody_else_spoke(game, ann, mira, bob):
+    bob.do("say Mira, hello")
+    game.run(2)
+    models.Event.objects.update(speaker=ann.dbref, kind="arrive")
+    assert answered(frozenset({ann.dbref})).count() == 1
+    assert answered(frozenset({ann.dbref}), mira.assistant.id + 1).count() == 0
 
 
 def test_what_was_answered_is_forgotten_where_another_character_overheard_it(
@@ -221,10 +248,15 @@ def test_a_player_is_shown_all_that_is_known_of_them_and_nothing_told_in_confide
     planted.compaction(
         parts, last, {"public": [ann.dbref, ben], ann.dbref: [ann.dbref]}
     )  # fmt: skip
+    unheard = models.Event.objects.filter(speaker=ann.dbref).first()
+    unheard.pk, unheard.token, unheard.state = None, "t", "expired"
+    unheard.text = "Nobody took this up."
+    unheard.save()
     shown = ann.told("aboutme")
     for _ in range(3):
         shown += ann.told("n")
-    for text in (phrase, "I keep it, Ann.", "Ann likes soup.", "She limps.", "Cook soup for Ann.",
+    for text in (phrase, "Ann says: Nobody took this up.", "I keep it, Ann.",
+                 "Ann likes soup.", "She limps.", "Cook soup for Ann.",
                  "Ann limps to the inn.", "Ann trusts Mira.", "talk has cost: "):  # fmt: skip
         assert text in shown
     for text in ("spy", "heir", "lemons"):
