@@ -325,7 +325,7 @@ ACTS: Mapping[str, str] = {
 }  # fmt: skip
 TURN_ENDS: Mapping[str, str] = {
     "answered": "answered",
-    "excused": "excused by the fallback line",
+    "excused": "answered without a model",
     "noted": "no answer needed",
     "expired": "too old to answer",
     "interrupted": "interrupted",
@@ -334,7 +334,7 @@ TURN_ENDS: Mapping[str, str] = {
 EVENT_STATES: Mapping[str, str] = {
     "claimed": "being answered",
     "doubtful": "perhaps answered already",
-    "excused": "excused by the fallback line",
+    "excused": "answered without a model",
     "noted": "no answer needed",
     "ambient": "names nobody, and others are there",
 }

@@ -8,6 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from evennia_ai.models import Compaction, DailyUse, Event, Message, ToolCall, Turn
+from evennia_ai.policy.limits.retry import Breaker
 from evennia_ai.testing.scenes.play import load_scenes
 from tests.game.web.conftest import CANARY, SCRIPT, Browser
 from tests.scripted import call
@@ -49,6 +50,11 @@ def test_the_overview_shows_state_use_money_and_why_all_are_stopped(lived, servi
     text = Browser(admin).text()
     assert "<dt>Money today</dt><dd>1.23 USD</dd>" in text
     assert "All are stopped: for the &lt;b&gt;night&lt;/b&gt;" in text
+    (lane,) = service.gateway.lanes
+    assert "in use" in text and "last call failed" not in text
+    lane.breaker = Breaker(failures=1, error="Nobody listens there.")
+    text = Browser(admin).text()
+    assert "in use" not in text and "the last call failed" in text and "Nobody listens" in text
 
 
 def test_the_overview_has_pages_and_counts_all(game, lived, tavern, admin, monkeypatch):
