@@ -49,7 +49,10 @@ def answer(view: View, text: str) -> str:
         instead = view.known(text, intent.sources, replace(intent, exact=False))
         if not instead:
             return view.with_offer(intent.key, topic=asked.topic)
-        return instead if view.is_foreign else f"{view.phrase(intent.key)} {instead}"
+        if view.is_foreign:
+            return instead
+        is_new = any(one.text == instead for one in view.passages)
+        return f"{view.phrase(intent.key)} {instead}" if is_new else view.phrase(intent.key)
     if view.language.asks(text) or view.language.finds("follow_up", text):
         return _to_question(view, text)
     return _to_statement(view, text)
@@ -81,6 +84,8 @@ def _to_question(view: View, text: str) -> str:
         floor = past.ASKED if who else SURE
         found = past.quoted(view, past.matching(view, text, view.told, floor))
     found = found or past.from_last(view, text)
+    if not found and language.finds("supposes", text):
+        found = wares.denied(view, text, floor=wares.HALF)  # "Where is your wife?": there is none
     if found:
         return found
     mine = language.finds("mine", text) and not language.finds("permission", text)
@@ -106,8 +111,9 @@ def _of_itself(view: View, text: str) -> list[Passage]:
 
 def _to_statement(view: View, text: str) -> str:
     """Return a reaction to a statement: to its fact, a known passage, or a remark."""
-    if view.language.finds("order", text):
-        return view.phrase("request_not")
+    order = view.language.pattern("patterns", "order").match(text)
+    if order:
+        return wares.denied(view, text[order.end() :]) or view.phrase("request_not")
     if "confess" in map(view.language.key_of, view.sentences):
         return view.phrase("confessed")
     facts = view.language.facts_in(text)
@@ -170,11 +176,10 @@ def _judging(view: View, found: Found, name: str = "") -> Found:
 
 def _advice(view: View, text: str, topic: str) -> str:
     named = match_name(text, view.known_people)
-    return (
-        _about_person(view, text, named)
-        if named
-        else view.best(view.find(text, view.of(KNOWN), SURE))
-    )
+    if named:
+        return _about_person(view, text, named)
+    asks = view.language.content(text)
+    return view.best(view.find(text, view.of(KNOWN), SURE)) if asks else ""
 
 
 def _choose(view: View, text: str, topic: str) -> str:
@@ -305,7 +310,8 @@ def _exits(view: View, text: str, topic: str) -> str:
     names = [exit_parts(name)[0] for name in view.situation.exits]
     if topic and not found:
         ways = view.listing("exits", "exits_none", names, "exits")
-        return view.known(text, ("self", "lore")) or f"{view.phrase('way_to')} {ways}"
+        known = view.known(text, ("self", "lore")) or view.known(topic, ("self", "lore"))
+        return known or f"{view.phrase('way_to')} {ways}"
     if not topic:
         return view.listing("exits", "exits_none", names, "exits")
     name, leads = exit_parts(found)

@@ -153,6 +153,7 @@ def _heard_of(view: View, lines: Sequence[HeardLine]) -> View:
         head, rest = (
             (bare[: opener.end()].rstrip(" ,"), bare[opener.end() :]) if opener else ("", bare)
         )
+        rest = own.language.rewritten("chat", rest)
         says = len(plain_words(rest)) >= VOCATIVE or "?" in rest or own.language.key_of(rest)
         parts += [piece for piece in (head, rest if says or not head else "") if piece]
     return replace(own, lines=tuple(lines), sentences=tuple(parts))

@@ -8,7 +8,6 @@ import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,7 +20,8 @@ from evennia_ai.policy.texts import plain_words
 
 DATA = Path(__file__).parent / "data"
 ENGLISH, GERMAN = "en", "de"
-LEAST_LETTERS, ALIKE = 4, 0.76  # of a misspelt word
+LEAST_LETTERS = 4  # of a misspelt word
+ALIKE = ("aeiouy", "cks", "sz", "dt", "fv")  # letters taken for one another
 SHARE_OF_WORDS = 0.3  # of a line's words that a language must know, to be the line's language
 QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
 CHAT_WORD = re.compile(r"(?<![\w'-])[A-Za-z]+\d?(?![\w'-])")
@@ -203,8 +203,20 @@ def nearest(word: str, known: frozenset[str]) -> str:
     """Return the known word that a misspelt one resembles, itself if there is none."""
     if len(word) < LEAST_LETTERS or word in known or word.rstrip("s") in known:
         return word
-    like = sorted(one for one in known if one[0] == word[0] and abs(len(one) - len(word)) < 2)
-    return next(iter(get_close_matches(word, like, 1, ALIKE)), word)
+    like = [one for one in known if one[0] == word[0] and _is_misspelt(word, one)]
+    return min(like, key=lambda one: (abs(len(one) - len(word)), one), default=word)
+
+
+def _is_misspelt(word: str, meant: str) -> bool:
+    """Return True for a letter too many or too few, two that are swapped, or one for one like it."""
+    if len(word) != len(meant):
+        short, long = sorted((word, meant), key=len)
+        return any(long[:at] + long[at + 1 :] == short for at in range(len(long)))
+    wrong = [at for at, pair in enumerate(zip(word, meant, strict=True)) if len({*pair}) > 1]
+    if len(wrong) == 1:
+        pair = {word[wrong[0]], meant[wrong[0]]}
+        return any(pair <= set(letters) for letters in ALIKE)
+    return len(wrong) == 2 and word[wrong[0] : wrong[1] + 1] == meant[wrong[0] : wrong[1] + 1][::-1]
 
 
 @cache

@@ -101,9 +101,9 @@ def read_told(
         for part in sentences(text):
             if language.asks(part) or not language.tells(part):
                 continue
-            if len(plain_words(part)) <= FEW_WORDS and not corrects:
-                continue
             facts = language.facts_in(part)
+            if len(plain_words(part)) <= FEW_WORDS and not (corrects or facts):
+                continue
             whole = f"{before} ... {part}" if corrects else part
             private = said.kind == "whisper"
             found.append(Passage(whole, "told", title, said.speaker, private, facts))

@@ -18,6 +18,7 @@ ASKED = 0.4  # share of a question's words that a quotation holds
 QUOTED = 170  # characters of a line that is quoted whole
 MOST_TOLD = 3
 LINES_BACK, LAST = 6, 2  # lines in which a "he" is looked for; of its own, that are not denied
+FEW = 4  # words of a follow-up that stands for the question before it
 FACTS = ("home", "trade", "age", "likes", "hates", "quest")
 
 
@@ -103,8 +104,9 @@ def about_people(view: View, text: str, floor: float = ASKED) -> str:
         whole = bare or view.language.key_of(text) == "said_by"
         return quoted(view, asked or (telling if whole else []))
     finds, own = view.language.finds, _of_speaker(view, view.speaker)
-    mine = any(finds("mine", one) for one in (text, *before_now(view)[: finds("follow_up", text)]))
-    asks_else = finds("permission", text) or finds("asks_view", text)
+    bare = finds("follow_up", text) and len(plain_words(text)) <= FEW
+    mine = any(finds("mine", one) for one in (text, *before_now(view)[:bare]))
+    asks_else = any(finds(key, text) for key in ("permission", "asks_view", "why"))
     if finds("asks_memory", text) or (mine and not asks_else):
         return quoted(view, matching(view, text, own, floor))
     return quoted(view, matching(view, text, own, SURE)) if finds("third_person", text) else ""
@@ -113,13 +115,14 @@ def about_people(view: View, text: str, floor: float = ASKED) -> str:
 def told_fact(view: View, text: str, topic: str, key: str) -> str:
     """Return what the speaker told of a kind of fact, such as their home."""
     own = _of_speaker(view, view.speaker)
+    if key == "trade" and len(view.sentences) > 1:  # "I have cities but no houses. What am I?"
+        return view.phrase("riddle")
     telling = [told for told in own if key in told.facts]
     found = [one for one in matching(view, text, telling) if one.facts] or telling[::-1]
     value = re.split(r",| and | but | und ", found[0].facts.get(key, "") if found else "")[0]
     if key == "home" and value and not view.language.finds("mine", value):
         return view.phrase("home_told", value=value)
-    none = "riddle" if key == "trade" and len(view.sentences) > 1 else "told_nothing"
-    return quoted(view, found or matching(view, text, own)) or view.phrase(none)
+    return quoted(view, found or matching(view, text, own)) or view.phrase("told_nothing")
 
 
 def own_name(view: View, text: str, topic: str) -> str:
@@ -162,7 +165,9 @@ def with_name(view: View, text: str) -> str:
         return text
     people = [name for name in view.known_people if _may_be(view, name, said[0])]
     now = {line.text for line in view.lines}
-    lines = [line for line in reversed(view.transcript.talk) if line not in now][:LINES_BACK]
+    earlier = [line for line in view.transcript.talk if line not in now]
+    told = view.sentences[: view.sentences.index(text)] if text in view.sentences else ()
+    lines = [*earlier, *told][::-1][:LINES_BACK]
     named = next(filter(None, (_first_named(line, people) for line in lines)), "")
     owns = "'s" if view.language.finds("possessive", said[0]) else ""
     return pronoun.sub(named + owns, text, count=1) if named else text
@@ -207,6 +212,10 @@ def from_last(view: View, text: str) -> str:
     near = [one for one in lore if one.title in titles or held.issuperset(content(one.title))]
     asked = content(text)
     meant = set(asked).union(*map(view.language.near, asked))
-    fit = [one for one in (*last, *near) if all(held.search(one.text) for held in holds)]
+    fit = [
+        one
+        for one in (*last, *(near if asked else ()))
+        if all(held.search(one.text) for held in holds)
+    ]
     about = [one for one in fit if not meant.isdisjoint(content(f"{one.title} {one.text}"))]
     return view.best([(1.0, one) for one in (about if asked else fit)])

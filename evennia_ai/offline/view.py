@@ -116,7 +116,8 @@ class View(Heard):
         denies = self.character.language.pattern("patterns", "denies")
 
         def last(item: tuple[float, Passage]) -> bool:
-            denied = not sought.stems and denies.search(item[1].text)
+            held = self.language.content(item[1].text)
+            denied = denies.search(item[1].text) and set(sought.stems).isdisjoint(held)
             return item[1].source == "never" or bool(denied)
 
         found = sorted(found, key=last)

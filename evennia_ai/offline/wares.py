@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from evennia_ai.offline.languages import Intent
-from evennia_ai.offline.passages import Passage
+from evennia_ai.offline.passages import FLOOR, Passage
 from evennia_ai.offline.told import told_last
 from evennia_ai.offline.view import AS_GOOD, View
 from evennia_ai.offline.words import capitals
 
-ROWS = 3  # that make a list
+ROWS, HALF = 3, 0.5  # rows that make a list; share of a line's words that a denial holds
 
 
 def to_order(view: View, text: str, known: str, intent: Intent) -> str:
@@ -27,7 +27,7 @@ def priced(view: View, intent: Intent, text: str) -> str:
     least = AS_GOOD * found[0][0] if found else 0.0  # a price of something else is no answer
     parts = [(at, _asked_rows(view, text, one)) for at, one in found if at >= least]
     known = view.best([(at, one) for at, one in parts if one.text])
-    return known or _denied(view, intent.match.sub(" ", text), intent.drop)
+    return known or denied(view, intent.match.sub(" ", text), intent.drop, HALF)
 
 
 def _asked_rows(view: View, text: str, passage: Passage) -> Passage:
@@ -42,7 +42,7 @@ def _asked_rows(view: View, text: str, passage: Passage) -> Passage:
     served = [row for row in hits if service.match(row)]
     named = [row for row in served if asked.intersection(content(row.split(maxsplit=1)[0]))]
     own = named or [row for row in hits if row not in served]
-    if own == hits and (len(rows) < ROWS or not hits):
+    if (len(rows) < ROWS and own == hits) or not asked:
         return passage
     own[:1] = (view.language.rewritten("row", row) for row in own[:1])
     return replace(passage, text=f"{capitals(', '.join(own))}." if own else "")
@@ -52,11 +52,12 @@ def told_of_ware(view: View, text: str) -> str:
     """Return what is known of a thing's sale; "" if nothing."""
     tells = view.language.intent("buy").tells
     goods = [one for one in view.of(("self", "lore")) if tells and tells.search(one.text)]
-    return view.best(view.find(text, goods)) or _denied(view, text)
+    return view.best(view.find(text, goods)) or denied(view, text)
 
 
-def _denied(view: View, text: str, drop: str = "") -> str:
-    """Return what is known of a ware if it says that there is none: "Swords are not made here."."""
+def denied(view: View, text: str, drop: str = "", floor: float = FLOOR) -> str:
+    """Return what is known of a thing if it says that there is none: "Swords are not made here."."""
+    bare = view.language.pattern("patterns", "question").sub(" ", text)
     known = view.of(("self", "never", "lore"))
     none = [replace(one, title="") for one in known if view.language.finds("denies", one.text)]
-    return view.best(view.find(text, none, without=drop))
+    return view.best(view.find(bare, none, floor, without=drop))
