@@ -16,7 +16,8 @@ def to_order(view: View, text: str, known: str, intent: Intent) -> str:
     finds = view.language.finds
     if view.language.asks(text) or not finds("orders", text) or finds("denies", known):
         return known
-    is_new = any(known.rstrip(".").lower() in one.text.lower() for one in view.passages)
+    content = view.language.content
+    is_new = any(set(content(known)).issubset(content(one.text)) for one in view.passages)
     is_told = any(intent.tells and intent.tells.search(one.text) for one in told_last(view))
     return view.phrase("ordered", fact=known if is_new and not is_told else "").strip()
 

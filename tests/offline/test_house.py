@@ -16,6 +16,7 @@ BESS = Persona(
 )
 LORE = (
     "The house: Ale costs a penny. We have eel pie for twopence. Cakes are not baked here.",
+    "Prices: Sharpening a scythe costs a penny, a new sieve threepence, a bag of bran a halfpenny.",
     "The wheel: The wheel broke in the flood. Nobody could mend it.",
     "My neighbours: Tom Reed keeps the ferry, down at the landing. He is slow and kind.",
     "My life: I have been the miller for thirty years. I am sixty years old. I have no children.",
@@ -115,6 +116,24 @@ def test_an_answer_does_not_claim_to_have_been_given_before(bess):
         (("do many people come here?",), "come and go|some days"),
         (("asdfgh jkl qwop",), "follow|sense|went past"),
         (("wheres the whele?",), "wheel"),
+        (("wheres the wheeel?",), "wheel"),
+        (("how much is a sieve?",), "^A new sieve is threepence"),
+        (("how much is a scythe?",), "no price|cannot say"),
+        (("what does sharpening a scythe cost?",), "^Sharpening a scythe costs a penny"),
+        (("make me a sieve by tomorrow",), "^(A good choice|Gladly).*threepence"),
+        (("got any cakes 4 sale lol",), "not baked"),
+        (("where are your children?",), "no children"),
+        (("you the boss here?",), "Bess"),
+        (("who is Tom Reed?", "where is the ferry?", "is he slow?"), "slow"),
+        (("I'm Pell and I am afraid of geese.",), "Pell"),
+        (("im Rusk", "whats my name"), "Rusk"),
+        (("im cursed", "how old am I?"), "^(?!.*cursed)"),
+        (("between Tom Reed and Widow Lark, whom do you trust?",), "own way|not weigh"),
+        (("you did say the pie was free, didn't you?",), "recall saying|misspoke|not thinking"),
+        (("did I make you blush?",), "Not at all|No harm|disturb"),
+        (("where would I find a priest?",), "^(?!.*(penny|pence|rest|price))"),
+        (("can you raise the dead?",), "beyond me|standing here|somebody else"),
+        (("why did he drown and not me?",), "^(?!.*(told|said))"),
     ],
 )
 def test_a_question_is_answered_by_its_kind_and_by_what_was_just_said(bess, lines, answer):
