@@ -159,7 +159,7 @@ class Heard:
         phrases = self.language.phrases
         options = phrases.get(f"{key}_{self.character.tone}") or phrases.get(key)
         options = options or read(ENGLISH).phrases.get(key, ("",))
-        if is_description(slots["who"]):
+        if is_description(slots["who"]) or slots["who"] in "".join(self.transcript.own[-1:]):
             options = tuple(ADDRESS.sub("", option) for option in options)
         return [
             capitals(SLOT.sub(lambda found: slots.get(found[1], ""), option))
