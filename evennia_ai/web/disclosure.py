@@ -176,6 +176,7 @@ class Shown:
         is_told = not row["text"] and row["kind"] in (ARRIVE, LEAVE) and self.reader.may(kind)
         told = heard_line(row["kind"], row["speaker_name"], "").lstrip(MARK) if is_told else ""
         return {
+            "at": row["at"],
             "told": page_text(told),
             "kind": "" if row["kind"] == SAY else row["kind"],
             "private": row["private"],

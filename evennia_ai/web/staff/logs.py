@@ -24,14 +24,14 @@ from evennia_ai.store import explanations, page_rows
 from evennia_ai.store.conversation import MASK
 from evennia_ai.store.names import locks_of
 from evennia_ai.store.page_rows import ANY, MARKS, Row
-from evennia_ai.store.reports import seconds_between, waiting_events
+from evennia_ai.store.reports import seconds_between, unanswered, waiting_events
 from evennia_ai.store.rows import rows_of
 from evennia_ai.web import disclosure
 from evennia_ai.web.disclosure import Shown, page_text, people_named
 from evennia_ai.web.staff.access import StaffPage, services
 from evennia_ai.web.staff.editing import EditingPage, MarkForm, as_yaml, change_mark, scene_of
 
-LIVE_LINES, LINES_A_PAGE, MOST_SCENES = 30, 100, 200
+LIVE_LINES, LINES_A_PAGE, MOST_SCENES, MOST_MISSED = 30, 100, 200, 5
 DATE = forms.DateInput(attrs={"type": "date"})
 
 
@@ -104,8 +104,10 @@ class Timeline(LogPage, ListView):
             return found
         number = self.who["id"]
         chart = page_rows.use_by_day(datetime.now(UTC).date(), assistant_id=number)
-        waiting = [shown.event(row) for row in waiting_events(number)]
-        return {**found, "waiting": waiting, **chart_values(chart)}
+        missed = unanswered(assistant_id=number).order_by("-id").values()[:MOST_MISSED]
+        lists = {"waiting": waiting_events(number), "missed": missed}
+        events = {name: [shown.event(row) for row in rows] for name, rows in lists.items()}
+        return {**found, **events, **chart_values(chart)}
 
 
 def find_turns(assistant: int | None, form: TurnFilter, reader: Reader) -> tuple[Any, str]:

@@ -85,6 +85,16 @@ def test_the_timeline_is_paged_without_gaps_and_keeps_its_filter(lived, admin):
         assert seen == list(wanted.order_by(order).values_list("id", flat=True))
 
 
+def test_the_timeline_shows_what_nobody_answered(lived, ann, admin):
+    Event.objects.create(
+        assistant_id=lived.assistant.id, kind="say", speaker=ann.dbref, speaker_name="Ann",
+        text="Is nobody there?", state="expired", reason="it had gone", at=datetime.now(UTC),
+    )  # fmt: skip
+    page = Browser(admin).text(f"{lived.assistant.id}/")
+    assert re.search(r"Never answered.*Is nobody there\?.*it had gone.*<h2>Turns", page, re.S)
+    assert "Is nobody there?" not in Browser(admin).text(f"{lived.assistant.id}/", player="Ann")
+
+
 def test_turns_of_all_are_filtered_by_end_tool_and_tokens(game, lived, tavern, ann, admin):
     game.assistant("Odo", tavern)
     game.model.add(call("emote", text="nods."))
