@@ -182,13 +182,22 @@ class View(Heard):
             return ""
         first = near[0]
         like = (one for one in near if (one.source, one.title) == (first.source, first.title))
-        fresh = next((one for one in like if not self.repeats(one.text)), None)
+        sure = [one for share, one in found if share >= AS_GOOD * found[0][0]]
+        fresh = next((one for one in (*like, *sure) if not self.repeats(one.text)), None)
+        fresh = fresh or next(filter(None, (self._untold(line, one) for one in sure)), None)
         said = self.spoken(fresh or near[0])
         if fresh or said != near[0].text:
             return said
         return (
             self.short(line, said) or self._closest(line, said) or self.phrase("again", fact=said)
         )
+
+    def _untold(self, question: str, passage: Passage) -> Passage | None:
+        """Return what a passage tells of a question that was not said lately, None if nothing."""
+        asked, every = set(self.language.content(question)), sentences(passage.text)
+        new = " ".join(part for part in every if not self.repeats(part))
+        fits = new != passage.text and not asked.isdisjoint(self.language.content(new))
+        return replace(passage, text=new) if fits else None
 
     def short(self, question: str, fact: str) -> str:
         """Return only the words of a fact that a question asks for; "" if they are not certain."""
