@@ -159,7 +159,8 @@ def dry_run_lines(name: str, heard: Heard, result: DryRun) -> list[str]:
 
 def _step_lines(number: int, step: DryRunStep, private: bool) -> list[str]:
     usage, took_ms = step.cost.usage, step.cost.duration_ms
-    tokens = f"about {step.cost.estimated_tokens or 0} tokens"
+    counted = step.cost.estimated_tokens
+    tokens = f"about {counted} tokens" if counted else "not counted"
     if usage and usage != NO_USAGE:
         cached = "" if usage.cached_tokens is None else f" ({usage.cached_tokens} from a cache)"
         tokens = f"{usage.prompt_tokens} tokens{cached}, reply {usage.completion_tokens} tokens"
