@@ -218,8 +218,14 @@ def _owner(view: View, text: str, topic: str) -> str:
     owns, own = view.language.intent("owner").tells, view.character.identity
     if view.language.finds("points_back", text):  # "Who keeps it?" of what was named before
         last = [one for one in past.told_last(view) if owns and owns.search(one.text)]
-        clause = ended(re.split(r"[,;.]", last[0].text)[0]) if last else ""
-        return clause or view.best(view.find(text, view.of(KNOWN)))
+        if last:
+            return ended(re.split(r"[,;.]", last[0].text)[0])
+        named = match_name(" ".join(view.transcript.own[-1:]), view.known_people)
+        return (
+            _about_person(view, text, named)
+            if named
+            else view.best(view.find(text, view.of(KNOWN)))
+        )
     return view.known(own, ("self",)) if own and owns and owns.search(own) else ""
 
 

@@ -26,6 +26,7 @@ SHARE_OF_WORDS = 0.3  # of a line's words that a language must know, to be the l
 QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
 CHAT_WORD = re.compile(r"(?<![\w'-])[A-Za-z]+\d?(?![\w'-])")
 WORD, ESCAPE = re.compile(r"[^\W\d_]{2,}"), re.compile(r"\\\w")
+DOUBLED = re.compile(r"(.)\1")
 SHORT = 5  # words of a courtesy that says nothing else
 NEVER = re.compile(r"(?!)")
 SMALL = frozenset({"of", "the", "a", "an", "to", "der", "die", "das"})
@@ -203,7 +204,9 @@ def nearest(word: str, known: frozenset[str]) -> str:
     """Return the known word that a misspelt one resembles, itself if there is none."""
     if len(word) < LEAST_LETTERS or word in known or word.rstrip("s") in known:
         return word
-    like = [one for one in known if one[0] == word[0] and _is_misspelt(word, one)]
+    forms = {word, DOUBLED.sub(r"\1", word)}
+    like = [one for one in known
+            if one[0] == word[0] and any(_is_misspelt(form, one) for form in forms)]  # fmt: skip
     return min(like, key=lambda one: (abs(len(one) - len(word)), one), default=word)
 
 

@@ -28,7 +28,7 @@ def priced(view: View, intent: Intent, text: str) -> str:
     least = AS_GOOD * found[0][0] if found else 0.0  # a price of something else is no answer
     parts = [(at, _asked_rows(view, text, one)) for at, one in found if at >= least]
     known = view.best([(at, one) for at, one in parts if one.text])
-    return known or denied(view, intent.match.sub(" ", text), intent.drop, HALF)
+    return known or denied(view, text, intent.drop, HALF)
 
 
 def _asked_rows(view: View, text: str, passage: Passage) -> Passage:
