@@ -116,7 +116,7 @@ def is_own(line, events):
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(EVENTS, HOSTILE, NAMES, HOSTILE)
 def test_the_mark_stands_only_before_what_the_game_perceived(events, text, name, own):
     script = scene(text, name, own)
@@ -135,7 +135,7 @@ def test_the_mark_stands_only_before_what_the_game_perceived(events, text, name,
                 assert is_own(line, happened), line
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(EVENTS)
 @example([(ARRIVE, "Bob gives you", ""), (GIVE, "Bob", "arrives")])
 def test_no_two_events_read_alike_unless_they_are_alike(events):
@@ -154,7 +154,7 @@ def plain(name):
     return name.replace(MARK, "◇").replace('"', "'").strip()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(EVENTS, HOSTILE)
 def test_a_summary_s_material_marks_only_what_the_game_perceived(events, own):
     script = scene(own, "Ann", own)
