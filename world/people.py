@@ -32,6 +32,10 @@ PEOPLE = [
                 no rooms, but a bed in the loft costs threepence a night, porridge for breakfast
                 and all.
             """,
+            "The name of the house": """
+                The house is called the Gilded Gull because of the gilded gull over the bar; it
+                came off the bow of a wreck.
+            """,
             "The arch": """
                 The arch in my cellar was bricked up in the winter my father took to his bed. He had
                 the bricks brought by night, and whoever laid them was no man of this quay.
@@ -166,8 +170,7 @@ PEOPLE = [
             "My life": """
                 I am seventy-three years old. I came to this quay as a sailmaker's daughter, and my
                 own brother has a boat here. I became a sister because somebody must keep the names
-                of such as he. I eat what people bring me, and on Fridays Mira's fish
-                stew. I am content, and seldom lonely with so many boats.
+                of the drowned. I eat what people bring me, and on Fridays Mira's fish stew. I am content, and seldom lonely with so many boats.
             """,
             "My neighbours": """
                 Mira keeps the Gilded Gull, down the steps and south of the quay. She has food, ale

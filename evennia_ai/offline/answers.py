@@ -117,9 +117,10 @@ def _to_statement(view: View, text: str) -> str:
     if "confess" in map(view.language.key_of, view.sentences):
         return view.phrase("confessed")
     facts = view.language.facts_in(text)
+    also = f" {view.phrase('noted')}" if len(facts) > 1 else ""
     for key, phrase in (("name", "met"), ("home", "from_there"), ("likes", "liked")):
         if key in facts:
-            return view.phrase(phrase, value=facts[key])
+            return view.phrase(phrase, value=facts[key]) + also
     if facts:
         return view.phrase("noted")
     known = view.of(("self", "never", "lore", "want"))
@@ -209,7 +210,10 @@ def _about_person(view: View, text: str, topic: str) -> str:
     """Return what is known of a person, or an opinion if the topic is nobody that it knows of."""
     named = match_name(topic, [*view.known_people, *(one.speaker for one in view.told)])
     found = view.find(topic, view.of(KNOWN))
-    known = view.best(_judging(view, found, topic) or found)
+    told = _judging(view, found, topic) or found
+    if told and view.repeats(told[0][1].text):
+        return view.phrase("opinion_person", topic=topic)
+    known = view.best(told)
     return known or ("" if named else view.phrase("opinion"))
 
 
@@ -257,11 +261,9 @@ def _story(view: View, text: str, topic: str, key: str = "story") -> str:
     about = view.language.pattern("patterns", "story_about").search(text)
     dull, fits = view.character.language.intent("price").tells, view.language.intent(key).tells
     lore = [split_lore(entry) for entry in view.scene.lore]
-    named = [
-        told
-        for title, told in lore
-        if about and match_name(about["topic"], [title]) and not view.repeats(told)
-    ]
+    asked = set(view.language.content(about["topic"])) if about else set[str]()
+    held = ((told, f"{title} {told}") for title, told in lore if not view.repeats(told))
+    named = [told for told, whole in held if asked.intersection(view.language.content(whole))]
     own = view.language.pattern("patterns", "subject_i")
     known = [told for _, told in lore if not (dull and dull.search(told))]
     known = named or [told for told in known if not own.match(told)] or known
@@ -321,7 +323,8 @@ def _exits(view: View, text: str, topic: str) -> str:
     if not topic:
         return view.listing("exits", "exits_none", names, "exits")
     name, leads = exit_parts(found)
-    return view.phrase("exit", exit=name, place=leads or name)
+    key = "exit" if name in view.language.data.get("opposites", ()) else "exit_named"
+    return view.phrase(key, exit=name, place=leads or name)
 
 
 def _here(view: View, text: str, topic: str, key: str) -> str:

@@ -231,7 +231,8 @@ def _weighed(view: View) -> list[str]:
     named = any("name" in language.facts_in(part) for part in weighty)
     greets = not (named or view.transcript.met(view.speaker))
     greeting = [part for part in parts[:1] if keys[part] == "greet" and greets]
-    questions = [part for part in weighty if language.asks(part)]
+    sad = [part for part in weighty if keys[part] == "grief"]
+    questions = sad or [part for part in weighty if language.asks(part)]
     return [*greeting, *(questions or weighty)][:MOST_ANSWERS]
 
 

@@ -140,6 +140,8 @@ class View(Heard):
         is asked for: "My father …" does not say how long the character has been here."""
         if self.language.finds("subject_i", passage.text):
             return True
+        if self.language.key_of(text) == "ask_how_long":
+            return False
         content = self.language.content
         shared = set(content(text)).intersection(content(passage.text))
         return bool(shared) and self.language.finds("mine", passage.text)

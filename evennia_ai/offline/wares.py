@@ -1,5 +1,6 @@
 """What a shop has: its prices, what it has not, and the words to an order."""
 
+import re
 from dataclasses import replace
 
 from evennia_ai.offline.languages import Intent
@@ -60,5 +61,13 @@ def denied(view: View, text: str, drop: str = "", floor: float = FLOOR) -> str:
     """Return what is known of a thing if it says that there is none: "Swords are not made here."."""
     bare = view.language.pattern("patterns", "question").sub(" ", text)
     known = view.of(("self", "never", "lore"))
-    none = [replace(one, title="") for one in known if view.language.finds("denies", one.text)]
+    content, finds = view.language.content, view.language.finds
+    asked = set(content(bare))
+    none = [
+        replace(one, title="")
+        for one in known
+        if finds("denies", one.text)  # the part that denies is about what is asked for
+        and any(finds("denies", part) and asked.intersection(content(part))
+                for part in re.split("[,;]", one.text))
+    ]  # fmt: skip
     return view.best(view.find(bare, none, floor, without=drop))
