@@ -170,7 +170,8 @@ PEOPLE = [
             "My life": """
                 I am seventy-three years old. I came to this quay as a sailmaker's daughter, and my
                 own brother has a boat here. I became a sister because somebody must keep the names
-                of the drowned. I eat what people bring me, and on Fridays Mira's fish stew. I am content, and seldom lonely with so many boats.
+                of the drowned. I eat what people bring me, and on Fridays Mira's fish stew. I am
+                content, and seldom lonely with so many boats.
             """,
             "My neighbours": """
                 Mira keeps the Gilded Gull, down the steps and south of the quay. She has food, ale
