@@ -7,16 +7,29 @@ from typing import Any
 
 from twisted.internet.defer import inlineCallbacks, maybeDeferred
 
-from evennia_ai.config import AssistantConfig
+from evennia_ai import ports
+from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.messages import OWN_RESULTS, Audience, Heard, ToolCallRequest
 from evennia_ai.mind import Mind
+from evennia_ai.policy.records.provenance import Segment
 from evennia_ai.ports import Gateway, ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
-from evennia_ai.testing import minds
-from evennia_ai.testing.minds import StandInServices
+from evennia_ai.testing.minds import (
+    InMemory,
+    MemoryCompany,
+    MemoryIdentity,
+    MemoryLife,
+    MemorySettings,
+    Now,
+    StandInCharacter,
+    StandInServices,
+    surroundings,
+)
 from evennia_ai.turn.tool_execution import failed_call
+from tests.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 
 TOOLS = {"say": "final", "whisper": "final", "noop": "final", "look": "free", "give": "once"}
+SCRIPTED = ModelProfile("test", model="scripted")
 SILENT = frozenset({"noop", "look", "add_journal_entry"})
 
 Behaviour = Callable[[ToolContext, Mapping[str, Any]], Any]
@@ -70,8 +83,64 @@ class StandInToolbox:
         return text if isinstance(text, ToolResult) else ToolResult("done", str(text))
 
 
-class MemoryMind(minds.MemoryMind):
-    """A mind that hears players; its tools are a `StandInToolbox`."""
+class StaysEmpty(InMemory):
+    """A store that drops every change."""
+
+    def _store(self, before: Mapping[int, Segment], changed: Mapping[int, Segment]) -> None:
+        """Store nothing."""
+
+
+class MemoryArchive(InMemory, ports.JournalArchive):
+    """A `JournalArchive`."""
+
+
+class MemoryJournal(InMemory, ports.Journal):
+    """A `Journal`."""
+
+    archive: Any = None
+
+    def __init__(self, now: Now) -> None:
+        super().__init__(now)
+        self.archive = MemoryArchive(now)
+
+
+class EmptyProfiles(StaysEmpty, ports.EntityProfiles):
+    """The profiles of a character that knows nobody, whatever happens."""
+
+    is_loaded = False
+
+
+class EmptyGoals(StaysEmpty, ports.Goals):
+    """The goals of a character that wants nothing, whatever happens."""
+
+
+class EmptyPlan(StaysEmpty, ports.DayPlan):
+    """The plan of a character whose days are never planned."""
+
+    is_stale = False
+
+
+class KnowsNobody(StandInCharacter):
+    """A character that writes into its journal and nowhere else."""
+
+    def __init__(self, key: str, now: Now) -> None:
+        super().__init__(key, now)
+        self.journal = MemoryJournal(now)
+        self.ai_profiles, self.ai_goals, self.ai_plan = EmptyProfiles(), EmptyGoals(), EmptyPlan()
+
+
+class MemoryMind(Mind):
+    """A mind in memory that hears players; its tools are a `StandInToolbox`.
+
+    It can stand for an `AssistantScript`.
+    """
+
+    settings: MemorySettings
+    log: MemoryConversation
+    inbox: MemoryInbox
+    turns: MemoryTurns
+    company: MemoryCompany
+    life: MemoryLife
 
     def __init__(
         self,
@@ -79,10 +148,27 @@ class MemoryMind(minds.MemoryMind):
         config: AssistantConfig | None = None,
         persona: Any = "You are Mira, a barkeep.",
         embedder: Any = None,
-        **more: Any,
+        name: str = "Mira",
+        character: Any = None,
     ) -> None:
-        services = StandInServices(gateway, StandInToolbox(), embedder)
-        super().__init__(services, config, persona, **more)
+        self.services = services = StandInServices(gateway, StandInToolbox(), embedder)
+        log, inbox = MemoryConversation(services.now), MemoryInbox(services.now)
+        turns = MemoryTurns(log, inbox)
+        self.character = character or KnowsNobody(name, services.now)
+        self.journal = self.character.journal
+        who = MemoryIdentity(self.character, persona)
+        settings = MemorySettings(config or AssistantConfig(), SCRIPTED)
+        around = surroundings(services, who, settings, log, inbox, turns)
+        self.memories: Any = around.memories()  # a test may replace it
+        super().__init__(replace(around, memories=lambda: self.memories))
+
+    @property
+    def mind(self) -> "MemoryMind":
+        return self
+
+    @property
+    def conversation(self) -> MemoryConversation:
+        return self.log
 
     def rebuild(self, **parts: Any) -> None:
         """Put the mind together again with some parts of its `Surroundings` replaced."""

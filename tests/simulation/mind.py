@@ -16,9 +16,9 @@ from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
 from evennia_ai.sleep import STEPS_IN_TICK, PassTime
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.brief_transaction import store_errors
-from evennia_ai.testing.minds import EmptyGoals, EmptyPlan, EmptyProfiles, MemoryIdentity, NoRest
+from evennia_ai.testing.minds import MemoryIdentity, NoRest
 from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK
-from tests.minds import MemoryMind
+from tests.minds import EmptyGoals, EmptyPlan, EmptyProfiles, MemoryMind
 
 if TYPE_CHECKING:
     from tests.simulation.play import Stores
