@@ -11,6 +11,7 @@ from evennia_ai import ports
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.messages import OWN_RESULTS, Audience, Heard, ToolCallRequest
 from evennia_ai.mind import Mind
+from evennia_ai.policy.conversation.character import read_persona
 from evennia_ai.policy.records.provenance import Segment
 from evennia_ai.ports import Gateway, ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
@@ -156,7 +157,7 @@ class MemoryMind(Mind):
         turns = MemoryTurns(log, inbox)
         self.character = character or KnowsNobody(name, services.now)
         self.journal = self.character.journal
-        who = MemoryIdentity(self.character, persona)
+        who = MemoryIdentity(self.character, read_persona(persona))
         settings = MemorySettings(config or AssistantConfig(), SCRIPTED)
         around = surroundings(services, who, settings, log, inbox, turns)
         self.memories: Any = around.memories()  # a test may replace it

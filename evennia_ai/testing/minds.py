@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from types import SimpleNamespace
@@ -17,7 +18,7 @@ from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Audience, Authors, Situation
 from evennia_ai.policy.audience import BUILDER, KnownLine
-from evennia_ai.policy.conversation.character import LoreEntry, Persona, read_persona
+from evennia_ai.policy.conversation.character import LoreEntry, Persona
 from evennia_ai.policy.records.provenance import Segment
 from evennia_ai.policy.tokens import CountText, estimate_tokens
 from evennia_ai.store.loaded import LoadedMinds
@@ -146,27 +147,28 @@ class StandInCharacter:
         return None
 
 
+@dataclass
 class MemoryIdentity:
     """`ports.Identity` of a character in memory."""
 
-    def __init__(self, character: Any, persona: str | Mapping[str, Any] | Persona) -> None:
-        self.id = 1
-        self.character = character
-        self.persona = read_persona(persona)
-        self.persona_authors = frozenset({BUILDER})
+    character: Any
+    persona: Persona
+    persona_authors: Authors = frozenset({BUILDER})
+    id: int = 1
 
     @property
     def name(self) -> str:
         return str(self.character.key)
 
 
+@dataclass
 class MemorySettings:
     """`ports.Settings` that stay as they are; ``troubles`` were reported to the owner."""
 
-    def __init__(self, config: AssistantConfig, profile: ModelProfile) -> None:
-        self.config, self.profile = config, profile
-        self.count_text: CountText = estimate_tokens
-        self.troubles: list[str] = []
+    config: AssistantConfig
+    profile: ModelProfile
+    count_text: CountText = estimate_tokens
+    troubles: list[str] = field(default_factory=list)
 
     def resolve(self) -> None:
         """Keep the settings."""

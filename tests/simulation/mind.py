@@ -12,6 +12,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.messages import Heard
 from evennia_ai.policy.compaction.plan import EMERGENCY, MANUAL, CompactionRequest
+from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
 from evennia_ai.sleep import STEPS_IN_TICK, PassTime
 from evennia_ai.store.backlog import Backlog
@@ -152,7 +153,7 @@ class Mind:
         config = CRAMPED[process.sim.form] if process.sim.is_cramped else CONFIG
         self.script = MemoryMind(process.services.gateway, config)
         self.script.rebuild(
-            who=MemoryIdentity(character, "You are Mira, a barkeep."),
+            who=MemoryIdentity(character, Persona("You are Mira, a barkeep.")),
             log=Watched("log", dbref, stores.conversation, process),
             inbox=Watched("inbox", dbref, stores.inbox, process),
             turns=Watched("turns", dbref, stores.turns, process),

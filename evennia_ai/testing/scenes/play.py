@@ -12,23 +12,18 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from django.db import DatabaseError
 from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 from twisted.internet.task import deferLater
 from twisted.python.failure import Failure
 
 from evennia_ai.config import AssistantConfig, ModelProfile, resolve_profile
 from evennia_ai.config.fields import known_setting
-from evennia_ai.config.profiles import DEFAULT_PROFILE, Profiles, default_profiles, merge_profiles
+from evennia_ai.config.profiles import DEFAULT_PROFILE, Profiles
 from evennia_ai.errors import AssistantError, ConfigError, ProviderUnavailable, TurnAborted
-from evennia_ai.game.settings import effective_settings, game_setting
+from evennia_ai.game.model_access import ModelAccess
+from evennia_ai.game.settings import SettingReader, T, effective_settings, game_setting
 from evennia_ai.llm.endpoint_facts import EndpointRegistry
-from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.llm.loop_thread import LoopThread
-from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.llm.probe import Prober
 from evennia_ai.messages import NOOP
-from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.conversation.character import render_persona
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.replies.artefacts import Surroundings
@@ -38,7 +33,6 @@ from evennia_ai.policy.scenes.format import Scene, Step, read_scenes
 from evennia_ai.policy.scenes.results import Act, Answer, PlayedStep, Run, SceneResult
 from evennia_ai.ports import Gateway
 from evennia_ai.scheduling import Clock, Steps
-from evennia_ai.store.server_settings import FACTS, read_mapping
 from evennia_ai.testing.scenes.stage import SPOKEN, Cast, Stage, cast_of
 from evennia_ai.tools.base import Tool
 from evennia_ai.tools.registry import load_registry
@@ -132,31 +126,24 @@ class _CheckClock:
         return float(self._seconds() - self._start)
 
 
+class _Strict(SettingReader):
+    """Reads the game-wide entries; raises what is wrong with one instead of its default."""
+
+    def read(self, name: str, make: Callable[[Any], T], default: Any, _wrong: Any = None) -> T:
+        return make(game_setting(name, default))
+
+
 def _open_models(clock: Clock, reactor: Any) -> CheckModels:
     """Return the game's models, whose clients stop with the reactor; raises ConfigError."""
-    profiles = merge_profiles(default_profiles(os.environ), game_setting("PROFILES", {}))
-    thread = LoopThread(reactor.callFromThread)
-    client = OpenAIClient(thread, os.environ)
-    endpoints = EndpointRegistry(Prober(clock, client).window, _known_facts, lambda _facts: None)
-    brain = OfflineBrain(game_setting("OFFLINE_LANGUAGES", ()))
-    gateway = ModelGateway(clock, {"openai": client, "offline": brain})
-    gateway.learn = endpoints.learn
-    thread.start()
+    opened = ModelAccess(clock, os.environ, _Strict(), reactor.callFromThread, is_apart=True)
+    opened.loop_thread.start()
 
     def close() -> None:
-        gateway.close()  # first, so that the turn in flight is dropped
-        thread.stop()
+        opened.gateway.close()  # first, so that the turn in flight is dropped
+        opened.loop_thread.stop()
 
     reactor.addSystemEventTrigger("during", "shutdown", close)
-    return CheckModels(gateway, profiles, endpoints)
-
-
-def _known_facts() -> dict[str, Any]:
-    """Return what the game's server learnt about endpoints, nothing without a database."""
-    try:
-        return read_mapping(FACTS)
-    except DatabaseError:
-        return {}
+    return CheckModels(opened.gateway, opened.profiles, opened.endpoints)
 
 
 GUESSED_PROMPT = 1_600  # tokens
