@@ -12,7 +12,6 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.messages import OWN_RESULTS, Audience, Heard, ToolCallRequest
 from evennia_ai.mind import Mind
 from evennia_ai.policy.conversation.character import read_persona
-from evennia_ai.policy.records.provenance import Segment
 from evennia_ai.ports import Gateway, ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
 from evennia_ai.testing.minds import (
@@ -24,6 +23,7 @@ from evennia_ai.testing.minds import (
     Now,
     StandInCharacter,
     StandInServices,
+    in_memory,
     surroundings,
 )
 from evennia_ai.turn.tool_execution import failed_call
@@ -84,50 +84,22 @@ class StandInToolbox:
         return text if isinstance(text, ToolResult) else ToolResult("done", str(text))
 
 
-class StaysEmpty(InMemory):
-    """A store that drops every change."""
-
-    def _store(self, before: Mapping[int, Segment], changed: Mapping[int, Segment]) -> None:
-        """Store nothing."""
-
-
-class MemoryArchive(InMemory, ports.JournalArchive):
-    """A `JournalArchive`."""
-
-
 class MemoryJournal(InMemory, ports.Journal):
-    """A `Journal`."""
+    """A `Journal` with an archive."""
 
     archive: Any = None
 
     def __init__(self, now: Now) -> None:
         super().__init__(now)
-        self.archive = MemoryArchive(now)
+        self.archive = in_memory(ports.JournalArchive, now)
 
 
-class EmptyProfiles(StaysEmpty, ports.EntityProfiles):
-    """The profiles of a character that knows nobody, whatever happens."""
-
-    is_loaded = False
-
-
-class EmptyGoals(StaysEmpty, ports.Goals):
-    """The goals of a character that wants nothing, whatever happens."""
-
-
-class EmptyPlan(StaysEmpty, ports.DayPlan):
-    """The plan of a character whose days are never planned."""
-
-    is_stale = False
-
-
-class KnowsNobody(StandInCharacter):
-    """A character that writes into its journal and nowhere else."""
+class Keeper(StandInCharacter):
+    """A character whose journal has an archive."""
 
     def __init__(self, key: str, now: Now) -> None:
         super().__init__(key, now)
         self.journal = MemoryJournal(now)
-        self.ai_profiles, self.ai_goals, self.ai_plan = EmptyProfiles(), EmptyGoals(), EmptyPlan()
 
 
 class MemoryMind(Mind):
@@ -155,7 +127,7 @@ class MemoryMind(Mind):
         self.services = services = StandInServices(gateway, StandInToolbox(), embedder)
         log, inbox = MemoryConversation(services.now), MemoryInbox(services.now)
         turns = MemoryTurns(log, inbox)
-        self.character = character or KnowsNobody(name, services.now)
+        self.character = character or Keeper(name, services.now)
         self.journal = self.character.journal
         who = MemoryIdentity(self.character, read_persona(persona))
         settings = MemorySettings(config or AssistantConfig(), SCRIPTED)

@@ -132,6 +132,11 @@ class InMemory(ports.RecordStore):
         return self._now() if self._now else super().now()
 
 
+def in_memory(kind: type[ports.RecordStore], now: Now | None = None) -> Any:
+    """Return a store of a kind of records without a database."""
+    return type(kind.kind, (InMemory, kind), {})(now)
+
+
 class StandInCharacter:
     """Plays an `AssistantCharacter` before the engine, which calls no other hook."""
 
@@ -140,7 +145,7 @@ class StandInCharacter:
         self.dbref, self.id, self.pk = "#7", 7, 7
         self.location, self.ndb = None, SimpleNamespace()
         kinds = (ports.Journal, ports.EntityProfiles, ports.Goals, ports.DayPlan)
-        stores: list[Any] = [type(kind.kind, (InMemory, kind), {})(now) for kind in kinds]
+        stores = [in_memory(kind, now) for kind in kinds]
         self.journal, self.ai_profiles, self.ai_goals, self.ai_plan = stores
 
     def at_ai_pre_act(self, tool: str, args: dict[str, Any]) -> bool | None:

@@ -24,7 +24,7 @@ from evennia_ai.tools.base import tool
 from evennia_ai.tools.registry import ToolRegistry
 from tests.game import conftest as scene
 from tests.llm import conftest as shared
-from tests.minds import KnowsNobody, MemoryMind
+from tests.minds import Keeper, MemoryMind
 
 # A whole game, of the game's own tests.
 service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
@@ -85,7 +85,7 @@ class Hall:
         return ToolRegistry([say, look, noop])
 
 
-class Body(KnowsNobody):
+class Body(Keeper):
     """A stand-in for a character without permissions, with what the registry uses."""
 
     is_superuser = False
