@@ -14,7 +14,7 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai import messages
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.errors import ConfigError, NothingDone, OutcomeUnknown
+from evennia_ai.errors import ConfigError, NothingDone
 from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.settings import game_setting
 from evennia_ai.messages import EMOTE, SAY, WHISPER, Audience, Heard, InboxEvent, Message, Situation
@@ -28,7 +28,7 @@ from evennia_ai.policy.request_forms.wire_order import count_stored
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.policy.scenes.format import Line, Scene
 from evennia_ai.policy.scenes.results import Spoken
-from evennia_ai.ports import Gateway, OpenEvents, ToolContext, ToolResult, ToolSpec
+from evennia_ai.ports import Gateway, Lines, OpenEvents, ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.attributes import SCRIPT_KEY, own_settings, read_attribute
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
@@ -46,7 +46,7 @@ from evennia_ai.tools.needs import has_containers, has_exits, has_things
 from evennia_ai.tools.prices import trade_of
 from evennia_ai.tools.registry import BUILT_IN, ToolRegistry
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
-from evennia_ai.turn.react_loop import EXPIRED, Outcome
+from evennia_ai.turn.react_loop import Outcome
 from evennia_ai.turn.tool_execution import ASKED, DONE, failed_call
 
 Need = Callable[[ToolContext], bool] | None
@@ -176,7 +176,8 @@ class SceneLog(DryConversation):
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         super().__init__(View(None, (), 0, count_stored))
-        self._now, self.lines = now, self
+        self._now = now
+        self.lines: Lines = self
 
     def append(self, messages: Sequence[Message]) -> list[Message]:
         """Add messages with what a log adds to them."""
@@ -203,6 +204,15 @@ class SceneLog(DryConversation):
 
     def before_newest(self, count: int) -> int:
         return max(0, len(self.added) - count)
+
+    def read(self, seqs: Iterable[int]) -> list[Message]:
+        return [self.added[seq - 1] for seq in sorted(self.existing(seqs))]
+
+    def existing(self, seqs: Iterable[int]) -> set[int]:
+        return {seq for seq in seqs if 0 < seq <= len(self.added)}
+
+    def store_vectors(self, embedder: str, vectors: Mapping[int, bytes]) -> None:
+        """Store nothing."""
 
 
 class Stage:
@@ -259,13 +269,9 @@ class Stage:
         turn = dry_turn(self.mind.around, self.heard(line), self._number)
         self.log.append(heard_messages((*self._overheard, *turn.events), self._number))
         self._overheard.clear()
-        try:
-            outcome: Outcome | None = yield self.mind.answering.reach_outcome(
-                turn, CONTEXT_TICK_EVENT
-            )
-        except OutcomeUnknown as error:
-            return Outcome(EXPIRED, str(error))
-        return outcome or Outcome(EXPIRED)
+        # There is one, since nobody leaves a scene.
+        outcome: Outcome = yield self.mind.answering.reach_outcome(turn, CONTEXT_TICK_EVENT)
+        return outcome
 
     def remember(self, text: str, told_by: str, private: bool) -> None:
         """Write a journal entry; if private, only whoever told it may hear of it."""
