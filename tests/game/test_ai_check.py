@@ -191,6 +191,25 @@ def test_a_prompt_that_is_refused_as_too_long_makes_room_in_a_scene_too(stage):
     assert "Day 0" in prompt_of(model.requests[0])
 
 
+def test_a_scene_that_grows_too_long_is_compacted_between_its_lines(stage):
+    def reply(request):
+        names = {tool["function"]["name"] for tool in request.tools}
+        return call("say", text=next(words)) if "say" in names else "- It rained for many days."
+
+    words = iter(["Good evening to you.", "Sit down by the fire.", "What may I bring?"])
+
+    earlier = [{"who": "Ann", "says": f"Day {n}: " + "rain " * 40} for n in range(90)]
+    steps = [HELLO, {**HELLO, "answer": {"must_not_do": "add_journal_entry"}}]
+    settings = {"max_context_tokens": 6_000}
+    with capturedLogs() as logged:
+        result, model = stage(*[reply] * 9, earlier=earlier, steps=steps, settings=settings)
+    assert result.holds
+    assert not [event for event in logged if "log_failure" in event]
+    assert "Day 60:" in prompt_of(model.requests[0])
+    assert "Day 60:" not in prompt_of(model.requests[-1])
+    assert "rained for many days" in prompt_of(model.requests[-1])
+
+
 def test_what_no_longer_fits_into_a_prompt_is_recalled_by_its_words(stage):
     secret = {"who": "Ann", "says": "My cat Tiberius is grey."}
     talk = [{"who": "Ann", "says": f"Day {n}: " + "rain " * 40} for n in range(200)]

@@ -28,7 +28,15 @@ from evennia_ai.policy.request_forms.wire_order import count_stored
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.policy.scenes.format import Line, Scene
 from evennia_ai.policy.scenes.results import Spoken
-from evennia_ai.ports import Gateway, Lines, OpenEvents, ToolContext, ToolResult, ToolSpec
+from evennia_ai.ports import (
+    Gateway,
+    Lines,
+    OpenEvents,
+    ToolContext,
+    ToolResult,
+    ToolSpec,
+    TurnRecord,
+)
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.attributes import SCRIPT_KEY, own_settings, read_attribute
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
@@ -215,6 +223,24 @@ class SceneLog(DryConversation):
         """Store nothing."""
 
 
+class SceneTurns(DryTurns):
+    """The turns of a scene; those of a compaction, too, are only counted."""
+
+    count = 0
+
+    def begin(
+        self, events: Sequence[InboxEvent], audience: Audience, private: bool, context: str
+    ) -> TurnRecord:
+        self.count += 1
+        return TurnRecord(self.count, audience, private, tuple(events))
+
+    def recover(self) -> None:
+        """Do nothing: no turn stays open."""
+
+    def finish(self, turn_id: int, outcome: str, detail: str = "") -> None:
+        """Do nothing, as `recover`."""
+
+
 class Stage:
     """One scene in memory: its character, its people, and what they remember.
 
@@ -238,7 +264,7 @@ class Stage:
         self.services = services = StandInServices(gateway, self.toolbox)
         services.clock, world = clock, services.world
         self.log = log = SceneLog(services.now)
-        self.turns, self._number, self._overheard = DryTurns(log), 0, list[InboxEvent]()
+        self.turns, self._overheard = SceneTurns(log), list[InboxEvent]()
         inbox: Any = SimpleNamespace(overheard=lambda: self._overheard, open_events=OpenEvents)
         self.character = StandInCharacter(cast.name, services.now)
         who = MemoryIdentity(self.character, cast.persona)
@@ -263,11 +289,13 @@ class Stage:
     @inlineCallbacks
     def answer(self, line: Line) -> Steps[Outcome]:
         """Let the engine answer a line. Fires with how its turn ended."""
-        self._number += 1
+        if self.turns.count:  # the turn before has made the talk longer
+            yield self.mind.emergency.make_room()
+        self.turns.count += 1
         self.toolbox.spoken.clear()
         self.turns.calls, self.turns.costs = [], []
-        turn = dry_turn(self.mind.around, self.heard(line), self._number)
-        self.log.append(heard_messages((*self._overheard, *turn.events), self._number))
+        turn = dry_turn(self.mind.around, self.heard(line), self.turns.count)
+        self.log.append(heard_messages((*self._overheard, *turn.events), turn.id))
         self._overheard.clear()
         # There is one, since nobody leaves a scene.
         outcome: Outcome = yield self.mind.answering.reach_outcome(turn, CONTEXT_TICK_EVENT)
