@@ -40,13 +40,7 @@ from evennia_ai.ports import (
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.attributes import SCRIPT_KEY, own_settings, read_attribute
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
-from evennia_ai.testing.minds import (
-    MemoryIdentity,
-    MemorySettings,
-    StandInCharacter,
-    StandInServices,
-    surroundings,
-)
+from evennia_ai.testing import minds
 from evennia_ai.tools import trade
 from evennia_ai.tools.base import EVERYBODY, Tool
 from evennia_ai.tools.control import may_be_sent_to_bed
@@ -261,15 +255,15 @@ class Stage:
         self.people = {who: f"#{number}" for number, who in enumerate(others, FIRST_PERSON)}
         self.toolbox = SceneToolbox(tools, scene, cast, self.people)
         profile, config = chosen
-        self.services = services = StandInServices(gateway, self.toolbox)
+        self.services = services = minds.StandInServices(gateway, self.toolbox)
         services.clock, world = clock, services.world
         self.log = log = SceneLog(services.now)
         self.turns, self._overheard = SceneTurns(log), list[InboxEvent]()
         inbox: Any = SimpleNamespace(overheard=lambda: self._overheard, open_events=OpenEvents)
-        self.character = StandInCharacter(cast.name, services.now)
-        who = MemoryIdentity(self.character, cast.persona)
-        settings = MemorySettings(config, profile)
-        self.mind = Mind(surroundings(services, who, settings, log, inbox, self.turns))
+        self.character = minds.StandInCharacter(cast.name, services.now)
+        who = minds.MemoryIdentity(self.character, cast.persona)
+        settings = minds.MemorySettings(config, profile)
+        self.mind = Mind(minds.surroundings(services, who, settings, log, inbox, self.turns))
         world.present = frozenset(self.people.values())
         world.names = {ref: who for who, ref in self.people.items()}
         world.seen = replace(cast.situation, people=tuple(self.people))
