@@ -7,16 +7,30 @@ from typing import Any
 
 from twisted.internet.defer import inlineCallbacks, maybeDeferred
 
-from evennia_ai.config import AssistantConfig
+from evennia_ai import ports
+from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.messages import OWN_RESULTS, Audience, Heard, ToolCallRequest
 from evennia_ai.mind import Mind
+from evennia_ai.policy.conversation.character import read_persona
 from evennia_ai.ports import Gateway, ToolContext, ToolResult, ToolSpec
 from evennia_ai.scheduling import Steps
-from evennia_ai.testing import minds
-from evennia_ai.testing.minds import StandInServices
+from evennia_ai.testing.minds import (
+    InMemory,
+    MemoryCompany,
+    MemoryIdentity,
+    MemoryLife,
+    MemorySettings,
+    Now,
+    StandInCharacter,
+    StandInServices,
+    in_memory,
+    surroundings,
+)
 from evennia_ai.turn.tool_execution import failed_call
+from tests.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 
 TOOLS = {"say": "final", "whisper": "final", "noop": "final", "look": "free", "give": "once"}
+SCRIPTED = ModelProfile("test", model="scripted")
 SILENT = frozenset({"noop", "look", "add_journal_entry"})
 
 Behaviour = Callable[[ToolContext, Mapping[str, Any]], Any]
@@ -70,8 +84,36 @@ class StandInToolbox:
         return text if isinstance(text, ToolResult) else ToolResult("done", str(text))
 
 
-class MemoryMind(minds.MemoryMind):
-    """A mind that hears players; its tools are a `StandInToolbox`."""
+class MemoryJournal(InMemory, ports.Journal):
+    """A `Journal` with an archive."""
+
+    archive: Any = None
+
+    def __init__(self, now: Now) -> None:
+        super().__init__(now)
+        self.archive = in_memory(ports.JournalArchive, now)
+
+
+class Keeper(StandInCharacter):
+    """A character whose journal has an archive."""
+
+    def __init__(self, key: str, now: Now) -> None:
+        super().__init__(key, now)
+        self.journal = MemoryJournal(now)
+
+
+class MemoryMind(Mind):
+    """A mind in memory that hears players; its tools are a `StandInToolbox`.
+
+    It can stand for an `AssistantScript`.
+    """
+
+    settings: MemorySettings
+    log: MemoryConversation
+    inbox: MemoryInbox
+    turns: MemoryTurns
+    company: MemoryCompany
+    life: MemoryLife
 
     def __init__(
         self,
@@ -79,10 +121,27 @@ class MemoryMind(minds.MemoryMind):
         config: AssistantConfig | None = None,
         persona: Any = "You are Mira, a barkeep.",
         embedder: Any = None,
-        **more: Any,
+        name: str = "Mira",
+        character: Any = None,
     ) -> None:
-        services = StandInServices(gateway, StandInToolbox(), embedder)
-        super().__init__(services, config, persona, **more)
+        self.services = services = StandInServices(gateway, StandInToolbox(), embedder)
+        log, inbox = MemoryConversation(services.now), MemoryInbox(services.now)
+        turns = MemoryTurns(log, inbox)
+        self.character = character or Keeper(name, services.now)
+        self.journal = self.character.journal
+        who = MemoryIdentity(self.character, read_persona(persona))
+        settings = MemorySettings(config or AssistantConfig(), SCRIPTED)
+        around = surroundings(services, who, settings, log, inbox, turns)
+        self.memories: Any = around.memories()  # a test may replace it
+        super().__init__(replace(around, memories=lambda: self.memories))
+
+    @property
+    def mind(self) -> "MemoryMind":
+        return self
+
+    @property
+    def conversation(self) -> MemoryConversation:
+        return self.log
 
     def rebuild(self, **parts: Any) -> None:
         """Put the mind together again with some parts of its `Surroundings` replaced."""

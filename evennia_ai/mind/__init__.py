@@ -94,7 +94,7 @@ class Mind:
         )
         self.prompts = PromptBuilder(who, settings, log, self.meter, briefing, self.calls, shared)
         self.screening = Screening(settings, lambda: shared.moderation)
-        tools = ToolParts(**vars(has), lines=self.recall, use=self.meter.measure)
+        tools = ToolParts(**vars(has), line=self.recall.line, use=self.meter.measure)
         self.acts = Acts(who, settings, has.turns, tools, shared)
         self.loop = ReActLoop(
             who,

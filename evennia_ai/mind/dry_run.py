@@ -17,7 +17,7 @@ from evennia_ai.errors import AssistantError, ProviderError
 from evennia_ai.messages import Audience, Authors, Heard, InboxEvent, Message, ToolCallRequest
 from evennia_ai.mind import Mind
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.context.projection import Sizes
+from evennia_ai.policy.context.projection import Sizes, View
 from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.conversation.inbox import heard_messages
 from evennia_ai.policy.conversation.react import LoopState
@@ -85,11 +85,10 @@ class DryRunning(AssistantError):
 
 
 class DryConversation:
-    """The log as it is now, with lines that are stored nowhere."""
+    """A log as a view shows it, with lines that are stored nowhere."""
 
-    def __init__(self, conversation: Conversation) -> None:
-        self.current = conversation.current.copy()
-        self.hidden = conversation.hidden
+    def __init__(self, view: View, hidden: Sequence[int] = ()) -> None:
+        self.current, self.hidden = view, hidden
         self.added: list[Message] = []
 
     @property
@@ -111,15 +110,17 @@ class DryConversation:
 
 
 class DryTurns:
-    """Turns that are stored nowhere; only model calls are recorded, since they cost something."""
+    """Turns that are stored nowhere. ``note_cost`` is called with each model call."""
 
     def __init__(
-        self, turns: Turns, conversation: DryConversation, is_alive: Callable[[], bool]
+        self,
+        conversation: DryConversation,
+        note_cost: Callable[[ModelCallRecord], object] = lambda _call: None,
+        is_alive: Callable[[], bool] = lambda: True,
     ) -> None:
-        self._turns = turns
         self._conversation = conversation
-        self._is_alive = is_alive
-        self._intended = ToolCallRequest("", "", "")
+        self._note_cost, self._is_alive = note_cost, is_alive
+        self._intended: list[ToolCallRequest] = []
         self.current: int | None = None
         self.costs: list[ModelCallRecord] = []  # of the model calls
         self.calls: list[DryRunCall] = []  # of the step in progress
@@ -129,20 +130,19 @@ class DryTurns:
         return self._is_alive()
 
     def record_model_call(self, turn_id: int, call: ModelCallRecord) -> None:
-        """Store a model call as one that belongs to no turn."""
+        """Note a model call as one of a trial."""
         self.costs.append(replace(call, purpose=PURPOSE))
-        self._turns.record_model_call(None, self.costs[-1])
+        self._note_cost(self.costs[-1])
 
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
-        """Note a call; its outcome follows before the next one."""
-        self._intended = call
-        return len(self.calls)
+        self._intended.append(call)
+        return len(self._intended) - 1
 
     def record_outcome(
         self, act: int, state: str, result: str, messages: Sequence[Message] = (), locks: str = ""
     ) -> None:
         """Note what would come of the call, and add its messages for this dry run only."""
-        self.calls.append(DryRunCall(self._intended, ToolResult(state, result)))
+        self.calls.append(DryRunCall(self._intended[act], ToolResult(state, result)))
         self._conversation.append(messages)
 
 
@@ -178,10 +178,10 @@ def run_dry(
     ``is_alive`` returns whether it still exists; ``before`` are lines of dry runs to go on from.
     Fires with the `DryRun`; fails with TurnAborted if the server stops or the assistant is gone.
     """
-    log = DryConversation(around.log)
+    log = copy_of(around.log)
     log.current.extend(map(as_done, before))
     number = LATER_TURNS + len(before) if before else NO_TURN
-    turns = DryTurns(around.turns, log, is_alive)
+    turns = DryTurns(log, partial(around.turns.record_model_call, None), is_alive)
     dry = dry_surroundings(around, log, turns, heard.speaker)
     loop, turn = Mind(dry).loop, dry_turn(dry, heard, number)
     log.append(heard_messages((*turn.overheard, *turn.events), number))
@@ -208,9 +208,8 @@ def next_step(around: Surroundings, heard: Heard | None) -> Prepared:
 
     With it is the context in which the calls of its reply would run.
     """
-    log = DryConversation(around.log)
-    turns = DryTurns(around.turns, log, lambda: True)
-    dry = dry_surroundings(around, log, turns, *([heard.speaker] if heard else []))
+    log = copy_of(around.log)
+    dry = dry_surroundings(around, log, DryTurns(log), *([heard.speaker] if heard else []))
     if heard:
         turn, context = dry_turn(dry, heard), CONTEXT_TICK_EVENT
         log.append(heard_messages((*turn.overheard, *turn.events), NO_TURN))
@@ -251,6 +250,11 @@ def dry_surroundings(
         offered=replace(around.offered),
         services=cast(Services, Overlay(real, toolbox=toolbox, world=world)),
     )
+
+
+def copy_of(log: Conversation) -> DryConversation:
+    """Return a log as it is now, to be extended for this dry run only."""
+    return DryConversation(log.current.copy(), log.hidden)
 
 
 def as_done(line: Message) -> Message:

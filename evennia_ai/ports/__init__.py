@@ -16,7 +16,6 @@ from evennia_ai.ports.mind import (
     Company,
     Identity,
     Life,
-    LineMaker,
     Memories,
     Moderation,
     OfferedTools,

@@ -123,7 +123,6 @@ class Conversation(Protocol):
     def view(self) -> Sequence[Message]: ...  # do not mutate
     @property
     def hidden(self) -> Sequence[int]: ...  # messages that a builder hides from the view
-    def unload_view(self) -> None: ...  # frees its memory; the next use reads it again
     def compact(self, record: CompactionRecord) -> CompactionRecord: ...  # with its id
     def mask(self, upto_seq: int) -> int: ...
     def undo(self) -> CompactionRecord | None: ...
@@ -135,7 +134,6 @@ class Conversation(Protocol):
 class Inbox(Protocol):
     """One assistant's stored events."""
 
-    def put(self, heard: Heard) -> int: ...  # before anything else happens; returns the event's id
     def open_events(self) -> OpenEvents: ...
     def overheard(self) -> Sequence[InboxEvent]: ...  # those that the next turn will log
     def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None: ...
@@ -162,7 +160,6 @@ class Turns(Protocol):
     def recover(self) -> None: ...  # closes the turn that an error left open, if any
     def times_of(self, context: str, since: datetime) -> list[datetime]: ...  # oldest first
     def is_current(self, turn_id: int) -> bool: ...  # False once the lease is lost
-    def lose_lease(self) -> None: ...  # of the open turn, which `recover` closes
     def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None: ...
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int: ...
     def record_outcome(

@@ -358,12 +358,6 @@ class OfferedTools:
     offer: ToolOffer = field(default_factory=ToolOffer)
 
 
-class LineMaker(Protocol):
-    """Shows memories as lines of a prompt (`turn.recall.Recall`)."""
-
-    def line(self, record: Record, words: str = "", dated: bool = True) -> str: ...
-
-
 @dataclass(frozen=True)
 class Surroundings:
     """What a mind is made of: what is one assistant's own, and what all of them share."""
@@ -387,7 +381,7 @@ class Surroundings:
 class ToolParts(Surroundings):
     """What the tools of this package use of their assistant."""
 
-    lines: LineMaker
+    line: Callable[..., str]  # shows a memory in a prompt: `turn.recall.Recall.line`
     use: Callable[[], ContextUse]  # how full the context window is
 
     @property

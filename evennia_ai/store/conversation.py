@@ -125,9 +125,7 @@ class TableConversation:
     def compact(self, record: CompactionRecord) -> CompactionRecord:
         """Store a compaction; returns it with its id. Messages that came meanwhile stay in view."""
         stored = self.compactions.commit(record)
-        view = self.current
-        kept = [m for m in view.logged if m["metadata"]["seq"] > stored.upto_seq]
-        self._view = View(stored, kept, view.masked_upto, self.count, view.scenes)
+        self._view = self.current.after(stored)
         return stored
 
     def mask(self, upto_seq: int) -> int:

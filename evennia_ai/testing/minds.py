@@ -1,8 +1,9 @@
-"""A mind, its character, its world and its services without Evennia, for tests of the engine."""
+"""What a mind needs around it, without Evennia and a database: for scenes and for tests."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from types import SimpleNamespace
@@ -16,13 +17,13 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Audience, Authors, Situation
-from evennia_ai.mind import Mind
 from evennia_ai.policy.audience import BUILDER, KnownLine
-from evennia_ai.policy.conversation.character import LoreEntry, Persona, read_persona
+from evennia_ai.policy.conversation.character import LoreEntry, Persona
 from evennia_ai.policy.records.provenance import Segment
 from evennia_ai.policy.tokens import CountText, estimate_tokens
 from evennia_ai.store.loaded import LoadedMinds
-from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns, Now
+
+Now = Callable[[], datetime]
 
 
 class StandInWorld:
@@ -119,7 +120,7 @@ class MemorySegments(dict[int, Segment]):
 
 
 class InMemory(ports.RecordStore):
-    """A store without a database."""
+    """A store without a database, before the class of a kind of records."""
 
     stored_in: ClassVar[type[Any]] = MemorySegments
 
@@ -131,41 +132,9 @@ class InMemory(ports.RecordStore):
         return self._now() if self._now else super().now()
 
 
-class StaysEmpty(InMemory):
-    """A store that drops every change."""
-
-    def _store(self, before: Mapping[int, Segment], changed: Mapping[int, Segment]) -> None:
-        """Store nothing."""
-
-
-class MemoryArchive(InMemory, ports.JournalArchive):
-    """A `JournalArchive`."""
-
-
-class MemoryJournal(InMemory, ports.Journal):
-    """A `Journal`."""
-
-    archive: Any = None
-
-    def __init__(self, now: Now) -> None:
-        super().__init__(now)
-        self.archive = MemoryArchive(now)
-
-
-class EmptyProfiles(StaysEmpty, ports.EntityProfiles):
-    """The profiles of a character that knows nobody, whatever happens."""
-
-    is_loaded = False
-
-
-class EmptyGoals(StaysEmpty, ports.Goals):
-    """The goals of a character that wants nothing, whatever happens."""
-
-
-class EmptyPlan(StaysEmpty, ports.DayPlan):
-    """The plan of a character whose days are never planned."""
-
-    is_stale = False
+def in_memory(kind: type[ports.RecordStore], now: Now | None = None) -> Any:
+    """Return a store of a kind of records without a database."""
+    return type(kind.kind, (InMemory, kind), {})(now)
 
 
 class StandInCharacter:
@@ -175,37 +144,36 @@ class StandInCharacter:
         self.key = key
         self.dbref, self.id, self.pk = "#7", 7, 7
         self.location, self.ndb = None, SimpleNamespace()
-        self.journal = MemoryJournal(now)
-        self.ai_profiles = EmptyProfiles()
-        self.ai_goals = EmptyGoals()
-        self.ai_plan = EmptyPlan()
+        kinds = (ports.Journal, ports.EntityProfiles, ports.Goals, ports.DayPlan)
+        stores = [in_memory(kind, now) for kind in kinds]
+        self.journal, self.ai_profiles, self.ai_goals, self.ai_plan = stores
 
     def at_ai_pre_act(self, tool: str, args: dict[str, Any]) -> bool | None:
         return None
 
 
+@dataclass
 class MemoryIdentity:
     """`ports.Identity` of a character in memory."""
 
-    def __init__(self, character: Any, persona: str | Mapping[str, Any] | Persona) -> None:
-        self.id = 1
-        self.character = character
-        self.persona = read_persona(persona)
-        self.persona_authors = frozenset({BUILDER})
+    character: Any
+    persona: Persona
+    persona_authors: Authors = frozenset({BUILDER})
+    id: int = 1
 
     @property
     def name(self) -> str:
         return str(self.character.key)
 
 
+@dataclass
 class MemorySettings:
     """`ports.Settings` that stay as they are; ``troubles`` were reported to the owner."""
 
-    def __init__(self, config: AssistantConfig) -> None:
-        self.config = config
-        self.profile = ModelProfile("test", model="scripted")
-        self.count_text: CountText = estimate_tokens
-        self.troubles: list[str] = []
+    config: AssistantConfig
+    profile: ModelProfile
+    count_text: CountText = estimate_tokens
+    troubles: list[str] = field(default_factory=list)
 
     def resolve(self) -> None:
         """Keep the settings."""
@@ -279,60 +247,36 @@ class NoRest:
         """Stay awake."""
 
 
-class MemoryMind(Mind):
-    """A mind without Evennia and a database; without an embedder, words rank memories."""
-
-    settings: MemorySettings
-    log: MemoryConversation
-    inbox: MemoryInbox
-    turns: MemoryTurns
-    company: MemoryCompany
-    life: MemoryLife
-
-    def __init__(
-        self,
-        services: StandInServices,
-        config: AssistantConfig | None = None,
-        persona: str | Mapping[str, Any] | Persona = "You are Mira, a barkeep.",
-        name: str = "Mira",
-        character: Any = None,
-    ) -> None:
-        self.services = services
-        self.character = character = character or StandInCharacter(name, services.now)
-        self.journal = character.journal
-        log = MemoryConversation(services.now)
-        inbox = MemoryInbox(services.now)
-        self.memories = RecallIndex(
-            character.journal,
-            character.ai_profiles,
-            services.embedder,
-            partial(services.world.name_of, character),
-            log.lines,
-            name,
-        )
-        super().__init__(
-            ports.Surroundings(
-                who=MemoryIdentity(character, persona),
-                settings=MemorySettings(config or AssistantConfig()),
-                log=log,
-                inbox=inbox,
-                turns=MemoryTurns(log, inbox),
-                pending_acts=cast(Any, SimpleNamespace(take=lambda: None)),
-                memories=lambda: self.memories,
-                company=MemoryCompany(services.world),
-                life=MemoryLife(),
-                rest=cast(Any, NoRest()),
-                sizes=ports.RequestSizes(overhead=0),
-                offered=ports.OfferedTools(),
-                services=services,
-            )
-        )
-
-    @property
-    def mind(self) -> MemoryMind:
-        """Return itself, so that it can stand for an `AssistantScript`."""
-        return self
-
-    @property
-    def conversation(self) -> MemoryConversation:
-        return self.log
+def surroundings(
+    services: StandInServices,
+    who: MemoryIdentity,
+    settings: MemorySettings,
+    log: Any,
+    inbox: Any,
+    turns: Any,
+) -> ports.Surroundings:
+    """Return what a mind without Evennia is made of; without an embedder, words rank memories."""
+    character = who.character
+    memories = RecallIndex(
+        character.journal,
+        character.ai_profiles,
+        services.embedder,
+        partial(services.world.name_of, character),
+        log.lines,
+        who.name,
+    )
+    return ports.Surroundings(
+        who=who,
+        settings=settings,
+        log=log,
+        inbox=inbox,
+        turns=turns,
+        pending_acts=cast(Any, SimpleNamespace(take=lambda: None)),
+        memories=lambda: memories,
+        company=MemoryCompany(services.world),
+        life=MemoryLife(),
+        rest=cast(Any, NoRest()),
+        sizes=ports.RequestSizes(overhead=0),
+        offered=ports.OfferedTools(),
+        services=services,
+    )

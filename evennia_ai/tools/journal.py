@@ -132,7 +132,7 @@ def search_journal(context: ToolContext, arguments: SearchArguments) -> Steps[st
     if not found:
         return "Your journal has nothing about that."
     read = tuple(entry_ref(entry["id"]) for entry in found if not is_synthesis(entry))
-    lines = [parts.lines.line(entry, words) for entry in found]
+    lines = [parts.line(entry, words) for entry in found]
     return memory_sources.recall_result(context, found, lines, read)
 
 

@@ -39,7 +39,7 @@ def search_memory(context: ToolContext, arguments: MemoryArguments) -> Steps[str
     if not found:
         return "You remember nothing about that."
     context.character.journal.count_recalls(r["id"] for r in found if "kind" not in r)
-    lines = [parts.lines.line(record, query) for record in found]
+    lines = [parts.line(record, query) for record in found]
     return recall_result(context, found, lines, refs_of(found))
 
 
@@ -57,7 +57,7 @@ def search_history(context: ToolContext, arguments: SearchArguments) -> Steps[st
     if not any(not wanted or wanted.intersection(find_words(one["words"])) for one in found):
         is_all_shown = parts.log.current.record is None
         return ALL_SHOWN if is_all_shown else "Nothing of that kind was said."
-    return recall_result(context, found, [parts.lines.line(line) for line in found])
+    return recall_result(context, found, [parts.line(line) for line in found])
 
 
 def last_seq_before(context: ToolContext) -> int | None:

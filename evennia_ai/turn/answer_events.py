@@ -159,7 +159,7 @@ class Answering:
         lost = ANSWER_LOST if answer_lost else inbox.GAVE_UP if batch.exhausted else ""
         self._life.thinking(turn, True)
         try:
-            outcome: Outcome | None = yield self._reach_outcome(turn, context, lost)
+            outcome: Outcome | None = yield self.reach_outcome(turn, context, lost)
         finally:
             self._life.thinking(turn, False)
         if outcome is None:
@@ -172,8 +172,8 @@ class Answering:
         yield self._recall.remember_turn()
 
     @inlineCallbacks
-    def _reach_outcome(
-        self, turn: ports.TurnRecord, context: PromptContext, lost: str
+    def reach_outcome(
+        self, turn: ports.TurnRecord, context: PromptContext, lost: str = ""
     ) -> Steps[Outcome | None]:
         """Try to answer, else say the fallback line; ``lost`` is why the model is not asked, if so.
 

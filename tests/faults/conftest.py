@@ -20,12 +20,11 @@ from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.policy.limits.retry import GatewayLimits
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import LLMRequest, Scene
-from evennia_ai.testing.minds import StandInCharacter
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.registry import ToolRegistry
 from tests.game import conftest as scene
 from tests.llm import conftest as shared
-from tests.minds import MemoryMind
+from tests.minds import Keeper, MemoryMind
 
 # A whole game, of the game's own tests.
 service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
@@ -86,7 +85,7 @@ class Hall:
         return ToolRegistry([say, look, noop])
 
 
-class Body(StandInCharacter):
+class Body(Keeper):
     """A stand-in for a character without permissions, with what the registry uses."""
 
     is_superuser = False

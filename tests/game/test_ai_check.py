@@ -5,7 +5,12 @@ import re
 import pytest
 from twisted.logger import capturedLogs
 
-from evennia_ai.errors import ConfigError, ProviderMisconfigured, ProviderUnavailable
+from evennia_ai.errors import (
+    ConfigError,
+    ContextOverflow,
+    ProviderMisconfigured,
+    ProviderUnavailable,
+)
 from evennia_ai.testing.scenes.play import load_scenes
 from tests.game import ai_check_scene as scene
 from tests.game.ai_check_scene import HELLO, a_file, rows
@@ -140,6 +145,79 @@ def test_a_model_that_is_down_ends_the_check(stage, error):
 def test_a_call_that_no_model_could_make_is_told(stage, answer, told):
     with pytest.raises(ConfigError, match=re.escape(told)):
         stage(steps=[{**HELLO, "answer": answer}])
+
+
+def test_each_line_has_its_own_answer_and_what_was_overheard_comes_before_the_next(stage):
+    steps = [
+        {"who": "Rolf", "says": "The ferry sank.", "overheard": True},
+        {**HELLO, "answer": {"must_mention": "ahoy", "must_do": "look"}},
+        {**HELLO, "answer": {"must_not_mention": "ahoy", "must_not_do": "look"}},
+    ]
+    first = (call("look", target="Ann"), call("say", text="Ahoy."))
+    result, model = stage(*first, call("say", text="Good day."), steps=steps)
+    assert result.holds
+    prompts = [prompt_of(request) for request in model.requests]
+    assert [prompt.count("The ferry sank.") for prompt in prompts] == [1] * len(prompts)
+    assert prompts[0].index("The ferry sank.") < prompts[0].index("Hello, Mira")
+    ids = [one["id"] for m in model.requests[-1].messages for one in m.get("tool_calls", ())]
+    assert len(ids) == len(set(ids)) == 2
+
+
+def test_whether_it_is_a_machine_is_answered_by_code_in_a_scene_too(stage):
+    asks = {"who": "Ann", "says": "Mira, are you a machine?"}
+    steps = [{**asks, "answer": {"must_mention": "computer", "in_persona": False}}]
+    result, model = stage(steps=steps)
+    assert result.holds, result
+    assert not model.requests
+
+
+def test_an_answer_that_nobody_may_hear_is_a_problem_and_the_fallback_line_no_answer(stage):
+    result, _ = stage("As an AI language model, I cannot.", "As an AI, I still cannot.")
+    (step,) = result.runs[0].steps
+    assert "were not spoken" in step.answer.problem
+    assert step.answer.spoken and not step.answer.words
+    assert len(step.answer.refused) == 2
+    assert [act.state for act in step.answer.acts] == ["done"]
+    assert not result.holds
+
+
+def test_a_prompt_that_is_refused_as_too_long_makes_room_in_a_scene_too(stage):
+    earlier = [{"who": "Ann", "says": f"Day {n}: " + "rain " * 30} for n in range(40)]
+    replies = [ContextOverflow("too long"), call("say", text="Hello.")]
+    result, model = stage(*replies, earlier=earlier)
+    assert result.holds
+    long, short = (len(prompt_of(request)) for request in model.requests)
+    assert short < long
+    assert "Day 0" in prompt_of(model.requests[0])
+
+
+def test_a_scene_that_grows_too_long_is_compacted_between_its_lines(stage):
+    def reply(request):
+        names = {tool["function"]["name"] for tool in request.tools}
+        return call("say", text=next(words)) if "say" in names else "- It rained for many days."
+
+    words = iter(["Good evening to you.", "Sit down by the fire.", "What may I bring?"])
+
+    earlier = [{"who": "Ann", "says": f"Day {n}: " + "rain " * 40} for n in range(90)]
+    steps = [HELLO, {**HELLO, "answer": {"must_not_do": "add_journal_entry"}}]
+    settings = {"max_context_tokens": 6_000}
+    with capturedLogs() as logged:
+        result, model = stage(*[reply] * 9, earlier=earlier, steps=steps, settings=settings)
+    assert result.holds
+    assert not [event for event in logged if "log_failure" in event]
+    assert "Day 60:" in prompt_of(model.requests[0])
+    assert "Day 60:" not in prompt_of(model.requests[-1])
+    assert "rained for many days" in prompt_of(model.requests[-1])
+
+
+def test_what_no_longer_fits_into_a_prompt_is_recalled_by_its_words(stage):
+    secret = {"who": "Ann", "says": "My cat Tiberius is grey."}
+    talk = [{"who": "Ann", "says": f"Day {n}: " + "rain " * 40} for n in range(200)]
+    steps = [{"who": "Ann", "says": "Mira, what colour is Tiberius?"}]
+    settings = {"max_context_tokens": 6_000}
+    _, model = stage("Grey.", earlier=[secret, *talk], steps=steps, settings=settings)
+    prompt = prompt_of(model.requests[0])
+    assert "Tiberius is grey" in prompt and "Day 1:" not in prompt
 
 
 # --- the game's characters ---

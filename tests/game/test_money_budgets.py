@@ -6,10 +6,10 @@ from evennia.utils.create import create_channel
 
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.game.crowd import UNTIL_TOMORROW
+from evennia_ai.game.model_access import GAME_TOKENS, PLAYER_TOKENS, read_limits
 from evennia_ai.game.settings import SettingReader
 from evennia_ai.models import DailyUse, ModelCall
 from evennia_ai.policy.limits.money import ASSISTANT, GAME, OWNER, PLAYER, WHOLE_GAME
-from evennia_ai.services.model_access import GAME_TOKENS, PLAYER_TOKENS, read_limits
 from evennia_ai.store.usage import money_on, spent_on
 from tests.game import costs_scene as scene
 from tests.game.costs_scene import HOSTED, limit

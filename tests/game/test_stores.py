@@ -14,7 +14,7 @@ from evennia_ai.store.forget import count_rows, erase_chunk
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.rows import PAGE
 from evennia_ai.store.turns import TableTurns, open_turns, recover_turn
-from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
+from tests.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 
 ANN = frozenset({"#5"})
 

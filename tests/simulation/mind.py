@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
+from evennia_ai import ports
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.messages import Heard
 from evennia_ai.policy.compaction.plan import EMERGENCY, MANUAL, CompactionRequest
+from evennia_ai.policy.conversation.character import Persona
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
 from evennia_ai.sleep import STEPS_IN_TICK, PassTime
 from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.brief_transaction import store_errors
-from evennia_ai.testing.minds import EmptyGoals, EmptyPlan, EmptyProfiles, MemoryIdentity, NoRest
+from evennia_ai.testing.minds import MemoryIdentity, NoRest, in_memory
 from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK
 from tests.minds import MemoryMind
 
@@ -72,7 +74,8 @@ class Body(str):  # noqa: SLOT000  # one for each assistant
     """A character: its dbref, and what it knows."""
 
     def __init__(self, dbref: str) -> None:
-        self.ai_profiles, self.ai_goals, self.ai_plan = EmptyProfiles(), EmptyGoals(), EmptyPlan()
+        kinds = (ports.EntityProfiles, ports.Goals, ports.DayPlan)
+        self.ai_profiles, self.ai_goals, self.ai_plan = map(in_memory, kinds)
         self.key, self.location = "", None
         self.journal: Any = None
 
@@ -152,7 +155,7 @@ class Mind:
         config = CRAMPED[process.sim.form] if process.sim.is_cramped else CONFIG
         self.script = MemoryMind(process.services.gateway, config)
         self.script.rebuild(
-            who=MemoryIdentity(character, "You are Mira, a barkeep."),
+            who=MemoryIdentity(character, Persona("You are Mira, a barkeep.")),
             log=Watched("log", dbref, stores.conversation, process),
             inbox=Watched("inbox", dbref, stores.inbox, process),
             turns=Watched("turns", dbref, stores.turns, process),

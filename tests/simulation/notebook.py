@@ -8,7 +8,8 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.provenance import Record, select_known
 from evennia_ai.scheduling import Put, Steps, pause
-from evennia_ai.testing.minds import MemoryJournal, MemorySegments
+from evennia_ai.testing.minds import MemorySegments
+from tests.minds import MemoryJournal
 
 
 class Notebook(MemoryJournal):

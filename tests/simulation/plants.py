@@ -18,10 +18,10 @@ from evennia_ai.ports import ToolContext
 from evennia_ai.sleep import extraction
 from evennia_ai.sleep.compaction import compact as compaction
 from evennia_ai.sleep.compaction import summarising
-from evennia_ai.testing import memory_stores
-from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 from evennia_ai.turn import model_call, prompt_building, reply_calls, tool_execution
 from evennia_ai.turn.speech_check import SpeechCheck, text_of
+from tests import memory_stores
+from tests.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 from tests.simulation.mind import Mind
 from tests.simulation.restart import ReopenedTurns
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns, Now
+from tests.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns, Now
 
 
 class ReopenedTurns(MemoryTurns):

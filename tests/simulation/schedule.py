@@ -19,7 +19,6 @@ from twisted.python.failure import Failure
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Heard
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest
-from evennia_ai.testing.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 from tests.invariants import (
     Deed,
     MessageRow,
@@ -29,6 +28,7 @@ from tests.invariants import (
     check_append_only,
     violations,
 )
+from tests.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 from tests.simulation.mind import Mind
 from tests.simulation.model import is_extraction
 from tests.simulation.notebook import MemorySegments, Notebook

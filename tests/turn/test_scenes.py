@@ -6,11 +6,13 @@ import pytest
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.messages import Heard, Situation
-from evennia_ai.mind.dry_run import next_step, run_dry
+from evennia_ai.messages import Heard, Situation, make_message
+from evennia_ai.mind.dry_run import copy_of, next_step, run_dry
 from evennia_ai.policy.compaction.plan import MANUAL, CompactionRequest
+from evennia_ai.policy.context.projection import View
 from evennia_ai.policy.conversation.character import LoreEntry
 from evennia_ai.policy.log_lines import HIDDEN, Amendment
+from evennia_ai.policy.request_forms.wire_order import count_stored
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
@@ -151,3 +153,9 @@ def test_what_changes_within_a_turn_is_told_before_its_lines(mira):
     before = list(mira.services.gateway.requests[-1].messages)
     talk(mira, "and now?")
     assert list(mira.services.gateway.requests[-1].messages)[: len(before)] == before
+
+
+def test_what_a_dry_run_adds_stands_in_no_view_that_the_talk_goes_on_from():
+    log = SimpleNamespace(current=View(None, (), 0, count_stored), hidden=())
+    copy_of(log).append([make_message("user", "Ann says: hi")])
+    assert log.current.items == []

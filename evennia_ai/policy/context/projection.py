@@ -213,6 +213,11 @@ class View:
         """Return the same view, to be extended independently."""
         return View(self.record, self.logged, self.masked_upto, self._count, self.scenes)
 
+    def after(self, record: CompactionRecord) -> View:
+        """Return the view once a compaction is in force; messages that came meanwhile stay."""
+        kept = [m for m in self.logged if m["metadata"]["seq"] > record.upto_seq]
+        return View(record, kept, self.masked_upto, self._count, self.scenes)
+
     def extend(self, messages: Iterable[Message]) -> None:
         """Add messages that arrived in the log."""
         for message in messages:

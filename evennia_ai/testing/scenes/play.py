@@ -1,6 +1,6 @@
 """Play the scenes of ``evennia ai_check`` in this process's reactor, and judge the answers.
 
-Each line of a scene goes into the inbox of a mind in memory; the engine answers it.
+Each line of a scene is a dry turn of a mind in memory.
 """
 
 from __future__ import annotations
@@ -12,37 +12,32 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from django.db import DatabaseError
 from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 from twisted.internet.task import deferLater
 from twisted.python.failure import Failure
 
 from evennia_ai.config import AssistantConfig, ModelProfile, resolve_profile
 from evennia_ai.config.fields import known_setting
-from evennia_ai.config.profiles import DEFAULT_PROFILE, Profiles, default_profiles, merge_profiles
+from evennia_ai.config.profiles import DEFAULT_PROFILE, Profiles
 from evennia_ai.errors import AssistantError, ConfigError, ProviderUnavailable, TurnAborted
-from evennia_ai.game.settings import effective_settings, game_setting
+from evennia_ai.game.model_access import ModelAccess
+from evennia_ai.game.settings import SettingReader, T, effective_settings, game_setting
 from evennia_ai.llm.endpoint_facts import EndpointRegistry
-from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.llm.loop_thread import LoopThread
-from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.llm.probe import Prober
 from evennia_ai.messages import NOOP
-from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.conversation.character import render_persona
 from evennia_ai.policy.conversation.react import read_arguments
 from evennia_ai.policy.replies.artefacts import Surroundings
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.policy.scenes import results as shown
-from evennia_ai.policy.scenes.format import Scene, read_scenes
+from evennia_ai.policy.scenes.format import Scene, Step, read_scenes
 from evennia_ai.policy.scenes.results import Act, Answer, PlayedStep, Run, SceneResult
 from evennia_ai.ports import Gateway
 from evennia_ai.scheduling import Clock, Steps
-from evennia_ai.store.server_settings import FACTS, read_mapping
 from evennia_ai.testing.scenes.stage import SPOKEN, Cast, Stage, cast_of
 from evennia_ai.tools.base import Tool
 from evennia_ai.tools.registry import load_registry
-from evennia_ai.turn.react_loop import ANSWERED, NOTED
+from evennia_ai.turn.react_loop import ANSWERED, NOTED, Outcome
+from evennia_ai.turn.tool_execution import REFUSED
 
 PASSED, FAILED, BROKEN, INTERRUPTED = 0, 1, 2, 130
 EVENING_S = 20 * 3_600.0  # prompts tell the time of day: each check begins at the same
@@ -131,31 +126,24 @@ class _CheckClock:
         return float(self._seconds() - self._start)
 
 
+class _Strict(SettingReader):
+    """Reads the game-wide entries; raises what is wrong with one instead of its default."""
+
+    def read(self, name: str, make: Callable[[Any], T], default: Any, _wrong: Any = None) -> T:
+        return make(game_setting(name, default))
+
+
 def _open_models(clock: Clock, reactor: Any) -> CheckModels:
     """Return the game's models, whose clients stop with the reactor; raises ConfigError."""
-    profiles = merge_profiles(default_profiles(os.environ), game_setting("PROFILES", {}))
-    thread = LoopThread(reactor.callFromThread)
-    client = OpenAIClient(thread, os.environ)
-    endpoints = EndpointRegistry(Prober(clock, client).window, _known_facts, lambda _facts: None)
-    brain = OfflineBrain(game_setting("OFFLINE_LANGUAGES", ()))
-    gateway = ModelGateway(clock, {"openai": client, "offline": brain})
-    gateway.learn = endpoints.learn
-    thread.start()
+    opened = ModelAccess(clock, os.environ, _Strict(), reactor.callFromThread, is_apart=True)
+    opened.loop_thread.start()
 
     def close() -> None:
-        gateway.close()  # first, so that the turn in flight is dropped
-        thread.stop()
+        opened.gateway.close()  # first, so that the turn in flight is dropped
+        opened.loop_thread.stop()
 
     reactor.addSystemEventTrigger("during", "shutdown", close)
-    return CheckModels(gateway, profiles, endpoints)
-
-
-def _known_facts() -> dict[str, Any]:
-    """Return what the game's server learnt about endpoints, nothing without a database."""
-    try:
-        return read_mapping(FACTS)
-    except DatabaseError:
-        return {}
+    return CheckModels(opened.gateway, opened.profiles, opened.endpoints)
 
 
 GUESSED_PROMPT = 1_600  # tokens
@@ -222,10 +210,10 @@ class Player:
         began = self.clock.seconds()
         played: list[PlayedStep] = []
         for step in stage.scene.steps:
-            stage.mind.inbox.put(stage.heard(step, not step.overheard))
             if step.overheard:
+                stage.overhear(step)
                 continue
-            answer: Answer = yield self._answer(stage)
+            answer: Answer = yield self._answer(stage, step)
             around = Surroundings(
                 name=stage.cast.name,
                 persona=render_persona(stage.cast.persona),
@@ -238,26 +226,26 @@ class Player:
         return Run(tuple(played), self.clock.seconds() - began)
 
     @inlineCallbacks
-    def _answer(self, stage: Stage) -> Steps[Answer]:
-        """Let the engine answer the inbox; fails with ProviderUnavailable."""
-        log = stage.mind.turns
-        turns_before, acts_before = len(log.turns), len(log.acts)
-        stage.toolbox.spoken.clear()
-        yield stage.mind.answering.answer_all()
-        turns, acts = log.turns[turns_before:], log.acts[acts_before:]
-        for call in (call for turn in turns for call in turn.model_calls):
+    def _answer(self, stage: Stage, step: Step) -> Steps[Answer]:
+        """Let the engine answer a line; fails with ProviderUnavailable."""
+        outcome: Outcome = yield stage.answer(step)
+        for call in stage.turns.costs:
             if call.error_kind in CERTAIN or (call.error_kind == LATE and not self.models.answered):
                 where = f"The model '{call.model}' of the profile '{call.profile}'"
                 raise ProviderUnavailable(f"{where} gives no answers: {call.error}")
             self.models.answered = self.models.answered or not call.error_kind
-        unspoken = [act for act in acts if act.state == "refused" and act.call.name in SPOKEN]
-        done = [act for act in acts if act.call.name != NOOP and act not in unspoken]
-        failed = [turn for turn in turns if turn.outcome not in (ANSWERED, NOTED)]
+        acts = [(one.call, one.result.state, one.result.text) for one in stage.turns.calls]
         return Answer(
             spoken=tuple(stage.toolbox.spoken),
-            acts=tuple(Act(a.call.name, read_arguments(a.call) or {}, a.state) for a in done),
-            refused=tuple(act.result for act in unspoken),
-            problem=failed[-1].detail or failed[-1].outcome if failed else "",
+            acts=tuple(
+                Act(call.name, read_arguments(call) or {}, state)
+                for call, state, _ in acts
+                if call.name != NOOP and not (state == REFUSED and call.name in SPOKEN)
+            ),
+            refused=tuple(
+                text for call, state, text in acts if state == REFUSED and call.name in SPOKEN
+            ),
+            problem="" if outcome.state in (ANSWERED, NOTED) else outcome.detail or outcome.state,
         )
 
 

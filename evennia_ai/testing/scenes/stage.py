@@ -1,8 +1,10 @@
 """A character in memory on which a scene is played, with tools that change nothing."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
+from types import SimpleNamespace
 from typing import Any
 
 from django.db import DatabaseError
@@ -16,23 +18,37 @@ from evennia_ai.errors import ConfigError, NothingDone
 from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.settings import game_setting
 from evennia_ai.messages import EMOTE, SAY, WHISPER, Audience, Heard, InboxEvent, Message, Situation
+from evennia_ai.mind import Mind
+from evennia_ai.mind.dry_run import DryConversation, DryTurns, dry_turn
 from evennia_ai.policy.audience import may_be_said
+from evennia_ai.policy.context.projection import CompactionRecord, View
 from evennia_ai.policy.conversation.character import LoreEntry, Persona, is_known, read_persona
 from evennia_ai.policy.conversation.inbox import heard_messages, own_messages
+from evennia_ai.policy.request_forms.wire_order import count_stored
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.policy.scenes.format import Line, Scene
 from evennia_ai.policy.scenes.results import Spoken
-from evennia_ai.ports import Gateway, ToolContext, ToolResult, ToolSpec
+from evennia_ai.ports import (
+    Gateway,
+    Lines,
+    OpenEvents,
+    ToolContext,
+    ToolResult,
+    ToolSpec,
+    TurnRecord,
+)
 from evennia_ai.scheduling import Steps
 from evennia_ai.store.attributes import SCRIPT_KEY, own_settings, read_attribute
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
-from evennia_ai.testing.minds import MemoryMind, StandInServices
+from evennia_ai.testing import minds
 from evennia_ai.tools import trade
 from evennia_ai.tools.base import EVERYBODY, Tool
 from evennia_ai.tools.control import may_be_sent_to_bed
 from evennia_ai.tools.needs import has_containers, has_exits, has_things
 from evennia_ai.tools.prices import trade_of
 from evennia_ai.tools.registry import BUILT_IN, ToolRegistry
+from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
+from evennia_ai.turn.react_loop import Outcome
 from evennia_ai.turn.tool_execution import ASKED, DONE, failed_call
 
 Need = Callable[[ToolContext], bool] | None
@@ -155,8 +171,75 @@ def need_of(item: Tool, cast: Cast) -> Need:
     return need if item.run.__module__ in BUILT_IN else None
 
 
+class SceneLog(DryConversation):
+    """The log of a scene: `ports.Conversation` and its `ports.Lines`, in a list."""
+
+    refreshes = 0
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        super().__init__(View(None, (), 0, count_stored))
+        self._now = now
+        self.lines: Lines = self
+
+    def append(self, messages: Sequence[Message]) -> list[Message]:
+        """Add messages with what a log adds to them."""
+        return super().append([self._stored(n, m) for n, m in enumerate(messages, 1)])
+
+    def _stored(self, number: int, message: Message) -> Message:
+        seq, at = len(self.added) + number, self._now().isoformat()
+        own: Any = {"seq": seq, "at": at, "tokens": count_stored(message)}
+        return {**message, "metadata": {**message["metadata"], **own}}
+
+    def compact(self, record: CompactionRecord) -> CompactionRecord:
+        """Let a summary stand for messages, after an overflow; the journal gets nothing of it."""
+        self.current = self.current.after(record)
+        return record
+
+    def to_archive(self) -> Sequence[tuple[CompactionRecord, bool]]:
+        return ()
+
+    def after(
+        self, seq: int, upto: int | None, limit: int, embedder: str
+    ) -> list[tuple[Message, bytes | None]]:
+        """Return later messages, without vectors: words rank the memories of a scene."""
+        return [(message, None) for message in self.added[seq:upto][:limit]]
+
+    def before_newest(self, count: int) -> int:
+        return max(0, len(self.added) - count)
+
+    def read(self, seqs: Iterable[int]) -> list[Message]:
+        return [self.added[seq - 1] for seq in sorted(self.existing(seqs))]
+
+    def existing(self, seqs: Iterable[int]) -> set[int]:
+        return {seq for seq in seqs if 0 < seq <= len(self.added)}
+
+    def store_vectors(self, embedder: str, vectors: Mapping[int, bytes]) -> None:
+        """Store nothing."""
+
+
+class SceneTurns(DryTurns):
+    """The turns of a scene; those of a compaction, too, are only counted."""
+
+    count = 0
+
+    def begin(
+        self, events: Sequence[InboxEvent], audience: Audience, private: bool, context: str
+    ) -> TurnRecord:
+        self.count += 1
+        return TurnRecord(self.count, audience, private, tuple(events))
+
+    def recover(self) -> None:
+        """Do nothing: no turn stays open."""
+
+    def finish(self, turn_id: int, outcome: str, detail: str = "") -> None:
+        """Do nothing, as `recover`."""
+
+
 class Stage:
-    """One scene in memory: its character, its people, and what they remember."""
+    """One scene in memory: its character, its people, and what they remember.
+
+    Each line is a dry turn that ends as one in the game does; see `mind.dry_run`.
+    """
 
     def __init__(
         self,
@@ -172,10 +255,15 @@ class Stage:
         self.people = {who: f"#{number}" for number, who in enumerate(others, FIRST_PERSON)}
         self.toolbox = SceneToolbox(tools, scene, cast, self.people)
         profile, config = chosen
-        services = StandInServices(gateway, self.toolbox)
+        self.services = services = minds.StandInServices(gateway, self.toolbox)
         services.clock, world = clock, services.world
-        self.mind = mind = MemoryMind(services, config, cast.persona, cast.name)
-        mind.settings.profile = profile
+        self.log = log = SceneLog(services.now)
+        self.turns, self._overheard = SceneTurns(log), list[InboxEvent]()
+        inbox: Any = SimpleNamespace(overheard=lambda: self._overheard, open_events=OpenEvents)
+        self.character = minds.StandInCharacter(cast.name, services.now)
+        who = minds.MemoryIdentity(self.character, cast.persona)
+        settings = minds.MemorySettings(config, profile)
+        self.mind = Mind(minds.surroundings(services, who, settings, log, inbox, self.turns))
         world.present = frozenset(self.people.values())
         world.names = {ref: who for who, ref in self.people.items()}
         world.seen = replace(cast.situation, people=tuple(self.people))
@@ -184,19 +272,39 @@ class Stage:
             self.remember(memory.text, memory.told_by, memory.private)
         asker = ""
         for line in scene.earlier:
-            mind.log.append(self.logged(line, asker))
+            log.append(self.logged(line, asker))
             asker = asker if line.who == cast.name else line.who
+
+    def overhear(self, line: Line) -> None:
+        """Let the character hear a line before the next one, which it answers."""
+        event = InboxEvent(0, self.services.now(), self.heard(line, False))
+        self._overheard.append(event)
+
+    @inlineCallbacks
+    def answer(self, line: Line) -> Steps[Outcome]:
+        """Let the engine answer a line. Fires with how its turn ended."""
+        if self.turns.count:  # the turn before has made the talk longer
+            yield self.mind.emergency.make_room()
+        self.turns.count += 1
+        self.toolbox.spoken.clear()
+        self.turns.calls, self.turns.costs = [], []
+        turn = dry_turn(self.mind.around, self.heard(line), self.turns.count)
+        self.log.append(heard_messages((*self._overheard, *turn.events), turn.id))
+        self._overheard.clear()
+        # There is one, since nobody leaves a scene.
+        outcome: Outcome = yield self.mind.answering.reach_outcome(turn, CONTEXT_TICK_EVENT)
+        return outcome
 
     def remember(self, text: str, told_by: str, private: bool) -> None:
         """Write a journal entry; if private, only whoever told it may hear of it."""
         source = {self.people[told_by]} if told_by in self.people else set[str]()
         known_to = sorted(source) if private else None
-        self.mind.journal.add(text, audience=known_to, speakers=sorted(source))
+        self.character.journal.add(text, audience=known_to, speakers=sorted(source))
 
     def logged(self, line: Line, asker: str) -> list[Message]:
         """Return an earlier line as it stands in a log; an own whisper is for the ``asker``."""
         if line.who != self.cast.name:
-            return heard_messages([InboxEvent(0, self.mind.services.now(), self.heard(line))], 0)
+            return heard_messages([InboxEvent(0, self.services.now(), self.heard(line))], 0)
         secret = line.kind == WHISPER
         to = [self.people[asker]] if secret and asker else sorted(self.people.values())
         about: dict[str, Any] = {"turn_id": 0, "audience": to, "authors": to, "private": secret}

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from django.conf import settings as django_settings
+from django.db import DatabaseError
 from twisted.internet.defer import CancelledError, Deferred, succeed
 from twisted.logger import Logger
 from twisted.python.failure import Failure
@@ -24,6 +25,7 @@ from evennia_ai.llm.tokenizers import load_for
 from evennia_ai.offline import OfflineBrain
 from evennia_ai.policy.limits.money import GAME, OWNER, PLAYER, to_micros
 from evennia_ai.policy.limits.retry import GatewayLimits
+from evennia_ai.ports import LLMClient
 from evennia_ai.store.server_settings import FACTS, read_mapping, write
 from evennia_ai.store.usage import money_on, spent_on
 
@@ -39,7 +41,11 @@ LONGEST_TURN_S = float(FIELDS["turn_deadline"].metadata["high"])
 
 
 class ModelAccess:
-    """The model profiles, the clients and the gateway; ``environ`` holds the endpoints' keys."""
+    """The model profiles, the clients and the gateway; ``environ`` holds the endpoints' keys.
+
+    With ``is_apart``, as scenes need it, the game's budgets count nothing, what is learnt of
+    endpoints is not stored, and no database is needed.
+    """
 
     def __init__(
         self,
@@ -47,6 +53,7 @@ class ModelAccess:
         environ: Mapping[str, str],
         settings: SettingReader,
         call_from_thread: Callable[..., object],
+        is_apart: bool = False,
     ) -> None:
         merge = partial(merge_profiles, default_profiles(environ))
         self.profiles = settings.read("PROFILES", merge, {})
@@ -54,19 +61,19 @@ class ModelAccess:
         game = django_settings.SERVERNAME
         self.client = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S, game=game)
         self.prober = Prober(clock, self.client)
-        self.endpoints = EndpointRegistry(
-            self.prober.window, partial(read_mapping, FACTS), partial(write, FACTS)
-        )
+        save = (lambda _facts: None) if is_apart else partial(write, FACTS)
+        load = known_facts if is_apart else partial(read_mapping, FACTS)
+        self.endpoints = EndpointRegistry(self.prober.window, load, save)
         self.prober.keep = self.endpoints.note_probe
         self.offline = settings.read("OFFLINE_LANGUAGES", OfflineBrain, ())
-        limits = read_limits(settings)
-        self.gateway = ModelGateway(
-            clock,
-            {"openai": self.client, "offline": self.offline},
-            limits,
-            partial(spent_on, waived=limits.waived),
-            books=Books(money_on, account_of, warn_of_budget),
-        )
+        clients: dict[str, LLMClient] = {"openai": self.client, "offline": self.offline}
+        if is_apart:
+            self.gateway = ModelGateway(clock, clients)
+        else:
+            limits = read_limits(settings)
+            spent = partial(spent_on, waived=limits.waived)
+            books = Books(money_on, account_of, warn_of_budget)
+            self.gateway = ModelGateway(clock, clients, limits, spent, books=books)
         self.gateway.learn = self.endpoints.learn
 
     def start(self) -> Deferred[None]:
@@ -83,6 +90,14 @@ class ModelAccess:
         loaded = self.client.warm_up()
         loaded.addErrback(Failure.trap, CancelledError)  # a server that stops at once is no fault
         return loaded.addErrback(partial(log.failure, problem))
+
+
+def known_facts() -> dict[str, Any]:
+    """Return what the game's server learnt about endpoints, nothing without a database."""
+    try:
+        return read_mapping(FACTS)
+    except DatabaseError:
+        return {}
 
 
 def read_limits(settings: SettingReader) -> GatewayLimits:
