@@ -89,7 +89,6 @@ class DryConversation:
 
     def __init__(self, conversation: Conversation) -> None:
         self.current = conversation.current.copy()
-        self.hidden = conversation.hidden
         self.added: list[Message] = []
 
     @property
