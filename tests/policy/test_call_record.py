@@ -37,9 +37,9 @@ def test_the_digest_is_of_all_that_a_model_is_sent():
     lines=st.lists(TEXTS, max_size=3),
     opening=st.lists(TEXTS, min_size=1, max_size=2),
     reply=TEXTS,
-    rows=st.lists(st.tuples(TEXTS, ROWS), min_size=1),
+    rows=st.lists(st.tuples(TEXTS, ROWS), min_size=1, max_size=3),
     cut=TEXTS,
-    talk=st.sets(st.integers(1, 10**9), max_size=30).map(sorted),
+    talk=st.sets(st.integers(1, 10**9), max_size=8).map(sorted),
     schema=st.none() | st.dictionaries(TEXTS, TEXTS),
 )
 def test_a_record_is_read_as_it_was_made(lines, opening, reply, rows, cut, talk, schema):
