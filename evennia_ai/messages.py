@@ -47,8 +47,8 @@ class Metadata(TypedDict, total=False):
     belongs to a masked tool result; ``shortened`` is True if the middle of a long text is left out.
     ``nature`` is `PERCEIVED`, `PERFORMED` or `CLAIMED` for heard lines, `PERCEIVED` for tool
     results, and `OFFLINE`, `PUPPETED` or empty for own words. ``amendment`` is the id of the
-    amendment that gave a message other words (`policy.log_lines`). ``rows``, ``after`` and
-    ``told_in`` belong to the type ``scene`` (`policy.context.scenes`).
+    amendment that gave a message other words (`policy.log_lines`). ``rows`` and ``after``
+    belong to the type ``scene`` (`policy.context.scenes`).
     """
 
     seq: int
@@ -69,7 +69,6 @@ class Metadata(TypedDict, total=False):
     consulted: Mapping[str, Sequence[str]]
     rows: Sequence[tuple[str, Any]]
     after: int
-    told_in: tuple[int, int, int]
     id: int
     parts: Mapping[str, str]
     part_authors: Mapping[str, Sequence[str]]

@@ -278,10 +278,6 @@ class MemoryConversation:
         return self.current.items
 
     @property
-    def hidden(self) -> Sequence[int]:
-        return ()
-
-    @property
     def sizes(self) -> Sizes:
         return self.current.sizes
 

@@ -87,8 +87,8 @@ class DryRunning(AssistantError):
 class DryConversation:
     """A log as a view shows it, with lines that are stored nowhere."""
 
-    def __init__(self, view: View, hidden: Sequence[int] = ()) -> None:
-        self.current, self.hidden = view, hidden
+    def __init__(self, view: View) -> None:
+        self.current = view
         self.added: list[Message] = []
 
     @property
@@ -254,7 +254,7 @@ def dry_surroundings(
 
 def copy_of(log: Conversation) -> DryConversation:
     """Return a log as it is now, to be extended for this dry run only."""
-    return DryConversation(log.current.copy(), log.hidden)
+    return DryConversation(log.current.copy())
 
 
 def as_done(line: Message) -> Message:

@@ -121,8 +121,6 @@ class Conversation(Protocol):
     @property
     def sizes(self) -> Sizes: ...  # of the view
     def view(self) -> Sequence[Message]: ...  # do not mutate
-    @property
-    def hidden(self) -> Sequence[int]: ...  # messages that a builder hides from the view
     def compact(self, record: CompactionRecord) -> CompactionRecord: ...  # with its id
     def mask(self, upto_seq: int) -> int: ...
     def undo(self) -> CompactionRecord | None: ...

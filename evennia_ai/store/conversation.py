@@ -12,7 +12,7 @@ from evennia_ai.errors import CannotUndo
 from evennia_ai.messages import Message, is_excuse
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View, is_maskable
-from evennia_ai.policy.log_lines import HIDDEN, amend
+from evennia_ai.policy.log_lines import amend
 from evennia_ai.policy.request_forms.wire_order import count_stored
 from evennia_ai.policy.tokens import stored_tokens
 from evennia_ai.store.brief_transaction import brief_transaction
@@ -92,11 +92,6 @@ class TableConversation:
         view = self._view
         self.note_use()
         return view
-
-    @property
-    def hidden(self) -> list[int]:
-        """Return the messages that a builder hides from the view."""
-        return [seq for seq, one in self.amendments.shown.items() if one.kind == HIDDEN]
 
     @property
     def sizes(self) -> Sizes:

@@ -1,7 +1,7 @@
 """The prompts and replies of model calls, rebuilt from the log, and why a line was said."""
 
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -31,7 +31,6 @@ from evennia_ai.policy.records.provenance import people_field
 from evennia_ai.policy.texts import read_object
 from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.store.conversation import MASK, record_from_row
-from evennia_ai.store.lines import as_shown
 from evennia_ai.store.reports import WORDS_IN, public_calls, rows_with
 from evennia_ai.store.rows import message_from_row, rows_of
 
@@ -106,52 +105,20 @@ def read_packed(packed: bytes) -> call_record.KeptCall | None:
 
 def calls_of_turn(assistant_id: int, turn_id: int) -> list[StoredCall]:
     """Return the calls of an assistant's turn whose prompts are kept, in their order."""
-    found = map(load_call, answered_calls(assistant_id, [turn_id]))
-    return [call for call in found if call is not None]
-
-
-def answered_calls(assistant_id: int, turns: Iterable[int]) -> dict[int, int]:
-    """Return the turn of each model call in some turns that got a reply, in their order."""
-    calls = models.ModelCall.objects.filter(assistant_id=assistant_id, turn_id__in=turns)
-    return dict(calls.filter(error_kind="").order_by("id").values_list("id", "turn_id"))
+    calls = models.ModelCall.objects.filter(assistant_id=assistant_id, turn_id=turn_id)
+    answered = calls.filter(error_kind="").order_by("id").values_list("id", flat=True)
+    return [call for call in map(load_call, answered) if call is not None]
 
 
 def with_talk(assistant_id: int, kept: call_record.KeptCall, digest: str = "") -> StoredCall:
     """Return a call with the messages of its prompt, as far as the log has them."""
-    kept = with_scenes(assistant_id, kept)
     marker = marker_of(assistant_id, kept)
-    talk = read_talk(assistant_id, kept)
-    own = in_order(prompt_rows(assistant_id).filter(id__in=kept.trace.own), kept)
+    trace = kept.trace
+    talk, own = (read_messages(assistant_id, n, trace.shown) for n in (trace.talk, trace.own))
     messages = call_record.rebuilt(kept, marker, talk, own)
-    missing = kept.trace.talk.count + len(kept.trace.own) - len(talk) - len(own)
-    missing += sum(not scene.text for scene in kept.trace.scenes)
+    missing = len(trace.talk) + len(trace.own) - len(talk) - len(own)
     is_exact = call_record.request_digest(messages, kept.sent) == digest
     return StoredCall(kept, marker, talk, own, messages, missing, is_exact)
-
-
-def with_scenes(assistant_id: int, kept: call_record.KeptCall) -> call_record.KeptCall:
-    """Return a call with the texts of its scenes, as far as the calls that told them are kept."""
-    scenes = kept.trace.scenes
-    unread = {scene.told_in[0] for scene in scenes if not scene.text}
-    told = dict(told_scenes(assistant_id, unread))
-    read = (told.get(scene.told_in, scene) for scene in scenes)
-    return replace(kept, trace=replace(kept.trace, scenes=tuple(read)))
-
-
-def told_scenes(
-    assistant_id: int, turns: Iterable[int]
-) -> Iterator[tuple[tuple[int, ...], call_record.ShownScene]]:
-    """Yield the scenes that the calls of some turns showed first, by `ShownScene.told_in`."""
-    turn_of = answered_calls(assistant_id, turns)
-    rows = models.CallRecord.objects.filter(id__in=turn_of).exclude(packed=b"").order_by("id")
-    for row in rows:
-        kept = read_packed(bytes(row.packed))
-        if kept is None:
-            continue
-        new = (scene for scene in kept.trace.scenes if not scene.told_in)
-        for number, scene in enumerate(new):
-            told_in = (turn_of[row.id], kept.trace.step, number)
-            yield told_in, replace(scene, told_in=told_in)
 
 
 def marker_of(assistant_id: int, kept: call_record.KeptCall) -> Message | None:
@@ -164,23 +131,13 @@ def marker_of(assistant_id: int, kept: call_record.KeptCall) -> Message | None:
     return show_marker(make_marker(record_from_row(row)), frozenset(kept.trace.audience))
 
 
-def read_talk(assistant_id: int, kept: call_record.KeptCall) -> list[Message]:
-    """Return the talk that a prompt showed, as far as the log has it."""
-    span = kept.trace.talk
-    rows = prompt_rows(assistant_id).filter(id__gte=span.first, id__lte=span.last)
-    found = in_order(rows.exclude(id__in=kept.trace.own), kept)
-    return [message for message in found if span.holds(message["metadata"]["seq"])]
-
-
-def prompt_rows(assistant_id: int) -> Any:
-    """Return the messages of an assistant that prompts may show, as a queryset."""
-    return models.Message.objects.filter(assistant_id=assistant_id).exclude(role="excuse")
-
-
-def in_order(rows: Any, kept: call_record.KeptCall) -> list[Message]:
-    """Return rows as messages with the words that a prompt showed, oldest first."""
-    words = kept.trace.amended
-    return [as_shown(message_from_row(row), words.get(str(row.id))) for row in rows.order_by("id")]
+def read_messages(
+    assistant_id: int, seqs: Iterable[int], shown: Mapping[str, Any]
+) -> list[Message]:
+    """Return those messages that the log has, with the words that a prompt ``shown`` instead."""
+    rows = models.Message.objects.filter(assistant_id=assistant_id, id__in=seqs).order_by("id")
+    found = map(message_from_row, rows)
+    return [{**one, **shown.get(str(one["metadata"]["seq"]), {})} for one in found]
 
 
 def drop_unused_texts(_assistant_id: int, going: Sequence[int]) -> None:

@@ -195,9 +195,3 @@ def amended_at(assistant_id: int, at: datetime | None = None) -> dict[int, Amend
     """Return what is in force for each message of an assistant, or what was at a time."""
     rows = in_force(models.Amendment.objects.filter(assistant_id=assistant_id), at)
     return latest(from_row(row) for row in rows)
-
-
-def as_shown(message: Message, amendment_id: int | None) -> Message:
-    """Return a stored message as a prompt showed it; if its amendment is gone, as it is stored."""
-    rows = models.Amendment.objects.filter(id=amendment_id) if amendment_id else ()
-    return next(iter(amend([message], {row.seq: from_row(row) for row in rows})), message)

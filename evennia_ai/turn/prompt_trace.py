@@ -3,46 +3,38 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from evennia_ai.messages import Audience, Message, is_private, is_scene, to_wire
+from evennia_ai.messages import Audience, Message, WireMessage, is_private, is_scene, to_wire
 from evennia_ai.policy.context.projection import is_marker
-from evennia_ai.policy.explanation.call_record import Origin, PromptTrace, ShownScene, Span
+from evennia_ai.policy.explanation.call_record import PromptTrace
 from evennia_ai.ports import Conversation
+
+# Metadata of a message that a prompt shows in other words than the log: edited, cut or masked.
+CHANGES = {"amendment", "shortened", "original_tool"}
 
 
 def trace_talk(log: Conversation, said: Sequence[Message], own: Sequence[Message]) -> PromptTrace:
     """Return the trace of a prompt with this talk, without its other parts."""
     view = log.current
-    known = [one["metadata"]["seq"] for one in view.messages if is_logged(one)]
-    shown = [one["metadata"]["seq"] for one in said if is_logged(one)]
     new = [one for one in said if not (is_logged(one) or is_marker(one) or is_scene(one))]
     own_known = all(map(is_logged, own))
     return PromptTrace(
         summary_id=view.record.id if view.record and any(map(is_marker, said)) else 0,
-        masked_upto=view.masked_upto,
-        scenes=tuple(map(shown_scene, filter(is_scene, said))),
-        talk=Span.of(shown, [*known, *log.hidden]),
+        scenes=tuple(filter(is_scene, said)),
+        talk=tuple(one["metadata"]["seq"] for one in said if is_logged(one)),
         own=tuple(one["metadata"]["seq"] for one in own) if own_known else (),
         unlogged=tuple(to_wire(new)),
         unlogged_own=() if own_known else tuple(to_wire(own)),
-        amended={
-            str(one["metadata"]["seq"]): one["metadata"]["amendment"]
+        shown={
+            str(one["metadata"]["seq"]): words_of(one)
             for one in (*said, *own)
-            if "amendment" in one["metadata"]
-        },
-        shortened={
-            str(one["metadata"]["seq"]): one["content"]
-            for one in (*said, *own)
-            if one["metadata"].get("shortened") and is_logged(one)
+            if is_logged(one) and CHANGES & one["metadata"].keys()
         },
     )
 
 
-def shown_scene(scene: Message) -> ShownScene:
-    meta = scene["metadata"]
-    origins = (Origin(label, line.source, line.score) for label, line in meta["rows"])
-    told_in = () if meta.get("shortened") else meta.get("told_in", ())
-    named = told_in if any(told_in[:1]) else ()  # a dry run is no turn
-    return ShownScene(meta["after"], named, scene["content"], tuple(origins))
+def words_of(message: Message) -> WireMessage:
+    """Return what a prompt shows of a message that the log has in other words."""
+    return {key: message[key] for key in ("content", "tool_calls") if key in message}
 
 
 def trace_apart(audience: Iterable[str] | None) -> PromptTrace:

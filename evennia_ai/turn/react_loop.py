@@ -11,7 +11,6 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai import ports
 from evennia_ai.errors import ContextOverflow, NothingSpoken, ProviderError
 from evennia_ai.messages import NOOP, Authors, LLMReply, Message
-from evennia_ai.policy.context.scenes import told_in
 from evennia_ai.policy.conversation.character import render_persona
 from evennia_ai.policy.conversation.react import (
     LoopState,
@@ -218,7 +217,7 @@ class ReActLoop:
         loop = begin_step(remember_earlier(turn, specs) if step == 1 else progress.loop)
         return Prepared(
             request,
-            told_in(prompt.scenes, turn.id, step),
+            prompt.scenes,
             ReplyCalls(
                 self._acts, self._screening, self._settings, turn, tools, specs, loop, check
             ),

@@ -3,14 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evennia_ai.messages import SCENE, make_message
+from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.context.scenes import scene_text
 from evennia_ai.policy.explanation.call_record import (
     KeptCall,
-    Origin,
     PromptTrace,
     RawReply,
     Sent,
-    ShownScene,
-    Span,
     make_record,
     read_record,
     request_digest,
@@ -18,19 +18,12 @@ from evennia_ai.policy.explanation.call_record import (
 )
 
 TEXTS = st.text(max_size=30)
-SPANS = st.sets(st.integers(1, 10**9), min_size=1, max_size=30).flatmap(
-    lambda view: st.tuples(
-        st.just(sorted(view)), st.sets(st.sampled_from(sorted(view)), min_size=1)
-    )
+ROWS = st.builds(
+    lambda text, source, score: KnownLine(text, source=source, score=score),
+    TEXTS,
+    TEXTS,
+    st.sampled_from([0.0, 0.5, 2.125]),
 )
-
-
-@given(SPANS)
-def test_a_span_holds_the_messages_that_were_shown_and_no_others(drawn):
-    view, shown = drawn
-    span = Span.unpacked(*Span.of(shown, view).packed())
-    assert {seq for seq in view if span.holds(seq)} == shown
-    assert span.count == len(shown)
 
 
 def test_the_digest_is_of_all_that_a_model_is_sent():
@@ -40,24 +33,25 @@ def test_the_digest_is_of_all_that_a_model_is_sent():
     assert len(digests) == 4
 
 
-def test_an_empty_talk_holds_nothing():
-    assert Span.of((), (1, 2)) == Span() and not Span().holds(1)
-
-
 @given(
     lines=st.lists(TEXTS, max_size=3),
     opening=st.lists(TEXTS, min_size=1, max_size=2),
     reply=TEXTS,
-    origins=st.lists(st.builds(Origin, TEXTS, TEXTS, st.sampled_from([0.0, 0.5, 2.125]))),
+    rows=st.lists(st.tuples(TEXTS, ROWS), min_size=1, max_size=3),
+    cut=TEXTS,
+    talk=st.sets(st.integers(1, 10**9), max_size=8).map(sorted),
     schema=st.none() | st.dictionaries(TEXTS, TEXTS),
 )
-def test_a_record_is_read_as_it_was_made(lines, opening, reply, origins, schema):
+def test_a_record_is_read_as_it_was_made(lines, opening, reply, rows, cut, talk, schema):
     messages = [{"role": "user", "content": text} for text in opening]
+    texts = filter(None, [scene_text(rows), cut])
     trace = PromptTrace(
         audience=("#1",),
         opening=tuple(messages),
         lines=tuple(lines),
-        scenes=(ShownScene(3, (7, 1, 0)), ShownScene(9, (), reply, tuple(origins))),
+        talk=tuple(talk),
+        scenes=tuple(make_message("user", one, type=SCENE, after=9, rows=rows) for one in texts),
+        shown={"7": {"content": reply}},
         length=len(messages),
     )
     sent = Sent(({"type": "function"},), schema or None, "tools", 0.0, 300)

@@ -17,7 +17,6 @@ from evennia_ai.policy.context.scenes import (
     news,
     scene_text,
     situation_rows,
-    told_in,
 )
 from evennia_ai.policy.tokens import count_message, estimate_tokens
 
@@ -111,8 +110,3 @@ def test_a_compaction_takes_the_scenes_before_its_end():
     assert view.scenes == [last]
     assert view.copy().scenes == [last]
     assert view.sizes.public > last["metadata"]["tokens"]
-
-
-def test_a_told_scene_names_its_call():
-    told = told_in(scenes([("Place", line("Yard")), ("Also", line("x", private=True))]), 7, 2)
-    assert [one["metadata"]["told_in"] for one in told] == [(7, 2, 0), (7, 2, 1)]

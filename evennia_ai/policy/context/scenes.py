@@ -19,7 +19,6 @@ from evennia_ai.messages import (
     is_scene,
     make_message,
     unmarked,
-    with_content,
 )
 from evennia_ai.policy.audience import GAME, KnownLine, known
 from evennia_ai.policy.texts import fenced
@@ -138,14 +137,6 @@ def end_of_talk(view: Iterable[Message], turn_id: int | None, event_ids: Collect
     if begun:
         return min(begun) - 1
     return logged[-1][1]["seq"] if logged else 0
-
-
-def told_in(scenes: Iterable[Message], turn_id: int, step: int) -> list[Message]:
-    """Return new scenes with the model call that showed them: turn, step and their number."""
-    return [
-        with_content(scene, scene["content"], told_in=(turn_id, step, number))
-        for number, scene in enumerate(scenes)
-    ]
 
 
 def in_order(messages: Iterable[Message]) -> list[Message]:

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 
 from evennia_ai.messages import Message, WireMessage, prompt_text
 from evennia_ai.policy import oversight
-from evennia_ai.policy.explanation.call_record import KeptCall, ShownScene, as_shown, dumped
+from evennia_ai.policy.context.scenes import scene_text
+from evennia_ai.policy.explanation.call_record import KeptCall, dumped
 from evennia_ai.policy.facts import terms as fact_terms
 from evennia_ai.policy.facts.terms import (
     find_terms,
@@ -234,8 +235,6 @@ BY_LABEL = {
 INSTRUCTIONS = frozenset({RULES, TOOLS, SCHEMA, QUESTION})
 # What the character knows, as opposed to what was said just now.
 MEMORIES = frozenset({SUMMARY, RECALLED, PEOPLE, KEPT, GOALS, MATERIALS})
-LABELLED = re.compile(r"(?P<label>[A-Z][a-z]+(?: [a-z]+){0,4}):(?: (?P<text>.*))?")
-BULLET = "- "
 
 
 @dataclass(frozen=True)
@@ -292,7 +291,7 @@ def parts_apart(kept: KeptCall, marker: Message | None, talk: Sequence[Message])
     found = [
         (RULES, map(Line, rules)),
         (SUMMARY, map(Line, previous.splitlines())),
-        (TALK, talk_lines(as_shown(shown, trace))),
+        (TALK, talk_lines(shown)),
         (MATERIALS, [Line(line) for lines in material for line in lines]),
     ]
     return [Part(name, lines) for name, many in found if (lines := filled(many))]
@@ -319,28 +318,15 @@ def wire_line(message: WireMessage) -> Line:
     return Line(" ".join(filter(None, (str(message.get("content") or ""), *calls))))
 
 
-def situation_parts(scenes: Iterable[ShownScene]) -> list[tuple[str, list[Line]]]:
+def situation_parts(scenes: Iterable[Message]) -> list[tuple[str, list[Line]]]:
     """Return the situation, and what is known and recalled, as parts."""
     parts: dict[str, list[Line]] = {}
     for scene in scenes:
-        told = labelled_lines(scene.text)
-        for (label, text), origin in zip(told, scene.origins, strict=False):
+        rows = scene["metadata"]["rows"]
+        is_whole = scene["content"] == scene_text(rows)
+        for label, row in rows:
             name = BY_LABEL.get(label, SITUATION)
-            shown = text if name != SITUATION else f"{label}: {text}"
-            parts.setdefault(name, []).append(Line(shown, origin.source, origin.score))
+            shown = row.text if name != SITUATION else f"{label}: {row.text}"
+            if is_whole or row.text in scene["content"]:  # the middle of a long one is cut
+                parts.setdefault(name, []).append(Line(shown, row.source, row.score))
     return list(parts.items())
-
-
-def labelled_lines(scene: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines of a situation, each with its label (`turn.prompt_context_data`)."""
-    label, rows = "", list[tuple[str, str]]()
-    for line in scene.splitlines()[1:-1]:
-        found = LABELLED.fullmatch(line)
-        if line.startswith(BULLET):
-            rows.append((label, line.removeprefix(BULLET)))
-        elif found:
-            label = found["label"]
-            rows += [(label, found["text"])] if found["text"] else []
-        elif rows:  # a text of several lines goes on
-            rows[-1] = (rows[-1][0], f"{rows[-1][1]}\n{line}")
-    yield from rows

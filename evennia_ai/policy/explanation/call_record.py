@@ -1,7 +1,8 @@
 """What is stored of a model call, so that its prompt can be rebuilt from the log and explained.
 
 Texts that many calls share (rules, persona, tools) are stored once, by their digest. The talk is
-named by the numbers of its messages. Only what changes with every call is stored with the call.
+named by the numbers of its messages. The lines of scenes, the new lines, and what a prompt showed
+in other words than the log are stored with the call.
 """
 
 from __future__ import annotations
@@ -9,90 +10,22 @@ from __future__ import annotations
 import json
 import re
 import zlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from evennia_ai import messages as wire_form
 from evennia_ai.messages import SCENE, Authors, Message, WireMessage, make_message, to_wire
-from evennia_ai.policy.audience import BUILDER, GAME, STRANGER
+from evennia_ai.policy.audience import BUILDER, GAME, STRANGER, KnownLine
 from evennia_ai.policy.compaction.summary import summary_material, transcript_lines
-from evennia_ai.policy.context.projection import mask_results, part_key
-from evennia_ai.policy.context.scenes import in_order
+from evennia_ai.policy.context.projection import part_key
+from evennia_ai.policy.context.scenes import in_order, scene_text
 
 DIGEST_CHARS = 32
 SURROGATE = re.compile("[\ud800-\udfff]")
 LEVEL = 9
 DICTIONARY_BYTES = 32_768  # zlib uses no more
-
-
-@dataclass(frozen=True)
-class Span:
-    """Messages of one log: those from ``first`` to ``last``, without those left out."""
-
-    first: int = 0
-    last: int = 0
-    count: int = 0
-    left_out: tuple[int, ...] = ()
-
-    @classmethod
-    def of(cls, shown: Collection[int], view: Iterable[int]) -> Span:
-        """Return some messages of a view as a span; both are sequence numbers."""
-        if not shown:
-            return cls()
-        first, last, chosen = min(shown), max(shown), set(shown)
-        left_out = sorted(n for n in view if first < n < last and n not in chosen)
-        return cls(first, last, len(chosen), tuple(left_out))
-
-    def holds(self, seq: int) -> bool:
-        return self.first <= seq <= self.last and seq not in self.left_out
-
-    def packed(self) -> list[Any]:
-        """Return the span as plain data; of the messages left out only the distances."""
-        steps = [b - a for a, b in pairwise((self.first, *self.left_out))]
-        return [self.first, self.last, self.count, steps]
-
-    @classmethod
-    def unpacked(cls, first: int, last: int, count: int, steps: Iterable[int]) -> Span:
-        return cls(first, last, count, tuple(accumulate(steps, initial=first))[1:])
-
-
-@dataclass(frozen=True)
-class Origin:
-    """Where one labelled line of a scene comes from: a memory's id and score, if any."""
-
-    label: str
-    source: str = ""
-    score: float = 0.0
-
-
-@dataclass(frozen=True)
-class ShownScene:
-    """A scene of a prompt, behind the message ``after``.
-
-    ``told_in`` names the call that showed it first, whose record has its text: turn, step, number.
-    It is empty for a scene that this prompt shows first.
-    """
-
-    after: int
-    told_in: tuple[int, ...] = ()
-    text: str = ""
-    origins: tuple[Origin, ...] = ()
-
-    def packed(self) -> list[Any]:
-        """Return the scene as plain data."""
-        if self.told_in:
-            return [self.after, *self.told_in]
-        sources = [[one.label, one.source, round(one.score, 3)] for one in self.origins]
-        return [self.after, self.text, sources]
-
-    @classmethod
-    def unpacked(cls, row: Sequence[Any]) -> ShownScene:
-        if isinstance(row[1], int):
-            return cls(row[0], tuple(row[1:]))
-        return cls(row[0], (), row[1], tuple(Origin(*origin) for origin in row[2]))
 
 
 @dataclass(frozen=True)
@@ -104,15 +37,14 @@ class PromptTrace:
     opening: tuple[WireMessage, ...] = ()
     rules_chars: int = 0  # how much of the first message are the rules
     summary_id: int = 0  # the compaction whose summary it shows, 0 for none
-    masked_upto: int = 0
-    talk: Span = Span()
-    own: tuple[int, ...] = ()  # the turn's own messages
+    talk: tuple[int, ...] = ()  # the messages of the log, by sequence number
+    own: tuple[int, ...] = ()  # the turn's own ones
     # what no log has, of a dry run: at the end of the talk, and instead of `own`
     unlogged: tuple[WireMessage, ...] = ()
     unlogged_own: tuple[WireMessage, ...] = ()
-    shortened: Mapping[str, str] = field(default_factory=dict)  # texts by sequence number
-    amended: Mapping[str, int] = field(default_factory=dict)  # amendments by sequence number
-    scenes: tuple[ShownScene, ...] = ()  # among the talk
+    # by sequence number the words of the messages that it showed otherwise than the log has them
+    shown: Mapping[str, WireMessage] = field(default_factory=dict)
+    scenes: tuple[Message, ...] = ()  # among the talk (`policy.context.scenes`)
     lines: tuple[str, ...] = ()  # the new ones
     ending: tuple[str, ...] = ()
     acts_last: bool = False  # True if the turn's own messages stand behind the ending
@@ -196,8 +128,8 @@ def make_record(kept: KeptCall, messages: Sequence[WireMessage], authors: Author
         **changed(sent, Sent()),
         "opening": digests[:-1],
         "tools": digests[-1],
-        "talk": trace.talk.packed(),
-        "scenes": [scene.packed() for scene in trace.scenes],
+        "talk": steps_of(trace.talk),
+        "scenes": [*map(packed_scene, trace.scenes)],
         "reply": [kept.reply.text, kept.reply.calls],
         "extra": messages[:1] if trace.teller else messages[trace.length :],
     }
@@ -211,6 +143,11 @@ def make_record(kept: KeptCall, messages: Sequence[WireMessage], authors: Author
         head + b"\n" + packed,
         authors | frozenset(trace.audience),
     )
+
+
+def steps_of(seqs: Sequence[int]) -> list[int]:
+    """Return the first number and the steps between all, which are short when packed."""
+    return [*seqs[:1], *(b - a for a, b in pairwise(seqs))]
 
 
 def changed(value: Any, usual: Any) -> dict[str, Any]:
@@ -233,8 +170,8 @@ def read_record(packed: bytes, shared: Sequence[str]) -> KeptCall:
     body = json.loads(unpacker.decompress(packed.partition(b"\n")[2]))
     body["opening"] = [json.loads(text) for text in shared[:-1]]
     body["tools"] = json.loads(shared[-1])
-    body["talk"] = Span.unpacked(*body["talk"])
-    body["scenes"] = tuple(map(ShownScene.unpacked, body["scenes"]))
+    body["talk"] = tuple(accumulate(body["talk"]))
+    body["scenes"] = tuple(read_scene(*scene) for scene in body["scenes"])
     text, calls = body["reply"]
     return KeptCall(
         PromptTrace(**chosen(PromptTrace, body)),
@@ -242,6 +179,21 @@ def read_record(packed: bytes, shared: Sequence[str]) -> KeptCall:
         RawReply(text, tuple((name, arguments) for name, arguments in calls)),
         tuple(body["extra"]),
     )
+
+
+def packed_scene(scene: Message) -> list[Any]:
+    """Return a scene as plain data; its text only if that is not the text of its rows."""
+    meta, text = scene["metadata"], scene["content"]
+    rows = [[label, row.text, row.source, round(row.score, 3)] for label, row in meta["rows"]]
+    return [meta["after"], rows, *([] if text == scene_text(meta["rows"]) else [text])]
+
+
+def read_scene(after: int, rows: Iterable[Sequence[Any]], text: str = "") -> Message:
+    found = [
+        (label, KnownLine(words, source=source, score=score))
+        for label, words, source, score in rows
+    ]
+    return make_message("user", text or scene_text(found), type=SCENE, after=after, rows=found)
 
 
 def chosen(kind: type, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -255,13 +207,11 @@ def rebuilt(
     """Return the prompt of a call as it was sent, from its messages as the log has them."""
     trace = kept.trace
     if trace.teller:
-        lines = transcript_lines(as_shown(talk, trace), trace.teller, trace.with_results)
+        lines = transcript_lines(talk, trace.teller, trace.with_results)
         previous = marker["content"] if marker else trace.previous
         return [*kept.extra, user(summary_material(previous, lines))]
-    scenes = [make_message("user", s.text, type=SCENE, after=s.after) for s in trace.scenes]
-    shown = in_order([*([] if marker is None else [marker]), *talk, *scenes])
-    said, acts = (to_wire(as_shown(messages, trace)) for messages in (shown, own))
-    said, acts = [*said, *trace.unlogged], [*acts, *trace.unlogged_own]
+    shown = in_order([*([] if marker is None else [marker]), *talk, *trace.scenes])
+    said, acts = [*to_wire(shown), *trace.unlogged], [*to_wire(own), *trace.unlogged_own]
     return [*assembled(trace, said, acts), *kept.extra]
 
 
@@ -272,16 +222,6 @@ def assembled(
     lines, ending = ([user(text) for text in texts] for texts in (trace.lines, trace.ending))
     last = [*ending, *acts] if trace.acts_last else [*acts, *ending]
     return [*trace.opening, *said, *lines, *last]
-
-
-def as_shown(messages: Sequence[Message], trace: PromptTrace) -> list[Message]:
-    """Return messages of the log as a prompt showed them: masked, or shortened."""
-    return [
-        wire_form.with_content(message, trace.shortened[seq])
-        if (seq := str(message["metadata"].get("seq"))) in trace.shortened
-        else message
-        for message in mask_results(messages, trace.masked_upto)
-    ]
 
 
 def user(content: str) -> WireMessage:
