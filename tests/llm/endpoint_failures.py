@@ -178,6 +178,10 @@ ADDRESSES = {
         "https://x.openai.azure.com/openai/deployments/g", {"api-version": "2024-06-01"}),
     (ADDRESS, "Gemini: a key in the query"): (
         "https://host/v1beta/openai/?key=KEY", "https://host/v1beta/openai", {"key": "KEY"}),
+    (ADDRESS, ".env: blanks and a line end around"): (" http://host/v1/\r\n", "http://host/v1", {}),
+    (ADDRESS, "curl: the whole path"): ("http://host/v1/chat/completions", "http://host/v1", {}),
+    (ADDRESS, "a gateway: the path, a slash, a query"): (
+        "http://host/v1/chat/completions/?a=1&b=2", "http://host/v1", {"a": "1", "b": "2"}),
     (ADDRESS, ".env: quotes around"): ('"http://host/v1"', "http://host/v1", {}),
     (ADDRESS, "a mail: angle brackets around"): ("<http://host/v1>", "http://host/v1", {}),
     (ADDRESS, "Ollama: another path pasted"): ("http://host/v1/models", "http://host/v1", {}),
@@ -193,6 +197,9 @@ COUNTED = {"prompt_tokens": 120, "completion_tokens": 7}
 SPOKE = delta(content="Aye.")
 # a reply whose usage is 120 and 7 tokens
 USAGES = {
+    (USAGE, "a gateway: zeros behind a good one"): (
+        SPOKE, delta("stop"), {"choices": [], "usage": COUNTED},
+        {"choices": [], "usage": {"prompt_tokens": 0, "completion_tokens": 0}}),
     (USAGE, "Groq: x_groq (vercel/ai#1651)"): (
         SPOKE, {**delta("stop"), "x_groq": {"id": "r", "usage": COUNTED}}),
     (USAGE, "Mimo: none behind a good one (jeremychone/rust-genai#242)"): (

@@ -1,4 +1,4 @@
-"""Budgets in money, budgets that free models need not keep to, and the warnings of staff."""
+"""Budgets at the gateway, in tokens and in money, and the warnings of staff."""
 
 import pytest
 
@@ -17,8 +17,9 @@ from evennia_ai.policy.limits.money import (
     WHOLE_GAME,
     read_prices,
 )
-from evennia_ai.policy.limits.retry import GatewayLimits
+from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from tests.llm.gateway_desk import ANN, Desk
+from tests.scripted import spent_today
 
 PRICES = read_prices({"input": 1.0, "output": 2.0}, "m")  # a micro a token of the prompt
 HOSTED = ModelProfile("hosted", "scripted", "m", prices=PRICES)
@@ -176,3 +177,37 @@ def test_what_other_servers_spent_counts_once_the_log_is_read_again():
     outcome = till.spend(100, speakers=frozenset({ANN}))
     assert isinstance(outcome.error, BudgetExhausted)
     assert till.gateway.budgets.ledgers[0].spent[OWNER, "ann"] == 200
+
+
+# --- reserved before a call, settled after it -----------------------------------------------------
+
+
+def test_a_call_is_reserved_whole_and_settled_by_what_it_used():
+    desk = Desk(game_tokens_per_day=1_000)
+    desk.ask(tokens=100, max_tokens=500)
+    assert type(desk.ask(tokens=100, max_tokens=500).error) is BudgetExhausted
+    desk.answer(0, Usage(110, 40))
+    assert spent_today(desk.gateway)[WHOLE_GAME] == 150
+    assert desk.ask(tokens=100, max_tokens=500).results == []
+
+
+def test_what_was_spent_before_a_restart_counts():
+    spent = {(PLAYER, "#5"): 90}
+    desk = Desk(player_tokens_per_day=100, spent=lambda day: spent)
+    assert type(desk.ask(tokens=11, speakers=ANN).error) is BudgetExhausted
+
+
+def test_a_failed_call_costs_nothing_one_given_up_its_prompt():
+    desk = Desk(retry=RetryLimits(max_attempts=1), game_tokens_per_day=1_000)
+    desk.ask(tokens=100)
+    desk.fail(0)
+    assert spent_today(desk.gateway) == {}
+    desk.ask(tokens=100, deadline=1.0)
+    desk.clock.advance(1.0)
+    assert spent_today(desk.gateway)[WHOLE_GAME] == 100
+
+
+def test_the_offline_brain_costs_nothing():
+    desk = Desk(game_tokens_per_day=0)
+    offline = ModelProfile("offline", "offline", "offline")
+    assert desk.ask(tokens=100, profile=offline).results == []

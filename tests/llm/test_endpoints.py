@@ -32,20 +32,6 @@ def test_a_key_in_place_of_its_variable_is_not_shown():
 
 
 @pytest.mark.parametrize(
-    ("address", "base_url", "query"),
-    [
-        (" http://host/v1/\r\n", "http://host/v1", {}),
-        ("http://host/v1/chat/completions", "http://host/v1", {}),
-        ("http://host/v1?api-version=1", "http://host/v1", {"api-version": "1"}),
-        ("http://host/v1/chat/completions/?a=1&b=2", "http://host/v1", {"a": "1", "b": "2"}),
-    ],
-)
-def test_an_address_with_more_than_the_base_is_used_as_it_is_meant(address, base_url, query):
-    found = find_endpoint(ModelProfile("p", "openai", "m", address), {})
-    assert (found.base_url, dict(found.query)) == (base_url, query)
-
-
-@pytest.mark.parametrize(
     ("user", "login"),
     [
         ("token", b"token:"),

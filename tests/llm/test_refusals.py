@@ -101,12 +101,6 @@ def test_a_body_nested_without_end_is_read_to_some_depth():
     assert read(b"[" * 100_000).status == 400
 
 
-def test_the_wait_is_read_from_the_headers():
-    assert read({}, 429, retry_after="2").wait_s == 2.0
-    assert read({}, 429, retry_after_ms="1500").wait_s == 1.5
-    assert read({}, 429, retry_after="soon").wait_s is None
-
-
 # --- meaning -------------------------------------------------------------------------------------
 
 

@@ -59,9 +59,8 @@ def share_found(embedder=None, keys=False, games=GAMES):
 
 def share_of_false(embedder=None, keys=False):
     """The share of lines that need no lore, and bring some in."""
-    found = [
-        bool(Asked(game, embedder, keys).find(line)) for game in GAMES for line in DATA["idle"]
-    ]
+    games = [Asked(game, embedder, keys) for game in GAMES]
+    found = [bool(asked.find(line)) for asked in games for line in DATA["idle"]]
     return sum(found) / len(found)
 
 

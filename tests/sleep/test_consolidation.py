@@ -186,7 +186,7 @@ def test_many_chains_that_write_and_consolidate_at_once_lose_and_repeat_nothing(
 
     @inlineCallbacks
     def chain(mind, letter):
-        for number in range(100):
+        for number in range(50):
             mind.journal.add(f"{letter} heard number {number}.")
             yield deferLater(game.clock, 0.01, lambda: None)
             if number % 25 == 24:
@@ -197,7 +197,7 @@ def test_many_chains_that_write_and_consolidate_at_once_lose_and_repeat_nothing(
     for mind in minds:
         wait(game, consolidate_memories_to_semantic(mind.assistant, mind))
         assert in_step(semantic, mind)
-    assert sum(len(memories(semantic, mind)) for mind in minds) == 800
+    assert sum(len(memories(semantic, mind)) for mind in minds) == 400
 
 
 # --- what is out of step --------------------------------------------------------------------------

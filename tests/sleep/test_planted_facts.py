@@ -42,9 +42,9 @@ def test_facts_stand_in_the_prompt_of_a_question_whoever_sums_up(gateway):
 
 @pytest.mark.campaign
 def test_what_has_no_room_below_a_summary_is_called_to_mind():
-    talk = make_talk(turns=600, facts=100, seed=7)
+    talk = make_talk(turns=400, facts=70, seed=7)
     script = make_script(Hostile(), 8_000)
-    live_through(script, log_of(talk), 5)
+    live_through(script, log_of(talk), 4)
     assert ask_all(script, talk.facts, [OURS]).percent(OURS) >= 90
     script.config = replace(script.config, recall_tokens=0)
     assert ask_all(script, talk.facts, [OURS]).percent(OURS) < 75

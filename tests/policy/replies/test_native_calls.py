@@ -39,28 +39,6 @@ def test_a_call_that_may_still_grow_is_not_run(later):
     assert early == []
 
 
-AYE = {"text": "Aye, so it is."}
-SPELLINGS = {
-    "plain": json.dumps,
-    "twice": lambda one: json.dumps(json.dumps(one)),
-    "fenced": lambda one: f"```json\n{json.dumps(one)}\n```",
-    "list": lambda one: json.dumps([one]),
-    "wrapped": lambda one: json.dumps({"arguments": one}),
-    "wrapped twice": lambda one: json.dumps({"parameters": json.dumps(one)}),
-    "{} before": lambda one: "{}" + json.dumps(one),
-    "} behind": lambda one: json.dumps(one) + "}",
-}
-
-
-@pytest.mark.parametrize(
-    "name", "say functions.say say<|channel|>commentary sayjson say() tool:say".split()
-)
-@pytest.mark.parametrize("spelling", SPELLINGS)
-def test_a_native_call_is_read_however_it_is_spelled(name, spelling):
-    calls = native((name, SPELLINGS[spelling](AYE)))
-    assert done(read("tools", calls=calls)) == [("say", AYE)]
-
-
 @pytest.mark.parametrize(
     "call", [("fly", '{"to": "moon"}'), ("say", '{"text": "And so I'), ("say", "5")]
 )

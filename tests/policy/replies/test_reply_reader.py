@@ -347,13 +347,6 @@ def test_words_wait_for_the_end_of_the_reply():
     assert early == [[], []] and reply.content == LONG
 
 
-@pytest.mark.parametrize("mark", ["</think>", "[/THINK]", "<|END_THINKING|>", "◁/think▷"])
-def test_reasoning_without_its_opening_mark_is_not_said(mark):
-    early, reply = stream("text", "I should greet her. ", mark, " Good evening.")
-    assert early == [[], [], []]
-    assert strip_reasoning(reply.content) == "Good evening."
-
-
 def test_words_that_arrive_whole_stay_one_text():
     assert replace(read("text", LONG), finish_reason="x") == LLMReply(LONG, (), "x")
 
