@@ -26,6 +26,17 @@ from tempfile import TemporaryDirectory
 
 from server import environment, interpreters
 from tests import layout
+from tests.selections import (
+    CAMPAIGNS,
+    FURTHER,
+    GAME,
+    MAIN_PATHS,
+    MARKED,
+    ON_OTHER_LINE,
+    ON_POSTGRESQL,
+    PURE,
+    SMALL,
+)
 
 ROOT = environment.ROOT
 VENVS = ROOT / ".venv-test"
@@ -45,47 +56,6 @@ CLOSING_LINE = re.compile(
 SITE = ("-m", "mkdocs", "build", "--strict", "--config-file", "docs/site/mkdocs.yml")
 # They are measured elsewhere, but a renamed helper must not break them unseen.
 COLLECT = ("-m", "pytest", "--collect-only", "-q", "-m", "bench or soak", "tests/bench")
-SMALL = "not game and not e2e and not bench and not campaign"
-FURTHER = "e2e and not quick and not alone and not campaign"
-GAME = "game and not bench and not campaign"
-# What differs with the database: the stores, the faults, and what reads rows in their order.
-ON_POSTGRESQL = (
-    *(f"tests/faults/test_{name}.py" for name in ("postgresql", "schema", "storage")),
-    *(
-        f"tests/game/test_{name}.py"
-        for name in (
-            *("call_records", "columns", "compactions", "costs", "disclosure", "forgetting"),
-            *("history_filters", "history_search", "journal_faults", "lost_turns", "purge"),
-            *("query_plans", "shared_memory", "sleep_passes", "stores", "talking"),
-        )
-    ),
-)
-# Importing tests that a step leaves out costs it some seconds. conftest.py marks the tests of the
-# first three folders; tests/test_repository.py checks that the others have neither game tests nor
-# campaigns.
-MARKED = ("bench", "e2e", "game")
-PURE = ("llm", "memory", "offline", "policy", "turn")
-# The main path through each room. It stands for the game tests on an interpreter whose Evennia and
-# whose Python the ones before and after it try.
-MAIN_PATHS = (
-    "commands", "journal", "migrations", "service", "sleep_passes", "talking", "tools",
-)  # fmt: skip
-# What meets Evennia or Django where their lines differ: characters, sessions, menus, pages, tables.
-# It stands for the game tests on the other line of Evennia, which `lines` runs whole.
-ON_OTHER_LINE = (
-    *(f"tests/faults/test_{name}.py" for name in ("corrupt_values", "schema", "storage", "world")),
-    *(
-        f"tests/game/test_{name}.py"
-        for name in (
-            *MAIN_PATHS,
-            *("builders_npcs", "contribs", "disclosure_web", "file_modes", "following"),
-            *("hearing", "lock_answers", "memory_command", "permission", "rest_api", "rpsystem"),
-            *("setup_menu", "status", "stop", "stores", "tables", "typing"),
-            *("uninstall", "world"),
-        )
-    ),
-    "tests/game/web",
-)
 MEASUREMENTS = {
     "bench": ("bench and not soak", "tests/bench"),
     "soak": ("soak", "tests"),
@@ -231,7 +201,7 @@ def steps_of_more(version: str) -> list[Step]:
     return [
         *parts("further end-to-end tests", version, FURTHER, "g", "q"),
         *parts("end-to-end campaigns", version, "e2e and campaign", "k"),
-        *parts("campaigns", version, "campaign and not e2e", "f"),
+        *(campaign_step(version, part.split()) for part in CAMPAIGNS),
         Step("documentation as a site", version, SITE),
         postgresql_step(version),
     ]
@@ -269,6 +239,12 @@ def pytest_step(title: str, version: str, marks: str, *more: str) -> Step:
     cache = f"cache_dir=.pytest_cache/{re.sub('[^a-z0-9.]+', '-', title)}"
     command = ("-m", "pytest", "--color=no", "-o", cache, "-m", marks, *folders(marks), *more)
     return Step(title, version, command, is_pytest=True)
+
+
+def campaign_step(version: str, part: list[str]) -> Step:
+    """Return a pytest run of the campaigns of these files and folders."""
+    files = [f"tests/{name}" for name in part]
+    return pytest_step(f"campaigns of {part[0]} …", version, "campaign and not e2e", *files)
 
 
 def postgresql_step(version: str) -> Step:

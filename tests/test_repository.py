@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import run
+from tests import selections
 
 ROOT = Path(__file__).resolve().parent.parent
 TOP_LEVEL = {
@@ -50,15 +50,25 @@ def test_nothing_private_is_tracked(tracked):
 
 
 def test_a_folder_that_game_steps_leave_out_holds_pure_tests_only():
-    """`run.PURE` is not imported by steps that look for game tests or campaigns."""
-    for name in run.PURE:
+    """`selections.PURE` is not imported by steps that look for game tests or campaigns."""
+    for name in selections.PURE:
         for file in (ROOT / "tests" / name).rglob("*.py"):
             marked = set(re.findall(r"pytest\.mark\.(\w+)", file.read_text()))
             assert not marked & {"game", "campaign"}, file
 
 
+def test_a_step_runs_each_campaign():
+    """Only `selections.CAMPAIGNS` is imported by the steps of campaigns without a server."""
+    parts = [ROOT / "tests" / name for name in " ".join(selections.CAMPAIGNS).split()]
+    assert all(part.exists() for part in parts)
+    for file in (ROOT / "tests").rglob("test_*.py"):
+        if re.search(r"pytest\.mark\.campaign", file.read_text()):
+            elsewhere = file.relative_to(ROOT / "tests").parts[0] in ("e2e", "bench")
+            assert elsewhere or not {file, *file.parents}.isdisjoint(parts), file
+
+
 def test_the_main_paths_are_there():
-    for subject in run.MAIN_PATHS:
+    for subject in selections.MAIN_PATHS:
         assert (ROOT / "tests" / "game" / f"test_{subject}.py").exists(), subject
 
 

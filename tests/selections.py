@@ -1,0 +1,49 @@
+"""Which tests a step of `run` selects: marks, and files where importing all would take long."""
+
+SMALL = "not game and not e2e and not bench and not campaign"
+FURTHER = "e2e and not quick and not alone and not campaign"
+GAME = "game and not bench and not campaign"
+# What differs with the database: the stores, the faults, and what reads rows in their order.
+ON_POSTGRESQL = (
+    *(f"tests/faults/test_{name}.py" for name in ("postgresql", "schema", "storage")),
+    *(
+        f"tests/game/test_{name}.py"
+        for name in (
+            *("call_records", "columns", "compactions", "costs", "disclosure", "forgetting"),
+            *("history_filters", "history_search", "journal_faults", "lost_turns", "purge"),
+            *("query_plans", "shared_memory", "sleep_passes", "stores", "talking"),
+        )
+    ),
+)
+# Importing tests that a step leaves out costs it some seconds. conftest.py marks the tests of the
+# first three folders; tests/test_repository.py checks that the others have neither game tests nor
+# campaigns.
+MARKED = ("bench", "e2e", "game")
+PURE = ("llm", "memory", "offline", "policy", "turn")
+# Where the campaigns without a server are, a step each; test_repository.py looks for others.
+CAMPAIGNS = (
+    "attacks test_expressions.py simulation",
+    "crash dialogues sleep/test_planted_facts.py",
+    "game/test_autonomy.py game/test_harmless_lines.py game/test_limits.py game/test_mud_world.py",
+)
+# The main path through each room. It stands for the game tests on an interpreter whose Evennia and
+# whose Python the ones before and after it try.
+MAIN_PATHS = (
+    "commands", "journal", "migrations", "service", "sleep_passes", "talking", "tools",
+)  # fmt: skip
+# What meets Evennia or Django where their lines differ: characters, sessions, menus, pages, tables.
+# It stands for the game tests on the other line of Evennia, which `lines` runs whole.
+ON_OTHER_LINE = (
+    *(f"tests/faults/test_{name}.py" for name in ("corrupt_values", "schema", "storage", "world")),
+    *(
+        f"tests/game/test_{name}.py"
+        for name in (
+            *MAIN_PATHS,
+            *("builders_npcs", "contribs", "disclosure_web", "file_modes", "following"),
+            *("hearing", "lock_answers", "memory_command", "permission", "rest_api", "rpsystem"),
+            *("setup_menu", "status", "stop", "stores", "tables", "typing"),
+            *("uninstall", "world"),
+        )
+    ),
+    "tests/game/web",
+)
