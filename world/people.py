@@ -32,9 +32,8 @@ PEOPLE = [
                 no rooms, but a bed in the loft costs threepence a night, porridge for breakfast
                 and all.
             """,
-            "The name of the house": """
-                The house is called the Gilded Gull because of the gilded gull over the bar; it
-                came off the bow of a wreck.
+            "The gull": """
+                The house is called so because of the gull over the bar, off the bow of a wreck.
             """,
             "The arch": """
                 The arch in my cellar was bricked up in the winter my father took to his bed. He had
@@ -42,13 +41,12 @@ PEOPLE = [
             """,
             "The quay": """
                 The fishing boats go out two hours before dawn and are back by noon. Market day is
-                Thursday. The light on the mole is lit by old Pell, who is never late.
+                Thursday. Old Pell lights the lamp on the mole and is never late.
             """,
             "My neighbours": """
-                The front door opens on the quay, the passage on my yard. Brannoc's smithy is east
-                along the quay; he is slow of speech and honest. Sister Oda's chapel is up the
-                steps from the quay; she is kind, and sees too much. There is no shop but the
-                market.
+                Brannoc's smithy is east along the quay; he is slow of speech and honest. Sister
+                Oda's chapel is up the steps from the quay; she is kind, and sees too much. There
+                is no shop but the market.
             """,
             "My family": """
                 My husband Joss died of a fever nine winters ago. We had no children. My father,
