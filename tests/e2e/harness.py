@@ -267,7 +267,9 @@ class GameServer:
             for name, value in os.environ.items()
             if not name.startswith(FOREIGN_VARIABLES)
         }
-        path = [str(QUICK_IMPORTS), *filter(None, [os.environ.get("PYTHONPATH")])]
+        # Evennia's launcher writes over the first folder in the path that it gives its daemons.
+        path = [str(self.folder), str(QUICK_IMPORTS)]
+        path += filter(None, [os.environ.get("PYTHONPATH")])
         own = {
             "PYTHONPATH": os.pathsep.join(path),
             "PATH": f"{Path(self.interpreter).parent}{os.pathsep}{os.environ.get('PATH', '')}",
