@@ -151,7 +151,7 @@ class Shown:
             or ("ended" if row["ended_at"] else "in progress"),
             "for": texts.worded(texts.PURPOSES, row["context"]),
             "took_s": seconds_between(row["at"], row["ended_at"]),
-            "tokens": sum(call["tokens"] for call in calls),
+            "tokens": sum(call["tokens"] for call in calls if not call["problem"]),
             "cost": self.cost(row["model_calls"]),
             "events": [self.event(one) for one in row["events"]],
             "calls": calls,

@@ -52,7 +52,9 @@ class SetupCommand(TryingCommand):
         name = shown_name(character)
         if not isinstance(character, DefaultCharacter):
             raise UsageError(
-                f"{name} is no character. To create one: |waisetup/new <name> = <persona>|n"
+                f"{name} is no character. To make it one: |wtype {name} = "
+                f"{settings.BASE_CHARACTER_TYPECLASS}|n. "
+                "To create one: |waisetup/new <name> = <persona>|n"
             )
         self.ensure_may_edit(character)
         if character.has_account:
