@@ -212,7 +212,7 @@ def _about_person(view: View, text: str, topic: str) -> str:
     found = view.find(topic, view.of(KNOWN))
     told = _judging(view, found, topic) or found
     if told and view.repeats(told[0][1].text):
-        return view.phrase("opinion_person", topic=topic)
+        return view.phrase("said_of", topic=topic)
     known = view.best(told)
     return known or ("" if named else view.phrase("opinion"))
 

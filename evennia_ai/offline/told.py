@@ -195,7 +195,7 @@ def told_last(view: View) -> list[Passage]:
 
 def go_on(view: View, text: str, topic: str) -> str:
     """Return more of the tale that was told last, or that there is no more."""
-    last = told_last(view)
+    last = [one for one in told_last(view) if one.text in "".join(view.transcript.own[-1:])]
     titles = {one.title for one in last if one.title}
     more = [one for one in view.of(("lore",)) if one.title in titles and one not in last]
     return view.spoken(more[0]) if more else view.phrase("tale_end")

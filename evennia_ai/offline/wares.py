@@ -59,7 +59,7 @@ def told_of_ware(view: View, text: str) -> str:
 
 def denied(view: View, text: str, drop: str = "", floor: float = FLOOR) -> str:
     """Return what is known of a thing if it says that there is none: "Swords are not made here."."""
-    bare = view.language.pattern("patterns", "question").sub(" ", text)
+    bare = view.language.pattern("patterns", "question").sub(" ", text).partition(",")[0]
     known = view.of(("self", "never", "lore"))
     content, finds = view.language.content, view.language.finds
     asked = set(content(bare))
