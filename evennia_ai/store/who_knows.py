@@ -26,7 +26,7 @@ from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.store.attributes import assistants, attributes_of, rows_about
 from evennia_ai.store.names import names_of, own_name
-from evennia_ai.store.rows import message_from_row, rows_of
+from evennia_ai.store.rows import PAGE, message_from_row, rows_of
 
 # The records of a character. The journal comes before what is made of it. "Forget me" searches
 # every text of a record (`policy.records.forgetting`), and ``aboutme`` shows it as this kind.
@@ -137,14 +137,20 @@ def answered(people: Audience, assistant: int | None = None) -> Any:
 
     Who only came or went, while others spoke, was not answered unless the answer names them.
     """
-    theirs = rows_of(models.Event, assistant).filter(speaker__in=people)
+    theirs = rows_of(models.Event, assistant).filter(speaker__in=people).exclude(turn=None)
     moves = Q(kind__in=(ARRIVE, LEAVE))
-    others = models.Event.objects.filter(~moves, turn=OuterRef("turn")).exclude(speaker__in=people)
+    came = theirs.filter(moves).values_list("turn_id", "speaker_name").distinct()
     named = Q(pk__in=[])
-    for name in {*theirs.filter(moves).values_list("speaker_name", flat=True).distinct()} - {""}:
+    for name in {name for _turn, name in came} - {""}:
         named |= Q(arguments__icontains=name)
-    naming = models.ToolCall.objects.filter(named, turn=OuterRef("turn"))
-    return theirs.exclude(turn=None).filter(~moves | ~Exists(others) | Exists(naming))
+    turns, meant = sorted({turn for turn, _name in came}), set[int]()
+    for start in range(0, len(turns), PAGE):  # by their numbers, not by a join: it would scan all
+        some = turns[start : start + PAGE]
+        heard = models.Event.objects.filter(~moves, turn__in=some).exclude(speaker__in=people)
+        others = set(heard.values_list("turn_id", flat=True))
+        naming = models.ToolCall.objects.filter(named, turn__in=others)
+        meant |= (set(some) - others).union(naming.values_list("turn_id", flat=True))
+    return theirs.filter(~moves | Q(turn__in=meant))
 
 
 def count_traces(dbref: str, assistant: int | None = None) -> int:
