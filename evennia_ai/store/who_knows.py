@@ -7,7 +7,6 @@
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import Enum
 from typing import Any
 
@@ -235,7 +234,7 @@ def talk(assistant: int, name: str, people: Audience) -> Items:
     """Yield what they said near a character and what it answered, also what it did not take up."""
     answers = Q(turn__in=answered(people, assistant).values("turn")) & ~Q(role="user")
     rows = models.Message.objects.filter(assistant_id=assistant).order_by("id")
-    told: list[tuple[datetime, str, str]] = []
+    told: list[tuple[Any, str, str]] = []  # when, its kind, and the line
     for row in rows.filter(Q(speaker__in=people) | answers):
         lines = transcript_lines([message_from_row(row)], name, with_results=False)
         line = "; ".join(line for line in lines if f" uses {NOOP} " not in line)
@@ -245,7 +244,7 @@ def talk(assistant: int, name: str, people: Audience) -> Items:
     for event in events.filter(~Exists(logged)):
         line = heard_line(event.kind, event.speaker_name, one_line(event.text), event.nature)
         told.append((event.at, SAID, line))
-    for at, kind, line in sorted(told):
+    for at, kind, line in sorted(told, key=lambda one: one[0]):  # of one moment as logged
         yield kind, f"{at:%Y-%m-%d %H:%M} {line}" if line else ""
 
 

@@ -266,6 +266,15 @@ def test_a_player_is_shown_all_that_is_known_of_them_and_nothing_told_in_confide
     assert "nothing of you" not in planted.ben.told("aboutme")
 
 
+def test_lines_of_one_moment_are_shown_as_they_were_said(game, ann, mira):
+    for line in ("say Mira, zebras are late", "say Mira, apples are early"):
+        ann.do(line)
+        game.run(2)
+    models.Message.objects.update(at=models.Message.objects.first().at)
+    shown = ann.told("aboutme")
+    assert shown.index("zebras") < shown.index("apples")
+
+
 def test_an_admin_reads_of_somebody_named_what_they_would_see(planted, ann, admin):
     phrase = planted.said()
     of_ann = admin.told("aboutme Ann")
