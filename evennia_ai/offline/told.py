@@ -187,15 +187,15 @@ def _may_be(view: View, name: str, pronoun: str) -> bool:
     return not any(said) or not any(told) or any(map(min, said, told))
 
 
-def told_last(view: View) -> list[Passage]:
+def told_last(view: View, lines: int = LAST) -> list[Passage]:
     """Return what the character told of what it knows in its last lines."""
-    said = " ".join(view.transcript.own[-LAST:])
+    said = " ".join(view.transcript.own[-lines:])
     return [one for one in view.of(KNOWN) if one.text in said]
 
 
 def go_on(view: View, text: str, topic: str) -> str:
     """Return more of the tale that was told last, or that there is no more."""
-    last = [one for one in told_last(view) if one.text in "".join(view.transcript.own[-1:])]
+    last = told_last(view, 1)
     titles = {one.title for one in last if one.title}
     more = [one for one in view.of(("lore",)) if one.title in titles and one not in last]
     return view.spoken(more[0]) if more else view.phrase("tale_end")
