@@ -33,7 +33,7 @@ PEOPLE = [
                 and all.
             """,
             "The gull": """
-                The house is called so because of the gull over the bar, off the bow of a wreck.
+                It is called so because of the gull over the bar, off a wreck.
             """,
             "The arch": """
                 The arch in my cellar was bricked up in the winter my father took to his bed. He had
@@ -41,12 +41,12 @@ PEOPLE = [
             """,
             "The quay": """
                 The fishing boats go out two hours before dawn and are back by noon. Market day is
-                Thursday. Old Pell lights the lamp on the mole and is never late.
+                Thursday. Old Pell lights the mole's lamp, never late.
             """,
             "My neighbours": """
                 Brannoc's smithy is east along the quay; he is slow of speech and honest. Sister
-                Oda's chapel is up the steps from the quay; she is kind, and sees too much. There
-                is no shop but the market.
+                Oda's chapel is up the steps; she is kind, and sees too much. There is no shop but
+                the market.
             """,
             "My family": """
                 My husband Joss died of a fever nine winters ago. We had no children. My father,
@@ -58,7 +58,7 @@ PEOPLE = [
                 netmaker's girl lost a grey cat that bites.
             """,
             "Work to be had": """
-                Brannoc wants a strong pair of hands and pays fairly. I need only guests who drink.
+                Brannoc wants a strong pair of hands and pays fairly. I need only guests.
             """,
         },
     ),
