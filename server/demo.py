@@ -8,12 +8,11 @@ by git.
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
 
-from server import environment, interpreters, mind, record, running
+from server import environment, interpreters, mind, patience, record, running
 
 ROOT = environment.ROOT
 VENV = ROOT / ".venv"
@@ -43,7 +42,7 @@ def main(arguments: list[str]) -> int:
     os.chdir(ROOT)
     try:
         steps[arguments[0]]()
-    except (DemoError, environment.InstallError) as error:
+    except (DemoError, environment.InstallError, patience.Stalled) as error:
         print(f"\n{error}", file=sys.stderr, flush=True)
         return 1
     return 0
@@ -131,7 +130,8 @@ def launch(known: record.Record) -> None:
         "Building the tavern and starting the server ..." if is_first else "Starting the server ..."
     )
     start_server({**os.environ, **chosen.environ, **player_environ(known, player_is_new)})
-    if not running.wait_until(lambda: running.answers(ports.telnet), STOP_TIMEOUT_S):
+    clock = patience.OwnTime(ROOT)
+    if not patience.wait_until(lambda: running.answers(ports.telnet), STOP_TIMEOUT_S, clock):
         raise DemoError(f"The server runs, but nothing answers on port {ports.telnet}.")
 
 
@@ -161,32 +161,24 @@ def player_environ(known: record.Record, is_new: bool) -> dict[str, str]:
 def start_server(environ: dict[str, str]) -> None:
     """Start portal and server and wait until both are ready; raises DemoError."""
     (ROOT / "server" / "ready.pid").unlink(missing_ok=True)
-    running.start_patiently(ROOT, lambda: evennia("start", environ))
-    if not running.portal_pid(ROOT):
+    running.finish_start(ROOT, evennia("start", environ), lambda: evennia("start", environ))
+    clock = patience.OwnTime(ROOT)
+    if not patience.wait_until(
+        lambda: running.is_ready(ROOT) or not running.portal_pid(ROOT), START_TIMEOUT_S, clock
+    ):
+        raise DemoError(f"The server did not start in {clock}.\n{last_words()}")
+    if not running.is_ready(ROOT):
         raise DemoError(f"The server did not start.\n{last_words()}")
-    if not running.wait_until(lambda: running.is_ready(ROOT), START_TIMEOUT_S):
-        raise DemoError(f"The server did not start within {START_TIMEOUT_S:.0f} s.\n{last_words()}")
 
 
 def evennia(command: str, environ: dict[str, str]) -> str:
-    """Run Evennia's launcher; return its output.
-
-    The output goes to a file because the launcher's daemons inherit it.
-    """
+    """Run Evennia's launcher; return its output; raises `patience.Stalled`."""
     LAUNCHER_LOG.parent.mkdir(mode=0o700, exist_ok=True)
     python = environment.venv_python(VENV)
     path = f"{python.parent}{os.pathsep}{environ.get('PATH', '')}"
-    with LAUNCHER_LOG.open("w") as out:
-        subprocess.run(
-            [str(python), "-m", "evennia", command],
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            env={**environ, "PATH": path},
-            check=False,
-            timeout=START_TIMEOUT_S,
-        )
-    return LAUNCHER_LOG.read_text(errors="replace")
+    line = [str(python), "-m", "evennia", command]
+    env = {**environ, "PATH": path}
+    return patience.run_command(line, LAUNCHER_LOG, START_TIMEOUT_S, ROOT, env=env)[1]
 
 
 def last_words() -> str:
@@ -234,7 +226,8 @@ def stop() -> None:
     use_ports(record.load(RECORD))
     evennia("stop", dict(os.environ))
     # A process deletes its pid file before it closes the database, so the pids decide.
-    if not running.wait_until(lambda: not any(map(running.is_alive, pids)), STOP_TIMEOUT_S):
+    clock = patience.OwnTime(ROOT)
+    if not patience.wait_until(lambda: not any(map(running.is_alive, pids)), STOP_TIMEOUT_S, clock):
         running.kill_game(ROOT)
     say("The demo has stopped. `make demo` continues the same game.")
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from server.patience import PROC, OwnTime, daemons_of, wait_until
+
 LOOPBACK = "127.0.0.1"
-POLL_S = 0.05
 LAUNCHER_GAVE_UP = "Connection to Evennia timed out"
 LAUNCHES = 4
-SLOW_PORTAL_S = 30.0
+SLOW_PORTAL_S = 60.0
 
 
 def read_pid(file: Path) -> int | None:
@@ -58,34 +58,32 @@ def is_ready(game: Path) -> bool:
     return pid is not None and pid == read_pid(game / "server" / "ready.pid")
 
 
-def wait_until(condition: Callable[[], object], timeout_s: float) -> bool:
-    """Wait until the condition holds; return False if it did not within ``timeout_s``."""
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(POLL_S)
-    return True
+def finish_start(game: Path, output: str, launch: Callable[[], str]) -> str:
+    """Run Evennia's ``start`` by ``launch`` while it timed out; return the last ``output``.
 
-
-def start_patiently(game: Path, launch: Callable[[], str]) -> str:
-    """Run Evennia's ``start`` with ``launch`` again while it times out; return its output.
-
-    The launcher waits some seconds for the portal to answer. On a busy machine it leaves a portal
-    that is only late, and no server; started again it goes on from there.
+    The launcher waits ten seconds for the portal to answer, and leaves one that is only late
+    without a server. Started again it goes on from there; but before the portal has its pid file,
+    it would start a second one, and each would take the other's ports and pid file away.
     """
-    output = launch()
     for _ in range(LAUNCHES - 1):
-        if LAUNCHER_GAVE_UP not in output:
+        if LAUNCHER_GAVE_UP not in output or not comes_up(game):
             break
-        wait_until(lambda: portal_pid(game), SLOW_PORTAL_S)
         output = launch()
     return output
 
 
+def comes_up(game: Path) -> bool:
+    """Wait for a late portal; return False if it hangs. One that is gone may be started again."""
+
+    def is_settled() -> bool:
+        return bool(portal_pid(game)) or (PROC.exists() and not daemons_of(game))
+
+    return wait_until(is_settled, SLOW_PORTAL_S, OwnTime(game))
+
+
 def kill_game(game: Path) -> None:
-    """Kill the server and the portal of this game directory, by their pid files."""
-    for pid in filter(None, (portal_pid(game), server_pid(game))):
+    """Kill the server and the portal of this game directory, also before they have pid files."""
+    for pid in {portal_pid(game), server_pid(game), *daemons_of(game)} - {None}:
         if works_in(pid, game):
             os.kill(pid, signal.SIGKILL)
             wait_until(lambda pid=pid: not is_alive(pid), 10)

@@ -6,30 +6,49 @@ call `GameServer.stop`.
 
 import fcntl
 import os
+import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.e2e.harness import GameServer
+from server.patience import Stalled
+from tests.e2e.harness import GameServer, ServerTrouble
 from tests.provider import FaultyProvider
 
 TEMPLATE = "EVENNIA_AI_TEMPLATE"
+FAILURE = pytest.StashKey[str]()
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what needs the template when it could not be made: that is one error, told once."""
+    if "game_template" in getattr(item, "fixturenames", ()) and FAILURE in item.config.stash:
+        pytest.skip(item.config.stash[FAILURE])
 
 
 @pytest.fixture(scope="session")
-def game_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def game_template(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a stopped game directory whose first start is done; tests copy it.
 
     It is made once: for this run, or for all runs that share the folder in the environment variable
-    `TEMPLATE`.
+    `TEMPLATE`. If that fails, the first test has an error, and all others are skipped.
     """
     folder = Path(os.environ.get(TEMPLATE) or tmp_path_factory.mktemp("template")) / "game"
+    failure = folder.with_name("failure")
     with folder.with_name("lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # another run may be making it
+        if failure.exists():
+            pytestconfig.stash[FAILURE] = failure.read_text(encoding="utf-8")
+            pytest.skip(pytestconfig.stash[FAILURE])
         if not folder.exists():
-            GameServer.first_start(folder.with_name("unfinished")).folder.rename(folder)
+            try:
+                GameServer.first_start(folder.with_name("unfinished")).folder.rename(folder)
+            except (ServerTrouble, Stalled, OSError, sqlite3.Error) as error:
+                sentence = f"The game that all tests copy could not be made: {error}"
+                pytestconfig.stash[FAILURE] = sentence.partition("\n")[0]
+                failure.write_text(pytestconfig.stash[FAILURE], encoding="utf-8")
+                pytest.fail(sentence, pytrace=False)
     return folder
 
 

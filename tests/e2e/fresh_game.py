@@ -22,22 +22,13 @@ into ``secret_settings.py`` and the environment.
 import importlib.metadata
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from server import running
-from tests.e2e.harness import (
-    ADMIN,
-    COMMAND_TIMEOUT_S,
-    PASSWORD,
-    ROOT,
-    TABLES,
-    GameServer,
-    ServerTrouble,
-)
+from tests.e2e.harness import ADMIN, PASSWORD, ROOT, TABLES, GameServer
 from tests.e2e.telnet import TelnetPlayer
 
 DOCS = ROOT / "docs"
@@ -98,7 +89,7 @@ class FreshGame(GameServer):
         self.cwd = folder.resolve()
         self.output = ""
         self.people: dict[str, TelnetPlayer] = {}
-        self._commands = folder.resolve() / "commands.log"
+        self.launcher_log = folder.resolve() / "commands.log"
         self._accounts = {ADMIN}
         self._is_set_up = False
         self._template = template
@@ -148,10 +139,9 @@ class FreshGame(GameServer):
     def shell(self, script: str) -> str:
         """Run commands and wait until the server stays up or down."""
         self.leave()
-        after = self._commands.with_suffix(".cwd")
+        after = self.launcher_log.with_suffix(".cwd")
         self.output = self._run(["sh", "-c", f"set -e\n{script}\npwd > '{after}'"])
-        if running.LAUNCHER_GAVE_UP in self.output:
-            running.start_patiently(self.folder, lambda: self.launch("start"))
+        running.finish_start(self.folder, self.output, lambda: self.launch("start"))
         self.cwd = Path(after.read_text().strip())
         if self.folder.exists() and not self._is_set_up:
             self._is_set_up = True
@@ -254,22 +244,3 @@ class FreshGame(GameServer):
         ]
         with (self.folder / "server" / "conf" / "secret_settings.py").open("a") as file:
             file.write("\n".join(["", *lines, ""]))
-
-    def _run(self, command: list[str]) -> str:
-        # Evennia's daemons inherit the output: a pipe would stay open as long as they live.
-        with self._commands.open("w+", errors="replace") as out:
-            done = subprocess.run(
-                command,
-                cwd=self.cwd,
-                env=self.environ(),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                timeout=COMMAND_TIMEOUT_S,
-                check=False,
-            )
-            out.seek(0)
-            output = out.read()
-        if done.returncode:
-            raise ServerTrouble(f"{command} ended with {done.returncode}:\n{output}")
-        return output

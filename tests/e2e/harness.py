@@ -5,7 +5,7 @@
     with server.player("Ann") as ann: ...
     server.reload(); server.kill_server(); server.start(); server.stop()
 
-Every wait is for a condition, with a time limit.
+Every wait is for a condition, with a limit in the game's own time; see `server.patience`.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ import shutil
 import signal
 import socket
 import sqlite3
-import subprocess
 import sys
 import threading
 import time
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import closing
 from pathlib import Path
 from pprint import pformat
 from typing import Any
 
 from server import running
+from server.patience import OwnTime, run_command, wait_until
 from tests.e2e.telnet import TelnetPlayer
 from tests.postgresql import URL, read_postgresql
 
@@ -96,7 +96,9 @@ class GameServer:
         settings: str | Iterable[str] = (),
         env: Mapping[str, str] | None = None,
     ) -> None:
-        self.folder = folder.resolve()
+        self.folder = self.cwd = folder.resolve()
+        self.launcher_log = self.folder / "server" / "logs" / "launcher.log"
+        self.clock = OwnTime(self.folder)
         self.assistant = dict(assistant or {})
         self.settings = [settings] if isinstance(settings, str) else list(settings)
         self.env = dict(env or {})
@@ -163,10 +165,11 @@ class GameServer:
         """Start portal and server unless they run; return the seconds until both were up."""
         began = time.monotonic()
         self._ready_file.unlink(missing_ok=True)
-        output = running.start_patiently(self.folder, lambda: self.launch("start"))
+        output = self.launch("start")
+        output = running.finish_start(self.folder, output, lambda: self.launch("start"))
         if not running.portal_pid(self.folder):
             raise ServerTrouble(f"It did not start:\n{output}")
-        self._await_ready("start", began)
+        self._wait_for(lambda: running.is_ready(self.folder), "start")
         return time.monotonic() - began
 
     def reload(self) -> float:
@@ -175,7 +178,7 @@ class GameServer:
         before = self._ready_file.read_text()
         self.launch("reload")
         self._wait_for(lambda: self._ready_text() not in ("", before), "reload")
-        self._await_ready("reload", began)
+        self._wait_for(lambda: running.is_ready(self.folder), "reload")
         return time.monotonic() - began
 
     def kill_server(self) -> None:
@@ -193,7 +196,7 @@ class GameServer:
         try:
             if not self.is_down():
                 self.launch("stop")
-                running.wait_until(self.is_down, STOP_TIMEOUT_S)
+                self.wait_until(self.is_down, STOP_TIMEOUT_S)
         finally:
             running.kill_game(self.folder)
 
@@ -211,7 +214,7 @@ class GameServer:
             pause = self._last_connect + CONNECT_SPACING_S - time.monotonic()
             time.sleep(max(0.0, pause))
             self._last_connect = time.monotonic()
-        return TelnetPlayer(self.telnet_port, name, accept)
+        return TelnetPlayer(self.telnet_port, name, accept, self.clock)
 
     def player(self, name: str, accept: Collection[int] = ()) -> TelnetPlayer:
         """Connect and log in as one of `PLAYERS` or `ADMIN`; they start in the common room."""
@@ -239,6 +242,10 @@ class GameServer:
             return [tuple(row) for row in self.sql(query)] == rows
 
         self._wait_for(is_so, f"come to {rows} by {query!r}", timeout_s)
+
+    def wait_until(self, condition: Callable[[], object], timeout_s: float) -> bool:
+        """Wait for a condition; return False if it did not come in ``timeout_s`` of the game."""
+        return wait_until(condition, timeout_s, self.clock)
 
     def python(self, code: str, timeout_s: float = COMMAND_TIMEOUT_S) -> str:
         """Run a snippet in a process of its own under the game's settings; return its output.
@@ -281,23 +288,10 @@ class GameServer:
         return inherited | own | self.env
 
     def _run(self, command: list[str], timeout_s: float = COMMAND_TIMEOUT_S) -> str:
-        # Evennia's daemons inherit the output: a pipe would stay open as long as they live.
-        log = self.folder / "server" / "logs" / "launcher.log"
-        with log.open("w+", errors="replace") as out:
-            done = subprocess.run(
-                command,
-                cwd=self.folder,
-                env=self.environ(),
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                timeout=timeout_s,
-                check=False,
-            )
-            out.seek(0)
-            output = out.read()
-        if done.returncode:
-            raise ServerTrouble(f"{command} ended with {done.returncode}:\n{output}")
+        place = {"cwd": self.cwd, "env": self.environ()}
+        status, output = run_command(command, self.launcher_log, timeout_s, self.folder, **place)
+        if status:
+            raise ServerTrouble(f"{command} ended with {status}:\n{output}")
         return output
 
     @property
@@ -307,13 +301,10 @@ class GameServer:
     def _ready_text(self) -> str:
         return self._ready_file.read_text() if self._ready_file.exists() else ""
 
-    def _await_ready(self, what: str, began: float) -> None:
-        left = START_TIMEOUT_S - (time.monotonic() - began)
-        self._wait_for(lambda: running.is_ready(self.folder), what, left)
-
     def _wait_for(self, condition: Any, what: str, timeout_s: float = START_TIMEOUT_S) -> None:
-        if not running.wait_until(condition, timeout_s):
-            raise ServerTrouble(f"It did not {what} in {timeout_s:.0f} s.\n{self.last_words()}")
+        clock = OwnTime(self.folder)
+        if not wait_until(condition, timeout_s, clock):
+            raise ServerTrouble(f"It did not {what} in {clock}.\n{self.last_words()}")
 
 
 def free_ports(count: int) -> list[int]:

@@ -6,9 +6,11 @@ import socket
 import threading
 import time
 from bisect import bisect_right
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from typing import Self
+
+from server.patience import POLL_S
 
 IAC, DONT, DO, WONT, WILL, SB, SE = 255, 254, 253, 252, 251, 250, 240
 MXP, GMCP = 91, 201
@@ -24,13 +26,20 @@ class Unexpected(AssertionError):
 class TelnetPlayer:
     """One connection. Use it as a context manager, or call `close`.
 
-    `accept` names the telnet options to agree to (`MXP`, `GMCP`); all others are refused.
+    `accept` names the telnet options to agree to (`MXP`, `GMCP`); all others are refused. `clock`
+    measures how long an expected answer takes.
     """
 
-    def __init__(self, port: int, name: str = "", accept: Collection[int] = ()) -> None:
+    def __init__(
+        self,
+        port: int,
+        name: str = "",
+        accept: Collection[int] = (),
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self.name = name
         self.out_of_band: list[tuple[int, bytes]] = []
-        self._accept = frozenset(accept)
+        self._accept, self._clock = frozenset(accept), clock
         self._raw = ""
         self._arrivals: list[tuple[float, int]] = []
         self._sent: list[tuple[int, str]] = []
@@ -91,7 +100,7 @@ class TelnetPlayer:
         Raises:
             Unexpected: It did not come within ``timeout`` seconds, or the connection ended.
         """
-        match = self._wait(pattern, timeout)
+        match = self._wait(pattern, timeout, self._clock)
         if match is None:
             state = "connection closed" if self._closed else f"{timeout:g} s"
             raise Unexpected(f"{self.name} never saw {pattern!r} ({state}):\n{self.transcript}")
@@ -100,7 +109,7 @@ class TelnetPlayer:
 
     def expect_not(self, pattern: str, seconds: float = 2.0) -> None:
         """Raise Unexpected if the pattern comes within ``seconds``."""
-        match = self._wait(pattern, seconds)
+        match = self._wait(pattern, seconds, time.monotonic)
         if match is not None:
             raise Unexpected(f"{self.name} saw {match.group()!r}:\n{self.transcript}")
 
@@ -131,16 +140,20 @@ class TelnetPlayer:
         self._socket.close()
         self._reader.join(5)
 
-    def _wait(self, pattern: str, timeout: float) -> re.Match[str] | None:
-        compiled = re.compile(pattern)
-        deadline = time.monotonic() + timeout
+    def _wait(
+        self, pattern: str, timeout: float, clock: Callable[[], float]
+    ) -> re.Match[str] | None:
+        compiled, match, size = re.compile(pattern), None, -1
+        end, is_late = clock() + timeout, False
         with self._news:
             while True:
-                match = compiled.search(self._clean_now(), self._cursor)
-                left = deadline - time.monotonic()
-                if match or self._closed or left <= 0:
+                if size != len(self._raw):
+                    size = len(self._raw)
+                    match = compiled.search(self._clean_now(), self._cursor)
+                if match or self._closed or is_late:
                     return match
-                self._news.wait(left)
+                self._news.wait(min(POLL_S, timeout))
+                is_late = clock() > end
 
     def _clean_now(self) -> str:
         return cleaned(self._raw)
