@@ -84,7 +84,7 @@ class ProbedServer:
 
     def await_record(self, what: str, timeout_s: float = ORDER_TIMEOUT_S, **fields: Any) -> Record:
         """Wait for a record of a kind with these fields and return it."""
-        if not running.wait_until(lambda: self.find(what, **fields), timeout_s):
+        if not self.game.wait_until(lambda: self.find(what, **fields), timeout_s):
             raise ServerTrouble(f"The probe never wrote {what} {fields}.\n{self.game.last_words()}")
         found = self.find(what, **fields)
         assert found is not None

@@ -10,7 +10,6 @@ from statistics import median
 
 import pytest
 
-from server import running
 from tests.bench import worlds
 from tests.bench.figures import Sheet
 from tests.bench.probed import ProbedServer, Record, longest_gap
@@ -122,7 +121,7 @@ def reload_in_flight(game: GameServer, stub: FaultyProvider, ann: TelnetPlayer, 
     stub.control(latency=SLOW_S)
     asked = len(stub.requests())
     ann.send(f"say {line}")
-    assert running.wait_until(lambda: len(stub.requests()) > asked, 20.0)
+    assert game.wait_until(lambda: len(stub.requests()) > asked, 20.0)
     stub.control(latency=0.0)
     seconds = game.reload()
     game.wait_for_sql(OPEN_EVENTS, [], 40)

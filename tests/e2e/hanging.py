@@ -1,6 +1,6 @@
 """A player who whispers to many assistants, whose model calls all hang."""
 
-from server import running
+from server.patience import wait_until
 from tests.e2e.telnet import TelnetPlayer
 from tests.provider import FaultyProvider
 
@@ -22,5 +22,5 @@ def ask_all(stub: FaultyProvider, player: TelnetPlayer, count: int) -> None:
     asked = len(stub.requests())
     for number in range(count):
         player.send(f"whisper Npc{number:04} = are you there?")
-    assert running.wait_until(lambda: len(stub.requests()) >= asked + count, PATIENCE_S)
+    assert wait_until(lambda: len(stub.requests()) >= asked + count, PATIENCE_S, player.clock)
     stub.control(latency=0.0)

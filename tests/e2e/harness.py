@@ -165,8 +165,7 @@ class GameServer:
         """Start portal and server unless they run; return the seconds until both were up."""
         began = time.monotonic()
         self._ready_file.unlink(missing_ok=True)
-        output = self.launch("start")
-        output = running.finish_start(self.folder, output, lambda: self.launch("start"))
+        output = self.launch_start()
         if not running.portal_pid(self.folder):
             raise ServerTrouble(f"It did not start:\n{output}")
         self._wait_for(lambda: running.is_ready(self.folder), "start")
@@ -258,6 +257,10 @@ class GameServer:
     def launch(self, command: str) -> str:
         """Run ``evennia <command>`` in the game directory; return its output."""
         return self._run([self.interpreter, "-m", "evennia", command])
+
+    def launch_start(self) -> str:
+        """Run ``evennia start`` until the launcher no longer gives up; return its last output."""
+        return running.finish_start(self.folder, self.launch("start"), lambda: self.launch("start"))
 
     def last_words(self, lines: int = 25) -> str:
         """Return the ends of the logs, for a failing test's message."""

@@ -39,7 +39,7 @@ class TelnetPlayer:
     ) -> None:
         self.name = name
         self.out_of_band: list[tuple[int, bytes]] = []
-        self._accept, self._clock = frozenset(accept), clock
+        self._accept, self.clock = frozenset(accept), clock
         self._raw = ""
         self._arrivals: list[tuple[float, int]] = []
         self._sent: list[tuple[int, str]] = []
@@ -100,7 +100,7 @@ class TelnetPlayer:
         Raises:
             Unexpected: It did not come within ``timeout`` seconds, or the connection ended.
         """
-        match = self._wait(pattern, timeout, self._clock)
+        match = self._wait(pattern, timeout, self.clock)
         if match is None:
             state = "connection closed" if self._closed else f"{timeout:g} s"
             raise Unexpected(f"{self.name} never saw {pattern!r} ({state}):\n{self.transcript}")

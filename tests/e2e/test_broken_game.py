@@ -3,7 +3,6 @@
 from collections.abc import Callable
 
 from evennia_ai.store.world_lock import REFUSED
-from server import running
 from tests.e2e.harness import ADMIN, GameServer
 
 WAY_OUT = "Run `evennia migrate`, then `evennia reload`."
@@ -41,7 +40,7 @@ def test_without_its_tables_the_characters_answer_and_the_log_names_the_way_out(
         ann.expect("The Gilded Gull")
         ann.send("say Mira, are you there?")
         ann.expect("have no minds just now")
-    assert running.wait_until(lambda: WAY_OUT in game.log(), 5.0)
+    assert game.wait_until(lambda: WAY_OUT in game.log(), 5.0)
     assert "Traceback" not in game.log()
 
 
@@ -53,11 +52,10 @@ def test_a_second_server_on_a_database_is_refused_and_the_first_one_goes_on(
     second.database.unlink()
     second.database.symlink_to(first.database)
     (second.folder / "world" / "impatient.py").write_text(IMPATIENT)
-    said = second.launch("start")
-    # On a busy machine Evennia's launcher may give its portal or its server up, and must be asked
-    # again.
-    if not running.wait_until(lambda: REFUSED in second.log(), 20.0):
-        said = second.launch("start")
+    said = second.launch_start()
+    # On a busy machine Evennia's portal may give its server up, and must be asked again.
+    if not second.wait_until(lambda: REFUSED in second.log(), 20.0):
+        said = second.launch_start()
     assert REFUSED in said or REFUSED in second.launch("info")
     with second.player("Ben") as ben:
         ben.send("say Mira, are you there?")

@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from server import running
 from tests.e2e.harness import PASSWORD, GameServer
 from tests.e2e.telnet import GMCP
 from tests.e2e.test_talk import thinking_with
@@ -254,4 +253,4 @@ def test_a_telnet_client_is_told_by_gmcp(game: GameServer) -> None:
         ann.expect("Mira (ponders|takes|weighs)")
         assert {"name": "Mira", "state": True} in told()
         ann.expect('Mira says, "')
-        assert running.wait_until(lambda: told()[-1] == {"name": "Mira", "state": False}, 5.0)
+        assert game.wait_until(lambda: told()[-1] == {"name": "Mira", "state": False}, 5.0)

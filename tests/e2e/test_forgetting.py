@@ -7,7 +7,6 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from server import running
 from tests.e2e.harness import ADMIN, GameServer
 from tests.provider import FaultyProvider
 
@@ -93,9 +92,7 @@ def test_after_forgetme_no_byte_of_the_game_folder_holds_their_words(
         ann.expect(r"yes/\[no\]")
         ann.send("yes")
         ann.expect("It is forgotten", 30)
-        assert running.wait_until(lambda: not found_in(game.folder), A_MINUTE_S), found_in(
-            game.folder
-        )
+        assert game.wait_until(lambda: not found_in(game.folder), A_MINUTE_S), found_in(game.folder)
         assert [tuple(row) for row in game.sql(LINES_OF_BEN)] == [tuple(row) for row in before]
 
         ben.mark()

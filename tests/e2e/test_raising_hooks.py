@@ -68,12 +68,12 @@ def reload_failing(
     asked = len(stub.requests())
     stub.control(latency=HANGS_S)
     ann.send(f"say Mira, what of the {where}?")
-    assert running.wait_until(lambda: len(stub.requests()) > asked, 20.0)
+    assert game.wait_until(lambda: len(stub.requests()) > asked, 20.0)
     stub.control(latency=0.0)
     revivals = game.log().count(REVIVED)
     admin.send("reload")
     sign, times = ("planned: start", 1) if where == "start" else (REVIVED, revivals + 1)
-    assert running.wait_until(lambda: game.log().count(sign) >= times, 60.0)
+    assert game.wait_until(lambda: game.log().count(sign) >= times, 60.0)
     (game.folder / f"raise at {where}").unlink()
 
 

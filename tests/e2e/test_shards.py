@@ -16,7 +16,6 @@ from itertools import count
 import psycopg2
 import pytest
 
-from server import running
 from tests.e2e.harness import ADMIN, PASSWORD
 from tests.e2e.shards.model import ShardModel
 from tests.e2e.shards.realm import FIRST, HALL, ROUTER, SECOND, Realm, Shard, running_realm
@@ -210,7 +209,7 @@ def test_a_shard_that_is_stopped_loses_nothing_and_does_nothing_twice(
     else:
         ann.expect(rf'Mira says, "[^"]*{late}', PATIENCE_S)
         asked.append(late)
-    assert running.wait_until(lambda: is_at_rest(realm), PATIENCE_S), realm.column(OPEN)
+    assert realm[FIRST].wait_until(lambda: is_at_rest(realm), PATIENCE_S), realm.column(OPEN)
     for mark in filter(None, asked):
         assert len(answers(mark, ann, ben)) <= 1, ann.transcript + ben.transcript
         assert_accounted_for(realm, mark, ann, ben)
@@ -223,8 +222,8 @@ def test_a_shard_that_is_killed_answers_once_it_is_back(realm, people):
     shard.kill_server()
     shard.start()
     with enter(shard, "Ann") as back:
-        assert running.wait_until(lambda: answers(mark, ann, back), PATIENCE_S), ann.transcript
-        assert running.wait_until(lambda: is_at_rest(realm), PATIENCE_S), realm.column(OPEN)
+        assert realm[FIRST].wait_until(lambda: answers(mark, ann, back), PATIENCE_S), ann.transcript
+        assert realm[FIRST].wait_until(lambda: is_at_rest(realm), PATIENCE_S), realm.column(OPEN)
         assert len(answers(mark, ann, back)) == 1
 
 
@@ -234,7 +233,7 @@ def reach(realm: Realm, people: dict[str, TelnetPlayer], moment: str) -> str:
     if typed:
         for _ in range(3):
             answered(people["Ann"])
-        assert running.wait_until(lambda: is_at_rest(realm), PATIENCE_S)
+        assert realm[FIRST].wait_until(lambda: is_at_rest(realm), PATIENCE_S)
     shard.stop_at(moment)
     if not typed:
         mark = ask(people["Ann"])
@@ -243,7 +242,7 @@ def reach(realm: Realm, people: dict[str, TelnetPlayer], moment: str) -> str:
         people["Ann"].send("yes")
     else:
         people[ADMIN].send(typed.format(hall=realm.hall))
-    assert running.wait_until(shard.is_stopped, PATIENCE_S), people[ADMIN].transcript
+    assert shard.wait_until(shard.is_stopped, PATIENCE_S), people[ADMIN].transcript
     return mark
 
 

@@ -13,7 +13,6 @@ from pathlib import Path
 
 import pytest
 
-from server import running
 from tests.e2e.harness import ADMIN, PASSWORD
 from tests.e2e.side_doors import (
     CANARY,
@@ -81,11 +80,11 @@ def test_an_unasked_turn_opens_no_staff_door(doors: SideDoors) -> None:
     doors.stub.queue(call("staff_vault"))
     doors.read(doors.bea, "aisetup/set Abel/autonomous_calls_per_hour = 60")
     with doors.visit("Abel", doors.ann):
-        assert running.wait_until(lambda: len(doors.calls("Abel", "staff_vault")) > 0, 20)
+        assert doors.game.wait_until(lambda: len(doors.calls("Abel", "staff_vault")) > 0, 20)
         note = "from evennia_ai.notifications import notify; f = evennia.search_object"
         order = f"notify(f('Abel')[0], 'A note says: {ORDER}', 8, author=f('Ann')[0])"
         doors.read(doors.warden, f"py {note}; {order}")
-        assert running.wait_until(lambda: len(doors.calls("Abel", "staff_vault")) > 1, 20)
+        assert doors.game.wait_until(lambda: len(doors.calls("Abel", "staff_vault")) > 1, 20)
         doors.read(doors.bea, "aisetup/set Abel/autonomous_calls_per_hour = 0")
     assert set(doors.calls("Abel", "staff_vault")) == {"refused"}
     assert "Abel" not in doors.opened()
@@ -152,7 +151,7 @@ def test_all_of_a_player_is_forgotten_wherever_it_was_copied(doors: SideDoors) -
         assert {word for _file, word in found_in(doors.game.folder, words)} == set(words)
         before = [tuple(row) for row in doors.game.sql(heard)]
         forget(doors.cid)
-        clean = running.wait_until(lambda: not found_in(doors.game.folder, words), 60)
+        clean = doors.game.wait_until(lambda: not found_in(doors.game.folder, words), 60)
         assert clean, found_in(doors.game.folder, words)
         assert [tuple(row) for row in doors.game.sql(heard)] == before
 
@@ -167,7 +166,7 @@ def compact(doors: SideDoors, keeper: str, summary: str) -> None:
         doors.ada.send(f"aicompact/keep {keeper}/1")
         return doors.ada.expect("Done|Nothing was changed")[0] == "Done"
 
-    assert running.wait_until(is_done, 20), doors.ada.transcript[-300:]
+    assert doors.game.wait_until(is_done, 20), doors.ada.transcript[-300:]
     doors.stub.queue()
 
 
@@ -266,7 +265,7 @@ def test_a_chain_of_waits_keeps_nobody_else_waiting(doors: SideDoors) -> None:
     doors.stub.queue(*waits, call("say", text="Fifty."), call("say", text="Yes, Ben?"))
     with doors.visit("Karl", doors.ann, doors.ben):
         doors.ann.send("whisper Karl = count to fifty")
-        assert running.wait_until(lambda: doors.calls("Karl", "wait") == ["intended"], 20)
+        assert doors.game.wait_until(lambda: doors.calls("Karl", "wait") == ["intended"], 20)
         doors.ben.send("say Karl, are you there?")
         doors.ben.expect('Karl says, "Yes, Ben', 20)  # before the waits end, after 27 s
 

@@ -6,7 +6,6 @@ from itertools import pairwise
 
 import pytest
 
-from server import running
 from tests.e2e.harness import GameServer
 from tests.e2e.test_talk import thinking_with
 from tests.provider import FaultyProvider
@@ -83,7 +82,7 @@ def test_a_call_of_ten_seconds_is_one_turn_and_holds_up_nobody(
     with game.player("Ann") as ann, game.player("Ben") as ben:
         began = time.time()
         ann.send("say hello Mira")
-        assert running.wait_until(lambda: asked_by_mira(stub), 20.0)
+        assert game.wait_until(lambda: asked_by_mira(stub), 20.0)
         ben.send("say hello Otto")
         ben.expect('Otto says, "', SLOW_S / 2)
         ann.send("say are you there, Mira")
@@ -91,6 +90,6 @@ def test_a_call_of_ten_seconds_is_one_turn_and_holds_up_nobody(
         gaps = tick_gaps(game, began)
         assert len(gaps) >= SLOW_S - 3
         assert max(gaps) < 1.5
-        assert running.wait_until(lambda: len(asked_by_mira(stub)) == 2, 5.0)
+        assert game.wait_until(lambda: len(asked_by_mira(stub)) == 2, 5.0)
     first, second = asked_by_mira(stub)
     assert second - first >= SLOW_S - 0.5, "two turns of one assistant overlapped"

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from server import running
 from tests.e2e.harness import ADMIN, GameServer
 from tests.e2e.telnet import TelnetPlayer
 from tests.provider import FaultyProvider
@@ -153,12 +152,12 @@ def test_a_call_that_hangs_through_a_kill_is_answered_afterwards(
     with game.player("Ann") as ann:
         ann.send("say hello through a kill, Mira")
         ann.expect("You say")
-        assert running.wait_until(stub.requests, 20.0)
+        assert game.wait_until(stub.requests, 20.0)
         game.kill_server()
         game.start()
         ann.enter()
         # It may come before Ann is back in character, if her session survived.
-        assert running.wait_until(lambda: "I heard: hello through a kill" in ann.clean, 30.0)
+        assert game.wait_until(lambda: "I heard: hello through a kill" in ann.clean, 30.0)
     assert ("interrupted",) in [
         tuple(row) for row in game.sql("SELECT outcome FROM evennia_ai_turn")
     ]

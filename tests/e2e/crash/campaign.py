@@ -94,10 +94,10 @@ class Campaign:
 
         A last line to the assistant takes in what it overheard.
         """
-        running.wait_until(self._is_idle, timeout_s)
+        self.game.wait_until(self._is_idle, timeout_s)
         self._last = next(self._marks)
         self.players[0].send(f"say Mira, that was {self._last}")
-        running.wait_until(self._is_at_rest, timeout_s)
+        self.game.wait_until(self._is_at_rest, timeout_s)
 
     def _is_idle(self) -> bool:
         return not self.game.sql(OPEN)
@@ -119,8 +119,8 @@ class Campaign:
             self.talk()
             time.sleep(self._random.uniform(0, LONGEST_TALK_S))
         self.game.order_file.write_text(moment)
-        until = time.monotonic() + PATIENCE_S
-        while not self.game.is_dead() and time.monotonic() < until:
+        until = self.game.clock() + PATIENCE_S
+        while not self.game.is_dead() and self.game.clock() < until:
             self.talk()
             running.wait_until(self.game.is_dead, 1.0)
         assert self.game.is_dead(), f"nothing came by {moment!r}"
@@ -141,7 +141,7 @@ class Campaign:
         self._kill_at("after turn begun")
         self.game.order_file.write_text(self.moments[-1])
         self.game.start_server()
-        running.wait_until(self.game.is_dead, PATIENCE_S)
+        self.game.wait_until(self.game.is_dead, PATIENCE_S)
         assert self.game.is_dead(), f"nothing came by {self.moments[-1]!r}"
 
 

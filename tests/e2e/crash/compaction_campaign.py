@@ -52,7 +52,7 @@ class CompactionCampaign(Campaign):
         self.moments.append(moment or "during a summary")
         for _ in range(LINES_BEFORE):
             self.talk()
-            running.wait_until(self._is_at_rest, PATIENCE_S)
+            self.game.wait_until(self._is_at_rest, PATIENCE_S)
         if moment:
             self._kill_in_compaction(moment)
         else:
@@ -68,8 +68,8 @@ class CompactionCampaign(Campaign):
         self.game.order_file.write_text(moment.removeprefix(EMERGENCY))
         if moment in URGENT:
             self._set(CRAMPED)
-        until = time.monotonic() + (TALK_S if moment in URGENT else PATIENCE_S)
-        while not self.game.is_dead() and time.monotonic() < until:
+        until = self.game.clock() + (TALK_S if moment in URGENT else PATIENCE_S)
+        while not self.game.is_dead() and self.game.clock() < until:
             if moment in URGENT:
                 self.talk()
             else:
@@ -80,7 +80,7 @@ class CompactionCampaign(Campaign):
             if running.wait_until(self.game.is_dead, 2 * SUMMARY_S + 1.0):
                 return
             self.talk()  # there was nothing to compact, or the assistant was thinking
-            running.wait_until(lambda: self.game.is_dead() or self._is_at_rest(), PATIENCE_S / 4)
+            self.game.wait_until(lambda: self.game.is_dead() or self._is_at_rest(), PATIENCE_S / 4)
         read = self.admin.transcript[-2_000:] if self.admin else ""
         assert self.game.is_dead(), f"nothing came by {moment!r}:\n{read}"
 

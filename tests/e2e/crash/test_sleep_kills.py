@@ -104,7 +104,7 @@ def kill_asleep(game: CrashGame, admin: TelnetPlayer, moment: str, wait_s: float
     if not moment:
         running.wait_until(game.is_dead, wait_s)
         game.kill_server()
-    elif not running.wait_until(game.is_dead, PATIENCE_S):  # nothing of the kind is left to do
+    elif not game.wait_until(game.is_dead, PATIENCE_S):  # nothing of the kind is left to do
         game.order_file.unlink(missing_ok=True)
         game.kill_server()
 
@@ -121,7 +121,7 @@ def play(game: CrashGame, moments: list[str], seed: int) -> dict[str, list]:
         for _ in range(PASSES_TO_REST):
             before = game.sql(DONE)[0][0]
             send_to_bed(admin)
-            assert running.wait_until(lambda n=before: game.sql(DONE)[0][0] > n, PATIENCE_S)
+            assert game.wait_until(lambda n=before: game.sql(DONE)[0][0] > n, PATIENCE_S)
     game.kill_server()
     left: dict[str, list] = json.loads(game.python(LEFT).split("LEFT", 1)[1])
     return left

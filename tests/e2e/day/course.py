@@ -118,7 +118,7 @@ class Day:
         for line in ("aistart all", *(f"aistart {name}" for name in self.cast.minds)):
             self.admin.send(line)
         resting_since = None
-        until = time.monotonic() + REST_S
+        until = self.game.clock() + REST_S
         back_at = time.monotonic() + BACK_AFTER_S
         while resting_since is None or time.monotonic() < resting_since + QUIET_S:
             waiting = [dict(row) for row in self.game.sql(OPEN)]
@@ -126,7 +126,7 @@ class Day:
                 resting_since = resting_since or time.monotonic()
             else:
                 resting_since = None
-                assert time.monotonic() < until, f"it does not come to rest: {waiting}"
+                assert self.game.clock() < until, f"it does not come to rest: {waiting}"
                 if time.monotonic() > back_at:
                     back_at += BACK_AFTER_S
                     for left in self.game.sql(LEFT)[:1]:

@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from server import running
 from tests.e2e.harness import ADMIN, PLAYERS, GameServer, ServerTrouble
 from tests.e2e.telnet import TelnetPlayer
 
@@ -172,11 +171,11 @@ class LongTalk:
     def _sleep_alone(self) -> None:
         """Let everybody leave until Mira falls asleep by herself, and return."""
         self._walk(self.players, "yard")
-        running.wait_until(self._is_dreaming, 3 * TICK_RATE_SLEEP_S)
+        self.game.wait_until(self._is_dreaming, 3 * TICK_RATE_SLEEP_S)
         self._walk(self.players, "gull")
 
     def _wait_until(self, condition: Callable[[], bool], what: str) -> None:
-        if not running.wait_until(condition, PATIENCE_S):
+        if not self.game.wait_until(condition, PATIENCE_S):
             raise ServerTrouble(f"She did not {what} (seed {self.seed}).\n{self.game.last_words()}")
 
     def _is_dreaming(self) -> bool:
