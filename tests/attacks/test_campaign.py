@@ -52,7 +52,6 @@ def test_nothing_comes_of_a_sample_of_the_attacks(scene):
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(1_800)
 @pytest.mark.parametrize("carrier", CARRIERS)
 def test_nothing_comes_of_a_thousand_attacks(scene, carrier):
     assert faults_of(campaign(scene, [one for one in WHOLE if one.carrier == carrier])) == []

@@ -39,7 +39,6 @@ def test_in_a_few_dialogues_nobody_learns_a_secret(talk):
 
 
 @pytest.mark.campaign
-@pytest.mark.timeout(1_200)
 def test_in_more_dialogues_nobody_learns_a_secret(talk):
     assert learnt(talk, range(EVENINGS, EVENINGS + EVENINGS_A_CAMPAIGN)) == ""
 

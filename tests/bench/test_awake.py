@@ -8,8 +8,6 @@ import pytest
 from tests.bench import stores
 from tests.bench.figures import Sheet
 
-pytestmark = pytest.mark.timeout(1_200)
-
 AWAKE, TALK_S, LINE_EVERY_S = 1_000, 30.0, 30.0
 P99_MS, MAX_MS = 20.0, 100.0
 

@@ -7,12 +7,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from tests.bench.figures import Sheet
 from tests.provider import FaultyProvider
-
-pytestmark = pytest.mark.timeout(600)
 
 LATENCY_S = 0.2
 CALLS, AT_A_TIME, MESSAGES = 1_000, 100, 100

@@ -18,7 +18,7 @@ from tests.bench.figures import Sheet
 from tests.game import conftest as game_tier
 from tests.scripted import call
 
-pytestmark = [pytest.mark.game, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.game
 
 service, model, game = game_tier.service, game_tier.model, game_tier.game
 

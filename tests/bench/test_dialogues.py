@@ -7,14 +7,10 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-import pytest
-
 from tests.bench.figures import Sheet
 from tests.dialogues import reporting
 from tests.dialogues.runner import load_dialogues, play_all
 from tests.game import conftest as game_tier
-
-pytestmark = pytest.mark.timeout(120)
 
 MOST_MISSED = 10.0
 

@@ -8,8 +8,6 @@ import pytest
 from tests.bench import scaling_runs, stores
 from tests.bench.figures import Sheet
 
-pytestmark = pytest.mark.timeout(900)
-
 MOST_MS = 5.0
 MOST_TIMES = {2_000: 1.3, 10_000: 1.6}  # that with a hundred messages
 

@@ -13,8 +13,6 @@ import pytest
 from tests.bench.figures import Sheet
 from tests.bench.probed import ProbedServer, Record
 
-pytestmark = pytest.mark.timeout(1_200)
-
 ROOMS, A_ROOM = 1_000, 10
 ASSISTANTS = ROOMS * A_ROOM
 WINDOW_S = 60.0

@@ -10,8 +10,6 @@ from tests.bench import inserts
 from tests.bench.figures import Sheet, percentile
 from tests.bench.probed import ProbedServer, Record
 
-pytestmark = pytest.mark.timeout(300)
-
 SIZE = inserts.Size()
 MOST_TIMES = 2.0
 LABELS = {"message": "TableConversation.append", "event": "TableInbox.put"}

@@ -121,7 +121,6 @@ def million(db: None) -> None:
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(1_800)
 def test_at_a_million_rows_each_takes_a_millisecond(
     million: None, sheet: Callable[[str], Sheet]
 ) -> None:

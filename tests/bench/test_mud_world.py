@@ -12,8 +12,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import pytest
-
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.provenance import Record
 from tests.bench.figures import Sheet
@@ -38,7 +36,6 @@ def asked_once(way: Way) -> Way:
     return search
 
 
-@pytest.mark.timeout(1_800)
 def test_sixty_days_of_a_game(service: Any, sheet: Callable[[str], Sheet]) -> None:  # noqa: F811
     lived = Lived(make_world(Size(), 1), service)
     lived.live()

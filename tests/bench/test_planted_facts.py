@@ -44,7 +44,6 @@ def asked_after(gateway: object, turns: int, seed: int, compactions: int) -> Ask
     return ask_all(script, talk.facts, (OURS,))
 
 
-@pytest.mark.timeout(900)
 def test_planted_facts_stand_in_the_next_prompt(sheet: Callable[[str], Sheet]) -> None:
     paper = sheet("planted facts, hostile summaries")
     asked = Asked()
@@ -67,7 +66,6 @@ def test_planted_facts_stand_in_the_next_prompt(sheet: Callable[[str], Sheet]) -
     paper.check()
 
 
-@pytest.mark.timeout(900)
 @pytest.mark.skipif(
     public_talks.find_file() is None,
     reason=f"{public_talks.FILE} is not here: set EVENNIA_AI_DATA to its folder",

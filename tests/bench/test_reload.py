@@ -20,8 +20,6 @@ from tests.e2e.telnet import TelnetPlayer
 from tests.e2e.test_talk import thinking_with
 from tests.provider import FaultyProvider
 
-pytestmark = pytest.mark.timeout(600)
-
 RELOADS = 2
 SETTLE_S = 2.0
 MOST_HELD_MS = 200.0

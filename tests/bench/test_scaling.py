@@ -9,7 +9,6 @@ from tests.bench import scaling, scaling_runs, stores
 from tests.bench.figures import Sheet
 
 
-@pytest.mark.timeout(900)
 def test_beside_the_contrib_of_evennia(tmp_path: Path, sheet: Callable[[str], Sheet]) -> None:
     """Printed only."""
     with stores.games_on("sqlite", tmp_path / "games") as games:

@@ -18,8 +18,6 @@ from tests.bench.probed import ProbedServer
 from tests.bench.staff_world import ENTRIES, fill
 from tests.e2e.harness import ADMIN, PASSWORD
 
-pytestmark = pytest.mark.timeout(600)
-
 PAGES = {
     "overview": "",
     "turns": "{id}/",

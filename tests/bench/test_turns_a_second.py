@@ -8,8 +8,6 @@ import pytest
 from tests.bench import stores
 from tests.bench.figures import Sheet
 
-pytestmark = pytest.mark.timeout(900)
-
 PAIRS, ROUNDS = 300, 3
 # The first round, which loads all logs, adds two; the mean of the others is 20.
 HISTORY = 16

@@ -28,12 +28,7 @@ class Report:
 
 
 def run_kills(
-    folder: Path,
-    kills: int,
-    families: Sequence[str] = (),
-    plant: str = "",
-    first: int = 0,
-    timeout_s: float = 280,
+    folder: Path, kills: int, families: Sequence[str] = (), plant: str = "", first: int = 0
 ) -> Report:
     """Kill ``kills`` processes, at moments of some families or of any.
 
@@ -43,7 +38,6 @@ def run_kills(
         families: see `fast_points.FAMILIES`.
         plant: A bug of `child_plants.PLANTS`; the first game that shows it is the last.
         first: The number of the first game.
-        timeout_s: Longest run, in seconds.
 
     Raises CalledProcessError if the harness itself fails.
     """
@@ -51,9 +45,7 @@ def run_kills(
     command += ["--first", str(first)]
     command += ["--families", *families] if families else []
     command += ["--plant", plant] if plant else []
-    run = subprocess.run(
-        command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True, timeout=timeout_s
-    )
+    run = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
     report = Report()
     for line in run.stdout.splitlines():
         add_game(report, json.loads(line))

@@ -17,7 +17,6 @@ pytestmark = pytest.mark.campaign
 
 KILLS = 80
 KILLS_A_SOAK = 1_000
-A_SOAK = (pytest.mark.soak, pytest.mark.timeout(1_800))
 KILLS_FOR_A_PLANT = 150
 PLANTS = (
     "observations are marked before values are made",
@@ -36,7 +35,7 @@ def kill_sleepers(folder, kills, plant=""):
     return report
 
 
-@pytest.mark.parametrize("kills", [KILLS, pytest.param(KILLS_A_SOAK, marks=A_SOAK)])
+@pytest.mark.parametrize("kills", [KILLS, pytest.param(KILLS_A_SOAK, marks=pytest.mark.soak)])
 def test_kills_in_sleep_lose_nothing_and_do_nothing_twice(tmp_path, kills):
     report = kill_sleepers(tmp_path, kills)
     assert not report.broken, "\n\n".join(report.broken)

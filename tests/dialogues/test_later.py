@@ -5,7 +5,7 @@ import pytest
 from tests.dialogues import reporting
 from tests.dialogues.runner import LATER, load_dialogues, play_all
 
-pytestmark = [pytest.mark.game, pytest.mark.timeout(120)]
+pytestmark = pytest.mark.game
 
 BAR = 75.0
 

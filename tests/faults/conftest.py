@@ -38,7 +38,7 @@ pump = shared.pump
 
 KEY = "4f1c9e77-a2b8-tavern"
 DEADLINE_S = 20.0
-QUIET_S = 10.0
+QUIET_S = 120.0
 
 
 class Words(BaseModel):

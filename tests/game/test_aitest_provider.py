@@ -36,7 +36,7 @@ def probe(player, line, jobs, until=" good enough"):
     """Type the command and play the reactor until the verdict is there."""
     player.forget()
     player.do(line)
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     while until not in player.last():
         assert time.monotonic() < end, player.heard()
         while jobs:

@@ -17,7 +17,7 @@ from tests.provider import one_provider
 
 provider_process, provider = one_provider.provider_process, one_provider.provider
 
-LONGEST_WAIT_S = 20.0
+LONGEST_WAIT_S = 120.0
 TOOLS = [tool("say", "text"), tool("look", target="")]
 
 

@@ -210,7 +210,7 @@ def test_an_endpoint_is_asked_for_its_window_and_nothing_else(
 def run_until(probe, pump, done):
     """Run what the client hands over, until ``done()``."""
     while not done():
-        call = pump.jobs.get(timeout=20)
+        call = pump.jobs.get(timeout=120)
         call[0](*call[1])
 
 

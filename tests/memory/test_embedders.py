@@ -192,7 +192,7 @@ def test_a_slow_model_never_runs_in_the_reactors_thread():
     found = []
     embedder.embed_later(["one"], query=True).addBoth(found.append)
     while not found:
-        function, *given = calls.get(timeout=10)
+        function, *given = calls.get(timeout=120)
         function(*given)
     worker.stop(int)
     assert np.array_equal(found[0], [[1.0, 0.0]])

@@ -12,8 +12,8 @@ from typing import Any, Self
 import evennia_ai
 
 ROOT = Path(evennia_ai.__file__).resolve().parent.parent
-STOP_WAIT_S = 5.0
-CONTROL_WAIT_S = 10.0
+STOP_WAIT_S = 60.0
+CONTROL_WAIT_S = 120.0
 
 
 class StubProvider:

@@ -24,7 +24,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 CHUNK = 65_536
-START_WAIT_S = 10.0
+START_WAIT_S = 60.0
 HEAD_END = b"\r\n\r\n"
 COMPLETIONS = "/chat/completions"
 # The recorder handles one request for each connection and reads replies itself.

@@ -131,7 +131,6 @@ def test_killed_while_the_talk_is_summed_up_it_has_the_old_history_or_the_new(
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(900)
 def test_forty_kills_while_the_talk_is_summed_up_break_no_promise(make_game: MakeGame) -> None:
     seed = a_seed()
     moments = schedule_compactions(COMPACTION_KILLS_IN_SOAK, seed)
@@ -140,7 +139,6 @@ def test_forty_kills_while_the_talk_is_summed_up_break_no_promise(make_game: Mak
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("streams", [True, False])
 def test_hundreds_of_kills_lose_and_repeat_nothing(
@@ -153,7 +151,6 @@ def test_hundreds_of_kills_lose_and_repeat_nothing(
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("bug", "moments", "promise"),
     [
@@ -172,7 +169,6 @@ def test_a_planted_bug_is_found(
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(300)
 def test_a_compaction_that_drops_what_it_sums_up_is_found(make_game: MakeGame) -> None:
     game = make_game()
     game.plant("a compaction drops messages")

@@ -145,7 +145,6 @@ def test_killed_in_its_sleep_each_note_has_one_memory_in_the_end(game: CrashGame
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(900)
 def test_twenty_kills_in_its_sleep_lose_and_repeat_nothing(game: CrashGame) -> None:
     moments = list(islice(cycle([*NAMED, ""]), KILLS_IN_SOAK))
     check(play(game, moments, seed=2), KILLS_IN_SOAK)

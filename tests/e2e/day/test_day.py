@@ -114,7 +114,6 @@ def test_a_day_on_postgresql_breaks_no_promise(tmp_path: Path, seed: int, stack:
 
 
 @pytest.mark.soak
-@pytest.mark.timeout(900)
 @pytest.mark.parametrize(
     ("bug", "promise"), [("the inbox drops lines", "P1"), ("recovery forgets what was done", "P2")]
 )
