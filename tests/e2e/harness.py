@@ -227,7 +227,7 @@ class GameServer:
         """Read from the game's database, whether it runs or not; rows go by index or name."""
         if url := self.env.get(URL):
             return read_postgresql(url, query, parameters)
-        connection = sqlite3.connect(f"{self.database.as_uri()}?mode=ro", uri=True, timeout=10)
+        connection = sqlite3.connect(f"{self.database.as_uri()}?mode=ro", uri=True, timeout=60)
         try:
             connection.row_factory = sqlite3.Row
             return connection.execute(query, tuple(parameters)).fetchall()

@@ -183,7 +183,7 @@ EVERYBODY = ("Ann", "Ben", *STAFF, ADMIN)
 
 def open_web_client(port: int) -> socket.socket:
     """Return a connection like that of Evennia's web client."""
-    connection = socket.create_connection(("127.0.0.1", port), timeout=20)
+    connection = socket.create_connection(("127.0.0.1", port), timeout=120)
     key = base64.b64encode(os.urandom(16)).decode()
     connection.sendall(
         f"GET / HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nUpgrade: websocket\r\n"

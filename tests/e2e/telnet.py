@@ -46,7 +46,7 @@ class TelnetPlayer:
         self._cursor = 0
         self._closed = False
         self._news = threading.Condition()
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout=10)
+        self._socket = socket.create_connection(("127.0.0.1", port), timeout=60)
         self._socket.settimeout(None)
         self._reader = threading.Thread(target=self._read, daemon=True, name=f"telnet {name}")
         self._reader.start()

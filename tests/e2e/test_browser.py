@@ -33,6 +33,7 @@ NO_NETWORK = ("data", "blob", "about")
 # Evennia's admin names an icon that it does not have.
 ICON_OF_THE_ADMIN = "/media/images/favicon.ico"
 LATENCY_S = 3.0
+LOAD_MS = 120_000  # only against a page that never comes
 WAIT_MS = 15_000
 TYPING = "#istyping, #ai-typing"
 AWKWARD = "Old Tom O'Hara <b>"
@@ -58,7 +59,7 @@ class WebPlayer:
         self.foreign: list[str] = []
         self.errors: list[str] = []
         self.frames: list[str] = []
-        page.set_default_timeout(WAIT_MS)
+        page.set_default_timeout(LOAD_MS)
         page.on("request", lambda request: self.note_address(request.url))
         page.on("websocket", self.note_socket)
         page.on("pageerror", lambda error: self.errors.append(str(error)))
@@ -99,7 +100,7 @@ class WebPlayer:
 
     def expect(self, text: str | re.Pattern[str]) -> None:
         """Wait until a text is on the screen."""
-        playwright.expect(self.page.locator("body")).to_contain_text(text, timeout=WAIT_MS)
+        playwright.expect(self.page.locator("body")).to_contain_text(text, timeout=LOAD_MS)
 
     def expect_typing(self, name: str) -> None:
         playwright.expect(self.page.locator(TYPING)).to_be_visible(timeout=WAIT_MS)

@@ -21,7 +21,7 @@ def get(port, path, authorization=""):
     headers = {"Authorization": authorization} if authorization else {}
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", headers=headers)
     try:
-        with urllib.request.urlopen(request, timeout=20) as reply:
+        with urllib.request.urlopen(request, timeout=120) as reply:
             return reply.status, reply.read().decode()
     except urllib.error.HTTPError as refused:
         return refused.code, refused.read().decode()

@@ -25,7 +25,7 @@ FLAGS = ("--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-backgroun
 WIDTHS = {"wide": (1280, 900), "narrow": (390, 844)}
 # The icon of Evennia's base page.
 ICON = "/media/images/favicon.ico"
-WAIT_MS = 15_000
+WAIT_MS = 120_000
 NO_OVERFLOW = "document.documentElement.scrollWidth <= document.documentElement.clientWidth"
 
 
