@@ -231,12 +231,13 @@ def test_a_character_of_the_game_plays_and_nothing_is_written(game, tavern, ann,
     before = rows()
     steps = [{"who": "Zed", "says": "Mira, where is the rum?"}]
     played = {"steps": steps, "earlier": [{"who": "Mira", "says": "Ahoy."}]}
-    _, model = stage("Gone.", name="", persona=None, character="mira", people=[], **played)
+    note = call("add_journal_entry", content="Zed asked for rum.")
+    _, model = stage(note, "Gone.", name="", persona=None, character="mira", people=[], **played)
     assert model.requests[0].scene.situation.people == ("Zed",)
     prompt = prompt_of(model.requests[0])
     for expected in ("retired pirate", "The rum is hidden", "Tavern", "north", "Zed says:"):
         assert expected in prompt
-    assert rows() == before
+    assert rows() == before and mira.journal.all() == []
     assert ann.heard() == []
 
 

@@ -21,6 +21,19 @@ def test_a_summary_in_the_name_of_others_is_found_by_its_words(planted, ann):
     assert "nine coins" in row.summary["public"]
 
 
+def test_a_summary_in_other_words_is_found_by_whose_it_tells(planted, ann):
+    planted.said()
+    planted.turn_of_ben("Mira, I owe you nine coins until Friday")
+    told = {"public": "Somebody fears a curse."}
+    made = planted.compaction(told, planted.last(), {"public": [ann.dbref, planted.ben.dbref]})
+    rows = models.Compaction.objects.filter(id=made.id)
+    rows.update(archived=True, prefix_hash="of what was there")
+    forget(ann)
+    row = rows.get()
+    assert "curse" not in row.summary["public"] and "nine coins" in row.summary["public"]
+    assert (row.prefix_hash, row.archived) == ("", False)
+
+
 def test_a_summary_of_unknown_words_goes_where_hers_were_heard(planted, ann):
     planted.said()
     empty = planted.compaction({}, planted.last() - 1, {})

@@ -158,7 +158,7 @@ def test_who_plays_a_character_of_another_must_pass_too(game, tavern):
     bea.account.unpuppet_object(bea.session)
     asked = frozenset({bea.dbref})
     assert People().answers(asked, "pperm(Builder)")[bea.dbref]
-    bea.character.locks.add("puppet:all()")
+    bea.character.locks.add(f"puppet:pid({bea.account.id}) or all()")
     plain.account.unpuppet_object(plain.session)
     plain.account.puppet_object(plain.session, bea.character)
     assert not People().answers(asked, "pperm(Builder)")[bea.dbref]

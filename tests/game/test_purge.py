@@ -51,6 +51,17 @@ def test_a_line_that_is_owed_an_answer_stays_after_its_turn(log, purged):
     assert [message.id for message in left] == [heard.id]
 
 
+def test_an_undo_that_would_show_lines_with_gaps_is_refused(log, purged):
+    log.compaction(60, log.exchange(60)[-1].id)
+    log.summed_up()
+    assert purged({"Message": Limit(days=30)})["Message"].gone == 4
+    conversation = log.script.conversation
+    conversation.undo()
+    conversation.undo()
+    with pytest.raises(CannotUndo):
+        conversation.undo()
+
+
 def test_of_some_that_go_the_one_behind_the_last_is_sealed(log, purged):
     for days in (70, 60):
         log.compaction(days, log.exchange(days)[-1].id)

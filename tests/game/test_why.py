@@ -3,6 +3,7 @@
 import pytest
 
 from evennia_ai import models
+from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.sleep.compaction import compact_conversation_history
 from evennia_ai.store.forget import Forgetting
 from tests.scripted import call
@@ -36,6 +37,24 @@ def test_each_sentence_has_its_source_or_none(told):
     first, second = text.split("Where each sentence comes from")[1].split("  2. ")
     assert "Wren sails on the Petrel." in first and "my daughter Wren sails" in first
     assert "none of the prompt tells this" in second
+
+
+def test_a_prompt_whose_words_changed_is_not_called_the_sent_one(told):
+    rows = models.Message.objects.filter(content__contains="my daughter Wren")
+    rows.update(content="Ann says: Mira, my daughter Wren sails on the Gull.")
+    assert "not as it was sent" in told()
+
+
+def test_no_call_explains_an_excuse_and_only_replies_are_asked_again(game, mira, ann, admin):
+    game.service.profiles["far"] = {"client": "openai", "model": "m", "base_url": "http://x/v1"}
+    game.model.add(call("look", target="Ann"), ProviderUnavailable("down"))
+    ann.do("say Mira, who am I?")
+    game.run(2)
+    text = admin.told("aiwhy Mira")
+    assert "No model chose this line." in text and "What stood in the prompt" not in text
+    turn = models.Turn.objects.get().id
+    game.model.add(call("noop"))
+    assert "calls: 1 ..." in admin.told(f"aireplay Mira = {turn}, far")
 
 
 def test_no_line_of_the_turn_itself_counts_as_left_out(offline_game):
