@@ -160,7 +160,7 @@ def test_while_one_waits_no_other_takes_its_place(game, mira, admin, vault):
     assert vault.opened == ["north"]
 
 
-def test_of_two_who_ask_at_once_neither_is_asked_to_confirm(game, mira, admin, tavern, vault):
+def test_of_two_who_ask_at_once_neither_may_confirm(game, mira, admin, tavern, vault):
     other = game.player("Abe", tavern, permissions=["Admin"])
     other.do("say Mira, open the vault")
     asks(game, admin)

@@ -52,7 +52,7 @@ def test_with_a_player_near_and_quiet_it_does_something_by_itself(game, tavern):
     assert mira.assistant.mind.will.acts()
 
 
-def test_it_ticks_no_more_once_the_last_player_has_left(game, tavern):
+def test_it_ticks_no_more_once_all_players_left(game, tavern):
     mira = game.assistant("Mira", tavern)
     ann, tick = game.player("Ann", tavern), ("tick", mira.assistant.id)
     game.service.attend(mira.assistant.mind)

@@ -124,7 +124,7 @@ def test_aiwhy_tells_what_a_summary_was_made_of(summed_up, admin):
     assert "--- rules" in whole and "the beer that I sell costs 3 silver" in whole
 
 
-def test_a_call_without_a_reply_is_not_the_last_summary(game, summed_up, ann, admin):
+def test_a_call_that_failed_is_not_the_last_summary(game, summed_up, ann, admin):
     talk(game, ann)
     game.model.script[:] = [ProviderUnavailable("down")] * 9
     compact_conversation_history(summed_up.assistant, summed_up, force=True, keep_recent=2)
@@ -133,7 +133,7 @@ def test_a_call_without_a_reply_is_not_the_last_summary(game, summed_up, ann, ad
     assert SUMMARY_TEXT in admin.told("aiwhy/call Mira = summary")
 
 
-def test_a_reply_that_became_no_summary_is_not_shown_as_one(game, summed_up, ann, admin):
+def test_a_reply_that_became_no_summary_is_not_shown(game, summed_up, ann, admin):
     row = models.Compaction.objects.get()
     models.Compaction.objects.filter(id=row.id).update(summary={"public": "Of another reply."})
     assert "no text came of it" in admin.told("aiwhy/call Mira = summary")

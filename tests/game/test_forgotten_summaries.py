@@ -10,7 +10,7 @@ from tests.scripted import call
 bruno, planted = scene.bruno, scene.planted
 
 
-def test_a_summary_in_the_name_of_others_is_found_by_its_words(planted, ann):
+def test_a_summary_of_others_is_found_by_its_words(planted, ann):
     phrase, ben = planted.said(), planted.ben.dbref
     planted.turn_of_ben("Mira, I owe you nine coins until Friday")
     last = models.Message.objects.order_by("-id")[0].id
@@ -21,7 +21,7 @@ def test_a_summary_in_the_name_of_others_is_found_by_its_words(planted, ann):
     assert "nine coins" in row.summary["public"]
 
 
-def test_a_summary_in_other_words_is_found_by_whose_it_tells(planted, ann):
+def test_a_summary_is_found_by_whose_words_it_tells(planted, ann):
     planted.said()
     planted.turn_of_ben("Mira, I owe you nine coins until Friday")
     told = {"public": "Somebody fears a curse."}
@@ -34,7 +34,7 @@ def test_a_summary_in_other_words_is_found_by_whose_it_tells(planted, ann):
     assert (row.prefix_hash, row.archived) == ("", False)
 
 
-def test_a_summary_of_unknown_words_goes_where_hers_were_heard(planted, ann):
+def test_a_summary_of_nobody_goes_where_hers_were_heard(planted, ann):
     planted.said()
     empty = planted.compaction({}, planted.last() - 1, {})
     mine = planted.compaction({"public": "They met."}, planted.last(), {})

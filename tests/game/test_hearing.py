@@ -177,9 +177,7 @@ def test_what_was_overheard_at_the_last_moment_is_stored_as_the_server_stops(
     assert Event.objects.count() == 2
 
 
-def test_who_spoke_is_told_where_the_database_cannot_be_read(
-    game, ann, mira, unreadable
-):
+def test_who_spoke_is_told_if_nothing_can_be_read(game, ann, mira, unreadable):
     ann.do("say Mira, hello")
     ann.forget()
     game.run(1)

@@ -99,7 +99,7 @@ def test_what_came_during_a_tick_is_looked_at_after_it(game, ann, mira):
     assert state_of_words() == "answered"
 
 
-def test_a_crash_during_an_excuse_leaves_an_excuse_to_say(game, open_turn):
+def test_after_a_crash_in_an_excuse_no_model_is_asked(game, open_turn):
     open_turn(context="excuse", act=None)
     crash(game)
     assert state_of_words() == "doubtful"

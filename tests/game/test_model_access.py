@@ -23,7 +23,7 @@ def models(is_apart):
 
 
 @pytest.mark.parametrize("is_apart", [False, True])
-def test_only_scenes_ask_models_although_the_budget_is_spent(settings, is_apart):
+def test_only_scenes_ask_models_without_a_budget(settings, is_apart):
     settings.AI_ASSISTANT = {"GAME_TOKENS_PER_DAY": 0}
     access = models(is_apart)
     access.client.complete = ScriptedLLM(["Hello."]).complete
@@ -37,13 +37,13 @@ def test_only_scenes_ask_models_although_the_budget_is_spent(settings, is_apart)
 
 
 @pytest.mark.parametrize("is_apart", [False, True])
-def test_what_scenes_learn_of_an_endpoint_is_not_stored(is_apart):
+def test_what_scenes_learn_of_endpoints_is_not_stored(is_apart):
     access = models(is_apart)
     access.endpoints.note_probe(FAR, "schema", False, Speed())
     assert access.endpoints.told(FAR).told.form == "schema"
     assert bool(read_mapping(FACTS)) is not is_apart
 
 
-def test_scenes_know_what_the_game_learnt_of_an_endpoint():
+def test_scenes_know_what_the_game_learnt():
     models(is_apart=False).endpoints.note_probe(FAR, "schema", False, Speed())
     assert models(is_apart=True).endpoints.told(FAR).told.form == "schema"

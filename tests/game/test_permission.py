@@ -152,7 +152,7 @@ def test_all_who_own_a_character_must_pass_not_any_of_them(game, tavern, owner_f
     assert passes()
 
 
-def test_who_plays_a_character_of_another_must_pass_too(game, tavern):
+def test_who_plays_anothers_character_must_pass_too(game, tavern):
     plain, bea = game.player("Pia", tavern), game.player("Bea", tavern, permissions=["Builder"])
     bea.account.attributes.add("_playable_characters", [bea.character])
     bea.account.unpuppet_object(bea.session)
@@ -164,7 +164,7 @@ def test_who_plays_a_character_of_another_must_pass_too(game, tavern):
     assert not People().answers(asked, "pperm(Builder)")[bea.dbref]
 
 
-def test_who_was_deleted_passes_no_lock_though_in_memory(game, tavern):
+def test_who_was_deleted_passes_no_lock(game, tavern):
     people, bea = People(), game.player("Bea", tavern, permissions=["Builder"])
     asked, bea.character.ndb.busy = frozenset({bea.dbref}), True
     assert all(people.answers(asked, "perm(Builder)").values())

@@ -43,7 +43,7 @@ def test_a_third_undo_is_refused_where_what_it_would_bring_back_is_gone(log, pur
     assert log.script.conversation.compactions.last() is not None
 
 
-def test_a_line_that_is_owed_an_answer_stays_after_its_turn(log, purged):
+def test_a_line_that_is_owed_an_answer_stays(log, purged):
     heard, answer = log.summed_up()
     Event.objects.filter(id=heard.event_id).update(state="waiting", turn=None)
     purged({"Message": Limit(days=30)})
@@ -51,7 +51,7 @@ def test_a_line_that_is_owed_an_answer_stays_after_its_turn(log, purged):
     assert [message.id for message in left] == [heard.id]
 
 
-def test_an_undo_that_would_show_lines_with_gaps_is_refused(log, purged):
+def test_no_undo_shows_lines_with_gaps(log, purged):
     log.compaction(60, log.exchange(60)[-1].id)
     log.summed_up()
     assert purged({"Message": Limit(days=30)})["Message"].gone == 4
@@ -62,7 +62,7 @@ def test_an_undo_that_would_show_lines_with_gaps_is_refused(log, purged):
         conversation.undo()
 
 
-def test_of_some_that_go_the_one_behind_the_last_is_sealed(log, purged):
+def test_the_compaction_behind_all_that_go_is_sealed(log, purged):
     for days in (70, 60):
         log.compaction(days, log.exchange(days)[-1].id)
     log.summed_up()

@@ -43,7 +43,7 @@ def test_while_all_are_stopped_no_model_is_asked_and_speakers_are_told(game, adm
     assert ann.last() == "(Mira is silent: the staff has stopped all such characters.)"
 
 
-def test_a_line_that_waits_as_all_are_stopped_is_answered_later(game, admin, ann, mira):
+def test_what_waits_as_all_are_stopped_waits_on(game, admin, ann, mira):
     ann.do("say Mira, hello")
     admin.told("aistop all")
     ann.forget()

@@ -39,22 +39,30 @@ def test_each_sentence_has_its_source_or_none(told):
     assert "none of the prompt tells this" in second
 
 
-def test_a_prompt_whose_words_changed_is_not_called_the_sent_one(told):
+def test_a_changed_prompt_is_not_called_the_sent_one(told):
     rows = models.Message.objects.filter(content__contains="my daughter Wren")
     rows.update(content="Ann says: Mira, my daughter Wren sails on the Gull.")
     assert "not as it was sent" in told()
 
 
-def test_no_call_explains_an_excuse_and_only_replies_are_asked_again(game, mira, ann, admin):
-    game.service.profiles["far"] = {"client": "openai", "model": "m", "base_url": "http://x/v1"}
+@pytest.fixture
+def excused(game, mira, ann, admin):
+    """Let the model fail after a look; return the turn, which an excuse closed."""
     game.model.add(call("look", target="Ann"), ProviderUnavailable("down"))
     ann.do("say Mira, who am I?")
     game.run(2)
+    return models.Turn.objects.get()
+
+
+def test_no_model_call_explains_an_excuse(admin, excused):
     text = admin.told("aiwhy Mira")
     assert "No model chose this line." in text and "What stood in the prompt" not in text
-    turn = models.Turn.objects.get().id
+
+
+def test_only_calls_with_a_reply_are_asked_again(game, admin, excused):
+    game.service.profiles["far"] = {"client": "openai", "model": "m", "base_url": "http://x/v1"}
     game.model.add(call("noop"))
-    assert "calls: 1 ..." in admin.told(f"aireplay Mira = {turn}, far")
+    assert "calls: 1 ..." in admin.told(f"aireplay Mira = {excused.id}, far")
 
 
 def test_no_line_of_the_turn_itself_counts_as_left_out(offline_game):

@@ -71,7 +71,7 @@ def failing(kind=ProviderUnavailable, lines=1, **settings):
     return script, [text for _, text, _ in script.services.toolbox.spoken]
 
 
-def test_who_may_have_heard_the_answer_gets_no_other_from_the_stand_in(script):
+def test_who_may_have_heard_an_answer_gets_no_other(script):
     script.services.text = lambda key: key
     script.services.gateway.add(call("say", text="It is ten."))
     spoken = []
