@@ -164,8 +164,8 @@ def test_of_two_who_ask_at_once_neither_may_confirm(game, mira, admin, tavern, v
     other = game.player("Abe", tavern, permissions=["Admin"])
     other.do("say Mira, open the vault")
     asks(game, admin)
-    assert "Only one person alone" in str(game.model.requests[-1].messages)
-    assert states() == []
+    assert models.ToolCall.objects.get(name="staff_vault").state == "refused"
+    assert (states(), vault.opened) == ([], [])
 
 
 def test_arguments_that_nobody_could_read_are_not_asked_for(game, mira, admin, vault):

@@ -34,7 +34,7 @@ def test_a_summary_is_found_by_whose_words_it_tells(planted, ann):
     assert (row.prefix_hash, row.archived) == ("", False)
 
 
-def test_a_summary_of_nobody_goes_where_hers_were_heard(planted, ann):
+def test_a_summary_of_nobody_goes_if_she_was_heard(planted, ann):
     planted.said()
     empty = planted.compaction({}, planted.last() - 1, {})
     mine = planted.compaction({"public": "They met."}, planted.last(), {})
