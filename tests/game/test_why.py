@@ -39,6 +39,18 @@ def test_each_sentence_has_its_source_or_none(told):
     assert "none of the prompt tells this" in second
 
 
+def test_what_a_tool_told_in_the_turn_itself_is_a_source(game, mira, ann, admin, tavern):
+    game.thing("lantern", tavern).db.desc = "Marsh fire burns in its green glass."
+    game.model.add(
+        call("look", target="lantern"),
+        call("say", text="Marsh fire burns in its green glass."),
+    )
+    ann.do("say Mira, what is in there?")
+    game.run(2)
+    first = admin.told("aiwhy Mira").split("Where each sentence comes from")[1]
+    assert "Marsh fire" in first and "none of the prompt tells this" not in first
+
+
 def test_a_changed_prompt_is_not_called_the_sent_one(told):
     rows = models.Message.objects.filter(content__contains="my daughter Wren")
     rows.update(content="Ann says: Mira, my daughter Wren sails on the Gull.")
@@ -91,6 +103,17 @@ def test_a_whisper_in_the_same_reply_as_a_line_aloud_is_explained_apart(game, mi
     game.run(2)
     assert "xyzzy" not in builder.told("aiwhy Mira = 2") + builder.told("aiwhy Mira = well")
     assert '"All is well."' in builder.told("aiwhy Mira = 2")
+
+
+@pytest.mark.parametrize("logged_as_private", [True, False])
+def test_no_word_of_a_whisper_is_found_by_a_builder(game, mira, ann, admin, logged_as_private):
+    builder = game.player("Bea", mira.location, permissions=["Builder"])
+    game.model.add(call("whisper", text="It is xyzzy."))
+    ann.do("whisper Mira = and now?")
+    game.run(2)
+    assert "xyzzy" in admin.told("aiwhy Mira = xyzzy")
+    models.Message.objects.update(private=logged_as_private)
+    assert "said no line with 'xyzzy'" in builder.told("aiwhy Mira = xyzzy")
 
 
 def test_the_offline_brain_was_sent_nothing_and_its_own_lines_are_no_claims(offline_game):
