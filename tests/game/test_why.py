@@ -42,8 +42,7 @@ def test_each_sentence_has_its_source_or_none(told):
 def test_what_a_tool_told_in_the_turn_itself_is_a_source(game, mira, ann, admin, tavern):
     game.thing("lantern", tavern).db.desc = "Marsh fire burns in its green glass."
     game.model.add(
-        call("look", target="lantern"),
-        call("say", text="Marsh fire burns in its green glass."),
+        call("look", target="lantern"), call("say", text="Marsh fire burns in its green glass.")
     )
     ann.do("say Mira, what is in there?")
     game.run(2)
