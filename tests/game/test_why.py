@@ -104,14 +104,17 @@ def test_a_whisper_in_the_same_reply_as_a_line_aloud_is_explained_apart(game, mi
     assert '"All is well."' in builder.told("aiwhy Mira = 2")
 
 
-@pytest.mark.parametrize("logged_as_private", [True, False])
-def test_no_word_of_a_whisper_is_found_by_a_builder(game, mira, ann, admin, logged_as_private):
+@pytest.mark.parametrize(
+    ("asked", "is_row_private"),
+    [("whisper Mira =", True), ("whisper Mira =", False), ("say", True)],
+)
+def test_no_word_of_a_whisper_is_found_by_a_builder(game, mira, ann, admin, asked, is_row_private):
     builder = game.player("Bea", mira.location, permissions=["Builder"])
-    game.model.add(call("whisper", text="It is xyzzy."))
-    ann.do("whisper Mira = and now?")
+    game.model.add(call("whisper", text="It is xyzzy.", target="Ann"))
+    ann.do(f"{asked} Mira, and now?")
     game.run(2)
     assert "xyzzy" in admin.told("aiwhy Mira = xyzzy")
-    models.Message.objects.update(private=logged_as_private)
+    models.Message.objects.update(private=is_row_private)
     assert "said no line with 'xyzzy'" in builder.told("aiwhy Mira = xyzzy")
 
 
