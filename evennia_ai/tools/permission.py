@@ -136,8 +136,7 @@ class People:
         known |= {one.id: one for one in ObjectDB.objects.filter(id__in=missing)}
         for number, one in known.items():
             self._keep(number, one)
-        is_complete = len(known) == len(wanted) and all(one.pk for one in known.values())
-        return known if is_complete else None
+        return known if len(known) == len(wanted) else None
 
     def _keep(self, number: int, one: Any) -> None:
         self._kept[number] = one

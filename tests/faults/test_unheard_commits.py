@@ -109,12 +109,29 @@ def test_a_compaction_is_one_record(mira, unheard):
     assert Compaction.objects.get().id == stored.id == log.current.record.id
 
 
-def test_an_agreed_act_is_taken_once_and_runs(game, mira, ann, unheard):
-    acts, now = mira.assistant.mind.answering._pending_acts, game.service.now()
-    PendingAct.objects.create(
+def put_act(game, mira, state):
+    """Store an act of Mira's that a person must allow, or has allowed."""
+    now = game.service.now()
+    return PendingAct.objects.create(
         assistant_id=mira.assistant.id, at=now, expires_at=now.replace(year=now.year + 1),
-        needs="approve", state="agreed", name="drop", arguments="{}",
+        needs="approve", state=state, name="drop", arguments="{}",
     )  # fmt: skip
+
+
+def test_an_act_taken_unheard_comes_before_a_new_one(game, mira, ann, unheard):
+    acts = mira.assistant.mind.answering._pending_acts
+    first, second = put_act(game, mira, "waiting"), put_act(game, mira, "agreed")
+    unheard.begin()
+    with pytest.raises(StoreUnavailable):
+        acts.take()
+    unheard.end()
+    PendingAct.objects.filter(id=first.id).update(state="agreed")
+    assert [acts.take().id, acts.take().id] == [second.id, first.id]
+
+
+def test_an_agreed_act_is_taken_once_and_runs(game, mira, ann, unheard):
+    acts = mira.assistant.mind.answering._pending_acts
+    put_act(game, mira, "agreed")
     assert tried_twice(unheard, acts.take).name == "drop"
     assert PendingAct.objects.get().state == "running"
     assert acts.take() is None  # as after a crash: nobody knows whether it was done

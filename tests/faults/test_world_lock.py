@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 import pytest
-from django.db import connection
+from django.db import connection, connections
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.texts import text
@@ -16,7 +16,7 @@ from evennia_ai.models import Event, ToolCall, Turn
 from evennia_ai.services import assistant_service
 from evennia_ai.services.startup import StartupRecovery
 from evennia_ai.store import brief_transaction, world_lock
-from evennia_ai.store.world_lock import REFUSED, WorldLock, lock_file
+from evennia_ai.store.world_lock import LOST, REFUSED, WorldLock, lock_file
 from tests.faults import storage_scene as scene
 from tests.faults.own_database import IS_POSTGRESQL, NEEDS_OWN_SERVER
 from tests.game import conftest as game_scene
@@ -136,6 +136,15 @@ def test_a_server_that_lost_its_world_stays_stopped(game, mira, monkeypatch):
     assert game.service.quiet and not game.service.accepting
     game.service.revive()
     assert not game.service.accepting
+
+
+@pytest.mark.parametrize(("is_newest", "trouble"), [(True, ""), (False, LOST)])
+def test_a_lock_taken_again_behind_a_newer_server(db, is_newest, trouble):
+    found, stopped = WorldLock(), []
+    found.is_newest, found.on_lost = (lambda: is_newest), (lambda: stopped.append(True))
+    found._backend = 1  # as after PostgreSQL lost the connection
+    found.take_again(connections["default"])
+    assert (found.trouble, bool(stopped)) == (trouble, not is_newest)
 
 
 def test_what_a_killed_server_left_is_taken_over_at_the_next_start(game, mira, ann, restart):

@@ -58,6 +58,11 @@ class Planted:
         owner = fields.pop("owner", self.mira).assistant.id
         return model.objects.create(assistant_id=owner, at=now, **fields)
 
+    def last(self):
+        """Return the number of the character's last message."""
+        rows = models.Message.objects.filter(assistant_id=self.script.id)
+        return rows.order_by("-id").values_list("id", flat=True)[0]
+
     def turn_of_ben(self, words="Mira, what is new?"):
         """Let Ben ask something that Mira answers; returns the turn's id."""
         self.reply(call("say", text="Nothing much, my friend."))

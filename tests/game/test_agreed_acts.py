@@ -160,6 +160,14 @@ def test_while_one_waits_no_other_takes_its_place(game, mira, admin, vault):
     assert vault.opened == ["north"]
 
 
+def test_of_two_who_ask_at_once_neither_may_confirm(game, mira, admin, tavern, vault):
+    other = game.player("Abe", tavern, permissions=["Admin"])
+    other.do("say Mira, open the vault")
+    asks(game, admin)
+    assert models.ToolCall.objects.get(name="staff_vault").state == "refused"
+    assert (states(), vault.opened) == ([], [])
+
+
 def test_arguments_that_nobody_could_read_are_not_asked_for(game, mira, admin, vault):
     asks(game, admin, door="x" * 700)
     assert "be shorter" in str(game.model.requests[-1].messages)

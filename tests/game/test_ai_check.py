@@ -227,16 +227,19 @@ def test_a_character_of_the_game_plays_and_nothing_is_written(game, tavern, ann,
     mira = ann.character.search("Mira")
     mira.db.ai_persona = {"text": "You are Mira, a retired pirate."}
     mira.db.ai_lore = [{"title": "Rum", "text": "The rum is hidden."}]
+    mira.assistant.db.max_reply_tokens = 123
     game.exit("north", tavern, game.room("Yard"))
     before = rows()
     steps = [{"who": "Zed", "says": "Mira, where is the rum?"}]
     played = {"steps": steps, "earlier": [{"who": "Mira", "says": "Ahoy."}]}
-    _, model = stage("Gone.", name="", persona=None, character="mira", people=[], **played)
+    note = call("add_journal_entry", content="Zed asked for rum.")
+    _, model = stage(note, "Gone.", name="", persona=None, character="mira", people=[], **played)
     assert model.requests[0].scene.situation.people == ("Zed",)
+    assert model.requests[0].max_tokens == 123
     prompt = prompt_of(model.requests[0])
     for expected in ("retired pirate", "The rum is hidden", "Tavern", "north", "Zed says:"):
         assert expected in prompt
-    assert rows() == before
+    assert rows() == before and mira.journal.all() == []
     assert ann.heard() == []
 
 

@@ -20,12 +20,15 @@ def provider(tmp_path_factory):
         yield provider
 
 
-def start(*arguments, base_url=""):
-    """Start the command without a game's database, as a CI job would."""
+def start(*arguments, base_url="", settings=None):
+    """Start the command without a game's database, as a CI job would.
+
+    ``settings`` is the file of the game's own, None for those of this game.
+    """
     environ = {
         **os.environ,
-        "PYTHONPATH": str(ROOT),
-        "DJANGO_SETTINGS_MODULE": "server.conf.settings",
+        "PYTHONPATH": os.pathsep.join([str(ROOT), str(settings.parent if settings else "")]),
+        "DJANGO_SETTINGS_MODULE": settings.stem if settings else "server.conf.settings",
     }
     for name in ("OPENAI_BASE_URL", "OPENAI_API_KEY", "EVENNIA_AI_MODEL", URL):
         environ.pop(name, None)
@@ -59,6 +62,21 @@ def test_a_failure_is_told_with_its_transcript_and_exit_code_1(tmp_path):
     assert "1/2 One" in told
     assert "FAILED must_mention xyzzy: not mentioned" in told
     assert told.rstrip().endswith("1 of 2 scenes passed.")
+
+
+@pytest.mark.parametrize(
+    ("profile", "code", "told"),
+    [
+        ({"client": "offline", "model": "offline"}, 0, "2 of 2 scenes passed."),
+        (5, 2, "AI_ASSISTANT['PROFILES']: it must be a dictionary"),
+    ],
+)
+def test_settings_count_and_a_wrong_one_ends_it(tmp_path, profile, code, told):
+    file = tmp_path / "own_settings.py"
+    own = f"from server.conf.settings import *\nAI_ASSISTANT = {{'PROFILES': {{'a': {profile}}}}}\n"
+    file.write_text(own, encoding="utf-8")
+    ended, output = run(a_file(tmp_path), "--profile", "a", settings=file)
+    assert (ended, told in output) == (code, True), output
 
 
 def test_a_mistake_in_the_last_scene_is_told_before_the_first_is_played(tmp_path):

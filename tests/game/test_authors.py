@@ -4,6 +4,7 @@ import pytest
 from evennia.objects.models import ObjectDB
 
 from evennia_ai import models
+from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.messages import make_message
 from evennia_ai.notifications import notify
 from evennia_ai.policy.audience import known
@@ -105,6 +106,16 @@ def test_a_players_own_description_acts_with_the_players_rights(game, mira, ann,
     assert vault.opened == []
     told = models.Message.objects.filter(content__contains="CALL staff_vault").get()
     assert ann.dbref in told.authors.split()
+
+
+@pytest.mark.parametrize("is_here", [True, False])
+def test_what_a_player_wrote_of_themselves_is_theirs(game, tavern, ann, is_here):
+    lock = "false()" if is_here else f"pid({ann.account.id})"
+    ann.character.locks.add(f"puppet:{lock}")
+    if not is_here:
+        ann.account.unpuppet_object(ann.session)
+    assert bool(ann.character.has_account) is is_here
+    assert ann.dbref in authors_of_object(ann.character)
 
 
 def test_a_thing_that_a_player_may_edit_is_the_players_text(

@@ -52,6 +52,18 @@ def test_with_a_player_near_and_quiet_it_does_something_by_itself(game, tavern):
     assert mira.assistant.mind.will.acts()
 
 
+def test_it_ticks_no_more_once_all_players_left(game, tavern):
+    mira = game.assistant("Mira", tavern)
+    ann, tick = game.player("Ann", tavern), ("tick", mira.assistant.id)
+    game.service.attend(mira.assistant.mind)
+    rate_s = int(mira.assistant.config.tick_rate)
+    game.clock.pump([1] * 2 * rate_s)
+    assert tick in game.service.timer.entries
+    ann.character.location = None
+    game.clock.pump([1] * 2 * rate_s)
+    assert tick not in game.service.timer.entries
+
+
 def test_a_player_who_comes_in_may_be_greeted_soon_by_one_of_them(game, tavern):
     for name in ("Mira", "Otto"):
         game.assistant(name, tavern)

@@ -3,6 +3,7 @@
 import pytest
 
 from evennia_ai import models
+from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import make_message
 from evennia_ai.policy.explanation.attribution import MATERIALS, RULES, SUMMARY, TALK, parts_of
 from evennia_ai.sleep.compaction import compact_conversation_history
@@ -121,6 +122,21 @@ def test_aiwhy_tells_what_a_summary_was_made_of(summed_up, admin):
     assert "none of the prompt tells this" in sources.split("  3. ")[1]
     whole = admin.told("aiwhy/call/prompt Mira = summary")
     assert "--- rules" in whole and "the beer that I sell costs 3 silver" in whole
+
+
+def test_a_call_that_failed_is_not_the_last_summary(game, summed_up, ann, admin):
+    talk(game, ann)
+    game.model.script[:] = [ProviderUnavailable("down")] * 9
+    compact_conversation_history(summed_up.assistant, summed_up, force=True, keep_recent=2)
+    game.run(2)
+    assert models.ModelCall.objects.filter(purpose="summary").last().error_kind
+    assert SUMMARY_TEXT in admin.told("aiwhy/call Mira = summary")
+
+
+def test_a_reply_that_became_no_summary_is_not_shown(game, summed_up, ann, admin):
+    row = models.Compaction.objects.get()
+    models.Compaction.objects.filter(id=row.id).update(summary={"public": "Of another reply."})
+    assert "no text came of it" in admin.told("aiwhy/call Mira = summary")
 
 
 def test_the_page_of_a_compaction_shows_what_its_summary_was_made_of(summed_up, admin):

@@ -90,6 +90,15 @@ def test_old_results_are_masked_and_come_back_with_an_undo(conversation):
     assert fresh(conversation)[-3:] == [LONG.format(n) for n in range(3)]
 
 
+def test_an_undo_shows_again_what_was_masked_after_it(conversation):
+    (row,) = conversation.append([make_message("tool", LONG, tool_call_id="1", audience=["#5"])])
+    conversation.compact(record(seqs(conversation)[0]))
+    assert conversation.mask(row["metadata"]["seq"]) == 1
+    conversation.undo()
+    assert contents(conversation)[-1] == LONG
+    assert contents(conversation) == fresh(conversation)
+
+
 def test_whose_words_a_synthesis_holds_is_forgotten_in_it_too(mira, ann, bob, conversation):
     last = seqs(conversation)[-1]
     parts = {"public": "They talked of crowns.", ann.dbref: "Ann is a spy."}

@@ -158,6 +158,16 @@ def busy(monkeypatch):
         yield patch
 
 
+@pytest.fixture
+def unreadable(service, monkeypatch):
+    """Let the database answer no question about who hears a line."""
+
+    def refuse(*args):
+        raise StoreUnavailable("locked")
+
+    monkeypatch.setattr(service.lines, "hear", refuse)
+
+
 def test_what_was_overheard_at_the_last_moment_is_stored_as_the_server_stops(
     game, ann, bob, mira, otto
 ):
@@ -165,6 +175,14 @@ def test_what_was_overheard_at_the_last_moment_is_stored_as_the_server_stops(
     assert not Event.objects.exists()
     game.service.quiesce()
     assert Event.objects.count() == 2
+
+
+def test_who_spoke_is_told_if_nothing_can_be_read(game, ann, mira, unreadable):
+    ann.do("say Mira, hello")
+    ann.forget()
+    game.run(1)
+    game.service.quiesce()
+    assert "did not catch that" in ann.last()
 
 
 def test_who_spoke_to_it_is_told_as_the_server_stops_if_it_could_not_be_stored(

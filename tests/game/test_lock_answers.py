@@ -55,6 +55,16 @@ def test_the_lock_of_a_thing_is_asked_of_the_character(game, mira, ann, tavern, 
     assert asked_for("get")["get", knife.dbref] == {mira.dbref: lock == "all()"}
 
 
+def test_a_thing_without_a_lock_lets_nobody_take_it(game, mira, ann, tavern):
+    knife = game.thing("knife", tavern)
+    knife.locks.remove("get")
+    game.model.add(call("get", item="knife"), {"say": {"text": "Well."}})
+    ann.do("say Mira, take the knife.")
+    game.run(2)
+    assert asked_for("get")["get", knife.dbref] == {mira.dbref: False}
+    assert knife.location is tavern
+
+
 def test_a_forgotten_player_stands_in_no_answer_of_a_lock(game, mira, ann, bob, admin):
     vault = Vault(game)
     game.model.add({"say": {"text": "Good evening."}})

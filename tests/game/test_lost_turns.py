@@ -99,6 +99,12 @@ def test_what_came_during_a_tick_is_looked_at_after_it(game, ann, mira):
     assert state_of_words() == "answered"
 
 
+def test_after_a_crash_in_an_excuse_no_model_is_asked(game, open_turn):
+    open_turn(context="excuse", act=None)
+    crash(game)
+    assert state_of_words() == "doubtful"
+
+
 def test_a_turn_that_is_ended_from_outside_leaves_no_intent_open(open_turn):
     script, turn = open_turn()
     script.mind.turns.finish(turn.id, "expired", "it was stopped")

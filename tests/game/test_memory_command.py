@@ -2,6 +2,8 @@
 
 import pytest
 
+from evennia_ai.game.memory_reading import search_for_staff
+from evennia_ai.policy.disclosure import Reader
 from evennia_ai.sleep.consolidation import consolidate_memories_to_semantic
 from tests.game import memory_command_scene as scene
 from tests.game.memory_command_scene import RING, TOLL, contents, restarted
@@ -136,6 +138,16 @@ def test_a_search_tells_what_a_player_would_be_answered_and_what_is_held_back(
     text = ask("aimemory/search Mira = where is the ring")
     assert text.startswith("What anybody may be told:")
     assert RING not in text and f"{ring}, private to Ann." in text
+
+
+def test_a_search_leaves_out_what_its_reader_may_not_see(game, mira, ann, ring):
+    mira.journal.add(TOLL)
+    reader = Reader(game.service.who_may_read, has=lambda permission: permission == "Builder")
+    of_ann = frozenset({ann.dbref})
+    searching = search_for_staff(mira.assistant.mind.around, "ring toll", of_ann, reader)
+    report = game.result(searching)
+    assert [hit.record["content"] for hit in report.found] == [TOLL]
+    assert (report.withheld, report.hidden, reader.private_shown) == ([], 1, 0)
 
 
 def test_a_search_says_what_the_tool_finds_and_counts_nothing_as_looked_up(

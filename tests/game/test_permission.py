@@ -152,6 +152,27 @@ def test_all_who_own_a_character_must_pass_not_any_of_them(game, tavern, owner_f
     assert passes()
 
 
+def test_who_plays_anothers_character_must_pass_too(game, tavern):
+    plain, bea = game.player("Pia", tavern), game.player("Bea", tavern, permissions=["Builder"])
+    bea.account.attributes.add("_playable_characters", [bea.character])
+    bea.account.unpuppet_object(bea.session)
+    asked = frozenset({bea.dbref})
+    assert People().answers(asked, "pperm(Builder)")[bea.dbref]
+    bea.character.locks.add(f"puppet:pid({bea.account.id}) or all()")
+    plain.account.unpuppet_object(plain.session)
+    plain.account.puppet_object(plain.session, bea.character)
+    assert not People().answers(asked, "pperm(Builder)")[bea.dbref]
+
+
+def test_who_was_deleted_passes_no_lock(game, tavern):
+    people, bea = People(), game.player("Bea", tavern, permissions=["Builder"])
+    asked, bea.character.ndb.busy = frozenset({bea.dbref}), True
+    assert all(people.answers(asked, "perm(Builder)").values())
+    bea.account.unpuppet_object(bea.session)
+    assert bea.character.delete()
+    assert not all(people.answers(asked, "perm(Builder)").values())
+
+
 def test_a_lock_is_asked_once_in_a_turn_and_each_time_outside_of_turns(game, tavern):
     people, bea = People(), game.player("Bea", tavern, permissions=["Builder"])
 

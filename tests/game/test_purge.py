@@ -43,6 +43,34 @@ def test_a_third_undo_is_refused_where_what_it_would_bring_back_is_gone(log, pur
     assert log.script.conversation.compactions.last() is not None
 
 
+def test_a_line_that_is_owed_an_answer_stays(log, purged):
+    heard, answer = log.summed_up()
+    Event.objects.filter(id=heard.event_id).update(state="waiting", turn=None)
+    purged({"Message": Limit(days=30)})
+    left = Message.objects.filter(id__in=[heard.id, answer.id])
+    assert [message.id for message in left] == [heard.id]
+
+
+def test_no_undo_shows_lines_with_gaps(log, purged):
+    log.compaction(60, log.exchange(60)[-1].id)
+    log.summed_up()
+    assert purged({"Message": Limit(days=30)})["Message"].gone == 4
+    conversation = log.script.conversation
+    conversation.undo()
+    conversation.undo()
+    with pytest.raises(CannotUndo):
+        conversation.undo()
+
+
+def test_the_compaction_behind_all_that_go_is_sealed(log, purged):
+    for days in (70, 60):
+        log.compaction(days, log.exchange(days)[-1].id)
+    log.summed_up()
+    first_left = Compaction.objects.order_by("id")[2].id
+    assert purged({"Compaction": Limit(days=30)})["Compaction"].gone == 2
+    assert [row.id for row in Compaction.objects.filter(sealed=True)] == [first_left]
+
+
 def test_compactions_go_with_their_facts_and_the_one_after_them_cannot_be_undone(log, purged):
     first = log.compaction(60, log.exchange(60)[-1].id)
     log.summed_up()

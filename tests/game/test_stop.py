@@ -43,6 +43,19 @@ def test_while_all_are_stopped_no_model_is_asked_and_speakers_are_told(game, adm
     assert ann.last() == "(Mira is silent: the staff has stopped all such characters.)"
 
 
+def test_what_waits_as_all_are_stopped_waits_on(game, admin, ann, mira):
+    ann.do("say Mira, hello")
+    admin.told("aistop all")
+    ann.forget()
+    mira.assistant.at_tick()
+    game.run(10)
+    assert (ann.heard(), Event.objects.get().state) == ([], "waiting")
+    game.model.add(call("say", text="Hello."))
+    admin.told("aistart all")
+    game.run(10)
+    assert ann.last() == 'Mira says, "Hello."'
+
+
 def test_what_is_said_to_a_stopped_character_is_stored_and_its_speaker_is_told_now_and_then(
     game, admin, ann, mira
 ):

@@ -3,6 +3,7 @@
 import pytest
 
 from evennia_ai import models
+from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.sleep.compaction import compact_conversation_history
 from evennia_ai.store.forget import Forgetting
 from tests.scripted import call
@@ -38,6 +39,43 @@ def test_each_sentence_has_its_source_or_none(told):
     assert "none of the prompt tells this" in second
 
 
+def test_what_a_tool_told_in_the_turn_itself_is_a_source(game, mira, ann, admin, tavern):
+    game.thing("lantern", tavern).db.desc = "Marsh fire burns in its green glass."
+    game.model.add(
+        call("look", target="lantern"), call("say", text="Marsh fire burns in its green glass.")
+    )
+    ann.do("say Mira, what is in there?")
+    game.run(2)
+    first = admin.told("aiwhy Mira").split("Where each sentence comes from")[1]
+    assert "Marsh fire" in first and "none of the prompt tells this" not in first
+
+
+def test_a_changed_prompt_is_not_called_the_sent_one(told):
+    rows = models.Message.objects.filter(content__contains="my daughter Wren")
+    rows.update(content="Ann says: Mira, my daughter Wren sails on the Gull.")
+    assert "not as it was sent" in told()
+
+
+@pytest.fixture
+def excused(game, mira, ann, admin):
+    """Let the model fail after a look; return the turn, which an excuse closed."""
+    game.model.add(call("look", target="Ann"), ProviderUnavailable("down"))
+    ann.do("say Mira, who am I?")
+    game.run(2)
+    return models.Turn.objects.get()
+
+
+def test_no_model_call_explains_an_excuse(admin, excused):
+    text = admin.told("aiwhy Mira")
+    assert "No model chose this line." in text and "What stood in the prompt" not in text
+
+
+def test_only_calls_with_a_reply_are_asked_again(game, admin, excused):
+    game.service.profiles["far"] = {"client": "openai", "model": "m", "base_url": "http://x/v1"}
+    game.model.add(call("noop"))
+    assert "calls: 1 ..." in admin.told(f"aireplay Mira = {excused.id}, far")
+
+
 def test_no_line_of_the_turn_itself_counts_as_left_out(offline_game):
     tavern = offline_game.room()
     admin = offline_game.player("Ada", tavern, superuser=True)
@@ -64,6 +102,20 @@ def test_a_whisper_in_the_same_reply_as_a_line_aloud_is_explained_apart(game, mi
     game.run(2)
     assert "xyzzy" not in builder.told("aiwhy Mira = 2") + builder.told("aiwhy Mira = well")
     assert '"All is well."' in builder.told("aiwhy Mira = 2")
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_row_private"),
+    [("whisper Mira =", True), ("whisper Mira =", False), ("say", True)],
+)
+def test_no_word_of_a_whisper_is_found_by_a_builder(game, mira, ann, admin, asked, is_row_private):
+    builder = game.player("Bea", mira.location, permissions=["Builder"])
+    game.model.add(call("whisper", text="It is xyzzy.", target="Ann"))
+    ann.do(f"{asked} Mira, and now?")
+    game.run(2)
+    assert "xyzzy" in admin.told("aiwhy Mira = xyzzy")
+    models.Message.objects.update(private=is_row_private)
+    assert "said no line with 'xyzzy'" in builder.told("aiwhy Mira = xyzzy")
 
 
 def test_the_offline_brain_was_sent_nothing_and_its_own_lines_are_no_claims(offline_game):

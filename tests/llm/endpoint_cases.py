@@ -104,6 +104,7 @@ UNSTEADY = {
         "".join(f"data: {json.dumps(one)}\n" for one in (SPOKEN, END)) + "data: [DONE]\n",
     ),
     "wrapped twice": (f"data: data: {json.dumps(SPOKEN)}\n\n", END),
+    "wrapped by two proxies": (f"data: data: data: {json.dumps(SPOKEN)}\n\n", END),
     "a heartbeat": ({"type": "heartbeat", "message": "still alive"}, SPOKEN, END),
     "a split answer": (
         {"choices": [{"index": 1, "delta": {"tool_calls": [entry(0, "say", SAY)]}}]},

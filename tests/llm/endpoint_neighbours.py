@@ -87,6 +87,10 @@ CALLS = {
         (delta(tool_calls=[{"id": "c", "function": {"name": "look", "arguments": LOOK}}]),
          delta(tool_calls=[{"id": "c", "function": {"name": "say", "arguments": SAY}}]), END),
         BOTH),
+    (UNSTEADY, "a gateway: one id for two calls of a tool, which only the index tells apart"): (
+        (calls(entry(0, "say", '{"text": "Good"}', "c")),
+         calls(entry(1, "say", "", "c")), calls(entry(1, arguments='{"text": "evening."}')), END),
+        [("say", {"text": "Good"}), ("say", {"text": "evening."})]),
     (UNSTEADY, "Cohere: an id first, its name behind"): (
         (calls({"index": 0, "id": "s", "type": "function", "function": {}}),
          calls(entry(0, "say")), calls(entry(0, arguments=SAY)), END), SAID),

@@ -53,6 +53,13 @@ def test_the_first_scene_tells_all_and_the_next_only_what_changed():
     assert news(situation_rows(TAVERN, "Friday, 01:00"), first) == []
 
 
+def test_what_is_gone_is_told_once_and_lore_never():
+    first = scenes([("Things here", line("mug")), (LORE, line("The mug is cursed."))])
+    gone = news([], first)
+    assert [(label, one.text) for label, one in gone] == [("Things here", NOTHING)]
+    assert news([], [*first, *scenes(gone, 1)]) == []
+
+
 def test_rows_of_one_label_are_a_list():
     rows = [(LORE, line("One.")), (LORE, line("Two."))]
     assert scene_text(rows) == "<situation>\nYou know:\n- One.\n- Two.\n</situation>"

@@ -1,11 +1,14 @@
 """What a compaction's record tells: what it cost, and what exactly was summed up."""
 
+import pytest
+
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import LLMReply, Usage, make_message
 from evennia_ai.policy.compaction.plan import TOO_LITTLE, CompactionRequest
 from evennia_ai.policy.compaction.summary import prefix_hash
 from evennia_ai.policy.tokens import stored_tokens
 from evennia_ai.sleep import run_sleep_tick
+from tests.game.compaction_records import record
 from tests.test_context_compaction import ANN, SUMMARY, make_script, outcome, sleep, snapshot, talk
 
 
@@ -69,6 +72,27 @@ def test_lines_that_are_no_shorter_as_a_summary_stay_as_they_are():
     assert (result["skipped"], result["reason"]) == (True, TOO_LITTLE)
     assert snapshot(script) == before
     assert script.journal.all() == []
+
+
+@pytest.mark.parametrize(("tokens", "is_stored"), [(59, True), (60, False), (61, False)])
+def test_only_a_summary_that_is_shorter_saves(tokens, is_stored):
+    script = make_script()
+    talk(script, 60)
+    last = script.conversation.messages[-3]["metadata"]["seq"]
+    found = record(last, original_token_count=60, summary_token_count=tokens)
+    assert script.mind.compactor._saves(found) is is_stored
+
+
+def test_what_makes_no_prompt_shorter_saves_nothing():
+    script = make_script()
+    for partner, length in (("#11", 60), ("#12", 600)):
+        line = make_message("user", "word " * length, audience=[partner], private=True)
+        script.conversation.append([line])
+    first, second = (message["metadata"]["seq"] for message in script.conversation.messages)
+    of_the_short_talk = record(first, summary={"#11": "They talked."})
+    assert not script.mind.compactor._saves(of_the_short_talk)
+    of_both = record(second, summary={"#11": "They talked.", "#12": "They talked."})
+    assert script.mind.compactor._saves(of_both)
 
 
 def test_the_fingerprint_is_that_of_what_was_summed_up():

@@ -1,11 +1,14 @@
 """Excuses: who may hear them, and that no model reads them."""
 
+from dataclasses import replace
+
 import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.errors import Busy, ProviderUnavailable
+from evennia_ai.errors import Busy, OutcomeUnknown, ProviderUnavailable
 from evennia_ai.offline import OfflineBrain
+from evennia_ai.policy.conversation.inbox import MAX_ATTEMPTS
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
@@ -66,6 +69,33 @@ def failing(kind=ProviderUnavailable, lines=1, **settings):
         script.hears(f"line {number}, Mira?")
         script.mind.answering.answer_all()
     return script, [text for _, text, _ in script.services.toolbox.spoken]
+
+
+def test_who_may_have_heard_an_answer_gets_no_other(script):
+    script.services.text = lambda key: key
+    script.services.gateway.add(call("say", text="It is ten."))
+    spoken = []
+
+    def say(context, arguments):
+        spoken.append(arguments["text"])
+        if spoken == ["It is ten."]:
+            raise OutcomeUnknown("say came to no end")
+
+    script.services.toolbox.behaviours["say"] = say
+    asked = len(script.services.gateway.requests)
+    script.mind.answering.answer_all()
+    assert spoken == ["It is ten.", "fallback"]
+    assert len(script.services.gateway.requests) == asked + 1
+
+
+def test_a_line_that_was_tried_too_often_asks_no_model():
+    script, _said = failing(lines=0)
+    script.hears("Mira?")
+    (row,) = script.mind.inbox.rows
+    row.event = replace(row.event, attempts=MAX_ATTEMPTS)
+    script.mind.answering.answer_all()
+    assert not script.services.gateway.requests
+    assert [text for _, text, _ in script.services.toolbox.spoken] == ["fallback a"]
 
 
 @pytest.mark.parametrize(("kind", "key"), [(ProviderUnavailable, "fallback"), (Busy, "busy")])

@@ -259,6 +259,14 @@ def test_only_calls_that_arrived_whole_survive_a_reply_that_was_cut_off():
     assert scene.acts == [("say", "done"), ("give", "refused")]
 
 
+@pytest.mark.parametrize("state", ["unknown", "asked"])
+def test_an_act_that_may_yet_be_done_is_not_tried_anew(state):
+    scene = Scene()
+    scene.behaviours["give"] = lambda context, arguments: ToolResult(state, "Perhaps.")
+    scene.finish(GIVE, act("give", "b", item="mug", to="Bob"))
+    assert scene.acts == [("give", state), ("give", "refused")]
+
+
 def test_a_refused_call_is_no_act_in_the_world():
     # As one, it would count as done after a crash before its outcome.
     scene = Scene().arrive(GIVE)

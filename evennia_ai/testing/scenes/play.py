@@ -130,7 +130,10 @@ class _Strict(SettingReader):
     """Reads the game-wide entries; raises what is wrong with one instead of its default."""
 
     def read(self, name: str, make: Callable[[Any], T], default: Any, _wrong: Any = None) -> T:
-        return make(game_setting(name, default))
+        try:
+            return make(game_setting(name, default))
+        except (ConfigError, TypeError, ValueError, AttributeError) as error:
+            raise ConfigError(f"AI_ASSISTANT['{name}']: {error}") from error
 
 
 def _open_models(clock: Clock, reactor: Any) -> CheckModels:
