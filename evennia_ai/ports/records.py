@@ -131,9 +131,10 @@ class RecordStore(WatchedRecords):
     def drop(cls, obj: Any) -> None:
         obj.nattributes.remove(cls.kind)
 
-    def model_of(self, raw: Any) -> type[Remembered]:
+    @classmethod
+    def model_of(cls, raw: Any) -> type[Remembered]:  # noqa: ARG003
         """Return the model of a record, which need not be valid."""
-        return self.model
+        return cls.model
 
     def noticed(self, old: Record | None, new: Record | None) -> None:
         """Update what this store derives from its records, such as an index."""
