@@ -295,7 +295,7 @@ def test_no_row_or_record_refers_to_another_mind(game, lived, ann, rebuild, file
         new = copy.deepcopy(lines)
         change(new)
         put_lines(file, new)
-        with pytest.raises(CommandError, match="of another mind|not of its mind"):
+        with pytest.raises(CommandError, match=r"of another mind|not of its mind"):
             run("load", file)
         assert not any(counts())
     put_lines(file, lines)
