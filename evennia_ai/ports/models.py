@@ -111,6 +111,11 @@ class LLMRequest:
         return Sent(self.tools, self.response_schema, self.form, self.temperature, self.max_tokens)
 
     @property
+    def is_public(self) -> bool:
+        """Return True if nothing in it is for some people only, as far as its prompt tells."""
+        return self.scene is NO_SCENE or (self.trace is not None and not self.trace.private)
+
+    @property
     def asked(self) -> Asked:
         """Return what the form of the reply, and its reading, depend on."""
         seen = self.scene.situation

@@ -90,7 +90,6 @@ class WatchedRecords:
         self._watchers.remove(watcher)
 
     def tell_watchers(self, old: Record | None, new: Record | None) -> None:
-        """Call every watcher with one change."""
         for watcher in self._watchers:
             watcher(old, new)
 
