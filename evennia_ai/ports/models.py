@@ -64,8 +64,6 @@ class Caller:
     assistant: str = ""  # its id
     # dbrefs of those whose words started the call; their budgets pay for it
     speakers: Audience = frozenset()
-    # how much of the prompt, 0 to 1, are lines of others, which the speakers do not pay
-    unpaid_share: float = 0.0
     background: bool = False  # True if nobody waits for the reply
     # the assistant's own budgets, in tokens and in micros of money; None for no limit
     tokens_per_day: int | None = None
@@ -73,6 +71,8 @@ class Caller:
     turn_id: int | None = None  # number of the turn that the call belongs to, None for no turn
     # False if work in the background fails rather than wait until players have been quiet
     may_wait: bool = True
+    # how much of the prompt, 0 to 1, are lines of others, which the speakers do not pay
+    unpaid_share: float = 0.0
 
 
 @dataclass(frozen=True)
