@@ -84,6 +84,16 @@ REST = sorted(f"ai/{one}" for one in templates(rest_addresses))
 PAGES = sorted(f"ai/{one}" for one in templates(staff_addresses))
 
 
+SHORT = ("ai/api/turns/", "ai/api/turns/{}/", "ai/{}/live/newest/")
+
+
+def cases(templates):
+    """Return addresses as parameters; those beside a few run in the campaigns."""
+    return [
+        pytest.param(one, marks=() if one in SHORT else pytest.mark.campaign) for one in templates
+    ]
+
+
 @pytest.fixture
 def client(lived, admin):
     client = Client(raise_request_exception=False)
@@ -144,7 +154,7 @@ def names_read(monkeypatch, ask, method, address, **kwargs):
     return sorted(read - {"csrfmiddlewaretoken"})
 
 
-@pytest.mark.parametrize("template", [*REST, *PAGES])
+@pytest.mark.parametrize("template", cases([*REST, *PAGES]))
 def test_no_parameter_makes_the_server_fail(faults, numbers, monkeypatch, template):
     address = numbers(template)
     names = names_read(monkeypatch, faults, "GET", address)
@@ -157,7 +167,7 @@ def test_no_parameter_makes_the_server_fail(faults, numbers, monkeypatch, templa
     assert faults.found == []
 
 
-@pytest.mark.parametrize("template", [one for one in (*REST, *PAGES) if "{}" in one])
+@pytest.mark.parametrize("template", cases(one for one in (*REST, *PAGES) if "{}" in one))
 def test_no_part_of_an_address_makes_the_server_fail(faults, template):
     for value in values_for(template):
         part = quote(value, safe="", errors="surrogatepass")
@@ -167,7 +177,7 @@ def test_no_part_of_an_address_makes_the_server_fail(faults, template):
     assert faults.found == []
 
 
-@pytest.mark.parametrize("template", [*REST, *PAGES])
+@pytest.mark.parametrize("template", cases([*REST, *PAGES]))
 def test_no_header_and_no_method_makes_the_server_fail(faults, numbers, template):
     address = numbers(template)
     for headers in HEADERS:
@@ -179,7 +189,7 @@ def test_no_header_and_no_method_makes_the_server_fail(faults, numbers, template
     assert faults.found == []
 
 
-@pytest.mark.parametrize("template", PAGES)
+@pytest.mark.parametrize("template", cases(PAGES))
 def test_no_field_of_a_form_makes_the_server_fail(
     faults, numbers, monkeypatch, template, one_thread
 ):
