@@ -53,21 +53,30 @@ class DailyBudgets:
         """Reserve the most that a call can cost; raise BudgetExhausted if over a limit."""
         self._begin_day()
         most = Usage(request.tokens, request.max_tokens or 0)
+        theirs = money.paid_by_players(most, request.caller.unpaid_share)
         charges = []
         for ledger in self.ledgers:
             accounts = self._payers(ledger, request.caller, profile)
-            amount = ledger.price(most, profile.price)
+            amounts = [ledger.price(usage, profile.price) for usage in (most, theirs)]
             for use in ledger.used(accounts):
                 ledger.told.setdefault((use.account, use.limit), use.level)
-            if (broken := ledger.exhausted(accounts, amount)) is not None:
+            if (broken := ledger.exhausted(accounts, *amounts)) is not None:
                 raise self._refusal(ledger, broken)
-            charges.append((ledger, accounts, amount))
-        return [ledger.reserve(accounts, amount) for ledger, accounts, amount in charges]
+            charges.append((ledger, accounts, amounts))
+        return [ledger.reserve(accounts, *amounts) for ledger, accounts, amounts in charges]
 
-    def settle(self, reserved: Iterable[Reservation], usage: Usage, profile: ModelProfile) -> None:
+    def settle(
+        self,
+        reserved: Iterable[Reservation],
+        usage: Usage,
+        profile: ModelProfile,
+        unpaid_share: float = 0.0,
+    ) -> None:
         self._begin_day()
+        theirs = money.paid_by_players(usage, unpaid_share)
         for ledger, reservation in zip(self.ledgers, reserved, strict=True):
-            ledger.settle(reservation, ledger.price(usage, profile.price))
+            amounts = [ledger.price(one, profile.price) for one in (usage, theirs)]
+            ledger.settle(reservation, *amounts)
             for use in ledger.used(reservation.accounts):
                 self._tell_once(ledger, use)
 

@@ -324,7 +324,8 @@ class ModelGateway:
             if timer is not None and timer.active():
                 timer.cancel()
         if call.reserved:
-            self.budgets.settle(call.reserved, call.usage(outcome), call.profile)
+            unpaid_share = call.request.caller.unpaid_share
+            self.budgets.settle(call.reserved, call.usage(outcome), call.profile, unpaid_share)
         if call.work is not None:
             call.lane.breaker = retry.with_probe(call.lane.breaker, runs=False)
             call.work.cancel()

@@ -69,6 +69,7 @@ class Asking:
     on_delta: OnDelta | None
     patience_s: float | None
     calls: Sequence[ToolCallRequest] | None  # passed on so far; None: the deltas themselves are
+    may_quote: bool = False  # True if nothing private is sent
 
 
 class OpenAIClient:
@@ -145,6 +146,7 @@ class OpenAIClient:
             on_delta,
             self._patience(profile.told, request.tokens) if on_delta else None,
             None if on_call is None else calls,
+            request.is_public,
         )
         fields = (
             self._stream_fields.get((endpoint, profile.model), refusals.STREAM) if on_delta else {}
@@ -209,7 +211,9 @@ class OpenAIClient:
             left = refusals.without_refused(fields, refusal, content)
             if left != fields and not body.begun:
                 return await self._ask(asking, left)
-            told = refusals.explain_refusal(refusal, profile, endpoint, asking.body.get("messages"))
+            told = refusals.explain_refusal(
+                refusal, profile, endpoint, asking.body.get("messages"), asking.may_quote
+            )
         # Raised outside the handler: chained to it, the first error would show the key.
         # An overflow stays one: the talk is compacted, unless a call of the reply has run.
         has_begun = body.begun if asking.calls is None else bool(asking.calls)

@@ -38,6 +38,8 @@ STREAM_REFUSED_STATUS = (400, 405, 415, 422, 501)
 STREAM_REFUSED = re.compile(r"\bstream(?:ing|ed)?\b", re.IGNORECASE)
 
 
+UNQUOTED = ", and its {chars} characters of text are left out: private words were in the prompt"
+
 # The error of each meaning, and what staff read.
 ERRORS: Mapping[Meaning, tuple[type[ProviderError], str]] = {
     Meaning.OVERFLOW: (ContextOverflow, "{address} refused the request as too long{told}."),
@@ -112,18 +114,27 @@ def shown_error(body: object, key: str) -> str:
 
 
 def explain_refusal(
-    refusal: Refusal, profile: ModelProfile, endpoint: Endpoint, asked: object = None
+    refusal: Refusal,
+    profile: ModelProfile,
+    endpoint: Endpoint,
+    asked: object = None,
+    may_quote: bool = True,
 ) -> ProviderError:
     """Return the error for a refusal of a profile's request.
 
-    ``asked`` is what was sent, as JSON data; neither the error's text nor its code quotes it.
+    ``asked`` is what was sent, as JSON data; neither the error's text nor its code quotes it. If
+    ``may_quote`` is False, they hold nothing that the endpoint said: it may have written private
+    words in any other way, such as from their end.
     """
     asked_words = " ".join(texts_in(asked))
-    told = quote_without(refusal.told, asked_words)
+    told = quote_without(refusal.told, asked_words) if may_quote else ""
     code = refusal.code if quote_without(refusal.code, asked_words) == refusal.code else ""
+    code = code if may_quote else ""
     means = meaning_of(refusal)
     kind, sentence = ERRORS[means]
     status = f" (HTTP {refusal.status})" if refusal.status else ""
+    if refusal.told and not may_quote:
+        status += UNQUOTED.format(chars=len(refusal.words))
     message = sentence.format(
         address=endpoint.address,
         key=(

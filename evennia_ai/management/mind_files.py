@@ -11,56 +11,55 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from tempfile import mkstemp
-from typing import IO, Any
+from typing import IO, Any, cast
 from uuid import uuid4
 
 from django.core import serializers
 from django.core.management.color import no_style
 from django.core.serializers.json import DjangoJSONEncoder
-from django.db import connection, transaction
-from evennia.accounts.models import AccountDB
-from evennia.objects.models import ObjectDB
+from django.db import Error, connection, transaction
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
-from evennia_ai.errors import ConfigError
-from evennia_ai.game.authorship import PUPPETEERS, listed_by
-from evennia_ai.policy.audience import BUILDER, GAME, STRANGER
+from evennia_ai.errors import BadRecord, ConfigError
+from evennia_ai.management.mind_lines import (
+    FORMAT,
+    LOGS,
+    TABLES,
+    MindLine,
+    RowLine,
+    SegmentLine,
+    kind_of,
+    read_lines,
+)
+from evennia_ai.management.mind_people import (
+    NOBODY,
+    Matching,
+    Rename,
+    Row,
+    described,
+    existing,
+    is_stranger,
+    renamed,
+    renamed_fields,
+)
 from evennia_ai.policy.disclosure import unsealed
-from evennia_ai.policy.records.forgetting import FORGOTTEN
-from evennia_ai.policy.records.provenance import Segment
-from evennia_ai.store import server_settings
+from evennia_ai.policy.records.provenance import Segment, make_record
 from evennia_ai.store.attributes import assistants, attributes_of, own_settings
 from evennia_ai.store.rows import rows_of
-from evennia_ai.store.who_knows import PLACES, STORES, Law
+from evennia_ai.store.who_knows import STORES
 
-FORMAT = 1
 MIND = "mind_id"  # an Attribute of the script: the same mind in every world
-LOGS = (models.Turn, models.Event, models.Message, models.ToolCall, models.Compaction,
-        models.Amendment)  # fmt: skip
+SEQS = ("seq", "from_seq", "upto_seq")  # columns with numbers of messages
 CHUNK, TOLD_EVERY = 500, 20_000  # rows
 
-NOBODY = 2_000_000_000  # no object has this number or a higher one
-# Columns with people's words, in which a number means nobody; summaries have people as keys.
-WORDS = frozenset(
-    name for place in PLACES if place.law is not Law.REWRITTEN for name in place.words
-)
-NUMBER = re.compile(r"#\d+")
-WHO = rf"(?:#\d+|{GAME}|{BUILDER}|{STRANGER})"
-PEOPLE = re.compile(rf"[\s,]*{WHO}(?:[\s,]+{WHO})*[\s,]*")
-
 Say = Callable[[str], Any]
-Rename = Callable[[str], str]
-Row = dict[str, Any]
 
 
 # --- saving -----------------------------------------------------------------------------------
@@ -84,6 +83,8 @@ def save(path: Path, names: Iterable[str], say: Say) -> None:
         for script in chosen:
             rows = 0
             write(file, renamed(mind_of(script), note))
+            for segment in segments_of(script.obj, say):
+                write(file, renamed(segment, note))
             for rows, row in enumerate(rows_in(script.id), 1):
                 renamed_fields(row["fields"], note)
                 write(file, row)
@@ -102,6 +103,7 @@ def new_file(path: Path) -> Iterator[IO[str]]:
     try:
         with os.fdopen(descriptor, "wb") as raw, gzip.open(raw, "wt", encoding="utf-8") as file:
             yield file
+        read_head(Path(part))  # what `load` would refuse
         Path(part).rename(path)
     finally:
         Path(part).unlink(missing_ok=True)
@@ -111,15 +113,31 @@ def mind_of(script: Any) -> Row:
     """Return who a mind is, its settings and its records; it gets an id of its own if need be."""
     if not script.attributes.has(MIND):
         script.attributes.add(MIND, uuid4().hex)
-    records = [
-        {"kind": kind, "number": key, **segment_of(raw, text)}
-        for kind, key, raw, text in attributes_of(script.obj, *STORES).values_list(
-            "db_attrtype", "db_key", "db_value", "db_strvalue"
-        )
-        if key.isdecimal()  # not one that was damaged and set aside
-    ]
     return {"mind": script.attributes.get(MIND), "who": script.obj.dbref,
-            "settings": own_settings(script), "records": records}  # fmt: skip
+            "settings": own_settings(script)}  # fmt: skip
+
+
+def segments_of(character: Any, say: Say) -> Iterator[Row]:
+    """Yield the segments of a character's records, without records that cannot be read."""
+    rows = attributes_of(character, *STORES).order_by("db_attrtype", "db_key").values_list(
+        "db_attrtype", "db_key", "db_value", "db_strvalue"
+    )  # fmt: skip
+    for kind, key, raw, text in rows.iterator(CHUNK):
+        if not key.isdecimal():  # one that was damaged and set aside
+            continue
+        segment = segment_of(raw, text)
+        sound = {n: one for n, one in segment["records"].items() if is_sound(kind, one)}
+        if lost := len(segment["records"]) - len(sound):
+            say(f"{character.key}: left out {lost} of its records, which cannot be read.")
+        yield {"kind": kind, "number": key, **segment, "records": sound}
+
+
+def is_sound(kind: str, record: Any) -> bool:
+    """Return True for a record that `load` would take."""
+    try:
+        return bool(make_record(STORES[kind].model_of(record), record))
+    except BadRecord:
+        return False
 
 
 def segment_of(raw: Any, text: str | None) -> Row:
@@ -139,43 +157,49 @@ def rows_in(assistant: int) -> Iterator[Row]:
 
 
 def read_head(path: Path) -> dict[str, Row]:
-    """Return the people in a file that was written to its end; raises ConfigError and OSError."""
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            first = last = json.loads(file.readline())
-            for line in file:
-                last = json.loads(line)
-    except (ValueError, EOFError, gzip.BadGzipFile) as error:
-        raise ConfigError(f"{path.name} is no whole file of minds: {error}") from error
-    if first.get("format") != FORMAT:
-        raise ConfigError(f"{path.name} is no file of minds of format {FORMAT}.")
-    if "people" not in last:
-        raise ConfigError(f"{path.name} ends too early: save the minds again.")
-    found: dict[str, Row] = last["people"]
-    return found
+    """Return the people in a file that `load` takes; raises ConfigError and OSError."""
+    last: Row = {}
+    for line in read_lines(path):
+        last = line
+    return cast("dict[str, Row]", last["people"])
 
 
 def load(path: Path, matching: Matching, say: Say, dry_run: bool = False) -> None:
     """Take in the minds that have a place here: if one fails, none. Raises ConfigError, OSError."""
-    with gzip.open(path, "rt", encoding="utf-8") as file, transaction.atomic():
-        script: Any = None
-        lines = map(json.loads, islice(file, 1, None))
-        for are_rows, part in groupby(lines, lambda line: "model" in line):
-            if are_rows and script is not None:
-                put_rows(part, script, matching.rename, say)
-            elif not are_rows:
-                *_, script = [put_mind(one, matching, say) for one in part]
-        with connection.cursor() as cursor:
-            for statement in connection.ops.sequence_reset_sql(no_style(), LOGS):
-                cursor.execute(statement)
-        matching.keep_numbers()
-        transaction.set_rollback(dry_run)
+    try:
+        with transaction.atomic():
+            scripts = put_lines(read_lines(path), matching, say)
+            for script, seqs in scripts:
+                check_own(models.Message, seqs, script.id)
+            with connection.cursor() as cursor:
+                for statement in connection.ops.sequence_reset_sql(no_style(), LOGS):
+                    cursor.execute(statement)
+            matching.keep_numbers()
+            transaction.set_rollback(dry_run)
+    except Error as error:
+        raise ConfigError(f"{path.name}: the database does not take it ({error}).") from error
+
+
+def put_lines(lines: Iterator[Row], matching: Matching, say: Say) -> list[tuple[Any, set[int]]]:
+    """Store minds; return each assistant with the numbers of the messages its records name."""
+    scripts: list[tuple[Any, set[int]]] = []
+    script: Any = None
+    for kind, part in groupby(lines, kind_of):
+        if kind is MindLine:
+            for line in part:
+                script = put_mind(line, matching, say)
+                scripts += [(script, set())] if script else []
+        elif script is not None and kind is SegmentLine:
+            for line in part:
+                put_segment(line, script, matching.rename)
+                scripts[-1][1].update(seqs_in(line["records"].values()))
+        elif script is not None and kind is RowLine:
+            put_rows(part, script, matching.rename, say)
+    return scripts
 
 
 def put_mind(mind: Row, matching: Matching, say: Say) -> Any:
-    """Store what a mind knows besides its log; return its assistant, None if it has no place."""
-    if "mind" not in mind:  # the last line
-        return None
+    """Store a mind's settings; return its assistant, None if it has no place."""
     script, why = place_for(mind, matching)
     if script is None:
         say(f"{matching.people.get(mind['who'], {}).get('name', mind['who'])}: {why}")
@@ -183,13 +207,21 @@ def put_mind(mind: Row, matching: Matching, say: Say) -> Any:
     own = own_settings(script)
     for name, value in {**mind["settings"], **own, MIND: mind["mind"]}.items():
         script.attributes.add(name, value)
-    for one in mind["records"]:
-        row = Attribute(db_key=one["number"], db_model="objectdb", db_attrtype=one["kind"],
-                        **columns_of(one, matching.rename))  # fmt: skip
-        Attribute.objects.bulk_create([row])
-        script.obj.db_attributes.add(row)
     say(f"{script.obj.key}: loaded.")
     return script
+
+
+def put_segment(segment: Row, script: Any, rename: Rename) -> None:
+    row = Attribute(db_key=segment["number"], db_model="objectdb", db_attrtype=segment["kind"],
+                    **columns_of(segment, rename))  # fmt: skip
+    Attribute.objects.bulk_create([row])
+    script.obj.db_attributes.add(row)
+
+
+def seqs_in(records: Iterable[Row]) -> Iterator[int]:
+    """Yield the numbers of the messages that records name as their sources."""
+    for record in records:
+        yield from record["source_seqs"]
 
 
 def place_for(mind: Row, matching: Matching) -> tuple[Any, str]:
@@ -221,6 +253,7 @@ def put_rows(rows: Iterator[Row], script: Any, rename: Rename, say: Say) -> None
                 row["fields"] = renamed_fields(row["fields"], rename)
                 row["fields"]["assistant"] = script.id
             insert(some)
+            check_references(some, script.id)
             count += len(some)
             if count % TOLD_EVERY < len(some):
                 say(f"{script.obj.key}: {count:,} rows ...")
@@ -234,6 +267,27 @@ def insert(rows: list[Row]) -> None:
     if model.objects.filter(pk__in=[one.pk for one in objects]).exists():
         raise ConfigError("Other assistants have talked here already. Load before anybody plays.")
     model.objects.bulk_create(objects)
+
+
+def check_references(rows: list[Row], assistant: int) -> None:
+    """Raise ConfigError if rows of one table, which are stored, refer to those of another mind."""
+    for column in TABLES[rows[0]["model"]]._meta.concrete_fields:
+        if not column.is_relation or column.name == "assistant":
+            continue
+        ids = {row["fields"][column.name] for row in rows} - {None}
+        if rows_of(column.related_model, assistant).filter(pk__in=ids).count() < len(ids):
+            raise ConfigError("A row refers to one that is not of its mind: save the minds again.")
+    seqs = {row["fields"].get(name) for row in rows for name in SEQS} - {None}
+    check_own(models.Message, seqs, assistant)
+
+
+def check_own(model: Any, ids: Iterable[Any], assistant: int) -> None:
+    """Raise ConfigError if some numbers are those of rows of another mind."""
+    numbers = sorted(ids)
+    for start in range(0, len(numbers), CHUNK):
+        some = model.objects.filter(pk__in=numbers[start : start + CHUNK])
+        if some.exclude(assistant=assistant).exists():
+            raise ConfigError("A record names a line of another mind: save the minds again.")
 
 
 def match(old: str, new: str, say: Say) -> None:
@@ -264,133 +318,3 @@ def match(old: str, new: str, say: Say) -> None:
 
 def write(file: IO[str], line: Row) -> None:
     file.write(json.dumps(line, cls=DjangoJSONEncoder, ensure_ascii=False) + "\n")
-
-
-# --- who is who -------------------------------------------------------------------------------
-
-
-@dataclass
-class Matching:
-    """Who of the old world is who in the new one, by number."""
-
-    people: Mapping[str, Row]  # of the old world: name, and account and its time if a player's
-    by_hand: Mapping[str, str] = field(default_factory=dict)  # old number or name: new number
-    players_by_name: bool = False
-
-    def __post_init__(self) -> None:
-        self.players = players()
-        self.next_stranger = max(NOBODY, server_settings.stored(server_settings.NEXT_STRANGER) or 0)
-        self.strangers: dict[str, str] = {}  # who is not here: the number that stands for them
-        by_hand = {self.named(wanted) for wanted in self.by_hand}
-        found = {old: new for old in self.people if (new := self.find(old))}
-        taken = Counter(found.values())  # two of one name may both seem to be the only one here
-        self.found = {old: new for old, new in found.items() if taken[new] == 1 or old in by_hand}
-
-    def named(self, wanted: str) -> str:
-        """Return the number of whom an admin names; raises ConfigError unless that is one."""
-        found = [old for old, one in self.people.items() if wanted in (old, one["name"].lower())]
-        if len(found) != 1:
-            raise ConfigError(
-                f"{len(found)} in the file are called '{wanted}'. "
-                + ("Map each by number." if found else "See `load --dry-run` for who is in it.")
-            )
-        return found[0]
-
-    def find(self, old: str) -> str:
-        """Return the number of somebody in the new world, "" if that is not certain."""
-        then = self.people[old]
-        by_hand = self.by_hand.get(old) or self.by_hand.get(then["name"].lower())
-        if by_hand:
-            return by_hand
-        if "account" not in then:
-            named = ObjectDB.objects.filter(db_key__iexact=then["name"]).values_list("id")
-            same = {f"#{number}" for (number,) in named} - self.players.keys()
-        else:
-            sure = ("name", "account") if self.players_by_name else ("name", "account", "joined")
-            wanted = [then[name] for name in sure]
-            same = {one for one, now in self.players.items() if wanted == [now[n] for n in sure]}
-        return same.pop() if len(same) == 1 else ""
-
-    def rename(self, old: str) -> str:
-        """Return the new number of somebody; whoever is not here gets one that was never used."""
-        if old == FORGOTTEN:
-            return old
-        if old not in self.found and old not in self.strangers:
-            self.strangers[old] = f"#{self.next_stranger}"
-            self.next_stranger += 1
-        return self.found.get(old) or self.strangers[old]
-
-    def missing(self) -> list[str]:
-        lost = [(one["name"], self.rename(old)) for old, one in self.people.items()
-                if old not in self.found]  # fmt: skip
-        return [f"{name} ({number})" for name, number in sorted(lost)]
-
-    def keep_numbers(self) -> None:
-        """Note that no later load may use the numbers of strangers; raises StoreUnavailable."""
-        server_settings.write(server_settings.NEXT_STRANGER, self.next_stranger)
-
-
-def players() -> dict[str, Row]:
-    """Return the characters of players by number, with the accounts that tell who they are."""
-    accounts = {account.id: account for account in AccountDB.objects.all()}
-    owned = [(one, account) for account in accounts.values() for one in listed_by(account)]
-    for one in ObjectDB.objects.filter(db_lock_storage__contains="puppet:"):
-        numbers = PUPPETEERS.findall(str(one.locks.get("puppet")))
-        owned += [(one, accounts[int(n)]) for n in numbers if int(n) in accounts]
-    return {
-        one.dbref: {"name": one.key, "account": account.username,
-                    "joined": account.date_joined.isoformat()} for one, account in owned
-    }  # fmt: skip
-
-
-def renamed(value: Any, rename: Rename) -> Any:
-    """Return plain data in which every text of nothing but people has other numbers."""
-    if isinstance(value, str):
-        if "#" not in value or not PEOPLE.fullmatch(value):
-            return value
-        text = NUMBER.sub(lambda found: rename(found[0]), value)
-        return ",".join(in_order(value.split(","), text.split(",")))
-    if isinstance(value, Mapping):
-        return {renamed(key, rename): renamed(one, rename) for key, one in value.items()}
-    if isinstance(value, list | tuple):
-        new = [renamed(one, rename) for one in value]
-        return in_order(list(value), new) if all(isinstance(one, str) for one in new) else new
-    return value
-
-
-def in_order(old: list[str], new: list[str]) -> list[str]:
-    """Return people sorted if they were: keys of summaries and of memories compare them so."""
-    return sorted(new) if old != new and old == sorted(old) else new
-
-
-def renamed_fields(fields: Mapping[str, Any], rename: Rename) -> Row:
-    return {n: v if n in WORDS else renamed(v, rename) for n, v in fields.items()}
-
-
-def described(dbrefs: set[str]) -> dict[str, Row]:
-    """Return who stands behind numbers of objects, as far as they still exist."""
-    ids = [int(dbref[1:]) for dbref in dbrefs if not is_stranger(dbref)]
-    named = ObjectDB.objects.filter(id__in=ids).values_list("id", "db_key")
-    own = players()
-    here = {f"#{number}": own.get(f"#{number}", {"name": key}) for number, key in named}
-    return here | {dbref: {"name": dbref} for dbref in dbrefs if is_stranger(dbref)}
-
-
-def is_stranger(dbref: str) -> bool:
-    """Return True for a number that `load` gave to somebody who was not there."""
-    return bool(NUMBER.fullmatch(dbref)) and int(dbref[1:]) >= NOBODY
-
-
-def existing(dbref: str) -> str:
-    """Return the number of an object that is here; raises ConfigError for anything else."""
-    if not NUMBER.fullmatch(dbref):
-        raise ConfigError(f"'{dbref}' is no number of an object, such as #12.")
-    if not ObjectDB.objects.filter(id=int(dbref[1:])).exists():
-        raise ConfigError(f"There is no object {dbref}.")
-    return dbref
-
-
-def read_map(pairs: Iterable[str]) -> dict[str, str]:
-    """Return what pairs such as "Ann=#12" say; raises ConfigError."""
-    split = (pair.rpartition("=") for pair in pairs)
-    return {old.strip().lower(): existing(new.strip()) for old, _, new in split}

@@ -179,6 +179,8 @@ class LongTermMemory:
             return str(error)
         if isinstance(error, ImportError):
             return f"A library is missing: {error}."
+        if status := getattr(error, "status_code", None):  # its text is an endpoint's
+            return f"{type(error).__name__}: HTTP {status}"
         said = str(error)
         problems = getattr(error, "errors", None)
         if callable(problems):  # pydantic quotes the values in its message

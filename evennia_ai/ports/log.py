@@ -179,6 +179,7 @@ class ModelCallRecord:
     error_kind: str = ""  # kind of the error, empty if the call succeeded
     error: str = ""
     speakers: Audience = frozenset()  # dbrefs of those whose words started the call
+    unpaid_share: float = 0.0  # of the prompt: lines of others, which the speakers do not pay
     kept: CallRecord | None = None  # its prompt and reply, None if they are not kept
     prices: Prices | None = None  # of the model at the time of the call, None if nobody set them
     # the same at each try to store it, so that it is stored and counted once

@@ -71,6 +71,8 @@ class Caller:
     turn_id: int | None = None  # number of the turn that the call belongs to, None for no turn
     # False if work in the background fails rather than wait until players have been quiet
     may_wait: bool = True
+    # how much of the prompt, 0 to 1, are lines of others, which the speakers do not pay
+    unpaid_share: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -109,6 +111,11 @@ class LLMRequest:
     def sent(self) -> Sent:
         """Return what is sent beside the messages, for the record of the call."""
         return Sent(self.tools, self.response_schema, self.form, self.temperature, self.max_tokens)
+
+    @property
+    def is_public(self) -> bool:
+        """Return True if nothing in it is for some people only, as far as its prompt tells."""
+        return self.scene is NO_SCENE or (self.trace is not None and not self.trace.private)
 
     @property
     def asked(self) -> Asked:

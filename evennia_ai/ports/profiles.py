@@ -118,7 +118,8 @@ class EntityProfiles(RecordStore):
         self.load_all()
         return [dbref for dbref, ids in self._ids_about.items() if ids]
 
-    def model_of(self, raw: Any) -> type[Remembered]:
+    @classmethod
+    def model_of(cls, raw: Any) -> type[Remembered]:
         """Return the model of a record: that of its kind."""
         return model_of(raw)
 

@@ -90,7 +90,6 @@ class WatchedRecords:
         self._watchers.remove(watcher)
 
     def tell_watchers(self, old: Record | None, new: Record | None) -> None:
-        """Call every watcher with one change."""
         for watcher in self._watchers:
             watcher(old, new)
 
@@ -131,9 +130,10 @@ class RecordStore(WatchedRecords):
     def drop(cls, obj: Any) -> None:
         obj.nattributes.remove(cls.kind)
 
-    def model_of(self, raw: Any) -> type[Remembered]:
+    @classmethod
+    def model_of(cls, raw: Any) -> type[Remembered]:  # noqa: ARG003
         """Return the model of a record, which need not be valid."""
-        return self.model
+        return cls.model
 
     def noticed(self, old: Record | None, new: Record | None) -> None:
         """Update what this store derives from its records, such as an index."""

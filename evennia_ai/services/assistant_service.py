@@ -43,11 +43,11 @@ from evennia_ai.services.retention import NOTHING_DELETED, LogRetention
 from evennia_ai.services.startup import StartupRecovery
 from evennia_ai.services.timer import AssistantTimer, GarbageTimer
 from evennia_ai.store.attributes import assistants
-from evennia_ai.store.brief_transaction import guard_reactor, schema_trouble
+from evennia_ai.store.brief_transaction import guard_reactor, schema_trouble, store_errors
 from evennia_ai.store.inbox import OverheardQueue
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
 from evennia_ai.store.server_settings import NEWEST, SWITCH, newest_server, of_shard, stored, write
-from evennia_ai.store.world_lock import lock
+from evennia_ai.store.world_lock import KEEP_S, lock
 from evennia_ai.tools.registry import load_registry
 
 log = Logger()
@@ -65,6 +65,7 @@ class AssistantService(Service):
         main: Any = reactor
         self.clock = clock = clock or steady(main)
         self.accepting = self.quiet = False
+        self.next_look: Any = None
         self.switched_off = self.schema_trouble = ""
         self.startup = StartupRecovery(self)
         self.slices = TimeSlices(clock)
@@ -166,6 +167,7 @@ class AssistantService(Service):
         """Store nothing if the tables do not fit, or if another server has this world."""
         self.schema_trouble = schema_trouble()
         lock.on_lost = partial(self.clock.callLater, 0, self.lose_world)
+        lock.had_server = lambda: newest_server() is not None
         if self.schema_trouble or lock.take():
             self.tell_trouble()
             return
@@ -173,6 +175,15 @@ class AssistantService(Service):
             write(of_shard(NEWEST), time.time_ns() // 1_000_000)
         number = newest_server()
         lock.is_newest = lambda: newest_server() == number
+        if lock.has_file:
+            self.keep_world()
+
+    def keep_world(self) -> None:
+        """Keep the lock of this world from now on (`store.world_lock`)."""
+        with suppress(StoreUnavailable), store_errors():  # the next write tells of it
+            lock.keep()
+        if not lock.trouble:
+            self.next_look = self.clock.callLater(KEEP_S, self.keep_world)
 
     def tell_trouble(self) -> None:
         trouble = self.store_trouble
@@ -195,8 +206,8 @@ class AssistantService(Service):
         """Stop everything at once: a server slow to stop does not come back (measured)."""
         super().stopService()
         self.quiesce()
-        for call in (self.revival, self.late_start):
-            if call.active():
+        for call in (self.revival, self.late_start, self.next_look):
+            if call and call.active():
                 call.cancel()
         self.models.loop_thread.stop()
         self.semantic.stop()

@@ -44,7 +44,7 @@ SPOKEN = (*SPEECH, EMOTE)
 OF_CALL = tuple(
     item.name
     for item in fields(ModelCallRecord)
-    if item.name not in ("usage", "speakers", "prices", "kept")
+    if item.name not in ("usage", "speakers", "unpaid_share", "prices", "kept")
 )
 
 
@@ -182,7 +182,7 @@ class TableTurns:
                 assistant_id=self.assistant_id, token=call.token, defaults=fields
             )
             if is_new:
-                add_use(self.assistant_id, at.date(), call.profile, use, call.speakers)
+                add_use(self.assistant_id, at.date(), use, call)
             if is_new and call.kept is not None:
                 store_call(row, call.kept)
 

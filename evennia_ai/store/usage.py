@@ -12,8 +12,16 @@ from django.db.models import F, Sum
 
 from evennia_ai import models
 from evennia_ai.errors import DeadlineExceeded
-from evennia_ai.messages import NO_USAGE
-from evennia_ai.policy.limits.money import ASSISTANT, FREE, GAME, PLAYER, WHOLE_GAME, Account
+from evennia_ai.messages import NO_USAGE, Usage
+from evennia_ai.policy.limits.money import (
+    ASSISTANT,
+    FREE,
+    GAME,
+    PLAYER,
+    WHOLE_GAME,
+    Account,
+    paid_by_players,
+)
 from evennia_ai.ports import ModelCallRecord
 
 DAY, CHARACTER, PROFILE = "day", "assistant_id", "profile"
@@ -61,28 +69,38 @@ def use_of_call(call: ModelCallRecord) -> Use:
     Tokens that the endpoint did not report are estimated, and cached tokens count in full. A failed
     call does not count, unless it ended at its deadline: then the provider may have billed it.
     """
+    return use_of(call, 0.0)
+
+
+def use_of(call: ModelCallRecord, unpaid_share: float) -> Use:
+    """Return what one model call used, without a share of its prompt."""
     billed = call.usage or call.error_kind in ("", DeadlineExceeded.kind)
     if call.usage == NO_USAGE or not billed:
         return Use()
-    prompt = call.usage.prompt_tokens if call.usage else call.estimated_tokens
-    completion = call.usage.completion_tokens if call.usage else 0
-    cached = call.usage.cached_tokens or 0 if call.usage else 0
+    usage = paid_by_players(call.usage or Usage(call.estimated_tokens, 0), unpaid_share)
+    prompt, completion, cached = (
+        usage.prompt_tokens,
+        usage.completion_tokens,
+        usage.cached_tokens or 0,
+    )
     money = call.prices.cost(prompt, completion, cached) if call.prices else 0
     is_free, is_priced = call.prices == FREE, call.prices not in (None, FREE)
     tokens = prompt + completion
     return Use(1, prompt, completion, cached, money, tokens * is_priced, tokens * is_free)
 
 
-def add_use(
-    assistant_id: int, day: date, profile: str, use: Use, speakers: Collection[str]
-) -> None:
-    """Add a model call to the daily sums; the speakers who caused it share it evenly."""
+def add_use(assistant_id: int, day: date, use: Use, call: ModelCallRecord) -> None:
+    """Add a model call to the daily sums.
+
+    The speakers who caused it share it evenly, without the lines of others in its prompt.
+    """
     if not use.calls:
         return
-    key = {"assistant_id": assistant_id, "day": day, "profile": profile}
+    key = {"assistant_id": assistant_id, "day": day, "profile": call.profile}
     add_to(models.DailyUse, key, vars(use))
-    whole = vars(replace(use, calls=use.calls * 10)).items()
-    for place, speaker in enumerate(sorted(speakers)):  # whole amounts, which add up to the use
+    speakers, theirs = sorted(call.speakers), use_of(call, call.unpaid_share)
+    whole = vars(replace(theirs, calls=theirs.calls * 10)).items()
+    for place, speaker in enumerate(speakers):  # whole amounts, which add up to the use
         share = Use(**{name: (amount + place) // len(speakers) for name, amount in whole})
         amounts = {**vars(share), "tokens": share.tokens}
         add_to(models.SpeakerUse, {"speaker": speaker, "day": day}, amounts)

@@ -4,6 +4,9 @@ On SQLite it is a lock of the operating system on a file beside the database, on
 advisory lock of the connection that writes. Both end with the process, also when it is killed.
 Only the server takes it: commands of `evennia` may run beside a server as before.
 
+A file may be removed while it is locked. Its holder looks each `KEEP_S` whether it is still there,
+and locks the one in its place; a server that starts leaves it `GRACE_S` for that.
+
 With `evennia-shards` on PostgreSQL each shard has a lock of its own, and the assistants whose
 characters have its id in their rows. Each write of an assistant asks for that in its transaction.
 """
@@ -30,6 +33,8 @@ else:
 
 WAIT_S = 30.0  # for an earlier process of this server, which is going down
 LOOK_S = 0.1
+KEEP_S = 1.0
+GRACE_S = 2.5  # two looks of the holder, and half a second
 SUFFIX = "-ai-lock"
 KEY = 0x45564149  # of our advisory locks, beside one for each schema
 
@@ -40,6 +45,11 @@ REFUSED = (
 LOST = (
     "Another server took this database over while the connection to it was lost: the assistants of "
     "this one have stopped, and nothing more is stored for them. Stop one of the two servers."
+)
+REPLACED = (
+    "The file {file}, which keeps a second server away, was removed, and another server took this "
+    "database over: the assistants of this one have stopped, and nothing more is stored for them. "
+    "Stop one of the two servers, and leave that file where it is."
 )
 NO_MINDS = (
     "This server is the router of evennia-shards: it has no assistants, the shards have them. This "
@@ -126,6 +136,9 @@ class WorldLock:
         self.is_newest: Callable[[], bool] = lambda: True
         # Called once another server has taken the lock over.
         self.on_lost: Callable[[], object] = lambda: None
+        # Returns True if a server may run whose locked file was removed.
+        self.had_server: Callable[[], bool] = lambda: False
+        self._path = Path()
         self._file = -1  # of the locked file
         self._backend = 0  # PostgreSQL's process that has the lock
 
@@ -143,8 +156,31 @@ class WorldLock:
 
     def ensure(self) -> None:
         """Raise StoreUnavailable if this process must not write."""
+        if not self.trouble:
+            self.keep()
         if self.trouble:
             raise StoreUnavailable(self.trouble)
+
+    @property
+    def has_file(self) -> bool:
+        """True if what is locked is a file, which needs to be kept."""
+        return self._file >= 0
+
+    def keep(self) -> None:
+        """Lock the file again if it was removed; raises StoreUnavailable while that fails."""
+        if self.trouble or not self.has_file or is_file_at(self._file, self._path):
+            return
+        is_newest = self.is_newest()
+        try:
+            file = lock_path(self._path)
+        except OSError as error:  # such as too many open files
+            raise StoreUnavailable(UNUSABLE.format(file=self._path, error=error)) from error
+        if file >= 0:
+            os.close(self._file)
+            self._file = file
+        if file < 0 or not is_newest:
+            self.trouble = REPLACED.format(file=self._path)
+            self.on_lost()
 
     @contextmanager
     def reaching_all(self) -> Generator[None]:
@@ -185,19 +221,36 @@ class WorldLock:
 
     def _try_file(self) -> bool:
         path = lock_file()
-        if self._file >= 0 or path is None:
+        if self.has_file or path is None:
             return True
-        file = -1
         try:
-            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-            is_locked = lock_at_once(file)
+            self._path, self._file = path, lock_path(path, GRACE_S if self.had_server() else 0.0)
         except OSError as error:
-            self.trouble, is_locked = UNUSABLE.format(file=path, error=error), False
-        if is_locked:
-            self._file = file
-        elif file >= 0:
-            os.close(file)
-        return is_locked
+            self.trouble = UNUSABLE.format(file=path, error=error)
+        return self.has_file
+
+
+def lock_path(path: Path, grace_s: float = 0.0) -> int:
+    """Return the descriptor of a file that is locked now, -1 if it is another's; raises OSError.
+
+    Sleeps until the file has been there for ``grace_s``.
+    """
+    file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    age_s = time.time() - os.fstat(file).st_ctime
+    if age_s < grace_s:
+        time.sleep(grace_s - max(age_s, 0.0))
+    if lock_at_once(file) and is_file_at(file, path):
+        return file
+    os.close(file)
+    return -1
+
+
+def is_file_at(file: int, path: Path) -> bool:
+    """Return True if a path leads to an open file."""
+    try:
+        return os.path.samestat(os.fstat(file), path.stat())
+    except FileNotFoundError:
+        return False
 
 
 def lock_key() -> int:

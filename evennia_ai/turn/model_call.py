@@ -169,6 +169,7 @@ class ModelCalls:
             error_kind=failure.kind if failure else "",
             error=str(failure or ""),
             speakers=request.caller.speakers,
+            unpaid_share=request.caller.unpaid_share,
             kept=record_of(request, reply),
             prices=profile.price,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -73,6 +73,7 @@ class Prompt:
     recalled: tuple[str, ...] = ()  # the recalled lines, as it shows them
     addressee: str = ""  # name of whoever spoke last among those to be answered, "" if nobody did
     authors: Authors = frozenset()  # everybody whose words it holds (`policy.audience`)
+    others_tokens: int = 0  # of lines of people who are not answered
 
 
 @dataclass(frozen=True)
@@ -169,6 +170,7 @@ class PromptBuilder:
             addressee=addressee_of(asking.events),
             authors=self._briefing.authors_of(asking.events, shown, tail.situation),
             trace=replace(trace, length=len(messages)),
+            others_tokens=tokens_of_others(shown, {event.heard.speaker for event in asking.events}),
         )
 
     def _tail(
@@ -308,7 +310,9 @@ class PromptBuilder:
             temperature=warmth,
             tokens=prompt.tokens,
             caller=replace(
-                self._calls.caller(turn.payers, background=not turn.events), turn_id=turn.id
+                self._calls.caller(turn.payers, background=not turn.events),
+                turn_id=turn.id,
+                unpaid_share=min(1.0, prompt.others_tokens / max(1, prompt.tokens)),
             ),
             form=form.name,
             addressee=prompt.addressee,
@@ -351,6 +355,13 @@ def shown_scene(situation: Situation, form: RequestForm) -> Situation:
     exits = tuple(name.partition(" (")[0] for name in situation.exits)
     description = cut_text(situation.description, SLOW_PLACE_CHARS)
     return replace(situation, description=description, exits=exits)
+
+
+def tokens_of_others(messages: Iterable[Message], speakers: Collection[str]) -> int:
+    """Return the tokens of the lines that others than these speakers said."""
+    heard = (one for one in messages if one["role"] == "user" and not is_scene(one))
+    said = ((one["metadata"].get("speaker"), one) for one in heard)
+    return sum(stored_tokens(one) for who, one in said if who and who not in speakers)
 
 
 class Opening(NamedTuple):

@@ -5,9 +5,11 @@ takes out of each row what its reader may not see.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC
 from typing import Any, ClassVar
 
 from django import forms
+from django.core.exceptions import ValidationError
 from django.db.models import F
 from django.urls import include, path
 from evennia.utils import logger
@@ -24,6 +26,7 @@ from evennia_ai.policy.disclosure import FIGURES, Reader
 from evennia_ai.policy.sleep_schedule import OUTCOMES
 from evennia_ai.store.page_rows import PRIVATE_CALL, Row
 from evennia_ai.web import disclosure
+from evennia_ai.web.disclosure import number_or_none
 
 OPEN, OK = "open", "ok"
 ENDS = ("answered", "excused", "noted", "expired", "interrupted", "unheard", OPEN)
@@ -63,14 +66,32 @@ class NewestFirst(CursorPagination):
     page_size_query_param = "page_size"
     max_page_size = 200
 
+    def decode_cursor(self, request: Any) -> Any:
+        """Return the place in a cursor; raises NotFound unless that is a row's number."""
+        found = super().decode_cursor(request)
+        if found and found.position is not None and number_or_none(found.position) is None:
+            raise exceptions.NotFound(self.invalid_cursor_message)
+        return found
+
+
+class Moment(forms.DateTimeField):
+    """A time that there is in every zone, too."""
+
+    def to_python(self, value: Any) -> Any:
+        try:
+            found = super().to_python(value)
+            return found and found.astimezone(UTC)
+        except OverflowError as error:
+            raise ValidationError(self.error_messages["invalid"], code="invalid") from error
+
 
 class Question(forms.Form):
     """The parameters of an address."""
 
     character = forms.CharField(required=False)
     turn = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
-    since = forms.DateTimeField(required=False)
-    until = forms.DateTimeField(required=False)
+    since = Moment(required=False)
+    until = Moment(required=False)
     outcome = forms.CharField(required=False)
 
 
@@ -94,8 +115,8 @@ class LogView(viewsets.GenericViewSet):
             raise exceptions.ValidationError(form.errors)
         asked = {name: value for name, value in form.cleaned_data.items() if value}
         wanted = asked.get("character", "")
-        number = wanted.removeprefix("#")
-        if number.isdecimal():
+        number = number_or_none(wanted.removeprefix("#"))
+        if number is not None:
             rows = rows.filter(assistant__db_obj__id=number)
         elif wanted:
             rows = rows.filter(assistant__db_obj__db_key__iexact=wanted)

@@ -4,11 +4,14 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from contextlib import contextmanager
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
 from django.db import connection, connections
+from evennia.server.models import ServerConfig
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.texts import text
@@ -16,6 +19,7 @@ from evennia_ai.models import Event, ToolCall, Turn
 from evennia_ai.services import assistant_service
 from evennia_ai.services.startup import StartupRecovery
 from evennia_ai.store import brief_transaction, world_lock
+from evennia_ai.store.server_settings import NEWEST, of_shard
 from evennia_ai.store.world_lock import LOST, REFUSED, WorldLock, lock_file
 from tests.faults import storage_scene as scene
 from tests.faults.own_database import IS_POSTGRESQL, NEEDS_OWN_SERVER
@@ -32,9 +36,19 @@ admin = game_scene.admin
 SERVER = """
 import sys
 from evennia_ai.store.world_lock import WorldLock
-print(WorldLock().take(0.0) or "has it", flush=True)
+lock = WorldLock()
+lock.had_server = lambda: "late" in sys.argv
+print("begins", flush=True)
+print(lock.take(0.0) or "has it", flush=True)
 sys.stdin.read()
 """
+
+
+def raising(error):
+    def fail(*_arguments):
+        raise error
+
+    return fail
 
 
 class Unlocked(WorldLock):
@@ -73,22 +87,30 @@ def restart(game, mira, monkeypatch):
 
 
 @contextmanager
-def other_server():
-    """Run another process that has the lock of the database in use."""
+def other_process(*arguments):
+    """Run another process that takes the lock of the database in use."""
     name = str(connection.settings_dict["NAME"])
     env = {**os.environ, "DJANGO_SETTINGS_MODULE": "tests.crash.child_settings"}
     env["CRASH_DATABASE"] = name
     if IS_POSTGRESQL:
         env["DJANGO_SETTINGS_MODULE"] = "server.conf.settings"
         env[URL] = urlsplit(os.environ[URL])._replace(path=f"/{name}").geturl()
-    command = [sys.executable, "-c", SERVER]
+    command = [sys.executable, "-c", SERVER, *arguments]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, env=env, **pipes) as process:
         try:
-            assert process.stdout.readline() == "has it\n"
+            assert process.stdout.readline() == "begins\n"
             yield process
         finally:
             process.kill()
+
+
+@contextmanager
+def other_server():
+    """Run another process that has the lock of the database in use."""
+    with other_process() as process:
+        assert process.stdout.readline() == "has it\n"
+        yield process
 
 
 def left_open(mira):
@@ -182,6 +204,71 @@ def test_another_name_of_the_same_file_is_the_same_world(db, tmp_path, monkeypat
     with other_server():
         monkeypatch.setitem(connection.settings_dict, "NAME", str(tmp_path / "link.db3"))
         assert WorldLock().take(0.0) == REFUSED
+
+
+def move(file):
+    file.rename(file.with_name("moved"))
+
+
+def replace(file):
+    file.unlink()
+    file.touch()
+
+
+NEEDS_FILE = pytest.mark.skipif(IS_POSTGRESQL, reason="has no file")
+
+
+@NEEDS_FILE
+@pytest.mark.parametrize("change", [Path.unlink, move, replace])
+def test_a_removed_file_lets_no_second_server_in(game, mira, restart, change):
+    service = restart()
+    change(lock_file())
+    with other_process("late") as other:
+        deadline = 100
+        while not lock_file().exists() and (deadline := deadline - 1):
+            time.sleep(0.05)
+        game.run(world_lock.KEEP_S)
+        assert other.stdout.readline().strip() == REFUSED
+    mira.journal.add("The bridge is closed.")
+    assert service.store_trouble == ""
+    with other_process("late") as other:
+        assert other.stdout.readline().strip() == REFUSED
+
+
+@NEEDS_FILE
+def test_who_lost_its_world_with_its_file_stops_before_it_writes(game, mira, ann, restart, logged):
+    service = restart()
+    lock_file().unlink()
+    with other_server():
+        with pytest.raises(StoreUnavailable, match="was removed, and another server"):
+            mira.journal.add("The bridge is closed.")
+        game.run(1)
+        assert not service.accepting
+        assert [line for line in logged if "leave that file where it is" in line]
+
+
+@NEEDS_FILE
+def test_memory_that_another_server_made_old_is_not_used(game, mira, restart):
+    restart()
+    lock_file().unlink()
+    ServerConfig.objects.conf(of_shard(NEWEST), 1)  # of a server that has come and gone
+    with pytest.raises(StoreUnavailable, match="was removed"):
+        mira.journal.add("The bridge is closed.")
+
+
+@NEEDS_FILE
+def test_a_file_that_cannot_be_locked_for_a_while_stops_nothing_for_good(
+    game, mira, restart, monkeypatch
+):
+    service = restart()
+    lock_file().unlink()
+    with monkeypatch.context() as broken:
+        broken.setattr(world_lock, "lock_path", raising(OSError("Too many open files")))
+        with pytest.raises(StoreUnavailable, match="cannot be locked"):
+            mira.journal.add("The bridge is closed.")
+        game.run(3)
+    mira.journal.add("The bridge is closed.")
+    assert service.accepting
 
 
 @NEEDS_OWN_SERVER

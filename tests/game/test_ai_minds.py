@@ -1,77 +1,32 @@
 """What minds know survives a rebuild of the world, and tells nobody another's secrets."""
 
 import gzip
-import io
 import json
 import re
 import stat
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
+from evennia.typeclasses.attributes import Attribute
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.management import uninstall
-from evennia_ai.management.mind_files import LOGS, NOBODY, WORDS, Matching, renamed
-from evennia_ai.models import Message
+from evennia_ai.management.mind_lines import LOGS
+from evennia_ai.management.mind_people import NOBODY, WORDS, Matching, renamed
+from evennia_ai.models import Message, ToolCall
 from evennia_ai.policy.context.projection import part_key
+from evennia_ai.policy.disclosure import Sealed, unsealed
+from evennia_ai.policy.explanation.call_record import LockAsked, stored_locks
 from evennia_ai.policy.records.forgetting import FORGOTTEN
+from evennia_ai.store.attributes import attributes_of
+from tests.game import mind_scene
 from tests.game.forgetting_scene import forget
+from tests.game.mind_scene import NAME, SECRET, counts, lines_of, put_lines, run
 from tests.scripted import call
 
-SECRET, NAME = "the silver lies in the well", "Marigold"
-
-
-def run(*arguments):
-    out = io.StringIO()
-    call_command("ai_minds", *map(str, arguments), stdout=out)
-    return out.getvalue()
-
-
-def counts():
-    return [model.objects.count() for model in LOGS]
-
-
-@pytest.fixture
-def file(tmp_path, monkeypatch):
-    monkeypatch.setattr(uninstall, "is_running", lambda: False)
-    return tmp_path / "minds.gz"
-
-
-@pytest.fixture
-def lived(game, mira, ann):
-    """Mira, who heard Ann aloud and in confidence, and wrote both down."""
-    game.model.add(call("say", text="A fine name."))
-    ann.do(f"say Mira, my horse is called {NAME}")
-    game.run(2)
-    game.model.add(call("whisper", target="Ann", text="I keep that."))
-    ann.do(f"whisper Mira = {SECRET}")
-    game.run(2)
-    mira.journal.add(f"Ann's horse is {NAME}.", source_entity=ann.dbref)
-    mira.journal.add(f"Ann says that {SECRET}.", audience=[ann.dbref], speakers=[ann.dbref])
-    mira.ai_profiles.observe(ann.dbref, "She limps.")
-    mira.assistant.db.max_hops = 2
-    return mira
-
-
-@pytest.fixture
-def rebuild(game, lived, ann):
-    """Return a function that wipes the world, and builds it again with another Mira."""
-
-    def wipe(with_account=True):
-        lived.assistant.delete()
-        for one in (lived, ann.character):
-            one.delete()
-        if with_account:  # a deleted one would close its session
-            ann.account.username = "gone"
-            ann.account.save()
-        assert not any(counts())
-        new = game.assistant("Mira", game.room())
-        assert new.dbref != lived.dbref
-        return new
-
-    return wipe
+file, lived, rebuild = mind_scene.file, mind_scene.lived, mind_scene.rebuild
 
 
 def loaded(game, mira, file, *options):
@@ -197,6 +152,42 @@ def test_no_number_of_the_old_world_is_left(game, lived, ann, rebuild, file):
         names = {field.name for field in model._meta.fields} - WORDS
         rows = str(list(model.objects.values(*names)))
         assert not re.search(rf"{old}\b", rows), model
+
+
+def test_what_was_read_of_somebody_and_their_locks_are_theirs_in_the_new_world(
+    game, lived, ann, rebuild, file
+):
+    game.model.add(call("look", target="Ann"), call("say", text="I see you."))
+    ann.do("say Mira, look at me")
+    game.run(3)
+    old = ann.dbref
+    assert Message.objects.filter(consulted__read=[f"entity:{old}"]).exists()
+    ToolCall.objects.update(locks=stored_locks([LockAsked("use", old, {old: True})]))
+    run("save", file)
+    number = re.search(r"Ann \((#\d+)\)", loaded(game, rebuild(), file))[1]
+    assert Message.objects.filter(consulted__read=[f"entity:{number}"]).exists()
+    locks = stored_locks([LockAsked("use", number, {number: True})])
+    assert {*ToolCall.objects.values_list("locks", flat=True)} == {locks}
+
+
+def test_a_file_of_the_former_format_is_loaded(game, rebuild, file):
+    run("save", file)
+    head, mind, *others = lines_of(file)
+    records = [one for one in others if "used" in one]
+    rest = [one for one in others if "used" not in one]
+    put_lines(file, [{**head, "format": 1}, {**mind, "records": records}, *rest])
+    mira = rebuild()
+    loaded(game, mira, file)
+    assert NAME in str(mira.journal.all()) and SECRET in str(mira.journal.all())
+
+
+def test_a_record_that_cannot_be_read_is_left_out_and_named(lived, file):
+    (row,) = attributes_of(lived, "ai_journal")
+    content = unsealed(row.db_value)
+    content["records"][1] = {"id": "j1"}
+    Attribute.objects.filter(id=row.id).update(db_value=Sealed(content, "x"))
+    assert "Mira: left out 1 of its records" in run("save", file)
+    assert sum(len(line["records"]) for line in lines_of(file) if "used" in line) > 1
 
 
 def changed(file, old, new):

@@ -6,6 +6,7 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.openai_client import OpenAIClient
+from evennia_ai.policy.explanation.call_record import PromptTrace
 from evennia_ai.ports import LLMRequest, Scene
 
 KEY = "4f1c9e77-a2b8-tavern"
@@ -15,6 +16,7 @@ REQUEST = LLMRequest(
     scene=Scene("Mira", "an innkeeper", ()),
     tools=[{"type": "function", "function": {"name": "say", "parameters": {}}}],
     max_tokens=50,
+    trace=PromptTrace(),
 )
 
 

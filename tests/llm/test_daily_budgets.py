@@ -75,6 +75,18 @@ def test_a_call_reserves_its_money_and_is_settled_by_what_it_cost():
     assert type(till.ask(profile=HOSTED, tokens=1).error) is BudgetExhausted
 
 
+@pytest.mark.parametrize("unit", ["tokens", "money"])
+def test_a_players_budget_pays_no_lines_of_others_and_the_games_pays_all(unit):
+    till = Till(**{f"player_{unit}_per_day": 100, f"game_{unit}_per_day": 1_000})
+    for number in range(2):
+        assert till.ask(profile=HOSTED, tokens=200, speakers=ANN, unpaid_share=0.75).results == []
+        till.answer(number, Usage(200, 0))
+    refused = till.ask(profile=HOSTED, tokens=4, speakers=ANN, unpaid_share=0.75).error
+    assert str(refused).startswith("This player's budget")
+    assert till.ask(profile=HOSTED, tokens=601).error  # of the game's 1,000 there are 600 left
+    assert till.ask(profile=HOSTED, tokens=600).results == []
+
+
 def test_a_free_model_does_not_use_up_a_budget_that_nobody_set():
     till = Till(game_tokens_per_day=100, player_tokens_per_day=100, waived=frozenset({GAME}))
     till.spend(1_000, LOCAL)

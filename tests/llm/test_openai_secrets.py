@@ -1,5 +1,7 @@
 """Keys, passwords and words of the prompt that a server tells back."""
 
+import base64
+import codecs
 import json
 import logging
 import traceback
@@ -9,6 +11,8 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.openai_client import OpenAIClient
+from evennia_ai.policy.explanation.call_record import PromptTrace
+from evennia_ai.ports.models import NO_SCENE
 from tests.llm import openai_scene as scene
 from tests.llm.openai_scene import KEY, REQUEST, refusing_address
 
@@ -46,6 +50,42 @@ def test_words_of_the_prompt_that_the_server_tells_back_are_nowhere_in_the_error
     shown = f"{failure.getTraceback()} {failure.value!r} {vars(failure.value)!r}"
     assert "zanzibar" not in shown and "password" not in shown
     assert status in (403, 500) or "Unsupported content: '...'" in shown
+
+
+SECRET = "the silver lies in the well"
+MANGLED = {
+    "from its end": SECRET[::-1],
+    "with gaps": " ".join(SECRET),
+    "turned letters": codecs.encode(SECRET, "rot13"),
+    "numbers": " ".join(str(ord(char)) for char in SECRET),
+    "base64": base64.b64encode(SECRET.encode()).decode()[:30],
+    "its first letters": "tslitw",
+    "words in another order": " ".join(reversed(SECRET.split())),
+}
+
+
+@pytest.mark.parametrize("trace", [PromptTrace(private=True), None])
+@pytest.mark.parametrize("status", [200, 400, 401, 403, 404, 413, 429, 500, 503])
+def test_nothing_a_server_says_to_a_private_prompt_is_in_the_error(
+    pump, client, provider, profile, status, trace
+):
+    line = f"Ann whispers to you: {SECRET}"
+    request = replace(REQUEST, messages=[{"role": "user", "content": line}], trace=trace)
+    for words in MANGLED.values():
+        error = {"message": f"Invalid: {words}", "code": words, "type": words, "param": words}
+        provider.queue({"raw": json.dumps({"error": error}), "status": status})
+        failure = pump.wait(client.complete(request, profile))
+        shown = f"{failure.getTraceback()} {failure.value!r} {vars(failure.value)!r}"
+        assert words not in shown and "Invalid" not in shown
+        assert provider.base_url in shown and (status == 200 or f"HTTP {status}" in shown)
+        assert "characters of text are left out" in shown
+
+
+def test_what_a_server_says_to_a_probe_is_told_in_full(pump, client, provider, profile):
+    error = {"message": "frobnication impossible", "code": "no_frob"}
+    provider.queue({"raw": json.dumps({"error": error}), "status": 400})
+    failure = pump.wait(client.complete(replace(REQUEST, scene=NO_SCENE, trace=None), profile))
+    assert "frobnication impossible" in str(failure.value)
 
 
 @pytest.mark.parametrize("key", ["x", "4f1c9e7"])

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.errors import ConfigError
+from evennia_ai.messages import Usage
 from evennia_ai.policy.limits.money import (
     ASSISTANT,
     FREE,
@@ -22,6 +23,7 @@ from evennia_ai.policy.limits.money import (
     Prices,
     add_call,
     money_words,
+    paid_by_players,
     read_prices,
     to_micros,
 )
@@ -107,6 +109,19 @@ def test_a_budget_is_tight_from_four_fifths_on(spent, level):
 TODAY, TOMORROW = date(2026, 1, 1), date(2026, 1, 2)
 MIRA, ANN, BOB = (ASSISTANT, "1"), (PLAYER, "#5"), (PLAYER, "#6")
 ALL = [MIRA, ANN, WHOLE_GAME]
+
+
+@pytest.mark.parametrize(
+    ("usage", "share", "theirs"),
+    [
+        (Usage(100, 7, 80), 0.0, Usage(100, 7, 80)),
+        (Usage(100, 7, 80), 0.5, Usage(50, 7, 50)),
+        (Usage(100, 7, 0), 1.0, Usage(0, 7, 0)),
+        (Usage(101, 7), 0.5, Usage(51, 7)),
+    ],
+)
+def test_players_pay_the_rest_of_the_prompt_and_the_reply(usage, share, theirs):
+    assert paid_by_players(usage, share) == theirs
 
 
 def ledger(spent=None, **limits):

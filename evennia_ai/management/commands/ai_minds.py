@@ -7,7 +7,7 @@ from typing import Any
 import evennia
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from evennia_ai.errors import ConfigError
+from evennia_ai.errors import ConfigError, StoreUnavailable
 
 
 class Command(BaseCommand):
@@ -46,6 +46,7 @@ class Command(BaseCommand):
         if evennia.DefaultScript is None:
             evennia._init()
         minds = import_module("evennia_ai.management.mind_files")
+        people = import_module("evennia_ai.management.mind_people")
         say, part = self.stdout.write, options["part"]
         if import_module("evennia_ai.management.uninstall").is_running():
             raise CommandError("The game is running. Run `evennia stop` first.")
@@ -55,18 +56,19 @@ class Command(BaseCommand):
             elif part == "match":
                 minds.match(options["old"], options["new"], say)
             else:
-                self.load(minds, Path(options["file"]), options)
-        except (ConfigError, OSError) as error:
+                by_hand = people.read_map(options["map"])
+                found = minds.read_head(Path(options["file"]))
+                matching = people.Matching(found, by_hand, options["players_by_name"])
+                self.load(minds.load, matching, options)
+        except (ConfigError, StoreUnavailable, OSError) as error:
             raise CommandError(str(error)) from error
 
-    def load(self, minds: Any, path: Path, options: dict[str, Any]) -> None:
-        by_hand = minds.read_map(options["map"])
-        matching = minds.Matching(minds.read_head(path), by_hand, options["players_by_name"])
+    def load(self, load: Any, matching: Any, options: dict[str, Any]) -> None:
         self.stdout.write(f"Found here: {len(matching.found)} of {len(matching.people)}.")
         if missing := matching.missing():
             self.stdout.write(
                 f"Not found, and known to nobody until matched: {', '.join(missing)}."
             )
-        minds.load(path, matching, self.stdout.write, options["dry_run"])
+        load(Path(options["file"]), matching, self.stdout.write, options["dry_run"])
         if options["dry_run"]:
             self.stdout.write("Nothing was changed.")

@@ -4,6 +4,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import ROUND_HALF_UP, Decimal
+from typing import NamedTuple
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import Usage
@@ -133,12 +134,26 @@ class BudgetUse:
         )
 
 
+class Charge(NamedTuple):
+    """What a call costs, and what of it its players pay; None: all."""
+
+    amount: int
+    of_players: int | None = None
+
+    def share_of(self, account: Account, accounts: Collection[Account]) -> int:
+        """Return what one of the accounts that pay for a call pays; players share evenly."""
+        if account[0] not in (PLAYER, OWNER):
+            return self.amount
+        players = sum(kind == PLAYER for kind, _ in accounts)
+        return -(-(self.amount if self.of_players is None else self.of_players) // players)
+
+
 @dataclass(frozen=True, eq=False)
 class Reservation:
     """What is reserved for one call, from the accounts that pay for it."""
 
     accounts: Collection[Account]
-    amount: int
+    charge: Charge
     day: date
 
 
@@ -181,27 +196,36 @@ class Ledger:
             self.told.clear()
         self.day, self.spent = day, dict(spent)
 
-    def exhausted(self, accounts: Collection[Account], amount: int) -> Account | None:
-        """Return the first account whose limit a call exceeds, reservations included."""
+    def exhausted(
+        self, accounts: Collection[Account], amount: int, of_players: int | None = None
+    ) -> Account | None:
+        """Return the first account whose limit a call exceeds, reservations included.
+
+        ``of_players`` is what players pay of the amount, None for all of it.
+        """
+        charge = Charge(amount, of_players)
         for account in accounts:
             limit = self.limit_of(account)
             used = self.spent.get(account, 0) + self.reserved.get(account, 0)
-            if limit is not None and used + share_of(amount, account, accounts) > limit:
+            if limit is not None and used + charge.share_of(account, accounts) > limit:
                 return account
         return None
 
-    def reserve(self, accounts: Collection[Account], amount: int) -> Reservation:
+    def reserve(
+        self, accounts: Collection[Account], amount: int, of_players: int | None = None
+    ) -> Reservation:
+        charge = Charge(amount, of_players)
         for account in accounts:
-            add(self.reserved, account, share_of(amount, account, accounts))
-        return Reservation(accounts, amount, self.day)
+            add(self.reserved, account, charge.share_of(account, accounts))
+        return Reservation(accounts, charge, self.day)
 
-    def settle(self, reservation: Reservation, amount: int) -> None:
+    def settle(self, reservation: Reservation, amount: int, of_players: int | None = None) -> None:
         """Replace a reservation by the call's cost; a past day's is only undone."""
-        accounts = reservation.accounts
+        accounts, charge = reservation.accounts, Charge(amount, of_players)
         for account in accounts:
-            add(self.reserved, account, -share_of(reservation.amount, account, accounts))
+            add(self.reserved, account, -reservation.charge.share_of(account, accounts))
             if reservation.day == self.day:
-                add(self.spent, account, share_of(amount, account, accounts))
+                add(self.spent, account, charge.share_of(account, accounts))
 
     def used(self, accounts: Iterable[Account]) -> list[BudgetUse]:
         """Return what accounts have used of their limits; the same budget is not told twice."""
@@ -221,10 +245,14 @@ class Ledger:
         return fuller
 
 
-def share_of(amount: int, account: Account, accounts: Collection[Account]) -> int:
-    """Return what one of the accounts that pay for a call pays; players share evenly."""
-    players = sum(kind == PLAYER for kind, _ in accounts)
-    return -(-amount // players) if account[0] in (PLAYER, OWNER) else amount
+def paid_by_players(usage: Usage, unpaid_share: float) -> Usage:
+    """Return what the players who caused a call pay of it.
+
+    ``unpaid_share`` is how much of the prompt, 0 to 1, are lines of others.
+    """
+    prompt = usage.prompt_tokens - int(usage.prompt_tokens * unpaid_share)
+    cached = usage.cached_tokens
+    return Usage(prompt, usage.completion_tokens, cached and min(cached, prompt))
 
 
 def add(sums: dict[Account, int], account: Account, amount: int) -> None:

@@ -63,11 +63,14 @@ def cleaned(text: str) -> str:
 
 
 def iso_utc(value: object) -> str:
-    """Return a time as ISO-8601 in UTC; raises ValueError without a time zone."""
+    """Return a time as ISO-8601 in UTC; raises ValueError without a time zone and before year 1."""
     at = value if isinstance(value, datetime) else datetime.fromisoformat(str(value))
     if at.tzinfo is None:
         raise ValueError("a time needs a time zone")
-    return at.astimezone(UTC).isoformat()
+    try:
+        return at.astimezone(UTC).isoformat()
+    except OverflowError as error:
+        raise ValueError("there is no such time in UTC") from error
 
 
 SORTED_ONCE = AfterValidator(lambda values: sorted(set(values)))
