@@ -127,6 +127,7 @@ class ToolContext:
     # them pass (P8), and a record that the tool writes has them as authors
     authors: Authors = frozenset()
     confirmed_by: str = ""  # dbref of the person who confirmed or approved this very call, else ""
+    item: str = ""  # dbref of the thing that they agreed to, "" for any
     # what the package's own tools use; None where a tool is tried without an assistant
     assistant: ToolParts = field(default=cast(Any, None), compare=False, repr=False)
     # the locks that the call asked so far, with their answers
