@@ -36,6 +36,8 @@ class Tool:
             it runs; "" if nobody must.
         needed: returns whether the character can need the tool now; None if it always can. A tool
             that is not needed yet is left out of requests, but still runs if a model calls it.
+        leaves: True if it takes the character away from those who hear it. The words of a reply are
+            said after its acts, but before such an act if they come before it.
         sells: True for a tool that takes the price of what it moves; no other tool may move a
             thing with a price away from a character that has such a tool.
         subject: returns the thing that a call is about and the call's arguments as they must be
@@ -55,6 +57,7 @@ class Tool:
     needed: Callable[[ToolContext], bool] | None = None
     answers_only: bool = False
     approval: str = ""
+    leaves: bool = False
     sells: bool = False
     subject: Callable[[ToolContext, Any], tuple[Any, Any]] | None = None
     question: Callable[[ToolContext, Any], str] | None = None
@@ -87,7 +90,8 @@ class Tool:
         function = {"name": self.name, "description": self.purpose, "parameters": parameters}
         schema = {"type": "function", "function": function}
         tokens = count_tools([schema])
-        return ToolSpec(self.name, self.category, self.world, self.safe_to_retry, schema, tokens)
+        flags = (self.world, self.safe_to_retry)
+        return ToolSpec(self.name, self.category, *flags, schema, tokens, leaves=self.leaves)
 
 
 def brief_schema(schema: Mapping[str, Any]) -> dict[str, Any]:

@@ -110,7 +110,7 @@ def look(context: ToolContext, arguments: LookArguments) -> ToolResult:
     return ToolResult(DONE, told, read=read, authors=authors_of_object(target))
 
 
-@tool("move", needed=has_exits)
+@tool("move", needed=has_exits, leaves=True)
 def move(context: ToolContext, arguments: MoveArguments) -> ToolResult:
     """Walk through an exit, given by its name or the place beyond."""
     character = context.character
