@@ -26,6 +26,7 @@ class Ran:
 
     state: react.LoopState  # the loop after them
     done: frozenset[str] = frozenset()  # names of the tools that succeeded
+    undone: frozenset[str] = frozenset()  # ids of the calls that were not done
     acted: bool = False  # True if anybody could notice something
     # Authors of the prompt and of what the tools told (`policy.audience`).
     authors: Authors = frozenset()
@@ -177,6 +178,7 @@ class ReplyCalls:
             ran,
             state=react.reopened(state, SPEECH) if failed else state,
             done=ran.done | {call.name} if is_done else ran.done,
+            undone=ran.undone if is_done else ran.undone | {call.id},
             acted=ran.acted or (is_done and world) or result.state == ASKED,
             authors=self.context.authors,
             blocked=ran.blocked or failed,

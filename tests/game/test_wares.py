@@ -1,5 +1,6 @@
 """What a shopkeeper sells leaves it by a sale only, and a yes is for one thing at one price."""
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -189,6 +190,22 @@ def test_a_keeper_walks_out_with_its_wares(game, mira, ann, ale):
                destination=street)  # fmt: skip
     acts(game, ann, call("move", to="out"))
     assert mira.location is street and ale.location is mira
+
+
+@pytest.mark.parametrize("words", ["drop the ale", "put the ale down", "give Bob the ale"])
+def test_without_a_model_it_does_not_tell_of_what_it_did_not_do(offline_game, words):
+    for item in (trade.prices, trade.sell, trade.buy):
+        offline_game.service.toolbox.add(item)
+    pier = offline_game.room()
+    keeper, ann = offline_game.assistant("Hob", pier), offline_game.player("Ann", pier)
+    offline_game.player("Bob", pier)
+    ale = offline_game.thing("ale", keeper)
+    ale.db.price = 3
+    ann.do(f"say Hob, {words}")
+    offline_game.run(3)
+    told = ann.last()
+    assert ale.location is keeper and told.startswith("Hob says")
+    assert not re.search(r"have put|lies here|[Hh]ere is|[Tt]here you are|gave", told)
 
 
 # --- a yes is for one thing -----------------------------------------------------------------------
