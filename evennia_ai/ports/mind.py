@@ -178,6 +178,7 @@ class ToolSpec:
     # False if the tool is left out of requests; it still runs if a model calls it
     shown: bool = True
     late: bool = False  # True if it is left out, and the talk tells of it instead
+    reads: bool = False  # True if it only reads, so that a trial really runs it
     leaves: bool = False  # True if it takes the character away from those who hear it
 
     @cached_property

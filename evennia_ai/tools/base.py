@@ -36,6 +36,7 @@ class Tool:
             it runs; "" if nobody must.
         needed: returns whether the character can need the tool now; None if it always can. A tool
             that is not needed yet is left out of requests, but still runs if a model calls it.
+        reads: True if it only reads, so that a trial (``aitest``) really runs it.
         leaves: True if it takes the character away from those who hear it. The words of a reply are
             said after its acts, but before such an act if they come before it.
         sells: True for a tool that takes the price of what it moves; no other tool may move a
@@ -57,6 +58,7 @@ class Tool:
     needed: Callable[[ToolContext], bool] | None = None
     answers_only: bool = False
     approval: str = ""
+    reads: bool = False
     leaves: bool = False
     sells: bool = False
     subject: Callable[[ToolContext, Any], tuple[Any, Any]] | None = None
@@ -90,8 +92,9 @@ class Tool:
         function = {"name": self.name, "description": self.purpose, "parameters": parameters}
         schema = {"type": "function", "function": function}
         tokens = count_tools([schema])
-        flags = (self.world, self.safe_to_retry)
-        return ToolSpec(self.name, self.category, *flags, schema, tokens, leaves=self.leaves)
+        flags = {"reads": self.reads, "leaves": self.leaves}
+        world, safe = self.world, self.safe_to_retry
+        return ToolSpec(self.name, self.category, world, safe, schema, tokens, **flags)
 
 
 def brief_schema(schema: Mapping[str, Any]) -> dict[str, Any]:

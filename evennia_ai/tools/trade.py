@@ -62,7 +62,7 @@ class DealArguments(BaseModel):
     price: int = Field(ge=0, description="as `prices` says")
 
 
-@tool("prices", world=False, safe_to_retry=True, needed=keeps_shop)
+@tool("prices", world=False, reads=True, safe_to_retry=True, needed=keeps_shop)
 def prices(context: ToolContext, arguments: PriceArguments) -> str:
     """Look up what your goods cost, or what you would pay for a thing of your customer."""
     keeper, people = context.character, find_objects(context.speakers)

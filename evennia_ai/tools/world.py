@@ -91,7 +91,7 @@ def subject_of(
     return lambda context, arguments: (find(context, arguments.item), arguments)
 
 
-@tool("look", world=False, safe_to_retry=True)
+@tool("look", world=False, reads=True, safe_to_retry=True)
 def look(context: ToolContext, arguments: LookArguments) -> ToolResult:
     """Look at a thing or a person; without a target, at the place."""
     character = context.character

@@ -201,10 +201,7 @@ class ReActLoop:
         offered = by_name(toolbox.offered(tools))
         asking = self._prompts.ask_with(turn, offered.values())
         asking = replace(
-            asking,
-            refused=progress.refused,
-            words_only=progress.blocked,
-            undone=progress.undone,
+            asking, refused=progress.refused, words_only=progress.blocked, undone=progress.undone
         )
         prompt = self._prompts.build(context, audience, asking)
         tools = replace(

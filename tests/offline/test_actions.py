@@ -49,7 +49,8 @@ AWAY = Situation("B", exits=("east (to C)", "south (to A)"))
         (LANTERN, replace(HOME, carrying=("brass lantern",)), [*LEFT, TOOK, BACK],
          ([("give", "brass lantern", "Ann")], "")),
         (LANTERN, HOME, [*LEFT, BACK], ([], "have_not")),
-        (GO, HOME, [Act("move", {"to": "north"}, "The door is locked.", failed=True)], ([], "go_not")),
+        (GO, HOME, [Act("move", {"to": "north"}, "The door is locked.", failed=True)],
+         ([], "go_not")),
     ],
 )  # fmt: skip
 def test_each_step_follows_from_what_was_done(requested, situation, acts, planned):

@@ -245,7 +245,7 @@ def test_words_that_were_said_while_the_reply_arrived_are_put_right():
         request.on_call(HERE_YOU_ARE[1])
         return LLMReply("", HERE_YOU_ARE[::-1], "tool_calls")
 
-    script, model = assistant(arriving, call("say", text="Oh, I have no mug."))
+    script, _ = assistant(arriving, call("say", text="Oh, I have no mug."))
     script.services.toolbox.behaviours["give"] = no_mug
     script.hears("a mug, please")
     run(script)
