@@ -13,8 +13,8 @@ class SleepPass(own.OwnedByAssistant):
     """One sleep pass, stored at its start.
 
     ``reason`` is one of those in `policy.sleep_schedule`; ``outcome`` is done, woken (ended early,
-    since somebody was waiting), stopped, or interrupted (by a crash: ``ended_at`` is the time of its
-    last model call, ``results`` stays empty). ``results`` holds figures by sleep step; ``errors``, by sleep step, may
+    since somebody was waiting), stopped, or interrupted by a crash: then ``ended_at`` is the time
+    of its last model call. ``results`` holds figures by sleep step; ``errors``, by sleep step, may
     quote what somebody said.
     """
 

@@ -17,7 +17,7 @@ from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.tools import trade
 from tests.faults import storage_scene as scene
 from tests.faults.own_database import IS_POSTGRESQL
-from tests.game.conftest import gateway_to
+from tests.game import conftest as own
 from tests.game.fresh_state import forget_everything
 from tests.game.test_sleep_check import fill
 from tests.scripted import call
@@ -29,6 +29,8 @@ pytestmark = [
 ]
 
 db, patience = scene.db, scene.patience
+service, model, game, tavern = own.service, own.model, own.game, own.tavern
+mira, ann, admin = own.mira, own.ann, own.admin
 DOWN_S = 400  # longer than an act may wait for its person
 WRITES = ("INSERT", "UPDATE", "DELETE")
 
@@ -98,7 +100,7 @@ def start(game, copy, script_id):
     game.model.script[:] = CALM
     script = AssistantScript.objects.get(id=script_id)
     service = game.next_process(script)
-    service.gateway = gateway_to(game.model, game.clock)
+    service.gateway = own.gateway_to(game.model, game.clock)
     service.at_start()
     for _ in range(5):
         game.run(1)
