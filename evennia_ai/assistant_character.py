@@ -13,6 +13,7 @@ from evennia.objects.objects import DefaultCharacter
 
 import evennia_ai.store.segments  # noqa: F401  # stores the records
 from evennia_ai.game.authorship import authors_of_object
+from evennia_ai.game.keeping import lets_go
 from evennia_ai.game.perception import bare_words, display_name
 from evennia_ai.game.room_lines import KINDS, MOVES, Utterance, split_message, uncoloured, words_of
 from evennia_ai.game.sleep_state import sleeper_line
@@ -202,6 +203,11 @@ class AssistantMixin(RawSpeechMixin):
         super().at_msg_send(text=text, to_obj=to_obj, **kwargs)
         if to_obj is not None and self.assistant and not self.has_account:
             mark_line(self, text, to_obj)
+
+    def at_pre_object_leave(self, leaving_object: Any, destination: Any, **kwargs: Any) -> bool:
+        """Return False for a thing with a price that the assistant's tools do not sell."""
+        left: bool = super().at_pre_object_leave(leaving_object, destination, **kwargs)
+        return left and lets_go(self, leaving_object, destination)
 
     def at_object_receive(
         self, moved_obj: Any, source_location: Any, move_type: str = "move", **kwargs: Any

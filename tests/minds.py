@@ -1,7 +1,7 @@
 """A mind in memory that is spoken to, with tools that only record what was said."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -43,18 +43,25 @@ class StandInToolbox:
         categories: category of each tool by name.
         behaviours: functions by tool name. A function gets the context and the arguments; it
             returns a text, a result, or a Deferred of one, or raises, as a game's tool does.
+        reading: the tools that only read.
         spoken: (tool, words, audience) of each say and whisper.
     """
 
     def __init__(self, categories: Mapping[str, str] = TOOLS) -> None:
         self.categories = dict(categories)
         self.behaviours: dict[str, Behaviour] = {}
+        self.reading: Collection[str] = ()
         self.spoken: list[tuple[str, str, Audience]] = []
 
     def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
         return [
             ToolSpec(
-                name, category, name not in SILENT, name in SILENT, {"function": {"name": name}}
+                name,
+                category,
+                name not in SILENT,
+                name in SILENT,
+                {"function": {"name": name}},
+                reads=name in self.reading,
             )
             for name, category in self.categories.items()
             if context.allowed is None or name in context.allowed

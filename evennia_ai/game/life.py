@@ -102,6 +102,12 @@ class GameLife:
         signals = read_attribute(self._shell, SIGNALS) or {}
         write_attribute(self._shell, SIGNALS, {**signals, name: on})
 
+    def end_signals(self) -> None:
+        """Note that it does nothing of what `signal` told, after a crash; may not be stored."""
+        signals = read_attribute(self._shell, SIGNALS) or {}
+        if any(signals.values()):
+            write_attribute(self._shell, SIGNALS, dict.fromkeys(signals, False))
+
     def thinking(self, turn: TurnRecord, begins: bool) -> None:
         """Announce that a turn starts or ended."""
         self._services.thinking(self._shell, turn, begins)

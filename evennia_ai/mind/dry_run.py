@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, cast
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.config.fields import AssistantConfig
 from evennia_ai.config.profiles import ModelProfile
@@ -157,13 +157,17 @@ class Overlay:
         return getattr(self._base, name)
 
 
-def check_only(
-    toolbox: Toolbox, context: ToolContext, call: ToolCallRequest
-) -> Deferred[ToolResult]:
-    """Check a call. Fires with a done result if a real turn would run it."""
-    return toolbox.run(context, call, dry=True).addCallback(
-        lambda result: ToolResult(DONE, NOT_DONE) if result.state == DONE else result
-    )
+@inlineCallbacks
+def check_only(toolbox: Toolbox, context: ToolContext, call: ToolCallRequest) -> Steps[ToolResult]:
+    """Check a call, and run it if it only reads. Fires with what would come of it."""
+    result: ToolResult = yield toolbox.run(context, call, dry=True)
+    if result.state != DONE:
+        return result
+    (spec,) = toolbox.offered(replace(context, allowed=frozenset({call.name})))
+    if spec.reads:
+        result = yield toolbox.run(context, call)
+        return result
+    return ToolResult(DONE, NOT_DONE)
 
 
 @inlineCallbacks

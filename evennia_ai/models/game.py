@@ -12,9 +12,9 @@ from evennia_ai.models.talk import Turn
 class SleepPass(own.OwnedByAssistant):
     """One sleep pass, stored at its start.
 
-    If ``ended_at`` stays empty, a crash interrupted the pass. ``reason`` is one of those in
-    `policy.sleep_schedule`; ``outcome`` is done, woken (ended early, since somebody was
-    waiting) or stopped. ``results`` holds figures by sleep step; ``errors``, by sleep step, may
+    ``reason`` is one of those in `policy.sleep_schedule`; ``outcome`` is done, woken (ended early,
+    since somebody was waiting), stopped, or interrupted by a crash: then ``ended_at`` is the time
+    of its last model call. ``results`` holds figures by sleep step; ``errors``, by sleep step, may
     quote what somebody said.
     """
 

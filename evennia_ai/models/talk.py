@@ -179,6 +179,7 @@ class PendingAct(own.OwnedByAssistant):
     audience: list[Any] = own.JSONField(default=list)
     private: bool = own.PrivateField(default=False)
     expires_at: datetime = own.DateTimeField()
+    item: str = own.CharField(max_length=24, blank=True, default="")
     decided_by: str = own.CharField(max_length=24, blank=True)
     result: str = own.TextField(blank=True)
 

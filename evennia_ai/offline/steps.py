@@ -76,8 +76,7 @@ def _walk(
     slots = {"place": leads or with_article(name)}
     if "move" in tools and not tried:
         return Step((("move", {"to": name}),))
-    arrived = bool(tried and now.place) and tried[-1].result.startswith(now.place)
-    made = [act for act in tried if not act.failed or (act is tried[-1] and arrived)]
+    made = [act for act in tried if not act.failed]
     if not made:
         return Step(end="go_not", slots=slots)
     if not requested.back or len(made) > 1:

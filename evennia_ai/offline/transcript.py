@@ -56,6 +56,8 @@ class Act:
     name: str
     arguments: Mapping[str, object]
     result: str = ""
+    id: str = ""
+    failed: bool = False  # True if it was not done
 
     @property
     def text(self) -> str:
@@ -77,11 +79,6 @@ class Act:
     def describes(self) -> bool:
         """Return True if the result reads like "Name: description"."""
         return bool(DESCRIBED.match(self.result)) and not reads_like("machinery", self.result)
-
-    @property
-    def failed(self) -> bool:
-        """Return True if the result reads like a refusal."""
-        return not self.describes and reads_like("failed", self.result[:160])
 
 
 def reads_like(key: str, result: str) -> bool:
@@ -179,6 +176,8 @@ def read_transcript(request: LLMRequest) -> Transcript:
     new = [said for said in others if not any(said.text in text for text in in_view)]
     read.heard = [*new, *read.heard]
     read.acts = read.acts if request.scene.step > 1 else []
+    for act in read.acts:
+        act.failed = act.id in request.scene.undone
     return read
 
 
@@ -226,6 +225,10 @@ def _read_recalled(row: str) -> Said:
 
 
 def _calls(message: WireMessage) -> list[Act]:
-    functions = (call.get("function", {}) for call in message.get("tool_calls") or ())
-    read = ((one.get("name", ""), read_object(one.get("arguments") or "{}")) for one in functions)
-    return [Act(str(name), arguments) for name, arguments in read if arguments is not None]
+    calls = message.get("tool_calls") or ()
+    named = [(str(call.get("id", "")), call.get("function", {})) for call in calls]
+    return [
+        Act(str(function.get("name", "")), arguments, id=id_)
+        for id_, function in named
+        if (arguments := read_object(function.get("arguments") or "{}")) is not None
+    ]

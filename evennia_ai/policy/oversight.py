@@ -128,7 +128,8 @@ def find_topic(text: str) -> str:
 
 
 CONFIRM, APPROVE = "confirm", "approve"
-# A pending act waits; then it is refused, expires, or is agreed to, runs and is done or failed.
+# A pending act waits; then it is refused, expires, or is agreed to, runs and is done or failed;
+# or it is asked anew, as an act of its own, since what it is about has changed meanwhile.
 # Its outcome is unknown if a crash came while it ran.
 WAITING, AGREED, RUNNING = "waiting", "agreed", "running"
 REFUSED, EXPIRED = "refused", "expired"
@@ -153,6 +154,7 @@ class PendingAct:
     private: bool  # True if only they may know what it held
     at: datetime
     expires_at: datetime
+    item: str = ""  # dbref of the thing that it is about, "" if its tool names none
     decided_by: str = ""  # dbref of whoever agreed or refused, else ""
     result: str = ""
 

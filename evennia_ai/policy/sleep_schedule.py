@@ -102,7 +102,7 @@ StepTexts = Mapping[str, tuple[str, str]]
 # Results under these keys are texts of the code, which quote nobody.
 TEXT_KEYS = ("reason", "rung", "stopped_by")
 TEXT_CHARS = 200
-DONE, WOKEN, STOPPED = "done", "woken", "stopped"
+DONE, WOKEN, STOPPED, INTERRUPTED = "done", "woken", "stopped", "interrupted"
 
 REASONS = {
     HOURS: "in its hours",
@@ -114,6 +114,7 @@ OUTCOMES = {
     DONE: "done after {took_s:.1f} s",
     WOKEN: "broken off after {took_s:.1f} s, since it was woken",
     STOPPED: "broken off after {took_s:.1f} s, since it was stopped",
+    INTERRUPTED: "interrupted by the server's end, {took_s:.1f} s or more after its start",
 }
 NOTES = ("repaired", "refused", "cut_off")  # figures that are added to a step's sentence
 # Figures that do not show that a step changed anything.

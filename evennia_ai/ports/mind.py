@@ -127,6 +127,7 @@ class ToolContext:
     # them pass (P8), and a record that the tool writes has them as authors
     authors: Authors = frozenset()
     confirmed_by: str = ""  # dbref of the person who confirmed or approved this very call, else ""
+    item: str = ""  # dbref of the thing that they agreed to, "" for any
     # what the package's own tools use; None where a tool is tried without an assistant
     assistant: ToolParts = field(default=cast(Any, None), compare=False, repr=False)
     # the locks that the call asked so far, with their answers
@@ -177,6 +178,8 @@ class ToolSpec:
     # False if the tool is left out of requests; it still runs if a model calls it
     shown: bool = True
     late: bool = False  # True if it is left out, and the talk tells of it instead
+    reads: bool = False  # True if it only reads, so that a trial really runs it
+    leaves: bool = False  # True if it takes the character away from those who hear it
 
     @cached_property
     def left_out(self) -> ToolSpec:

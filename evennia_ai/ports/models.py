@@ -52,6 +52,7 @@ class Scene:
     # lines that the character said lately in place of an answer; no message has them
     excuses: tuple[str, ...] = ()
     assistants: frozenset[str] = frozenset()  # names of the other assistants among the speakers
+    undone: frozenset[str] = frozenset()  # ids of the turn's tool calls that were not done
 
 
 NO_SCENE = Scene("", Persona(), ())  # of a request that no character makes

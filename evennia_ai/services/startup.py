@@ -17,14 +17,21 @@ from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.act_answers import expect_answer
+from evennia_ai.game.life import SIGNALS
 from evennia_ai.game.perception import is_assistant
 from evennia_ai.messages import turn_label
 from evennia_ai.store import shared_entries
 from evennia_ai.store.attributes import SCRIPT_KEY, read_anew
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.conversation import assistants_to_archive
-from evennia_ai.store.pending_acts import assistants_to_act, people_asked
-from evennia_ai.store.turns import assistants_with_work, open_turns, recover_turn
+from evennia_ai.store.pending_acts import assistants_to_act, expire_late, people_asked
+from evennia_ai.store.turns import (
+    assistants_with_work,
+    open_passes,
+    open_turns,
+    recover_pass,
+    recover_turn,
+)
 from evennia_ai.store.world_lock import is_here, note_home, of_this_shard, this_shard
 
 log = Logger()
@@ -71,7 +78,9 @@ class StartupRecovery:
     def recover_turns(self) -> None:
         """Close the turns that an earlier process left open, then resume all other work."""
         minds = [script.ndb.mind for script in AssistantScript.get_all_cached_instances()]
-        running = {one.turns.current for one in minds if one and one.services is self.service}
+        mine = [one for one in minds if one and one.services is self.service]
+        running = {one.turns.current for one in mine}
+        asleep = {one.rest.pass_id for one in mine}
         turn_ids = [turn_id for turn_id in open_turns() if turn_id not in running]
         if turn_ids:
             shown = ", ".join(map(turn_label, turn_ids[:SHOWN_TURNS]))
@@ -79,21 +88,31 @@ class StartupRecovery:
             log.info(line, count=len(turn_ids), shown=shown)
         for turn_id in turn_ids:
             self.put(recover_turn, turn_id, self.service.now())
+        for pass_id in open_passes():
+            if pass_id not in asleep:
+                self.put(recover_pass, pass_id)
+        self.put(expire_late, self.service.now())
         self.put(self.wake_owing)
         self.put(self.resume_acts)
         self.put(lambda: self.one_by_one(assistants_to_archive(), partial(wake, left_over=True)))
         self.put(self.watch_sleepers)
 
     def watch_sleepers(self) -> None:
-        """Let the sleep timer wake the assistants that were asleep when the server stopped."""
+        """Let the sleep timer wake the assistants that were asleep when the server stopped.
 
-        def watch_if_asleep(script: AssistantScript) -> None:
+        What an assistant was doing then, it does no more.
+        """
+
+        def take_up(script: AssistantScript) -> None:
+            if not script.mind.ticker.is_ticking:
+                script.mind.life.end_signals()
             if script.mind.rest.is_asleep:
                 self.service.watch(script.mind)
 
-        slept = AssistantScript.objects.filter(db_attributes__db_key="operating_mode")
-        for script_id in of_this_shard(slept, "db_obj").values_list("id", flat=True):
-            self.put(call_with, script_id, watch_if_asleep)
+        keys = ("operating_mode", SIGNALS)
+        stored = AssistantScript.objects.filter(db_attributes__db_key__in=keys)
+        for script_id in set(of_this_shard(stored, "db_obj").values_list("id", flat=True)):
+            self.put(call_with, script_id, take_up)
 
     def wake_owing(self) -> None:
         owing = assistants_with_work()

@@ -33,6 +33,7 @@ COPIED = tuple(item.name for item in fields(PendingAct) if item.name not in ASSI
 
 def put(act: PendingAct) -> int:
     """Store an act that waits; returns its id. Acts that were settled long ago are deleted."""
+    expire_late(act.at)
     settled = models.PendingAct.objects.exclude(state__in=OPEN)
     with brief_transaction():
         settled.filter(at__lt=act.at - KEPT).delete()
@@ -43,6 +44,18 @@ def put(act: PendingAct) -> int:
             **{name: getattr(act, name) for name in COPIED},
         )
     return int(row.id)
+
+
+def expire_late(now: datetime) -> None:
+    """Close the acts that nobody answered or ran in time, and those that were cut off long ago.
+
+    Those of this server, also of an assistant that is off.
+    """
+    rows = of_this_shard(models.PendingAct.objects.all())
+    with brief_transaction():
+        rows.filter(state__in=(WAITING, AGREED), expires_at__lte=now).update(state=EXPIRED)
+        cut_off = rows.filter(state=RUNNING, expires_at__lte=now - RUN_WITHIN)
+        cut_off.update(state=UNKNOWN)
 
 
 def find(act_id: int) -> PendingAct | None:

@@ -318,6 +318,23 @@ def end_pass(
         )
 
 
+def open_passes() -> list[int]:
+    """Return the ids of all sleep passes without an end, oldest first."""
+    rows = models.SleepPass.objects.filter(ended_at=None).order_by("id")
+    return list(of_this_shard(rows).values_list("id", flat=True))
+
+
+def recover_pass(pass_id: int) -> None:
+    """Close a sleep pass that a crash interrupted, at its last model call."""
+    begun = models.SleepPass.objects.filter(id=pass_id).first()
+    if begun is not None:
+        calls = models.ModelCall.objects.filter(
+            assistant_id=begun.assistant_id, id__gt=begun.cost.get(AFTER, 0)
+        )
+        last_at = calls.aggregate(last=Max("at"))["last"] or begun.at
+        end_pass(pass_id, max(begun.at, last_at), INTERRUPTED, {})
+
+
 def has_unsorted_talk(assistant_id: int) -> bool:
     """Return True if an assistant's newest message came after its last whole pass began."""
     passes = models.SleepPass.objects.filter(assistant_id=assistant_id, outcome=DONE)

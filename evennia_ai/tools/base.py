@@ -36,6 +36,14 @@ class Tool:
             it runs; "" if nobody must.
         needed: returns whether the character can need the tool now; None if it always can. A tool
             that is not needed yet is left out of requests, but still runs if a model calls it.
+        reads: True if it only reads, so that a trial (``aitest``) really runs it.
+        leaves: True if it takes the character away from those who hear it. The words of a reply are
+            said after its acts, but before such an act if they come before it.
+        sells: True for a tool that takes the price of what it moves; no other tool may move a
+            thing with a price away from a character that has such a tool.
+        subject: returns the thing that a call is about and the call's arguments as they must be
+            now, from the context and the arguments, and may raise `NothingDone`. What a person
+            agrees to is that thing at these arguments: if either changes, they are asked anew.
         question: returns what the one who spoke is asked to confirm, from the context and the
             checked arguments, and may raise `NothingDone`; None for the tool's name and arguments.
     """
@@ -50,6 +58,10 @@ class Tool:
     needed: Callable[[ToolContext], bool] | None = None
     answers_only: bool = False
     approval: str = ""
+    reads: bool = False
+    leaves: bool = False
+    sells: bool = False
+    subject: Callable[[ToolContext, Any], tuple[Any, Any]] | None = None
     question: Callable[[ToolContext, Any], str] | None = None
 
     def __post_init__(self) -> None:
@@ -80,7 +92,9 @@ class Tool:
         function = {"name": self.name, "description": self.purpose, "parameters": parameters}
         schema = {"type": "function", "function": function}
         tokens = count_tools([schema])
-        return ToolSpec(self.name, self.category, self.world, self.safe_to_retry, schema, tokens)
+        flags = {"reads": self.reads, "leaves": self.leaves}
+        world, safe = self.world, self.safe_to_retry
+        return ToolSpec(self.name, self.category, world, safe, schema, tokens, **flags)
 
 
 def brief_schema(schema: Mapping[str, Any]) -> dict[str, Any]:

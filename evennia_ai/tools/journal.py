@@ -119,7 +119,7 @@ def is_only_claimed(context: ToolContext, content: str) -> bool:
     return bool(promise_claimant(content, name, transcript_lines(view, name, with_results=False)))
 
 
-@tool("search_journal", world=False, safe_to_retry=True, needed=has_journal)
+@tool("search_journal", world=False, reads=True, safe_to_retry=True, needed=has_journal)
 @inlineCallbacks
 def search_journal(context: ToolContext, arguments: SearchArguments) -> Steps[str | ToolResult]:
     """Search what you wrote into your journal."""

@@ -26,7 +26,7 @@ class MemoryArguments(BaseModel):
     query: str
 
 
-@tool("search_memory", world=False, safe_to_retry=True, needed=has_memories)
+@tool("search_memory", world=False, reads=True, safe_to_retry=True, needed=has_memories)
 @inlineCallbacks
 def search_memory(context: ToolContext, arguments: MemoryArguments) -> Steps[str | ToolResult]:
     """Search all you remember, by names or a question."""
@@ -43,7 +43,7 @@ def search_memory(context: ToolContext, arguments: MemoryArguments) -> Steps[str
     return recall_result(context, found, lines, refs_of(found))
 
 
-@tool("search_history", world=False, safe_to_retry=True, needed=has_evicted_talk)
+@tool("search_history", world=False, reads=True, safe_to_retry=True, needed=has_evicted_talk)
 @inlineCallbacks
 def search_history(context: ToolContext, arguments: SearchArguments) -> Steps[str | ToolResult]:
     """Search earlier talk for the exact words that were said."""

@@ -222,34 +222,36 @@ def let_wait(item: Tool, context: ToolContext, arguments: BaseModel) -> ToolResu
         raise NothingDone(
             "A person must read and allow that first, and it is too long: be shorter."
         )
+    thing = item.subject(context, arguments)[0].dbref if item.subject else ""
     if item.approval:
-        return wait_for_staff(item, context, exact)
-    return wait_for_speaker(item, context, exact, arguments)
+        return wait_for_staff(item, context, exact, thing)
+    return wait_for_speaker(item, context, exact, thing, arguments)
 
 
 def wait_for_speaker(
-    item: Tool, context: ToolContext, exact: str, arguments: BaseModel
+    item: Tool, context: ToolContext, exact: str, thing: str, arguments: BaseModel
 ) -> ToolResult:
     """Ask the one person who spoke to confirm a call."""
     person = only_speaker(context)
     if pending_acts.asked_of(person.dbref, context.assistant.services.now()):
         raise ToolDenied("They have not answered yet whether you may do the last such thing.")
     question = item.question(context, arguments) if item.question else ""
-    act = put_act(item, context, exact, oversight.CONFIRM)
+    act = put_act(item, context, exact, oversight.CONFIRM, thing)
     ask_to_confirm(person, context.character, act, item.purpose, question)
     name = display_name(person, context.character)
     return ToolResult(ASKED, f"Not done yet. {name} is asked whether you may: wait for the answer.")
 
 
-def wait_for_staff(item: Tool, context: ToolContext, exact: str) -> ToolResult:
+def wait_for_staff(item: Tool, context: ToolContext, exact: str, thing: str) -> ToolResult:
     """Put a call into the staff's queue."""
     parts = context.assistant
     queue = pending_acts.waiting(parts.services.now(), oversight.APPROVE, parts.who.id)
-    if any((act.name, act.arguments) == (item.name, exact) for act in queue):
+    wanted = (item.name, exact, thing)
+    if any((act.name, act.arguments, act.item) == wanted for act in queue):
         raise ToolDenied("The staff is asked for exactly that already.")
     if len(queue) >= oversight.MOST_WAITING:
         raise ToolDenied("Too much waits for the staff already.")
-    act = put_act(item, context, exact, oversight.APPROVE)
+    act = put_act(item, context, exact, oversight.APPROVE, thing)
     tell_staff(context.assistant.name, act, item.approval)
     return ToolResult(ASKED, "Not done yet. The staff is asked; it may take a long time.")
 
@@ -264,8 +266,10 @@ def only_speaker(context: ToolContext) -> Any:
     return people[0]
 
 
-def put_act(item: Tool, context: ToolContext, exact: str, needs: str) -> oversight.PendingAct:
-    """Store a call as an act that waits; return it."""
+def put_act(
+    item: Tool, context: ToolContext, exact: str, needs: str, thing: str
+) -> oversight.PendingAct:
+    """Store a call, about a thing if any, as an act that waits; return it."""
     parts = context.assistant
     now, config = parts.services.now(), parts.config
     within_s = config.approve_within if needs == oversight.APPROVE else config.confirm_within
@@ -282,5 +286,6 @@ def put_act(item: Tool, context: ToolContext, exact: str, needs: str) -> oversig
         private=context.private,
         at=now,
         expires_at=now + timedelta(seconds=within_s),
+        item=thing,
     )
     return replace(act, id=pending_acts.put(act))

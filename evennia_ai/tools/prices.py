@@ -1,14 +1,13 @@
-"""What things cost in a shop, and whether a thing is for sale."""
+"""What things cost in a shop, and whether a thing has a price."""
 
 from typing import Any, cast
 
 from evennia.utils.utils import class_from_module
 
 from evennia_ai.errors import NothingDone
+from evennia_ai.game.perception import find_objects
 from evennia_ai.game.settings import game_setting
 from evennia_ai.ports import ToolContext
-
-SELL = "sell"  # the tool's name
 
 
 class Trade:
@@ -54,9 +53,8 @@ def trade_of(keeper: Any) -> Trade:
         raise NothingDone(f"AI_ASSISTANT['TRADE'] is wrong: {error}") from error
 
 
-def is_for_sale(context: ToolContext, item: Any) -> bool:
-    """Return True if a thing has a price and the talk offers the tool `sell`."""
-    offer = context.assistant.offered.offer if context.assistant else None
-    if offer is None or SELL not in (*offer.names, *offer.late):
-        return False
-    return trade_of(context.character).price(context.character, item, None) is not None
+def has_price(context: ToolContext, item: Any) -> bool:
+    """Return True if a thing of the character has a price, for anybody or for who speaks."""
+    keeper, trade = context.character, trade_of(context.character)
+    customers = (None, *find_objects(context.speakers))
+    return any(trade.price(keeper, item, customer) is not None for customer in customers)

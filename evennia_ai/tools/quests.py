@@ -38,7 +38,7 @@ class FlagArguments(BaseModel):
     flag: str
 
 
-@tool("check_quests", world=False, safe_to_retry=True, needed=has_quests)
+@tool("check_quests", world=False, reads=True, safe_to_retry=True, needed=has_quests)
 def check_quests(context: ToolContext, arguments: NoArguments) -> str:
     """Look up which quest flags the person who speaks to you has."""
     person = only_speaker(context)

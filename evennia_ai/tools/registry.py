@@ -1,8 +1,10 @@
 """The tools of a game, and the checks before each call."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import Any, cast
 
 from pydantic import BaseModel, ValidationError
 from twisted.internet.defer import CancelledError, inlineCallbacks, maybeDeferred
@@ -10,6 +12,7 @@ from twisted.logger import Logger
 
 from evennia_ai.config import read_families
 from evennia_ai.errors import ConfigError, NothingDone, StoreUnavailable, ToolDenied, ToolError
+from evennia_ai.game.keeping import KEEPING, Keeping
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.messages import ToolCallRequest, turn_label
 from evennia_ai.policy.audience import known
@@ -21,6 +24,7 @@ from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.world_lock import ensure_here
 from evennia_ai.tools.base import Tool
 from evennia_ai.tools.permission import People, let_wait
+from evennia_ai.tools.prices import has_price
 from evennia_ai.turn.tool_execution import DONE, REFUSED, failed_call
 
 log = Logger()
@@ -82,13 +86,15 @@ class ToolRegistry:
                 return ToolResult(DONE, "")
             if item.waits and not context.confirmed_by:
                 return let_wait(item, context, arguments)
+            if context.item and (now := changed_since(item, context, arguments)):
+                return let_wait(item, context, now)
             ask_hook(item, context, arguments)
             if item.world:
                 with store_errors():  # the commit of its intent may have taken long
                     ensure_here(characters=[context.character.id])
                 note_circumstances(context)
             in_doubt = item.world and not item.safe_to_retry
-            returned = yield maybeDeferred(run_by_mind, item, context, arguments)
+            result: ToolResult = yield self._run_keeping_wares(item, context, arguments)
         except ToolDenied as error:
             return ToolResult(REFUSED, str(error))
         except ToolError as error:
@@ -103,7 +109,24 @@ class ToolRegistry:
         finally:
             context.character.ndb.ai_confidants = None
             context.character.ndb.ai_authors = None
-        return returned if isinstance(returned, ToolResult) else ToolResult(DONE, str(returned))
+        return result
+
+    @inlineCallbacks
+    def _run_keeping_wares(
+        self, item: Tool, context: ToolContext, arguments: BaseModel
+    ) -> Steps[ToolResult]:
+        """Run a tool that moves no ware away unless it sells. Fires with its result."""
+        off = families_off(context)
+        is_shop = any(known.sells and known.family not in off for known in self.tools.values())
+        keeping = Keeping(context.character, partial(has_price, context), item.sells)
+        KEEPING.set(keeping if is_shop else None)
+        try:
+            returned = yield maybeDeferred(run_by_mind, item, context, arguments)
+        except NothingDone as error:
+            raise NothingDone(keeping.refusal or str(error)) from error
+        result = returned if isinstance(returned, ToolResult) else ToolResult(DONE, str(returned))
+        kept = f" But {keeping.refusal}" if keeping.refusal else ""
+        return replace(result, text=result.text + kept)
 
     def answers(self, item: Tool, context: ToolContext) -> Mapping[str, bool]:
         """Return whether the tool's lock lets each author of the prompt pass."""
@@ -180,6 +203,17 @@ def run_by_mind(item: Tool, context: ToolContext, arguments: BaseModel) -> Any:
         return item.run(context, arguments)
     finally:
         context.character.ndb.ai_acting = False
+
+
+def changed_since(item: Tool, context: ToolContext, arguments: BaseModel) -> BaseModel | None:
+    """Return the arguments of a call as they must be now, None if what was agreed to stands.
+
+    Raises NothingDone if the thing is not there any more.
+    """
+    if item.subject is None:
+        return None
+    thing, now = item.subject(context, arguments)
+    return None if (thing.dbref, now) == (context.item, arguments) else cast(BaseModel, now)
 
 
 def ask_hook(item: Tool, context: ToolContext, arguments: BaseModel) -> None:

@@ -26,8 +26,8 @@ from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.names import plain_name
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.permission import only_speaker
-from evennia_ai.tools.prices import SELL, Trade, trade_of
-from evennia_ai.tools.world import WithArticle, moved, show
+from evennia_ai.tools.prices import Trade, trade_of
+from evennia_ai.tools.world import WithArticle, moved, named_thing, show
 
 
 def keeps_shop(context: ToolContext) -> bool:
@@ -62,7 +62,7 @@ class DealArguments(BaseModel):
     price: int = Field(ge=0, description="as `prices` says")
 
 
-@tool("prices", world=False, safe_to_retry=True, needed=keeps_shop)
+@tool("prices", world=False, reads=True, safe_to_retry=True, needed=keeps_shop)
 def prices(context: ToolContext, arguments: PriceArguments) -> str:
     """Look up what your goods cost, or what you would pay for a thing of your customer."""
     keeper, people = context.character, find_objects(context.speakers)
@@ -77,18 +77,30 @@ def prices(context: ToolContext, arguments: PriceArguments) -> str:
 def deal(context: ToolContext, arguments: DealArguments, sells: bool) -> tuple[Trade, Any, Any]:
     """Return trade, thing and customer of a deal at its price; raises NothingDone."""
     keeper, customer = context.character, only_speaker(context)
-    trade, owner = trade_of(keeper), keeper if sells else customer
-    item = find_named(arguments.item, owner.contents, keeper)
-    if item is None:
-        who = "You" if sells else "They"
-        raise NothingDone(f"{who} carry no {asked_for(arguments.item)}.")
-    price = (trade.price if sells else trade.offer)(keeper, item, customer)
-    agree(trade, price, arguments.price)
+    item, now = as_it_is(context, arguments, sells)
+    trade = trade_of(keeper)
+    agree(trade, now.price, arguments.price)
     payer = customer if sells else keeper
     purse = trade.purse(payer)
     if purse is not None and purse < arguments.price:
         raise NothingDone(f"{payer.key} does not have {trade.words(arguments.price)}.")
     return trade, item, customer
+
+
+def as_it_is(
+    context: ToolContext, arguments: DealArguments, sells: bool
+) -> tuple[Any, DealArguments]:
+    """Return the thing of a deal, and the deal at its present price; raises NothingDone."""
+    keeper, customer = context.character, only_speaker(context)
+    trade, owner = trade_of(keeper), keeper if sells else customer
+    item = named_thing(context, arguments.item, owner.contents)
+    if item is None:
+        who = "You" if sells else "They"
+        raise NothingDone(f"{who} carry no {asked_for(arguments.item)}.")
+    price = (trade.price if sells else trade.offer)(keeper, item, customer)
+    if price is None:
+        raise NothingDone("That is not for sale.")
+    return item, arguments.model_copy(update={"price": price})
 
 
 def ask_customer(context: ToolContext, arguments: DealArguments, sells: bool) -> str:
@@ -118,16 +130,20 @@ def close(context: ToolContext, arguments: DealArguments, sells: bool) -> tuple[
     return name_in_act(item, keeper), name_in_act(customer, keeper), price
 
 
-SELLS, BUYS = partial(ask_customer, sells=True), partial(ask_customer, sells=False)
+def deals(sells: bool) -> dict[str, Any]:
+    """Return the options that both tools of a deal have."""
+    asked = {"question": partial(ask_customer, sells=sells)}
+    seen = {"subject": partial(as_it_is, sells=sells), "needed": keeps_shop}
+    return {"category": ONCE, "answers_only": True, **asked, **seen}
 
 
-@tool(SELL, category=ONCE, answers_only=True, needed=keeps_shop, question=SELLS)
+@tool("sell", sells=True, **deals(sells=True))
 def sell(context: ToolContext, arguments: DealArguments) -> str:
     """Sell a thing of yours to the person who asks for it and pays its price."""
     return "You sold {} to {} for {}.".format(*close(context, arguments, sells=True))
 
 
-@tool("buy", category=ONCE, answers_only=True, needed=keeps_shop, question=BUYS)
+@tool("buy", **deals(sells=False))
 def buy(context: ToolContext, arguments: DealArguments) -> str:
     """Buy a thing from the person who offers it, for what you pay for such a thing."""
     return "You bought {} from {} for {}.".format(*close(context, arguments, sells=False))

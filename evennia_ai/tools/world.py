@@ -1,6 +1,6 @@
 """Tools to look, move, get, drop and give, with the game's own locks and hooks."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -28,7 +28,6 @@ from evennia_ai.ports import Character, ToolContext, ToolResult
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.needs import has_containers, has_exits, has_things, is_open
 from evennia_ai.tools.permission import object_lets
-from evennia_ai.tools.prices import is_for_sale
 from evennia_ai.turn.tool_execution import DONE
 
 
@@ -62,7 +61,37 @@ class GiveArguments(ItemArguments):
     to: str
 
 
-@tool("look", world=False, safe_to_retry=True)
+def named_thing(context: ToolContext, name: str, things: Iterable[Any]) -> Any | None:
+    """Return the thing with a name, None if there is none; if it can, the one agreed to."""
+    here, character = list(things), context.character
+    same = [thing for thing in here if context.item == thing.dbref]
+    return find_named(name, same, character) or find_named(name, here, character)
+
+
+def carried(context: ToolContext, name: str) -> Any:
+    """Return a thing that the character carries; raises NothingDone if there is none."""
+    item = named_thing(context, name, context.character.contents)
+    if item is None:
+        raise NothingDone(f"You carry no {asked_for(name)}.")
+    return item
+
+
+def lying(context: ToolContext, name: str) -> Any:
+    """Return a thing near the character; raises NothingDone if there is none."""
+    item = named_thing(context, name, within_reach(context.character))
+    if item is None or item.location is context.character:
+        raise NothingDone(f"There is no {asked_for(name)} here.")
+    return item
+
+
+def subject_of(
+    find: Callable[[ToolContext, str], Any],
+) -> Callable[[ToolContext, ItemArguments], tuple[Any, ItemArguments]]:
+    """Return the `Tool.subject` of a tool whose thing ``find`` returns."""
+    return lambda context, arguments: (find(context, arguments.item), arguments)
+
+
+@tool("look", world=False, reads=True, safe_to_retry=True)
 def look(context: ToolContext, arguments: LookArguments) -> ToolResult:
     """Look at a thing or a person; without a target, at the place."""
     character = context.character
@@ -81,7 +110,7 @@ def look(context: ToolContext, arguments: LookArguments) -> ToolResult:
     return ToolResult(DONE, told, read=read, authors=authors_of_object(target))
 
 
-@tool("move", needed=has_exits)
+@tool("move", needed=has_exits, leaves=True)
 def move(context: ToolContext, arguments: MoveArguments) -> ToolResult:
     """Walk through an exit, given by its name or the place beyond."""
     character = context.character
@@ -99,13 +128,11 @@ def move(context: ToolContext, arguments: MoveArguments) -> ToolResult:
     return see_place(character)
 
 
-@tool("get", needed=has_things)
+@tool("get", needed=has_things, subject=subject_of(lying))
 def get(context: ToolContext, arguments: ItemArguments) -> str:
     """Pick up a thing here."""
     character = context.character
-    item = find_named(arguments.item, within_reach(character), character)
-    if item is None or item.location is character:
-        raise NothingDone(f"There is no {asked_for(arguments.item)} here.")
+    item = lying(context, arguments.item)
     refuses = getattr(item.location, "at_pre_get_from", None)
     if refuses and not refuses(character, item):
         raise NothingDone("You can't take that out.")
@@ -118,11 +145,11 @@ def get(context: ToolContext, arguments: ItemArguments) -> str:
     return f"You hold {name_in_act(item, character)}."
 
 
-@tool("drop", category=ONCE, needed=has_things)
+@tool("drop", category=ONCE, needed=has_things, subject=subject_of(carried))
 def drop(context: ToolContext, arguments: ItemArguments) -> str:
     """Put down a thing you carry."""
     character = context.character
-    item = carried(character, arguments.item)
+    item = carried(context, arguments.item)
     if not item.at_pre_drop(character):
         raise NothingDone("You can't drop that.")
     if not moved(item, character.location, "drop"):
@@ -132,11 +159,11 @@ def drop(context: ToolContext, arguments: ItemArguments) -> str:
     return f"You dropped {name_in_act(item, character)}."
 
 
-@tool("put", category=ONCE, needed=has_containers)
+@tool("put", category=ONCE, needed=has_containers, subject=subject_of(carried))
 def put(context: ToolContext, arguments: PutArguments) -> str:
     """Put a thing you carry into a container."""
     character = context.character
-    item = carried(character, arguments.item)
+    item = carried(context, arguments.item)
     container = find_named(arguments.into, around(character), character)
     if container is None:
         raise NothingDone(f"You see no {asked_for(arguments.into)} here.")
@@ -151,13 +178,11 @@ def put(context: ToolContext, arguments: PutArguments) -> str:
     return f"You put {name} in {where}."
 
 
-@tool("give", category=ONCE, needed=has_things)
+@tool("give", category=ONCE, needed=has_things, subject=subject_of(carried))
 def give(context: ToolContext, arguments: GiveArguments) -> str:
     """Give a thing you carry to a person here."""
     character = context.character
-    item = carried(character, arguments.item)
-    if is_for_sale(context, item):
-        raise NothingDone("That has a price: use `sell`.")
+    item = carried(context, arguments.item)
     receiver = find_named(arguments.to, around(character), character)
     if receiver is None:
         raise NothingDone(f"There is nobody called {asked_for(arguments.to)} here.")
@@ -197,14 +222,6 @@ def detail_of(character: Character, name: str) -> str:
 
 def names(objects: Iterable[Any], character: Character) -> str:
     return ", ".join(display_name(obj, character) for obj in objects)
-
-
-def carried(character: Character, name: str) -> Any:
-    """Return a thing that the character carries; raises NothingDone if there is none."""
-    item = find_named(name, character.contents, character)
-    if item is None:
-        raise NothingDone(f"You carry no {asked_for(name)}.")
-    return item
 
 
 def exit_to(place: str, exits: list[Any], character: Character) -> Any | None:

@@ -29,7 +29,7 @@ from evennia_ai.turn.prompt_contexts import (
 from evennia_ai.turn.react_loop import ANSWERED, EXPIRED, FAILED, NOTED, Outcome, ReActLoop
 from evennia_ai.turn.recall import Recall
 from evennia_ai.turn.speech_check import Screening
-from evennia_ai.turn.tool_execution import DONE, UNKNOWN, Acts, call_messages
+from evennia_ai.turn.tool_execution import ASKED, DONE, UNKNOWN, Acts, call_messages
 
 log = Logger()
 
@@ -265,7 +265,8 @@ class Answering:
             result: ports.ToolResult = yield self._run_act(act)
             yield persist(clock, partial(acts.finish, act.id, result.state, result.text))
             people = {act.decided_by, *act.speakers}
-            self._life.tell(LINES.get(result.state, "confirm_failed"), sorted(people))
+            if result.state != ASKED:  # then a new question was asked
+                self._life.tell(LINES.get(result.state, "confirm_failed"), sorted(people))
         return count
 
     def _run_act(self, act: PendingAct) -> Deferred[ports.ToolResult]:
@@ -277,6 +278,7 @@ class Answering:
             speakers=frozenset(act.speakers),
             authors=act.authors,
             confirmed_by=act.decided_by,
+            item=act.item,
         )
         detail = f"act {act.id} by {act.decided_by}"
         return self.run_call(context, act.name, act.arguments, detail, CONTEXT_AGREED)

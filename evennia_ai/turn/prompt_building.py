@@ -90,6 +90,7 @@ class Asking:
     withheld: tuple[str, ...] = ()  # tools that an author of the prompt may not use
     # True if an act failed and the model shall talk about it, not act again
     words_only: bool = False
+    undone: frozenset[str] = frozenset()  # ids of the turn's tool calls that were not done
 
     def offering(self, specs: Iterable[ports.ToolSpec]) -> Asking:
         """Return it with these tools; a request shows the schemas of those that are needed."""
@@ -303,7 +304,7 @@ class PromptBuilder:
             warmth += RETRY_WARMTH
         request = ports.LLMRequest(
             messages=prompt.messages,
-            scene=self._scene(turn, prompt, step),
+            scene=replace(self._scene(turn, prompt, step), undone=asking.undone),
             tools=asking.tools,
             late_tools=asking.late_tools,
             max_tokens=config.max_reply_tokens,

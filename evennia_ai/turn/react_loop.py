@@ -67,6 +67,7 @@ class Progress:
     refusals: int = 0  # how many replies were not spoken
     # Whether an act of the last reply failed, so that its words were not said.
     blocked: bool = False
+    undone: frozenset[str] = frozenset()  # ids of the calls that were not done
     ended: bool = False  # whether the turn needs no further reply
 
 
@@ -144,6 +145,7 @@ class ReActLoop:
             refused=ran.refused,
             refusals=refusals,
             blocked=ran.blocked,
+            undone=progress.undone | ran.undone,
             ended=refusals > RETRIES or ran.state.ended or (whole and not ran.refused),
         )
 
@@ -198,7 +200,9 @@ class ReActLoop:
         toolbox = self._services.toolbox
         offered = by_name(toolbox.offered(tools))
         asking = self._prompts.ask_with(turn, offered.values())
-        asking = replace(asking, refused=progress.refused, words_only=progress.blocked)
+        asking = replace(
+            asking, refused=progress.refused, words_only=progress.blocked, undone=progress.undone
+        )
         prompt = self._prompts.build(context, audience, asking)
         tools = replace(
             tools,

@@ -15,8 +15,7 @@ from evennia_ai.turn.model_call import own_nature
 from evennia_ai.turn.speech_check import MILD, Screening, SpeechCheck
 from evennia_ai.turn.tool_execution import ASKED, DONE, UNKNOWN, Acts, call_messages
 
-# Acts that others see, but on which no words depend.
-ALONE = SPEECH | {EMOTE}
+TELLING = SPEECH | {EMOTE}  # what tells others of the acts of its reply
 IDLE = "it held no words, and the gesture showed nothing"
 ARRIVING = ""  # the finish reason of a reply that has not ended
 
@@ -27,11 +26,12 @@ class Ran:
 
     state: react.LoopState  # the loop after them
     done: frozenset[str] = frozenset()  # names of the tools that succeeded
+    undone: frozenset[str] = frozenset()  # ids of the calls that were not done
     acted: bool = False  # True if anybody could notice something
     # Authors of the prompt and of what the tools told (`policy.audience`).
     authors: Authors = frozenset()
     refused: str = ""  # why words were not spoken, "" if all were
-    blocked: bool = False  # True if an act on which the words depend failed or was not run
+    blocked: bool = False  # True if an act of which the words may tell was not done
 
 
 class ReplyCalls:
@@ -56,6 +56,7 @@ class ReplyCalls:
         self._turn, self.context, self.check = turn, context, check
         self.specs = specs
         self._categories = {spec.name: spec.category for spec in specs.values()}
+        self._leaving = {spec.name for spec in specs.values() if spec.leaves}
         self.arrived = self._number = self._calls = 0
         self._settled = self._idle = False
         self._failure: Failure | None = None
@@ -74,7 +75,8 @@ class ReplyCalls:
     def finish(self, reply: LLMReply) -> Steps[Ran]:
         """Run the other calls; fails with TurnAborted, OutcomeUnknown and StoreUnavailable."""
         tied = reply.tied or self.arrived > 0
-        for call in reply.tool_calls[self.arrived :]:
+        rest = reply.tool_calls[self.arrived :]
+        for call in react.acts_first(rest, SPEECH, self._leaving):
             self._put(call, reply.finish_reason, tied)
         self._running.addCallback(lambda _: self._refuse_held())
         ran: Ran = yield self.settle()
@@ -107,7 +109,7 @@ class ReplyCalls:
         self._speech_id = asked.id
         limit = self._settings.config.max_tool_calls
         spoilt = goes_on and self._speech_failed
-        if spoilt or self._calls > limit or self._is_over(tied):
+        if spoilt or self._calls > limit or self._is_over(asked.name, tied):
             return
         call = self.check.in_person(react.clean_call(asked, self.ran.state, self._number))
         self._number += 1
@@ -145,9 +147,12 @@ class ReplyCalls:
         yield self._acts.refuse(self._turn, call, problem, unlogged)
         self.ran = replace(self.ran, refused=problem)
 
-    def _is_over(self, tied: bool) -> bool:
+    def _is_over(self, name: str, tied: bool) -> bool:
+        """Return True if the next call of the reply, of a tool, is not run."""
+        # An act was not done: the model is asked once more, and reads why, before anything is told.
+        depends = tied or name in TELLING or self._categories.get(name) == react.FINAL
         broken = self._failure is not None or bool(self.ran.refused)
-        return broken or (tied and self.ran.blocked)
+        return broken or (self.ran.blocked and depends)
 
     @inlineCallbacks
     def _perform(self, call: ToolCallRequest, refusal: str) -> Steps[None]:
@@ -167,13 +172,16 @@ class ReplyCalls:
         ran, good = self.ran, result.state in (DONE, UNKNOWN, ASKED)
         is_done = result.state == DONE
         self.context = replace(self.context, authors=self.context.authors | result.authors)
+        failed = world and call.name not in TELLING and not (is_done or again)
+        state = react.apply_call(ran.state, call, good, self._categories)
         self.ran = replace(
             ran,
-            state=react.apply_call(ran.state, call, good, self._categories),
+            state=react.reopened(state, SPEECH) if failed else state,
             done=ran.done | {call.name} if is_done else ran.done,
+            undone=ran.undone if is_done else ran.undone | {call.id},
             acted=ran.acted or (is_done and world) or result.state == ASKED,
             authors=self.context.authors,
-            blocked=ran.blocked or (world and call.name not in ALONE and not (good or again)),
+            blocked=ran.blocked or failed,
         )
         if call.name in SPEECH:
             self._speech_failed = not good

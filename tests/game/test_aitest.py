@@ -109,3 +109,12 @@ def test_one_at_a_time_and_again_after_it(game, builder, mira):
     assert "would say: Here I am." in builder.last()
     game.model.add(call("noop"))
     assert "would do nothing (noop)" in builder.told("aitest Mira = hello")
+
+
+def test_a_look_that_is_tried_without_a_model_tells_what_is_seen(offline_game):
+    inn = offline_game.room()
+    builder = offline_game.player("Bea", inn, permissions=["Builder"])
+    offline_game.assistant("Hob", inn)
+    offline_game.thing("lamp", inn).db.desc = "It is made of green glass."
+    text = builder.told("aitest Hob = look at the lamp")
+    assert "green glass" in text.partition("would say")[2] and "ehearsal" not in text

@@ -23,7 +23,7 @@ WORDLESS = {
     "Compaction": "reason prefix_hash consulted rung cost",
     "SleepPass": "reason outcome results cost",
     "DailyUse": "profile",
-    "PendingAct": "needs state name audience decided_by",
+    "PendingAct": "needs state name audience item decided_by",
     "SharedEntry": "entry scope teller",
     "Report": "seqs closed_by",
     "Amendment": "kind by undone_by",

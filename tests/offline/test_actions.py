@@ -34,7 +34,7 @@ AWAY = Situation("B", exits=("east (to C)", "south (to A)"))
         (RequestedAction("give", "Ann", "the mug", to="Ann"), HOME, [],
          ([("get", "pewter mug")], "")),
         (RequestedAction("give", "Ann", "the mug", to="Ann"), HOME,
-         [Act("get", {"item": "pewter mug"}, "It is nailed to the bar, you can't.")],
+         [Act("get", {"item": "pewter mug"}, "It is nailed to the bar.", failed=True)],
          ([], "get_not")),
         (RequestedAction("give", "Ann", "a dragon", to="Ann"), HOME, [], ([], "have_not")),
         (GO, Situation("A", exits=("north (to B)",)), [], ([("move", "north")], "")),
@@ -49,7 +49,8 @@ AWAY = Situation("B", exits=("east (to C)", "south (to A)"))
         (LANTERN, replace(HOME, carrying=("brass lantern",)), [*LEFT, TOOK, BACK],
          ([("give", "brass lantern", "Ann")], "")),
         (LANTERN, HOME, [*LEFT, BACK], ([], "have_not")),
-        (GO, HOME, [Act("move", {"to": "north"}, "The door is locked.")], ([], "go_not")),
+        (GO, HOME, [Act("move", {"to": "north"}, "The door is locked.", failed=True)],
+         ([], "go_not")),
     ],
 )  # fmt: skip
 def test_each_step_follows_from_what_was_done(requested, situation, acts, planned):

@@ -43,8 +43,9 @@ def test_what_is_no_fact_is_none(line):
     assert not any(fact(line, key) for key in ("name", "trade", "home"))
 
 
-def past_of(*messages, step=1):
-    return read_transcript(LLMRequest(list(messages), Scene("Mira", Persona(), (), step=step)))
+def past_of(*messages, step=1, **more):
+    scene = Scene("Mira", Persona(), (), step=step, **more)
+    return read_transcript(LLMRequest(list(messages), scene))
 
 
 def call(name, arguments):
@@ -79,14 +80,12 @@ def test_only_the_calls_of_this_turn_are_its_acts():
     assert past_of(earlier, result, heard, now, result, step=1).acts == []
 
 
-def test_a_description_with_a_no_in_it_is_no_failure():
-    move = {"role": "assistant", "content": "", "tool_calls": [call("move", '{"to": "x"}')]}
-    for text, failed in (
-        ("The Chapel: There are no benches.", False),
-        ("No way leads there.", True),
-    ):
-        past = past_of(move, {"role": "tool", "tool_call_id": "1", "content": text}, step=2)
-        assert past.acts[0].failed is failed
+@pytest.mark.parametrize("text", ["There are no benches.", "The ale has a price: sell it."])
+def test_what_was_not_done_is_known_and_not_read_from_words(text):
+    drop = {"role": "assistant", "content": "", "tool_calls": [call("drop", '{"item": "x"}')]}
+    result = {"role": "tool", "tool_call_id": "1", "content": text}
+    for undone, failed in ((frozenset(), False), (frozenset({"1"}), True)):
+        assert past_of(drop, result, step=2, undone=undone).acts[0].failed is failed
 
 
 def remembered(*rows):

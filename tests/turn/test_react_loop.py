@@ -220,3 +220,34 @@ def test_the_whole_turn_has_one_deadline():
     script.hears("hi")
     run(script)
     assert model.deadlines == [7.0, 7.0]
+
+
+def no_mug(context, arguments):
+    raise NothingDone("You carry no mug.")
+
+
+HERE_YOU_ARE = (call("give", item="mug", to="Ann"), call("say", text="Here is your mug."))
+
+
+@pytest.mark.parametrize("reply", [HERE_YOU_ARE, HERE_YOU_ARE[::-1]])
+def test_words_of_an_act_that_failed_are_not_said_and_the_model_hears_why(reply):
+    script, model = assistant(reply, call("say", text="I have no mug."))
+    script.services.toolbox.behaviours["give"] = no_mug
+    script.hears("a mug, please")
+    run(script)
+    assert said(script) == ["I have no mug."]
+    assert "You carry no mug." in str(model.requests[1].messages)
+    assert "Here is your mug." not in str(model.requests[1].messages)
+
+
+def test_words_that_were_said_while_the_reply_arrived_are_put_right():
+    def arriving(request):
+        request.on_call(HERE_YOU_ARE[1])
+        return LLMReply("", HERE_YOU_ARE[::-1], "tool_calls")
+
+    script, _ = assistant(arriving, call("say", text="Oh, I have no mug."))
+    script.services.toolbox.behaviours["give"] = no_mug
+    script.hears("a mug, please")
+    run(script)
+    assert said(script) == ["Here is your mug.", "Oh, I have no mug."]
+    assert script.mind.states() == {"a mug, please": "answered"}

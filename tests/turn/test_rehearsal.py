@@ -110,6 +110,15 @@ def test_what_is_not_done_is_fed_back_once():
     assert model.requests[1].messages[-1]["role"] == "tool"
 
 
+def test_what_only_reads_is_really_read():
+    script, model = assistant(call("look", target="door"), call("say", text="It is shut."))
+    script.services.toolbox.reading = {"look"}
+    script.services.toolbox.behaviours["look"] = lambda context, arguments: "a shut door"
+    run(script)
+    results = [m for m in model.requests[1].messages if m["role"] == "tool"]
+    assert [m["content"] for m in results] == ["a shut door"]
+
+
 def test_a_game_that_allows_one_model_call_gets_one():
     script, _ = assistant(call("look"), max_iterations=1)
     assert len(run(script).steps) == 1

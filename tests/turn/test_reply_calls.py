@@ -26,7 +26,7 @@ JSON = '{"act": "none"}'
 class Scene:
     """A turn, and the run of a reply's calls in it."""
 
-    def __init__(self, *earlier, **config):
+    def __init__(self, *earlier, leaves="", **config):
         script = self.script = MemoryMind(ScriptedLLM(), AssistantConfig(**config))
         script.services.toolbox.categories["emote"] = "once"
         self.behaviours = script.services.toolbox.behaviours
@@ -36,6 +36,8 @@ class Scene:
         context = script.mind.acts.context_for(turn, ANN, False, None)
         context = replace(context, deadline_at=100.0)
         specs = by_name(script.services.toolbox.offered(context))
+        if leaves:
+            specs[leaves] = replace(specs["look"], name=leaves, world=True, leaves=True)
         check = SpeechCheck(Surroundings("Mira"), earlier, 1_000)
         state = begin_step(LoopState(turn.id))
         parts = (script.acts, script.screening, script.settings)
@@ -123,11 +125,51 @@ def test_nothing_of_a_reply_that_arrives_is_said_after_an_act_failed():
     assert scene.acts == [("give", "failed")]
 
 
-def test_calls_that_are_not_tied_run_after_a_failure():
+def test_words_of_any_reply_wait_for_its_acts():
+    scene = Scene()
+    scene.finish(ONE, GIVE)
+    assert scene.acts == [("give", "done"), ("say", "done")]
+
+
+def test_words_before_a_way_out_are_said_where_they_are_heard():
+    scene = Scene(leaves="move")
+    scene.finish(ONE, act("move", to="mill"), GIVE)
+    assert [name for name, _ in scene.acts] == ["say", "move", "give"]
+
+
+@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("telling", [ONE, act("emote", text="hands Ann the mug."),
+                                     act("whisper", text="Take it.", target="Ann")])  # fmt: skip
+def test_nothing_is_told_after_an_act_of_the_same_reply_failed(telling, tied):
     scene = Scene()
     scene.fails("give")
-    scene.finish(GIVE, ONE)
-    assert scene.acts == [("give", "failed"), ("say", "done")]
+    ran = scene.finish(GIVE, telling, act("look"), act("noop"), tied=tied)
+    others = [] if tied else [("look", "done")]
+    assert scene.acts == [("give", "failed"), *others]
+    assert ran.blocked and not ran.state.ended
+
+
+@pytest.mark.parametrize("state", ["asked", "unknown"])
+def test_nor_after_one_that_is_not_done_yet_or_may_not_be(state):
+    scene = Scene()
+    scene.behaviours["give"] = lambda context, arguments: ToolResult(state, "Wait.")
+    assert scene.finish(GIVE, ONE).blocked
+    assert scene.acts == [("give", state)]
+
+
+def test_words_that_came_before_an_act_failed_can_be_put_right():
+    scene = Scene().arrive(ONE)
+    scene.fails("give")
+    ran = scene.finish(ONE, GIVE, act("noop"))
+    assert scene.acts == [("say", "done"), ("give", "failed")]
+    assert not ran.state.ended and not ran.state.limited
+
+
+def test_an_act_that_fails_for_the_third_time_ends_the_turn_all_the_same():
+    scene = Scene()
+    scene.fails("give")
+    assert scene.finish(GIVE, GIVE, GIVE, ONE).state.ended
+    assert scene.spoken == []
 
 
 def test_words_do_not_depend_on_a_gesture():

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -110,6 +111,27 @@ def take_calls(reply: LLMReply, state: LoopState, max_calls: int) -> tuple[ToolC
     )
 
 
+def acts_first(
+    calls: Iterable[ToolCallRequest], words: Collection[str], leaving: Collection[str]
+) -> tuple[ToolCallRequest, ...]:
+    """Return a reply's calls with its words last, so that they are said once their acts are done.
+
+    ``words`` are the tools that say something. Words before a call of ``leaving``, the tools that
+    take the character away, stay before it.
+    """
+    ordered: list[ToolCallRequest] = []
+    waiting: list[ToolCallRequest] = []
+    for call in calls:
+        if call.name in words:
+            waiting.append(call)
+            continue
+        if call.name in leaving:
+            ordered += waiting
+            waiting = []
+        ordered.append(call)
+    return (*ordered, *waiting)
+
+
 def begin_step(state: LoopState) -> LoopState:
     """Return the loop at its next model call."""
     return replace(state, step=state.step + 1)
@@ -156,9 +178,23 @@ def apply_call(
         limited |= {limit_key(call)}
     if read_arguments(call) is None:
         garbled |= {state.step}
-    hopeless = seen.count(seen[-1]) >= REPEATS_FATAL or len(garbled) > REPAIRS
-    ended = state.ended or (good and category == FINAL) or hopeless
+    ended = state.ended or (good and category == FINAL) or is_hopeless(seen, garbled)
     return replace(state, seen=seen, limited=limited, garbled=garbled, ended=ended)
+
+
+def is_hopeless(seen: Sequence[str], garbled: Collection[int]) -> bool:
+    """Return True if the same call came too often, or too many calls could not be read."""
+    repeats = max(Counter(seen).values(), default=0)
+    return repeats >= REPEATS_FATAL or len(garbled) > REPAIRS
+
+
+def reopened(state: LoopState, words: Collection[str]) -> LoopState:
+    """Return the loop after an act failed: it goes on, and what was said may be put right.
+
+    ``words`` are the tools that say something.
+    """
+    limited = frozenset(key for key in state.limited if key.partition(" ")[0] not in words)
+    return replace(state, limited=limited, ended=is_hopeless(state.seen, state.garbled))
 
 
 @dataclass(frozen=True)

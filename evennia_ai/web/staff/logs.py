@@ -328,7 +328,7 @@ def shown_pass(reader: Reader, row: Row) -> Row:
         "id": row["id"],
         "at": row["at"],
         "reason": REASONS.get(row["reason"], "asleep"),
-        "ended": ended if row["ended_at"] else "in progress, or interrupted by the server's stop",
+        "ended": ended if row["ended_at"] else "in progress",
         "cost": describe_cost(row["cost"]),
         "steps": [
             page_text(describe_step(STEP_TEXTS, name, figures, errors.get(name, "")))
