@@ -35,11 +35,11 @@ from evennia_ai import models
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.authorship import PUPPETEERS, listed_by
 from evennia_ai.policy.audience import BUILDER, GAME, STRANGER
-from evennia_ai.policy.disclosure import unsealed
 from evennia_ai.policy.records.forgetting import FORGOTTEN
 from evennia_ai.policy.records.provenance import Segment
+from evennia_ai.policy.records.stored_values import unpacked
 from evennia_ai.store import server_settings
-from evennia_ai.store.attributes import assistants, attributes_of, own_settings
+from evennia_ai.store.attributes import assistants, attributes_of, own_settings, stored_columns
 from evennia_ai.store.rows import rows_of
 from evennia_ai.store.who_knows import PLACES, STORES, Law
 
@@ -112,18 +112,18 @@ def mind_of(script: Any) -> Row:
     if not script.attributes.has(MIND):
         script.attributes.add(MIND, uuid4().hex)
     records = [
-        {"kind": kind, "number": key, **segment_of(raw, text)}
-        for kind, key, raw, text in attributes_of(script.obj, *STORES).values_list(
-            "db_attrtype", "db_key", "db_value", "db_strvalue"
-        )
+        {"kind": kind, "number": key, **segment_of(column, text)}
+        for kind, key, column, text in stored_columns(
+            attributes_of(script.obj, *STORES)
+        ).values_list("db_attrtype", "db_key", "column", "db_strvalue")
         if key.isdecimal()  # not one that was damaged and set aside
     ]
     return {"mind": script.attributes.get(MIND), "who": script.obj.dbref,
             "settings": own_settings(script), "records": records}  # fmt: skip
 
 
-def segment_of(raw: Any, text: str | None) -> Row:
-    content = unsealed(raw)
+def segment_of(column: str, text: str | None) -> Row:
+    content = unpacked(column)
     return {"used": content["used"], "records": content["records"],
             "version": (text or "").partition(" ")[0]}  # fmt: skip
 
@@ -254,8 +254,9 @@ def match(old: str, new: str, say: Say) -> None:
                     (one,) = serializers.deserialize("python", [{**row, "fields": found}])
                     one.object.save(force_update=True)
                     changed += 1
-            for row in attributes_of(script.obj, *STORES).filter(db_strvalue__contains=old):
-                segment = segment_of(row.db_value, row.db_strvalue)
+            rows = attributes_of(script.obj, *STORES).filter(db_strvalue__contains=old)
+            for row in stored_columns(rows):
+                segment = segment_of(row.column, row.db_strvalue)
                 columns = columns_of(segment, rename, newer=1)
                 Attribute.objects.filter(id=row.id).update(**columns)
                 changed += 1

@@ -22,7 +22,7 @@ from pydantic import (
 from evennia_ai.errors import BadRecord
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import BUILDER, GAME, STRANGER, people_among, visible
-from evennia_ai.policy.disclosure import Sealed, unsealed
+from evennia_ai.policy.records.stored_values import packed, unpacked
 from evennia_ai.policy.sanitize import cut_text, storable
 
 Record = dict[str, Any]
@@ -235,8 +235,8 @@ class Segment:
         """Return the columns of the Attribute: the value, and everybody concerned ("3 #5 #12 ")."""
         content = {"used": self.used, "records": dict(self.records)}
         people = frozenset().union(*map(people_in, self.records.values()))
-        sealed = Sealed(content, LABEL.format(count=len(self.records)))
-        return {"db_value": sealed, "db_strvalue": f"{self.mark[:-1]}{people_field(people)}"}
+        value = packed(content, LABEL.format(count=len(self.records)))
+        return {"db_value": value, "db_strvalue": f"{self.mark[:-1]}{people_field(people)}"}
 
 
 def people_field(people: Iterable[str]) -> str:
@@ -245,20 +245,22 @@ def people_field(people: Iterable[str]) -> str:
 
 
 def read_segment(
-    raw: object, segment: int, read: Callable[[object], Record], people: str | None = ""
+    column: str | None, segment: int, read: Callable[[object], Record], people: str | None = ""
 ) -> tuple[Segment, bool]:
-    """Return the readable part of an Attribute's value, and whether it was complete.
+    """Return the readable part of an Attribute's column ``db_value``, and whether it was complete.
 
     If not, all of its numbers count as used. ``people`` is the column that also tells the version.
     """
-    raw = unsealed(raw)
+    raw = None
+    with suppress(BadRecord):
+        raw = unpacked(column)
     version = "?" if people is None else people.partition(" ")[0]
     if not isinstance(raw, dict) or not isinstance(raw.get("records"), dict):
         return Segment(SIZE), False
     records: dict[int, Record] = {}
-    for number, item in raw["records"].items():
-        with suppress(BadRecord):
-            if isinstance(number, int) and segment_of(number) == segment:
+    for key, item in raw["records"].items():
+        with suppress(BadRecord, ValueError):
+            if segment_of(number := int(key)) == segment:
                 records[number] = read(item)
     used = raw.get("used", -1)
     highest = max(map(place_in, records), default=0)
