@@ -106,7 +106,7 @@ class Reconciled:
         if not field.null and self.editor.connection.vendor != "sqlite":
             self.editor.execute(f"ALTER TABLE {self.table} ALTER COLUMN {column} DROP DEFAULT")
         if value := VALUES.get((self.meta.model_name, field.name)):
-            self.editor.execute(f"UPDATE {self.table} SET {column} = {value}")
+            self.editor.execute(f"UPDATE {self.table} SET {column} = {value}")  # noqa: S608
         if field.unique:
             name = self.editor.quote_name(f"ai_{self.meta.model_name}_{field.column}")
             self.editor.execute(f"CREATE UNIQUE INDEX {name} ON {self.table} ({column})")

@@ -9,6 +9,7 @@ Usage: python -P play.py <folder of the game> <file of the result>
 
 import json
 import lzma
+import re
 import sqlite3
 import sys
 from collections.abc import Iterator
@@ -24,6 +25,7 @@ SETTINGS = {
     "max_context_tokens": 12_000,
     "mask_threshold": 0.1,
     "compact_sleep_threshold": 0.15,
+    "compact_target": 0.1,
     "compact_preserve_window": 2,
     "autonomous_calls_per_hour": 0,
 }
@@ -45,7 +47,7 @@ UNANSWERED = "Mira, will the ferry sail tomorrow?"
 # What the stub lets Mira do when Ann says a line.
 ACTS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("I am Ann Harrow, a cooper by trade.", "update_entity_observation",
-     {"entity": "Ann", "observation": "Ann is a cooper by trade."}),
+     {"entity": "Ann", "observation": "Ann says: a cooper by trade."}),
     ("I owe Ben nine crowns, and I pay on Friday.", "add_journal_entry",
      {"content": "Ann owes Ben nine crowns and will pay on Friday."}),
     ("please remember: my boat is called Petrel.", "pin_fact",
@@ -93,11 +95,11 @@ def thinking_with(stub: FaultyProvider) -> dict[str, Any]:
     return {"profile": "stub", "PROFILES": {"stub": profile}, **SETTINGS}
 
 
-def talk(player: TelnetPlayer, words: str) -> None:
-    """Say a line and wait for Mira's answer."""
+def talk(player: TelnetPlayer, words: str, answer: str = "") -> None:
+    """Say a line and wait for Mira's answer, which without another one repeats it."""
     player.mark()
     player.send(f"say {words}")
-    player.expect("Mira says,", 30)
+    player.expect(re.escape(answer or f"I heard: {words}"), 30)
 
 
 def play(game: GameServer, stub: FaultyProvider) -> None:
@@ -119,8 +121,9 @@ def play(game: GameServer, stub: FaultyProvider) -> None:
         ben.send("drop all")
         for tale, answer in TALES:
             stub.queue({"tool_calls": [{"name": "say", "arguments": {"text": answer}}]})
-            talk(ann, f"Mira, {tale}.")
-        admin.send("aicompact/keep Mira = 4")
+            talk(ann, f"Mira, {tale}.", answer)
+        admin.mark()
+        admin.send("aicompact Mira")
         game.wait_for_sql("SELECT count(*) > 0 FROM evennia_ai_compaction", [(1,)], 30)
         admin.send("aisleep Mira")
         ann.expect("Mira yawns and falls asleep", 30)
@@ -131,7 +134,6 @@ def play(game: GameServer, stub: FaultyProvider) -> None:
         unanswered = f"SELECT state FROM evennia_ai_event WHERE text LIKE '%{UNANSWERED}%'"
         game.wait_for_sql(f"{unanswered} AND state = 'claimed'", [("claimed",)])
         game.kill_server()
-        print(admin.transcript, ann.transcript)
     game.stop()
 
 
