@@ -98,7 +98,8 @@ class Reconciled:
     def add(self, field: Any) -> None:
         """Add a column, filled in all rows; unique ones get an index of their own."""
         column = self.editor.quote_name(field.column)
-        kind = field.db_parameters(self.editor.connection)["type"]
+        kinds = field.db_parameters(self.editor.connection)
+        kind = f"{kinds['type']} CHECK ({kinds['check']})" if kinds["check"] else kinds["type"]
         default = "" if field.unique else self.editor.effective_default(field)
         if not field.null:
             kind += f" NOT NULL DEFAULT {self.editor.quote_value(default)}"

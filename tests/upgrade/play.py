@@ -73,6 +73,7 @@ BY_STAFF = (
     "ainote Mira = Keep to the harbour this week.",
     "aistop Bruno = for a test",
 )
+PASS_IS_OVER = "SELECT outcome FROM evennia_ai_sleeppass WHERE outcome = 'done' LIMIT 1"
 RECORDS = """
 import json
 from evennia.objects.models import ObjectDB
@@ -127,7 +128,7 @@ def play(game: GameServer, stub: FaultyProvider) -> None:
         game.wait_for_sql("SELECT count(*) > 0 FROM evennia_ai_compaction", [(1,)], 30)
         admin.send("aisleep Mira")
         ann.expect("Mira yawns and falls asleep", 30)
-        game.wait_for_sql("SELECT outcome FROM evennia_ai_sleeppass", [("done",)], 90)
+        game.wait_for_sql(PASS_IS_OVER, [("done",)], 90)
         talk(ann, "Mira, good morning")
         stub.control(latency=60.0)
         ann.send(f"say {UNANSWERED}")

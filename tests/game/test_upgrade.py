@@ -1,0 +1,168 @@
+"""Games of old versions, and tables of old forms, become those of this version."""
+
+import hashlib
+import json
+from contextlib import ExitStack
+from importlib import import_module
+from types import SimpleNamespace
+
+import pytest
+from django.core.management import call_command
+from django.db import connection
+from django.test import override_settings
+
+from evennia_ai.policy.records.provenance import read_segment
+from evennia_ai.store import segments  # noqa: F401  # the stores of records need it
+from evennia_ai.store.brief_transaction import schema_trouble
+from evennia_ai.store.who_knows import STORES
+from tests.upgrade import older
+from tests.upgrade.stored import names_in_pickles
+
+FROZEN = "7c3aff4d55a1cdcec056686052292d4d299d719cdbbd274e5d19a9ade28edc29"
+# pytest-django makes its database only if a test asks for it.
+pytestmark = [
+    pytest.mark.django_db,
+    pytest.mark.skipif(connection.vendor != "sqlite", reason="the dumps are of SQLite"),
+]
+# The columns that hold nothing any more, and the tables.
+GONE = {"evennia_ai_lease", "evennia_ai_serverprocess"}
+GONE_COLUMNS = {"epoch", "owed_by"}
+ATTRIBUTES, OWNERS = "typeclasses_attribute", "objects_objectdb_db_attributes"
+
+
+def described(model):
+    """Return what a migration says of a table, without the paths of modules."""
+    fields = {
+        name: [kind.rpartition(".")[2], *map(str, args), *sorted(map(shown, kwargs.items()))]
+        for name, (_name, kind, args, kwargs) in
+        ((name, field.deconstruct()) for name, field in model.fields)
+    }  # fmt: skip
+    parts = [model.options["indexes"], model.options["constraints"]]
+    return [model.name, fields, *([each.deconstruct()[2] for each in part] for part in parts)]
+
+
+def shown(item):
+    name, value = item
+    return f"{name}={getattr(value, '__name__', value)}"
+
+
+def test_the_first_migration_is_frozen():
+    operations = import_module("evennia_ai.migrations.0001_initial").Migration.operations
+    text = json.dumps([described(each) for each in operations], default=str)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    assert digest == FROZEN, "migrations are only added: leave 0001_initial as it is"
+
+
+@pytest.fixture(scope="module", params=older.GAMES, ids=older.NAMES)
+def old_game(request, tmp_path_factory, made_from_models, django_db_blocker):
+    """A game of an old version after `evennia migrate`: its records, and its rows from before."""
+    file = tmp_path_factory.mktemp("older") / "evennia.db3"
+    records = older.restore(request.param, file)
+    with ExitStack() as stack:
+        stack.enter_context(django_db_blocker.unblock())
+        stack.enter_context(older.connected(file))
+        stack.enter_context(override_settings(MIGRATION_MODULES={}))  # the others run without
+        trouble, before = schema_trouble(), rows()
+        call_command("migrate", interactive=False, verbosity=0)
+        yield SimpleNamespace(records=records, before=before, after=rows(), trouble=trouble)
+
+
+def rows():
+    """Return all rows by table, each as a mapping."""
+    tables = set(connection.introspection.table_names()) - {"sqlite_sequence"}
+    return {table: rows_of(table) for table in tables}
+
+
+def rows_of(table):
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, row, strict=True)) for row in cursor.fetchall()]
+
+
+def without(row, names):
+    return {name: value for name, value in row.items() if name not in names}
+
+
+def form():
+    """Return the columns and constraints of our tables, whatever they are called."""
+    with connection.cursor() as cursor:
+        return {
+            table: form_of(cursor, table)
+            for table in connection.introspection.table_names(cursor)
+            if table.startswith("evennia_ai_")
+        }
+
+
+def form_of(cursor, table):
+    looked_up = connection.introspection
+    columns = {
+        (column.name, looked_up.get_field_type(column.type_code, column), column.null_ok)
+        for column in looked_up.get_table_description(cursor, table)
+    }
+    limits = {
+        (tuple(each["columns"]), each["unique"], each["primary_key"], each["foreign_key"])
+        for each in looked_up.get_constraints(cursor, table).values()
+        if not each["check"]
+    }
+    return columns, limits
+
+
+def test_an_old_database_gets_the_tables_of_this_version(old_game, made_from_models):
+    assert form() == made_from_models
+    assert schema_trouble() == ""
+
+
+@pytest.fixture(scope="module")
+def made_from_models(django_db_setup, django_db_blocker):
+    with django_db_blocker.unblock():
+        return form()
+
+
+def test_an_old_database_keeps_every_row(old_game):
+    for table, before in old_game.before.items():
+        if table in GONE or not table.startswith("evennia_ai_"):
+            continue
+        key = next(
+            (name for name in ("id", "digest", "message_id") if before and name in before[0]), ""
+        )
+        after = {row[key]: row for row in old_game.after[table]} if before else {}
+        for row in before:
+            kept = {name: value for name, value in row.items() if name not in GONE_COLUMNS}
+            assert kept.items() <= after[row[key]].items(), table
+
+
+def stored_segments():
+    """Yield each stored segment: whose, its kind, its key, and its column."""
+    tables = {table: {row["id"]: row for row in rows_of(table)} for table in (ATTRIBUTES, OWNERS)}
+    for link in tables[OWNERS].values():
+        row = tables[ATTRIBUTES][link["attribute_id"]]
+        if row["db_attrtype"] in STORES:
+            yield f"#{link['objectdb_id']}", row
+
+
+def records_now():
+    """Return all records by owner and kind, as the present code reads them."""
+    found = {}
+    for owner, row in stored_segments():
+        assert row["db_key"].isdecimal(), f"{row['db_attrtype']} of {owner} is set aside"
+        read = STORES[row["db_attrtype"]](SimpleNamespace()).read
+        segment, is_whole = read_segment(
+            row["db_value"], int(row["db_key"]), read, row["db_strvalue"]
+        )
+        assert is_whole, row["db_attrtype"]
+        kept = found.setdefault(owner, {}).setdefault(row["db_attrtype"], [])
+        kept += segment.records.values()
+    return found
+
+
+def test_every_record_that_the_old_version_read_is_read_now(old_game):
+    now = records_now()
+    for owner, stores in old_game.records.items():
+        for store, records in stores.items():
+            kept = {each["id"]: each for each in now[owner][f"ai_{store.removeprefix('ai_')}"]}
+            assert all(each.items() <= kept[each["id"]].items() for each in records), store
+
+
+def test_all_that_an_old_version_stored_is_plain_data_now(old_game):
+    assert names_in_pickles(rows_of) == {}
