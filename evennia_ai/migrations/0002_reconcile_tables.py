@@ -123,17 +123,23 @@ def make_plain(apps: Any, editor: Any) -> None:
     rows = attributes.filter(db_attrtype__in=KINDS).exclude(db_value=None)
     owned = apps.get_model("objects", "ObjectDB").db_attributes.through.objects
     for row_id in list(rows.order_by("id").values_list("id", flat=True)):
-        row = rows.annotate(column=Cast("db_value", models.TextField())).get(id=row_id)
+        row = read(rows.filter(id=row_id))
         with suppress(BadRecord, TypeError):  # it stays as it is, and is set aside when it is read
-            if not row.db_key.startswith(BROKEN):
-                rows.filter(id=row_id).update(db_value=plain(unpacked(row.column)))
+            if not row["db_key"].startswith(BROKEN):
+                rows.filter(id=row_id).update(db_value=plain(unpacked(row["column"])))
                 continue
-            value = opened(row.column)
+            value = opened(row["column"])
             rows.filter(id=row_id).update(db_value=packed(value, DAMAGED))
             if isinstance(value, str):  # the column as it was; an upgrade could read nothing in it
                 owners = owned.filter(attribute_id=row_id).values("objectdb_id")
                 of_owner = owned.filter(objectdb_id__in=owners).values("attribute_id")
                 put_back(row, unpacked(value), rows.filter(id__in=of_owner))
+
+
+def read(rows: Any) -> Any:
+    """Return the first of some Attributes, its value as text; None if there is none."""
+    columns = rows.annotate(column=Cast("db_value", models.TextField()))
+    return columns.values("id", "db_attrtype", "db_key", "db_strvalue", "column").first()
 
 
 def plain(content: Any) -> dict[str, object]:
@@ -149,22 +155,21 @@ def put_back(broken: Any, content: Any, rows: Any) -> None:
     What has replaced it holds only what was written since.
     """
     plain(content)
-    place = {"db_attrtype": broken.db_attrtype, "db_key": broken.db_key.removeprefix(BROKEN)}
-    newer = rows.annotate(column=Cast("db_value", models.TextField())).filter(**place).first()
+    key = broken["db_key"].removeprefix(BROKEN)
+    newer = read(rows.filter(db_attrtype=broken["db_attrtype"], db_key=key))
     records, version, people = dict(content["records"]), "", people_of(broken)
     if newer:
-        records |= unpacked(newer.column)["records"]
-        version, people = (newer.db_strvalue or "").partition(" ")[0], people | people_of(newer)
-        rows.filter(id=newer.id).delete()
-    whole = {"used": SIZE, "records": {int(number): one for number, one in records.items()}}
-    known = " ".join([version, *sorted(people), ""])
-    rows.filter(id=broken.id).update(
-        db_key=place["db_key"], db_value=plain(whole), db_strvalue=known
-    )
+        records |= unpacked(newer["column"])["records"]
+        version, people = (newer["db_strvalue"] or "").partition(" ")[0], people | people_of(newer)
+        rows.filter(id=newer["id"]).delete()
+    whole = {"used": SIZE, "records": {int(number): each for number, each in records.items()}}
+    concerned = " ".join([version, *sorted(people), ""])
+    row = rows.filter(id=broken["id"])
+    row.update(db_key=key, db_value=plain(whole), db_strvalue=concerned)
 
 
 def people_of(row: Any) -> set[str]:
-    return {word for word in (row.db_strvalue or "").split() if word.startswith("#")}
+    return {word for word in (row["db_strvalue"] or "").split() if word.startswith("#")}
 
 
 class Migration(migrations.Migration):

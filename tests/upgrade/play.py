@@ -129,7 +129,9 @@ def play(game: GameServer, stub: FaultyProvider) -> None:
         admin.send("aisleep Mira")
         ann.expect("Mira yawns and falls asleep", 30)
         game.wait_for_sql(PASS_IS_OVER, [("done",)], 90)
-        talk(ann, "Mira, good morning")
+        ann.mark()
+        ann.send("say Mira, good morning")
+        ann.expect("Mira says, ", 60)
         stub.control(latency=60.0)
         ann.send(f"say {UNANSWERED}")
         unanswered = f"SELECT state FROM evennia_ai_event WHERE text LIKE '%{UNANSWERED}%'"
