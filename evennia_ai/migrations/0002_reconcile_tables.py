@@ -9,8 +9,8 @@ upgrade could not read and set aside. It can run again.
 from contextlib import suppress
 from typing import Any
 
+from django.core.management import CommandError
 from django.db import migrations, models
-from django.db.migrations.exceptions import InconsistentMigrationHistory
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models.functions import Cast
 
@@ -49,7 +49,7 @@ def reconcile(apps: Any, editor: Any) -> None:
     applied = {name for app, name in MigrationRecorder(editor.connection).applied_migrations()
                if app == APP}  # fmt: skip
     if "0002_cached_tokens" in applied and LAST_OLD not in applied:
-        raise InconsistentMigrationHistory(TOO_OLD)
+        raise CommandError(TOO_OLD)
     if editor.connection.vendor == "postgresql":  # alters no table whose rows wait for a check
         editor.execute("SET CONSTRAINTS ALL IMMEDIATE")
     tables = editor.connection.introspection.table_names()

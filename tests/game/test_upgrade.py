@@ -1,10 +1,10 @@
 """Games of old versions, and tables of old forms, become those of this version."""
 
-from contextlib import ExitStack
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import override_settings
 from django.utils.module_loading import import_string
@@ -17,11 +17,7 @@ from evennia_ai.store.who_knows import STORES
 from tests.upgrade import older
 from tests.upgrade.stored import names_in_pickles
 
-# pytest-django makes its database only if a test asks for it.
-pytestmark = [
-    pytest.mark.django_db,
-    pytest.mark.skipif(connection.vendor != "sqlite", reason="the dumps are of SQLite"),
-]
+ON_SQLITE = pytest.mark.skipif(connection.vendor != "sqlite", reason="the dumps are of SQLite")
 # The columns that hold nothing any more, and the tables.
 GONE = {"evennia_ai_lease", "evennia_ai_serverprocess"}
 GONE_COLUMNS = {"epoch", "owed_by"}
@@ -34,13 +30,21 @@ def old_game(request, tmp_path_factory, made_from_models, django_db_blocker):
     """A game of an old version after `evennia migrate`: its records, and its rows from before."""
     file = tmp_path_factory.mktemp("older") / "evennia.db3"
     records = older.restore(request.param, file)
-    with ExitStack() as stack:
-        stack.enter_context(django_db_blocker.unblock())
-        stack.enter_context(older.connected(file))
-        stack.enter_context(override_settings(MIGRATION_MODULES={}))  # the others run without
+    with on(file, django_db_blocker):
         trouble, before = schema_trouble(), rows()
         call_command("migrate", interactive=False, verbosity=0)
         yield SimpleNamespace(records=records, before=before, after=rows(), trouble=trouble)
+
+
+@contextmanager
+def on(file, django_db_blocker):
+    """Use another database, with migrations, which the other tests go without."""
+    with (
+        django_db_blocker.unblock(),
+        older.connected(file),
+        override_settings(MIGRATION_MODULES={}),
+    ):
+        yield
 
 
 def rows():
@@ -84,6 +88,8 @@ def form_of(cursor, table):
     return columns, limits
 
 
+@ON_SQLITE
+@pytest.mark.django_db
 def test_an_old_database_gets_the_tables_of_this_version(old_game, made_from_models):
     assert form() == made_from_models
     assert schema_trouble() == ""
@@ -95,6 +101,8 @@ def made_from_models(django_db_setup, django_db_blocker):
         return form()
 
 
+@ON_SQLITE
+@pytest.mark.django_db
 def test_an_old_database_keeps_every_row(old_game):
     for table, before in old_game.before.items():
         if table in GONE or not table.startswith("evennia_ai_"):
@@ -132,6 +140,8 @@ def records_now():
     return found
 
 
+@ON_SQLITE
+@pytest.mark.django_db
 def test_every_record_that_the_old_version_read_is_read_now(old_game):
     now = records_now()
     for owner, stores in old_game.records.items():
@@ -140,10 +150,27 @@ def test_every_record_that_the_old_version_read_is_read_now(old_game):
             assert all(each.items() <= kept[each["id"]].items() for each in records), store
 
 
+@ON_SQLITE
+@pytest.mark.django_db
 def test_all_that_an_old_version_stored_is_plain_data_now(old_game):
     assert names_in_pickles(rows_of) == {}
 
 
+@ON_SQLITE
+def test_a_database_that_is_too_old_is_refused_and_left_as_it_is(tmp_path, django_db_blocker):
+    file = tmp_path / "evennia.db3"
+    older.restore(older.DATA / "bfb933b9.sql.xz", file)
+    with on(file, django_db_blocker):
+        with connection.cursor() as cursor:
+            cursor.execute("DELETE FROM django_migrations WHERE name = '0018_shared_calls'")
+        before = form()
+        with pytest.raises(CommandError, match="last version that has"):
+            call_command("migrate", "evennia_ai", interactive=False, verbosity=0)
+        assert form() == before and "evennia_ai_lease" in before
+
+
+@ON_SQLITE
+@pytest.mark.django_db
 def test_every_class_that_an_old_game_names_is_there(old_game):
     paths = {
         row["db_typeclass_path"]
