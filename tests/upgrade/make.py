@@ -16,12 +16,16 @@ HERE = Path(__file__).parent
 DATA, ROOT = HERE / "data", HERE.parents[1]
 
 
+def git(*arguments: str) -> bytes:
+    """Return the output of git in the repository's root."""
+    return subprocess.run(["git", *arguments], cwd=ROOT, stdout=subprocess.PIPE, check=True).stdout
+
+
 def make(commit: str) -> Path:
     """Play a game by the code of a commit; return the file with its database."""
-    result = DATA / f"{commit}.sql.xz"
-    packed = subprocess.run(
-        ["git", "archive", commit], cwd=ROOT, stdout=subprocess.PIPE, check=True
-    ).stdout
+    name = git("rev-parse", "--short=8", commit).decode().strip()
+    result = DATA / f"{name}.sql.xz"
+    packed = git("archive", commit)
     with TemporaryDirectory() as folder:
         checkout = Path(folder) / "checkout"
         with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
