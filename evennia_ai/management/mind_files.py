@@ -122,8 +122,8 @@ def mind_of(script: Any) -> Row:
             "settings": own_settings(script), "records": records}  # fmt: skip
 
 
-def segment_of(column: str, text: str | None) -> Row:
-    content = unpacked(column)
+def segment_of(column: str | None, text: str | None) -> Row:
+    content = unpacked(column, text)
     return {"used": content["used"], "records": content["records"],
             "version": (text or "").partition(" ")[0]}  # fmt: skip
 

@@ -15,7 +15,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.db.models.functions import Cast
 
 from evennia_ai.errors import BadRecord
-from evennia_ai.policy.records.stored_values import opened, packed, unpacked
+from evennia_ai.policy.records.stored_values import BELOW, opened, stored, unpacked
 
 APP = "evennia_ai"
 LAST_OLD = "0018_shared_calls"
@@ -124,20 +124,22 @@ def make_plain(apps: Any, editor: Any) -> None:
     """Store records as plain data, and put those back that an upgrade had set aside."""
     attributes = apps.get_model("typeclasses", "Attribute").objects
     attributes.filter(db_attrtype=UNDO).delete()
-    rows = attributes.filter(db_attrtype__in=KINDS).exclude(db_value=None)
+    rows = attributes.filter(db_attrtype__in=KINDS).exclude(db_strvalue__contains=BELOW)
     owned = apps.get_model("objects", "ObjectDB").db_attributes.through.objects
     for row_id in list(rows.order_by("id").values_list("id", flat=True)):
         row = read(rows.filter(id=row_id))
         with suppress(BadRecord, TypeError):  # it stays as it is, and is set aside when it is read
             if not row["db_key"].startswith(BROKEN):
-                rows.filter(id=row_id).update(db_value=plain(unpacked(row["column"])))
+                columns = plain(unpacked(row["column"]), row["db_strvalue"] or "")
+                rows.filter(id=row_id).update(**columns)
                 continue
             value = opened(row["column"])
-            rows.filter(id=row_id).update(db_value=packed(value, DAMAGED))
+            owners = owned.filter(attribute_id=row_id).values("objectdb_id")
+            of_owner = owned.filter(objectdb_id__in=owners).values("attribute_id")
+            columns = stored(value, row["db_strvalue"] or "", DAMAGED)
+            rows.filter(id=row_id).update(**columns)
             if isinstance(value, str):  # the column as it was; an upgrade could read nothing in it
-                owners = owned.filter(attribute_id=row_id).values("objectdb_id")
-                of_owner = owned.filter(objectdb_id__in=owners).values("attribute_id")
-                put_back(row, unpacked(value), rows.filter(id__in=of_owner))
+                put_back(row, unpacked(value), attributes.filter(id__in=of_owner))
 
 
 def read(rows: Any) -> Any:
@@ -146,11 +148,11 @@ def read(rows: Any) -> Any:
     return columns.values("id", "db_attrtype", "db_key", "db_strvalue", "column").first()
 
 
-def plain(content: Any) -> dict[str, object]:
-    """Return the value of a segment as it is stored now; raises BadRecord."""
+def plain(content: Any, concerned: str) -> dict[str, str]:
+    """Return the columns of a segment as it is stored now; raises BadRecord."""
     if not isinstance(content, dict) or not isinstance(content.get("records"), dict):
         raise BadRecord("these are no records.")
-    return packed(content, LABEL.format(count=len(content["records"])))
+    return stored(content, concerned, LABEL.format(count=len(content["records"])))
 
 
 def put_back(broken: Any, content: Any, rows: Any) -> None:
@@ -158,22 +160,22 @@ def put_back(broken: Any, content: Any, rows: Any) -> None:
 
     What has replaced it holds only what was written since.
     """
-    plain(content)
+    plain(content, "")
     key = broken["db_key"].removeprefix(BROKEN)
     newer = read(rows.filter(db_attrtype=broken["db_attrtype"], db_key=key))
     records, version, people = dict(content["records"]), "", people_of(broken)
     if newer:
-        records |= unpacked(newer["column"])["records"]
+        records |= unpacked(newer["column"], newer["db_strvalue"])["records"]
         version, people = (newer["db_strvalue"] or "").partition(" ")[0], people | people_of(newer)
         rows.filter(id=newer["id"]).delete()
-    whole = {"used": SIZE, "records": {int(number): each for number, each in records.items()}}
+    whole = {"used": SIZE, "records": {str(number): each for number, each in records.items()}}
     concerned = " ".join([version, *sorted(people), ""])
-    row = rows.filter(id=broken["id"])
-    row.update(db_key=key, db_value=plain(whole), db_strvalue=concerned)
+    rows.filter(id=broken["id"]).update(db_key=key, **plain(whole, concerned))
 
 
 def people_of(row: Any) -> set[str]:
-    return {word for word in (row["db_strvalue"] or "").split() if word.startswith("#")}
+    concerned = (row["db_strvalue"] or "").partition(BELOW)[0]
+    return {word for word in concerned.split() if word.startswith("#")}
 
 
 class Migration(migrations.Migration):

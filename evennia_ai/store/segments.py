@@ -17,7 +17,7 @@ from twisted.logger import Logger
 from evennia_ai.errors import Overwritten
 from evennia_ai.policy.records.provenance import SIZE, Segment, read_segment
 from evennia_ai.policy.records.shared_memory import is_as_told
-from evennia_ai.policy.records.stored_values import packed
+from evennia_ai.policy.records.stored_values import BELOW, stored
 from evennia_ai.ports import Journal
 from evennia_ai.ports.records import NONE, RecordStore
 from evennia_ai.store.attributes import attributes_of, stored_columns
@@ -47,10 +47,10 @@ class AttributeSegments:
         )
         if found is None:
             raise self._overwritten()
-        row_id, column, named = found
-        content, is_whole = read_segment(column, number, self._read, named)
+        row_id, column, text = found
+        content, is_whole = read_segment(column, number, self._read, text)
         if not is_whole:
-            self._set_aside(number, row_id, content, column)
+            self._set_aside(number, row_id, content, column, text)
         return content
 
     def write(self, before: Mapping[int, Segment], after: Mapping[int, Segment | None]) -> None:
@@ -101,12 +101,14 @@ class AttributeSegments:
         Attribute.objects.bulk_create([row])
         self._obj.db_attributes.add(row)
 
-    def _set_aside(self, number: int, row_id: int, content: Segment, column: str | None) -> None:
+    def _set_aside(
+        self, number: int, row_id: int, content: Segment, column: str | None, text: str | None
+    ) -> None:
         """Rename an Attribute that cannot be read; store its readable records instead."""
-        key = f"{BROKEN}{number:06d}"
-        kept = packed(column, DAMAGED)
+        key, text = f"{BROKEN}{number:06d}", text or ""
+        kept = {} if BELOW in text else stored(column, text, DAMAGED)
         with brief_transaction(characters=[self._obj.id]):
-            Attribute.objects.filter(id=row_id).update(db_key=key, db_value=kept)
+            Attribute.objects.filter(id=row_id).update(db_key=key, **kept)
             self._create(number, content)
         log.error(
             "{name} ({dbref}): cannot read a segment of {kind}; it was renamed to {key} for "

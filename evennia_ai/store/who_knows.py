@@ -286,8 +286,9 @@ def records(store: Any, character: ObjectDB, people: Audience) -> Items:
     for dbref in people:
         about |= Q(db_strvalue__contains=f" {dbref} ")
     rows = attributes_of(character, store.kind).filter(about, db_key__regex=r"^\d+$")
-    for key, column in stored_columns(rows).order_by("db_key").values_list("db_key", "column"):
-        segment, _whole = read_segment(column, int(key), store.of(character).read)
+    columns = "db_key", "column", "db_strvalue"
+    for key, column, text in stored_columns(rows).order_by("db_key").values_list(*columns):
+        segment, _whole = read_segment(column, int(key), store.of(character).read, text)
         for record in segment.records.values():
             if people.isdisjoint(people_in(record)):
                 continue

@@ -33,13 +33,13 @@ def rows(character=None):
     if character:
         found = found.filter(objectdb=character)
     values = stored_columns(found).values_list("db_key", "db_strvalue", "column")
-    return {key: (people, readable(column)) for key, people, column in values}
+    return {key: (text.partition("\n")[0], readable(column, text)) for key, text, column in values}
 
 
-def readable(column):
+def readable(column, text):
     """Return the content of a column with numbers as keys, or a damaged one as it is."""
     with suppress(BadRecord):
-        content = unpacked(column)
+        content = unpacked(column, text)
         if isinstance(content, dict) and isinstance(content["records"], dict):
             records = {int(k) if str(k).isdigit() else k: v for k, v in content["records"].items()}
             return {**content, "records": records}
@@ -59,4 +59,6 @@ def contents(journal):
 
 def spoil(key, value):
     """Write a wrong value into a segment."""
-    Attribute.objects.filter(db_attrtype=Journal.kind, db_key=key).update(db_value=value)
+    found = Attribute.objects.filter(db_attrtype=Journal.kind, db_key=key)
+    text = found.values_list("db_strvalue", flat=True).get().partition("\n")[0]
+    found.update(db_value=value, db_strvalue=text)

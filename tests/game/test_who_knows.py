@@ -73,7 +73,7 @@ def test_every_text_of_every_kind_of_record_is_searched(planted):
     for row in stored_columns(Attribute.objects.filter(db_attrtype__in=STORES)):
         kinds.add(row.db_attrtype)
         store = STORES[row.db_attrtype].of(row.objectdb_set.get())
-        segment, _whole = read_segment(row.column, int(row.db_key), store.read)
+        segment, _whole = read_segment(row.column, int(row.db_key), store.read, row.db_strvalue)
         for record in segment.records.values():
             wordy = {name: value for name, value in record.items() if name not in FIXED}
             assert set(texts_in(wordy)) <= set(words_in(record).split("\n")), record

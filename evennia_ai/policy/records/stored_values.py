@@ -13,7 +13,9 @@ from typing import Any
 from evennia_ai.errors import BadRecord
 
 VERSION = 1
-PACKED = "packed"
+# In the column ``db_strvalue``, what is stored stands below who is concerned, which is searched.
+BELOW = "\n"
+Columns = dict[str, str]
 
 
 def _sealed_content(content: object, label: str) -> object:
@@ -37,31 +39,36 @@ class _PlainUnpickler(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module}.{name} is no plain data")
 
 
-def packed(content: object, label: str) -> dict[str, object]:
-    """Return plain data of which ``examine`` shows the label: it comes first and is cut there."""
-    text = json.dumps(content, ensure_ascii=False, separators=(",", ":"))
+def stored(content: object, concerned: str, label: str) -> Columns:
+    """Return the columns of an Attribute: plain data, of which Evennia shows only the label.
+
+    ``examine`` shows ``db_value`` to every builder, whole, and ``db_strvalue`` to nobody.
+    """
+    text = json.dumps({"version": VERSION, "content": content}, ensure_ascii=False)
     encoded = b64encode(text.encode("utf-8", "surrogatepass")).decode()
-    return {"label": label, "version": VERSION, PACKED: encoded}
+    return {"db_value": label, "db_strvalue": f"{concerned}{BELOW}{encoded}"}
 
 
-def unpacked(column: str | None) -> Any:
-    """Return the content of an Attribute's column ``db_value``, of any version; raises BadRecord.
+def unpacked(column: str | None, text: str | None = "") -> Any:
+    """Return what an Attribute of any version stores, in ``db_value`` or ``db_strvalue``.
 
     What a version could not read, it stored as text of the column in another value (`opened`); then
-    the content of that text is returned.
+    the content of that text is returned. Raises BadRecord.
     """
-    value: Any = column
+    value = opened(column, text)
     while isinstance(value, str):
         value = opened(value)
     return value
 
 
-def opened(column: str) -> Any:
-    """Return the value in a column, which may be the text of another one; raises BadRecord."""
+def opened(column: str | None, text: str | None = "") -> Any:
+    """Return the value in two columns, which may be the text of another one; raises BadRecord."""
     try:
-        value = _PlainUnpickler(BytesIO(b64decode(column, validate=True))).load()
-        if isinstance(value, dict) and PACKED in value:
-            value = json.loads(b64decode(value[PACKED]).decode("utf-8", "surrogatepass"))
+        if text and BELOW in text:
+            raw = b64decode(text.partition(BELOW)[2], validate=True)
+            return json.loads(raw.decode("utf-8", "surrogatepass"))["content"]
+        if column is None:
+            return None
+        return _PlainUnpickler(BytesIO(b64decode(column, validate=True))).load()
     except Exception as error:  # damaged bytes may raise anything
         raise BadRecord(f"a stored value cannot be read ({type(error).__name__}).") from error
-    return value
