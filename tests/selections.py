@@ -10,8 +10,9 @@ ON_POSTGRESQL = (
         f"tests/game/test_{name}.py"
         for name in (
             *("call_records", "columns", "compactions", "costs", "disclosure", "forgetting"),
-            *("history_filters", "history_search", "journal_faults", "lost_turns", "purge"),
-            *("query_plans", "shared_memory", "sleep_passes", "stores", "talking"),
+            *("history_filters", "history_search", "journal_faults", "lost_turns", "old_records"),
+            *("old_tables", "purge", "query_plans", "shared_memory", "sleep_passes", "stores"),
+            "talking",
         )
     ),
 )

@@ -49,9 +49,9 @@ from evennia_ai.management.mind_people import (
     renamed,
     renamed_fields,
 )
-from evennia_ai.policy.disclosure import unsealed
 from evennia_ai.policy.records.provenance import Segment, make_record
-from evennia_ai.store.attributes import assistants, attributes_of, own_settings
+from evennia_ai.policy.records.stored_values import unpacked
+from evennia_ai.store.attributes import assistants, attributes_of, own_settings, stored_columns
 from evennia_ai.store.rows import rows_of
 from evennia_ai.store.who_knows import STORES
 
@@ -119,13 +119,12 @@ def mind_of(script: Any) -> Row:
 
 def segments_of(character: Any, say: Say) -> Iterator[Row]:
     """Yield the segments of a character's records, without records that cannot be read."""
-    rows = attributes_of(character, *STORES).order_by("db_attrtype", "db_key").values_list(
-        "db_attrtype", "db_key", "db_value", "db_strvalue"
-    )  # fmt: skip
-    for kind, key, raw, text in rows.iterator(CHUNK):
+    rows = stored_columns(attributes_of(character, *STORES)).order_by("db_attrtype", "db_key")
+    columns = rows.values_list("db_attrtype", "db_key", "column", "db_strvalue")
+    for kind, key, column, text in columns.iterator(CHUNK):
         if not key.isdecimal():  # one that was damaged and set aside
             continue
-        segment = segment_of(raw, text)
+        segment = segment_of(column, text)
         sound = {n: one for n, one in segment["records"].items() if is_sound(kind, one)}
         if lost := len(segment["records"]) - len(sound):
             say(f"{character.key}: left out {lost} of its records, which cannot be read.")
@@ -140,8 +139,8 @@ def is_sound(kind: str, record: Any) -> bool:
         return False
 
 
-def segment_of(raw: Any, text: str | None) -> Row:
-    content = unsealed(raw)
+def segment_of(column: str | None, text: str | None) -> Row:
+    content = unpacked(column, text)
     return {"used": content["used"], "records": content["records"],
             "version": (text or "").partition(" ")[0]}  # fmt: skip
 
@@ -308,8 +307,9 @@ def match(old: str, new: str, say: Say) -> None:
                     (one,) = serializers.deserialize("python", [{**row, "fields": found}])
                     one.object.save(force_update=True)
                     changed += 1
-            for row in attributes_of(script.obj, *STORES).filter(db_strvalue__contains=old):
-                segment = segment_of(row.db_value, row.db_strvalue)
+            rows = attributes_of(script.obj, *STORES).filter(db_strvalue__contains=old)
+            for row in stored_columns(rows):
+                segment = segment_of(row.column, row.db_strvalue)
                 columns = columns_of(segment, rename, newer=1)
                 Attribute.objects.filter(id=row.id).update(**columns)
                 changed += 1

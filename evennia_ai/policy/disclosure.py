@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, tzinfo
 from types import MappingProxyType
-from typing import Any
 
 from evennia_ai.errors import ConfigError
 
@@ -94,32 +93,3 @@ def words_kind(private: bool) -> str:
 def memory_kind(private: bool) -> str:
     """Return the kind of a journal entry, a profile or a goal."""
     return PRIVATE_MEMORIES if private else PUBLIC_MEMORIES
-
-
-class Sealed:
-    """A value with a label, which is all that ``str`` and ``repr`` return.
-
-    It is pickled under this module's path, so neither may be renamed. Without the package, Evennia
-    shows the encoded pickle.
-    """
-
-    __slots__ = ("content", "label")
-
-    def __init__(self, content: Any, label: str) -> None:
-        self.content = content
-        self.label = label
-
-    def __repr__(self) -> str:
-        return f"<{self.label}>"
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Sealed, (self.content, self.label)
-
-    def __deepcopy__(self, memo: Any) -> Sealed:
-        """Return itself, since nobody changes a stored value; Evennia copies it at each write."""
-        return self
-
-
-def unsealed(value: object) -> Any:
-    """Return the content of a sealed value, and any other value unchanged."""
-    return value.content if isinstance(value, Sealed) else value

@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Collection, Generator
 from contextlib import contextmanager
 from operator import methodcaller
-from pathlib import Path
 from sqlite3 import register_converter
 from threading import get_ident
 from typing import Any
@@ -17,10 +16,8 @@ from typing import Any
 from django.apps import apps
 from django.db import Error, connection, transaction
 from django.db.backends.signals import connection_created
-from django.db.migrations.recorder import MigrationRecorder
 from django.utils.dateparse import parse_date, parse_datetime
 
-from evennia_ai import migrations
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.store.world_lock import ensure_here, lock
 
@@ -36,12 +33,12 @@ SET = "SELECT set_config(name, %s, false) FROM pg_settings WHERE name = %s AND s
 
 APP = "evennia_ai"
 OLDER = (
-    "The database is older than this version of evennia_ai (not applied: {names}). Run `evennia "
+    "The database is older than this version of evennia_ai (missing: {names}). Run `evennia "
     "migrate`, then `evennia reload`. "
 )
 NEWER = (
     "The database is newer than this version of evennia_ai (unknown: {names}). Install the version "
-    "that it was migrated with, or see `docs/upgrade.md` for one from before the release. "
+    "that it was migrated with. "
 )
 UNUSABLE = "Until then no line is stored: the characters say that they have no minds just now."
 
@@ -174,14 +171,27 @@ def _drop_if_lost(connection: Any) -> None:
 
 
 def schema_trouble() -> str:
-    """Return what an admin must do if the tables do not fit, else ""; raises Django's errors."""
-    recorded = MigrationRecorder(connection).applied_migrations()
-    applied = {name for app, name in recorded if app == APP}
-    known = {path.stem for path in Path(migrations.__path__[0]).glob("[0-9]*.py")}
-    tables = {model._meta.db_table for model in apps.get_app_config(APP).get_models()}
-    if not applied and tables.issubset(connection.introspection.table_names()):
-        return ""  # made without migrations, as tests do
-    missing, unknown = sorted(known - applied), sorted(applied - known)
+    """Return what an admin must do if the tables do not fit, else ""; raises Django's errors.
+
+    The columns decide, not the names of migrations: a migration may have been changed, or left out.
+    """
+    missing: list[str] = []
+    unknown: list[str] = []
+    with connection.cursor() as cursor:
+        tables = connection.introspection.table_names(cursor)
+        for model in apps.get_app_config(APP).get_models():
+            table = model._meta.db_table
+            if table not in tables:
+                missing.append(table)
+                continue
+            columns = connection.introspection.get_table_description(cursor, table)
+            known = {field.column for field in model._meta.local_concrete_fields}
+            missing += [f"{table}.{name}" for name in known - {each.name for each in columns}]
+            unknown += [
+                f"{table}.{each.name}"
+                for each in columns
+                if each.name not in known and not each.null_ok and each.default is None
+            ]
     if missing:
-        return OLDER.format(names=", ".join(missing)) + UNUSABLE
-    return NEWER.format(names=", ".join(unknown)) + UNUSABLE if unknown else ""
+        return OLDER.format(names=", ".join(sorted(missing))) + UNUSABLE
+    return NEWER.format(names=", ".join(sorted(unknown))) + UNUSABLE if unknown else ""

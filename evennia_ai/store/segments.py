@@ -1,8 +1,8 @@
 """The segments of records on an object: an Attribute each, of a type of their own.
 
 `set`, `copy` and prototypes ignore these Attributes, and `examine` shows only their labels
-(`policy.disclosure`); a typeclass swap keeps them; they are deleted with the object. Each carries a
-version, so that nobody writes over what they have not read.
+(`policy.records.stored_values`); a typeclass swap keeps them; they are deleted with the object.
+Each carries a version, so that nobody writes over what they have not read.
 
 This module uses queries and no `AttributeHandler`, which writes each change twice, holds a value
 before it is stored, and returns `_Saver` objects.
@@ -15,19 +15,19 @@ from evennia.typeclasses.attributes import Attribute
 from twisted.logger import Logger
 
 from evennia_ai.errors import Overwritten
-from evennia_ai.policy.disclosure import Sealed, unsealed
 from evennia_ai.policy.records.provenance import SIZE, Segment, read_segment
 from evennia_ai.policy.records.shared_memory import is_as_told
+from evennia_ai.policy.records.stored_values import BELOW, stored
 from evennia_ai.ports import Journal
 from evennia_ai.ports.records import NONE, RecordStore
-from evennia_ai.store.attributes import attributes_of
+from evennia_ai.store.attributes import attributes_of, stored_columns
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.shared_entries import withdraw
 
 log = Logger()
 
 BROKEN = "broken_"
-DAMAGED = "a damaged segment of an assistant's records; py shows its content"
+DAMAGED = "a damaged segment of an assistant's records"
 
 
 class AttributeSegments:
@@ -42,13 +42,15 @@ class AttributeSegments:
 
     def read(self, number: int) -> Segment:
         """Return a segment; sets an Attribute aside that cannot be read. Raises Overwritten."""
-        found = self._rows(number).values_list("id", "db_value", "db_strvalue").first()
+        found = (
+            stored_columns(self._rows(number)).values_list("id", "column", "db_strvalue").first()
+        )
         if found is None:
             raise self._overwritten()
-        row_id, raw, named = found
-        content, is_whole = read_segment(raw, number, self._read, named)
+        row_id, column, text = found
+        content, is_whole = read_segment(column, number, self._read, text)
         if not is_whole:
-            self._set_aside(number, row_id, content, raw)
+            self._set_aside(number, row_id, content, column, text)
         return content
 
     def write(self, before: Mapping[int, Segment], after: Mapping[int, Segment | None]) -> None:
@@ -99,12 +101,14 @@ class AttributeSegments:
         Attribute.objects.bulk_create([row])
         self._obj.db_attributes.add(row)
 
-    def _set_aside(self, number: int, row_id: int, content: Segment, raw: object) -> None:
+    def _set_aside(
+        self, number: int, row_id: int, content: Segment, column: str | None, text: str | None
+    ) -> None:
         """Rename an Attribute that cannot be read; store its readable records instead."""
-        key = f"{BROKEN}{number:06d}"
-        kept = Sealed(unsealed(raw), DAMAGED)
+        key, text = f"{BROKEN}{number:06d}", text or ""
+        kept = {} if BELOW in text else stored(column, text, DAMAGED)
         with brief_transaction(characters=[self._obj.id]):
-            Attribute.objects.filter(id=row_id).update(db_key=key, db_value=kept)
+            Attribute.objects.filter(id=row_id).update(db_key=key, **kept)
             self._create(number, content)
         log.error(
             "{name} ({dbref}): cannot read a segment of {kind}; it was renamed to {key} for "

@@ -23,7 +23,7 @@ from evennia_ai.policy.sanitize import one_line
 from evennia_ai.ports.goal_records import DayPlan, Goals
 from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.ports.profiles import EntityProfiles
-from evennia_ai.store.attributes import assistants, attributes_of, rows_about
+from evennia_ai.store.attributes import assistants, attributes_of, rows_about, stored_columns
 from evennia_ai.store.names import names_of, own_name
 from evennia_ai.store.rows import PAGE, message_from_row, rows_of
 
@@ -286,8 +286,9 @@ def records(store: Any, character: ObjectDB, people: Audience) -> Items:
     for dbref in people:
         about |= Q(db_strvalue__contains=f" {dbref} ")
     rows = attributes_of(character, store.kind).filter(about, db_key__regex=r"^\d+$")
-    for key, value in rows.order_by("db_key").values_list("db_key", "db_value"):
-        segment, _whole = read_segment(value, int(key), store.of(character).read)
+    columns = "db_key", "column", "db_strvalue"
+    for key, column, text in stored_columns(rows).order_by("db_key").values_list(*columns):
+        segment, _whole = read_segment(column, int(key), store.of(character).read, text)
         for record in segment.records.values():
             if people.isdisjoint(people_in(record)):
                 continue

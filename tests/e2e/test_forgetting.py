@@ -1,13 +1,13 @@
 """A player types ``forgetme``: within a minute no byte of the game folder holds their words."""
 
-import base64
 import gzip
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from tests.e2e.harness import ADMIN, GameServer
+from tests.encoded import forms
 from tests.provider import FaultyProvider
 
 NAMES = "brikado zelquis vorthamo lerrazon quiskaba thamolex kadovine zelborin morvanil dranquel"
@@ -26,14 +26,6 @@ def thinking_with(stub: FaultyProvider) -> dict[str, object]:
         "max_in_flight": 64,
     }
     return {"profile": "stub", "PROFILES": {"stub": profile}}
-
-
-def forms(word: str) -> Iterator[bytes]:
-    """Yield a word plain, and in base64 as Evennia stores Attributes."""
-    yield word.encode()
-    for shift in range(3):
-        encoded = base64.b64encode(b"x" * shift + word.encode() + b"xxx")
-        yield encoded[4 if shift else 0 : len(word) * 4 // 3]
 
 
 def contents_of(path: Path) -> bytes:

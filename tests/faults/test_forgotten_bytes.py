@@ -1,6 +1,5 @@
 """What was forgotten stands in no byte of the database file, its log, or the server's log files."""
 
-import base64
 import sqlite3
 from contextlib import closing
 from functools import partial
@@ -10,6 +9,7 @@ import pytest
 from evennia_ai.policy.facts.origin import SpokenWords
 from evennia_ai.services.forgetting import DIGITS, hide_lines, log_files
 from evennia_ai.store.forget import database_file, overwrite_deleted
+from tests.encoded import forms
 from tests.faults import file_scene
 from tests.game.forgetting_scene import BENS, Planted, forget
 
@@ -25,14 +25,6 @@ def planted(game, mira, ann, tavern):
 
 def bytes_in(folder):
     return b"".join(path.read_bytes() for path in folder.iterdir() if path.is_file())
-
-
-def forms(word):
-    """Yield a word as it may stand in a file: plain, and in base64 as Evennia stores Attributes."""
-    yield word.encode()
-    for shift in range(3):
-        encoded = base64.b64encode(b"x" * shift + word.encode())
-        yield encoded[-(-shift * 8 // 6) + 1 : -4]
 
 
 def test_no_byte_of_it_stands_in_the_database_file_or_its_log(planted, ann, file):

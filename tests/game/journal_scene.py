@@ -1,11 +1,15 @@
 """A journal of several segments, and how it is stored."""
 
+from contextlib import suppress
+
 import pytest
 from evennia.typeclasses.attributes import Attribute
 
-from evennia_ai.policy.disclosure import unsealed
+from evennia_ai.errors import BadRecord
 from evennia_ai.policy.records.provenance import SIZE
+from evennia_ai.policy.records.stored_values import unpacked
 from evennia_ai.ports.journal import Journal
+from evennia_ai.store.attributes import stored_columns
 
 LONG = 3 * SIZE + 5
 
@@ -28,8 +32,19 @@ def rows(character=None):
     found = Attribute.objects.filter(db_attrtype=Journal.kind)
     if character:
         found = found.filter(objectdb=character)
-    values = found.values_list("db_key", "db_strvalue", "db_value")
-    return {key: (people, unsealed(value)) for key, people, value in values}
+    values = stored_columns(found).values_list("db_key", "db_strvalue", "column")
+    return {key: (text.partition("\n")[0], readable(column, text)) for key, text, column in values}
+
+
+def readable(column, text):
+    """Return the content of a column with numbers as keys, or a damaged one as it is."""
+    with suppress(BadRecord):
+        content = unpacked(column, text)
+        if isinstance(content, dict) and isinstance(content["records"], dict):
+            records = {int(k) if str(k).isdigit() else k: v for k, v in content["records"].items()}
+            return {**content, "records": records}
+        return content
+    return column
 
 
 def cold(character):
@@ -44,4 +59,6 @@ def contents(journal):
 
 def spoil(key, value):
     """Write a wrong value into a segment."""
-    Attribute.objects.filter(db_attrtype=Journal.kind, db_key=key).update(db_value=value)
+    found = Attribute.objects.filter(db_attrtype=Journal.kind, db_key=key)
+    text = found.values_list("db_strvalue", flat=True).get().partition("\n")[0]
+    found.update(db_value=value, db_strvalue=text)

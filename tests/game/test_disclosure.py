@@ -5,6 +5,7 @@ import pytest
 from evennia_ai.commands.cmdset import COMMANDS
 from evennia_ai.models import Compaction, Event, ModelCall, SleepPass, Turn
 from evennia_ai.store.attributes import SCRIPT_KEY
+from tests.encoded import forms
 from tests.scripted import call
 
 CANARY = "zanzibar"
@@ -87,7 +88,8 @@ LINES = [
 
 
 def shows(text):
-    return CANARY in text.lower()
+    encoded = (form.decode() for form in forms(CANARY))
+    return CANARY in text.lower() or any(form in text for form in encoded)
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.key)
@@ -165,6 +167,12 @@ EVENNIA_LINES = [
     f"set/script {SCRIPT_KEY}/context_signals", "typeclass/show Mira",
     "typeclass/force Mira = evennia.objects.objects.DefaultCharacter", "examine Mira/000000",
 ]  # fmt: skip
+
+
+def test_examine_names_what_it_does_not_show(confided, builder, typed):
+    assert "records of an assistant; aimemory and aigoals show them" in typed(
+        builder, "examine Mira"
+    )
 
 
 def test_no_command_of_evennia_shows_a_builder_a_private_word(confided, builder, typed):

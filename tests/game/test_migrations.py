@@ -1,9 +1,15 @@
-"""The migration creates the tables that the models describe."""
+"""The migrations create the tables that the models describe, and only grow."""
 
+import hashlib
 import io
+import json
+from importlib import import_module
 
 import pytest
 from django.core.management import call_command
+
+# Of what 0001_initial says. To change a table, add a migration.
+FROZEN = "7c3aff4d55a1cdcec056686052292d4d299d719cdbbd274e5d19a9ade28edc29"
 
 
 @pytest.mark.django_db
@@ -13,3 +19,26 @@ def test_the_migrations_are_up_to_date(settings):
     output = io.StringIO()
     call_command("makemigrations", "evennia_ai", check=True, dry_run=True, stdout=output)
     assert "No changes detected" in output.getvalue()
+
+
+def described(model):
+    """Return what a migration says of a table, without the paths of modules."""
+    fields = {
+        name: [kind.rpartition(".")[2], *map(str, args), *sorted(map(shown, kwargs.items()))]
+        for name, (_name, kind, args, kwargs) in
+        ((name, field.deconstruct()) for name, field in model.fields)
+    }  # fmt: skip
+    parts = [model.options["indexes"], model.options["constraints"]]
+    return [model.name, fields, *([each.deconstruct()[2] for each in part] for part in parts)]
+
+
+def shown(item):
+    name, value = item
+    return f"{name}={getattr(value, '__name__', value)}"
+
+
+def test_the_first_migration_is_frozen():
+    operations = import_module("evennia_ai.migrations.0001_initial").Migration.operations
+    text = json.dumps([described(each) for each in operations], default=str)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    assert digest == FROZEN, "migrations are only added: leave 0001_initial as it is"

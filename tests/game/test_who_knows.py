@@ -6,6 +6,7 @@ from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.policy.records.forgetting import FIXED, NO_WORDS, words_in
 from evennia_ai.policy.records.provenance import read_segment
+from evennia_ai.store.attributes import stored_columns
 from evennia_ai.store.who_knows import LOGS, PLACES, STORES
 from tests.game import forgetting_scene as scene
 
@@ -69,10 +70,10 @@ def texts_in(value):
 def test_every_text_of_every_kind_of_record_is_searched(planted):
     planted.everything()
     kinds = set()
-    for row in Attribute.objects.filter(db_attrtype__in=STORES):
+    for row in stored_columns(Attribute.objects.filter(db_attrtype__in=STORES)):
         kinds.add(row.db_attrtype)
         store = STORES[row.db_attrtype].of(row.objectdb_set.get())
-        segment, _whole = read_segment(row.db_value, int(row.db_key), store.read)
+        segment, _whole = read_segment(row.column, int(row.db_key), store.read, row.db_strvalue)
         for record in segment.records.values():
             wordy = {name: value for name, value in record.items() if name not in FIXED}
             assert set(texts_in(wordy)) <= set(words_in(record).split("\n")), record

@@ -22,7 +22,7 @@ from pydantic import (
 from evennia_ai.errors import BadRecord
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import BUILDER, GAME, STRANGER, people_among, visible
-from evennia_ai.policy.disclosure import Sealed, unsealed
+from evennia_ai.policy.records.stored_values import Columns, stored, unpacked
 from evennia_ai.policy.sanitize import cut_text, storable
 
 Record = dict[str, Any]
@@ -234,12 +234,15 @@ class Segment:
         """Return what the column with everybody concerned begins with, "" before a version."""
         return f"{self.version or ''} "
 
-    def as_columns(self) -> dict[str, object]:
-        """Return the columns of the Attribute: the value, and everybody concerned ("3 #5 #12 ")."""
+    def as_columns(self) -> Columns:
+        """Return the columns of the Attribute: version and everybody concerned ("3 #5 #12 ") first.
+
+        ``db_strvalue`` begins with them.
+        """
         content = {"used": self.used, "records": dict(self.records)}
-        people = frozenset().union(*map(people_in, self.records.values()))
-        sealed = Sealed(content, LABEL.format(count=len(self.records)))
-        return {"db_value": sealed, "db_strvalue": f"{self.mark[:-1]}{people_field(people)}"}
+        people = people_field(frozenset().union(*map(people_in, self.records.values())))
+        label = LABEL.format(count=len(self.records))
+        return stored(content, f"{self.mark[:-1]}{people}", label)
 
 
 def people_field(people: Iterable[str]) -> str:
@@ -248,20 +251,23 @@ def people_field(people: Iterable[str]) -> str:
 
 
 def read_segment(
-    raw: object, segment: int, read: Callable[[object], Record], people: str | None = ""
+    column: str | None, segment: int, read: Callable[[object], Record], text: str | None = ""
 ) -> tuple[Segment, bool]:
-    """Return the readable part of an Attribute's value, and whether it was complete.
+    """Return the readable part of an Attribute, and whether it was complete.
 
-    If not, all of its numbers count as used. ``people`` is the column that also tells the version.
+    If not, all of its numbers count as used. ``column`` is ``db_value``, ``text`` is
+    ``db_strvalue``, which also tells the version.
     """
-    raw = unsealed(raw)
-    version = "?" if people is None else people.partition(" ")[0]
+    raw = None
+    with suppress(BadRecord):
+        raw = unpacked(column, text)
+    version = "?" if text is None else text.partition(" ")[0]
     if not isinstance(raw, dict) or not isinstance(raw.get("records"), dict):
         return Segment(SIZE), False
     records: dict[int, Record] = {}
-    for number, item in raw["records"].items():
-        with suppress(BadRecord):
-            if isinstance(number, int) and segment_of(number) == segment:
+    for key, item in raw["records"].items():
+        with suppress(BadRecord, ValueError):
+            if segment_of(number := int(key)) == segment:
                 records[number] = read(item)
     used = raw.get("used", -1)
     highest = max(map(place_in, records), default=0)
