@@ -15,8 +15,8 @@ from evennia_ai.policy.retrieval.words import WORD
 from evennia_ai.store.attributes import assistants, numbers_of
 from evennia_ai.store.backlog import PAUSES_S
 from evennia_ai.store.inbox import OVERHEARD, WAITING
-from evennia_ai.store.rows import pages, rows_of
-from evennia_ai.store.who_knows import answered
+from evennia_ai.store.rows import chunks, pages, rows_of
+from evennia_ai.store.who_knows import asked_by
 
 TURNS_AT_ONCE = 5
 COPIED_SHARE = 0.8  # of the words of a copy stand in the answer
@@ -77,26 +77,29 @@ class Traces:
         """Return the rows of a table that are looked at, as a queryset."""
         return rows_of(model, self.assistant)
 
-    def by_level(self) -> Iterator[tuple[Any, list[int]]]:
-        """Yield tables with the ids of rows that go, in the order in which they must go."""
+    def by_level(self) -> Iterator[tuple[int, Any, list[int]]]:
+        """Yield levels and tables with the ids of rows, in the order in which they must go."""
         # A message leads to the event that it came from, this to the turn on it, and a call of that
         # turn to its copies.
         levels = {level for rows in self.found.values() for level in rows.values()}
         for level in sorted(levels, reverse=True):
             for model, rows in self.found.items():
-                yield model, [id_ for id_, at in rows.items() if at == level]
+                yield level, model, [id_ for id_, at in rows.items() if at == level]
 
     def _find_own(self) -> Iterator[int]:
-        """Find what they said, and the turns that answer it."""
+        """Find what they said, the turns that answer it, and those it set off unasked."""
         theirs = Q(speaker__in=self.people)
         for model in (models.Event, models.Message):
             for page in pages(self.rows(model).filter(theirs), "assistant_id", "turn_id"):
                 yield 0
                 self.found[model].update({row.id: OWN for row in page})
                 self.assistants.update(row.assistant_id for row in page)
-        for page in pages(answered(self.people, self.assistant), "turn_id"):
+        for page in pages(self.rows(models.Turn).filter(asked_by(self.people))):
             yield 0
-            self.turns.update({row.turn_id: 0 for row in page})
+            self.turns.update({row.id: 0 for row in page})
+        for ids in chunks(self.found[models.Event]):
+            yield 0
+            self.turns.update(dict.fromkeys(self._turns_on(ids, self.people), 0))
 
     def _follow_answers(self) -> Iterator[int]:
         """Find who else heard the answers, and the turns that answered nothing but those."""
@@ -109,7 +112,8 @@ class Traces:
                 level = self.turns[turn[0]]
                 heard = self.copies_of(*turn) - self.copies.keys()
                 self.copies |= dict.fromkeys(heard, level)
-                new = self._turns_on(heard) - self.turns.keys()
+                own = self.people.union(self.characters.values())
+                new = self._turns_on(heard, own) - self.turns.keys()
                 self.turns |= dict.fromkeys(new, level + 1)
                 waiting += sorted(new)
 
@@ -135,13 +139,18 @@ class Traces:
             if (share_in(words_of(text), said) if said else stored_at <= until)
         }
 
-    def _turns_on(self, heard: Iterable[int]) -> set[int]:
-        """Return the turns that answered some events and no words of other players."""
+    def _turns_on(self, heard: Iterable[int], own: Audience) -> set[int]:
+        """Return the turns that took up some events, and answer nobody but ``own`` people.
+
+        A turn that nobody asked for is theirs if it took up words of nobody else.
+        """
         rows = models.Event.objects.filter(id__in=list(heard)).exclude(turn=None)
-        turns = set(rows.values_list("turn_id", flat=True))
-        own = [*self.people, *self.characters.values()]
-        others = models.Event.objects.filter(turn__in=turns).exclude(speaker__in=own)
-        return turns - set(others.values_list("turn_id", flat=True))
+        turns = models.Turn.objects.filter(id__in=rows.values("turn_id"))
+        asked = {id_: askers.split() for id_, askers in turns.values_list("id", "askers")}
+        unasked = [id_ for id_, askers in asked.items() if not askers]
+        others = models.Event.objects.filter(turn__in=unasked).exclude(speaker__in=own)
+        kept = set(others.values_list("turn_id", flat=True))
+        return {id_ for id_, askers in asked.items() if own.issuperset(askers)} - kept
 
     def _search(self) -> Iterator[int]:
         """Find the characters' calls, lines and events that answer them or hold their words."""
@@ -191,7 +200,10 @@ class Traces:
         return BY_WORDS if self._is_for_them(row) else self._by_words(row.text)
 
     def _is_for_them(self, row: Any) -> bool:
-        return row.private and not self.people.isdisjoint(row.audience)
+        """Return True if a row is private to them."""
+        if not row.private or self.people.isdisjoint(row.audience):
+            return False
+        return self.people.union(self.characters.values()).issuperset(row.audience)
 
     def _by_words(self, *texts: str) -> int | None:
         return BY_WORDS if any(map(self.words.is_in, texts)) else None

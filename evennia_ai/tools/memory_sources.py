@@ -36,7 +36,7 @@ def ensure_may_note(context: ToolContext, newest: Iterable[Record], at: str) -> 
     parts = context.assistant
     since = iso_utc(parts.services.now() - timedelta(days=1))
     today = [record for record in newest if record[at] >= since]
-    if is_reached(today, context.speakers, parts.config.person_entries_per_day):
+    if is_reached(today, context.causes, parts.config.person_entries_per_day):
         raise NothingDone(TOO_MANY_ENTRIES)
 
 
@@ -65,6 +65,8 @@ def recall_result(
 def sources_of(context: ToolContext) -> dict[str, Any]:
     """Return the fields of a record that name its sources and its audience (P9)."""
     speakers, latest = sorted(context.speakers), [m["metadata"] for m in heard(context)]
+    of_askers = [meta for meta in latest if meta.get("speaker") in context.askers]
+    latest = of_askers or latest
     said_at = context.said_at or (latest[0]["at"] if latest else None)
     return {
         "source_type": "direct" if speakers else "observation",

@@ -308,7 +308,7 @@ class PromptBuilder:
             temperature=warmth,
             tokens=prompt.tokens,
             caller=replace(
-                self._calls.caller(turn.payers, background=not turn.events), turn_id=turn.id
+                self._calls.caller(turn.askers, background=not turn.events), turn_id=turn.id
             ),
             form=form.name,
             addressee=prompt.addressee,

@@ -113,7 +113,10 @@ class ToForget:
         """Return True if a record is about them, private to them, or theirs as far as is known."""
         # If several people's words may be in it and its messages are unknown, it is theirs.
         named = (record.get(name, "") for name in ("entity", "subject", "source_entity"))
-        if self.people.intersection([*named, *(record["audience"] or ())]):
+        confidants = record["audience"]
+        if self.people.intersection(named):
+            return True
+        if confidants and self.people.issuperset(confidants):
             return True
         if self.people.isdisjoint(record["speakers"]):
             return False
@@ -136,10 +139,17 @@ class ToForget:
         speakers = [dbref for dbref in record["speakers"] if dbref not in self.people]
         if len(speakers) != len(record["speakers"]):
             speakers = sorted({*speakers, *instead})
-        seqs = [seq for seq in record["source_seqs"] if seq not in self.seqs]
-        if speakers == record["speakers"] and seqs == record["source_seqs"]:
-            return record
-        return {**record, "speakers": speakers, "source_seqs": seqs}
+        left = {
+            "speakers": speakers,
+            "source_seqs": [seq for seq in record["source_seqs"] if seq not in self.seqs],
+        }
+        if instead and record["audience"]:  # a builder's confidants stay those that were named
+            left["audience"] = [one for one in record["audience"] if one not in self.people]
+        return (
+            record
+            if all(record[name] == value for name, value in left.items())
+            else {**record, **left}
+        )
 
 
 def is_builders(record: Record) -> bool:
