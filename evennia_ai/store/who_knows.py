@@ -116,7 +116,7 @@ PLACES = (
     Place(models.ModelCall, Law.EMPTIED, (), ("error",), "turn_id"),
     Place(models.Event, Law.FOLLOWED, ("speaker",), ("text",), also=("speaker_name",)),
     Place(models.Event, Law.CUT, ("authors",)),
-    Place(models.Event, Law.EMPTIED, (), ("reason",), "turn_id"),
+    Place(models.Event, Law.EMPTIED, (), ("reason",)),
     Place(models.Turn, Law.CUT, ("audience",), (), "id"),
     Place(models.Turn, Law.CUT_LAST, ("askers",)),
     Place(models.Turn, Law.EMPTIED, (), ("detail", "comment"), "id"),

@@ -113,14 +113,15 @@ class ToForget:
         """Return True if a record is about them, private to them, or theirs as far as is known."""
         # If several people's words may be in it and its messages are unknown, it is theirs.
         named = (record.get(name, "") for name in ("entity", "subject", "source_entity"))
-        confidants = record["audience"]
         if self.people.intersection(named):
             return True
-        if confidants and self.people.issuperset(confidants):
+        others = set(record["speakers"]) - self.people - {FORGOTTEN}
+        confidants = frozenset(record["audience"] or ())
+        shared = confidants - self.people if others or record["source_entity"] else frozenset()
+        if confidants & self.people and not shared:
             return True
         if self.people.isdisjoint(record["speakers"]):
             return False
-        others = set(record["speakers"]) - self.people - {FORGOTTEN}
         is_known = record["source_seqs"] and record["source_type"] != SUMMARY
         return not (others and is_known)
 
