@@ -37,7 +37,7 @@ from evennia_ai.store.conversation import MASK
 from evennia_ai.store.forget_rows import OWN, Traces
 from evennia_ai.store.inbox import DOUBTFUL, WAITING
 from evennia_ai.store.lines import amended_at
-from evennia_ai.store.rows import PAGE, chunks, delete_rows, message_from_row, pages
+from evennia_ai.store.rows import PAGE, chunks, delete_rows, message_from_row, pages, raw_delete
 from evennia_ai.store.server_settings import mark_for_deletion
 from evennia_ai.store.shared_entries import delete_entries
 from evennia_ai.store.turns import MAYBE_DONE, UNANSWERED
@@ -93,6 +93,7 @@ class Forgetting:
         yield from self.traces.find()
         if self._hold(self.traces.assistants):
             yield from self.traces.find()  # what these wrote meanwhile
+        yield from self._hide_words()
         yield from rewrite_summaries(self.traces)
         yield from self._forget_records()
         for place in PLACES:
@@ -101,6 +102,17 @@ class Forgetting:
                 yield from self._forget_in(place)
         yield from self._excuse_retries()
         yield from self._delete_found()
+
+    def _hide_words(self) -> Iterator[int]:
+        """Take their words out of rows that are not theirs."""
+        for model, hidden in self.traces.hidden.items():
+            for ids in chunks(hidden):
+                with brief_transaction():
+                    for id_ in ids:
+                        model.objects.filter(id=id_).update(**hidden[id_])
+                    if model is models.Message:
+                        raw_delete(models.LineVector.objects.filter(message_id__in=ids))
+                yield len(ids)
 
     def _forget_in(self, place: Place) -> Iterator[int]:
         """Apply the law of a place to the rows that are theirs."""
@@ -158,7 +170,8 @@ class Forgetting:
 
     def _forget_records(self) -> Iterator[int]:
         """Remove or change the records of every character that knows them or heard of them."""
-        law = ToForget(self.people, self.traces.messages, self.traces.words.is_in)
+        words = self.traces.words
+        law = ToForget(self.people, self.traces.messages, words.is_in, words.without, words.names)
         gone: dict[int, set[str]] = {}
         for row_id, key, kind in self._attributes():
             yield 0

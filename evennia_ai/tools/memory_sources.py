@@ -10,6 +10,7 @@ from evennia_ai.errors import BadRecord, NothingDone
 from evennia_ai.messages import Message
 from evennia_ai.policy.audience import of_records
 from evennia_ai.policy.compaction.claims import takes_for_program
+from evennia_ai.policy.facts.origin import QUOTE
 from evennia_ai.policy.limits.people import TOO_MANY_ENTRIES, is_reached
 from evennia_ai.policy.records.provenance import Record, iso_utc
 from evennia_ai.policy.sanitize import clean_heard
@@ -54,7 +55,7 @@ def recall_result(
     context: ToolContext, records: Sequence[Record], lines: Iterable[str], read: Sequence[str] = ()
 ) -> ToolResult:
     """Return the result of a search, with references to what it read."""
-    text = "\n".join(f"- {line}" for line in lines)
+    text = "\n".join(f"{QUOTE}{line}" for line in lines)
     # The audience of private records also limits what is made of them (P9).
     binds = any(record["audience"] is not None for record in records)
     heard_by = context.audience if binds else None
