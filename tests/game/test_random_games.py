@@ -101,7 +101,10 @@ class RandomGame:
 
     def anothers(self, rows, dbref):
         """Return the rows that belong to others: of their lines, turns or words alone."""
-        askers = {id_: r["askers"].split() for (kind, id_), r in rows.items() if kind == "Turn"}
+        askers = {id_: set() for kind, id_ in rows if kind == "Turn"}
+        for (kind, _id), row in rows.items():
+            if kind == "Event" and row["attempts"]:  # a turn has tried to answer it
+                askers[row["turn_id"]].add(row["speaker"])
         lines = [row for (kind, _id), row in rows.items() if kind == "Message"]
         own = {row["id"] for row in lines if row["speaker"] == dbref}
         confided = {
@@ -123,7 +126,7 @@ class RandomGame:
                 asked = askers.get(row["turn_id"], ())
                 return bool(asked) and dbref not in asked
             if kind == "Turn":
-                return dbref not in askers[row["id"]] != []
+                return bool(askers[row["id"]]) and dbref not in askers[row["id"]]
             named = {row.get(name) for name in ("entity", "subject", "source_entity")}
             if dbref in named or own.intersection(row.get("source_seqs", ())):
                 return False
@@ -157,9 +160,6 @@ def test_nobody_reads_or_forgets_what_is_anothers(seed, game, mira, tavern, sett
         }
     for person in played.random.sample(played.people, 2):
         before = played.rows()
-        turns = {
-            row["id"]: row["askers"].split() for key, row in before.items() if key[0] == "Turn"
-        }
         kept = played.anothers(before, person.dbref)
         forget(person)
         after = played.rows()
