@@ -159,22 +159,37 @@ class SpokenWords:
         return "\n".join(self._without(one) if one.startswith(QUOTE) else one for one in lines)
 
     def _without(self, text: str) -> str:
-        found = list(WORD.finditer(text))
-        parts = [(at, part) for at, match in enumerate(found) for part in words_in(match[0])]
-        marked = {at for at, match in enumerate(found) if self._is_telling(match[0].lower())}
-        for start, run in runs_at([part for _at, part in parts]).items():
+        parts = parts_of(text)
+        marked = [self._is_telling(part) for _start, _end, part in parts]
+        for at, run in runs_at([part for _start, _end, part in parts]).items():
             if run in self._runs:
-                marked.update(at for at, _part in parts[start : start + RUN])
-        for at in sorted(marked, reverse=True):
-            text = text[: found[at].start()] + HIDDEN + text[found[at].end() :]
-        return text
+                marked[at : at + RUN] = [True] * RUN
+        left, done = "", 0
+        for start, end in (
+            part[:2] for part, is_theirs in zip(parts, marked, strict=True) if is_theirs
+        ):
+            left += text[done:start] + HIDDEN if start >= done else ""
+            done = end
+        return left + text[done:]
 
     def _is_telling(self, word: str) -> bool:
-        weights = [self._weights.get(stem, 0) for stem in stems_of(words_in(word))]
-        is_unspaced = UNSPACED.search(word) is not None
-        if is_unspaced or (word.isdigit() and len(word) == 1):  # a pair of letters, a count
-            return sum(weights) >= ENOUGH
-        return any(weights)
+        """Return True for a word that only they use; a single digit is no proof."""
+        if len(word) == 1 and word.isdigit():
+            return False
+        return any(map(self._weights.get, stems_of([word])))
+
+
+def parts_of(text: str) -> list[tuple[int, int, str]]:
+    """Return the start, the end and the letters of each of `words_in`."""
+    parts = list[tuple[int, int, str]]()
+    for found in WORD.finditer(text):
+        start, word = found.start(), found[0].lower()
+        if not UNSPACED.search(word):
+            parts.append((start, found.end(), word))
+            continue
+        for at, pair in enumerate(pairs(word), start):
+            parts.append((at, at + len(pair), pair))
+    return parts
 
 
 def words_in(text: str) -> list[str]:
