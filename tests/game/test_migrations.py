@@ -1,9 +1,14 @@
 """The migration creates the tables that the models describe."""
 
 import io
+from importlib import import_module
 
 import pytest
+from django.apps import apps
 from django.core.management import call_command
+
+from evennia_ai.models import Event, Turn
+from tests.scripted import call
 
 
 @pytest.mark.django_db
@@ -13,3 +18,28 @@ def test_the_migrations_are_up_to_date(settings):
     output = io.StringIO()
     call_command("makemigrations", "evennia_ai", check=True, dry_run=True, stdout=output)
     assert "No changes detected" in output.getvalue()
+
+
+def test_an_older_games_turns_get_whom_they_answer_from_the_inbox(game, mira, ann, bob):
+    """Also if the character chose silence, which calls the event of who asked noted, too."""
+    for line, reply in (
+        ("say Mira, hello", call("say", text="Hello.")),
+        ("whisper Mira = hello", call("whisper", text="Hm.", target="Ann")),
+        ("say Mira, are you well?", call("noop")),
+    ):
+        game.model.add(reply)
+        bob.do("say What a day")
+        ann.do(line)
+        game.run(2)
+    mira.execute_cmd("say I talk to myself")
+    bob.do("say What a day")
+    game.model.add(call("noop"))
+    game.result(mira.assistant.mind.answering.act_alone())
+    first, *_, last = Turn.objects.order_by("id").values_list("id", flat=True)
+    stored = list(Turn.objects.order_by("id").values_list("askers", flat=True))
+    assert [one.split() for one in stored] == [*[[ann.dbref]] * 3, []]
+    Turn.objects.update(askers="")
+    Event.objects.filter(turn=first, attempts__gt=0).update(turn=last)  # tried again
+    import_module("evennia_ai.migrations.0003_turn_askers").find_askers(apps, None)
+    found = list(Turn.objects.order_by("id").values_list("askers", flat=True))
+    assert [one.split() for one in found] == [[ann.dbref]] * 4
