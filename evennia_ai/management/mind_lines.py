@@ -24,7 +24,7 @@ from evennia_ai.config.fields import check_value, known_setting
 from evennia_ai.errors import BadRecord, ConfigError
 from evennia_ai.messages import EXCUSE
 from evennia_ai.policy.audience import BUILDER, GAME, STRANGER
-from evennia_ai.policy.records.provenance import Author, Dbref, make_record, read_segment
+from evennia_ai.policy.records.provenance import Author, Dbref, make_record, parse_segment
 from evennia_ai.policy.sanitize import cut_text, one_line, storable
 from evennia_ai.store.who_knows import STORES
 
@@ -267,7 +267,7 @@ def check_segment(line: Row) -> list[str]:
     except (BadRecord, ValueError) as error:
         raise ConfigError(f"a record does not fit: {error}") from error
     content = {"used": line["used"], "records": records}
-    _segment, is_whole = read_segment(content, int(line["number"]), cast("Any", dict))
+    _segment, is_whole = parse_segment(content, int(line["number"]), cast("Any", dict))
     if not is_whole or [*map(str, records)] != [*line["records"]]:
         raise ConfigError("these records have other numbers than they may")
     line["records"] = records

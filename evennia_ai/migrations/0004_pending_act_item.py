@@ -4,7 +4,7 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-    dependencies = [("evennia_ai", "0001_initial")]
+    dependencies = [("evennia_ai", "0003_turn_askers")]
 
     operations = [
         migrations.AddField(

@@ -9,10 +9,16 @@ from evennia_ai.models import fields as own
 
 
 class Turn(own.OwnedByAssistant):
-    """One turn, open while ``ended_at`` is empty; staff may ``mark`` it, and comment on it."""
+    """One turn, open while ``ended_at`` is empty; staff may ``mark`` it, and comment on it.
+
+    ``askers`` are the people whom it answers, in the format of `people_field`: those who said or
+    did what it takes up as addressed to the character. Whoever else has an event of this turn was
+    only overheard. It is empty for a turn that nobody asked for.
+    """
 
     context: str = own.CharField(max_length=32)
     audience: list[Any] = own.JSONField(default=list)
+    askers: str = own.TextField(blank=True, default="")
     private: bool = own.PrivateField(default=False)
     ended_at: datetime | None = own.DateTimeField(null=True)
     outcome: str = own.CharField(max_length=16, blank=True)

@@ -24,6 +24,7 @@ from evennia_ai.messages import (
     Usage,
 )
 from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View
+from evennia_ai.policy.conversation.inbox import askers_of
 from evennia_ai.policy.explanation.call_record import CallRecord
 from evennia_ai.policy.limits.money import Prices
 from evennia_ai.policy.oversight import PendingAct
@@ -53,8 +54,8 @@ class TurnRecord:
         return max((event.heard.hops for event in self.events), default=0)
 
     @property
-    def askers(self) -> Audience:
-        """Return the dbrefs of everybody who heard what started the turn."""
+    def waiting(self) -> Audience:
+        """Return the dbrefs of everybody who heard what started the turn: they wait for it."""
         return frozenset().union(*(event.heard.audience for event in self.events))
 
     @property
@@ -63,10 +64,9 @@ class TurnRecord:
         return frozenset(heard.speaker for heard in self.from_others if heard.speaker)
 
     @property
-    def payers(self) -> Audience:
-        """Return the dbrefs of everybody whose words or deeds started the turn."""
-        heard = (event.heard for event in self.events)
-        return frozenset(one.speaker for one in heard if one.speaker and one.nature != PUPPETED)
+    def askers(self) -> Audience:
+        """Return the dbrefs of everybody whom the turn answers; they pay for it, too."""
+        return askers_of(self.events)
 
     @property
     def from_others(self) -> list[Heard]:

@@ -116,7 +116,8 @@ class ToolContext:
     private: bool  # True if the prompt held anything that only ``audience`` may know
     speakers: Audience  # dbrefs of those whose new words are in the turn
     whispered: bool = False  # True if the words that started the turn were whispered
-    askers: Audience = frozenset()  # dbrefs of those who wait for the answer
+    askers: Audience = frozenset()  # dbrefs of those whom the turn answers; not the overheard
+    waiting: Audience = frozenset()  # dbrefs of those who wait for the answer
     hops: int = 0  # length of the chain of assistants' answers that led to the turn
     allowed: frozenset[str] | None = None  # names of the prompt context's tools, None for all
     deadline_at: float = 0.0  # the clock's second at which the tool is cancelled
@@ -132,6 +133,11 @@ class ToolContext:
     assistant: ToolParts = field(default=cast(Any, None), compare=False, repr=False)
     # the locks that the call asked so far, with their answers
     locks: list[LockAsked] = field(default_factory=list, compare=False, repr=False)
+
+    @property
+    def causes(self) -> Audience:
+        """Return those who answer for what the turn does: the askers, if any, else the speakers."""
+        return self.askers or self.speakers
 
     @property
     def all_authors(self) -> Authors:

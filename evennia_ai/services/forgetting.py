@@ -24,6 +24,7 @@ from twisted.logger import Logger
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import MemoryUnavailable, StoreUnavailable, TurnAborted
 from evennia_ai.memory.worker import Worker
+from evennia_ai.models import Message
 from evennia_ai.policy.facts.origin import SpokenWords
 from evennia_ai.policy.retrieval.exchange import subject_of
 from evennia_ai.scheduling import Clock, Put, Steps, pause
@@ -154,6 +155,7 @@ class ForgettingService:
             for dbref in forgetting.people:
                 if forgetting.assistant in (None, script.id):
                     script.mind.forget(dbref)
+                    script.mind.renew(list(forgetting.traces.hidden[Message]))
         log.info(
             DONE,
             people=", ".join(sorted(forgetting.people)),

@@ -6,7 +6,6 @@ the lines that are left. Budgets go on counting. Where words may stand says `sto
 Below it: erasing all that an assistant has, and the bytes of what was deleted.
 """
 
-import re
 import sqlite3
 import time
 from collections import defaultdict
@@ -35,17 +34,25 @@ from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.store.attributes import attributes_of
 from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.conversation import MASK
-from evennia_ai.store.forget_rows import Traces
+from evennia_ai.store.forget_rows import OWN, Traces
 from evennia_ai.store.inbox import DOUBTFUL, WAITING
 from evennia_ai.store.lines import amended_at
-from evennia_ai.store.rows import PAGE, delete_rows, message_from_row, pages
+from evennia_ai.store.rows import PAGE, chunks, delete_rows, message_from_row, pages, raw_delete
 from evennia_ai.store.server_settings import mark_for_deletion
 from evennia_ai.store.shared_entries import delete_entries
 from evennia_ai.store.turns import MAYBE_DONE, UNANSWERED
-from evennia_ai.store.who_knows import LOGS, PLACES, STORES, Law, Place, is_known
+from evennia_ai.store.who_knows import (
+    DBREF,
+    LOGS,
+    PLACES,
+    STORES,
+    Law,
+    Place,
+    is_about_only,
+    is_known,
+)
 from evennia_ai.store.world_lock import lock
 
-DBREF = re.compile(r"#\d+")
 SEGMENTS_A_CHUNK = 50
 WAIT_S = 5.0
 MOST_BYTES = 200_000_000  # of a file that is written anew while the game runs: 2 s
@@ -86,6 +93,7 @@ class Forgetting:
         yield from self.traces.find()
         if self._hold(self.traces.assistants):
             yield from self.traces.find()  # what these wrote meanwhile
+        yield from self._hide_words()
         yield from rewrite_summaries(self.traces)
         yield from self._forget_records()
         for place in PLACES:
@@ -94,6 +102,17 @@ class Forgetting:
                 yield from self._forget_in(place)
         yield from self._excuse_retries()
         yield from self._delete_found()
+
+    def _hide_words(self) -> Iterator[int]:
+        """Take their words out of rows that are not theirs."""
+        for model, hidden in self.traces.hidden.items():
+            for ids in chunks(hidden):
+                with brief_transaction():
+                    for id_ in ids:
+                        model.objects.filter(id=id_).update(**hidden[id_])
+                    if model is models.Message:
+                        raw_delete(models.LineVector.objects.filter(message_id__in=ids))
+                yield len(ids)
 
     def _forget_in(self, place: Place) -> Iterator[int]:
         """Apply the law of a place to the rows that are theirs."""
@@ -116,8 +135,12 @@ class Forgetting:
 
     def _is_theirs(self, place: Place, row: Any) -> bool:
         """Return True if a row names these people, answers them, or repeats their words."""
-        named = (getattr(row, name) for name in place.named)
-        if any(not self.people.isdisjoint(DBREF.findall(str(value))) for value in named):
+        named = [getattr(row, name) for name in place.named]
+        if place.alone:
+            is_named = any(is_about_only(value, self.people) for value in named)
+        else:
+            is_named = not self.people.isdisjoint(DBREF.findall(str(named)))
+        if is_named:
             return True
         if place.law is not Law.CUT and self._answers(place, row):
             return True
@@ -140,13 +163,15 @@ class Forgetting:
             if isinstance(value, str):
                 kept = people_field({*value.split()} - self.people | {FORGOTTEN})
             else:
-                others = [one for one in value if one not in self.people]
-                kept = [] if self._answers(place, row) else others
+                others = {*value} - self.people
+                instead = {FORGOTTEN} if name == "speakers" else set()
+                kept = [] if self._answers(place, row) else sorted(others | instead)
             place.model.objects.filter(id=row.id).update(**{name: kept})
 
     def _forget_records(self) -> Iterator[int]:
         """Remove or change the records of every character that knows them or heard of them."""
-        law = ToForget(self.people, self.traces.messages, self.traces.words.is_in)
+        words = self.traces.words
+        law = ToForget(self.people, self.traces.messages, words.is_in, words.without, words.names)
         gone: dict[int, set[str]] = {}
         for row_id, key, kind in self._attributes():
             yield 0
@@ -187,15 +212,23 @@ class Forgetting:
 
     def _delete_found(self) -> Iterator[int]:
         """Delete the rows that were found; their own words last, which lead to all others."""
-        for model, found in self.traces.by_level():
-            for ids in chunks(found):
-                with brief_transaction():
-                    delete_by_ids(model, ids)
-                yield len(ids)
+        yield from self._delete_levels(lambda level: level != OWN)
+        for place in PLACES:
+            if place.law is Law.CUT_LAST:
+                yield from self._forget_in(place)
+        yield from self._delete_levels(lambda level: level == OWN)
         theirs = Q(speaker__in=self.people)
         for model in (models.Message, models.Event):  # what they said meanwhile
             while gone := delete_newest(self.traces.rows(model).filter(theirs)):
                 yield gone
+
+    def _delete_levels(self, is_due: Callable[[int], bool]) -> Iterator[int]:
+        """Delete the rows of some levels, the highest level first."""
+        for level, model, found in self.traces.by_level():
+            for ids in chunks(found if is_due(level) else ()):
+                with brief_transaction():
+                    delete_by_ids(model, ids)
+                yield len(ids)
 
 
 def forget_segment(character: Any, kind: str, key: str, law: ToForget, gone: set[str]) -> int:
@@ -210,13 +243,6 @@ def forget_segment(character: Any, kind: str, key: str, law: ToForget, gone: set
         gone.update(changed)
         mark_for_deletion(character.id)
     return len(changed)
-
-
-def chunks(ids: Iterable[int]) -> Iterator[list[int]]:
-    """Yield some ids in lists for one transaction each, newest first."""
-    left = sorted(ids, reverse=True)
-    for start in range(0, len(left), PAGE):
-        yield left[start : start + PAGE]
 
 
 def delete_newest(rows: Any) -> int:

@@ -11,12 +11,13 @@ from evennia.typeclasses.attributes import Attribute
 from evennia_ai import models
 from evennia_ai.messages import Audience
 from evennia_ai.policy.facts.origin import SpokenWords, without_json
+from evennia_ai.policy.records.forgetting import FORGOTTEN
 from evennia_ai.policy.retrieval.words import WORD
 from evennia_ai.store.attributes import assistants, numbers_of
 from evennia_ai.store.backlog import PAUSES_S
 from evennia_ai.store.inbox import OVERHEARD, WAITING
-from evennia_ai.store.rows import pages, rows_of
-from evennia_ai.store.who_knows import answered
+from evennia_ai.store.rows import chunks, pages, rows_of
+from evennia_ai.store.who_knows import asked_by
 
 TURNS_AT_ONCE = 5
 COPIED_SHARE = 0.8  # of the words of a copy stand in the answer
@@ -24,13 +25,14 @@ COPIED_SHARE = 0.8  # of the words of a copy stand in the answer
 STORED_WITHIN = timedelta(seconds=sum(PAUSES_S))
 # When rows go: what only its words give away first, own words last, and answers from the last that
 # quotes another to the first.
-BY_WORDS, OWN = 1_000_000, -1
+FOR_THEM, BY_WORDS, OWN = 1_000_001, 1_000_000, -1
 # What decides on each kind of row.
 CALL = ("call_id", "arguments", "result")
+NOBODY: Audience = frozenset()
 LINE = (
     "event_id", "role", "content", "tool_calls", "tool_call_id", "audience", "private", "authors",
 )  # fmt: skip
-EVENT = ("text", "audience", "private")
+EVENT = ("text", "audience", "private", "authors")
 
 
 class Traces:
@@ -62,7 +64,10 @@ class Traces:
             models.Event: {},
             models.ToolCall: self.calls,
         }
+        # What stays of rows that hold their words and are not theirs: columns with new values.
+        self.hidden: dict[Any, dict[int, dict[str, Any]]] = {model: {} for model in self.found}
         self._pairs: set[tuple[int | None, str]] = set()  # the turn and the id of a tool call
+        self._authors: dict[tuple[int | None, str], Audience] = {}  # of tool calls
 
     def find(self) -> Iterator[int]:
         """Find all rows; yields 0 after each few ms. A second run adds what came meanwhile."""
@@ -77,26 +82,29 @@ class Traces:
         """Return the rows of a table that are looked at, as a queryset."""
         return rows_of(model, self.assistant)
 
-    def by_level(self) -> Iterator[tuple[Any, list[int]]]:
-        """Yield tables with the ids of rows that go, in the order in which they must go."""
+    def by_level(self) -> Iterator[tuple[int, Any, list[int]]]:
+        """Yield levels and tables with the ids of rows, in the order in which they must go."""
         # A message leads to the event that it came from, this to the turn on it, and a call of that
         # turn to its copies.
         levels = {level for rows in self.found.values() for level in rows.values()}
         for level in sorted(levels, reverse=True):
             for model, rows in self.found.items():
-                yield model, [id_ for id_, at in rows.items() if at == level]
+                yield level, model, [id_ for id_, at in rows.items() if at == level]
 
     def _find_own(self) -> Iterator[int]:
-        """Find what they said, and the turns that answer it."""
+        """Find what they said, the turns that answer it, and those it set off unasked."""
         theirs = Q(speaker__in=self.people)
         for model in (models.Event, models.Message):
             for page in pages(self.rows(model).filter(theirs), "assistant_id", "turn_id"):
                 yield 0
                 self.found[model].update({row.id: OWN for row in page})
                 self.assistants.update(row.assistant_id for row in page)
-        for page in pages(answered(self.people, self.assistant), "turn_id"):
+        for page in pages(self.rows(models.Turn).filter(asked_by(self.people))):
             yield 0
-            self.turns.update({row.turn_id: 0 for row in page})
+            self.turns.update({row.id: 0 for row in page})
+        for ids in chunks(self.found[models.Event]):
+            yield 0
+            self.turns.update(dict.fromkeys(self._turns_on(ids, self.people), 0))
 
     def _follow_answers(self) -> Iterator[int]:
         """Find who else heard the answers, and the turns that answered nothing but those."""
@@ -109,7 +117,8 @@ class Traces:
                 level = self.turns[turn[0]]
                 heard = self.copies_of(*turn) - self.copies.keys()
                 self.copies |= dict.fromkeys(heard, level)
-                new = self._turns_on(heard) - self.turns.keys()
+                own = self.people.union(self.characters.values())
+                new = self._turns_on(heard, own) - self.turns.keys()
                 self.turns |= dict.fromkeys(new, level + 1)
                 waiting += sorted(new)
 
@@ -135,32 +144,78 @@ class Traces:
             if (share_in(words_of(text), said) if said else stored_at <= until)
         }
 
-    def _turns_on(self, heard: Iterable[int]) -> set[int]:
-        """Return the turns that answered some events and no words of other players."""
+    def _turns_on(self, heard: Iterable[int], own: Audience) -> set[int]:
+        """Return the turns that took up some events, and answer nobody but ``own`` people.
+
+        A turn that nobody asked for is theirs if it took up words of nobody else.
+        """
         rows = models.Event.objects.filter(id__in=list(heard)).exclude(turn=None)
-        turns = set(rows.values_list("turn_id", flat=True))
-        own = [*self.people, *self.characters.values()]
-        others = models.Event.objects.filter(turn__in=turns).exclude(speaker__in=own)
-        return turns - set(others.values_list("turn_id", flat=True))
+        turns = models.Turn.objects.filter(id__in=rows.values("turn_id"))
+        asked = {id_: askers.split() for id_, askers in turns.values_list("id", "askers")}
+        unasked = [id_ for id_, askers in asked.items() if not askers]
+        others = models.Event.objects.filter(turn__in=unasked).exclude(speaker__in=own)
+        kept = set(others.values_list("turn_id", flat=True))
+        return {id_ for id_, askers in asked.items() if own.issuperset(askers)} - kept
 
     def _search(self) -> Iterator[int]:
         """Find the characters' calls, lines and events that answer them or hold their words."""
         no_player = Q(speaker__in=self.characters.values()) | Q(speaker="")
         lines = self.rows(models.Message).filter(~Q(role="user") | no_player)
         for rows, fields, level_of in (
-            (self.rows(models.ToolCall), CALL, self._level_of_call),
             (lines, LINE, self._level_of_line),
+            (self.rows(models.ToolCall), CALL, self._level_of_call),
             (self.rows(models.Event).filter(no_player), EVENT, self._level_of_event),
         ):
             for page in pages(rows, "assistant_id", "turn_id", *fields):
                 yield 0
+                of_others = self._turns_of_others(row.turn_id for row in page)
                 for row in page:
                     level = level_of(row)
-                    if level is not None:
-                        self._note(rows.model, row.id, level)
-                        self.assistants.add(row.assistant_id)
-                    if level == BY_WORDS:
+                    if level is None or (level == BY_WORDS and row.turn_id in of_others):
+                        self._hide_in(rows.model, row)
+                        continue
+                    self._note(rows.model, row.id, level)
+                    self.assistants.add(row.assistant_id)
+                    if level >= BY_WORDS:
                         self._pairs.update((row.turn_id, call_id) for call_id in call_ids(row))
+
+    def _turns_of_others(self, turns: Iterable[int | None]) -> set[int]:
+        """Return those of some turns that answer another player."""
+        own = {*self.people, *self.characters.values(), FORGOTTEN}
+        rows = models.Turn.objects.filter(id__in={*turns} - {None}).values_list("id", "askers")
+        return {id_ for id_, askers in rows if not own.issuperset(askers.split())}
+
+    def _hide_in(self, model: Any, row: Any) -> None:
+        """Note what a row is to hold instead, if it holds words of these people."""
+        hide, told = self.words.without, self.words.without_in_quotes
+        new: dict[str, Any]
+        if model is models.ToolCall:
+            new = {"arguments": hide(row.arguments), "result": told(row.result)}
+        elif model is models.Event:
+            new = {"text": hide(row.text)}
+        else:
+            calls = [
+                {**call, "function": {**made, "arguments": hide(made["arguments"])}}
+                for call in row.tool_calls
+                for made in [call["function"]]
+            ]
+            content = told(row.content) if row.role == "tool" else hide(row.content)
+            new = {"content": content, "tool_calls": calls}
+        changed = {name: value for name, value in new.items() if value != getattr(row, name)}
+        if changed and self._may_come_from_them(row, [getattr(row, name) for name in changed]):
+            self.hidden[model][row.id] = changed
+            self.assistants.add(row.assistant_id)
+
+    def _may_come_from_them(self, row: Any, values: Iterable[Any]) -> bool:
+        """Return True if these people are among a row's authors, or the words leave no doubt."""
+        pairs = [(row.turn_id, call_id) for call_id in call_ids(row)]
+        known = [self._authors.get(pair, NOBODY) for pair in pairs]
+        authors = frozenset(getattr(row, "authors", "").split()).union(*known)
+        self._authors.update(dict.fromkeys(pairs, authors))
+        if not authors or not self.people.isdisjoint(authors):
+            return True
+        whole = "\n".join(map(str, values))
+        return self.words.names(whole) or (bool(pairs) and self.words.is_in(whole))
 
     def _note(self, model: Any, id_: int, level: int) -> None:
         """Note the level of a row; one of their own goes last even if it repeats them."""
@@ -178,7 +233,7 @@ class Traces:
         if row.role != "user" and row.turn_id in self.turns:
             return self.turns[row.turn_id]
         if self._is_for_them(row):
-            return BY_WORDS
+            return FOR_THEM
         authors = row.authors.split()
         if authors and row.role != "user" and self.people.isdisjoint(authors):
             return None  # its authors are known, and these people are not among them
@@ -188,10 +243,13 @@ class Traces:
     def _level_of_event(self, row: Any) -> int | None:
         if row.id in self.copies:
             return self.copies[row.id]
-        return BY_WORDS if self._is_for_them(row) else self._by_words(row.text)
+        return FOR_THEM if self._is_for_them(row) else self._by_words(row.text)
 
     def _is_for_them(self, row: Any) -> bool:
-        return row.private and not self.people.isdisjoint(row.audience)
+        """Return True if a row is private to them."""
+        if not row.private or self.people.isdisjoint(row.audience):
+            return False
+        return self.people.union(self.characters.values()).issuperset(row.audience)
 
     def _by_words(self, *texts: str) -> int | None:
         return BY_WORDS if any(map(self.words.is_in, texts)) else None
@@ -242,6 +300,7 @@ def learn_words(
         for page in pages(rows, *fields):
             for _id, text, *name in page:
                 words.add(without_name(str(text), *name))
+                words.add_name(*name or [""])
             yield 0
     for rows, *fields in texts_of_others(people, [*people, *characters]):
         for page in pages(rows, *fields):

@@ -1,6 +1,6 @@
 """Conversion between rows and plain data, and deletion of rows."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
@@ -80,6 +80,13 @@ def pages(rows: Any, *fields: str) -> Iterator[list[Any]]:
         page = list(by_id.filter(id__gt=last, id__lte=last + WINDOW)[:PAGE])
         yield page
         last = page[-1].id if len(page) == PAGE else last + WINDOW
+
+
+def chunks(ids: Iterable[int]) -> Iterator[list[int]]:
+    """Yield some ids in lists for one transaction each, newest first."""
+    left = sorted(ids, reverse=True)
+    for start in range(0, len(left), PAGE):
+        yield left[start : start + PAGE]
 
 
 def event_from_row(row: models.Event) -> InboxEvent:

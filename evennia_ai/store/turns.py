@@ -19,7 +19,8 @@ from evennia_ai.messages import (
     ToolCallRequest,
 )
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.conversation.inbox import heard_messages, state_after_loss
+from evennia_ai.policy.conversation.inbox import askers_of, heard_messages, state_after_loss
+from evennia_ai.policy.records.provenance import people_field
 from evennia_ai.policy.sleep_schedule import DONE, split_result
 from evennia_ai.ports import ModelCallRecord, TurnRecord
 from evennia_ai.store.brief_transaction import brief_transaction, store_errors
@@ -85,6 +86,7 @@ class TableTurns:
                 at=self.now(),
                 context=context,
                 audience=sorted(audience),
+                askers=people_field(askers_of(events)),
                 private=private,
             )
             overheard = overheard_by(self.assistant_id)

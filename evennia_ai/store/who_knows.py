@@ -4,8 +4,9 @@
 `KNOWLEDGE`. A test compares them with the columns of all tables and the fields of all records.
 """
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -14,10 +15,11 @@ from django.db.models import Exists, OuterRef, Q, Subquery, Sum
 from evennia.objects.models import ObjectDB
 
 from evennia_ai import models
-from evennia_ai.messages import ARRIVE, LEAVE, NOOP, Audience, heard_line
+from evennia_ai.messages import NOOP, Audience, heard_line
+from evennia_ai.policy.audience import audience_of, visible
 from evennia_ai.policy.compaction.summary import transcript_lines
 from evennia_ai.policy.context.projection import PUBLIC, part_audience
-from evennia_ai.policy.records.forgetting import is_builders
+from evennia_ai.policy.records.forgetting import FORGOTTEN, ToForget, is_builders
 from evennia_ai.policy.records.provenance import Record, people_in, read_segment
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.ports.goal_records import DayPlan, Goals
@@ -25,7 +27,7 @@ from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.store.attributes import assistants, attributes_of, rows_about, stored_columns
 from evennia_ai.store.names import names_of, own_name
-from evennia_ai.store.rows import PAGE, message_from_row, rows_of
+from evennia_ai.store.rows import message_from_row, rows_of
 
 # The records of a character. The journal comes before what is made of it. "Forget me" searches
 # every text of a record (`policy.records.forgetting`), and ``aboutme`` shows it as this kind.
@@ -39,6 +41,9 @@ KNOWLEDGE = {
 STORES = {store.kind: store for store in KNOWLEDGE}
 
 
+DBREF = re.compile(r"#\d+")
+
+
 class Law(Enum):
     """What "forget me" does with a row of theirs."""
 
@@ -47,6 +52,7 @@ class Law(Enum):
     DELETED = "deleted"
     EMPTIED = "its columns are emptied"
     CUT = "they are taken out of the people whom a column names"
+    CUT_LAST = "the same, once all that is found by the column is gone"
     STAYS = "nothing"
 
 
@@ -66,6 +72,7 @@ class Place:
     turn: str = ""
     also: tuple[str, ...] = ()  # emptied or deleted with them, but not searched
     by_one: bool = True  # False: only if all characters forget them
+    alone: bool = False  # True: a row that names others, too, is not theirs
     shown: bool = False  # to whom it names, by ``aboutme``
 
     @property
@@ -109,16 +116,20 @@ PLACES = (
     Place(models.ModelCall, Law.EMPTIED, (), ("error",), "turn_id"),
     Place(models.Event, Law.FOLLOWED, ("speaker",), ("text",), also=("speaker_name",)),
     Place(models.Event, Law.CUT, ("authors",)),
-    Place(models.Event, Law.EMPTIED, (), ("reason",), "turn_id"),
+    Place(models.Event, Law.EMPTIED, (), ("reason",)),
     Place(models.Turn, Law.CUT, ("audience",), (), "id"),
+    Place(models.Turn, Law.CUT_LAST, ("askers",)),
     Place(models.Turn, Law.EMPTIED, (), ("detail", "comment"), "id"),
     Place(models.Compaction, Law.REWRITTEN, ("speakers",), ("summary",), shown=True),
-    Place(models.SleepPass, Law.DELETED, (), ("errors",), "assistant_id"),
+    Place(models.SleepPass, Law.EMPTIED, (), ("errors",), "assistant_id"),
     Place(models.DailyUse, Law.STAYS),
-    Place(models.PendingAct, Law.DELETED, ("speakers",), ("arguments", "result")),
+    Place(models.PendingAct, Law.DELETED, ("speakers",), ("arguments", "result"), alone=True),
+    Place(models.PendingAct, Law.CUT, ("speakers",)),
     Place(models.PendingAct, Law.CUT, ("authors",)),
-    Place(models.SharedEntry, Law.DELETED, ("people", "source", "speakers"), ("text",),
-          shown=True),
+    Place(models.SharedEntry, Law.DELETED, ("source",), ("text",), shown=True),
+    Place(models.SharedEntry, Law.DELETED, ("people",), alone=True),
+    Place(models.SharedEntry, Law.CUT, ("people",)),
+    Place(models.SharedEntry, Law.CUT, ("speakers",)),
     Place(models.Report, Law.DELETED, ("reporter",), ("reason",), also=("reporter_name",),
           by_one=False),
     Place(models.Amendment, Law.STAYS, also=("text", "authors")),  # a builder's, with its message
@@ -131,25 +142,31 @@ PLACES = (
 LOGS = tuple(dict.fromkeys(place.model for place in PLACES if hasattr(place.model, "assistant")))
 
 
-def answered(people: Audience, assistant: int | None = None) -> Any:
-    """Return the events of some people that a turn answered, by one or all, as a queryset.
+def asked_by(people: Audience) -> Q:
+    """Return the condition of turns that answer some people."""
+    asked = Q(pk__in=[])
+    for dbref in people:
+        asked |= Q(askers__contains=f" {dbref} ")
+    return asked
 
-    Who only came or went, while others spoke, was not answered unless the answer names them.
-    """
-    theirs = rows_of(models.Event, assistant).filter(speaker__in=people).exclude(turn=None)
-    moves = Q(kind__in=(ARRIVE, LEAVE))
-    came = theirs.filter(moves).values_list("turn_id", "speaker_name").distinct()
-    named = Q(pk__in=[])
-    for name in {name for _turn, name in came} - {""}:
-        named |= Q(arguments__icontains=name)
-    turns, meant = sorted({turn for turn, _name in came}), set[int]()
-    for start in range(0, len(turns), PAGE):  # by their numbers, not by a join: it would scan all
-        some = turns[start : start + PAGE]
-        heard = models.Event.objects.filter(~moves, turn__in=some).exclude(speaker__in=people)
-        others = set(heard.values_list("turn_id", flat=True))
-        naming = models.ToolCall.objects.filter(named, turn__in=others)
-        meant |= (set(some) - others).union(naming.values_list("turn_id", flat=True))
-    return theirs.filter(~moves | Q(turn__in=meant))
+
+def answered(people: Audience, assistant: int | None = None) -> Any:
+    """Return the turns that answer some people, by one or all assistants, as a queryset."""
+    heard = models.Event.objects.filter(speaker__in=people).exclude(turn=None).values("turn_id")
+    logged = models.Message.objects.filter(speaker__in=people).exclude(turn=None).values("turn_id")
+    turns = rows_of(models.Turn, assistant).filter(id__in=heard.union(logged))
+    return turns.filter(asked_by(people))  # these few: a search in all turns would take long
+
+
+def may_read(people: Audience, audience: Audience | None) -> bool:
+    """Return True if one of some people may be shown a row with an audience, None for public."""
+    return any(visible(audience, frozenset({dbref})) for dbref in people)
+
+
+def is_about_only(named: object, people: Audience) -> bool:
+    """Return True if a column names some people and nobody else."""
+    numbers = frozenset(DBREF.findall(str(named))) - {FORGOTTEN}
+    return bool(numbers) and numbers <= people
 
 
 def count_traces(dbref: str, assistant: int | None = None) -> int:
@@ -157,7 +174,7 @@ def count_traces(dbref: str, assistant: int | None = None) -> int:
     rows = rows_of(models.Message, assistant)
     # Two queries: for an OR of both, PostgreSQL reads the whole table.
     answers = (
-        rows.filter(turn__in=answered(frozenset({dbref}), assistant).values("turn"))
+        rows.filter(turn__in=answered(frozenset({dbref}), assistant).values("id"))
         .exclude(role="user")
         .exclude(speaker=dbref)
     )
@@ -225,18 +242,23 @@ def known_of(people: Audience, assistant: int | None = None) -> Iterator[KnownBy
         for place in PLACES:
             if place.shown:
                 known.add(READERS[place.model](script.id, own_name(script.db_obj), people))
+        said = models.Message.objects.filter(assistant=script.id, speaker__in=people)
+        own = frozenset(said.values_list("id", flat=True))
         for store in KNOWLEDGE:
-            known.add(records(store, script.db_obj, people))
+            known.add(records(store, script.db_obj, people, own))
         yield known
 
 
 def talk(assistant: int, name: str, people: Audience) -> Items:
     """Yield what they said near a character and what it answered, also what it did not take up."""
-    answers = Q(turn__in=answered(people, assistant).values("turn")) & ~Q(role="user")
+    answers = Q(turn__in=answered(people, assistant).values("id")) & ~Q(role="user")
     rows = models.Message.objects.filter(assistant_id=assistant).order_by("id")
     told: list[tuple[Any, str, str]] = []  # when, its kind, and the line
     for row in rows.filter(Q(speaker__in=people) | answers):
-        lines = transcript_lines([message_from_row(row)], name, with_results=False)
+        message = message_from_row(row)
+        if row.speaker not in people and not may_read(people, audience_of(message)):
+            continue
+        lines = transcript_lines([message], name, with_results=False)
         line = "; ".join(line for line in lines if f" uses {NOOP} " not in line)
         told.append((row.at, SAID if row.speaker in people else ANSWERED, line))
     logged = models.Message.objects.filter(event=OuterRef("pk"))
@@ -260,16 +282,16 @@ def summaries(assistant: int, _name: str, people: Audience) -> Items:
             if key == PUBLIC:
                 lines = (s for s in text.splitlines() if any(one in s.lower() for one in names))
                 yield SUMMARY, "\n".join(lines)
-            elif people.isdisjoint(part_audience(key) or ()):
-                yield CONFIDED, ""
-            else:
+            elif may_read(people, part_audience(key)):
                 yield SUMMARY, text
+            else:
+                yield CONFIDED, ""
 
 
 def told(assistant: int, _name: str, people: Audience) -> Items:
     """Yield what a character told others of them."""
     for row in models.SharedEntry.objects.filter(assistant_id=assistant).order_by("id"):
-        if not people.isdisjoint(row.people.split()):
+        if row.source in people or is_about_only(row.people, people):
             yield SHARED, row.text
 
 
@@ -280,8 +302,12 @@ READERS: Mapping[Any, Callable[[int, str, Audience], Items]] = {
 }
 
 
-def records(store: Any, character: ObjectDB, people: Audience) -> Items:
-    """Yield what a character wrote down in one kind of records, as far as it may be shown."""
+def records(store: Any, character: ObjectDB, people: Audience, own: Collection[int]) -> Items:
+    """Yield what a character wrote down in one kind of records, as far as it may be shown.
+
+    ``own`` are the messages of these people. What others caused is neither shown nor counted.
+    """
+    law = ToForget(people, own, lambda _text: False)
     about = Q(pk__in=[])
     for dbref in people:
         about |= Q(db_strvalue__contains=f" {dbref} ")
@@ -292,11 +318,12 @@ def records(store: Any, character: ObjectDB, people: Audience) -> Items:
         for record in segment.records.values():
             if people.isdisjoint(people_in(record)):
                 continue
+            audience = record["audience"]
             if is_builders(record):
                 yield BUILT, ""
-            elif record["audience"] is not None and people.isdisjoint(record["audience"]):
+            elif not may_read(people, None if audience is None else frozenset(audience)):
                 yield CONFIDED, ""
-            else:
+            elif law.is_theirs(record) or law.comes_from(record, ()):
                 yield KNOWLEDGE[store], words_of(record)
 
 

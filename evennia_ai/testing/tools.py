@@ -72,6 +72,7 @@ def _call(
         private=False,
         speakers=heard_by,
         askers=heard_by,
+        waiting=heard_by,
     )
     results: list[ToolResult] = []
     call = ToolCallRequest("1", name, json.dumps(arguments))

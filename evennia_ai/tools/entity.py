@@ -65,7 +65,7 @@ def find_entity(name: str, context: ToolContext) -> Any | None:
     here = [*around(character), *filter(None, [character.location])]
     people = [obj for obj in all_named(name, here, character) if can_hear(obj)]
     if len(people) > 1:
-        people = [obj for obj in people if obj.dbref in context.speakers]
+        people = [obj for obj in people if obj.dbref in context.causes]
         if len(people) != 1:
             raise NothingDone(f"Several people here are called '{plain(name, 60)}': who is meant?")
         return people[0]

@@ -65,7 +65,7 @@ def set_goal(context: ToolContext, arguments: GoalArguments) -> Steps[str]:
         raise NothingDone(f"You have {len(own)} goals: finish or drop one before you set another.")
 
     caused = [goal for goal in goals.held() if goal["state"] == OPEN and goal["origin"] != BUILDER]
-    if is_reached(caused, context.speakers, context.assistant.config.person_goals):
+    if is_reached(caused, context.causes, context.assistant.config.person_goals):
         raise NothingDone(TOO_MANY_GOALS)
     why = clean_heard(arguments.why, WHY_CHARS)
     add = partial(goals.add, content, why=why, importance=arguments.importance, **whose)

@@ -79,7 +79,7 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
         pins = journal.pinned(everything=True)  # without those of a builder and the game's code
         own = [e for e in pins if e["source_type"] != BUILDER and e["importance_by"] != GIVEN]
         most = parts.config.person_pins
-        plan = plan_pin(own, context.speakers, room, most, parts.settings.count_text)
+        plan = plan_pin(own, context.causes, room, most, parts.settings.count_text)
         if plan.refusal:
             raise NothingDone(plan.refusal)
         for entry in plan.gone:

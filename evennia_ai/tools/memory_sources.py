@@ -10,6 +10,7 @@ from evennia_ai.errors import BadRecord, NothingDone
 from evennia_ai.messages import Message
 from evennia_ai.policy.audience import of_records
 from evennia_ai.policy.compaction.claims import takes_for_program
+from evennia_ai.policy.facts.origin import QUOTE
 from evennia_ai.policy.limits.people import TOO_MANY_ENTRIES, is_reached
 from evennia_ai.policy.records.provenance import Record, iso_utc
 from evennia_ai.policy.sanitize import clean_heard
@@ -36,7 +37,7 @@ def ensure_may_note(context: ToolContext, newest: Iterable[Record], at: str) -> 
     parts = context.assistant
     since = iso_utc(parts.services.now() - timedelta(days=1))
     today = [record for record in newest if record[at] >= since]
-    if is_reached(today, context.speakers, parts.config.person_entries_per_day):
+    if is_reached(today, context.causes, parts.config.person_entries_per_day):
         raise NothingDone(TOO_MANY_ENTRIES)
 
 
@@ -54,7 +55,7 @@ def recall_result(
     context: ToolContext, records: Sequence[Record], lines: Iterable[str], read: Sequence[str] = ()
 ) -> ToolResult:
     """Return the result of a search, with references to what it read."""
-    text = "\n".join(f"- {line}" for line in lines)
+    text = "\n".join(f"{QUOTE}{line}" for line in lines)
     # The audience of private records also limits what is made of them (P9).
     binds = any(record["audience"] is not None for record in records)
     heard_by = context.audience if binds else None
@@ -65,6 +66,8 @@ def recall_result(
 def sources_of(context: ToolContext) -> dict[str, Any]:
     """Return the fields of a record that name its sources and its audience (P9)."""
     speakers, latest = sorted(context.speakers), [m["metadata"] for m in heard(context)]
+    of_askers = [meta for meta in latest if meta.get("speaker") in context.askers]
+    latest = of_askers or latest
     said_at = context.said_at or (latest[0]["at"] if latest else None)
     return {
         "source_type": "direct" if speakers else "observation",

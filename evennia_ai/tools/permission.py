@@ -257,8 +257,11 @@ def wait_for_staff(item: Tool, context: ToolContext, exact: str, thing: str) -> 
 
 
 def only_speaker(context: ToolContext) -> Any:
-    """Return the player whose new words are the only ones in the turn; raises ToolDenied."""
-    people = find_objects(context.speakers)
+    """Return the player who alone is answered in the turn; raises ToolDenied.
+
+    What others said meanwhile, and not to the character, does not count.
+    """
+    people = find_objects(context.askers)
     if len(people) != 1:
         raise ToolDenied("Only one person alone can have that done: let them ask again, alone.")
     if not people[0].has_account:
@@ -280,7 +283,7 @@ def put_act(
         state=oversight.WAITING,
         name=item.name,
         arguments=exact,
-        speakers=tuple(sorted(context.speakers)),
+        speakers=tuple(sorted(context.askers)),
         authors=context.all_authors,
         audience=context.audience,
         private=context.private,

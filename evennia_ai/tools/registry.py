@@ -191,7 +191,7 @@ def note_circumstances(context: ToolContext) -> None:
     Without ``ai_hops``, answers in a row, two could hand a thing back and forth forever; without
     ``ai_confidants`` another would take an act of a private turn for room talk and repeat it.
     """
-    context.character.ndb.ai_hops = context.hops + 1 if context.askers else 0
+    context.character.ndb.ai_hops = context.hops + 1 if context.waiting else 0
     context.character.ndb.ai_authors = context.all_authors
     context.character.ndb.ai_confidants = context.audience if context.private else None
 

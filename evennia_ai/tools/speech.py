@@ -80,7 +80,7 @@ def those_present(context: ToolContext) -> list[Any]:
     """Return everybody who would hear; raises NothingDone if nobody who waits is present."""
     present = perception.listening_objects(context.character)
     here = frozenset(listener.dbref for listener in present)
-    if context.askers and not context.askers & here:
+    if context.waiting and not context.waiting & here:
         raise NothingDone("Those you would answer are not here any more.")
     return present
 

@@ -65,7 +65,7 @@ class DealArguments(BaseModel):
 @tool("prices", world=False, reads=True, safe_to_retry=True, needed=keeps_shop)
 def prices(context: ToolContext, arguments: PriceArguments) -> str:
     """Look up what your goods cost, or what you would pay for a thing of your customer."""
-    keeper, people = context.character, find_objects(context.speakers)
+    keeper, people = context.character, find_objects(context.askers)
     trade, customer = trade_of(keeper), people[0] if len(people) == 1 else None
     if arguments.offered:
         item = find_named(arguments.offered, customer.contents if customer else (), keeper)

@@ -188,7 +188,7 @@ class Answering:
             outcome = truth or tried
         if outcome.state == ANSWERED:
             return outcome
-        if turn.askers.isdisjoint(self._services.world.listeners(self._who.character)):
+        if turn.waiting.isdisjoint(self._services.world.listeners(self._who.character)):
             return None
         if outcome.state == FAILED:
             outcome = yield self._fallback.excuse(turn, outcome, bool(lost))
@@ -276,6 +276,7 @@ class Answering:
             audience=act.audience,
             private=act.private,
             speakers=frozenset(act.speakers),
+            askers=frozenset(act.speakers),
             authors=act.authors,
             confirmed_by=act.decided_by,
             item=act.item,

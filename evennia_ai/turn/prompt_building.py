@@ -311,7 +311,7 @@ class PromptBuilder:
             temperature=warmth,
             tokens=prompt.tokens,
             caller=replace(
-                self._calls.caller(turn.payers, background=not turn.events),
+                self._calls.caller(turn.askers, background=not turn.events),
                 turn_id=turn.id,
                 unpaid_share=min(1.0, prompt.others_tokens / max(1, prompt.tokens)),
             ),

@@ -75,6 +75,7 @@ class Acts:
             authors=of_turn(turn.authors),
             whispered=turn.private,
             askers=turn.askers,
+            waiting=turn.waiting,
             hops=turn.hops,
             allowed=allowed,
         )

@@ -65,6 +65,7 @@ def error_text(text: str, reader: Reader) -> str:
 def turn_row(row: Row, reader: Reader) -> Row:
     """Return a turn without its error, and without who was spoken to in private."""
     audience = row["audience"] if reader.may(words_kind(row["private"])) else None
+    row = {name: value for name, value in row.items() if name != "askers"}  # for the code alone
     return {**row, "audience": audience, "detail": error_text(row["detail"], reader)}
 
 

@@ -325,6 +325,7 @@ def use(game, mira, ann):
             audience=frozenset({ann.dbref} if audience is None else audience),
             private=private,
             speakers=frozenset({ann.dbref} if speakers is None else speakers),
+            askers=frozenset({ann.dbref} if speakers is None else speakers),
             source_seqs=tuple(seqs),
         )
         asked = ToolCallRequest("1", name, arguments.pop("raw", None) or json.dumps(arguments))

@@ -185,7 +185,7 @@ class Hands:
     def those_present(self, context: ToolContext) -> Audience:
         """Return everybody who would hear."""
         present = self.process.rooms.listeners(context.character)
-        if context.askers and not context.askers & present:
+        if context.waiting and not context.waiting & present:
             raise NothingDone("Those you would answer are not here any more.")
         return present
 

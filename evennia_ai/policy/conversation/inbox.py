@@ -43,6 +43,15 @@ class Batch:
         return any(is_exhausted(event) for event in self.events)
 
 
+def askers_of(events: Iterable[InboxEvent]) -> Audience:
+    """Return the dbrefs of the people whom a turn on some events answers (`models.Turn`).
+
+    ``events`` are those that the turn takes up, without what was only overheard.
+    """
+    heard = (event.heard for event in events)
+    return frozenset(one.speaker for one in heard if one.speaker and one.nature != PUPPETED)
+
+
 def is_exhausted(event: InboxEvent) -> bool:
     """Return True if all of an event's attempts at an answer were used."""
     return event.attempts >= MAX_ATTEMPTS

@@ -5,9 +5,10 @@ in too many than in too few: who spoke a line with its words can have the entry 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from evennia_ai.messages import Authors, Message
 from evennia_ai.policy.facts.terms import NAME, find_terms, normal_words, stems
@@ -92,6 +93,8 @@ def _matching(words: frozenset[str], lines: Iterable[ShownLine]) -> list[ShownLi
 RUN = 4  # words in a row
 ENOUGH = 2  # weight of the words in common
 CONTENT_OF_RUN = 2  # words of a run that carry meaning
+HIDDEN = "…"  # in place of a word
+QUOTE = "- "  # begins each line that a search of memory quotes
 
 
 class SpokenWords:
@@ -100,6 +103,7 @@ class SpokenWords:
     def __init__(self) -> None:
         self._runs: set[int] = set()
         self._weights: dict[str, int] = {}
+        self._names: set[str] = set()  # the stems of how these people are called
 
     def add(self, text: str) -> None:
         words = words_in(text)
@@ -110,6 +114,9 @@ class SpokenWords:
         for term, kind in find_terms(text).items():
             if kind == NAME:
                 self._weights.update(dict.fromkeys(stems_of(words_in(term)), ENOUGH))
+
+    def add_name(self, name: str) -> None:
+        self._names.update(stems_of(words_in(name)))
 
     def take_out(self, text: str) -> None:
         """Drop the words of a text of somebody else, since they prove nothing."""
@@ -129,6 +136,60 @@ class SpokenWords:
         if sum(self._weights.get(stem, 0) for stem in means) >= ENOUGH:
             return True
         return not self._runs.isdisjoint(runs_of(words))
+
+    def names(self, text: str) -> bool:
+        """Return True if a text names one of them."""
+        return not self._names.isdisjoint(stems_of(words_in(without_json(text))))
+
+    def without(self, text: str) -> str:
+        """Return a text, or a JSON text, with `HIDDEN` for each word that only they use.
+
+        One word is enough here: it is for texts that are known to come from theirs.
+        """
+        return change_strings(text, self._without)
+
+    def without_in_quotes(self, text: str) -> str:
+        """Return the same, but change only lines that quote, unless all of it proves to be theirs.
+
+        The rest of a tool's result is the game's own words.
+        """
+        if text[:1] in ("{", "[") or self.is_in(text):
+            return self.without(text)
+        lines = text.split("\n")
+        return "\n".join(self._without(one) if one.startswith(QUOTE) else one for one in lines)
+
+    def _without(self, text: str) -> str:
+        parts = parts_of(text)
+        marked = [self._is_telling(part) for _start, _end, part in parts]
+        for at, run in runs_at([part for _start, _end, part in parts]).items():
+            if run in self._runs:
+                marked[at : at + RUN] = [True] * RUN
+        left, done = "", 0
+        for start, end in (
+            part[:2] for part, is_theirs in zip(parts, marked, strict=True) if is_theirs
+        ):
+            left += text[done:start] + HIDDEN if start >= done else ""
+            done = end
+        return left + text[done:]
+
+    def _is_telling(self, word: str) -> bool:
+        """Return True for a word that only they use; a single digit is no proof."""
+        if len(word) == 1 and word.isdigit():
+            return False
+        return any(map(self._weights.get, stems_of([word])))
+
+
+def parts_of(text: str) -> list[tuple[int, int, str]]:
+    """Return the start, the end and the letters of each of `words_in`."""
+    parts = list[tuple[int, int, str]]()
+    for found in WORD.finditer(text):
+        start, word = found.start(), found[0].lower()
+        if not UNSPACED.search(word):
+            parts.append((start, found.end(), word))
+            continue
+        for at, pair in enumerate(pairs(word), start):
+            parts.append((at, at + len(pair), pair))
+    return parts
 
 
 def words_in(text: str) -> list[str]:
@@ -150,14 +211,38 @@ def stems_of(words: Iterable[str]) -> Iterator[str]:
         yield from stems(word)
 
 
-def runs_of(words: Sequence[str]) -> list[int]:
+def runs_of(words: Sequence[str]) -> Collection[int]:
     """Return a hash of each run of words of which at least two carry meaning."""
+    return runs_at(words).values()
+
+
+def runs_at(words: Sequence[str]) -> dict[int, int]:
+    """Return the hashes of `runs_of` by the place of a run's first word."""
     means = [bool(stems(word)) for word in words]
-    return [
-        hash(tuple(words[start : start + RUN]))
+    return {
+        start: hash(tuple(words[start : start + RUN]))
         for start in range(len(words) - RUN + 1)
         if sum(means[start : start + RUN]) >= CONTENT_OF_RUN
-    ]
+    }
+
+
+def change_strings(text: str, change: Callable[[str], str]) -> str:
+    """Return a text after a change, of a JSON text each of its values that it changes."""
+    if text[:1] in ("{", "["):
+        with suppress(ValueError):
+            value = json.loads(text)
+            changed = changed_value(value, change)
+            return text if changed == value else json.dumps(changed, ensure_ascii=False)
+    return change(text)
+
+
+def changed_value(value: Any, change: Callable[[str], str]) -> Any:
+    if isinstance(value, dict):
+        return {key: changed_value(one, change) for key, one in value.items()}
+    if isinstance(value, list):
+        return [changed_value(one, change) for one in value]
+    changed = change(str(value))
+    return value if value is None or changed == str(value) else changed
 
 
 def without_json(text: str) -> str:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.provenance import Record
@@ -90,11 +91,17 @@ NO_WORDS = re.compile(r"(?:[#a-z]\d+|\d{4}-\d\d-\d\d[T ][\d:.+Z-]+)?")
 
 @dataclass(frozen=True)
 class ToForget:
-    """Who is forgotten, the messages that go, and how to know their words in a text."""
+    """Who is forgotten, the messages that go, and how to know their words in a text.
+
+    ``without_words`` takes each of their words out of a text; ``names_them`` tells whether a text
+    names them.
+    """
 
     people: Audience
     seqs: Collection[int]
     holds_words: Callable[[str], bool]
+    without_words: Callable[[str], str] = str
+    names_them: Callable[[str], bool] = lambda _text: False
 
     def left_of(self, record: Record, gone: Collection[str] = ()) -> Record | None:
         """Return what stays of a record: itself, a copy without their number, or None."""
@@ -105,19 +112,27 @@ class ToForget:
             return None if is_theirs else self.without_them(record, ())
         if self.is_theirs(record) or self.comes_from(record, gone):
             return None
-        if self.holds_words(words_in(record)):
+        words = words_in(record)
+        if self.holds_words(words):
             return None
+        authors = record["speakers"]
+        if not authors or not self.people.isdisjoint(authors) or self.names_them(words):
+            record = with_texts(record, self.without_words)
         return self.without_them(record, (FORGOTTEN,))
 
     def is_theirs(self, record: Record) -> bool:
         """Return True if a record is about them, private to them, or theirs as far as is known."""
         # If several people's words may be in it and its messages are unknown, it is theirs.
         named = (record.get(name, "") for name in ("entity", "subject", "source_entity"))
-        if self.people.intersection([*named, *(record["audience"] or ())]):
+        if self.people.intersection(named):
+            return True
+        others = set(record["speakers"]) - self.people - {FORGOTTEN}
+        confidants = frozenset(record["audience"] or ())
+        shared = confidants - self.people if others or record["source_entity"] else frozenset()
+        if confidants & self.people and not shared:
             return True
         if self.people.isdisjoint(record["speakers"]):
             return False
-        others = set(record["speakers"]) - self.people - {FORGOTTEN}
         is_known = record["source_seqs"] and record["source_type"] != SUMMARY
         return not (others and is_known)
 
@@ -136,10 +151,17 @@ class ToForget:
         speakers = [dbref for dbref in record["speakers"] if dbref not in self.people]
         if len(speakers) != len(record["speakers"]):
             speakers = sorted({*speakers, *instead})
-        seqs = [seq for seq in record["source_seqs"] if seq not in self.seqs]
-        if speakers == record["speakers"] and seqs == record["source_seqs"]:
-            return record
-        return {**record, "speakers": speakers, "source_seqs": seqs}
+        left = {
+            "speakers": speakers,
+            "source_seqs": [seq for seq in record["source_seqs"] if seq not in self.seqs],
+        }
+        if instead and record["audience"]:  # a builder's confidants stay those that were named
+            left["audience"] = [one for one in record["audience"] if one not in self.people]
+        return (
+            record
+            if all(record[name] == value for name, value in left.items())
+            else {**record, **left}
+        )
 
 
 def is_builders(record: Record) -> bool:
@@ -148,7 +170,24 @@ def is_builders(record: Record) -> bool:
 
 def words_in(record: Record) -> str:
     found: list[str] = []
-    for name, value in record.items():
-        texts = value if isinstance(value, list) else [value] if name not in FIXED else []
-        found += [one for one in texts if isinstance(one, str) and not NO_WORDS.fullmatch(one)]
+
+    def note(text: str) -> str:
+        found.append(text)
+        return text
+
+    with_texts(record, note)
     return "\n".join(found)
+
+
+def with_texts(record: Record, change: Callable[[str], str]) -> Record:
+    """Return a record after a change of each text that may hold words; itself if none changes."""
+
+    def changed(value: Any) -> Any:
+        return change(value) if isinstance(value, str) and not NO_WORDS.fullmatch(value) else value
+
+    left = {
+        name: [changed(one) for one in value] if isinstance(value, list) else changed(value)
+        for name, value in record.items()
+        if name not in FIXED
+    }
+    return record if all(record[name] == value for name, value in left.items()) else record | left

@@ -258,10 +258,16 @@ def read_segment(
     If not, all of its numbers count as used. ``column`` is ``db_value``, ``text`` is
     ``db_strvalue``, which also tells the version.
     """
-    raw = None
+    content = None
     with suppress(BadRecord):
-        raw = unpacked(column, text)
-    version = "?" if text is None else text.partition(" ")[0]
+        content = unpacked(column, text)
+    return parse_segment(content, segment, read, "?" if text is None else text.partition(" ")[0])
+
+
+def parse_segment(
+    raw: object, segment: int, read: Callable[[object], Record], version: str = ""
+) -> tuple[Segment, bool]:
+    """Return the readable part of a segment's plain data, and whether it was complete."""
     if not isinstance(raw, dict) or not isinstance(raw.get("records"), dict):
         return Segment(SIZE), False
     records: dict[int, Record] = {}

@@ -1,0 +1,186 @@
+"""A turn answers who spoke to the character; whoever was only overheard is no party to it (P9)."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from evennia_ai import models
+from evennia_ai.policy.records.day_plan import Planned
+from evennia_ai.tools import quests, trade
+from tests.game.forgetting_scene import forget, fresh
+from tests.scripted import call
+
+SECRET = "the marigold key opens my third cellar"
+
+
+@pytest.fixture
+def eve(game, tavern, mira):
+    return game.player("Eve", tavern)
+
+
+def whispered(game, ann, eve):
+    """Let Eve say a thing to nobody, and Ann whisper a secret, which Mira answers and notes."""
+    game.model.add(
+        call("add_journal_entry", content=f"Ann trusts me: {SECRET}."),
+        call("whisper", text=f"I shall remember that {SECRET}.", target="Ann"),
+    )
+    eve.do("say What a fine evening")
+    ann.do(f"whisper Mira = {SECRET}")
+    game.run(2)
+    (turn,) = models.Turn.objects.all()
+    noted = turn.events.get(state="noted")
+    assert (noted.speaker, turn.outcome) == (eve.dbref, "answered")
+    return turn
+
+
+def pages(player, line):
+    """Return all pages of what a command shows."""
+    shown = player.told(line)
+    for _ in range(4):
+        shown += player.told("n")
+    return shown
+
+
+def test_who_was_overheard_is_not_shown_the_whispered_answer_to_another(game, ann, eve, mira):
+    whispered(game, ann, eve)
+    shown = pages(eve, "aboutme")
+    assert "What a fine evening" in shown
+    assert "marigold" not in shown and "add_journal_entry" not in shown
+    assert pages(ann, "aboutme").count("marigold") >= 3
+
+
+def test_what_was_overheard_is_forgotten_and_the_answer_to_another_stays(game, ann, eve, mira):
+    turn = whispered(game, ann, eve)
+    models.ModelCall.objects.update(error="400: bad message")
+
+    def of_ann():
+        return [
+            list(models.Message.objects.exclude(speaker=eve.dbref).values_list("id", "content")),
+            list(turn.tool_calls.values_list("id", "arguments", "result", "locks")),
+            list(turn.events.exclude(speaker=eve.dbref).values_list("id", "text", "reason")),
+            list(models.ModelCall.objects.values_list("id", "error")),
+            list(models.Turn.objects.values_list("audience")),
+            [(entry["id"], entry["content"], entry["audience"]) for entry in fresh(mira).all()],
+        ]
+
+    before = of_ann()
+    assert len(before[0]) == 5 and len(before[1]) == 2 and len(before[5]) == 1
+    forget(eve)
+    assert of_ann() == before
+    assert not models.Message.objects.filter(content__contains="fine evening").exists()
+    forget(ann)
+    assert [*of_ann()[:3], of_ann()[5]] == [[], [], [], []]
+    assert models.Turn.objects.get().askers == " #0 "
+
+
+@pytest.fixture
+def ale(game, mira, ann):
+    for tool in (trade.prices, trade.sell, trade.buy, quests.set_quest, quests.check_quests):
+        game.service.toolbox.add(tool)
+    ale = game.thing("ale", mira)
+    ale.db.price = 3
+    mira.db.coins, ann.character.db.coins = 10, 7
+    mira.db.ai_quests = ["fed_cat"]
+    return ale
+
+
+def test_what_a_bystander_says_hinders_no_purchase(game, mira, ann, eve, ale):
+    game.model.add(call("prices"), call("sell", item="ale", price=3), call("noop"))
+    eve.do("say hm")
+    ann.do("say Mira, an ale, please")
+    game.run(1)
+    assert "Mira offers you an ale for 3 coins" in "\n".join(ann.heard())
+    (act,) = models.PendingAct.objects.all()
+    assert act.speakers == [ann.dbref] and f" {eve.dbref} " in act.authors
+    eve.do("yes")
+    game.run(1)
+    assert ale.location is mira
+    ann.do("yes")
+    game.run(1)
+    assert ale.location is ann.character and ann.character.db.coins == 4
+    assert "confirm" not in "\n".join(eve.heard())
+
+
+def test_who_was_overheard_takes_no_waiting_act_of_another_along(game, mira, ann, eve, ale):
+    game.model.add(call("sell", item="ale", price=3), call("noop"))
+    eve.do("say hm")
+    ann.do("say Mira, an ale, please")
+    game.run(1)
+    forget(eve)
+    (act,) = models.PendingAct.objects.all()
+    assert act.speakers == [ann.dbref]
+    ann.do("yes")
+    game.run(1)
+    assert ale.location is ann.character
+
+
+def test_what_a_bystander_says_hinders_no_quest_and_sets_none_for_them(game, mira, ann, eve, ale):
+    game.model.add(call("set_quest", flag="fed_cat"), call("noop"))
+    eve.do("say hm")
+    ann.do("say Mira, I fed your cat")
+    game.run(1)
+    assert ann.character.tags.has("fed_cat", category="quest")
+    assert not eve.character.tags.has("fed_cat", category="quest")
+
+
+def test_two_who_both_speak_to_a_character_are_refused_as_before(game, mira, ann, eve, ale):
+    game.model.add(call("set_quest", flag="fed_cat"), call("noop"))
+    eve.do("say Mira, I fed your cat")
+    ann.do("say Mira, I fed your cat")
+    game.run(1)
+    assert "Only one person alone" in models.ToolCall.objects.first().result
+
+
+def test_an_overheard_stranger_still_needs_the_tools_lock(game, mira, ann, eve, ale):
+    """P8: whose words stand in the prompt is asked, whoever asks for the act."""
+    game.service.toolbox.add(replace(quests.set_quest, lock=f"id({ann.dbref})"))
+    game.model.add(call("set_quest", flag="fed_cat"), call("noop"))
+    eve.do("say hm")
+    ann.do("say Mira, I fed your cat")
+    game.run(1)
+    assert not ann.character.tags.has("fed_cat", category="quest")
+
+
+def test_records_and_tellings_of_a_turn_of_another_are_not_shown_and_stay(game, mira, ann, eve):
+    of_both = sorted([ann.dbref, eve.dbref])
+    eve.do("say What a fine evening")
+    ann.do("say Mira, my boat is green")
+    game.run(1)
+    seq = models.Message.objects.get(speaker=ann.dbref).id
+    fields = {"speakers": of_both, "source_seqs": [seq]}
+    mira.journal.add("A boat is green.", **fields)
+    mira.ai_goals.add("See that boat.", **fields)
+    mira.ai_profiles.observe(ann.dbref, "Owns a boat.", **fields)
+    mira.ai_plan.replace([Planned(content="Look at boats.", begin=1, end=2)], [])
+    now = game.service.now()
+    models.SharedEntry.objects.create(
+        assistant=mira.assistant, at=now, entry="j900", scope="world", teller=mira.dbref,
+        text="A boat is green.", learnt_at=now, available_from=now, importance=5, trust=0.5,
+        speakers=of_both, people=f" {' '.join(of_both)} ",
+    )  # fmt: skip
+    models.SleepPass.objects.create(
+        assistant=mira.assistant, at=now, reason="quiet", errors={"reflection": "boat"}
+    )
+    assert "boat" not in pages(eve, "aboutme")
+    assert "boat" in pages(ann, "aboutme")
+    forget(eve)
+    assert [entry["content"] for entry in fresh(mira).all()] == ["A boat is green."]
+    (goal,) = mira.ai_goals.all()
+    assert (goal["content"], eve.dbref in json.dumps(goal)) == ("See that boat.", False)
+    assert any("boat" in one.get("content", "") for one in mira.ai_profiles.about(ann.dbref))
+    (told,) = models.SharedEntry.objects.all()
+    assert (told.speakers, eve.dbref in told.people) == (sorted(["#0", ann.dbref]), False)
+    assert models.SleepPass.objects.count() == 1
+    forget(ann)
+    assert fresh(mira).all() == [] and not models.SharedEntry.objects.exists()
+
+
+def test_a_whisper_to_two_stays_with_who_asked_when_the_other_is_forgotten(game, mira, ann, eve):
+    audience = sorted([ann.dbref, eve.dbref])
+    mira.journal.add("A secret of three.", audience=audience, source_entity=ann.dbref)
+    forget(eve)
+    (entry,) = fresh(mira).all()
+    assert entry["audience"] == [ann.dbref]
+    forget(ann)
+    assert fresh(mira).all() == []
