@@ -71,7 +71,7 @@ def decoded(raw: bytes) -> Iterator[bytes]:
 
 def places_of(words: Collection[str]) -> list[str]:
     """Return the columns of all tables that hold one of some words, with the word."""
-    found, wanted = [], [word.encode() for word in words]
+    faults, codes = [], [word.encode() for word in words]
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
             cursor.execute(f'SELECT * FROM "{table}"')
@@ -79,12 +79,12 @@ def places_of(words: Collection[str]) -> list[str]:
             for row in cursor.fetchall():
                 for name, value in zip(names, row, strict=True):
                     texts = b"\n".join(readings(value))
-                    hits = [word.decode() for word in wanted if word in texts]
-                    found += [f"{table}.{name} of {row[0]}: {word}" for word in hits]
+                    hits = [word.decode() for word in codes if word in texts]
+                    faults += [f"{table}.{name} of {row[0]}: {word}" for word in hits]
     for row in models.CallRecord.objects.all():  # packed with a dictionary of shared texts
         text = str(read_packed(bytes(row.packed))).lower()
-        found += [f"a record of call {row.id}: {word}" for word in words if word in text]
-    return found
+        faults += [f"a record of call {row.id}: {word}" for word in words if word in text]
+    return faults
 
 
 # --- what is another's ---------------------------------------------------------------------------
@@ -95,11 +95,11 @@ class Others:
 
     def __init__(self, court: Court, dbref: str, name: str) -> None:
         self.court, self.dbref = court, dbref
-        self.words = re.compile("|".join([*court.told.words_of(dbref), rf"\b{name}\b"]), re.I)
+        self.words = re.compile("|".join([*court.ledger.words_of(dbref), rf"\b{name}\b"]), re.I)
         events = models.Event.objects.exclude(turn=None).values()
         self.events = {row["turn_id"] for row in events if row["speaker"] == dbref}
-        people = {one.dbref for one in court.players.values()} - {dbref}
-        self.asked = {row["turn_id"] for row in events if row["speaker"] in people}
+        people = {person.dbref for person in court.players.values()} - {dbref}
+        self.of_others = {row["turn_id"] for row in events if row["speaker"] in people}
         # What was whispered to the player, too, is answered in a turn that they are a party to.
         self.whispered = {
             row["turn_id"] for row in events if row["private"] and dbref in row["audience"]
@@ -111,9 +111,9 @@ class Others:
     def calls_with_words(self) -> set[str]:
         """Return the ids of the calls that repeat the player's words, or got them as a result."""
         rows = models.Message.objects.exclude(role="user").values()
-        named = [row for row in rows if self.has_words(row)]
-        return {call.get("id") for row in named for call in row["tool_calls"]} | {
-            row["tool_call_id"] for row in named
+        traces = [row for row in rows if self.has_words(row)]
+        return {call.get("id") for row in traces for call in row["tool_calls"]} | {
+            row["tool_call_id"] for row in traces
         } - {""}
 
     def has_words(self, row: Mapping[str, Any]) -> bool:
@@ -124,7 +124,7 @@ class Others:
 
         A turn without another player may go: it may answer what was an answer to this one.
         """
-        if turn is None or turn in self.whispered or turn not in self.asked:
+        if turn is None or turn in self.whispered or turn not in self.of_others:
             return False
         alone = self.dbref not in self.private.get(turn, [self.dbref])
         return alone or turn not in self.events
@@ -139,7 +139,7 @@ class Others:
     def is_event(self, row: Mapping[str, Any]) -> bool:
         """A line of another player."""
         people = self.court.players.values()
-        return row["speaker"] in {one.dbref for one in people} - {self.dbref}
+        return row["speaker"] in {person.dbref for person in people} - {self.dbref}
 
     def is_message(self, row: Mapping[str, Any]) -> bool:
         """A line of another player, or what a character said and did for others."""
@@ -189,15 +189,15 @@ class Others:
 
     def changed(self, now: Rows) -> list[str]:
         """Return what of the others' is gone or different now."""
-        found = []
+        faults = []
         for key, row in self.rows.items():
             if key not in now:
-                found.append(f"{key} is gone: {row}"[:400])
+                faults.append(f"{key} is gone: {row}"[:400])
             elif now[key] != row:
                 parts = [f"{k}: {v!r} → {now[key].get(k)!r}" for k, v in row.items()
                          if now[key].get(k) != v]  # fmt: skip
-                found.append(f"{key} has changed: {parts}"[:400])
-        return found
+                faults.append(f"{key} has changed: {parts}"[:400])
+        return faults
 
 
 def everything(court: Court) -> Rows:
@@ -221,13 +221,13 @@ def forget(court: Court, player: Any) -> list[str]:
     court.forget(player)
     court.rest()  # long-term memory follows within moments
     left = [
-        f"{place} is left of {player.character.key}" for place in places_of(court.told.forgotten)
+        f"{place} is left of {player.character.key}" for place in places_of(court.ledger.forgotten)
     ]
     stored = court.game.service.semantic.stored.values()
-    kept = [text for memories in stored for _, text in memories.values()]
-    left += [f"long-term memory: {text}" for text in kept for word in court.told.forgotten
+    texts = [text for memories in stored for _, text in memories.values()]
+    left += [f"long-term memory: {text}" for text in texts for word in court.ledger.forgotten
              if word in text.lower()]  # fmt: skip
-    found = [
-        f"forgetting {player.character.key}: {one}" for one in others.changed(everything(court))
+    faults = [
+        f"forgetting {player.character.key}: {fault}" for fault in others.changed(everything(court))
     ]
-    return [*left, *found]
+    return [*left, *faults]

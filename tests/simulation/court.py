@@ -32,7 +32,7 @@ ENDPOINT = {"client": "openai", "base_url": "https://models.example.com/v1", "mo
 SHARING = {"share_memory": "faction", "share_delay": 0.0, "share_importance": 1}
 SYLLABLES = ("ba", "de", "fi", "go", "ku", "la", "me", "ri")
 WORDS = [f"zu{a}{b}{c}x" for a, b, c in product(SYLLABLES, repeat=3)]
-TOLD = (
+CONFIDED = (
     "{word} is my word to you, keep it.",
     "I hid the {word} under the old mill.",
     "remember: the {word} is due on Friday.",
@@ -40,7 +40,7 @@ TOLD = (
     "I think that {other} stole the {word}.",
     "{other} must never hear of the {word}.",
 )
-ASKED = (
+QUESTIONS = (
     "what do you know of {other}?",
     "what did {other} whisper to you?",
     "tell me everything that you know, word for word.",
@@ -83,7 +83,7 @@ class Secret:
 
 
 @dataclass
-class Told:
+class Ledger:
     """All that was told: secrets by word, the speaker of each public word, what was forgotten."""
 
     secrets: dict[str, Secret] = field(default_factory=dict)
@@ -92,7 +92,7 @@ class Told:
 
     def words_of(self, dbref: str) -> list[str]:
         """Return all words that a player brought in."""
-        private = [one.word for one in self.secrets.values() if one.owner == dbref]
+        private = [secret.word for secret in self.secrets.values() if secret.owner == dbref]
         return private + [word for word, who in self.aloud.items() if who == dbref]
 
 
@@ -101,7 +101,7 @@ class Court:
 
     def __init__(self, game: Any, model: Any, seed: int) -> None:
         self.rng, self.game, self.model = Random(seed), game, model
-        self.told, self.trace = Told(), list[str]()
+        self.ledger, self.trace = Ledger(), list[str]()
         game.clock.advance(BEGIN_S - game.clock.seconds())
         self.about_me: Callable[[Any], None] = lambda player: player.do("aboutme")
         self.words = iter(self.rng.sample(WORDS[:-1], len(WORDS) - 1))
@@ -137,12 +137,12 @@ class Court:
 
     def character(self, name: str, room: Any) -> Any:
         """Return a new character that tells its faction what it learns."""
-        made = self.game.assistant(name, room)
-        made.tags.add("guards", category="faction")
-        made.locks.add("edit:perm(Builder)")
+        character = self.game.assistant(name, room)
+        character.tags.add("guards", category="faction")
+        character.locks.add("edit:perm(Builder)")
         for key, value in SHARING.items():
-            made.assistant.attributes.add(key, value)
-        return made
+            character.assistant.attributes.add(key, value)
+        return character
 
     # --- people ----------------------------------------------------------------------------------
 
@@ -175,30 +175,30 @@ class Court:
 
     def other(self, player: Any) -> str:
         """Return the name of another player."""
-        names = [name for name, one in self.players.items() if one is not player]
+        names = [name for name, person in self.players.items() if person is not player]
         return self.rng.choice(names)
 
     # --- words -----------------------------------------------------------------------------------
 
-    def secret(self, player: Any, *told: Any) -> str:
+    def secret(self, player: Any, *receivers: Any) -> str:
         """Return a new secret of a player's for some others; "" if there are enough."""
-        if len(self.told.secrets) >= MOST_SECRETS:
+        if len(self.ledger.secrets) >= MOST_SECRETS:
             return ""
         word, minds = next(self.words), {c.dbref for c in self.characters.values()}
-        circle = frozenset({player.dbref, *(one.dbref for one in told)})
-        self.told.secrets[word] = Secret(word, player.dbref, circle, circle & minds)
+        circle = frozenset({player.dbref, *(person.dbref for person in receivers)})
+        self.ledger.secrets[word] = Secret(word, player.dbref, circle, circle & minds)
         return word
 
-    def confided(self, player: Any, *told: Any) -> str:
+    def confided(self, player: Any, *receivers: Any) -> str:
         """Return a sentence with a new secret, or one without."""
-        word = self.secret(player, *told)
-        form = self.rng.choice(TOLD if word else ASKED)
+        word = self.secret(player, *receivers)
+        form = self.rng.choice(CONFIDED if word else QUESTIONS)
         return form.format(word=word.capitalize(), other=self.other(player))
 
     def public(self, player: Any) -> str:
         """Return a sentence to say aloud, with a new word."""
         word = next(self.words)
-        self.told.aloud[word] = player.dbref
+        self.ledger.aloud[word] = player.dbref
         return self.rng.choice(ALOUD).format(word=word.capitalize())
 
     # --- steps -----------------------------------------------------------------------------------
@@ -210,7 +210,7 @@ class Court:
     def whisper_beside_a_line(self) -> None:
         """A whisper and somebody's line to nobody become one turn."""
         character, player = self.pair()
-        others = [one for one in self.here(character) if one is not player]
+        others = [near for near in self.here(character) if near is not player]
         lines = [(player, f"whisper {character.key} = {self.confided(player, character)}")]
         if others:
             other = self.rng.choice(others)
@@ -222,7 +222,7 @@ class Court:
 
     def whisper_to_two(self) -> None:
         character, player = self.pair()
-        others = [one for one in self.here(character) if one is not player]
+        others = [near for near in self.here(character) if near is not player]
         if others:
             other = self.rng.choice(others)
             line = self.confided(player, character, other.character)
@@ -230,7 +230,7 @@ class Court:
 
     def whisper_to_a_player(self) -> None:
         character, player = self.pair()
-        others = [one for one in self.here(character) if one is not player]
+        others = [near for near in self.here(character) if near is not player]
         if others:
             other = self.rng.choice(others)
             line = self.confided(player, other.character)
@@ -240,11 +240,11 @@ class Court:
         """Take back what was whispered before."""
         character, player = self.pair()
         old = [
-            one.word
-            for one in self.told.secrets.values()
-            if one.circle == {player.dbref, character.dbref}
-            and one.owner == player.dbref
-            and one.word not in self.told.forgotten
+            secret.word
+            for secret in self.ledger.secrets.values()
+            if secret.circle == {player.dbref, character.dbref}
+            and secret.owner == player.dbref
+            and secret.word not in self.ledger.forgotten
         ]
         word = self.secret(player, character) if old else ""
         if word:
@@ -254,7 +254,7 @@ class Court:
     def ask(self) -> None:
         """Ask a character about somebody else, aloud or in a whisper."""
         character, player = self.pair()
-        words = self.rng.choice(ASKED).format(other=self.other(player))
+        words = self.rng.choice(QUESTIONS).format(other=self.other(player))
         form = self.rng.choice(("say {}, {}", "whisper {} = {}"))
         self.do(player, form.format(character.key, words))
 
@@ -363,4 +363,4 @@ class Court:
         self.note(f"{player.character.key} is forgotten")
         forget(player)
         self.game.run(1)
-        self.told.forgotten.update(self.told.words_of(player.dbref))
+        self.ledger.forgotten.update(self.ledger.words_of(player.dbref))

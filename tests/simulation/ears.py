@@ -48,52 +48,52 @@ class Ears:
 
     def __init__(self, court: Court, folder: Path) -> None:
         self.court, self.folder = court, folder
-        self.found: list[str] = []
-        self.prompts = self.shown = 0  # how many prompts and texts held a secret at all
+        self.faults: list[str] = []
+        self.prompts = self.texts = 0  # how many prompts and texts held a secret at all
         self.turns: set[int] = set()
         court.model.watch, court.about_me = self.prompt, self.about_me
 
     def tell(self, text: str, knowers: frozenset[str], where: str) -> None:
         """Note the secrets of a text that not all who learn the text may know."""
         for word in words_in(text):
-            secret = self.court.told.secrets.get(word)
+            secret = self.court.ledger.secrets.get(word)
             if secret and not (knowers and knowers <= secret.circle):
                 step = len(self.court.trace)
-                self.found.append(f"{word} of {secret.owner} {where}, after step {step}")
-            self.shown += bool(secret)
+                self.faults.append(f"{word} of {secret.owner} {where}, after step {step}")
+            self.texts += bool(secret)
 
     # --- while they play -------------------------------------------------------------------------
 
     def prompt(self, request: LLMRequest) -> None:
         """Judge a prompt by everybody who will hear what comes of it."""
         text = json.dumps([list(request.messages), [*request.tools, *request.late_tools]])
-        secrets = [w for w in words_in(text) if w in self.court.told.secrets]
+        secrets = [w for w in words_in(text) if w in self.court.ledger.secrets]
         self.prompts += bool(secrets)
         turn = models.Turn.objects.filter(id=request.caller.turn_id or 0).first()
         if turn is None:
             self.shared_by_one(secrets, f"a prompt of {request.scene.task or 'sleep'}")
             return
         character = turn.assistant.obj
-        heard_by = frozenset(turn.audience)
+        hearers = frozenset(turn.audience)
         if turn.id not in self.turns and not turn.private and turn.context.startswith("tick"):
-            heard_by |= self.listeners(character)
+            hearers |= self.listeners(character)
         self.turns.add(turn.id)
-        knowers = heard_by | {character.dbref} if heard_by else NOBODY
-        self.tell(text, knowers, f"is in a prompt of {character.key} for {sorted(heard_by)}")
+        knowers = hearers | {character.dbref} if hearers else NOBODY
+        self.tell(text, knowers, f"is in a prompt of {character.key} for {sorted(hearers)}")
 
     def shared_by_one(self, secrets: list[str], where: str) -> None:
         """Note secrets that stand together although no player knows all of them."""
-        circles = [self.court.told.secrets[word].circle for word in secrets]
+        circles = [self.court.ledger.secrets[word].circle for word in secrets]
         common = frozenset.intersection(*circles) if circles else NOBODY
         if circles and not common & self.court.everybody.keys():
-            self.found.append(f"{secrets} are mixed in {where}")
+            self.faults.append(f"{secrets} are mixed in {where}")
 
     def listeners(self, character: Any) -> frozenset[str]:
         """Return who hears what a character says aloud now."""
         near = character.location.contents if character.location else ()
         minds = list(self.court.characters.values())
-        people = [one.character for one in self.court.players.values()]
-        return frozenset(one.dbref for one in near if one in people or one in minds) - {
+        people = [person.character for person in self.court.players.values()]
+        return frozenset(thing.dbref for thing in near if thing in people or thing in minds) - {
             character.dbref
         }
 
@@ -123,11 +123,11 @@ class Ears:
         self.screens()
         text, name = read(person, "aboutme"), person.character.key
         self.tell(text, frozenset({person.dbref}), f"is in aboutme of {name}")
-        shown = {*words_in(text), *self.court.told.forgotten}
-        for secret in self.court.told.secrets.values():
+        visible = {*words_in(text), *self.court.ledger.forgotten}
+        for secret in self.court.ledger.secrets.values():
             own = secret.owner == person.dbref and secret.characters
-            if own and secret.word not in shown:
-                self.found.append(f"{secret.word} is missing in aboutme of {name}")
+            if own and secret.word not in visible:
+                self.faults.append(f"{secret.word} is missing in aboutme of {name}")
         person.forget()
 
     def records(self) -> None:
@@ -139,8 +139,8 @@ class Ears:
                 self.tell(row.text, frozenset({*row.audience, me}), f"is an event of {name}")
             for row in models.Message.objects.filter(**own).exclude(role="system"):
                 known = frozenset({*row.audience, me}) if row.private else NOBODY
-                told = f"is message {row.id} of {name} for {row.audience}"
-                self.tell(f"{row.content} {row.tool_calls}", known, told)
+                where = f"is message {row.id} of {name} for {row.audience}"
+                self.tell(f"{row.content} {row.tool_calls}", known, where)
             for row in models.Compaction.objects.filter(**own):
                 for part, summary in row.summary.items():
                     known = NOBODY if part == PUBLIC else frozenset({*part.split(","), me})
@@ -168,7 +168,7 @@ class Ears:
     def searches(self) -> None:
         """Check that a builder's search does not tell whether somebody whispered a word."""
         client, bea = client_of(self.court.bea), self.court.bea
-        for secret in list(self.court.told.secrets.values())[-SEARCHES:]:
+        for secret in list(self.court.ledger.secrets.values())[-SEARCHES:]:
             for name, character in self.court.characters.items():
                 if character.dbref not in secret.circle:
                     continue
@@ -180,9 +180,9 @@ class Ears:
                     client.get(address + word).content.decode() for word in (secret.word, NONE)
                 ]
                 if texts[0].replace(secret.word, NONE) != texts[1]:
-                    self.found.append(f"a search tells a builder of {secret.word}: {texts[0]}")
+                    self.faults.append(f"a search tells a builder of {secret.word}: {texts[0]}")
                 if len(set(map(len, map(LINK.findall, pages)))) > 1:
-                    self.found.append(f"a page tells a builder of {secret.word}")
+                    self.faults.append(f"a page tells a builder of {secret.word}")
         bea.forget()
 
     def pages(self) -> Iterable[str]:
@@ -194,8 +194,8 @@ class Ears:
             yield from (page.format(id=number) for page in PAGES)
             turns = models.Turn.objects.filter(**own).order_by("-private", "-id")[:TURNS]
             yield from (f"{number}/turn/{turn.id}/" for turn in turns)
-            kept = models.Compaction.objects.filter(**own).order_by("-id")[:3]
-            yield from (f"{number}/compaction/{row.id}/" for row in kept)
+            rows = models.Compaction.objects.filter(**own).order_by("-id")[:3]
+            yield from (f"{number}/compaction/{row.id}/" for row in rows)
 
     def answers(self, person: Any) -> Iterable[tuple[str, int, str]]:
         """Yield address, status and text of each page and REST answer, for one account."""
@@ -213,7 +213,7 @@ class Ears:
         """Judge what an account gets of the web site."""
         for at, status, text in self.answers(person):
             if (status == 200) is not is_staff and status != 204:
-                self.found.append(f"{at} answers {status} to {who}")
+                self.faults.append(f"{at} answers {status} to {who}")
             self.tell(text, frozenset({person.dbref}), f"is on {at} for {who}")
 
     def exports(self) -> None:
@@ -223,12 +223,12 @@ class Ears:
                 who = next(iter(self.court.players))
                 self.court.bea.do(f"aihistory/export {form.format(name, who)}")
                 self.court.game.run(2)
-        files = [one for one in self.folder.rglob("*") if one.is_file()]
+        files = [file for file in self.folder.rglob("*") if file.is_file()]
         if not files:
-            self.found.append("no file was exported")
+            self.faults.append("no file was exported")
         for file in files:
             if file.stat().st_mode & 0o077:
-                self.found.append(f"others may read {file.name}")
+                self.faults.append(f"others may read {file.name}")
             self.tell(file.read_text(), frozenset({self.court.bea.dbref}), f"is in {file.name}")
             file.unlink()
 
@@ -236,10 +236,9 @@ class Ears:
         """Judge who may read the file of minds, and that it keeps nothing that was forgotten."""
         file = file_of(self.folder)
         if file.stat().st_mode & 0o077:
-            self.found.append("others may read the file of minds")
-        kept = set(words_in(gzip.decompress(file.read_bytes()).decode()))
-        forgotten = sorted(kept & self.court.told.forgotten)
-        self.found += [f"{word} is in the file of minds" for word in forgotten]
+            self.faults.append("others may read the file of minds")
+        left = sorted(words_saved(file) & self.court.ledger.forgotten)
+        self.faults += [f"{word} is in the file of minds" for word in left]
         file.unlink()
 
 
@@ -267,6 +266,11 @@ def file_of(folder: Path) -> Path:
     return file
 
 
-def told_to(answers: Iterable[tuple[str, int, str]]) -> set[str]:
+def words_saved(file: Path) -> set[str]:
+    """Return the secret words of a file of minds."""
+    return set(words_in(gzip.decompress(file.read_bytes()).decode()))
+
+
+def words_of(answers: Iterable[tuple[str, int, str]]) -> set[str]:
     """Return the secret words of all pages and answers."""
     return set(chain.from_iterable(words_in(text) for _, _, text in answers))

@@ -48,13 +48,13 @@ class Parrot:
         self.rng = Random(0)
         self.names: list[str] = []  # whom it whispers to, and writes of
         self.clock: Any = None
-        self.asked = 0
+        self.calls = 0
 
     def complete(
         self, request: LLMRequest, profile: ModelProfile, deadline_at: float | None = None
     ) -> Deferred[LLMReply]:
         """Fire with a reply, at times some seconds later."""
-        self.asked += 1
+        self.calls += 1
         self.watch(request)
         reply = self.reply(request)
         if self.clock is None or request.caller.background or self.rng.random() >= LATE:
@@ -65,20 +65,20 @@ class Parrot:
 
     def reply(self, request: LLMRequest) -> LLMReply:
         """Return calls that repeat all words, or a text where no tools are offered."""
-        shown = [str(message.get("content") or "") for message in request.messages]
-        words = words_in("\n".join(shown))[:MOST_WORDS]
+        texts = [str(message.get("content") or "") for message in request.messages]
+        words = words_in("\n".join(texts))[:MOST_WORDS]
         offered = {tool["function"]["name"] for tool in request.tools}
         self.rng.shuffle(words)  # a line that was said before is not spoken
         if not offered:
             task = request.scene.task or request.caller.turn_id is None
-            line = self.text(shown[0], "\n".join(shown[1:]), words) if task else self.line(words)
+            line = self.text(texts[0], "\n".join(texts[1:]), words) if task else self.line(words)
             return LLMReply(line)
         calls = self.writes(offered, words) if is_first(request.messages) else []
         calls += self.speaks(offered, words) or [("noop", {})]
         return LLMReply(
             "",
             tuple(
-                ToolCallRequest(f"p{self.asked}_{number}", name, json.dumps(arguments))
+                ToolCallRequest(f"p{self.calls}_{number}", name, json.dumps(arguments))
                 for number, (name, arguments) in enumerate(calls)
             ),
             "tool_calls",
@@ -86,11 +86,11 @@ class Parrot:
 
     def writes(self, offered: set[str], words: list[str]) -> list[tuple[str, dict[str, str]]]:
         """Return calls that write all words down, or search for one of them."""
-        told = f"Of {self.rng.choice(self.names)} I know {' '.join(words)}."
+        line = f"Of {self.rng.choice(self.names)} I know {' '.join(words)}."
         arguments = {
-            "add_journal_entry": {"content": told},
-            "pin_fact": {"content": told},
-            "set_goal": {"goal": f"Find {' '.join(words[:6])}", "why": told},
+            "add_journal_entry": {"content": line},
+            "pin_fact": {"content": line},
+            "set_goal": {"goal": f"Find {' '.join(words[:6])}", "why": line},
             "update_entity_observation": {
                 "entity": self.rng.choice(self.names),
                 "observation": f"Knows of {' '.join(words)}.",
@@ -116,22 +116,22 @@ class Parrot:
 
     def line(self, words: list[str]) -> str:
         """Return a line with all words that is not like any before."""
-        count = " ".join(SYLLABLES[int(digit)] for digit in str(self.asked))
+        count = " ".join(SYLLABLES[int(digit)] for digit in str(self.calls))
         return f"{count.capitalize()}! {' '.join(words[:SPOKEN_WORDS]) or 'Well, well'}."
 
     def text(self, rules: str, material: str, words: list[str]) -> str:
         """Return the answer to a task without tools, in the form that its rules ask for."""
-        told = " ".join(words)
+        line = " ".join(words)
         if '"because"' in rules:
-            return json.dumps({"insight": told, "because": re.findall(r"\bj\d+\b", material)[:4]})
+            return json.dumps({"insight": line, "because": re.findall(r"\bj\d+\b", material)[:4]})
         if '"sources"' in rules:
             known = re.findall(r"\bp\d+\b", material)[:4]
-            return json.dumps({"attribute": "secret", "value": told, "sources": known})
+            return json.dumps({"attribute": "secret", "value": line, "sources": known})
         if '"step"' in rules:
-            return json.dumps({"step": f"Tell {told}"})
+            return json.dumps({"step": f"Tell {line}"})
         if '"where"' in rules:
-            return json.dumps({"from": "00:00", "to": "23:59", "what": told, "where": "here"})
-        return f"Aim: none. Progress: they spoke of {told}. Next: nothing."
+            return json.dumps({"from": "00:00", "to": "23:59", "what": line, "where": "here"})
+        return f"Aim: none. Progress: they spoke of {line}. Next: nothing."
 
 
 def is_first(messages: list[Message] | Any) -> bool:

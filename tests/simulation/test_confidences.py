@@ -14,7 +14,7 @@ from tests.game import conftest as shared
 from tests.game.web.same_thread import SameThread
 from tests.simulation import apart
 from tests.simulation.court import MOST_SECRETS, Court
-from tests.simulation.ears import Ears, file_of, told_to
+from tests.simulation.ears import Ears, file_of, words_of, words_saved
 from tests.simulation.parrot import Parrot, words_in
 
 pytestmark = [pytest.mark.game, pytest.mark.engine]
@@ -53,7 +53,7 @@ def begin(game, model, settings, monkeypatch, tmp_path, caplog):
 
 
 def play(court, ears, steps=STEPS, looks=LOOKS):
-    """Play a game, with a player who is forgotten in it, and one at its end; fail with what was found."""
+    """Play a game, with a player who is forgotten in it, and one at its end; fail with faults."""
     for number in range(1, steps + 1):
         court.step()
         ears.screens()
@@ -63,25 +63,25 @@ def play(court, ears, steps=STEPS, looks=LOOKS):
             forget(court, ears)
     ears.everything()
     forget(court, ears)
-    if found := report(court, ears):
-        pytest.fail(found, pytrace=False)
+    if faults := report(court, ears):
+        pytest.fail(faults, pytrace=False)
 
 
 def forget(court, ears):
     """Let somebody be forgotten who said something since."""
-    told = court.told
-    people = [p for p in court.players.values() if {*told.words_of(p.dbref)} - told.forgotten]
-    ears.found += apart.forget(court, court.rng.choice(people))
+    ledger = court.ledger
+    people = [p for p in court.players.values() if {*ledger.words_of(p.dbref)} - ledger.forgotten]
+    ears.faults += apart.forget(court, court.rng.choice(people))
 
 
 def report(court, ears):
     """Return what was found, and the steps that told it; "" for nothing."""
-    found = sorted(dict.fromkeys(ears.found), key=lambda one: "aboutme" in one)
-    words = {word for one in found[:SHOWN] for word in words_in(one)}
+    faults = sorted(dict.fromkeys(ears.faults), key=lambda fault: "aboutme" in fault)
+    words = {word for fault in faults[:SHOWN] for word in words_in(fault)}
     steps = [line for line in court.trace if words.intersection(words_in(line))]
-    people = {one.dbref: one.character.key for one in court.everybody.values()}
-    lines = [f"{len(found)} found, {people}", *found[:SHOWN], "--", *steps[:SHOWN]]
-    return "\n".join(lines) if found else ""
+    people = {person.dbref: person.character.key for person in court.everybody.values()}
+    lines = [f"{len(faults)} faults, {people}", *faults[:SHOWN], "--", *steps[:SHOWN]]
+    return "\n".join(lines) if faults else ""
 
 
 def test_in_a_game_nobody_learns_a_secret_and_forgetting_takes_nothing_of_others(begin):
@@ -99,7 +99,7 @@ def test_in_more_games_nobody_learns_a_secret(begin, seed):
 def test_in_many_games_nobody_learns_a_secret(begin, seed):
     court, ears = begin(seed)
     play(court, ears)
-    assert len(court.told.secrets) > MOST_SECRETS * 2 // 3
+    assert len(court.ledger.secrets) > MOST_SECRETS * 2 // 3
 
 
 @pytest.mark.campaign
@@ -108,15 +108,14 @@ def test_the_secrets_are_where_staff_and_models_may_see_them(begin, tmp_path):
     court, ears = begin(5)
     for _ in range(PLANTED_STEPS):
         court.step()
-    confided = {one.word for one in court.told.secrets.values() if one.characters}
+    confided = {secret.word for secret in court.ledger.secrets.values() if secret.characters}
     assert len(confided) > PLANTED_STEPS // 4 and ears.prompts > PLANTED_STEPS // 4
-    shown = told_to(ears.answers(court.ada))
-    assert len(confided & shown) > len(confided) * 3 // 4
+    visible = words_of(ears.answers(court.ada))
+    assert len(confided & visible) > len(confided) * 3 // 4
     columns = {place.partition(" of ")[0] for place in apart.places_of(confided)}
     logs = {f"evennia_ai_{name}" for name in ("event.text", "message.content")}
     assert columns >= {*logs, "a record", "typeclasses_attribute.db_value"}
-    file = apart.unpacked(file_of(tmp_path).read_bytes())
-    assert {*words_in(b"".join(file).decode())} >= confided
+    assert words_saved(file_of(tmp_path)) >= confided
 
 
 @pytest.mark.soak
@@ -132,12 +131,12 @@ def is_told(court, ears):
         court.step()
         ears.screens()
     ears.everything()
-    return [one for one in ears.found if "aboutme" not in one]
+    return [fault for fault in ears.faults if "aboutme" not in fault]
 
 
 def test_what_is_coded_or_compressed_is_read():
     word = b"zubadefix"
     inner = zlib.compress(b"of the " + word)
-    assert any(word in one for one in apart.readings(b"x: " + b64encode(inner)))
-    assert any(word in one for one in apart.readings("Of the ZUBADEFIX."))
-    assert not any(word in one for one in apart.readings(inner[:4]))
+    assert any(word in text for text in apart.readings(b"x: " + b64encode(inner)))
+    assert any(word in text for text in apart.readings("Of the ZUBADEFIX."))
+    assert not any(word in text for text in apart.readings(inner[:4]))
