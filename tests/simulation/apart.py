@@ -32,8 +32,12 @@ LOOSE = {
     "SharedEntry": {"speakers", "people"},
     "SleepPass": {"errors"},
 }
-DERIVED = ("compaction", "reflection")  # of records that are made anew or go with their sources
-KEPT = ("content", "audience", "source_type", "timestamp")  # of a record
+DERIVED = (
+    "compaction",
+    "reflection",
+    "inference",
+)  # of records that are made anew or go with their sources
+KEPT = ("content", "value", "audience", "source_type", "timestamp")  # of a record
 
 
 # --- what is left --------------------------------------------------------------------------------
@@ -105,6 +109,7 @@ class Others:
             row["turn_id"] for row in events if row["private"] and dbref in row["audience"]
         }
         self.private = dict(models.Turn.objects.filter(private=True).values_list("id", "audience"))
+        self.turns = dict(models.Message.objects.values_list("id", "turn_id"))
         self.calls = self.calls_with_words()
         self.rows = {**dict(self.tables()), **dict(self.records())}
 
@@ -176,16 +181,19 @@ class Others:
         """Yield what characters know in confidence of others than the player."""
         for character in self.court.characters.values():
             for store in (character.journal, character.ai_goals, character.ai_profiles):
-                for record in store.all():
-                    about = {record.get("entity"), record.get("source_entity")}
-                    audience = record["audience"]
-                    private = audience and self.dbref not in audience
-                    made_of = record.get("speakers") or ()
-                    if record.get("source_type") in DERIVED and self.dbref in made_of:
-                        continue
-                    if private and self.dbref not in about and not self.has_words(record):
-                        key = (f"{character.key}'s {store.kind}", record["id"])
-                        yield key, {name: record.get(name) for name in KEPT}
+                for record in filter(self.is_record, store.all()):
+                    key = (f"{character.key}'s {store.kind}", record["id"])
+                    yield key, {name: record.get(name) for name in KEPT}
+
+    def is_record(self, record: Mapping[str, Any]) -> bool:
+        """What was noted in turns of others alone, in confidence, and not about the player."""
+        about = {record.get("entity"), record.get("source_entity")}
+        audience, speakers = record["audience"], record.get("speakers") or ()
+        if not audience or self.dbref in {*audience, *about} or self.has_words(record):
+            return False
+        if record.get("source_type") in DERIVED and self.dbref in speakers:
+            return False
+        return all(self.is_apart(self.turns.get(seq)) for seq in record.get("source_seqs") or ())
 
     def changed(self, now: Rows) -> list[str]:
         """Return what of the others' is gone or different now."""
