@@ -292,8 +292,12 @@ class Court:
         self.game.run(self.rng.choice((10, 70, 4_000)))
 
     def sleep(self) -> None:
-        """Let a character sleep, with all that it does then."""
+        """Let a character sleep, with all that it does then, and all tell what they learnt."""
         self.over(run_sleep_tick)
+        for character in self.characters.values():
+            mind = character.assistant.mind
+            mind.settings.resolve()
+            self.game.result(mind.sharing.share())
 
     def compact(self) -> None:
         self.over(compact_conversation_history, force=True, keep_recent=self.rng.choice((1, 3, 6)))

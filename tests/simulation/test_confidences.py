@@ -22,9 +22,9 @@ service, game = shared.service, shared.game
 
 STEPS = 150
 LOOKS = 100  # steps between two looks at everything
-CAMPAIGN = range(1, 4)
+CAMPAIGN = range(1, 3)
 SOAK = range(100, 140)  # 6,000 steps
-PLANTED_STEPS, PLANTED_SEEDS = 60, range(4)
+PLANTED_STEPS, PLANTED_SEEDS = 60, range(100, 108)
 SHOWN = 40  # of what was found, in a report
 
 
