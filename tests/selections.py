@@ -26,6 +26,7 @@ CAMPAIGNS = (
     "attacks test_expressions.py simulation",
     "crash dialogues sleep/test_planted_facts.py",
     "game/test_autonomy.py game/test_harmless_lines.py game/test_limits.py game/test_mud_world.py",
+    "game/web/test_hostile_requests.py",
 )
 # The main path through each room. It stands for the game tests on an interpreter whose Evennia and
 # whose Python the ones before and after it try.
