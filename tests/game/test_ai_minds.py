@@ -17,9 +17,9 @@ from evennia_ai.management.mind_lines import LOGS
 from evennia_ai.management.mind_people import NOBODY, WORDS, Matching, renamed
 from evennia_ai.models import Message, ToolCall
 from evennia_ai.policy.context.projection import part_key
-from evennia_ai.policy.disclosure import Sealed, unsealed
 from evennia_ai.policy.explanation.call_record import LockAsked, stored_locks
 from evennia_ai.policy.records.forgetting import FORGOTTEN
+from evennia_ai.policy.records.stored_values import stored, unpacked
 from evennia_ai.store.attributes import attributes_of
 from tests.game import mind_scene
 from tests.game.forgetting_scene import forget
@@ -183,9 +183,9 @@ def test_a_file_of_the_former_format_is_loaded(game, rebuild, file):
 
 def test_a_record_that_cannot_be_read_is_left_out_and_named(lived, file):
     (row,) = attributes_of(lived, "ai_journal")
-    content = unsealed(row.db_value)
-    content["records"][1] = {"id": "j1"}
-    Attribute.objects.filter(id=row.id).update(db_value=Sealed(content, "x"))
+    content = unpacked(None, row.db_strvalue)
+    content["records"]["1"] = {"id": "j1"}
+    Attribute.objects.filter(id=row.id).update(**stored(content, "3 ", "x"))
     assert "Mira: left out 1 of its records" in run("save", file)
     assert sum(len(line["records"]) for line in lines_of(file) if "used" in line) > 1
 
