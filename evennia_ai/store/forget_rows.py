@@ -212,10 +212,12 @@ class Traces:
         known = [self._authors.get(pair, NOBODY) for pair in pairs]
         authors = frozenset(getattr(row, "authors", "").split()).union(*known)
         self._authors.update(dict.fromkeys(pairs, authors))
-        if not authors or not self.people.isdisjoint(authors):
-            return True
         whole = "\n".join(map(str, values))
-        return self.words.names(whole) or (bool(pairs) and self.words.is_in(whole))
+        if not authors:
+            return row.assistant_id in self.assistants or self.words.is_in(whole)
+        if not self.people.isdisjoint(authors) or self.words.names(whole):
+            return True
+        return bool(pairs) and self.words.is_in(whole)
 
     def _note(self, model: Any, id_: int, level: int) -> None:
         """Note the level of a row; one of their own goes last even if it repeats them."""

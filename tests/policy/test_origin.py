@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.facts.origin import MOST_SOURCES, Shown, origin_of, shown_line
+from evennia_ai.policy.facts.origin import MOST_SOURCES, Shown, SpokenWords, origin_of, shown_line
 from evennia_ai.policy.facts.terms import normal_words
 
 ANN, BOB, CID = "#5", "#6", "#7"
@@ -67,3 +67,41 @@ def test_of_many_sources_the_newest_are_named():
 
 def test_of_no_talk_there_is_no_origin():
     assert origin_of("Ann is a smith.", Shown(())).speakers == frozenset()
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Ben asks about Ann's marigold.", "Ben asks about Ann's …."),
+        ("MARIGOLDS, and marigold!", "…, and …!"),
+        ("The number 4711 of 3 doors.", "The number … of 3 doors."),
+        ('{"words": "the marigold", "n": 4711, "of": [null, 3]}',
+         '{"words": "the …", "n": "…", "of": [null, 3]}'),
+        ('{"words": "nothing",  "n": 3}', '{"words": "nothing",  "n": 3}'),
+        ('{"words": "the m\\u00e4rigold"}', '{"words": "the …"}'),
+        ("See red boats and green sails there.", "See … … … … sails there."),
+        ("翡翠钥匙在这里", "…在这里"),
+        ("A harbour.", "A harbour."),
+    ],
+)  # fmt: skip
+def test_each_word_that_only_they_use_is_hidden(text, left):
+    words = SpokenWords()
+    for own in ("a marigold märigold, 4711 or 3", "red boats and green", "翡翠钥匙", "harbour"):
+        words.add(own)
+    words.take_out("The harbour has green and red sails, no boats")
+    assert words.without(text) == left
+    assert words.without(left) == left
+
+
+def test_of_a_result_only_what_it_quotes_is_hidden_unless_all_of_it_is_theirs():
+    words = SpokenWords()
+    words.add("keep my marigold lantern")
+    assert words.without_in_quotes("You keep that.\n- a lantern") == "You keep that.\n- a …"
+    assert words.without_in_quotes("Seen: a marigold lantern") == "Seen: a … …"
+
+
+def test_who_is_named_is_known_by_any_part_of_the_name():
+    words = SpokenWords()
+    words.add_name("Ann the Bold")
+    assert words.names("Ben asks for Ann.") and not words.names("Ben asks for Anna.")
+    assert not SpokenWords().names("Ann")

@@ -149,14 +149,16 @@ class SpokenWords:
         return change_strings(text, self._without)
 
     def without_in_quotes(self, text: str) -> str:
-        """Return the same, but change only lines that quote, unless all of it proves to be theirs.
+        """Return the same, but change only lines that quote, unless the rest proves to be theirs.
 
         The rest of a tool's result is the game's own words.
         """
-        if text[:1] in ("{", "[") or self.is_in(text):
-            return self.without(text)
-        lines = text.split("\n")
-        return "\n".join(self._without(one) if one.startswith(QUOTE) else one for one in lines)
+        lines = [text] if text[:1] in ("{", "[") else text.split("\n")
+        rest = "\n".join(line for line in lines if not line.startswith(QUOTE))
+        is_theirs = self.is_in(rest)
+        return "\n".join(
+            self.without(line) if is_theirs or line.startswith(QUOTE) else line for line in lines
+        )
 
     def _without(self, text: str) -> str:
         parts = parts_of(text)
