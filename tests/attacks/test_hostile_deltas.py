@@ -10,8 +10,8 @@ from evennia_ai.llm.openai_stream import read_body
 from evennia_ai.llm.reply_body import BrokenStream, ReplyBody
 from evennia_ai.policy.replies.reply_reader import reply_reader
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS, Asked
-from tests.growth import grows_like_a_square, text_grows_like_a_square
 from tests.attacks.hostile_deltas import MAKERS
+from tests.growth import grows_like_a_square, text_grows_like_a_square
 
 PARAMETERS = {"type": "object", "properties": {"text": {"type": "string"}}, "required": ["text"]}
 SAY = {"type": "function", "function": {"name": "say", "parameters": PARAMETERS}}

@@ -1,4 +1,4 @@
-"""Streams with more choices, calls and parts of names than a reply has; see also `tests.attacks`."""
+"""Streams of more choices, calls and parts of names than a reply has; see `tests.attacks`."""
 
 from evennia_ai.policy.replies.text_calls import MOST_CALLS
 from evennia_ai.policy.request_forms.form import TEXT
