@@ -55,8 +55,8 @@ WORDS = frozenset(
     name for place in PLACES if place.law is not Law.REWRITTEN for name in place.words
 )
 NUMBER = re.compile(r"#\d+")
-WHO = rf"(?:#\d+|{GAME}|{BUILDER}|{STRANGER})"
-PEOPLE = re.compile(rf"[\s,]*{WHO}(?:[\s,]+{WHO})*[\s,]*")
+WHO = rf"(?:#\d++|{GAME}|{BUILDER}|{STRANGER})"
+PEOPLE = re.compile(rf"\A[\s,]*+{WHO}(?:[\s,]++{WHO})*+[\s,]*+")
 
 Say = Callable[[str], Any]
 Rename = Callable[[str], str]
