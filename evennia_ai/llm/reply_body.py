@@ -162,7 +162,9 @@ class ReplyBody:
         if "usage" in told and not read_usage(told):  # zeros after a good one
             del told["usage"]
         self._told |= told
-        choices = sorted(choices_of(chunk) or [], key=number_of)
+        choices = choices_of(chunk) or []
+        if len(choices) > 1:
+            choices.sort(key=number_of)
         deltas = [delta for choice in choices for delta in self._read_choice(choice)]
         self.begun = self.begun or bool(deltas)
         return deltas
@@ -375,6 +377,11 @@ def objects_in(value: object) -> list[Fields]:
         value = parse_body(value.encode("utf-8", "replace"))
     if isinstance(value, dict):
         value = [*value.values()] if all(map(str.isdigit, value)) else [value]
-    items = value if isinstance(value, list) else []
-    flat = (one for item in items for one in (item if isinstance(item, list) else [item]))
-    return [one for one in flat if isinstance(one, dict) and one]
+    found: list[Fields] = []
+    for item in value if isinstance(value, list) else ():
+        found += [
+            one
+            for one in (item if isinstance(item, list) else [item])
+            if isinstance(one, dict) and one
+        ]
+    return found
