@@ -6,22 +6,23 @@ leniently instead of using the SDK's types. To support one that differs, extend 
 
 import json
 import re
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
+from evennia_ai.messages import Delta, LLMReply, ToolCallRequest, Usage
+from evennia_ai.policy.replies.json_parts import PartedObject
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.replies.text_calls import ARGUMENT_KEYS, MOST_CALLS
-from evennia_ai.policy.texts import Fields, as_dict, as_text, read_object
+from evennia_ai.policy.texts import Fields, as_dict, as_text
 from evennia_ai.policy.tokens import read_timings, read_usage
 
 FIELD = re.compile(r"\A(?:\s*data:)+")  # again, from a proxy that wraps events
 JOINT = re.compile(r"\n|(?<=\})\s*data:")  # between events that came as one
 LAST_EVENT = "[DONE]"
-# Whether arguments are whole is looked at from their start each time: so many characters in all.
-LOOK_CHARS = 1_000_000
-LEAST_LOOK = 500  # what a look counts at least
+USAGES = 16  # of a stream, the newest, among which the last plausible one counts
 NAME_CHARS = 200  # kept of a call's name
+APART = ("choices", "usage")
 TEXT_PART_TYPES = ("text", "output_text", "message")
 # ``length`` is OpenAI's word; every other server has one of its own.
 CUT_OFF_REASONS = re.compile(r"max\w{0,24}tokens|length|limit|incomplete", re.IGNORECASE)
@@ -45,16 +46,7 @@ class CallParts:
     id: str
     choice: int
     name: str = ""
-    arguments: list[str] = field(default_factory=list)  # no part is empty
-    chars: int = 0  # of the arguments
-
-    def add(self, part: str) -> None:
-        if part:
-            self.arguments.append(part)
-            self.chars += len(part)
-
-    def is_whole(self) -> bool:
-        return read_object("".join(self.arguments)) is not None
+    arguments: PartedObject = field(default_factory=PartedObject)
 
 
 @dataclass(frozen=True)
@@ -86,7 +78,7 @@ class ReplyBody:
         self._by_index: dict[tuple[int, float | str], int] = {}
         self._by_id: dict[str, int] = {}
         self._last: int | None = None  # the call that was continued last
-        self._looked = 0  # characters
+        self._usages: deque[object] = deque(maxlen=USAGES)
         self._is_whole = False
 
     def add_whole(self, data: bytes) -> None:
@@ -143,7 +135,7 @@ class ReplyBody:
         first: dict[tuple[str, str], int] = {}  # the choice of a call; another's is the same act
         for call in self._calls[:MOST_CALLS]:
             call_id = call.id if call.id and call.id not in calls else new_id()
-            what = call.name, "".join(call.arguments) or "{}"
+            what = call.name, str(call.arguments) or "{}"
             if first.setdefault(what, call.choice) == call.choice:
                 calls[call_id] = ToolCallRequest(call_id, *what)
         reasons = [self._finish_reasons[number] for number in sorted(self._finish_reasons)]
@@ -152,16 +144,20 @@ class ReplyBody:
             content="".join(self._words),
             tool_calls=tuple(calls.values()),
             finish_reason=CUT_OFF if is_cut_off else next(iter(reasons), "stop"),
-            usage=read_usage(self._told),
+            usage=self._usage(),
             model=as_text(self._told.get("model")),
             timings=read_timings(as_dict(self._told.get("timings"))),
         )
 
+    def _usage(self) -> Usage | None:
+        """Return the last plausible usage; some servers send zeros after a good one."""
+        told = (read_usage({**self._told, "usage": one}) for one in reversed(self._usages))
+        return next(filter(None, told), None) or read_usage(self._told)
+
     def _add(self, chunk: Fields) -> list[Delta]:
-        told = {name: value for name, value in chunk.items() if value and name != "choices"}
-        if "usage" in told and not read_usage(told):  # zeros after a good one
-            del told["usage"]
-        self._told |= told
+        self._told |= {name: value for name, value in chunk.items() if value and name not in APART}
+        if usage := chunk.get("usage"):
+            self._usages.append(usage)
         choices = choices_of(chunk) or []
         if len(choices) > 1:
             choices.sort(key=number_of)
@@ -174,9 +170,7 @@ class ReplyBody:
         if reason := reason_of(choice):
             self._finish_reasons[number] = reason
         added = as_dict(choice.get("delta")) or as_dict(choice.get("message"))
-        for usage in filter(None, (choice.get("usage"), added.get("usage"))):
-            if read_usage({"usage": usage}):
-                self._told["usage"] = usage
+        self._usages.extend(filter(None, (choice.get("usage"), added.get("usage"))))
         deltas = []
         if content := join_content(added.get("content")):
             if self._first_choice is None or number < self._first_choice:
@@ -194,13 +188,13 @@ class ReplyBody:
         if number == MOST_CALLS:
             return None
         call = self._calls[number]
-        if call.name != part.name and not call.chars:
+        if call.name != part.name and not call.arguments:
             # A gateway to Gemini cuts names, too.
             call.name = (call.name + part.name)[:NAME_CHARS]
         added = part.arguments
-        if added.startswith("{") and call.chars and self._may_look(call):
-            added = added.removeprefix("".join(call.arguments))  # some send all so far each time
-        call.add(added)
+        if added.startswith("{") and call.arguments:
+            added = added.removeprefix(call.arguments.look())  # some send all so far each time
+        call.arguments.add(added)
         if call.choice != self._calls[0].choice:
             return None  # perhaps the same act in another choice
         return Delta(tool_index=number, tool_name=call.name, arguments=added)
@@ -208,10 +202,6 @@ class ReplyBody:
     @property
     def _next_number(self) -> int:
         return min(len(self._calls), MOST_CALLS)
-
-    def _may_look(self, *calls: CallParts) -> bool:
-        self._looked += max(LEAST_LOOK, sum(call.chars for call in calls))
-        return self._looked <= LOOK_CHARS
 
     def _find_call(self, part: CallPart) -> int:
         """Return the position of the call that a part continues or begins."""
@@ -235,8 +225,8 @@ class ReplyBody:
         last = self._last
         if last is None or last in (number, MOST_CALLS):
             return False
-        call, latest = self._calls[number], self._calls[last]
-        return self._may_look(call, latest) and call.is_whole() and not latest.is_whole()
+        is_whole = self._calls[number].arguments.read() is not None
+        return is_whole and self._calls[last].arguments.read() is None
 
     def _is_another(self, number: int, part: CallPart, is_new: bool) -> bool:
         """Return True if another call begins, though the server repeats the index or the id.
@@ -252,7 +242,7 @@ class ReplyBody:
         is_same = part.name == call.name and not is_new
         if is_same and (not part.arguments or (part.id and call.id)):
             return False
-        return self._may_look(call) and call.is_whole()
+        return call.arguments.read() is not None
 
 
 def find_failure(body: object, is_error: bool = False) -> object:

@@ -52,6 +52,8 @@ MAKERS: dict[str, Callable[[int], str]] = {
     "all arguments again": lambda n: begun(n, "{", "{"),
     "whole arguments again": lambda n: call('{"a":1}', 0, "say", index=0),
     "two calls interleaved": lambda n: begun(n, "{", "a", 2),
+    "numbers in two calls": lambda n: begun(n, '{"a": [', "1,", 2),
+    "brackets in two calls": lambda n: begun(n, '{"text": "', "a}", 2),
     "64 calls interleaved": lambda n: begun(n, '{"text": "', "a", 64),
     "64 calls, whole and open": lambda n: begun(n, "{", "}" if n % 3 else " ", 64),
     "names in parts": lambda n: call("", 0, f"n{n}", index=0),

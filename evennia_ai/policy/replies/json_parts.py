@@ -4,6 +4,8 @@ import json
 import re
 from typing import Any
 
+from evennia_ai.policy.texts import read_object
+
 DEPTH = 8
 SPACE = re.compile(r"\s*+")
 # What ends a string or stands before an escaped character, by the mark that opens it. The mark
@@ -241,6 +243,40 @@ class ObjectReader:
     def _finish(self, value: Any) -> None:
         self.values.setdefault(str(self._name), value)
         self._name = self._parts = None
+
+
+class PartedObject:
+    """Text that arrives in parts, and may be a JSON object.
+
+    Looking at it reads it from its start, so there are looks at so many characters in all.
+    """
+
+    LOOK_CHARS, LEAST_LOOK = 300_000, 500  # in all, and what a look counts at least
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._chars = self._looked = 0
+
+    def __bool__(self) -> bool:
+        return self._chars > 0
+
+    def __str__(self) -> str:
+        return "".join(self._parts)
+
+    def add(self, part: str) -> None:
+        if part:
+            self._parts.append(part)
+            self._chars += len(part)
+
+    def look(self) -> str:
+        """Return the text, "" once too much was looked at."""
+        self._looked += max(self.LEAST_LOOK, self._chars)
+        return str(self) if self._looked <= self.LOOK_CHARS else ""
+
+    def read(self) -> dict[str, Any] | None:
+        """Return the object; None if the text is none, or too much was looked at."""
+        end = self._parts[-1].rstrip()[-1:] if self else "{"
+        return read_object(self.look()) if end in ("}", "") else None
 
 
 def decoded(raw: str) -> Any:
