@@ -276,7 +276,8 @@ class PartedObject:
     def read(self) -> dict[str, Any] | None:
         """Return the object; None if the text is none, or too much was looked at."""
         end = self._parts[-1].rstrip()[-1:] if self else "{"
-        return read_object(self.look()) if end in ("}", "") else None
+        text = self.look() if end in ("}", "") else ""
+        return read_object(text) if text else None
 
 
 def decoded(raw: str) -> Any:
