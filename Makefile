@@ -2,7 +2,7 @@
 PYTHON ?= $(shell for p in python3.14 python3.13 python3.12 python3.11 python3 python; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && echo "$$p" && break; done)
 
-.PHONY: help demo stop test test-more bench soak real screenshots clean python
+.PHONY: help demo stop test test-more bench soak real screenshots lock clean python
 
 help: ## Show this list
 	@echo "make demo         play: set everything up (once), start the demo, print how to connect"
@@ -13,6 +13,7 @@ help: ## Show this list
 	@echo "make soak         each game test on each Python, long campaigns and measurements: hours"
 	@echo "make real         play the demo with the model of the environment; see docs/models.md"
 	@echo "make screenshots  take the pictures in docs/images/ from a real game, in a minute"
+	@echo "make lock         renew server/constraints.txt: newer versions for the demo and the tests"
 	@echo "make clean        remove the test environments and caches; the demo's database stays"
 
 python:
@@ -42,6 +43,9 @@ real: python
 
 screenshots: python
 	@$(PYTHON) -m tests.run screenshots
+
+lock: python
+	@$(PYTHON) -m tests.run lock
 
 clean:
 	rm -rf .venv-test .pytest_cache .mypy_cache .ruff_cache .hypothesis build *.egg-info

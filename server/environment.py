@@ -10,6 +10,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PIP = ("-m", "pip", "--quiet", "--disable-pip-version-check")
+# The version of each package, for every interpreter and system; `make lock` renews it.
+LOCK = ROOT / "server" / "constraints.txt"
+LOCKED_EXTRAS = ("all", "docs", "end-to-end", "test")
 
 
 class InstallError(Exception):
@@ -34,15 +37,20 @@ def make_environment(
 ) -> None:
     """Install the project, editable, into the environment; raises InstallError.
 
-    An unfinished installation is repeated from the start. ``options`` are pip's. ``uv`` is a
-    program that does it sooner; if that fails, pip does it.
+    The versions are those of `LOCK`; if one of them is gone, pip chooses all of them anew. An
+    unfinished installation is repeated from the start. ``options`` are pip's. ``uv`` is a program
+    that does it sooner; if that fails, pip does it.
     """
     if not (uv and install_by_uv(uv, folder, interpreter, extras)):
         log = folder / "install.log"
         if not (folder / "installed").exists():
             begin_anew(folder)
             run([interpreter, "-m", "venv", str(folder)], log)
-        run([str(venv_python(folder)), *PIP, "install", *options, "--editable", f".{extras}"], log)
+        install = [str(venv_python(folder)), *PIP, "install", *options, "--editable", f".{extras}"]
+        try:
+            run([*install, "--constraint", str(LOCK)], log)
+        except InstallError:
+            run(install, log)
     (folder / "installed").write_text(fingerprint(extras))
 
 
@@ -52,7 +60,8 @@ def install_by_uv(uv: str, folder: Path, interpreter: str, extras: str) -> bool:
     python, log = str(venv_python(folder)), folder / "install.log"
     try:
         run([uv, "venv", "--seed", "--allow-existing", "--python", interpreter, str(folder)], log)
-        run([uv, "pip", "install", "--python", python, "--editable", f".{extras}"], log)
+        install = [uv, "pip", "install", "--python", python, "--editable", f".{extras}"]
+        run([*install, "--constraint", str(LOCK)], log)
     except (InstallError, OSError):
         return False
     return True
@@ -66,8 +75,22 @@ def begin_anew(folder: Path) -> None:
 
 def fingerprint(extras: str) -> str:
     """Return a fingerprint of the requirements, which changes when they do."""
-    text = (ROOT / "pyproject.toml").read_bytes() + extras.encode() + str(ROOT).encode()
-    return hashlib.sha256(text).hexdigest()
+    files = (ROOT / "pyproject.toml").read_bytes() + LOCK.read_bytes()
+    return hashlib.sha256(files + extras.encode() + str(ROOT).encode()).hexdigest()
+
+
+def renew_lock(uv: str, file: Path = LOCK, *options: str) -> None:
+    """Write the newest versions of all packages that fit into a lock; raises InstallError.
+
+    Names no place where they come from. ``options`` are those of ``uv pip compile``.
+    """
+    extras = [word for extra in LOCKED_EXTRAS for word in ("--extra", extra)]
+    plain = ("--no-header", "--no-annotate")
+    versions = ("--universal", "--python-version", "3.11")
+    source = ("pyproject.toml", "--quiet", "--output-file", str(file))
+    log = ROOT / ".venv-test" / "lock.log"
+    log.parent.mkdir(exist_ok=True)
+    run([uv, "pip", "compile", *source, *versions, *extras, *plain, *options], log)
 
 
 def run(command: list[str], log: Path) -> None:

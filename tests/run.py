@@ -8,6 +8,7 @@ Each call runs several steps side by side, prints one line for each, and closes 
     python -m tests.run lines           all game tests on each other interpreter
     python -m tests.run bench|soak|real the measurements
     python -m tests.run screenshots     the pictures of the documentation
+    python -m tests.run lock            newer versions of the packages, for the next installation
 
 `EVENNIA_AI_PYTHON=3.11` chooses the one interpreter; without it the newest one found is used.
 """
@@ -119,13 +120,15 @@ def main(arguments: Sequence[str]) -> int:
         if version in interpreters.TESTED
     }
     what = arguments[0] if arguments else "test"
-    known = (*SUITES, *MEASUREMENTS, *PROGRAMS)
+    known = (*SUITES, *MEASUREMENTS, *PROGRAMS, "lock")
     if what not in known:
         say(f"Unknown: {what}. Use one of: {', '.join(known)}.")
         return 2
     if not found:
         say(f"No usable Python found. Install one of {', '.join(interpreters.TESTED)} with venv.")
         return 1
+    if what == "lock":
+        return renew_lock(found[main_version(found)])
     if what in MEASUREMENTS:
         marks, folder = MEASUREMENTS[what]
         return show(("-m", "pytest", folder, "-s", "-m", marks), found)
@@ -312,6 +315,17 @@ def find_uv(python: str) -> str:
                 capture_output=True, timeout=60, check=False,
             )  # fmt: skip
     return str(own) if own.exists() else shutil.which("uv") or ""
+
+
+def renew_lock(python: str) -> int:
+    """Write newer versions of the packages into the lock; return the exit status."""
+    try:
+        environment.renew_lock(find_uv(python), environment.LOCK, "--upgrade")
+    except (environment.InstallError, OSError) as error:
+        say(f"The lock could not be renewed: {error}")
+        return 1
+    say(f"Renewed {environment.LOCK.relative_to(ROOT)}. Run `make test` and `make test-more`.")
+    return 0
 
 
 def failed_installation(version: str, error: environment.InstallError) -> Result:

@@ -3,8 +3,11 @@
 import os
 import runpy
 import stat
+import tomllib
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from server import demo, demo_game, environment, interpreters, mind, record, running
 from server.record import Record
@@ -240,3 +243,50 @@ def test_pip_installs_where_uv_cannot(tmp_path, monkeypatch, works):
     pip = ["python3.13", str(environment.venv_python(folder))]
     assert commands == (["uv", "uv"] if works else ["uv", *pip])
     assert (folder / "installed").read_text() == environment.fingerprint("[test]")
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_a_version_that_is_gone_is_chosen_anew(tmp_path, monkeypatch, gone):
+    commands = []
+
+    def run(command, log):
+        commands.append("--constraint" in command)
+        if gone and commands[-1]:
+            raise environment.InstallError("No matching distribution found for numpy==2.5.5")
+
+    monkeypatch.setattr(environment, "run", run)
+    environment.make_environment(tmp_path / "3.13", "python3.13", "[test]")
+    assert commands == [False, True, *([False] if gone else [])]
+    assert (tmp_path / "3.13" / "installed").exists()
+
+
+# --- the lock ------------------------------------------------------------------------------------
+
+PINS = [Requirement(line) for line in environment.LOCK.read_text().splitlines()]
+
+
+def test_the_lock_holds_versions_and_nothing_of_where_they_come_from():
+    assert len(PINS) > 100
+    for pin in PINS:
+        assert not (pin.url or pin.extras)
+        assert [one.operator for one in pin.specifier] == ["=="]
+
+
+@pytest.mark.parametrize("python", interpreters.TESTED)
+def test_the_lock_fits_what_the_project_requires(python):
+    """After a change of pyproject.toml, `make lock` makes it fit again."""
+    place = {"python_version": python, "python_full_version": f"{python}.0", "extra": ""}
+    pins = {
+        canonicalize_name(pin.name): next(iter(pin.specifier)).version
+        for pin in PINS
+        if pin.marker is None or pin.marker.evaluate(place)
+    }
+    project = tomllib.loads((environment.ROOT / "pyproject.toml").read_text())["project"]
+    extras = [project["optional-dependencies"][extra] for extra in environment.LOCKED_EXTRAS]
+    wanted = map(
+        Requirement, [*project["dependencies"], *(one for extra in extras for one in extra)]
+    )
+    own = canonicalize_name(project["name"])
+    for one in wanted:
+        if one.name != own and (one.marker is None or one.marker.evaluate(place)):
+            assert one.specifier.contains(pins[canonicalize_name(one.name)]), one

@@ -103,3 +103,9 @@ def is_clock(node):
 def test_an_asserted_duration_is_seen():
     text = "assert time.monotonic() - began < 1\nassert time.monotonic() < end\n"
     assert asserted_durations(text) == [1]
+
+
+def test_nothing_private_of_the_sdk_is_used():
+    """Its private modules change with any version, and `pyproject.toml` sets no upper bound."""
+    for file in (ROOT / "evennia_ai").rglob("*.py"):
+        assert not re.search(r"\b(?:openai|httpx2?)(?:\.\w+)*\._[a-z]", file.read_text()), file

@@ -254,7 +254,7 @@ def excessive_rights(character: Any) -> str | None:
 
 
 # What its hook at_pre_say makes of speech.
-REPORTED = re.compile(r'/me\b[^"]*"(.*)"\s*', re.IGNORECASE | re.DOTALL)
+REPORTED = re.compile(r'\A/me\b[^"]*+"(.*)"\s*+', re.IGNORECASE | re.DOTALL)
 SELF_REFERENCE = re.compile(r"\A/me\s+", re.IGNORECASE)
 
 

@@ -220,7 +220,7 @@ def silent(obj: Any, looker: Any) -> addressing.Listener:
 
 KINDS = {"say": "say", "whisper": "whisper", "pose": "emote"}
 MOVES = frozenset({"move", "traverse", "teleport", "follow"})
-QUOTED = re.compile(r'[^"“«„]*+["“«„](.*)["”»“]', re.DOTALL)
+QUOTED = re.compile(r'\A[^"“«„]*+["“«„](.*)["”»“]', re.DOTALL)
 # Words in a colour, as in "|rStop!|n"; a lone pipe, as in "red|green", is no colour.
 COLOURED = re.compile(r"(?<![\w|])\|\[?(?:[a-zA-Z]|[0-5]{3}|#[0-9a-f]{6})(?=\S)([^|]*)\|n(?!\w)")
 LINE_CHARS = 20_000

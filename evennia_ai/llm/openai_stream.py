@@ -1,11 +1,10 @@
 """Chat completions as they arrive: whole, or streamed as server-sent events.
 
-The SDK's decoder reads the lines of events. Whether a body is streamed is seen from its first
-bytes: servers stream unasked, and answer whole where a stream was asked for.
+Whether a body is streamed is seen from its first bytes: servers stream unasked, and answer whole
+where a stream was asked for.
 """
 
 import asyncio
-import importlib
 import re
 from codecs import getincrementaldecoder
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
@@ -19,7 +18,7 @@ from twisted.logger import Logger
 from evennia_ai.llm.reply_body import ReplyBody
 from evennia_ai.messages import Delta
 
-EVENTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry)?:")
+EVENTS = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*+(?:data|event|id|retry)?:")
 HEAD_BYTES = 16  # by which a stream is recognised
 DRAIN_S = 0.1
 UNLOADED_S = 240.0  # Ollama unloads a model after 300 s, unless told otherwise
@@ -104,7 +103,7 @@ async def read_body(
     """
     head = b""
     async for piece in pieces:
-        head += piece
+        head = head.lstrip() + piece
         if len(head.lstrip()) >= HEAD_BYTES:
             break
     if not EVENTS.match(head):
@@ -124,19 +123,37 @@ async def read_body(
 async def events_in(head: bytes, pieces: AsyncIterator[bytes]) -> AsyncGenerator[tuple[str, str]]:
     """Yield the name and the data of each event of a body that begins with ``head``.
 
-    Lines may end in any way and be indented; the empty line behind the last event may be missing.
+    The empty line behind the last event may be missing.
     """
-    decoder = importlib.import_module("openai._streaming").SSEDecoder()
-    text = IncrementalNewlineDecoder(getincrementaldecoder("utf-8-sig")("replace"), translate=True)
+    name, data = "", list[str]()
+    async with aclosing(lines_in(head, pieces)) as lines:
+        async for line in lines:
+            field, _, value = line.partition(":")
+            if field == "data":
+                data.append(value.lstrip())
+            elif field == "event":
+                name = value.lstrip()
+            elif not line:
+                if name or data:
+                    yield name, "\n".join(data)
+                name, data = "", []
+
+
+async def lines_in(head: bytes, pieces: AsyncIterator[bytes]) -> AsyncGenerator[str]:
+    """Yield each line, however it ends, without the blanks around it; the last one is empty."""
+    utf_8 = getincrementaldecoder("utf-8-sig")("replace")
+    text = IncrementalNewlineDecoder(utf_8, translate=True)
+    parts = list[str]()  # of the line that arrives
     piece: bytes | None = head
-    rest = ""
     while piece is not None:
-        *lines, rest = (rest + text.decode(piece)).split("\n")
-        for event in filter(None, map(decoder.decode, map(str.strip, lines))):
-            yield event.event or "", event.data
+        more, *lines = text.decode(piece).split("\n")
+        parts.append(more)
+        for line in lines:
+            yield "".join(parts).strip()
+            parts = [line]
         piece = await anext(pieces, None)
-    for event in filter(None, map(decoder.decode, (rest.strip(), ""))):
-        yield event.event or "", event.data
+    yield "".join(parts).strip()
+    yield ""
 
 
 def pass_on(delta: Delta, listener: OnDelta | None) -> OnDelta | None:

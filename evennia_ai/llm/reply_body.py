@@ -6,28 +6,29 @@ leniently instead of using the SDK's types. To support one that differs, extend 
 
 import json
 import re
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
+from evennia_ai.messages import Delta, LLMReply, ToolCallRequest, Usage
+from evennia_ai.policy.replies.json_parts import PartedObject
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.replies.text_calls import ARGUMENT_KEYS, MOST_CALLS
-from evennia_ai.policy.texts import Fields, as_dict, as_text, read_object
+from evennia_ai.policy.texts import Fields, as_dict, as_text
 from evennia_ai.policy.tokens import read_timings, read_usage
 
 FIELD = re.compile(r"\A(?:\s*data:)+")  # again, from a proxy that wraps events
 JOINT = re.compile(r"\n|(?<=\})\s*data:")  # between events that came as one
 LAST_EVENT = "[DONE]"
-JSON_LINES = re.compile(r"\{.*\}\s*\n\s*\{")  # without ``data:``
-LOOKS = MOST_CALLS  # at whether arguments are whole: each reads them from the start
+USAGES = 16  # of a stream, the newest, among which the last plausible one counts
+NAME_CHARS = 200  # kept of a call's name
+APART = ("choices", "usage")
 TEXT_PART_TYPES = ("text", "output_text", "message")
 # ``length`` is OpenAI's word; every other server has one of its own.
 CUT_OFF_REASONS = re.compile(r"max\w{0,24}tokens|length|limit|incomplete", re.IGNORECASE)
 # The reply failed in its middle: OpenRouter, z.ai, vLLM, DeepSeek, Cohere, watsonx, Gemini.
-FAILED_REASONS = re.compile(
-    r"(?:network_)?error|abort|cancelled|timeout|error_toxic|insufficient_system_resource"
-    r"|.*malformed.*|(?P<full>.*context.*)",
-    re.IGNORECASE,
+FAILED_REASONS = frozenset(
+    "error network_error abort cancelled timeout error_toxic insufficient_system_resource".split()
 )
 # What wraps a call: OpenAI, its custom tools, Gemini, Bedrock. Without one, its type tells.
 CALL_WRAPS = ("function", "custom", "functionCall", "toolUse")
@@ -45,10 +46,7 @@ class CallParts:
     id: str
     choice: int
     name: str = ""
-    arguments: list[str] = field(default_factory=list)
-
-    def is_whole(self) -> bool:
-        return read_object("".join(self.arguments)) is not None
+    arguments: PartedObject = field(default_factory=PartedObject)
 
 
 @dataclass(frozen=True)
@@ -73,19 +71,20 @@ class ReplyBody:
         self.done = False  # True after the last event or a failure: the rest is not needed
         self.failure: object = None  # the error object that came in place of a reply
         self._told: dict[str, object] = {}  # beside the choices
-        self._contents: dict[int, list[str]] = {}  # by the number of the choice
+        self._first_choice: int | None = None  # the lowest number of a choice with words
+        self._words: list[str] = []  # of that choice
         self._finish_reasons: dict[int, str] = {}
-        self._calls: list[CallParts] = []
+        self._calls: list[CallParts] = []  # one more than `MOST_CALLS` stands for all others
         self._by_index: dict[tuple[int, float | str], int] = {}
         self._by_id: dict[str, int] = {}
         self._last: int | None = None  # the call that was continued last
-        self._looks = 0
+        self._usages: deque[object] = deque(maxlen=USAGES)
         self._is_whole = False
 
     def add_whole(self, data: bytes) -> None:
         """Add a body that came whole; one that is no chat completion is a failure."""
         body = parse_body(data)
-        if isinstance(body, str) and JSON_LINES.match(body):
+        if isinstance(body, str) and has_object_lines(body):
             self.hear(None, body)
             return
         self.done = self._is_whole = True
@@ -114,12 +113,13 @@ class ReplyBody:
             if text.startswith("{"):
                 raise BrokenStream("an event of the stream is not readable") from None
             value = {}  # such as "[PING]" or a comment of a proxy
-        if isinstance(value, list):  # Gemini
-            chunks = (json.dumps(one) for one in value)
-            return [delta for chunk in chunks for delta in self.hear(event, chunk)]
-        chunk = as_dict(value)
-        self.failure = find_failure(chunk, event == "error")
-        self.done = self.failure is not None
+        chunks = objects_in(value) if isinstance(value, list) else [as_dict(value)]  # Gemini
+        return [delta for chunk in chunks for delta in self._hear_chunk(event, chunk)]
+
+    def _hear_chunk(self, event: str | None, chunk: Fields) -> list[Delta]:
+        if not self.done:
+            self.failure = find_failure(chunk, event == "error")
+            self.done = self.failure is not None
         return [] if self.done else self._add(chunk)
 
     def reply(self, new_id: Callable[[], str]) -> LLMReply:
@@ -133,28 +133,34 @@ class ReplyBody:
             raise BrokenStream("the stream ended before the reply was complete")
         calls: dict[str, ToolCallRequest] = {}
         first: dict[tuple[str, str], int] = {}  # the choice of a call; another's is the same act
-        for call in self._calls:
+        for call in self._calls[:MOST_CALLS]:
             call_id = call.id if call.id and call.id not in calls else new_id()
-            what = call.name, "".join(call.arguments) or "{}"
+            what = call.name, str(call.arguments) or "{}"
             if first.setdefault(what, call.choice) == call.choice:
                 calls[call_id] = ToolCallRequest(call_id, *what)
         reasons = [self._finish_reasons[number] for number in sorted(self._finish_reasons)]
         is_cut_off = any(map(CUT_OFF_REASONS.search, reasons))
         return LLMReply(
-            content="".join(self._contents[min(self._contents)]) if self._contents else "",
+            content="".join(self._words),
             tool_calls=tuple(calls.values()),
             finish_reason=CUT_OFF if is_cut_off else next(iter(reasons), "stop"),
-            usage=read_usage(self._told),
+            usage=self._usage(),
             model=as_text(self._told.get("model")),
             timings=read_timings(as_dict(self._told.get("timings"))),
         )
 
+    def _usage(self) -> Usage | None:
+        """Return the last plausible usage; some servers send zeros after a good one."""
+        told = (read_usage({**self._told, "usage": one}) for one in reversed(self._usages))
+        return next(filter(None, told), None) or read_usage(self._told)
+
     def _add(self, chunk: Fields) -> list[Delta]:
-        told = {name: value for name, value in chunk.items() if value and name != "choices"}
-        if "usage" in told and not read_usage(told):  # zeros after a good one
-            del told["usage"]
-        self._told |= told
-        choices = sorted(choices_of(chunk) or [], key=number_of)
+        self._told |= {name: value for name, value in chunk.items() if value and name not in APART}
+        if usage := chunk.get("usage"):
+            self._usages.append(usage)
+        choices = choices_of(chunk) or []
+        if len(choices) > 1:
+            choices.sort(key=number_of)
         deltas = [delta for choice in choices for delta in self._read_choice(choice)]
         self.begun = self.begun or bool(deltas)
         return deltas
@@ -164,36 +170,38 @@ class ReplyBody:
         if reason := reason_of(choice):
             self._finish_reasons[number] = reason
         added = as_dict(choice.get("delta")) or as_dict(choice.get("message"))
-        for usage in filter(None, (choice.get("usage"), added.get("usage"))):
-            if read_usage({"usage": usage}):
-                self._told["usage"] = usage
+        self._usages.extend(filter(None, (choice.get("usage"), added.get("usage"))))
         deltas = []
         if content := join_content(added.get("content")):
-            self._contents.setdefault(number, []).append(content)
-            deltas = [Delta(content)] if number == min(self._contents) else []
+            if self._first_choice is None or number < self._first_choice:
+                self._first_choice, self._words = number, []
+            if number == self._first_choice:
+                self._words.append(content)
+                deltas.append(Delta(content))
         calls = call_parts(number, added) or call_parts(number, choice)
         return deltas + [delta for delta in map(self._read_call, calls) if delta is not None]
 
     def _read_call(self, part: CallPart) -> Delta | None:
-        number = len(self._calls) if self._is_whole else self._find_call(part)
-        if number >= MOST_CALLS:
-            return None
+        number = self._next_number if self._is_whole else self._find_call(part)
         if number == len(self._calls):
             self._calls.append(CallParts(part.id, part.choice))
+        if number == MOST_CALLS:
+            return None
         call = self._calls[number]
-        if call.name != part.name and not any(call.arguments):
-            call.name += part.name  # a gateway to Gemini cuts names, too
+        if call.name != part.name and not call.arguments:
+            # A gateway to Gemini cuts names, too.
+            call.name = (call.name + part.name)[:NAME_CHARS]
         added = part.arguments
-        if added.startswith("{") and any(call.arguments) and self._may_look():
-            added = added.removeprefix("".join(call.arguments))  # some send all so far each time
-        call.arguments.append(added)
+        if added.startswith("{") and call.arguments:
+            added = added.removeprefix(call.arguments.look())  # some send all so far each time
+        call.arguments.add(added)
         if call.choice != self._calls[0].choice:
             return None  # perhaps the same act in another choice
         return Delta(tool_index=number, tool_name=call.name, arguments=added)
 
-    def _may_look(self) -> bool:
-        self._looks += 1
-        return self._looks <= LOOKS
+    @property
+    def _next_number(self) -> int:
+        return min(len(self._calls), MOST_CALLS)
 
     def _find_call(self, part: CallPart) -> int:
         """Return the position of the call that a part continues or begins."""
@@ -205,7 +213,7 @@ class ReplyBody:
         if not (part.name or part.id) and (number is None or self._is_over(number)):
             number = self._last
         if number is None or self._is_another(number, part, is_new):
-            number = len(self._calls)
+            number = self._next_number
             self._by_id.setdefault(part.id, number)
         if key is not None:
             self._by_index[key] = number
@@ -215,9 +223,10 @@ class ReplyBody:
     def _is_over(self, number: int) -> bool:
         """Return True if a call is whole and the last one is not, whatever index a part has."""
         last = self._last
-        if last is None or last in (number, MOST_CALLS) or not self._may_look():
+        if last is None or last in (number, MOST_CALLS):
             return False
-        return self._calls[number].is_whole() and not self._calls[last].is_whole()
+        is_whole = self._calls[number].arguments.read() is not None
+        return is_whole and self._calls[last].arguments.read() is None
 
     def _is_another(self, number: int, part: CallPart, is_new: bool) -> bool:
         """Return True if another call begins, though the server repeats the index or the id.
@@ -225,7 +234,7 @@ class ReplyBody:
         ``is_new`` says that the index was not used before.
         """
         # Some servers number every call 0, some repeat the name in each chunk.
-        call = self._calls[min(number, MOST_CALLS - 1)]
+        call = self._calls[number]
         if not (part.name and call.name):
             return False
         if part.id and call.id and part.id != call.id:
@@ -233,7 +242,7 @@ class ReplyBody:
         is_same = part.name == call.name and not is_new
         if is_same and (not part.arguments or (part.id and call.id)):
             return False
-        return self._may_look() and call.is_whole()
+        return call.arguments.read() is not None
 
 
 def find_failure(body: object, is_error: bool = False) -> object:
@@ -258,10 +267,23 @@ def find_failure(body: object, is_error: bool = False) -> object:
     for choice in choices:
         if choice.get("error"):
             return choice["error"]
-        if failed := FAILED_REASONS.fullmatch(reason_of(choice)):
-            code = "context_length_exceeded" if failed["full"] else failed[0]
+        if code := failure_code(reason_of(choice)):
             return {"code": code, "message": "the reply ended with an error"}
     return None
+
+
+def failure_code(reason: str) -> str:
+    """Return the error's code for the reason why a choice ended, "" if it did not fail."""
+    plain = reason.lower()
+    if "context" in plain:
+        return "context_length_exceeded"
+    return reason if plain in FAILED_REASONS or "malformed" in plain else ""
+
+
+def has_object_lines(text: str) -> bool:
+    """Return True for objects on lines of their own, the events of a stream without ``data:``."""
+    first, _, rest = text.partition("\n")
+    return first[:1] == "{" and first.rstrip()[-1:] == "}" and rest.lstrip()[:1] == "{"
 
 
 def choices_of(body: object) -> list[Fields] | None:
@@ -339,10 +361,17 @@ def objects_in(value: object) -> list[Fields]:
 
     It may be written as text, hold lists, have its numbers as keys (PHP), or be one object alone.
     """
+    if not value:
+        return []
     if isinstance(value, str):
         value = parse_body(value.encode("utf-8", "replace"))
     if isinstance(value, dict):
         value = [*value.values()] if all(map(str.isdigit, value)) else [value]
-    items = value if isinstance(value, list) else []
-    flat = (one for item in items for one in (item if isinstance(item, list) else [item]))
-    return [one for one in flat if isinstance(one, dict) and one]
+    found: list[Fields] = []
+    for item in value if isinstance(value, list) else ():
+        found += [
+            one
+            for one in (item if isinstance(item, list) else [item])
+            if isinstance(one, dict) and one
+        ]
+    return found

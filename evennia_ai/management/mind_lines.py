@@ -31,6 +31,8 @@ from evennia_ai.store.who_knows import STORES
 FORMAT, FORMER = 2, 1  # in the former one the line of a mind held its records
 LOGS = (models.Turn, models.Event, models.Message, models.ToolCall, models.Compaction,
         models.Amendment)  # fmt: skip
+# The columns that files of earlier versions lack.
+ADDED = {"turn": ("askers",)}
 TABLES = {model._meta.label_lower: model for model in LOGS}
 
 # A hostile line of this length takes 250 MB of memory (measured).
@@ -357,8 +359,13 @@ SHAPES: Mapping[str, Callable[[Any], bool]] = {
 
 
 def check_row(model: Any, fields: Row) -> None:
-    """Raise ConfigError for a row with other columns or values than those of its table."""
+    """Raise ConfigError for a row with other columns or values than those of its table.
+
+    A column that a later version added gets its default.
+    """
     columns = {one.name: one for one in model._meta.concrete_fields if not one.primary_key}
+    for name in ADDED.get(model._meta.model_name, ()):
+        fields.setdefault(name, columns[name].get_default())
     if odd := sorted(columns.keys() ^ fields.keys()):
         raise ConfigError(f"{odd[0]:.80}: there is no such column, or it is missing")
     for name, column in columns.items():

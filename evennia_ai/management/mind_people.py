@@ -27,8 +27,8 @@ WORDS = frozenset(
 )
 LOCKS = "locks"  # a column of JSON in text, with people in it
 NUMBER = re.compile(r"#\d+")
-WHO = rf"(?:(?:{ENTITY}:)?#\d+|{GAME}|{BUILDER}|{STRANGER})"
-PEOPLE = re.compile(rf"[\s,]*{WHO}(?:[\s,]+{WHO})*[\s,]*")
+WHO = rf"(?:(?:{ENTITY}:)?#\d++|{GAME}|{BUILDER}|{STRANGER})"
+PEOPLE = re.compile(rf"\A[\s,]*+{WHO}(?:[\s,]++{WHO})*+[\s,]*+")
 
 Rename = Callable[[str], str]
 Row = dict[str, Any]

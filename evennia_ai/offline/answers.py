@@ -18,7 +18,7 @@ Handler = Callable[[View, str, str], str]
 SURE_ENOUGH = 0.5  # share of a question's words that a quotation holds before anything else is told
 STORY = 330  # characters of a tale
 MOST_LISTED = 5  # things that are named
-THINGS, EXITS = re.compile(r"Things: (.*)\."), re.compile(r"(?:Exits|People): ")
+THINGS, EXITS = re.compile(r"\AThings: (.*)\."), re.compile(r"(?:Exits|People): ")
 ORDERED = frozenset({"buy", "food", "drink"})  # kinds of sentences that may be an order
 FEW = 4  # words of a topic that names a thing
 

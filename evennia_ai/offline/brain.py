@@ -24,11 +24,19 @@ from evennia_ai.messages import (
     make_message,
 )
 from evennia_ai.offline.answers import answer
-from evennia_ai.offline.languages import COURTESIES, ENGLISH, GERMAN, HOSTILE, read, read_languages
+from evennia_ai.offline.languages import (
+    COURTESIES,
+    ENGLISH,
+    GERMAN,
+    HOSTILE,
+    READ_CHARS,
+    compiled,
+    read,
+    read_languages,
+)
 from evennia_ai.offline.languages import language_of as known_language
 from evennia_ai.offline.requests import RequestedAction, refusal, requested_action
 from evennia_ai.offline.steps import Calls, done, next_step, words_for_step
-from evennia_ai.offline.transcript import READ_CHARS
 from evennia_ai.offline.view import View, read_request
 from evennia_ai.offline.words import (
     capitals,
@@ -191,7 +199,7 @@ def _words_for(view: View) -> tuple[str, str]:
 def _answer_emote(view: View, text: str) -> tuple[str, str]:
     deed = text[:READ_CHARS].removeprefix(view.speaker).strip()
     rows = view.language.data.get("emotes", ()) or read(ENGLISH).data["emotes"]
-    row = next((row for row in rows if re.search(row["match"], deed, re.I)), dict[str, str]())
+    row = next((row for row in rows if compiled(row["match"]).search(deed)), dict[str, str]())
     emote = row.get("emote", "").replace("{who}", in_sentence(view.speaker))
     return emote, view.phrase(row["say"]) if "say" in row else ""
 

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from evennia_ai.offline.languages import ENGLISH, Language, language_of, read
+from evennia_ai.offline.languages import ENGLISH, Language, compiled, language_of, read
 from evennia_ai.offline.words import capitals, ended, sentences
 from evennia_ai.policy.conversation.character import Persona
 
@@ -107,7 +107,7 @@ class _Rules:
         """Return "Mira keeps the inn." as "I keep the inn."; "" if it is about somebody else."""
         voice = self.language.data["voice"]
         subject, adverb = voice.get("subject", "(?!)"), voice.get("adverb", "(?!)")
-        found = re.match(rf"(?:{subject}|{self.names})\b,? ({adverb})?(\w+)", sentence, re.I)
+        found = compiled(rf"(?:{subject}|{self.names})\b,? ({adverb})?(\w+)").match(sentence)
         if not found:
             return ""
 

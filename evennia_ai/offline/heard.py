@@ -8,7 +8,15 @@ from typing import Self
 
 from evennia_ai.messages import Situation
 from evennia_ai.offline.character import Character
-from evennia_ai.offline.languages import CHAT_WORD, ENGLISH, Language, language_of, nearest, read
+from evennia_ai.offline.languages import (
+    CHAT_WORD,
+    ENGLISH,
+    NEVER,
+    Language,
+    language_of,
+    nearest,
+    read,
+)
 from evennia_ai.offline.passages import Passage
 from evennia_ai.offline.transcript import Transcript
 from evennia_ai.offline.words import (
@@ -124,7 +132,7 @@ class Heard:
     def is_senseless(self, text: str) -> bool:
         """Return True for words of which none is known, or which make no sentence."""
         words, sense = plain_words(text), self.language.pattern("patterns", "sense")
-        if len(words) < LEAST_SENSELESS or not sense.pattern:
+        if len(words) < LEAST_SENSELESS or sense is NEVER:
             return False
         unsaid = len(words) > FEW_UNSAID and not self.language.asks(text) and not sense.search(text)
         known = sum(word in self.vocabulary for word in words)

@@ -16,7 +16,7 @@ from evennia_ai.errors import ConfigError
 from evennia_ai.policy.retrieval.languages import STOP_WORDS
 from evennia_ai.policy.retrieval.words import find_words, stem
 from evennia_ai.policy.retrieval.words import language_of as function_words_of
-from evennia_ai.policy.texts import plain_words
+from evennia_ai.policy.texts import Bounded, plain_words
 
 DATA = Path(__file__).parent / "data"
 ENGLISH, GERMAN = "en", "de"
@@ -27,8 +27,10 @@ QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
 CHAT_WORD = re.compile(r"(?<![\w'-])[A-Za-z]+\d?(?![\w'-])")
 WORD, ESCAPE = re.compile(r"[^\W\d_]{2,}"), re.compile(r"\\\w")
 DOUBLED = re.compile(r"(.)\1")
+# The rest of a longer line is ignored, so that no line blocks the reactor.
+READ_CHARS = 600
 SHORT = 5  # words of a courtesy that says nothing else
-NEVER = re.compile(r"(?!)")
+NEVER = Bounded(r"(?!)", READ_CHARS)
 SMALL = frozenset({"of", "the", "a", "an", "to", "der", "die", "das"})
 
 
@@ -57,9 +59,9 @@ class Intent:
     """
 
     key: str = ""
-    match: re.Pattern[str] = NEVER
+    match: Bounded = NEVER
     say: tuple[str, ...] = ()
-    tells: re.Pattern[str] | None = None
+    tells: Bounded | None = None
     label: str = ""
     exact: bool = False
     seek: bool = False
@@ -85,7 +87,7 @@ class Language:
 
     code: str
     common: frozenset[str]
-    marks: re.Pattern[str]
+    marks: Bounded
     intents: tuple[Intent, ...]
     phrases: Mapping[str, tuple[str, ...]]
     data: Mapping[str, Any]
@@ -118,9 +120,9 @@ class Language:
         is_chatter = key in HOSTILE or (key in CHATTER and not long and not self.facts_in(text))
         return not is_chatter and not self.finds("order", text)
 
-    def pattern(self, table: str, key: str) -> re.Pattern[str]:
+    def pattern(self, table: str, key: str) -> Bounded:
         """Return a pattern of a table; one that never matches if the table has none."""
-        return _compiled(self.data.get(table, {}).get(key, ""))
+        return compiled(self.data.get(table, {}).get(key, ""))
 
     def finds(self, key: str, text: str) -> bool:
         """Return True if a text holds the pattern of a key of ``[patterns]``."""
@@ -130,7 +132,7 @@ class Language:
         """Return a text with the replacements of a key in order, at most ``most`` if not 0."""
         made = 0
         for pattern, replacement in self.data.get("rewrite", {}).get(key, ()):
-            text, count = _compiled(pattern).subn(replacement, text)
+            text, count = compiled(pattern).subn(replacement, text)
             made += count
             if most and made >= most:
                 break
@@ -158,7 +160,7 @@ class Language:
     def kind_of(self, question: str) -> str:
         """Return the key of the phrases for a question that nothing answers; "" for none."""
         kinds = self.data.get("kinds", ())
-        return next((key for pattern, key in kinds if _compiled(pattern).search(question)), "")
+        return next((key for pattern, key in kinds if compiled(pattern).search(question)), "")
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:
@@ -169,7 +171,7 @@ class Language:
         """Return what a sentence tells of its speaker, by the keys of ``[facts]``."""
         found = {}
         for key, pattern in self.data.get("facts", {}).items():
-            match = re.search(pattern, sentence)  # case matters: a name is told by its capital
+            match = compiled(pattern, 0).search(sentence)  # a name is told by its capital
             value = next((v for v in match.groups() if v), "").strip(" '-.,;!") if match else ""
             if value and not (key == "name" and self.finds("no_name", value)):
                 found[key] = value
@@ -177,8 +179,9 @@ class Language:
 
 
 @lru_cache(maxsize=512)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE) if pattern else NEVER
+def compiled(pattern: str, flags: int = re.IGNORECASE) -> Bounded:
+    """Return a pattern of a language; one that never matches if it is empty."""
+    return Bounded(pattern, READ_CHARS, flags) if pattern else NEVER
 
 
 @lru_cache(maxsize=4_096)
@@ -250,11 +253,7 @@ def read_languages(files: Iterable[str]) -> tuple[Language, ...]:
 
 
 def _language(code: str, data: Mapping[str, Any]) -> Language:
-    readers: dict[str, Callable[[Any], Any]] = {
-        "match": _compiled,
-        "tells": _compiled,
-        "say": tuple,
-    }
+    readers: dict[str, Callable[[Any], Any]] = {"match": compiled, "tells": compiled, "say": tuple}
     intents = tuple(
         Intent(**{key: readers.get(key, lambda value: value)(row[key]) for key in row})
         for row in data["intents"]
@@ -262,7 +261,7 @@ def _language(code: str, data: Mapping[str, Any]) -> Language:
     phrases = {intent.key: intent.say for intent in intents if intent.say}
     phrases |= {key: tuple(said) for key, said in data["phrases"].items()}
     common = frozenset(data["common"].split()) | STOP_WORDS.get(code, frozenset())
-    return Language(code, common, _compiled(data.get("marks", "")), intents, phrases, data)
+    return Language(code, common, compiled(data.get("marks", "")), intents, phrases, data)
 
 
 def language_of(text: str, languages: Sequence[Language]) -> Language | None:

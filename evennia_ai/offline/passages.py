@@ -6,7 +6,6 @@ sentence.
 """
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -15,7 +14,7 @@ from evennia_ai.offline.languages import Language, language_of
 from evennia_ai.offline.transcript import Said, Transcript
 from evennia_ai.offline.words import an, capitals, sentences
 from evennia_ai.policy.retrieval.exchange import CONTINUATION, CORRECTION
-from evennia_ai.policy.texts import plain_words
+from evennia_ai.policy.texts import Bounded, plain_words
 from evennia_ai.ports import Scene
 
 LONGEST = 240  # characters of two sentences that stay together
@@ -122,7 +121,7 @@ class Sought:
 
     stems: tuple[str, ...]
     before: frozenset[str] = frozenset()
-    holds: tuple[re.Pattern[str], ...] = ()
+    holds: tuple[Bounded, ...] = ()
     topic: bool = False
     back: bool = False
 

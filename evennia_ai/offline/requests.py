@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 
 from evennia_ai.messages import Situation
-from evennia_ai.offline.languages import ENGLISH, Language, match_exit, match_name
+from evennia_ai.offline.languages import ENGLISH, Language, compiled, match_exit, match_name
 from evennia_ai.offline.view import View
 from evennia_ai.offline.words import with_article
 from evennia_ai.policy.retrieval.words import stem
@@ -113,7 +113,7 @@ class _Asked:
     def lead(self, *keys: str) -> re.Match[str] | None:
         """Return the first match of these patterns behind "please", "could you" and the like."""
         patterns = self.language.data["requests"]
-        matches = (re.match(f"{patterns['lead']}(?:{patterns[key]})", self.text, re.I)
+        matches = (compiled(f"{patterns['lead']}(?:{patterns[key]})").match(self.text)
                    for key in keys if key in patterns)  # fmt: skip
         return next(filter(None, matches), None)
 

@@ -9,18 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from evennia_ai.messages import MARK, NOOP, SPEECH, WireMessage
-from evennia_ai.offline.languages import ENGLISH, read
+from evennia_ai.offline.languages import ENGLISH, READ_CHARS, read
 from evennia_ai.policy.facts.check import HAPPENED, RECALLED, RECALLED_DAY
 from evennia_ai.policy.texts import read_object
 from evennia_ai.ports import LLMRequest
 
-SAID = re.compile(r"([^:\n]{1,80}?) (says|whispers to you|acts out): (.*)", re.DOTALL)
+SAID = re.compile(r"\A([^:\n]{1,80}?) (says|whispers to you|acts out): (.*)", re.DOTALL)
 KINDS = {"says": "say", "whispers to you": "whisper", "acts out": "acted"}
 NAME = r'(?:"([^"]{1,80})"|([^"]{1,80}?))'  # in quotes if it is long, see `messages.as_name`
-CAME = re.compile(rf"{NAME} (arrives|leaves)\.")
-GAVE = re.compile(rf'{NAME} gives you (?:"([^"]*)"|([^"]*))\.')
-# The rest of a longer line is ignored, so that no line blocks the reactor.
-READ_CHARS = 600
+CAME = re.compile(rf"\A{NAME} (arrives|leaves)\.")
+GAVE = re.compile(rf'\A{NAME} gives you (?:"([^"]*)"|([^"]*))\.')
 MOST_ROWS = 400  # of a summary
 TALK = SPEECH | {"give"}
 SHOWN = SPEECH | {"emote", NOOP}
@@ -30,7 +28,9 @@ DESCRIBED = re.compile(r"[^.:!?]{2,60}: ")
 RECALLS = re.compile(r"^(?:You remember|Keep in mind|At hand):(?P<rows> .+|(?:\n- .+)+)", re.M)
 BULLET = "- "
 # A row of a model's summary that tells of the character from outside.
-SUMMARY_HEADING = re.compile(r"\W{0,3}(?:Aim|Constraints|Progress|Decisions|Next|Context)\b[^:]*:")
+SUMMARY_HEADING = re.compile(
+    r"\A\W{0,3}(?:Aim|Constraints|Progress|Decisions|Next|Context)\b[^:]*:"
+)
 LONG_AGO = -1  # before every line in the context window
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from evennia_ai.offline.character import read_character
 from evennia_ai.offline.heard import Heard
-from evennia_ai.offline.languages import Intent, Language, language_of, match_name
+from evennia_ai.offline.languages import Intent, Language, compiled, language_of, match_name
 from evennia_ai.offline.passages import (
     FLOOR,
     Passage,
@@ -22,6 +22,7 @@ from evennia_ai.offline.passages import (
 )
 from evennia_ai.offline.transcript import read_transcript
 from evennia_ai.offline.words import capitals, ended, rotated, seed_of, sentences
+from evennia_ai.policy.texts import Bounded
 from evennia_ai.ports import LLMRequest
 
 CONTEXT_LINES = 2
@@ -130,10 +131,10 @@ class View(Heard):
         other = next(named, None)
         return [one for one in found if other and self._told_by(other)[0].search(one[1].text)]
 
-    def _told_by(self, intent: Intent) -> list[re.Pattern[str]]:
+    def _told_by(self, intent: Intent) -> list[Bounded]:
         """Return the pattern of what answers an intent, in any language."""
         every = filter(None, (one.intent(intent.key).tells for one in self.languages))
-        return [re.compile("|".join(one.pattern for one in every), re.IGNORECASE)]
+        return [compiled("|".join(one.compiled.pattern for one in every))]
 
     def _is_own(self, passage: Passage, text: str) -> bool:
         """Return True if a piece of lore is about the character, or about something of its own that
@@ -156,12 +157,12 @@ class View(Heard):
         return " ".join(line for line in lines[-CONTEXT_LINES:]
                         if line not in own or any(one.text in line for one in self.passages))  # fmt: skip
 
-    def held_by_kind(self, text: str) -> tuple[list[re.Pattern[str]], str]:
+    def held_by_kind(self, text: str) -> tuple[list[Bounded], str]:
         """Return what an answer to this kind of question holds, and the words that ask for it."""
         for pattern, held in self.language.data.get("holds", ()):
-            asked = re.search(pattern, text, re.I)
+            asked = compiled(pattern).search(text)
             if asked:
-                return [re.compile(held if "[A-Z]" in held else f"(?i:{held})")], asked[0]
+                return [compiled(held, 0 if "[A-Z]" in held else re.IGNORECASE)], asked[0]
         return [], ""
 
     def known(self, text: str, sources: Sequence[str] = KNOWN, intent: Intent | None = None) -> str:
@@ -204,7 +205,7 @@ class View(Heard):
     def short(self, question: str, fact: str) -> str:
         """Return only the words of a fact that a question asks for; "" if they are not certain."""
         for asked, held in self.language.data.get("short", ()):
-            found = re.search(held, fact) if re.search(asked, question, re.I) else None
+            found = compiled(held, 0).search(fact) if compiled(asked).search(question) else None
             if found:
                 return ended(capitals(found[1]))
         return ""

@@ -46,8 +46,9 @@ MXP_TAG = re.compile(
 LINK = re.compile(r"(?P<scheme>(?<=\w):(?=//))|\b(?:www|ftp)(?=\.)", re.IGNORECASE)
 WEB = re.compile(r"https?:\Z", re.IGNORECASE)
 HOST = re.compile(
-    r"(?://)?([a-z0-9.-]{1,253})(?::\d{1,5})?(?=[/?#]|[.,;!?…'\")\]»”]*(?:\s|\Z))", re.I
+    r"\A(?://)?+([a-z0-9.-]{1,253}+)(?::\d{1,5}+)?+(?=[/?#]|[.,;!?…'\")\]»”]*(?:\s|\Z))", re.I
 )
+LINK_CHARS = 400  # of a link with the marks behind its host
 ANY_HOST = "*"
 THINKING = r"(?:\w{1,20}[:_])?(?:think|thinking|reasoning|thought)"  # also ``seed:think``
 # How reasoning begins and ends.
@@ -187,7 +188,7 @@ def is_allowed(link: re.Match[str], hosts: Collection[str]) -> bool:
     text, at = link.string, link.end() if link["scheme"] else link.start()
     if link["scheme"] and not WEB.search(text, max(0, at - 6), at):
         return False
-    found = HOST.match(text, at)
+    found = HOST.match(text[at : at + LINK_CHARS])
     name = found[1].lower().rstrip(".") if found else ""
     return ANY_HOST in hosts or any(
         name == host.lower() or name.endswith(f".{host.lower()}") for host in hosts

@@ -21,7 +21,7 @@ DAY_MINUTES = 24 * 60
 # Time awake before it may fall asleep by its own wish.
 STAY_AWAKE_S = 600.0
 ADDRESSED_S = 60.0
-FORM = re.compile(r"\s*(\d{1,2}):(\d{2})\s*-\s*(\d{1,2}):(\d{2})\s*")
+FORM = re.compile(r"(\d{1,2}):(\d{2})\s{0,9}-\s{0,9}(\d{1,2}):(\d{2})")
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ def read_schedule(text: str | None) -> Schedule | None:
     """Return the schedule of a text such as ``23:00-06:30``, None for none; raises ConfigError."""
     if not text:
         return None
-    found = FORM.fullmatch(text)
+    found = FORM.fullmatch(text.strip())
     hours = [int(number) for number in found.groups()] if found else []
     if not hours or max(hours[0], hours[2]) > 23 or max(hours[1], hours[3]) > 59:
         raise ConfigError(f"sleep_schedule must be hours such as 23:00-06:30, not '{text}'.")

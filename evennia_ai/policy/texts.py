@@ -2,14 +2,16 @@
 
 import json
 import re
+import sys
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from evennia_ai.messages import WireMessage, unmarked
 from evennia_ai.policy.sanitize import strip_reasoning
 
 Fields = Mapping[str, object]  # of a JSON object
+Replacement = str | Callable[[re.Match[str]], str]
 
 
 def fenced(mark: str, text: str) -> str:
@@ -130,6 +132,44 @@ def fitting(text: str, columns: int) -> str:
 def filled(text: str, columns: int) -> str:
     shown = fitting(text, columns)
     return shown + " " * (columns - shown_width(shown))
+
+
+class Bounded:
+    """A regular expression that reads at most ``most_chars`` of a text, from where it begins.
+
+    It is for patterns whose time grows with the square of a text. The text ends there for them:
+    what lies behind is not found, not replaced, and part of no whole match.
+    """
+
+    def __init__(self, pattern: str, most_chars: int, flags: int = 0) -> None:
+        self.compiled = re.compile(pattern, flags)
+        self.most_chars = most_chars
+
+    def search(self, text: str, start: int = 0, end: int = sys.maxsize) -> re.Match[str] | None:
+        return self.compiled.search(text, start, min(end, start + self.most_chars))
+
+    def match(self, text: str) -> re.Match[str] | None:
+        return self.compiled.match(text, 0, self.most_chars)
+
+    def fullmatch(self, text: str) -> re.Match[str] | None:
+        return self.compiled.fullmatch(text) if len(text) <= self.most_chars else None
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        return self.compiled.finditer(text, 0, self.most_chars)
+
+    def findall(self, text: str) -> list[Any]:
+        return self.compiled.findall(text, 0, self.most_chars)
+
+    def split(self, text: str) -> list[str]:
+        *parts, last = self.compiled.split(text[: self.most_chars])
+        return [*parts, last + text[self.most_chars :]]
+
+    def sub(self, new: Replacement, text: str, count: int = 0) -> str:
+        return self.subn(new, text, count)[0]
+
+    def subn(self, new: Replacement, text: str, count: int = 0) -> tuple[str, int]:
+        replaced, number = self.compiled.subn(new, text[: self.most_chars], count)
+        return replaced + text[self.most_chars :], number
 
 
 QUANTIFIERS = ("?", "*", "+", "{")

@@ -250,7 +250,7 @@ DIGITS = 5  # of a number in a log that is no date and no count
 STAMP = re.compile(rb"(?:\d[\d:., T+-]{9,38} )?(?:\[[^\]]{1,3}\] )?")
 # Places in the code, security, and who was forgotten: nobody can have them hidden.
 KEPT = re.compile(
-    r'\s*(?:File "|Traceback )|.{0,45}(?:\[SS\]|evennia_ai: [^:]{1,200} was forgotten by )'
+    r'\A(?:\s*+(?:File "|Traceback )|.{0,45}(?:\[SS\]|evennia_ai: [^:]{1,200} was forgotten by ))'
 )
 
 

@@ -17,7 +17,7 @@ def test_every_expression_reads_hostile_text_in_time(sheet: Callable[[str], Shee
     for one in expressions():
         cost = worst(one, MOST_TEXTS)
         times[one.place, one.pattern.pattern] = (
-            seconds_of(one, cost.text, REPEATS) * 1_000 if cost.seconds > 0.001 else 0.0
+            min(seconds_of(one, cost.text, cost.call) for _ in range(REPEATS)) * 1_000
         )
     slowest = sorted(times, key=times.__getitem__, reverse=True)
     for key in slowest[:5]:

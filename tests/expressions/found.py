@@ -1,4 +1,4 @@
-"""Find every regular expression of the package, and the methods the code calls on it.
+"""Find every regular expression of the package.
 
 Expressions of modules are taken from the imported module, containers included. Those inside
 functions are read from the source: `NAMES` stands for a name that exists only while one runs.
@@ -9,7 +9,6 @@ import builtins
 import dataclasses
 import importlib
 import re
-from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -18,13 +17,11 @@ from types import ModuleType
 from typing import Any
 
 from evennia_ai.offline import requests
-from evennia_ai.offline.languages import ENGLISH, GERMAN, read
-from evennia_ai.offline.transcript import READ_CHARS
+from evennia_ai.offline.languages import ENGLISH, GERMAN, compiled, read
+from evennia_ai.policy.texts import Bounded
 from tests.layout import PACKAGE, modules
 
-METHODS = frozenset("search match fullmatch sub subn findall finditer split".split())
-ALL_MATCHES = frozenset("sub subn findall finditer split".split())
-WHOLE_CHARS = 10_000
+CALLS_OF_RE = frozenset("compile search match fullmatch sub subn findall finditer split".split())
 NAMES = "Mira|Old Tom"
 TABLES = (
     "facts",
@@ -33,26 +30,19 @@ TABLES = (
     "results",
     "voice",
 )  # of a language's data, which hold patterns
-# What the code hands to an expression is no longer than this, in characters.
-BOUNDED = {
-    "policy.replies.text_calls.OPENING_MARKS": 120,  # `CALL_CHARS`
-    "policy.replies.text_calls.LINE_START": 12,
-}
 
 
 @dataclass(frozen=True)
 class Expression:
-    """One expression: where it stands, and how the code uses it."""
+    """One expression and where it stands."""
 
     place: str
-    pattern: re.Pattern[str]
-    methods: frozenset[str]
+    reader: re.Pattern[str] | Bounded
 
     @property
-    def most_chars(self) -> int:
-        """The longest text that the expression reads."""
-        longest = READ_CHARS if self.place.startswith("offline.data.") else WHOLE_CHARS
-        return BOUNDED.get(self.place, longest)
+    def pattern(self) -> re.Pattern[str]:
+        """Return it without the bound on what it reads."""
+        return self.reader.compiled if isinstance(self.reader, Bounded) else self.reader
 
 
 def expressions() -> list[Expression]:
@@ -60,16 +50,10 @@ def expressions() -> list[Expression]:
     files = modules()
     trees = {name: ast.parse(file.read_text(encoding="utf-8")) for name, file in files.items()}
     loaded = {name: importlib.import_module(f"{PACKAGE}.{name}") for name in files}
-    found: dict[tuple[str, int], Expression] = {}
+    found: dict[tuple[str, int, type], Expression] = {}
     for name, tree in trees.items():
-        for one in (
-            *_of_module(name, loaded[name], trees),
-            *_of_functions(name, loaded[name], tree),
-        ):
-            key = one.pattern.pattern, one.pattern.flags
-            before = found.get(key)
-            methods = one.methods | before.methods if before else one.methods
-            found[key] = Expression(before.place if before else one.place, one.pattern, methods)
+        for one in (*_of_module(name, loaded[name]), *_of_functions(name, loaded[name], tree)):
+            found.setdefault((one.pattern.pattern, one.pattern.flags, type(one.reader)), one)
     return [*found.values(), *_of_languages()]
 
 
@@ -82,19 +66,19 @@ def _of_languages() -> Iterator[Expression]:
             if row.tells:
                 yield _of_data(f"{code}.{row.key}.tells", row.tells)
         for table in TABLES:
-            for key in language.data.get(table, ()):
-                if table == "requests" and key in _leading():
-                    continue
-                yield _of_data(f"{code}.{table}.{key}", language.pattern(table, key))
-        for key in _leading() & language.data.get("requests", {}).keys():
-            text = "{lead}(?:{})".format(
-                language.data["requests"][key], **language.data["requests"]
-            )
-            yield _of_data(f"{code}.requests.{key}", re.compile(text, re.IGNORECASE), "match")
-        rows = language.data.get("holds", ())
-        rows = [*rows, *(row for rule in language.data.get("rewrite", {}).values() for row in rule)]
-        for text in (*(row[0] for row in rows), *_matches(language.data.get("emotes", ()))):
-            yield _of_data(f"{code}.rows", re.compile(text, re.IGNORECASE))
+            rows = language.data.get(table, {})
+            for key, given in rows.items():
+                leads = table == "requests" and key in _leading()
+                text = f"{rows['lead']}(?:{given})" if leads else given
+                flags = 0 if table == "facts" else re.IGNORECASE
+                yield _of_data(f"{code}.{table}.{key}", compiled(text, flags))
+        pairs = language.data.get("holds", ())
+        pairs = [
+            *pairs,
+            *(row for rule in language.data.get("rewrite", {}).values() for row in rule),
+        ]
+        for text in (*(row[0] for row in pairs), *_matches(language.data.get("emotes", ()))):
+            yield _of_data(f"{code}.rows", compiled(text))
 
 
 @cache
@@ -104,8 +88,8 @@ def _leading() -> frozenset[str]:
     return frozenset(re.findall(r'"(\w+)"', " ".join(calls)))
 
 
-def _of_data(place: str, pattern: re.Pattern[str], method: str = "search") -> Expression:
-    return Expression(f"offline.data.{place}", pattern, frozenset({method}))
+def _of_data(place: str, reader: Bounded) -> Expression:
+    return Expression(f"offline.data.{place}", reader)
 
 
 def _matches(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -113,56 +97,18 @@ def _matches(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
         yield from (str(row[key]) for key in ("match",) if key in row)
 
 
-def _methods_on(variable: str, value: Any, trees: Mapping[str, ast.AST]) -> frozenset[str]:
-    """Return the methods called on a name where it stands for this value.
-
-    Of a table, those called on any variable beside it: a loop calls ``pattern.match(text)``.
-    """
-    found = set()
-    one = isinstance(value, re.Pattern)
-    for name, tree in trees.items():
-        if vars(importlib.import_module(f"{PACKAGE}.{name}")).get(variable) is not value:
-            continue
-        called = _calls(tree)
-        direct = called.get(variable, set())
-        loops = {method for name, methods in called.items() if name.islower() for method in methods}
-        mentions = not one and not direct and _mentions(tree, variable)
-        found |= direct | (loops - {"split", "sub"} if mentions else set())
-    return frozenset(found or {"search"})
-
-
-@cache
-def _calls(tree: ast.AST) -> dict[str, set[str]]:
-    called: dict[str, set[str]] = defaultdict(set)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and node.attr in METHODS:
-            called[_owner(node.value)].add(node.attr)
-    return called
-
-
-@cache
-def _mentions(tree: ast.AST, variable: str) -> bool:
-    names = (node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-    return any(name == variable for name in names)
-
-
-def _owner(node: ast.expr) -> str:
-    """Return the name that a method is called on: ``STRINGS`` of ``STRINGS[mark].match``."""
-    if isinstance(node, ast.Subscript):
-        return _owner(node.value)
-    return node.id if isinstance(node, ast.Name) else getattr(node, "attr", "")
-
-
-def _of_module(name: str, module: ModuleType, trees: Mapping[str, ast.AST]) -> Iterator[Expression]:
+def _of_module(name: str, module: ModuleType) -> Iterator[Expression]:
     for variable, value in vars(module).items():
         if isinstance(value, ModuleType) or variable.startswith("__"):
             continue
         for pattern in _patterns(value, set()):
-            methods = _methods_on(variable, value, trees)
-            yield Expression(f"{name}.{variable}", pattern, methods)
+            yield Expression(f"{name}.{variable}", pattern)
 
 
-def _patterns(value: Any, seen: set[int]) -> Iterator[re.Pattern[str]]:
+def _patterns(value: Any, seen: set[int]) -> Iterator[re.Pattern[str] | Bounded]:
+    if isinstance(value, Bounded):
+        yield value
+        return
     if isinstance(value, re.Pattern):
         if isinstance(value.pattern, str):
             yield value
@@ -231,7 +177,7 @@ def _is_call_of_re(node: ast.AST) -> bool:
         and isinstance(node.func, ast.Attribute)
         and isinstance(node.func.value, ast.Name)
         and node.func.value.id == "re"
-        and node.func.attr in METHODS | {"compile"}
+        and node.func.attr in CALLS_OF_RE
     )
 
 
@@ -244,6 +190,6 @@ def _inline(name: str, module: ModuleType, function: Any, node: Any) -> Expressi
         *node.args[place:],
         *(word.value for word in node.keywords if word.arg == "flags"),
     ):
-        flags = _value(given, names)
-    method = "search" if node.func.attr == "compile" else node.func.attr
-    return Expression(f"{name}:{node.lineno}", re.compile(text, flags), frozenset({method}))
+        value = _value(given, names)
+        flags = value if isinstance(value, int) else 0
+    return Expression(f"{name}:{node.lineno}", re.compile(text, flags))

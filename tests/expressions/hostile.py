@@ -7,8 +7,8 @@ from re import _constants, _parser  # type: ignore[attr-defined]
 from typing import Any
 
 SIMPLE = (
-    " ", "a", "A", "0", ".", "'", "(", "<", "\n", "-", "é", "я", "a ", " \n", "a-", "a'", "1,",
-    "a. ", "A a ", ", ",
+    " ", "\t", "a", "A", "0", ".", "'", '"', ":", "(", "<", "\n", "-", "é", "я", "a ", " \n", "a-",
+    "a'", "1,", "a. ", "A a ", ", ",
 )  # fmt: skip
 ENDS = ("\x00", "!", " ", "\n", "a", "")
 REPEATS = (_constants.MAX_REPEAT, _constants.MIN_REPEAT, _constants.POSSESSIVE_REPEAT)
@@ -89,6 +89,8 @@ def _of_samples(tree: Any, chance: random.Random) -> Iterator[Maker]:
         whole = _sample(tree, chance) or "a"
         cut = whole[: chance.randint(1, len(whole))]
         gap = chance.choice(("", " ", "\n", ", "))
+        near = whole[:-1] + ("\x00" if whole[-1] != "\x00" else "a")
+        yield _filled("", near + gap, "")
         yield _filled("", chance.choice((whole, cut, whole[:-1] or "a")) + gap, chance.choice(ENDS))
 
 

@@ -1,22 +1,25 @@
-"""The processor time of a regular expression on its most hostile text."""
+"""The processor time of a regular expression on its most hostile text, whatever calls it."""
 
-import re
 import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import product
 
-from tests.expressions.found import ALL_MATCHES, WHOLE_CHARS, Expression
+from tests.expressions.found import Expression
 from tests.expressions.hostile import Maker, makers
+from tests.growth import TIMES_LONGER, grows_like_a_square
 
+WHOLE_CHARS = 10_000
 TOO_LONG_S = 0.1
-FIRST_CHARS = 40
-NOISE_S = 0.004  # below this, a growth says nothing
-GROWTH = 2.6  # of the time, at twice the length
-BAD_S = 0.02  # four times what an expression may take; under load the slowest took 8 ms
-REPEATS = 3
-TRIES = 5  # to find the growth; what else the machine does slows some of them down
+FIRST_CHARS = 600
+NOISE_S = 0.002  # below this, a growth says nothing
+# ``search`` is the beginning of what ``finditer`` does, and ``sub`` does that of ``finditer``.
+CALLS: dict[str, Callable[[Expression, str], object]] = {
+    "sub": lambda one, text: one.reader.sub("", text),
+    "fullmatch": lambda one, text: one.reader.fullmatch(text),
+}
 
 
 @dataclass(frozen=True)
@@ -27,15 +30,11 @@ class Cost:
     seconds: float
     chars: int
     maker: Maker
+    call: str
 
     @property
     def text(self) -> str:
         return self.maker(self.chars)
-
-    @property
-    def is_whole(self) -> bool:
-        """False if it took too long before the text had its full length."""
-        return self.chars >= self.expression.most_chars
 
 
 def worst(expression: Expression, most: int = 24) -> Cost:
@@ -43,85 +42,49 @@ def worst(expression: Expression, most: int = 24) -> Cost:
 
     ``most`` is the number of texts made for this expression, beside those for all.
     """
-    costs = [_cost(expression, maker) for maker in makers(expression.pattern, most)]
-    return max(costs, key=lambda cost: (not cost.is_whole, cost.seconds))
+    highest: Cost | None = None
+    for maker, call in product(makers(expression.pattern, most), CALLS):
+        cost = _cost(expression, maker, call)
+        if cost.chars < WHOLE_CHARS:
+            return cost
+        highest = max(highest or cost, cost, key=lambda one: one.seconds)
+    assert highest
+    return highest
 
 
 def grows_too_fast(cost: Cost) -> bool:
-    """Return True if twice the text always takes much more than twice the time."""
+    """Return True if ten times the text always takes far more than ten times the time."""
     if cost.seconds < NOISE_S:
         return False
-    half_text = cost.maker(cost.chars // 2)
-    return all(_grows(cost.expression, half_text, cost.text) for _ in range(TRIES))
+
+    def work(text: str) -> None:
+        with stopped_after(TIMES_LONGER * TOO_LONG_S):
+            CALLS[cost.call](cost.expression, text)
+
+    return grows_like_a_square(work, cost.maker(cost.chars // TIMES_LONGER), cost.text)
 
 
-def _grows(expression: Expression, half_text: str, whole_text: str) -> bool:
-    whole = seconds_of(expression, whole_text, REPEATS)
-    if whole > BAD_S:
-        return True
-    return whole > NOISE_S and whole > GROWTH * seconds_of(expression, half_text, REPEATS)
-
-
-def _cost(expression: Expression, maker: Maker) -> Cost:
+def _cost(expression: Expression, maker: Maker, call: str) -> Cost:
     """Return the cost at full length; grow towards it, so that a bad expression ends early."""
-    most = expression.most_chars
-    chars = min(FIRST_CHARS, most)
+    chars = FIRST_CHARS
     while True:
-        seconds = seconds_of(expression, maker(chars), times=1)
-        if seconds > TOO_LONG_S or chars >= most:
-            return Cost(expression, seconds, chars, maker)
-        chars = min(most, chars * (8 if seconds < 1e-4 else 2))
+        seconds = seconds_of(expression, maker(chars), call)
+        if seconds > TOO_LONG_S or chars >= WHOLE_CHARS:
+            return Cost(expression, seconds, chars, maker, call)
+        chars = min(WHOLE_CHARS, chars * (16 if seconds < 1e-4 else 2))
 
 
-def seconds_of(expression: Expression, text: str, times: int) -> float:
-    """Return the least processor time of several runs of the slowest method, in seconds."""
-    return max(
-        min(_run(expression.pattern, method, text) for _ in range(times))
-        for method in sorted(expression.methods)
-    )
-
-
-def function_grows_too_fast(function: Callable[[str], object], piece: str) -> bool:
-    """Return True if a function of a text made of one piece takes much more for twice the text."""
-
-    def seconds(chars: int) -> float:
-        text = (piece * chars)[:chars]
-        times = []
-        for _ in range(REPEATS):
-            began = time.thread_time()
-            function(text)
-            times.append(time.thread_time() - began)
-        return min(times)
-
-    return all(
-        (whole := seconds(WHOLE_CHARS)) > NOISE_S and whole > GROWTH * seconds(WHOLE_CHARS // 2)
-        for _ in range(TRIES)
-    )
-
-
-def _run(pattern: re.Pattern[str], method: str, text: str) -> float:
+def seconds_of(expression: Expression, text: str, call: str) -> float:
+    """Return the processor time of one call, in seconds."""
     began = time.thread_time()
-    try:
-        with _stopped_after(TOO_LONG_S):
-            _search(pattern, method, text)
-    except TimeoutError:
-        pass
+    with stopped_after(TOO_LONG_S):
+        CALLS[call](expression, text)
     return time.thread_time() - began
 
 
-def _search(pattern: re.Pattern[str], method: str, text: str) -> None:
-    if method in ("sub", "subn"):
-        pattern.sub("", text)
-    elif method in ALL_MATCHES:
-        for _ in pattern.finditer(text):
-            pass
-    else:
-        getattr(pattern, method)(text)
-
-
 @contextmanager
-def _stopped_after(seconds: float) -> Iterator[None]:
-    """Raise TimeoutError in the block after so much processor time; `re` lets signals in."""
+def stopped_after(seconds: float) -> Iterator[None]:
+    """Leave the block after so much processor time; `re` lets signals in."""
 
     def stop(*_: object) -> None:
         raise TimeoutError
@@ -130,6 +93,8 @@ def _stopped_after(seconds: float) -> Iterator[None]:
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
+    except TimeoutError:
+        pass
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         signal.signal(signal.SIGPROF, before)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from evennia_ai.policy.facts.terms import HEARD, OWED, cues_of, normal_words, sentences_of
 from evennia_ai.policy.texts import sentences
 
-BULLET = re.compile(r"^\s*(?:[-*•]|\d+[.)])?\s*")
+BULLET = re.compile(r"\A\s*+(?:[-*•]|\d++[.)])?+\s*+")
 # Marks of calls and tags, and words for what only a program has.
 CODE = re.compile(r"[{}`]|\"\w+\"\s*:|\b[a-z]+_[a-z][a-z_]*\b|</?[a-z]\w*>", re.IGNORECASE)
 MACHINERY = re.compile(
@@ -133,7 +133,7 @@ def find_claimant(lines: Iterable[str], name: str) -> str:
 
 # A promise or a debt of somebody, and of the player's hearer.
 BOUND = rf"(?:['’]\w++|\W++(?!(?:was|were|is|are|been)\b)\w++){{0,2}}?\W++{OWED}"
-FIRST_PERSON = re.compile(r"\W*(?:(?P<mine>my|mein\w*)|i|i['’]\w+|we|we['’]\w+|ich|wir)\b", re.I)
+FIRST_PERSON = re.compile(r"\A\W*+(?:(?P<mine>my|mein\w*)|i|i['’]\w+|we|we['’]\w+|ich|wir)\b", re.I)
 OTHERS = re.compile(r"\b(?:you\w*|he|him|his|she|hers?|they|them|their|du|di[rc]h?|er|sie)\b", re.I)
 DENIED = re.compile(r"\b(?:never|not|no|nothing|nie|nicht|kein\w*|nichts)\b|n['’]t\b", re.I)
 LEAST_SHARED = 2  # words that tell which matter somebody speaks of

@@ -21,8 +21,8 @@ K = 1024
 MODELS: tuple[tuple[str, int], ...] = (
     # OpenAI; from gpt-5 on, the figure is the limit of the prompt alone
     (r"gpt-6", 922_000),
-    (r"gpt-5\.[56](?!.*-(?:cyber|mini|nano))", 922_000),
-    (r"gpt-5\.4(?!.*-(?:mini|nano))", 922_000),
+    (r"gpt-5\.[56](?!.{0,60}-(?:cyber|mini|nano))", 922_000),
+    (r"gpt-5\.4(?!.{0,60}-(?:mini|nano))", 922_000),
     (r"gpt-5(?:\.\d)?-(?:chat|instant)", 128_000),
     (r"gpt-5", 272_000),
     (r"gpt-4\.1", 1_047_576),
@@ -103,7 +103,7 @@ MODELS: tuple[tuple[str, int], ...] = (
     (r"nous-hermes-?2-mixtral", 32 * K),
 )  # fmt: skip
 TABLE = tuple((re.compile(pattern), window) for pattern, window in MODELS)
-VENDOR = re.compile(r".*/|ft:|[a-z][a-z-]*\.(?=[a-z])")
+VENDOR = re.compile(r"\A(?:ft:|[a-z][a-z-]*+\.(?=[a-z]))")
 
 # Endpoints' names for the window they grant, the most reliable first.
 FIELDS = (
@@ -161,7 +161,7 @@ def known_window(model: str) -> int | None:
 
 def bare_name(model: str) -> str:
     """Return a model's name in lower case without vendor: "openai/gpt-4o" → "gpt-4o"."""
-    name = model.strip().lower().replace("_", "-")
+    name = model.lower().replace("_", "-").rpartition("/")[2].strip()
     while found := VENDOR.match(name):
         name = name[found.end() :].strip()
     return name

@@ -44,7 +44,7 @@ ARTICLE = re.compile(
 # Who somebody is, as all that a sentence says.
 NAMING = re.compile(
     r"(?i:\b(?:you are|you're|your name is|i am|i'm|my name is|du bist|ich bin|du heißt|ich heiße))"
-    r"(?: [A-ZÄÖÜ][\w-]*){1,3}(?i:,? (?:of course|then|indeed|natürlich))?\W*$"
+    r"(?: [A-ZÄÖÜ][\w-]*+){1,3}+(?i:,? (?:of course|then|indeed|natürlich))?+\W*+$"
 )
 # Whom a sentence speaks to: a name at its beginning or its end.
 ADDRESS = re.compile(r"^\W*[^\W\d_]+,\s|,\s+(?:[A-ZÀ-Þ][^\W\d_]+\s?){1,2}(?=[.!?…\"]*$)")

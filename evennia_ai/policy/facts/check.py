@@ -38,7 +38,8 @@ RECALLED_DAY = re.compile(
     r"(?:, from (?P<source>[^:]{1,80}))?: "
 )
 RECALLED = re.compile(
-    r"(?P<speaker>[^:\n]{1,40}?)(?P<whispered> \(whispered\))?(?P<acted> acts out)?: (?P<words>.+)"
+    r"\A(?P<speaker>[^:\n]{1,40}?)(?P<whispered> \(whispered\))?(?P<acted> acts out)?: "
+    r"(?P<words>.+)"
 )
 
 LEAST_WORDS = 3  # of a model's note

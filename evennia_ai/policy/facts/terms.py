@@ -84,7 +84,7 @@ CUES = {
     for kind, phrase in PHRASES.items()
 }
 ASKING = re.compile(
-    r"(?:who|whom|whose|what|which|when|where|why|how|do|does|did|is|are|was|were|can|could|will"
+    r"\A(?:who|whom|whose|what|which|when|where|why|how|do|does|did|is|are|was|were|can|could|will"
     r"|would|shall|should|have|has|had|may)\b(?!.*[.!]$)",
     re.IGNORECASE,
 )
@@ -179,7 +179,7 @@ MOST_RESULT_CHARS = 240
 OWN_ACT = re.compile(r"You [^:]+\Z")
 SPOKEN_BY_TOOL = ("say", "whisper", "emote")
 HEARD = re.compile(
-    rf"(?P<speaker>[^:\n]{{1,60}}?) (?:{SAYS}|{WHISPERS}|whispers: |asks: |(?P<acted>{ACTS_OUT}))"
+    rf"\A(?P<speaker>[^:\n]{{1,60}}?) (?:{SAYS}|{WHISPERS}|whispers: |asks: |(?P<acted>{ACTS_OUT}))"
 )
 
 

@@ -22,7 +22,7 @@ LEAST_MINUTES = 30
 WHAT_CHARS = 120
 LASTS_S = 20 * 3_600.0  # under a day: a character that sleeps at about the same hour plans daily
 MOST_GOALS = 4
-CLOCK = re.compile(r"\s*(\d{1,2}):(\d{2})\s*")
+CLOCK = re.compile(r"(\d{1,2}):(\d{2})")
 
 INSTRUCTIONS = """\
 You plan a day of {name}, a character in a text game, who stands between <persona> marks; between \
@@ -119,7 +119,7 @@ def read_part(line: str, places: Sequence[str]) -> Planned | None:
 
 def read_clock(text: object) -> int | None:
     """Return a time such as 08:30 (or 24:00) in minutes since midnight, or None."""
-    found = CLOCK.fullmatch(text) if isinstance(text, str) else None
+    found = CLOCK.fullmatch(text.strip()) if isinstance(text, str) else None
     if not found or int(found[2]) > 59:
         return None
     minutes = 60 * int(found[1]) + int(found[2])

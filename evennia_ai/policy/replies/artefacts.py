@@ -237,7 +237,7 @@ ECHO_WORDS = 5  # a shorter line may be returned: "Good evening to you!"
 NEAR_ECHO_WORDS, NEAR_ECHO = 8, 0.88
 GRAM, MOST_SAME = 4, 5
 SAME_PIECE = re.compile(r"(\S{1,8}?)\1{24}")
-BLANK = re.compile(r"(?:[ \t]*\n){6}|[ \t]{40}")
+BLANK = re.compile(r"[ \t]{40}|(?:[ \t]{0,39}\n){6}")
 
 
 def overlap(words: Sequence[str], others: Sequence[str]) -> float:

@@ -4,19 +4,18 @@ import json
 import re
 from typing import Any
 
+from evennia_ai.policy.texts import read_object
+
 DEPTH = 8
 SPACE = re.compile(r"\s*+")
-# A quotation mark inside a string need not be escaped, if nothing behind it looks like an end.
-STRINGS = {
-    '"': re.compile(r'"((?:[^"\\]++|\\[\s\S]|"(?!\s*+(?:[,:=}\])<]|\Z)))*+)"'),
-    "'": re.compile(r"'((?:[^'\\]++|\\[\s\S]|'(?!\s*+(?:[,:=}\])<]|\Z)))*+)'"),
-    "“": re.compile(r"“([^”]*+)”"),
-}
+# What ends a string or stands before an escaped character, by the mark that opens it. The mark
+# itself need not be escaped inside, if nothing behind it looks like an end.
+IN_STRING = {'"': re.compile(r'["\\]'), "'": re.compile(r"['\\]"), "“": re.compile("”")}
+BEHIND_STRING = frozenset(",:=}])<") | {""}
 ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|[\s\S])")
 ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 KEY = re.compile(r"[^\W\d]\w{0,63}")
-SEPARATOR = re.compile(r"\s*+[:=]\s*+")
-NUMBER = re.compile(r"-?\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,2})?(?![\w.])")
+NUMBER = re.compile(r"-?\d{1,30}+(?:\.\d{1,30}+)?+(?:[eE][+-]?\d{1,2}+)?+(?![\w.])")
 LITERAL = re.compile(r"(true|false|null|True|False|None)\b")
 LITERALS = {"true": True, "True": True, "false": False, "False": False}
 CLOSING = {"{": "}", "(": ")", "[": "]"}
@@ -56,7 +55,7 @@ class LooseReader:
         char = self.text[at : at + 1]
         if depth > DEPTH or not char:
             raise Unreadable
-        if char in STRINGS:
+        if char in IN_STRING:
             return self._string(at)
         if char in "{(":
             return self._object(at, depth)
@@ -65,12 +64,17 @@ class LooseReader:
         return self._scalar(at)
 
     def _string(self, at: int) -> tuple[str, int]:
-        found = STRINGS[self.text[at]].match(self.text, at)
-        if found is None:
-            self.charge(1 + (len(self.text) - at) // 16)
-            raise Unreadable
-        self.charge(len(found[0]) // 64)
-        return unescaped(found[1]), found.end()
+        mark, text, end = IN_STRING[self.text[at]], self.text, at + 1
+        while found := mark.search(text, end):
+            end = found.end() + (found[0] == "\\")
+            if found[0] == "\\":
+                continue
+            behind = self._space(end)
+            if found[0] == "”" or text[behind : behind + 1] in BEHIND_STRING:
+                self.charge((end - at) // 64)
+                return unescaped(text[at + 1 : found.start()]), end
+        self.charge(1 + (len(text) - at) // 16)
+        raise Unreadable
 
     def _scalar(self, at: int) -> tuple[Any, int]:
         if literal := LITERAL.match(self.text, at):
@@ -103,16 +107,16 @@ class LooseReader:
 
     def _key(self, at: int) -> tuple[str, int]:
         self.charge(1)
-        if self.text[at : at + 1] in STRINGS:
+        if self.text[at : at + 1] in IN_STRING:
             key, at = self._string(at)
         elif name := KEY.match(self.text, at):
             key, at = name[0], name.end()
         else:
             raise Unreadable
-        separator = SEPARATOR.match(self.text, at)
-        if separator is None:
+        at = self._space(at)
+        if self.text[at : at + 1] not in (":", "="):
             raise Unreadable
-        return key, separator.end()
+        return key, self._space(at + 1)
 
     def _comma(self, at: int, closing: str) -> int:
         """Return the position behind a comma, which may only be missing before the end."""
@@ -142,7 +146,7 @@ def unescaped(text: str) -> str:
     return plain.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-STRING_END = re.compile(r'[^"\\]*+(?:\\[\s\S][^"\\]*+)*+"')  # from behind the opening quote
+STRING_END = re.compile(r'\A[^"\\]*+(?:\\[\s\S][^"\\]*+)*+"')  # from behind the opening quote
 HEX, HIGH, LOW = "[0-9a-fA-F]{4}", "[dD][89abAB][0-9a-fA-F]{2}", "[dD][c-fC-F][0-9a-fA-F]{2}"
 # A high surrogate waits for what follows it, since the two may be one character.
 WHOLE_ESCAPES = re.compile(
@@ -151,9 +155,9 @@ WHOLE_ESCAPES = re.compile(
 )
 # An end of the object, or a name up to the first character of its value; a needless comma or a
 # doubled brace before it is passed over.
-FIELD = re.compile(r'[\s,{]*+(?:(?P<end>\})|(?P<name>"(?:[^"\\]++|\\[\s\S])*+")\s*+:\s*+(?=\S))')
-BEGUN_FIELD = re.compile(r'[\s,{]*+(?:"(?:[^"\\]++|\\[\s\S])*+(?:\\|"\s*+:?\s*+)?)?')
-SCALAR = re.compile(r"[^\s,\]}]*+(?=[\s,\]}])")
+FIELD = re.compile(r'\A[\s,{]*+(?:(?P<end>\})|(?P<name>"(?:[^"\\]++|\\[\s\S])*+")\s*+:\s*+(?=\S))')
+BEGUN_FIELD = re.compile(r'\A[\s,{]*+(?:"(?:[^"\\]++|\\[\s\S])*+(?:\\|"\s*+:?\s*+)?)?')
+SCALAR = re.compile(r"\A[^\s,\]}]*+(?=[\s,\]}])")
 LONGEST = 1_000  # characters of a name, or of a value that is no string: each part reads them anew
 DECODER = json.JSONDecoder(strict=False)
 
@@ -239,6 +243,41 @@ class ObjectReader:
     def _finish(self, value: Any) -> None:
         self.values.setdefault(str(self._name), value)
         self._name = self._parts = None
+
+
+class PartedObject:
+    """Text that arrives in parts, and may be a JSON object.
+
+    Looking at it reads it from its start, so there are looks at so many characters in all.
+    """
+
+    LOOK_CHARS, LEAST_LOOK = 300_000, 500  # in all, and what a look counts at least
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._chars = self._looked = 0
+
+    def __bool__(self) -> bool:
+        return self._chars > 0
+
+    def __str__(self) -> str:
+        return "".join(self._parts)
+
+    def add(self, part: str) -> None:
+        if part:
+            self._parts.append(part)
+            self._chars += len(part)
+
+    def look(self) -> str:
+        """Return the text, "" once too much was looked at."""
+        self._looked += max(self.LEAST_LOOK, self._chars)
+        return str(self) if self._looked <= self.LOOK_CHARS else ""
+
+    def read(self) -> dict[str, Any] | None:
+        """Return the object; None if the text is none, or too much was looked at."""
+        end = self._parts[-1].rstrip()[-1:] if self else "{"
+        text = self.look() if end in ("}", "") else ""
+        return read_object(text) if text else None
 
 
 def decoded(raw: str) -> Any:

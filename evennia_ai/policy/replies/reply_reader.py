@@ -10,12 +10,11 @@ from dataclasses import replace
 from itertools import takewhile
 
 from evennia_ai.messages import SAY, WHISPER, Delta, LLMReply, ToolCallRequest
-from evennia_ai.policy.replies.json_parts import ObjectReader
+from evennia_ai.policy.replies.json_parts import ObjectReader, PartedObject
 from evennia_ai.policy.replies.speech import WORDS, Speech, spoken
 from evennia_ai.policy.replies.text_calls import ACT, Tools, read_text_calls, tidy_calls
 from evennia_ai.policy.request_forms import schema_form
 from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, Asked, Call, tool_name
-from evennia_ai.policy.texts import read_object
 
 CUT_OFF = "length"  # the finish reason of a reply that reached its limit
 
@@ -139,7 +138,7 @@ class ArrivingCall:
 
     def __init__(self, index: int, tools: Tools) -> None:
         self._id, self._tools = f"call{index}", tools
-        self._name, self._parts, self._unread = "", list[str](), ""
+        self._name, self._arguments, self._unread = "", PartedObject(), ""
         self._object = ObjectReader(WORDS)
         self._is_whole: bool | None = None  # None if a part came since it was asked
         self.speech = Speech(call_id=self._id)
@@ -148,12 +147,12 @@ class ArrivingCall:
     def is_whole(self) -> bool:
         """Return True if the arguments are an object with fields."""
         if self._is_whole is None:
-            self._is_whole = bool(self._name and read_object("".join(self._parts)))
+            self._is_whole = bool(self._name and self._arguments.read())
         return self._is_whole
 
     def add(self, name: str, arguments: str) -> None:
         self._name, self._is_whole = name or self._name, None
-        self._parts.append(arguments)
+        self._arguments.add(arguments)
         self._unread += arguments
 
     def words(self) -> Calls:
@@ -164,7 +163,7 @@ class ArrivingCall:
         calls = self.words()
         if self.speech.begun:
             return calls + self.speech.end(is_cut_off or not self._object.done)
-        return tidied(ToolCallRequest(self._id, self._name, "".join(self._parts)), self._tools)
+        return tidied(ToolCallRequest(self._id, self._name, str(self._arguments)), self._tools)
 
 
 def tidied(call: ToolCallRequest, tools: Tools) -> Calls:

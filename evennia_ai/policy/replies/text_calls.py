@@ -17,7 +17,7 @@ from typing import Any
 from evennia_ai.policy.replies.json_parts import LooseReader, Unreadable
 from evennia_ai.policy.request_forms.form import Call
 from evennia_ai.policy.sanitize import SPECIAL_TOKEN, drop_reasoning
-from evennia_ai.policy.texts import read_object
+from evennia_ai.policy.texts import Bounded, read_object
 
 Tools = Mapping[str, Mapping[str, Any]]  # a tool's name: the JSON schema of its parameters
 
@@ -33,21 +33,22 @@ ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "action_i
 OTHER_KEYS = frozenset({"type", "id", "call_id", "tool_call_id"})
 LISTS_OF_CALLS = ("tool_calls", "calls", "actions", "tool_uses")  # the last is OpenAI's parallel
 MARK = r"<[|｜][\w▁]{1,40}[|｜]>"  # a special token; the second bar is DeepSeek's
-OPENING_MARKS = re.compile(
+OPENING_MARKS = Bounded(
     rf"(?:\s|```[\w-]*|`|<[\w: ]{{1,30}}>|\[/?TOOL_CALLS?\]|{MARK}|<\|tool_call>|[\[,;]"
     r"|(?<=\|>)(?:assistant|commentary|analysis)|(?<=｜>)function|\bto=|\bfunctions\.|\bfunctools"
     r"|\b(?:action|call|tool call|function call)\s?:|\bprint\(|^[-*•])++\Z",
+    CALL_CHARS,
     re.MULTILINE | re.IGNORECASE,
 )
 CLOSING_MARKS = re.compile(
     rf"(?:\s|```(?!\w)|`|</[\w: ]{{1,30}}>|{MARK}|<tool_call\|>|[\]),;}}])++"
 )
 BETWEEN = re.compile(
-    rf"(?:\s|{MARK}|\[CALL_ID\]\w+|\[ARGS\]|:\d+|[:=]|json|commentary|analysis|```"
-    r"|action[ _]input)*+(?=[{(])",
+    rf"(?<!\s)(?:\s{{1,40}}+|{MARK}|\[CALL_ID\]\w{{1,64}}+|\[ARGS\]|:\d{{1,9}}+|[:=]|json|commentary"
+    r"|analysis|```|action[ _]input){0,9}+(?=[{(])",
     re.IGNORECASE,
 )
-TAGGED = re.compile(r"\s*+(?=<arg_key>|</tool_call>)")
+TAGGED = re.compile(r"\s{0,40}+(?=<arg_key>|</tool_call>)")
 TAGGED_ARGUMENT = re.compile(
     r"<arg_key>([\w-]+)</arg_key>\s*<arg_value>([\s\S]*?)(?:</arg_value>|\Z)"
 )
@@ -55,8 +56,8 @@ PARAMETER = re.compile(
     r"<parameter(?:=|\s{1,9}name\s?=\s?)[\"']?([\w-]+)[\"']?\s?>([\s\S]*?)"
     r"(?:</parameter>|(?=<parameter)|\Z)"
 )
-ARGUMENT_START, ARGUMENT_END = re.compile(r"\(\s*+"), re.compile(r"\s*+\)")
-LINE_STRING = re.compile(r"[ \t]{0,9}:?[ \t]{0,9}(?=[\"'“])")
+ARGUMENT_START, ARGUMENT_END = re.compile(r"\(\s*+"), re.compile(r"\s{0,40}+\)")
+LINE_STRING = re.compile(r"[ \t]{0,9}+:?+[ \t]{0,9}+(?=[\"'“])")
 LINE_WORDS = re.compile(r":[ \t]{0,9}(?![\s\"'“{(\[`])([^\n]+)")
 LINE_END = re.compile(r"[ \t`]{0,9}(?=\n|\Z)")
 LINE_START = re.compile(r"(?:\A|\n)[ \t]{0,9}(?:[-*•] )?`?\Z")

@@ -68,7 +68,7 @@ REQUEST_FORMS: Mapping[str, RequestForm] = {
 
 def any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
     """Return one pattern that matches if one of several does."""
-    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns))
+    return re.compile(rf"\A(?:{'|'.join(patterns)})")
 
 
 IS_SMALL, LACKS_TOOLS = any_of(SMALL), any_of(WITHOUT_TOOLS)

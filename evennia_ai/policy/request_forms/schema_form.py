@@ -76,7 +76,7 @@ TARGETS = {
 # Small models "remember" a bare name: it is read, but not offered.
 ACTS = (NONE, "give", *(act for act in TARGETS if act != REMEMBER), WHISPER, SILENCE)
 TARGET_CHARS, SAY_CHARS = 80, 300
-RECEIVER = re.compile(r"(.+?) to ([^,]+)", re.DOTALL)
+TO = " to "  # before the person who gets a thing
 ADDRESSEES = frozenset({"", "me", "you", "him", "her", "them"})
 # Tools that an act stands for, or that need a second look at the world, are no acts of their own.
 BUILT_IN = frozenset(
@@ -202,8 +202,7 @@ def own_tool(name: str, asked: Asked) -> Schema | None:
 def give_calls(target: str, asked: Asked) -> list[Call]:
     """Return the call that gives a thing: to whom the target names, else to who asked for it."""
     # A thing that lies here is picked up first.
-    found = RECEIVER.fullmatch(target)
-    item, to = found.groups() if found else (target, named_receiver(asked))
+    item, to = split_receiver(target) or (target, named_receiver(asked))
     to = asked.addressee if to.strip().lower() in ADDRESSEES else to.strip()
     if not item or not to:
         return []
@@ -211,6 +210,16 @@ def give_calls(target: str, asked: Asked) -> list[Call]:
     if is_among(item, asked.things) and not is_among(item, asked.carrying):
         return [named("get", item=item), give]
     return [give]
+
+
+def split_receiver(target: str) -> tuple[str, str] | None:
+    """Return the thing and the person of "rope to Ann", None if there is no person.
+
+    A person's name has no comma; "the letter, to the king to Ann" goes to "the king to Ann".
+    """
+    at = target.find(TO, max(1, target.rfind(",") + 1))
+    to = target[at + len(TO) :]
+    return (target[:at], to) if at > 0 and to else None
 
 
 def named_receiver(asked: Asked) -> str:

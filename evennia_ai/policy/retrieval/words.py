@@ -55,7 +55,7 @@ CLOSING = " \n\"”»'’)*_]"  # behind the mark of a sentence
 QUESTION_MARKS = ("?", "？", "؟", "\u037e")  # the last is the Greek one
 ASKING = [[word] for word in ("who", "whose", "where", "when", "what", "which", "why")]
 HOW_ARE_YOU = re.compile(
-    r"\W{0,20}(?:\w[\w ]{0,40}, {0,9})?(?:and )?"
+    r"\A\W{0,20}(?:\w[\w ]{0,40}, {0,9})?(?:and )?"
     r"(?:(?:how )?(?:are|have|do) you|how['’]re you|you|cómo est)",
     re.IGNORECASE,
 )
@@ -67,7 +67,7 @@ DRESS = re.compile(
     r"(?:(?:please|still|even|also|perhaps) ){0,2}(?:remember|recall|know|tell|say|remind|help)"
     r"(?: (?:me|us|if|whether|again|about)){0,3}"
     r"|(?:please )?(?:tell|remind|let) (?:me|us)(?: (?:ask|again|know|about|you|something)){0,4}"
-    r"|(?:(?:a|one|just|quick|little|small|short|last|other|more) ){0,4}question"
+    r"|(?:(?:a|one|just|quick|little|small|short|last|other|more) ){0,4}+question"
     r"|i (?:wonder|am wondering|was (?:just )?wondering)(?: (?:if|whether))?|by the way|excuse me"
     r"|i (?:would|want|need|just want)(?: like| love)? to (?:know|ask)|i['’]d like to (?:know|ask)"
     r"|(?:kannst|könntest|würdest) du (?:(?:mir|uns|bitte|noch|mal) ){0,3}(?:sagen|erzählen)?"
