@@ -140,7 +140,7 @@ def test_a_search_tells_what_a_player_would_be_answered_and_what_is_held_back(
     assert RING not in text and f"{ring}, private to Ann." in text
 
 
-def test_a_search_leaves_out_what_its_reader_may_not_see(game, mira, ann, ring):
+def test_a_search_leaves_out_what_staff_may_not_see(game, mira, ann, ring):
     mira.journal.add(TOLL)
     reader = Reader(game.service.who_may_read, has=lambda permission: permission == "Builder")
     of_ann = frozenset({ann.dbref})

@@ -39,7 +39,7 @@ def test_each_sentence_has_its_source_or_none(told):
     assert "none of the prompt tells this" in second
 
 
-def test_what_a_tool_told_in_the_turn_itself_is_a_source(game, mira, ann, admin, tavern):
+def test_what_a_tool_told_in_the_turn_is_a_source(game, mira, ann, admin, tavern):
     game.thing("lantern", tavern).db.desc = "Marsh fire burns in its green glass."
     game.model.add(
         call("look", target="lantern"), call("say", text="Marsh fire burns in its green glass.")
