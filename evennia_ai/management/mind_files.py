@@ -13,6 +13,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
@@ -20,6 +21,7 @@ from tempfile import mkstemp
 from typing import IO, Any, cast
 from uuid import uuid4
 
+from django.apps import apps
 from django.core import serializers
 from django.core.management.color import no_style
 from django.core.serializers.json import DjangoJSONEncoder
@@ -55,6 +57,7 @@ from evennia_ai.store.attributes import assistants, attributes_of, own_settings,
 from evennia_ai.store.rows import rows_of
 from evennia_ai.store.who_knows import STORES
 
+ASKERS = "evennia_ai.migrations.0003_turn_askers"
 MIND = "mind_id"  # an Attribute of the script: the same mind in every world
 SEQS = ("seq", "from_seq", "upto_seq")  # columns with numbers of messages
 CHUNK, TOLD_EVERY = 500, 20_000  # rows
@@ -170,6 +173,7 @@ def load(path: Path, matching: Matching, say: Say, dry_run: bool = False) -> Non
             scripts = put_lines(read_lines(path), matching, say)
             for script, seqs in scripts:
                 check_own(models.Message, seqs, script.id)
+            import_module(ASKERS).find_askers(apps, None)  # which older files do not tell
             with connection.cursor() as cursor:
                 for statement in connection.ops.sequence_reset_sql(no_style(), LOGS):
                     cursor.execute(statement)

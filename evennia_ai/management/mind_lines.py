@@ -28,7 +28,7 @@ from evennia_ai.policy.records.provenance import Author, Dbref, make_record, par
 from evennia_ai.policy.sanitize import cut_text, one_line, storable
 from evennia_ai.store.who_knows import STORES
 
-FORMAT, FORMER = 2, 1  # in the former one the line of a mind held its records
+FORMAT = 2  # in format 1 the line of a mind held its records
 LOGS = (models.Turn, models.Event, models.Message, models.ToolCall, models.Compaction,
         models.Amendment)  # fmt: skip
 # The columns that files of earlier versions lack.

@@ -15,7 +15,7 @@ from typing import Any, Protocol, cast
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.messages import Audience, Authors, Heard, Situation, ToolCallRequest
+from evennia_ai.messages import Audience, Authors, Situation, ToolCallRequest
 from evennia_ai.policy.audience import KnownLine, known
 from evennia_ai.policy.compaction.plan import ContextUse
 from evennia_ai.policy.conversation.character import LoreEntry, Persona
@@ -24,57 +24,12 @@ from evennia_ai.policy.explanation.call_record import LockAsked
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import Telling, Told
 from evennia_ai.policy.tokens import CountText
-from evennia_ai.ports.goal_records import DayPlan, Goals
-from evennia_ai.ports.journal import Journal
+from evennia_ai.ports.character import Character
 from evennia_ai.ports.log import Conversation, Inbox, PendingActs, TurnRecord, Turns
 from evennia_ai.ports.models import Found, Gateway, LoreRanking, Related, SemanticMemory
-from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.scheduling import Clock
 
 GUESSED_OVERHEAD = 1_600  # tokens
-
-
-class Character(Protocol):
-    """What the engine, the tools and the commands use of an `AssistantCharacter`."""
-
-    db: Any
-    ndb: Any
-
-    @property
-    def id(self) -> int: ...
-    @property
-    def pk(self) -> int | None: ...  # None once it is deleted
-    @property
-    def dbref(self) -> str: ...  # such as ``#7``
-    @property
-    def key(self) -> str: ...  # its name
-    @property
-    def location(self) -> Any: ...  # None if it is nowhere
-    @property
-    def contents(self) -> Any: ...
-    @property
-    def has_account(self) -> bool: ...  # True while a player controls it
-    @property
-    def assistant(self) -> Any: ...  # its `AssistantScript`, None without one
-    @property
-    def journal(self) -> Journal: ...
-    @property
-    def ai_profiles(self) -> EntityProfiles: ...
-    @property
-    def ai_goals(self) -> Goals: ...
-    @property
-    def ai_plan(self) -> DayPlan: ...
-    def ai_perceived(
-        self, kind: str, actor: Any, item: Any = None, since: datetime | None = None
-    ) -> bool: ...
-    def at_ai_hear(self, event: Heard) -> Heard | None: ...
-    def at_ai_pre_act(self, tool: str, args: dict[str, Any]) -> bool | None: ...
-    def at_ai_situation(self, situation: Situation) -> Situation: ...
-    def at_ai_describe_self(self) -> str: ...
-    def at_ai_say(self, text: str) -> str: ...
-    def at_ai_thinking(self, seconds: float) -> str | None: ...
-    def at_pre_say(self, message: str, **kwargs: Any) -> str | None: ...  # empty forbids the words
-    def at_say(self, message: str, **kwargs: Any) -> None: ...
 
 
 class Memories(Protocol):

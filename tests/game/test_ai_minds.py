@@ -15,7 +15,7 @@ from evennia_ai.errors import ConfigError
 from evennia_ai.management import uninstall
 from evennia_ai.management.mind_lines import LOGS
 from evennia_ai.management.mind_people import NOBODY, WORDS, Matching, renamed
-from evennia_ai.models import Message, ToolCall
+from evennia_ai.models import Message, ToolCall, Turn
 from evennia_ai.policy.context.projection import part_key
 from evennia_ai.policy.explanation.call_record import LockAsked, stored_locks
 from evennia_ai.policy.records.forgetting import FORGOTTEN
@@ -175,10 +175,14 @@ def test_a_file_of_the_former_format_is_loaded(game, rebuild, file):
     head, mind, *others = lines_of(file)
     records = [one for one in others if "used" in one]
     rest = [one for one in others if "used" not in one]
+    askers = [one["fields"].pop("askers") for one in rest if one.get("model") == "evennia_ai.turn"]
     put_lines(file, [{**head, "format": 1}, {**mind, "records": records}, *rest])
     mira = rebuild()
     loaded(game, mira, file)
     assert NAME in str(mira.journal.all()) and SECRET in str(mira.journal.all())
+    assert (
+        sum(map(bool, Turn.objects.values_list("askers", flat=True))) == sum(map(bool, askers)) > 0
+    )
 
 
 def test_a_record_that_cannot_be_read_is_left_out_and_named(lived, file):

@@ -347,6 +347,12 @@ def packed(lines):
     return gzip.compress("\n".join(map(json.dumps, lines)).encode())
 
 
+def with_all_columns(row):
+    """A row as it is read: a column that older files lack gets its default."""
+    is_turn = row["model"] == "evennia_ai.turn"
+    return {**row, "fields": {**({"askers": ""} if is_turn else {}), **row["fields"]}}
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_changed_file_is_read_as_it_stands_or_refused(lived, file, rebuild, seed):
     run("save", file)
@@ -361,7 +367,7 @@ def test_a_changed_file_is_read_as_it_stands_or_refused(lived, file, rebuild, se
         file.write_bytes(raw)
         try:
             rows = [line for line in mind_lines.read_lines(file) if "pk" in line]
-            assert rows == [line for line in new if "pk" in line]
+            assert rows == [with_all_columns(line) for line in new if "pk" in line]
             run("load", file, "--dry-run")
             taken += 1
             told = "."
