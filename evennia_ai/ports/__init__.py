@@ -12,7 +12,6 @@ from evennia_ai.ports.log import (
     Turns,
 )
 from evennia_ai.ports.mind import (
-    Character,
     Company,
     Identity,
     Life,
@@ -46,5 +45,6 @@ from evennia_ai.ports.models import (
     Scene,
     SemanticMemory,
 )
+from evennia_ai.ports.npc import Character
 from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.ports.records import RecordStore

@@ -24,9 +24,9 @@ from evennia_ai.policy.explanation.call_record import LockAsked
 from evennia_ai.policy.records.provenance import Record
 from evennia_ai.policy.records.shared_memory import Telling, Told
 from evennia_ai.policy.tokens import CountText
-from evennia_ai.ports.character import Character
 from evennia_ai.ports.log import Conversation, Inbox, PendingActs, TurnRecord, Turns
 from evennia_ai.ports.models import Found, Gateway, LoreRanking, Related, SemanticMemory
+from evennia_ai.ports.npc import Character
 from evennia_ai.scheduling import Clock
 
 GUESSED_OVERHEAD = 1_600  # tokens
