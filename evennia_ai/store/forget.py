@@ -29,7 +29,7 @@ from evennia_ai.policy.context.projection import part_key
 from evennia_ai.policy.facts.check import Fact, as_bullets, distinct, facts_in
 from evennia_ai.policy.log_lines import amend
 from evennia_ai.policy.records.forgetting import FORGOTTEN, ToForget
-from evennia_ai.policy.records.provenance import people_field
+from evennia_ai.policy.records.provenance import Record, people_field
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.store.attributes import attributes_of
 from evennia_ai.store.brief_transaction import brief_transaction
@@ -232,15 +232,22 @@ class Forgetting:
 
 
 def forget_segment(character: Any, kind: str, key: str, law: ToForget, gone: set[str]) -> int:
-    """Remove records from one Attribute; returns how many changed. ``gone`` gets their ids."""
-    changed = [key]
+    """Change or remove records of one Attribute; returns how many. ``gone`` gets removed ids."""
+    changed, removed = [key], set[str]()
+
+    def left_of(record: Record) -> Record | None:
+        left = law.left_of(record, gone)
+        if left is None:
+            removed.add(record["id"])
+        return left
+
     if key.isdecimal():
         store = STORES[kind].of(character)
-        changed = store.change_segment(int(key), lambda record: law.left_of(record, gone))
+        changed = store.change_segment(int(key), left_of)
     else:  # it was set aside, since it could not be read
         attributes_of(character, kind).filter(db_key=key).delete()
+    gone.update(removed)
     if changed:
-        gone.update(changed)
         mark_for_deletion(character.id)
     return len(changed)
 

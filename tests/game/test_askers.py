@@ -9,6 +9,7 @@ from evennia_ai import models
 from evennia_ai.policy.records.day_plan import Planned
 from evennia_ai.tools import quests, trade
 from tests.game.forgetting_scene import forget, fresh
+from tests.game.profile_values import history, set_attribute
 from tests.scripted import call
 
 SECRET = "the marigold key opens my third cellar"
@@ -184,3 +185,19 @@ def test_a_whisper_to_two_stays_with_who_asked_when_the_other_is_forgotten(game,
     assert entry["audience"] == [ann.dbref]
     forget(ann)
     assert fresh(mira).all() == []
+
+
+def test_what_was_made_of_an_entry_stays_if_the_entry_stays(game, mira, ann, eve):
+    """It loses one number among its authors, which makes it no entry of theirs."""
+    eve.do("say What a fine evening")
+    ann.do("say Mira, my boat is green")
+    game.run(1)
+    seqs = [models.Message.objects.get(speaker=ann.dbref).id]
+    of_both = {"speakers": [ann.dbref, eve.dbref], "source_seqs": seqs}
+    source = mira.journal.add("A boat is green.", **of_both)
+    made = {"speakers": [ann.dbref], "source_seqs": seqs}
+    set_attribute(mira.ai_profiles, ann.dbref, "boat", "green", sources=[source], **made)
+    forget(eve)
+    assert [entry["content"] for entry in fresh(mira).all()] == ["A boat is green."]
+    (value,) = history(mira.ai_profiles, ann.dbref, "boat")
+    assert (value["value"], value["sources"]) == ("green", [source])
