@@ -162,7 +162,7 @@ class Explanation:
     text: str
     turn: models.Turn | None  # with its events, model calls and tool calls; None outside the talk
     call: models.ModelCall | None = None  # None if no model chose the line
-    acts: Sequence[models.ToolCall] = ()  # the tool calls of the reply
+    acts: Sequence[models.ToolCall] = ()  # the tool calls of the turn up to the reply's own
     state: str = UNKEPT  # whether the parts are the prompt as it was sent
     missing: int = 0  # messages of it that the log has lost
     stored: StoredCall | None = None
@@ -258,7 +258,7 @@ def explain(message: Message, names: Sequence[str]) -> Explanation:
     if turn is None or meta.get("type") == EXCUSE:
         return Explanation(message, text, turn)
     step = step_of(call_id_of(message, turn))
-    acts = [act for act in turn.tool_calls.all() if step_of(act.call_id) == step]
+    acts = [act for act in turn.tool_calls.all() if step_of(act.call_id) <= step]
     call, stored, state = call_of(turn.model_calls.all(), step)
     found = Explanation(message, text, turn, call, acts, state, stored=stored)
     return with_sources(found, names)

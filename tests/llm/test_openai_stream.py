@@ -14,6 +14,7 @@ from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.openai_stream import Pulse, Watch
 from evennia_ai.messages import Delta, ToolCallRequest
+from evennia_ai.policy.explanation.call_record import PromptTrace
 from evennia_ai.policy.limits.retry import RetryLimits, may_fall_back, retry_delay
 from evennia_ai.ports import LLMRequest, Scene
 from tests.provider.model_faults import MODEL
@@ -44,7 +45,14 @@ def deltas():
 @pytest.fixture
 def request_(deltas):
     messages = [{"role": "user", "content": "Ann says: hello"}]
-    return LLMRequest(messages, Scene("Mira", "", ()), [SAY], max_tokens=50, on_delta=deltas.append)
+    return LLMRequest(
+        messages,
+        Scene("Mira", "", ()),
+        [SAY],
+        max_tokens=50,
+        on_delta=deltas.append,
+        trace=PromptTrace(),
+    )
 
 
 def test_a_streamed_reply_is_the_unstreamed_one_and_comes_in_pieces(
