@@ -14,10 +14,10 @@ from evennia_ai.ports.log import (
 from evennia_ai.ports.mind import (
     Character,
     Company,
+    Guard,
     Identity,
     Life,
     Memories,
-    Moderation,
     OfferedTools,
     RequestSizes,
     Services,
