@@ -103,7 +103,7 @@ def extension_classes() -> tuple[list[type[Extension]], list[str]]:
     classes = [item for item in own_classes() if item.name not in left_out]
     unknown = sorted(left_out - {item.name for item in own_classes()})
     complaints = [
-        f"AI_ASSISTANT['EXTENSIONS']: there is no extension '{name}'." for name in unknown
+        f"AI_ASSISTANT['EXTENSIONS']: no extension is called '{name}'." for name in unknown
     ]
     for path in (name for name in names if not name.startswith("-")):
         try:
