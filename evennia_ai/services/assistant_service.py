@@ -5,7 +5,7 @@
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -33,6 +33,7 @@ from evennia_ai.game.room_lines import RoomLines
 from evennia_ai.game.settings import SettingReader, advice, game_setting
 from evennia_ai.game.texts import check_texts, text
 from evennia_ai.game.typing_indicator import TypingIndicator, send_filler
+from evennia_ai.models.fields import damage
 from evennia_ai.policy.disclosure import read_permissions
 from evennia_ai.ports import TurnRecord
 from evennia_ai.scheduling import TimeSlices, wall_seconds
@@ -221,6 +222,11 @@ class AssistantService(Service):
         self.log_retention.start()
         self.long_term_sync.start()
         self.startup.put(self.forgetting.start)
+
+    def look_for_damage(self, then: Callable[[], object] = lambda: None) -> None:
+        """Look for damaged values, since a read failed; call ``then`` if there are new ones."""
+        before = len(damage)
+        self.startup.look_for_damage(lambda: then() if len(damage) > before else None)
 
     def quiesce(self) -> None:
         """Begin no more turns and drop those in flight; their events stay stored, or are told."""

@@ -5,7 +5,7 @@ assistant. There may be hundreds of assistants, so they are woken one after the 
 servers the same resumes the work of an assistant whose character comes from another one.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -23,6 +23,7 @@ from evennia_ai.store import shared_entries
 from evennia_ai.store.attributes import SCRIPT_KEY, read_anew
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.conversation import assistants_to_archive
+from evennia_ai.store.damage import look_for_damage
 from evennia_ai.store.pending_acts import assistants_to_act, people_asked
 from evennia_ai.store.turns import assistants_with_work, open_turns, recover_turn
 from evennia_ai.store.world_lock import is_here, note_home, of_this_shard, this_shard
@@ -47,12 +48,26 @@ class StartupRecovery:
 
     def begin(self) -> None:
         """Close the turns of an earlier process and wake the assistants with work to do."""
-        self.put(self.recover_turns)
+        self.look_for_damage(self.recover_turns)
         if this_shard():
             self.shards.begin()
         self.service.clock.callLater(FIRST_WAKE_S, self.attend_present)
 
-    def put(self, work: Callable[..., None], *args: Any) -> None:
+    def look_for_damage(
+        self, then: Callable[[], object], steps: Iterator[int] | None = None
+    ) -> None:
+        """Look for damaged values in the tables, a few ms at a time, before some work."""
+        looking = look_for_damage() if steps is None else steps
+
+        def look() -> None:
+            if next(looking, None) is None:
+                self.put(then)
+            else:
+                self.look_for_damage(then, looking)
+
+        self.put(look)
+
+    def put(self, work: Callable[..., object], *args: Any) -> None:
         """Do some work soon; if the database refuses, begin again a moment later."""
 
         def do() -> None:
