@@ -28,8 +28,6 @@ def new_token() -> str:
 def storable(value: Any) -> Any:
     """Return text, or plain data with text, without NUL and lone surrogates."""
     if isinstance(value, str):
-        if value.isascii() and "\0" not in value:  # nearly all
-            return value
         return value.replace("\0", "").encode("utf-8", "replace").decode()
     if isinstance(value, dict):
         return {storable(key): storable(one) for key, one in value.items()}
@@ -53,14 +51,19 @@ class Mended(models.Field):
     def column_name(self) -> str:
         return f"{self.model._meta.db_table}.{self.column}"
 
-    def get_db_converters(self, connection: Any) -> Any:
-        """Return Django's converters, and what mends each value if the column is damaged."""
+    def contribute_to_class(self, *args: Any, **kwargs: Any) -> None:
+        super().contribute_to_class(*args, **kwargs)
+        if self.always_checked:
+            self._check()
+
+    def _check(self) -> None:
+        """Check each value that is read from now on, whether it is damaged or not."""
+        self.__dict__["get_db_converters"] = self._checking_converters
+
+    def _checking_converters(self, connection: Any) -> Any:
         converters = super().get_db_converters(connection)
-        if not (self.always_checked or self.column_name in damage):
-            return converters
-        if self.kind and connection.vendor == "postgresql":  # it keeps the kinds by itself
-            return converters
-        return [*converters, self.checked]
+        is_kept = self.kind and connection.vendor == "postgresql"  # by the database itself
+        return converters if is_kept else [*converters, self.checked]
 
     def checked(self, value: Any, expression: Any, connection: Any) -> Any:
         """Return a value that fits; of an aggregate and an outer join, whatever came."""
@@ -79,6 +82,7 @@ class Mended(models.Field):
                 "in docs/operations.md."
             )
             log.error("evennia_ai: {damage}", damage=damage[self.column_name])
+            self._check()
 
     def misfit_sql(self, column: str) -> str:
         """Return an SQLite expression that is true for a value that does not fit."""
@@ -151,16 +155,21 @@ class Storable(Mended):
 
     def get_prep_value(self, value: Any) -> Any:
         """Return what to store; also for conditions, so that they find what was stored."""
-        return self.fitting(super().get_prep_value(value))
+        value = super().get_prep_value(value)
+        return self.fitting(value) if value else value
 
     def pre_save(self, instance: Any, add: bool) -> Any:
         """Return the value to store, after the instance got the same one."""
-        value = self.fitting(super().pre_save(instance, add))
-        setattr(instance, self.attname, value)
+        value = getattr(instance, self.attname)
+        if value:
+            value = self.fitting(value)
+            setattr(instance, self.attname, value)
         return value
 
     def fitting(self, value: Any) -> Any:
         """Return a value as it can be stored; of text, as much as the column holds."""
+        if type(value) is str and value.isascii() and "\0" not in value:  # nearly all
+            return value[: self.max_length]
         kept = storable(value)
         return kept[: self.max_length] if isinstance(kept, str) else kept
 

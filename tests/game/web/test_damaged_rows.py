@@ -56,12 +56,20 @@ aipurge/dry""".splitlines()
 
 @pytest.fixture(autouse=True)
 def undamaged():
-    damage.clear()
+    forget_damage()
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA ignore_check_constraints=ON")
         yield
         cursor.execute("PRAGMA ignore_check_constraints=OFF")
+    forget_damage()
+
+
+def forget_damage():
+    """Read all columns as the next process would."""
     damage.clear()
+    for _table, field in columns():
+        if not field.always_checked:
+            vars(field).pop("get_db_converters", None)
 
 
 @pytest.fixture
@@ -113,7 +121,7 @@ def test_every_damaged_value_is_read_as_one_of_its_kind_and_told_of(stored):
     read = 0
     for table, field in columns():
         for value in VALUES.get(field.get_internal_type(), (NULL, BYTES)):
-            damage.clear()
+            forget_damage()
             before = list(table.objects.order_by("pk").values_list("pk", field.attname))
             write(table, field.column, value)
             assert [*look_for_damage()] == []  # few rows
