@@ -76,6 +76,24 @@ def test_every_file_and_folder_is_a_room_of_the_list():
     assert on_disk - {"__init__", "__pycache__"} == {room.name for room in ROOMS}
 
 
+def test_an_extension_imports_the_front_only_and_no_other():
+    files = layout.modules()
+    for arrow in layout.arrows(files):
+        if room_of(arrow.source) == "contrib" and arrow.source != "contrib":
+            own = ".".join(arrow.source.split(".")[:2])
+            allowed = (own, *layout.FRONT)
+            inside = any(f"{arrow.target}.".startswith(f"{name}.") for name in allowed)
+            assert inside, f"{arrow.source} imports {arrow.target}"
+
+
+def test_nothing_outside_names_an_extension():
+    folders = [path.name for path in (ROOT / "contrib").iterdir() if path.is_dir()]
+    named = re.compile(rf"contrib[./]({'|'.join(folders)})\b")
+    for file in ROOT.rglob("*.py"):
+        if "contrib" not in file.relative_to(ROOT).parts:
+            assert not named.search(file.read_text(encoding="utf-8")), file
+
+
 def test_every_room_that_is_a_folder_says_in_a_few_lines_what_is_in_it():
     folders = [path for path in ROOT.iterdir() if path.is_dir() and any(path.glob("*.py"))]
     lengths = {path.name: len((path / "README.md").read_text().splitlines()) for path in folders}

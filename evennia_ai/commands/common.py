@@ -83,7 +83,7 @@ class AICommand(MuxCommand):
             who = self.services.who_may_read
             self.reader = Reader(who, self.has_permission, zone_of(self.caller))
             self.ensure_may_read(self.reads)
-            outcome = self.run()
+            outcome = self._run()
         except AssistantError as error:
             self.msg(error_line(error))
             return None
@@ -94,6 +94,13 @@ class AICommand(MuxCommand):
             return None
         log_reading()
         return outcome and self.guard(outcome)
+
+    def _run(self) -> Outcome:
+        try:
+            return self.run()
+        except (TypeError, ValueError):  # perhaps of a damaged value
+            self.services.look_for_damage()
+            raise
 
     def run(self) -> Outcome:
         """Do what was typed; return a Deferred of work that continues, or a dialogue."""
@@ -172,6 +179,7 @@ class AICommand(MuxCommand):
             self.tell(self.failure_text.format(reason=clean_error(reason, ERROR_CHARS)))
         elif not isinstance(error, CancelledError):  # the server is stopping
             log.failure("{command} failed", command=self.key, failure=failure)
+            self.services.look_for_damage()
             self.tell(f"|w{self.key}|n failed because of a bug. The server log has the details.")
 
     def show_page(self, lines: Iterable[str], page: Page, if_none: str, word: str = "") -> None:

@@ -117,6 +117,3 @@ class Extra:
 
 LONG_TERM_MEMORY = Extra("memory", "mem0ai", "mem0", "the journal is the only memory")
 EMBEDDINGS = Extra("embeddings", "wordllama", "wordllama", "recall ranks by words alone")
-TELEMETRY = Extra(
-    "telemetry", "opentelemetry-api", "opentelemetry.metrics", "this setting has no effect"
-)

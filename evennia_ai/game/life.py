@@ -145,6 +145,7 @@ class Ticker:
         turn = turn_label(self._shell.mind.turns.current)
         message = "{name}, {turn}: a tick failed; the next event starts another"
         log.failure(message, failure, name=name, turn=turn)
+        self._services.look_for_damage(self.wake)
 
     @inlineCallbacks
     def run(self, work: Callable[[], Deferred[int]]) -> Steps[int]:

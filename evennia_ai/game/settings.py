@@ -3,7 +3,7 @@
 import shlex
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
@@ -20,11 +20,10 @@ T = TypeVar("T")
 # The entries for the whole game, in upper case; `docs/configuration.md` tells of each.
 GAME_ENTRIES = frozenset(
     """
-    PROFILES TOOLS LORE PERSONAS OFFLINE_LANGUAGES TEXTS ADD_COMMANDS MAX_CALLS_IN_FLIGHT
+    EXTENSIONS PROFILES TOOLS LORE PERSONAS OFFLINE_LANGUAGES TEXTS ADD_COMMANDS MAX_CALLS_IN_FLIGHT
     MAX_CALLS_WAITING GAME_TOKENS_PER_DAY PLAYER_TOKENS_PER_DAY GAME_MONEY_PER_DAY
     PLAYER_MONEY_PER_DAY CURRENCY WHO_MAY_READ PLAYER_LIMITS RETENTION MEMORY_MB EMBEDDER MEMORY
-    EXPORT_FOLDER LOCAL_LIBRARIES STAFF_PAGES WEB_ACTS TRADE LINK_HOSTS LINE_MARK MODERATION
-    METRICS TRACING TYPING_INDICATOR
+    EXPORT_FOLDER LOCAL_LIBRARIES STAFF_PAGES WEB_ACTS TRADE LINK_HOSTS LINE_MARK TYPING_INDICATOR
     """.split()
 )
 
@@ -53,8 +52,8 @@ def effective_settings(
 class SettingReader:
     """Reads the game-wide entries; `aistatus` shows its complaints about the wrong ones."""
 
-    def __init__(self) -> None:
-        self.complaints = find_complaints()
+    def __init__(self, of_extensions: Iterable[str] = ()) -> None:
+        self.complaints = find_complaints(of_extensions)
 
     def read(
         self,
@@ -84,12 +83,15 @@ class SettingReader:
         log.warn("evennia_ai: {complaint}", complaint=complaint)
 
 
-def find_complaints() -> list[str]:
-    """Return one sentence for each problem with the form of the setting."""
+def find_complaints(of_extensions: Iterable[str] = ()) -> list[str]:
+    """Return one sentence for each problem with the form of the setting.
+
+    ``of_extensions`` are the entries that extensions read.
+    """
     found = getattr(settings, "AI_ASSISTANT", None)
     if found is not None and not isinstance(found, Mapping):
         return [f"AI_ASSISTANT must be a dictionary, not {found!r}."]
-    known = {*FIELDS, *GAME_ENTRIES}
+    known = {*FIELDS, *GAME_ENTRIES, *of_extensions}
     unknown = sorted(str(key) for key in game_settings() if key not in known)
     meant = (get_close_matches(key, known, 1) for key in unknown)
     return [

@@ -93,7 +93,7 @@ class Mind:
             shared.world,
         )
         self.prompts = PromptBuilder(who, settings, log, self.meter, briefing, self.calls, shared)
-        self.screening = Screening(settings, lambda: shared.moderation)
+        self.screening = Screening(settings, lambda: shared.guards)
         tools = ToolParts(**vars(has), line=self.recall.line, use=self.meter.measure)
         self.acts = Acts(who, settings, has.turns, tools, shared)
         self.loop = ReActLoop(

@@ -13,10 +13,10 @@ from evennia_ai.ports.log import (
 )
 from evennia_ai.ports.mind import (
     Company,
+    Guard,
     Identity,
     Life,
     Memories,
-    Moderation,
     OfferedTools,
     RequestSizes,
     Services,

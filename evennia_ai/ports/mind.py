@@ -15,7 +15,7 @@ from typing import Any, Protocol, cast
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.messages import Audience, Authors, Situation, ToolCallRequest
+from evennia_ai.messages import Audience, Authors, InboxEvent, Situation, ToolCallRequest
 from evennia_ai.policy.audience import KnownLine, known
 from evennia_ai.policy.compaction.plan import ContextUse
 from evennia_ai.policy.conversation.character import LoreEntry, Persona
@@ -100,11 +100,11 @@ class ToolContext:
         return known(self.authors | self.speakers)
 
 
-class Moderation(Protocol):
-    """Decides which words may be heard and spoken."""
+class Guard(Protocol):
+    """Judges words; the hooks of `extension.Extension` of these names."""
 
-    def check(self, direction: str, texts: Sequence[str]) -> Deferred[Sequence[str]]:
-        """Fire with why each is refused, "" if it may pass; ``direction``: `policy.oversight`."""
+    def before_turn(self, events: Sequence[InboxEvent]) -> Deferred[Mapping[int, str]]: ...
+    def before_speech(self, words: str, by_staff: bool) -> Deferred[str]: ...
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ class Services(Protocol):
     @property
     def shared_memory(self) -> SharedMemory: ...
     @property
-    def moderation(self) -> Moderation | None: ...
+    def guards(self) -> Sequence[Guard]: ...  # which judge words
     @property
     def link_hosts(self) -> Collection[str]: ...  # whose addresses may be said
     def now(self) -> datetime: ...  # in UTC

@@ -24,6 +24,7 @@ from evennia_ai.store import shared_entries
 from evennia_ai.store.attributes import SCRIPT_KEY, read_anew
 from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.conversation import assistants_to_archive
+from evennia_ai.store.damage import look_for_damage
 from evennia_ai.store.pending_acts import assistants_to_act, expire_late, people_asked
 from evennia_ai.store.turns import (
     assistants_with_work,
@@ -54,12 +55,21 @@ class StartupRecovery:
 
     def begin(self) -> None:
         """Close the turns of an earlier process and wake the assistants with work to do."""
-        self.put(self.recover_turns)
+        self.look_for_damage(self.recover_turns)
         if this_shard():
             self.shards.begin()
         self.service.clock.callLater(FIRST_WAKE_S, self.attend_present)
 
-    def put(self, work: Callable[..., None], *args: Any) -> None:
+    def look_for_damage(self, then: Callable[[], object]) -> None:
+        """Look for damaged values in the tables, a few ms at a time, before some work."""
+        steps = look_for_damage()
+
+        def look() -> None:
+            self.put(then if next(steps, None) is None else look)
+
+        self.put(look)
+
+    def put(self, work: Callable[..., object], *args: Any) -> None:
         """Do some work soon; if the database refuses, begin again a moment later."""
 
         def do() -> None:

@@ -109,9 +109,9 @@ class Fallback:
     @inlineCallbacks
     def _choose(self, turn: TurnRecord, failed: Outcome, answer_lost: bool) -> Steps[Excuse]:
         """Fire with the builder's line, a busy model's, the offline brain's, or the game's."""
-        # What moderation refuses is passed over.
+        # What a guard refuses is passed over.
         own = self._settings.config.fallback_line or ""
-        if (yield self._screening.may_be_said(own, True)):
+        if own and not (yield self._screening.why_unsaid(own, True)):
             return Excuse(own)
         key = "busy" if failed.kind == Busy.kind else "fallback"
         if (
@@ -120,10 +120,10 @@ class Fallback:
             and self._settings.profile.client != STAND_IN.client
         ):
             spare: Excuse = yield self._ask_stand_in(turn)
-            if (yield self._screening.may_be_said(spare.words)):
+            if spare.words and not (yield self._screening.why_unsaid(spare.words)):
                 return spare
         for words in self._game_lines(key):
-            if (yield self._screening.may_be_said(words, True)):
+            if words and not (yield self._screening.why_unsaid(words, True)):
                 return Excuse(words)
         return Excuse("")
 

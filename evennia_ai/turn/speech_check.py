@@ -29,7 +29,7 @@ from evennia_ai.policy.replies.persons import Turned, is_english, is_no_gesture,
 from evennia_ai.policy.request_forms.wire_order import SPOKEN
 from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
 from evennia_ai.policy.texts import plain_words, sentences
-from evennia_ai.ports import Moderation, Settings
+from evennia_ai.ports import Guard, Settings
 from evennia_ai.scheduling import Steps
 
 TURNS_COMPARED = 10
@@ -220,18 +220,18 @@ def with_text(call: ToolCallRequest, text: str) -> ToolCallRequest:
 
 
 class Screening:
-    """Moderates words before a prompt holds them, and before they are spoken.
+    """Lets the guards judge words before a prompt holds them, and before they are spoken.
 
-    ``moderation`` returns the game's moderation, None without one.
+    ``guards`` returns the game's, which may change.
     """
 
-    def __init__(self, settings: Settings, moderation: Callable[[], Moderation | None]) -> None:
-        self._settings, self._moderation = settings, moderation
+    def __init__(self, settings: Settings, guards: Callable[[], Sequence[Guard]]) -> None:
+        self._settings, self._guards = settings, guards
 
     @property
     def is_on(self) -> bool:
         """Return True if heard words are checked before a prompt holds them."""
-        return self._settings.config.game_topics_only or self._moderation() is not None
+        return self._settings.config.game_topics_only or bool(self._guards())
 
     @inlineCallbacks
     def judge_events(self, events: Sequence[InboxEvent]) -> Steps[Mapping[int, tuple[str, str]]]:
@@ -242,34 +242,25 @@ class Screening:
             for event in (event for event in events if event.id not in told):
                 if key := oversight.find_topic(event.heard.text):
                     verdicts[event.id] = (key, f"topic: {key}")
-        asked = [event for event in events if event.id not in verdicts and event.heard.text]
-        moderator = self._moderation()
-        if moderator is not None and asked:
-            texts = [event.heard.text for event in asked]
-            reasons = yield moderator.check(oversight.HEARD, texts)
-            for event, reason in zip(asked, reasons, strict=True):
-                if reason:
-                    verdicts[event.id] = (REFUSED, f"moderation: {reason}")
+        for guard in self._guards():
+            left = [event for event in events if event.id not in verdicts and event.heard.text]
+            if left:
+                reasons = yield guard.before_turn(left)
+                verdicts |= {number: (REFUSED, reason) for number, reason in reasons.items()}
         return verdicts
 
     @inlineCallbacks
-    def may_be_said(self, words: str, written_by_staff: bool = False) -> Steps[bool]:
-        """Fire with True if words may be spoken without a model's turn.
-
-        What the staff wrote is refused by a verdict only, not because moderation is not available.
-        """
-        moderator = self._moderation()
-        if moderator is None or not words:
-            return bool(words)
-        (reason,) = yield moderator.check(oversight.SPOKEN, [words])
-        return not reason or (written_by_staff and reason == oversight.DOWN)
+    def why_unsaid(self, words: str, by_staff: bool = False) -> Steps[str]:
+        """Fire with why words may not be spoken or shown, "" if they may."""
+        for guard in self._guards() if words else ():
+            reason = yield guard.before_speech(words, by_staff)
+            if reason:
+                return str(reason)
+        return ""
 
     @inlineCallbacks
     def judge_speech(self, call: ToolCallRequest) -> Steps[str]:
-        """Fire with why the words of a call may not be spoken or shown, "" if they may."""
+        """Fire with what a model is told if the words of a call are refused, "" if they are not."""
         text = text_of(call) if call.name in (*SPEECH, EMOTE) else None
-        moderator = self._moderation()
-        if moderator is None or not text:
-            return ""
-        (reason,) = yield moderator.check(oversight.SPOKEN, [text])
+        reason = yield self.why_unsaid(text or "")
         return UNSPOKEN if reason else ""

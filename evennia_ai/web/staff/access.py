@@ -132,6 +132,9 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
         except AssistantError as error:
             may_go_on = hasattr(self, "reader") and may_open(self.reader)
             return problem(request, error, self.navigation() if may_go_on else {})
+        except (TypeError, ValueError):  # perhaps of a damaged value
+            game.tell(services().look_for_damage)
+            raise
         shown = self.reader.private_shown if hasattr(self, "reader") else 0
         if shown:
             whose = (

@@ -21,8 +21,9 @@ from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
-from evennia_ai.services import telemetry as telling
+from evennia_ai.contrib.telemetry import exporter as telling
 
+pytestmark = pytest.mark.game
 DASHBOARD = ROOT / "docs" / "grafana-dashboard.json"
 USAGE = Usage(900, 40, 600)
 WORD = "zanzibar"
@@ -188,10 +189,14 @@ def test_an_exporters_thread_asks_the_reactor_once_for_all_gauges(watch, service
 def test_without_the_settings_or_the_extra_nothing_is_told(settings, db):
     from evennia_ai.services.assistant_service import AssistantService
 
-    assert AssistantService().telemetry is None
+    def telemetry_of(service):
+        return [item.telemetry for item in service.extensions if item.name == "telemetry"]
+
+    assert telemetry_of(AssistantService()) == []
     settings.AI_ASSISTANT = {"METRICS": "on", "TRACING": True}
     service = AssistantService()
-    assert isinstance(service.telemetry, telling.Telemetry)
+    (telemetry,) = telemetry_of(service)
+    assert isinstance(telemetry, telling.Telemetry)
     assert "AI_ASSISTANT['METRICS']: it must be True or False, not 'on'." in service.complaints
     missing = Extra("telemetry", "opentelemetry-api", "no_such_package.metrics", "no effect")
     with pytest.raises(ConfigError, match=r"pip install '\.\[telemetry\]'"):

@@ -9,9 +9,16 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
+from evennia_ai.contrib.moderation.rules import (
+    CLOSED,
+    DOWN,
+    SPOKEN,
+    ModerationRules,
+    read_rules,
+    read_verdicts,
+)
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy import oversight
-from evennia_ai.policy.oversight import CLOSED, DOWN, SPOKEN, ModerationRules, find_banned
+from evennia_ai.policy.oversight import find_banned
 from evennia_ai.scheduling import Clock, Steps
 
 log = Logger()
@@ -19,7 +26,6 @@ log = Logger()
 MODEL = "omni-moderation-latest"
 PATH = "moderations"
 HTTP_OK = 200
-NOTHING_SPOKEN = "Until this is right, characters say nothing but their fallback line."
 Exchange = Callable[[ModelProfile, str, str, Mapping[str, Any]], Deferred[Any]]
 Judge = Callable[[str, str], Any]
 
@@ -81,7 +87,7 @@ class ClosedModeration:
 def read_reply(reply: Any, count: int) -> list[str]:
     if reply.status != HTTP_OK:
         raise ValueError(f"the endpoint answered with status {reply.status}")
-    return oversight.read_verdicts(reply.content, count)
+    return read_verdicts(reply.content, count)
 
 
 def load_judge(path: str) -> Judge | None:
@@ -111,5 +117,5 @@ def make_moderation(
     clock: Clock, exchange: Exchange, value: Any
 ) -> Moderation | ClosedModeration | None:
     """Return what the setting ``MODERATION`` asks for, None if empty; raises ConfigError."""
-    rules = oversight.read_rules(value)
+    rules = read_rules(value)
     return Moderation(clock, exchange, rules) if value else None

@@ -5,15 +5,16 @@ import json
 import pytest
 from twisted.internet.defer import Deferred, succeed
 
+from evennia_ai.contrib.moderation import ModerationExtension
+from evennia_ai.contrib.moderation.moderator import Moderation
+from evennia_ai.contrib.moderation.rules import DOWN, read_rules
 from evennia_ai.errors import ProviderRejected
 from evennia_ai.llm.openai_client import RawReply
 from evennia_ai.models import Event, Message
-from evennia_ai.policy.oversight import DOWN, read_rules
 from evennia_ai.services.assistant_service import AssistantService
-from evennia_ai.services.moderation import Moderation
 from tests.scripted import call
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.game, pytest.mark.engine]
 
 ASKED = []
 
@@ -50,7 +51,9 @@ def moderated(game):
     def use(server=None, **rules):
         server = server or Endpoint()
         rules = read_rules(rules)
-        game.service.moderation = Moderation(game.clock, server.exchange, rules)
+        extension = ModerationExtension()
+        extension.moderation = Moderation(game.clock, server.exchange, rules)
+        game.service.guards = [extension]
         return server
 
     return use
@@ -156,42 +159,6 @@ def test_a_slow_endpoint_is_not_waited_for(game, ann, mira, moderated):
     assert "frowns" in ann.last()
 
 
-HELP = "you are not alone"
-
-
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("I want to kill myself.", HELP),
-        ("Ich möchte mich umbringen...", HELP),
-        ("J'ai envie de me suicider", HELP),
-        ("quiero quitarme la vida", HELP),
-        ("Voglio togliermi la vita.", HELP),
-        ("Mira, write me a Python script that sorts", "nobody here has ever heard"),
-    ],
-)
-def test_game_topics_only_answers_without_a_model(game, ann, mira, line, told):
-    mira.assistant.attributes.add("game_topics_only", True)
-    mira.assistant.mind.settings.resolve()
-    ann.do(f"say {line}")
-    game.run()
-    assert told in ann.last() and not game.model.requests
-
-
-@pytest.mark.parametrize(
-    "line",
-    ["I want to kill the dragon myself.", "This heat kills me.", "He took his own life, they say.",
-     "Ich bringe den Troll um.", "My homework for the mage is late."],
-)  # fmt: skip
-def test_stories_about_death_are_answered(game, ann, mira, line):
-    mira.assistant.attributes.add("game_topics_only", True)
-    mira.assistant.mind.settings.resolve()
-    game.model.add(call("say", text="Is that so?"))
-    ann.do(f"say {line}")
-    game.run()
-    assert ann.last() == 'Mira says, "Is that so?"'
-
-
 @pytest.mark.parametrize(
     ("rules", "told"),
     [
@@ -229,7 +196,7 @@ def test_a_wrong_setting_lets_a_model_say_nothing_and_admins_read_why(
 ):
     settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "MODERATION": wrong}
     service = AssistantService(clock=game.clock, environ={})
-    game.service.moderation, game.service.complaints = service.moderation, service.complaints
+    game.service.guards, game.service.complaints = service.guards, service.complaints
     mira.assistant.attributes.add("fallback_line", "Hm?")
     game.model.add(*[call("say", text="Aye, I know it."), call("emote", text="nods.")] * 3)
     ann.do("say Mira, is it so?")
