@@ -308,10 +308,10 @@ def add_assistant_mixin(character: Any) -> None:
 def add_missing_mixins(place: Any = None) -> None:
     """Let the characters with an assistant hear, also one from another process, copy or backup."""
     rows = ObjectDB.objects.filter(scriptdb__db_key=SCRIPT_KEY)
-    found: list[Any] = []
+    objects: list[Any] = []
     with suppress(DatabaseError):  # then the next line or visit looks again
-        found = list(rows if place is None else rows.filter(db_location=place))
-    for character in found:
+        objects = list(rows if place is None else rows.filter(db_location=place))
+    for character in objects:
         add_assistant_mixin(character)
         if character.ndb.ai_assistant is False:  # it had none when this process looked
             character.ndb.ai_assistant = None

@@ -351,12 +351,12 @@ def heard_line(kind: str, speaker: str, text: str, nature: str = "") -> str:
     nature = nature or nature_of(kind)
     if nature == PERCEIVED:
         who = as_name(speaker)
-        told = {
+        forms = {
             GIVE: f"{who} gives you {as_name(text)}.",
             ARRIVE: f"{who} arrives.",
             LEAVE: f"{who} leaves.",
         }
-        return perceived_line(told.get(kind, text))
+        return perceived_line(forms.get(kind, text))
     if nature == PERFORMED:
         return unmarked(f"{speaker} {ACTS_OUT}{deed_of(speaker, text)}")
     return unmarked(f"{speaker} {WHISPERS if kind == WHISPER else SAYS}{text}")

@@ -91,7 +91,7 @@ class CmdAICost(AICommand):
         if self.reader.may(PLAYER_COSTS):
             lists.append(("Player", self.by_players()))
         tables = [self.shown(title, rows[:AT_A_GLANCE]) for title, rows in lists if rows]
-        return lines + [f"\n{one}" for one in tables]
+        return lines + [f"\n{table}" for table in tables]
 
     def page_lines(self) -> list[str]:
         rows = getattr(self, f"by_{self.switch}")()
@@ -139,8 +139,8 @@ class CmdAICost(AICommand):
 
     def by_characters(self) -> list[Row]:
         scripts, rows = common.all_assistants(), []
-        named = dict(zip((one.id for one in scripts), common.told_apart(scripts), strict=True))
-        settings = {one.id: one.config for one in scripts}
+        named = dict(zip((script.id for script in scripts), common.told_apart(scripts), strict=True))
+        settings = {script.id: script.config for script in scripts}
         for id_, use in usage.folded(self.uses, 0).items():
             share, own = "", settings.get(id_)
             if self.is_one_day and own:

@@ -135,9 +135,9 @@ class CmdAIWhy(TryingCommand):
         if line is not None:
             return explanations.explain(line, [self.script.mind.who.name])
         if words:
-            told = f"{name} said no line with '{clean_output(words, 60)}'."
+            problem = f"{name} said no line with '{clean_output(words, 60)}'."
             hidden = f" Whispers were not searched: {self.reader.whose(PRIVATE_WORDS)} read them."
-            raise UsageError(told if may_search else told + hidden)
+            raise UsageError(problem if may_search else problem + hidden)
         if number != 1:
             raise UsageError(f"{name} has not said {number} lines. |waiwhy {name}|n is the last.")
         raise UsageError(f"{name} has said nothing yet.")
@@ -151,41 +151,41 @@ class CmdAIWhy(TryingCommand):
         """
         if why.turn is None:
             return
-        heard = [event.text for event in why.turn.events.all() if event.text]
+        heard_texts = [event.text for event in why.turn.events.all() if event.text]
         kinds = words_kind(why.private), memory_kind(why.private)
-        if not heard or not why.parts or not all(map(self.reader.may, kinds)):
+        if not heard_texts or not why.parts or not all(map(self.reader.may, kinds)):
             return
         mind, audience = self.script.mind, frozenset(why.message["metadata"]["audience"])
-        yield mind.lore.prepare(heard, audience)
+        yield mind.lore.prepare(heard_texts, audience)
         shown = "\n".join(part.text for part in why.parts)
         lines = [
-            f"  lore {clean_output(one.entry.title, 60)}: {clean_output(one.verdict())}"
-            for one in mind.lore.try_lines(heard, audience)
-            if (one.reason or one.why_unknown) and one.entry.text not in shown
+            f"  lore {clean_output(try_line.entry.title, 60)}: {clean_output(try_line.verdict())}"
+            for try_line in mind.lore.try_lines(heard_texts, audience)
+            if (try_line.reason or try_line.why_unknown) and try_line.entry.text not in shown
         ]
-        words, sources = " ".join(heard), {line.source for part in why.parts for line in part.lines}
+        words, sources = " ".join(heard_texts), {line.source for part in why.parts for line in part.lines}
         of_turn = {f"line:{number}" for number in explanations.numbers_of(why.turn)}
-        found = yield search_for_staff(mind.around, words, audience, self.reader)
-        for hit in found.found:
-            told = mind.recall.line(hit.record, words)
+        hits = yield search_for_staff(mind.around, words, audience, self.reader)
+        for hit in hits.found:
+            recalled_line = mind.recall.line(hit.record, words)
             id_ = hit.record["id"]
             is_new = str(hit.record.get("timestamp", "")) > why.message["metadata"]["at"]
-            is_asked = any(one in told for one in heard) or id_ in of_turn
+            is_asked = any(heard_text in recalled_line for heard_text in heard_texts) or id_ in of_turn
             if not (is_new or is_asked or {id_, id_.replace("line:", "message ")} & sources):
                 reason = "less near than what was recalled, or no room was left"
                 shown_id = clean_output(id_, 60)
-                lines.append(f"  {shown_id} {clean_output(told, LINE_CHARS)}: {reason}")
-        lines += [f"  {line}" for line in withheld_lines(found, audience, self.reader)]
+                lines.append(f"  {shown_id} {clean_output(recalled_line, LINE_CHARS)}: {reason}")
+        lines += [f"  {line}" for line in withheld_lines(hits, audience, self.reader)]
         if lines:
             self.tell(["|wNear, but left out|n (by what it knows now)", *lines])
 
     def show_next(self) -> None:
         """Show the prompt that would be sent next; nothing is sent or stored."""
-        heard = None
+        event = None
         if self.rhs or "whisper" in self.switches:
             kind = "whisper" if "whisper" in self.switches else "say"
-            heard = self.addressed_line(kind, self.rhs or "")
-        request = next_step(self.script.mind.around, heard).request
+            event = self.addressed_line(kind, self.rhs or "")
+        request = next_step(self.script.mind.around, event).request
         if request.trace is None:
             raise UsageError("This prompt has no parts to show.")
         kept = KeptCall(request.trace, request.sent, RawReply())
@@ -245,14 +245,14 @@ class CmdAIWhy(TryingCommand):
     @inlineCallbacks
     def replay(self, calls: Sequence[StoredCall], profile: ModelProfile) -> Steps[None]:
         for number, call in enumerate(calls, 1):
-            found: Replayed = yield self.script.mind.replay.replay(
+            result: Replayed = yield self.script.mind.replay.replay(
                 call.kept, call.messages, profile, "persona" in self.switches
             )
             lines = [f"|wCall {number} of {len(calls)}|n"]
             lines += [f"  |xthen|n {text}" for text in texts_then(call)]
-            now = [f"  |gnow|n  {text}" for text in texts_of(found.content, found.calls)]
-            if found.problem:
-                problem = clean_error(found.problem, REPLY_CHARS)
+            now = [f"  |gnow|n  {text}" for text in texts_of(result.content, result.calls)]
+            if result.problem:
+                problem = clean_error(result.problem, REPLY_CHARS)
                 now = [f"  |rnow|n  no reply: {self.reader.show(ERRORS, problem, 'error')}"]
             self.tell([*lines, *now])
 
@@ -267,9 +267,9 @@ def why_lines(name: str, why: Explanation, reader: Reader, own_line: str) -> Ite
     if why.turn is None and why.call is not None:
         where = f"{why.call.purpose}, for {heard_by if why.private else 'everybody'}"
     text = f'"{clean_output(why.text, TEXT_CHARS)}"' if why.text else "no text came of it"
-    said = reader.show(kind, text, "words")
+    words = reader.show(kind, text, "words")
     at = reader.clock(datetime.fromisoformat(why.message["metadata"]["at"]))
-    yield f"|w{name}|n at {at} {reader.zone}, {clean_output(where, 120)}:\n  {said}"
+    yield f"|w{name}|n at {at} {reader.zone}, {clean_output(where, 120)}:\n  {words}"
     events = why.turn.events.all() if why.turn else []
     if why.turn is not None:
         yield "|wSet off by|n"
@@ -294,11 +294,11 @@ def why_lines(name: str, why: Explanation, reader: Reader, own_line: str) -> Ite
         return
     yield from prompt_lines(why, reader)
     yield from reply_lines(why, reader)
-    for number, one in enumerate(why.sentences, 1):
+    for number, sentence in enumerate(why.sentences, 1):
         if number == 1:
             yield "|wWhere each sentence comes from|n"
-        said = reader.show(kind, clean_output(one.sentence, LINE_CHARS), "words")
-        yield f"  {number}. {said}\n     {source_of(one, why.private, reader)}"
+        words = reader.show(kind, clean_output(sentence.sentence, LINE_CHARS), "words")
+        yield f"  {number}. {words}\n     {source_of(sentence, why.private, reader)}"
 
 
 def speaker_of(excuse: str, own_line: str) -> str:
@@ -356,8 +356,8 @@ def reply_lines(why: Explanation, reader: Reader) -> Iterator[str]:
         for act in why.acts:
             yield rendering.act_lines(act, kind, reader)
             if reader.may(kind):
-                told = (clean_output(one, TEXT_CHARS) for one in locks_of(act.locks))
-                yield from (f"    |x{one}|n" for one in told)
+                lock_lines = (clean_output(lock, TEXT_CHARS) for lock in locks_of(act.locks))
+                yield from (f"    |x{lock_line}|n" for lock_line in lock_lines)
     if is_changed(why):
         yield "|ySome of the words were changed or left out before they were said.|n"
 
@@ -367,20 +367,20 @@ def is_changed(why: Explanation) -> bool:
     if why.stored is None or not why.acts:
         return False
     raw = why.stored.kept.reply
-    told = " ".join([raw.text, *(arguments for _name, arguments in raw.calls)])
-    squeezed = "".join(told.replace("\\", "").split())
+    sent_text = " ".join([raw.text, *(arguments for _name, arguments in raw.calls)])
+    squeezed = "".join(sent_text.replace("\\", "").split())
     return any(word.replace("\\", "") not in squeezed for word in why.text.split())
 
 
-def source_of(one: Attribution, private: bool, reader: Reader) -> str:
-    if not one.tells:
+def source_of(attribution: Attribution, private: bool, reader: Reader) -> str:
+    if not attribution.tells:
         return "|xsmall talk: it tells nothing|n"
-    if one.source is None:
+    if attribution.source is None:
         return "|ynone of the prompt tells this|n"
-    source = f" ({clean_output(one.source.line.source, 60)})" if one.source.line.source else ""
-    kind = kind_of(one.source.part, private)
-    text = reader.show(kind, clean_output(one.source.text, LINE_CHARS), "words")
-    return f"|g{one.source.part}{source}|n, {one.share:.0%}: {text}"
+    source = f" ({clean_output(attribution.source.line.source, 60)})" if attribution.source.line.source else ""
+    kind = kind_of(attribution.source.part, private)
+    text = reader.show(kind, clean_output(attribution.source.text, LINE_CHARS), "words")
+    return f"|g{attribution.source.part}{source}|n, {attribution.share:.0%}: {text}"
 
 
 def texts_then(call: StoredCall) -> list[str]:
@@ -392,7 +392,7 @@ def texts_then(call: StoredCall) -> list[str]:
 
 
 def texts_of(content: str, calls: Sequence[Any]) -> list[str]:
-    said = [clean_output(content, REPLY_CHARS)] if content.strip() else []
-    return [*said, *(rendering.call_text(call.name, call.arguments) for call in calls)] or [
+    texts = [clean_output(content, REPLY_CHARS)] if content.strip() else []
+    return [*texts, *(rendering.call_text(call.name, call.arguments) for call in calls)] or [
         "nothing"
     ]

@@ -105,11 +105,11 @@ class CmdAIHistory(HistoryChanges):
         events = events_beside(page, self.script.id, wanted, player, may_search)
         amended = self.script.conversation.amendments.shown
         name = self.script.mind.who.name
-        said = [(event["at"], rendering.waiting_line(event, reader)) for event in events]
+        waiting_lines = [(event["at"], rendering.waiting_line(event, reader)) for event in events]
         for row in page.rows:
             line = rendering.message_line(row, name, reader, amended.get(row["id"]))
-            said.append((row["at"], line))
-        lines = [line for _at, line in sorted(said, key=itemgetter(0))]
+            waiting_lines.append((row["at"], line))
+        lines = [line for _at, line in sorted(waiting_lines, key=itemgetter(0))]
         if len(events) == MOST_EVENTS:
             lines.insert(0, "|y(More lines without an answer are not shown: use since, until.)|n")
         if lines or wanted.is_empty:
@@ -218,11 +218,11 @@ class CmdAIHistory(HistoryChanges):
             if form != JSON and rows and not count:
                 file.write(f"# {clean_heard(name, 60)}, times in {reader.zone}\n")
             for row in rows:
-                found = exported(row, name, reader, amended.get(row["id"]))
+                record = exported(row, name, reader, amended.get(row["id"]))
                 whom = rendering.hearers(row, name, names)
                 if self.read_of is None:
-                    found["character"] = name
-                line = json.dumps(found) if form == JSON else as_text(found, whom, reader)
+                    record["character"] = name
+                line = json.dumps(record) if form == JSON else as_text(record, whom, reader)
                 file.write(f"{line}\n")
             count += len(rows)
             yield pause(self.services.slices.put)
@@ -233,12 +233,12 @@ def find_speaker(name: str) -> str:
     """Return the dbref of somebody by name, who may be deleted; raises UsageError."""
     if NUMBER.fullmatch(name):
         return name
-    found = speakers_called(name)
-    if not found:
+    speakers = speakers_called(name)
+    if not speakers:
         raise UsageError(f"No assistant ever heard anybody called '{clean_output(name, 60)}'.")
-    if len(found) > 1:
-        raise UsageError(f"Several match: {', '.join(found)}. Use a number: |wplayer #12|n.")
-    return found[0]
+    if len(speakers) > 1:
+        raise UsageError(f"Several match: {', '.join(speakers)}. Use a number: |wplayer #12|n.")
+    return speakers[0]
 
 
 @contextmanager
@@ -273,15 +273,15 @@ def exported(
     return known | ({change.kind: change.text or True} if change else {})
 
 
-def as_text(found: Mapping[str, Any], whom: str, reader: Reader) -> str:
+def as_text(record: Mapping[str, Any], whom: str, reader: Reader) -> str:
     """Return what `exported` made as a line of text; ``whom`` are those who heard it."""
-    at = reader.clock(datetime.fromisoformat(found["at"]), "%Y-%m-%d %H:%M:%S")
-    head, private = f"{at} {found['number']}", " (private)" * found["private"]
-    if "withheld" in found:
+    at = reader.clock(datetime.fromisoformat(record["at"]), "%Y-%m-%d %H:%M:%S")
+    head, private = f"{at} {record['number']}", " (private)" * record["private"]
+    if "withheld" in record:
         return f"{head}{private}: {reader.show(PRIVATE_WORDS, '', 'words')}"
-    marks = [f" ({kind} {found[kind]})" for kind in (HIDDEN, EDITED) if kind in found]
-    given = ((call["name"], *call_words(call["arguments"])) for call in found["calls"])
+    marks = [f" ({kind} {record[kind]})" for kind in (HIDDEN, EDITED) if kind in record]
+    given = ((call["name"], *call_words(call["arguments"])) for call in record["calls"])
     acts = (f"[{tool}{': ' * bool(more)}{more}] {words}".rstrip() for tool, words, more in given)
-    words = " ".join(filter(None, (found["words"], *acts)))
-    line = f"{head} {found['name']} > {whom}{private}{''.join(marks)}: {words}"
+    words = " ".join(filter(None, (record["words"], *acts)))
+    line = f"{head} {record['name']} > {whom}{private}{''.join(marks)}: {words}"
     return clean_heard(line, 10**6)

@@ -30,8 +30,8 @@ class HistoryChanges(AICommand):
         messages = self.find_line(self.rhs or "")
         self.amend(HIDDEN, messages)
         acts = " (a call and its results are one)" if len(messages) > 1 else ""
-        told = f"{self.name} does not see {numbered(seqs_of(messages))} any more{acts}."
-        yield self.tell_rest(messages, told)
+        summary = f"{self.name} does not see {numbered(seqs_of(messages))} any more{acts}."
+        yield self.tell_rest(messages, summary)
 
     @inlineCallbacks
     def do_edit(self) -> Steps[None]:
@@ -87,7 +87,7 @@ class HistoryChanges(AICommand):
         batch = amendments.last_batch()
         if not batch:
             raise UsageError(f"There is no change of {self.name}'s lines to undo.")
-        seqs = sorted(one.seq for one in batch)
+        seqs = sorted(item.seq for item in batch)
         messages = [m for seq in seqs for m in turn_of_message(self.script.id, seq)]
         self.ensure_may_see([m for m in messages if m["metadata"]["seq"] in seqs])
         amendments.undo(self.caller.dbref, batch=batch[0].batch)
@@ -105,17 +105,17 @@ class HistoryChanges(AICommand):
         if not messages:
             raise UsageError(f"There is no line {seq}. {hint}")
         unit = unit_of(seq, messages)
-        found = [message for message in messages if message["metadata"]["seq"] in unit]
-        self.ensure_may_see(found)
-        if self.script.conversation.amendments.is_hidden(seqs_of(found)[0]):
+        messages_found = [message for message in messages if message["metadata"]["seq"] in unit]
+        self.ensure_may_see(messages_found)
+        if self.script.conversation.amendments.is_hidden(seqs_of(messages_found)[0]):
             raise UsageError(f"This line is hidden already. {self.undo_hint}")
-        owed = [id_ for m in found if (id_ := m["metadata"].get("event_id"))]
+        owed = [id_ for m in messages_found if (id_ := m["metadata"].get("event_id"))]
         if owed and self.script.mind.inbox.is_owed(owed):
             raise UsageError(
                 "These words wait for an answer: they are part of the next prompt. Change them "
                 f"afterwards, or stop the character first: |waistop {self.name}|n"
             )
-        return found
+        return messages_found
 
     def ensure_may_mend(self) -> None:
         """Raise UsageError unless the caller may edit the character, and it is not thinking."""
@@ -155,9 +155,9 @@ class HistoryChanges(AICommand):
         logger.log_sec(f"{self.describe_use()} changed {numbered(seqs)} of {self.script.character}")
 
     @inlineCallbacks
-    def tell_rest(self, messages: Sequence[Message], told: str) -> Steps[None]:
+    def tell_rest(self, messages: Sequence[Message], summary: str) -> Steps[None]:
         """Report a change, what memories it withholds, and what a summary still holds."""
-        lines, seqs, held = [told], seqs_of(messages), list[str]()
+        lines, seqs, held = [summary], seqs_of(messages), list[str]()
         character = self.script.character
         for store in (character.journal, character.ai_profiles):
             yield store.load(self.services.slices.put)

@@ -76,25 +76,25 @@ class CmdAIApprove(AICommand):
 
     def find(self) -> PendingAct:
         number = self.args.strip().lstrip("#")
-        found = [act for act in self.waiting() if str(act.id) == number]
-        if not found:
+        matches = [act for act in self.waiting() if str(act.id) == number]
+        if not matches:
             shown = clean_output(number, 20)
             raise UsageError(f"No call {shown} waits for you. |waiapprove|n lists all.")
-        return found[0]
+        return matches[0]
 
     def line(self, act: PendingAct) -> str:
-        told = clean_output(oversight.arguments_line(act.arguments))
-        return f"|w{act.id}|n {character_name(act)}: {act.name} ({told})"
+        arguments = clean_output(oversight.arguments_line(act.arguments))
+        return f"|w{act.id}|n {character_name(act)}: {act.name} ({arguments})"
 
     def details(self, act: PendingAct) -> str:
         item = self.services.toolbox.tools[act.name]
-        asked, until = (self.reader.clock(at, WHEN) for at in (act.at, act.expires_at))
+        asked_at, until = (self.reader.clock(at, WHEN) for at in (act.at, act.expires_at))
         return "\n".join(
             [
                 f"|w{act.id}|n {character_name(act)} wants to use {act.name}: {item.purpose}",
                 f"With exactly: {clean_output(oversight.arguments_line(act.arguments))}",
                 f"At the words of: {list_names(act.speakers) or 'nobody'}",
-                f"Asked {asked}, waits until {until} {self.reader.zone}.",
+                f"Asked {asked_at}, waits until {until} {self.reader.zone}.",
                 f"|waiapprove/yes {act.id}|n approves it, |waiapprove/no {act.id}|n refuses it.",
             ]
         )
@@ -186,11 +186,11 @@ reading of a report is noted in the server's log."""
 
     def find_reported(self, name: str) -> Any:
         characters = {script.character: script for script in all_assistants()}
-        here = [one for one in characters if one.location is self.caller.location]
-        found = choose(name, here, self.caller) or choose(name, characters, self.caller)
-        if not name or found is None:
+        here = [item for item in characters if item.location is self.caller.location]
+        character = choose(name, here, self.caller) or choose(name, characters, self.caller)
+        if not name or character is None:
             raise UsageError(text("mute_unknown", name=clean_output(name, 60)))
-        return characters[found]
+        return characters[character]
 
     def do_list(self) -> None:
         rows = reports.open_reports().select_related("assistant")
@@ -263,11 +263,11 @@ class CmdAINote(AICommand):
     def do_default(self) -> None:
         if self.rhs is not None:
             self.write(self.read_note(self.rhs))
-        found = self.script.mind.life.note_in_force()
-        if found is None:
+        current_note = self.script.mind.life.note_in_force()
+        if current_note is None:
             self.msg(f"{self.name} has no note.")
             return
-        note, left = found
+        note, left = current_note
         minutes = f"{max(1, round(left / 60)):,} minutes"
         stands = minutes if note.turns is None else f"{left:,} turns"
         self.msg(f"{self.name} bears in mind, for {stands}: {clean_output(note.text)}")

@@ -47,8 +47,8 @@ def message_line(
     reader.count(kind)
     who = own_name if excuse or row["role"] == "assistant" else row["speaker_name"]
     calls = [call["function"] for call in row["tool_calls"]]
-    said = [clean_output(row["content"], LINE_CHARS)] if row["content"] else []
-    text = " ".join([*said, *(call_text(call["name"], call["arguments"]) for call in calls)])
+    parts = [clean_output(row["content"], LINE_CHARS)] if row["content"] else []
+    text = " ".join([*parts, *(call_text(call["name"], call["arguments"]) for call in calls)])
     heard_by = clean_output(hearers(row, own_name, names_of(row["audience"])), 120)
     if change and change.text:
         text += f"\n    |ynow:|n {clean_output(change.text, LINE_CHARS)}"
@@ -68,15 +68,15 @@ def is_aloud(row: Mapping[str, Any]) -> bool:
     if row["role"] == "user":
         return bool(row["content"].startswith(f"{row['speaker_name']} {SAYS}"))
     acts = {call["function"]["name"] for call in row["tool_calls"]}
-    said = row["role"] == EXCUSE or not acts.isdisjoint((SAY, EMOTE))
-    return said and not is_whispered(row["turn_id"])
+    is_spoken = row["role"] == EXCUSE or not acts.isdisjoint((SAY, EMOTE))
+    return is_spoken and not is_whispered(row["turn_id"])
 
 
 def hearers(row: Mapping[str, Any], own_name: str, names: Names) -> str:
     """Return who heard a message beside its speaker, the character among them."""
-    others = [one for one in row["audience"] if one != row["speaker"]]
-    found = [own_name] * (row["role"] == "user") + [named(others, names)] * bool(others)
-    return ", ".join(found) or "nobody"
+    others = [item for item in row["audience"] if item != row["speaker"]]
+    listeners = [own_name] * (row["role"] == "user") + [named(others, names)] * bool(others)
+    return ", ".join(listeners) or "nobody"
 
 
 def call_text(name: str, arguments: str) -> str:
@@ -104,8 +104,8 @@ def event_line(event: Any, reader: Reader) -> str:
 
 def _event_words(event: Mapping[str, Any], reader: Reader) -> str:
     kind, who, words = event["kind"], unbroken(event["speaker_name"]), event["text"]
-    said = f"{who}: {words}" if words and event["speaker_name"] else words
-    text = clean_output(said or heard_line(kind, who, "", event["nature"]), LINE_CHARS)
+    line = f"{who}: {words}" if words and event["speaker_name"] else words
+    text = clean_output(line or heard_line(kind, who, "", event["nature"]), LINE_CHARS)
     private = event["private"]
     return reader.show(words_kind(private), text, kind if private else "words")
 

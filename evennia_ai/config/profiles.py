@@ -99,9 +99,9 @@ class ModelProfile:
     @property
     def price(self) -> Prices | None:
         """The prices of its model, None if nobody set them; without them a local model is free."""
-        found = self.prices.get(self.model, self.prices.get(""))
+        prices = self.prices.get(self.model, self.prices.get(""))
         is_free = self.client == OFFLINE["client"] or self.is_local
-        return FREE if found is None and is_free else found
+        return FREE if prices is None and is_free else prices
 
     @property
     def is_free(self) -> bool:
@@ -207,12 +207,12 @@ def read_fallback(
     if wanted not in profiles:
         known = ", ".join(sorted(set(profiles) - {name})) or "none"
         raise ConfigError(f"{named}, which does not exist. Known profiles: {known}.")
-    found = resolve_profile(wanted, {wanted: {**profiles[wanted], "fallback": None}})
-    if found.client == OFFLINE["client"]:
+    fallback = resolve_profile(wanted, {wanted: {**profiles[wanted], "fallback": None}})
+    if fallback.client == OFFLINE["client"]:
         raise ConfigError(f"{named}, which is the offline brain. Name a profile with a model.")
-    if not found.model:
+    if not fallback.model:
         raise ConfigError(f"{named}, which names no model. Set 'model' in it.")
-    return found
+    return fallback
 
 
 @dataclass(frozen=True)
@@ -290,8 +290,8 @@ def request_form(profile: ModelProfile) -> RequestForm:
 
 def wire_style(profile: ModelProfile, form: str) -> WireStyle:
     """Return what a model's chat template supports in a request form, by its name or a probe."""
-    by_name, told = style_for(profile.model), profile.told.system
-    return WireStyle(by_name.system if told is None else told, by_name.calls and form == TOOLS)
+    by_name, stated = style_for(profile.model), profile.told.system
+    return WireStyle(by_name.system if stated is None else stated, by_name.calls and form == TOOLS)
 
 
 def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:

@@ -84,12 +84,12 @@ def hear_answer(person: Any, assistant_id: int, name: str, words: str) -> None:
     """Take words that somebody said to an assistant's character, ``name``, as their answer."""
     if not person.ndb.ai_asked:
         return
-    said = spelled(words, name)
-    if said not in (YES, NO, *text("forget_yes").split(), text("confirm_no")):
+    spelling = spelled(words, name)
+    if spelling not in (YES, NO, *text("forget_yes").split(), text("confirm_no")):
         return
     act = pending_acts.find(person.ndb.ai_asked)
     if act is not None and act.assistant_id == assistant_id:
-        answer(person, is_yes(said))
+        answer(person, is_yes(spelling))
 
 
 def spelled(words: str, name: str) -> str:

@@ -36,30 +36,30 @@ class CrowdControl:
         self._crowd = people.Crowd()
         self._alert = ""
 
-    def judge(self, heard: Heard, listener: str) -> str:
+    def judge(self, event: Heard, listener: str) -> str:
         """Count a line that an assistant heard; return `ANSWER`, or why it is not answered."""
         now = self._clock.seconds()
-        payers = payers_of(heard.speaker)
-        if payers and not heard.addressed:
-            payers = (f"{heard.speaker} near {listener}",)
+        payers = payers_of(event.speaker)
+        if payers and not event.addressed:
+            payers = (f"{event.speaker} near {listener}",)
         verdicts = [people.judge_line(self._person(payer), now, self.limits) for payer in payers]
         verdict = next(filter(None, verdicts), people.ANSWER)
         hostile = int(
-            heard.addressed and verdict == people.ANSWER and people.is_hostile(heard.text)
+            event.addressed and verdict == people.ANSWER and people.is_hostile(event.text)
         )
         for payer in payers:
             self._keep(
                 payer, people.after_line(self._person(payer), now, verdict, hostile, self.limits)
             )
         if verdict != people.ANSWER:
-            self._crowd = people.after_refusal(self._crowd, now, heard.speaker_name)
+            self._crowd = people.after_refusal(self._crowd, now, event.speaker_name)
             self._alert_staff(now)
         return verdict
 
     def held_back(self, speakers: Iterable[str]) -> frozenset[str]:
         """Return the speakers who said too much in the last minute."""
         now = self._clock.seconds()
-        return frozenset(one for one in speakers if people.is_held_back(self._person(one), now))
+        return frozenset(speaker for speaker in speakers if people.is_held_back(self._person(speaker), now))
 
     def should_tell(self, speaker: str) -> bool:
         """Return True if a refused person has read no refusal lately; count this one."""
@@ -102,10 +102,10 @@ class CrowdControl:
 
 def payers_of(dbref: str) -> tuple[str, ...]:
     """Return who pays for a line: its speaker and the account; nobody for assistants."""
-    found = find_object(dbref)
-    if found is None or is_assistant(found):
+    character = find_object(dbref)
+    if character is None or is_assistant(character):
         return ()
-    return (dbref, f"account {found.db_account_id}") if found.db_account_id else (dbref,)
+    return (dbref, f"account {character.db_account_id}") if character.db_account_id else (dbref,)
 
 
 def account_of(dbref: str) -> str:
@@ -148,8 +148,8 @@ def whose_budget(account: Account) -> str:
     """Return the name of whom a budget belongs to; a number if deleted, "" for the game."""
     kind, key = account
     if kind == OWNER:
-        found = AccountDB.objects.filter(id=key.rpartition(" ")[2]).first()
-        return own_name(found) if found else key
+        account_row = AccountDB.objects.filter(id=key.rpartition(" ")[2]).first()
+        return own_name(account_row) if account_row else key
     if kind == ASSISTANT:
         script = ScriptDB.objects.filter(id=key or 0).exclude(db_obj=None).first()
         return f"{own_name(script.db_obj)}({script.db_obj.dbref})" if script else f"script {key}"

@@ -95,7 +95,7 @@ class Hearing:
         behind = frozenset(ndb.ai_authors or ())
         self.unread.put(Said(kind, words, speaker, item, authors, behind, ndb.ai_confidants))
 
-    def _perceive(self, said: Said) -> tuple[Heard, bool] | None:
+    def _perceive(self, speech: Said) -> tuple[Heard, bool] | None:
         """Return a line as an event and whether many hear it, None if the character does not.
 
         Raises StoreUnavailable if the database cannot be read now.
@@ -103,68 +103,68 @@ class Hearing:
         try:
             with store_errors():
                 if not self._life.is_on:
-                    self._note_unheard(said)
+                    self._note_unheard(speech)
                     return None
                 line = self._services.lines.hear(
-                    said.kind, said.words, said.speaker, self._who.character
+                    speech.kind, speech.words, speech.speaker, self._who.character
                 )
                 if self._who.character.dbref in line.muted:
                     return None
-                heard = perceive(line, said.words, self._who.character, self._settings.config)
+                event = perceive(line, speech.words, self._who.character, self._settings.config)
         except StoreUnavailable:
             raise
         except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
             log.failure(LOST, name=self._who.name)
             return None
-        if said.confidants is not None:
-            known_to = heard.audience & (said.confidants | {heard.speaker})
-            heard = replace(heard, private=True, audience=known_to)
-        authors = said.authors | (said.behind or heard.authors)
-        return replace(heard, item=said.item, authors=authors), line.is_crowded
+        if speech.confidants is not None:
+            known_to = event.audience & (speech.confidants | {event.speaker})
+            event = replace(event, private=True, audience=known_to)
+        authors = speech.authors | (speech.behind or event.authors)
+        return replace(event, item=speech.item, authors=authors), line.is_crowded
 
-    def _take_in(self, said: Said, perceived: tuple[Heard, bool] | None) -> None:
+    def _take_in(self, speech: Said, perceived: tuple[Heard, bool] | None) -> None:
         """Store an event, and do at once what its words ask for and what needs no model."""
         if perceived is None:
             return
-        heard, crowded = perceived
+        event, crowded = perceived
         try:
-            self._store_heard(heard, crowded)
-            if said.kind in SPOKEN:
-                self._answer_speaker(said, heard)
+            self._store_heard(event, crowded)
+            if speech.kind in SPOKEN:
+                self._answer_speaker(speech, event)
         except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
             log.failure(LOST, name=self._who.name)
 
-    def _miss(self, said: Said, error: StoreUnavailable) -> None:
+    def _miss(self, speech: Said, error: StoreUnavailable) -> None:
         """Tell the speaker that their line was not heard, because nothing could be read."""
         log.error(UNHEARD, name=self._who.name, error=error)
-        if said.kind in SPOKEN:
-            self._life.tell("unheard", [said.speaker.dbref])
+        if speech.kind in SPOKEN:
+            self._life.tell("unheard", [speech.speaker.dbref])
 
-    def _answer_speaker(self, said: Said, heard: Heard) -> None:
+    def _answer_speaker(self, speech: Said, event: Heard) -> None:
         """Answer without a model, so that nobody is followed against their will."""
-        hear_answer(said.speaker, self._who.id, self._who.name, said.words)
-        if leader_id(self._who.character) == said.speaker.dbref and heard.reason != NOT_NAMED:
-            own = named(self._who.character, said.speaker)
-            if asks_to_stay(said.words, (*own.names, *own.parts)):
-                shake_off(self._who.character, said.speaker)
+        hear_answer(speech.speaker, self._who.id, self._who.name, speech.words)
+        if leader_id(self._who.character) == speech.speaker.dbref and event.reason != NOT_NAMED:
+            own = named(self._who.character, speech.speaker)
+            if asks_to_stay(speech.words, (*own.names, *own.parts)):
+                shake_off(self._who.character, speech.speaker)
 
-    def _note_unheard(self, said: Said) -> None:
+    def _note_unheard(self, speech: Said) -> None:
         """Store soon what a person says while the character is stopped."""
-        by_a_mind = is_assistant(said.speaker) or self._who.character.has_account
-        if said.kind in SPOKEN and not by_a_mind:
-            line = RoomLine(Line(said.kind, said.words), said.speaker, self._who.character)
-            self._services.slices.put(self._store_unheard, line, said.words)
+        by_a_mind = is_assistant(speech.speaker) or self._who.character.has_account
+        if speech.kind in SPOKEN and not by_a_mind:
+            line = RoomLine(Line(speech.kind, speech.words), speech.speaker, self._who.character)
+            self._services.slices.put(self._store_unheard, line, speech.words)
 
     def _store_unheard(self, line: RoomLine, words: str) -> None:
         """Store what somebody said to the stopped character; `attend_to` turns it away."""
-        heard = perceive(line, words, self._who.character, self._settings.config)
-        alone = heard.reason in (NAMED, WHISPER) or not line.is_crowded  # else another answers
-        if heard.addressed and alone and not self._services.store_trouble:
-            self.keep_event(heard)
+        event = perceive(line, words, self._who.character, self._settings.config)
+        alone = event.reason in (NAMED, WHISPER) or not line.is_crowded  # else another answers
+        if event.addressed and alone and not self._services.store_trouble:
+            self.keep_event(event)
 
-    def _store_heard(self, heard: Heard, crowded: bool) -> None:
+    def _store_heard(self, event: Heard, crowded: bool) -> None:
         """Store an event as the hook leaves it; what several overhear, for all of them together."""
-        changed = self._pass_hook(heard)
+        changed = self._pass_hook(event)
         if changed is None:
             return
         services = self._services
@@ -181,19 +181,19 @@ class Hearing:
         if changed.addressed:
             self._company.partners[changed.speaker] = services.now()
 
-    def keep_event(self, heard: Heard) -> None:
+    def keep_event(self, event: Heard) -> None:
         """Store an event at once, after all that the character heard before."""
         self._services.overheard.flush_before(self)
-        self.backlog.put(once(heard))
+        self.backlog.put(once(event))
 
-    def _pass_hook(self, heard: Heard) -> Heard | None:
+    def _pass_hook(self, event: Heard) -> Heard | None:
         """Return what the hook `at_ai_hear` makes of an event, None to drop it."""
         try:
-            changed = self._who.character.at_ai_hear(heard)
+            changed = self._who.character.at_ai_hear(event)
         except Exception:  # noqa: BLE001  # a builder's hook may raise anything; keep the words
             message = "{name}: at_ai_hear failed; storing the event unchanged"
             log.failure(message, name=self._who.name)
-            return heard
+            return event
         if changed is None:
             return None
         # The log keeps the words as they were said; `store.rows` cleans them for a prompt.
@@ -201,43 +201,43 @@ class Hearing:
         too_long = len(changed.text) > limit
         return replace(changed, text=cut_text(changed.text, limit)) if too_long else changed
 
-    def _attend_to(self, heard: Heard, event_id: int) -> None:
+    def _attend_to(self, event: Heard, event_id: int) -> None:
         """Wake the assistant for a stored event, if the event must be answered."""
-        if heard.nature == PUPPETED:
+        if event.nature == PUPPETED:
             return
-        if self._services.switched_off and heard.addressed:
-            self._turn_away(heard, event_id, self._services.switched_off, "switched_off")
+        if self._services.switched_off and event.addressed:
+            self._turn_away(event, event_id, self._services.switched_off, "switched_off")
             return
         if not self._life.is_on:
-            self._turn_away(heard, event_id, STOPPED, "stopped")
+            self._turn_away(event, event_id, STOPPED, "stopped")
             return
-        refusal = self._services.crowd.judge(heard, self._who.character.dbref)
+        refusal = self._services.crowd.judge(event, self._who.character.dbref)
         if refusal:
-            told = "cooling" if refusal == COOLING else "too_fast"
-            self._turn_away(heard, event_id, refusal, told)
+            notice = "cooling" if refusal == COOLING else "too_fast"
+            self._turn_away(event, event_id, refusal, notice)
             return
         self._attend()
-        if heard.addressed:
+        if event.addressed:
             self._life.wake()  # first, since what follows may fail
-            if heard.hops:
+            if event.hops:
                 self._will.note_act()
-            self._rest.on_addressed(heard)
+            self._rest.on_addressed(event)
             self._company.end_pause()
-            for person in find_objects([heard.speaker]):
+            for person in find_objects([event.speaker]):
                 introduce(self._who.character, person)
 
-    def _turn_away(self, heard: Heard, event_id: int, refusal: str, told: str) -> None:
+    def _turn_away(self, event: Heard, event_id: int, refusal: str, notice: str) -> None:
         """Close an event that is not answered; tell its speaker a line now and then."""
         with suppress(StoreUnavailable):  # the event expires by its age
             self._inbox.close([event_id], EXPIRED, refusal)
-        if heard.addressed and self._services.crowd.should_tell(heard.speaker):
-            self._life.tell(told, [heard.speaker])
+        if event.addressed and self._services.crowd.should_tell(event.speaker):
+            self._life.tell(notice, [event.speaker])
 
-    def _give_up(self, heard: Heard, error: StoreUnavailable) -> None:
+    def _give_up(self, event: Heard, error: StoreUnavailable) -> None:
         """Tell the speaker that their line was not heard, because it could not be stored."""
         log.error(UNHEARD, name=self._who.name, error=error)
-        if heard.addressed:
-            self._life.tell("unheard", [heard.speaker])
+        if event.addressed:
+            self._life.tell("unheard", [event.speaker])
 
     def note_own(self, kind: str, words: str) -> None:
         """Store what the character does without its mind; its words count as a stranger's."""
@@ -282,7 +282,7 @@ class Hearing:
         listeners = self._services.world.listeners(self._who.character)
         line = clean_heard(text, self._settings.config.max_heard_chars)
         urgent = importance >= URGENT
-        heard = Heard(
+        event = Heard(
             kind=kind,
             speaker=dbref_of(actor),
             speaker_name=display_name(actor, self._who.character) if actor else "",
@@ -294,14 +294,14 @@ class Hearing:
             item=dbref_of(item),
             authors=frozenset({dbref_of(author) or str(author)}),
         )
-        self.keep_event(heard)
+        self.keep_event(event)
         if importance >= NOTEWORTHY and not urgent:
             self._company.news_at = self._services.clock.seconds()
 
 
-def once(heard: Heard) -> Heard:
+def once(event: Heard) -> Heard:
     """Return an event with a token, so that further tries to store it change nothing."""
-    return replace(heard, token=uuid4().hex)
+    return replace(event, token=uuid4().hex)
 
 
 def dbref_of(obj: Any) -> str:

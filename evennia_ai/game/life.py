@@ -73,9 +73,9 @@ class GameLife:
 
     def author_note(self) -> Sequence[KnownLine]:
         """Return the note of a builder as a line of a prompt, if one is in force."""
-        if (found := self.note_in_force()) is None:
+        if (note := self.note_in_force()) is None:
             return []
-        return [KnownLine(found[0].text, False, by_builder(filter(None, [found[0].by])))]
+        return [KnownLine(note[0].text, False, by_builder(filter(None, [note[0].by])))]
 
     def note_in_force(self) -> tuple[AuthorNote, int] | None:
         """Return the builder's note that still stands, with the turns or seconds it has left."""

@@ -46,13 +46,13 @@ def readable_page(
         entry = journal.get(id)
         return str(entry["timestamp"]) if entry and may_read(reader, entry) else None
 
-    found = yield spread(put, ids, time_of, piece=200)
-    times = sorted((at, place) for place, at in enumerate(found) if at is not None)[::-1]
+    moments = yield spread(put, ids, time_of, piece=200)
+    times = sorted((at, place) for place, at in enumerate(moments) if at is not None)[::-1]
     pages = max(1, -(-len(times) // size))
-    asked, number = number, min(number, pages)
+    wanted_page, number = number, min(number, pages)
     wanted = times[(number - 1) * size : number * size]
     rows = [entry for _, place in wanted if (entry := journal.get(ids[place]))]
-    return Page(number, pages, rows, asked), len(ids) - len(times)
+    return Page(number, pages, rows, wanted_page), len(ids) - len(times)
 
 
 @inlineCallbacks
@@ -88,9 +88,9 @@ def search_for_staff(
 ) -> Steps[SearchReport]:
     """Search as the tool `search_memory` would for an audience; fails as `find_memories`."""
     memories, services = around.memories(), around.services
-    found: list[Found] = yield find_memories(memories, around.log, services, words, audience)
+    hits: list[Found] = yield find_memories(memories, around.log, services, words, audience)
     yield pause(services.slices.put)
-    found = [hit for hit in found if may_read(reader, hit.record)]
+    hits = [hit for hit in hits if may_read(reader, hit.record)]
     withheld: list[Record] = []
     hidden = 0
     if reader.may(PRIVATE_MEMORIES):
@@ -100,5 +100,5 @@ def search_for_staff(
         character = around.who.character
         records = [*character.journal.held(), *character.ai_profiles.held()]
         hidden = sum(not may_read(reader, record) for record in records)
-    count_shown(reader, *withheld, *(hit.record for hit in found))
-    return SearchReport(found, withheld, hidden)
+    count_shown(reader, *withheld, *(hit.record for hit in hits))
+    return SearchReport(hits, withheld, hidden)

@@ -132,8 +132,8 @@ class GameSettings:
 
     def resolve(self) -> tuple[AssistantConfig, ModelProfile]:
         """Read the settings again. A bad value is replaced by its default and reported."""
-        found = effective_settings(self._services, self.own(), self.prompt_tokens)
-        config, profile, complaints = found
+        effective = effective_settings(self._services, self.own(), self.prompt_tokens)
+        config, profile, complaints = effective
         before, self._config, self._profile = self._profile, config, profile
         if before and (before.name, before.model) != (profile.name, profile.model):
             self.warnings.clear()  # they were about the other model
@@ -239,8 +239,8 @@ class GameMind(Mind):
         if not chosen:
             return own
         scopes = select_scopes(chosen, self.services.world.labels_of(character))
-        told = [indices.of_scope(scope) for scope in scopes]
-        return SharedSearch(own, told, shared.still_told, character.dbref)
+        shared_indices = [indices.of_scope(scope) for scope in scopes]
+        return SharedSearch(own, shared_indices, shared.still_told, character.dbref)
 
     def tick_if_players_near(self) -> float | None:
         """Tick soon if a player is near; returns in how many seconds to do so again, or None."""
@@ -273,24 +273,24 @@ class GameMind(Mind):
         """Compact on an admin's request; fires with the result, fails as `Ticker.run_instead`."""
         return self.ticker.run_instead(partial(self.compactor.compact, request))
 
-    def try_tool(self, heard: Heard, name: str, arguments: str) -> Deferred[ToolResult]:
+    def try_tool(self, event: Heard, name: str, arguments: str) -> Deferred[ToolResult]:
         """Run a tool call as if a model had made it at a line of somebody; only it is logged."""
 
         def run() -> Deferred[ToolResult]:
-            context, detail = next_step(self.around, heard).calls.context, f"by {heard.speaker}"
+            context, detail = next_step(self.around, event).calls.context, f"by {event.speaker}"
             return self.answering.run_call(context, name, arguments, detail, CONTEXT_TRIED)
 
         return self.ticker.run_instead(run)
 
     @inlineCallbacks
-    def dry_run(self, around: Surroundings, heard: Heard, **more: Any) -> Steps[DryRun]:
+    def dry_run(self, around: Surroundings, event: Heard, **more: Any) -> Steps[DryRun]:
         """Run a dry turn as `run_dry` does; fails with DryRunning during another one."""
         if self.is_dry_running:
             raise DryRunning(f"{self.who.name} is being tried already. Try again in a moment.")
         self.is_dry_running = True
         try:
-            found: DryRun = yield run_dry(around, heard, lambda: bool(self.life.is_alive), **more)
-            return found
+            dry_run: DryRun = yield run_dry(around, event, lambda: bool(self.life.is_alive), **more)
+            return dry_run
         finally:
             self.is_dry_running = False
 

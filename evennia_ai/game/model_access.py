@@ -83,7 +83,7 @@ class ModelAccess:
         profiles = [self.profiles[name] for name in sorted(named) if name in self.profiles]
         if not any(profile.get("client") == "openai" for profile in profiles):
             return succeed(None)
-        models = (game_setting("llm_model", ""), *(one.get("model") for one in profiles))
+        models = (game_setting("llm_model", ""), *(item.get("model") for item in profiles))
         # Loading a tokenizer holds every thread for a moment (measured): not while players wait.
         load_for([str(model) for model in models if model])
         problem = "evennia_ai: cannot load the package openai; model calls will fail"

@@ -139,8 +139,8 @@ def follow(character: Any, leader: Any | None) -> None:
 
 def followers_of(leader: Any) -> list[Any]:
     """Return the characters that follow somebody, wherever they are."""
-    found = ObjectDB.objects.filter(db_attributes__db_key=FOLLOWING).distinct().order_by("id")
-    return [one for one in found if leader_id(one) == leader.dbref]
+    objects = ObjectDB.objects.filter(db_attributes__db_key=FOLLOWING).distinct().order_by("id")
+    return [item for item in objects if leader_id(item) == leader.dbref]
 
 
 def shake_off(character: Any, leader: Any) -> bool:

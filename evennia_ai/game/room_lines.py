@@ -73,32 +73,32 @@ class RoomLine:
             return addressing.Verdict()
         decided = addressing.decide_answers(self.line, self._listeners, self._standing)
         called = [self._minds[dbref] for dbref in decided.answering]
-        if self.line.from_assistant and not all(one.will.may_answer_assistants() for one in called):
+        if self.line.from_assistant and not all(item.will.may_answer_assistants() for item in called):
             return addressing.refuse(decided, addressing.NO_CALLS_LEFT)
         return decided
 
     @cached_property
     def greeter(self) -> str:
         """Return the dbref of the assistant that may react to an arrival, "" without one."""
-        able = [one for one in self._listeners if one.may_answer and not one.is_player]
+        able = [listener for listener in self._listeners if listener.may_answer and not listener.is_player]
         return addressing.choose(able, self._standing) if able else ""
 
     @cached_property
     def _minds(self) -> dict[str, Any]:
         """Return the assistants that hear it, those under a player's control among them."""
-        found = ((obj, getattr(obj, "ai_mind", None)) for obj in self.hearers)
+        minds = ((obj, getattr(obj, "ai_mind", None)) for obj in self.hearers)
         return {
             obj.dbref: mind
-            for obj, mind in found
+            for obj, mind in minds
             if mind and (mind.life.is_on or obj is self.first)  # `aitest` asks stopped ones, too
         }
 
     @cached_property
     def _listeners(self) -> list[addressing.Listener]:
         names = self.line.kind in addressing.SPOKEN
-        heard = [self._listener(obj, names) for obj in self.hearers]
+        listeners = [self._listener(obj, names) for obj in self.hearers]
         others = self._others() if names else ()
-        return [*heard, *(silent(obj, self.speaker) for obj in others)]
+        return [*listeners, *(silent(obj, self.speaker) for obj in others)]
 
     def _listener(self, obj: Any, names: bool) -> addressing.Listener:
         mind = self._minds.get(obj.dbref)
@@ -197,8 +197,8 @@ def hearers_of(kind: str, speaker: Any, character: Any) -> list[Any]:
     else:
         place = character.location
         others = [obj for obj in place.contents if perception.can_hear(obj)] if place else []
-    found = [obj for obj in others if obj is not speaker]
-    return found if character in found else [*found, character]
+    hearers = [obj for obj in others if obj is not speaker]
+    return hearers if character in hearers else [*hearers, character]
 
 
 def named(obj: Any, looker: Any, listens: bool = True) -> Named:
@@ -272,9 +272,9 @@ def words_of(kind: str, line: str, speaker: Any) -> str:
         deed = line.removeprefix(str(speaker.key))
         return uncoloured(line if deed == line else own_name(speaker) + deed)
     utterance = utterance_of(speaker)
-    found = QUOTED.match(line)  # as in: Ann says, "hello"; a whisper has resets around it
-    said = found[1].removeprefix("|n").removesuffix("|n") if found else line
-    return uncoloured(perception.bare_words(utterance.words if utterance else said))
+    match = QUOTED.match(line)  # as in: Ann says, "hello"; a whisper has resets around it
+    words = match[1].removeprefix("|n").removesuffix("|n") if match else line
+    return uncoloured(perception.bare_words(utterance.words if utterance else words))
 
 
 def uncoloured(line: str) -> str:
@@ -302,10 +302,10 @@ def hear_typed(
     )
 
 
-def ensure_answered(name: str, heard: Heard, whisper: str) -> None:
+def ensure_answered(name: str, event: Heard, whisper: str) -> None:
     """Raise CannotBeHeard for a line that it would not answer; ``whisper`` says how to do that."""
-    if not heard.addressed:
-        why = WHY_NOT.get(heard.reason, f"is not for it ({heard.reason})")
+    if not event.addressed:
+        why = WHY_NOT.get(event.reason, f"is not for it ({event.reason})")
         raise CannotBeHeard(
             f"{name} would not answer: the line {why}. Say '{name}, ...', or {whisper}."
         )
@@ -313,19 +313,19 @@ def ensure_answered(name: str, heard: Heard, whisper: str) -> None:
 
 def perceive(line: RoomLine, words: str, character: Any, config: AssistantConfig) -> Heard:
     """Make an event of a line that a character hears; ``words`` may name what was given."""
-    speaker, said = line.speaker, line.line
+    speaker, spoken_line = line.speaker, line.line
     addressed, reason = line.verdict.of(character.dbref)
-    is_whisper = said.kind == WHISPER
+    is_whisper = spoken_line.kind == WHISPER
     return Heard(
-        kind=said.kind,
+        kind=spoken_line.kind,
         speaker=speaker.dbref,
         speaker_name=perception.display_name(speaker, character),
         text=cut_text(words, config.max_heard_chars),
         audience=line.everybody - {character.dbref},
         private=is_whisper,
-        repeatable=is_whisper and not said.from_assistant and config.discretion == "trusting",
+        repeatable=is_whisper and not spoken_line.from_assistant and config.discretion == "trusting",
         addressed=addressed,
-        hops=said.hops,
+        hops=spoken_line.hops,
         reason=reason,
         authors=frozenset({speaker.dbref}),
     )

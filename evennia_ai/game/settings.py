@@ -30,14 +30,14 @@ GAME_ENTRIES = frozenset(
 
 def game_settings() -> Mapping[str, Any]:
     """Return the whole setting; an empty mapping if it is missing or not a mapping."""
-    found = getattr(settings, "AI_ASSISTANT", None)
-    return found if isinstance(found, Mapping) else {}
+    value = getattr(settings, "AI_ASSISTANT", None)
+    return value if isinstance(value, Mapping) else {}
 
 
 def game_setting(name: str, default: Any) -> Any:
     """Return one of the upper-case entries, which apply to the whole game."""
-    found = game_settings().get(name)
-    return default if found is None else found
+    value = game_settings().get(name)
+    return default if value is None else value
 
 
 def effective_settings(
@@ -88,9 +88,9 @@ def find_complaints(of_extensions: Iterable[str] = ()) -> list[str]:
 
     ``of_extensions`` are the entries that extensions read.
     """
-    found = getattr(settings, "AI_ASSISTANT", None)
-    if found is not None and not isinstance(found, Mapping):
-        return [f"AI_ASSISTANT must be a dictionary, not {found!r}."]
+    value = getattr(settings, "AI_ASSISTANT", None)
+    if value is not None and not isinstance(value, Mapping):
+        return [f"AI_ASSISTANT must be a dictionary, not {value!r}."]
     known = {*FIELDS, *GAME_ENTRIES, *of_extensions}
     unknown = sorted(str(key) for key in game_settings() if key not in known)
     meant = (get_close_matches(key, known, 1) for key in unknown)
@@ -129,7 +129,7 @@ def log_folder() -> Path:
 def full_disks() -> list[str]:
     """Return a sentence about each folder of database and logs whose disk is nearly full."""
     folders = sorted({log_folder(), *(file.parent for file in database_files())})
-    free_mb = {one: shutil.disk_usage(one).free >> 20 for one in folders if one.exists()}
+    free_mb = {item: shutil.disk_usage(item).free >> 20 for item in folders if item.exists()}
     return [
         f"{free} MB are free for {folder}. Make room: what cannot be written there is lost."
         for folder, free in free_mb.items()
@@ -152,5 +152,5 @@ def advice() -> str:
 
 def check_file_modes(app_configs: Any = None, **kwargs: Any) -> list[CheckWarning]:
     """Return a warning of Django's system checks if other users can read the game's words."""
-    told = advice()
-    return [CheckWarning(told, id="evennia_ai.W001")] if told else []
+    problems = advice()
+    return [CheckWarning(problems, id="evennia_ai.W001")] if problems else []

@@ -53,7 +53,7 @@ def sets_discretion(services: Any, profile: ModelProfile, name: str, value: Any)
     if name == "profile":
         chosen = game_setting(name, FIELDS[name].default) if value is None else value
         profiles = [profile, resolve_profile(str(chosen), services.profiles)]
-    return name == DISCRETION or any(DISCRETION in one.settings for one in profiles)
+    return name == DISCRETION or any(DISCRETION in item.settings for item in profiles)
 
 
 def write_persona(character: Any, persona: Any, author: str, keep_authors: bool) -> None:

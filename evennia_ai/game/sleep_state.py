@@ -149,9 +149,9 @@ class Sleep:
         self._drop_index()
         self._services.watch(self._shell.mind)
         self._show("falls_asleep")
-        told = reason or REASONS[cause]
-        assistant_slept.send_robust(sender=self._shell, character=self._who.character, reason=told)
-        log.info("evennia_ai: {name} sleeps: {reason}", name=self._who.name, reason=told)
+        cause_words = reason or REASONS[cause]
+        assistant_slept.send_robust(sender=self._shell, character=self._who.character, reason=cause_words)
+        log.info("evennia_ai: {name} sleeps: {reason}", name=self._who.name, reason=cause_words)
 
     def wake_up(self, reason: str) -> None:
         """Wake, show it, and break off a sleep pass; raises StoreUnavailable and stays asleep."""
@@ -162,16 +162,16 @@ class Sleep:
         assistant_woke.send_robust(sender=self._shell, character=self._who.character, reason=reason)
         log.info("evennia_ai: {name} wakes: {reason}", name=self._who.name, reason=reason)
 
-    def on_addressed(self, heard: Heard) -> None:
+    def on_addressed(self, event: Heard) -> None:
         """Mumble, once for each speaker, and wake soon if this comes during a sleep pass."""
         if self.pass_time is None or not self.is_asleep:
             return
         self.pass_time.end_within(self._settings.config.sleep_wake_within)
-        if not heard.speaker or heard.speaker in self._mumbled_to:
+        if not event.speaker or event.speaker in self._mumbled_to:
             return
-        self._mumbled_to.add(heard.speaker)
+        self._mumbled_to.add(event.speaker)
         present = listening_objects(self._who.character)
-        meant = [obj for obj in present if not heard.private or obj.dbref in heard.audience]
+        meant = [obj for obj in present if not event.private or obj.dbref in event.audience]
         self._show("mumbles", meant)
 
     def go_to_bed(self, cause: str, reason: str = "") -> bool:

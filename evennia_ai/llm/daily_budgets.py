@@ -75,7 +75,7 @@ class DailyBudgets:
         self._begin_day()
         theirs = money.paid_by_players(usage, unpaid_share)
         for ledger, reservation in zip(self.ledgers, reserved, strict=True):
-            amounts = [ledger.price(one, profile.price) for one in (usage, theirs)]
+            amounts = [ledger.price(their, profile.price) for their in (usage, theirs)]
             ledger.settle(reservation, *amounts)
             for use in ledger.used(reservation.accounts):
                 self._tell_once(ledger, use)
@@ -118,7 +118,7 @@ class DailyBudgets:
             return
         try:
             for ledger in self.ledgers:
-                kept = {one: spent for one, spent in ledger.spent.items() if one[0] == money.OWNER}
+                kept = {item: spent for item, spent in ledger.spent.items() if item[0] == money.OWNER}
                 ledger.begin_day(day, {**kept, **ledger.read(day)})
         except Exception as error:  # noqa: BLE001  # of any database; the call must go on from 0
             log.warn(

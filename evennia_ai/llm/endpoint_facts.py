@@ -63,8 +63,8 @@ class EndpointRegistry:
             return
         self._keep(key, endpoints.after_reply(facts, outcome, took_s))
         if not (facts.answered or profile.context_window):
-            asked = self._ask(profile)
-            asked.addCallbacks(partial(self._keep_window, key), partial(self._note, profile))
+            request = self._ask(profile)
+            request.addCallbacks(partial(self._keep_window, key), partial(self._note, profile))
 
     def note_probe(
         self, profile: ModelProfile, form: str, system: bool, speed: endpoints.Speed

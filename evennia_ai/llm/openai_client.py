@@ -204,21 +204,21 @@ class OpenAIClient:
                 return replace(body.reply(lambda: uuid.uuid4().hex[:9]), first_s=watch.first_s)
             refusal = refusals.read_refusal(body.failure, endpoint.key, utc_now())
         except Exception as error:  # noqa: BLE001  # the port promises a ProviderError for any error
-            response, told = response_of(error), explain(error, endpoint)
+            response, explanation = response_of(error), explain(error, endpoint)
             if response is not None:
                 content, refusal = response.content, refusal_in(response, endpoint)
         if refusal is not None:
             left = refusals.without_refused(fields, refusal, content)
             if left != fields and not body.begun:
                 return await self._ask(asking, left)
-            told = refusals.explain_refusal(
+            explanation = refusals.explain_refusal(
                 refusal, profile, endpoint, asking.body.get("messages"), asking.may_quote
             )
         # Raised outside the handler: chained to it, the first error would show the key.
         # An overflow stays one: the talk is compacted, unless a call of the reply has run.
         has_begun = body.begun if asking.calls is None else bool(asking.calls)
-        is_broken = has_begun and not isinstance(told, errors.ContextOverflow)
-        raise refusals.broken_off(told, endpoint) if is_broken else told
+        is_broken = has_begun and not isinstance(explanation, errors.ContextOverflow)
+        raise refusals.broken_off(explanation, endpoint) if is_broken else explanation
 
     async def _send(self, asking: Asking, fields: Body, body: ReplyBody, watch: Watch) -> None:
         client = self._clients.client_for(asking.endpoint)
@@ -232,9 +232,9 @@ class OpenAIClient:
 
 
 def refusal_in(response: Any, endpoint: Endpoint) -> refusals.Refusal:
-    told = {name.lower(): value for name, value in response.headers.items()}
+    headers = {name.lower(): value for name, value in response.headers.items()}
     error = unwrap(parse_body(response.content))
-    return refusals.read_refusal(error, endpoint.key, utc_now(), response.status_code, told)
+    return refusals.read_refusal(error, endpoint.key, utc_now(), response.status_code, headers)
 
 
 def response_of(error: Exception) -> Any:
@@ -332,7 +332,7 @@ def with_breakpoints(messages: Sequence[WireMessage], mark: Body) -> list[WireMe
     users = [n for n, message in enumerate(messages) if message["role"] == "user"]
     ends = {n for n, message in enumerate(messages[:1]) if message["role"] == "system"}
     ends.update(users[-2:-1])
-    return [marked(one, mark) if n in ends else one for n, one in enumerate(messages)]
+    return [marked(item, mark) if n in ends else item for n, item in enumerate(messages)]
 
 
 def marked(message: WireMessage, mark: Body) -> WireMessage:

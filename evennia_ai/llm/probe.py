@@ -217,9 +217,9 @@ class Run:
         Fires with the reply or the error. Fails with CancelledError if the server stops.
         """
         request = LLMRequest(scene=NO_SCENE, max_tokens=REPLY_TOKENS, **question)
-        told = replace(self.profile.told, system=self.takes_system)
+        stated = replace(self.profile.told, system=self.takes_system)
         started = self.clock.seconds()
-        sent = self.client.complete(request, replace(self.profile, told=told))
+        sent = self.client.complete(request, replace(self.profile, told=stated))
         try:
             reply: LLMReply = yield self.in_time(sent, share)
         except defer.TimeoutError:
@@ -305,9 +305,9 @@ def find_form(answers: Sequence[Answer]) -> str:
         return TOOLS
     if isinstance(last, errors.ProviderError):
         return TEXT if last.status in REFUSED_FORM else ""
-    found = read_object(last.content) or {}
-    texts = all(isinstance(value, str) for value in found.values())
-    fits = texts and set(found) == {"act", "target", "say"} and found["act"] in ACTS
+    answer = read_object(last.content) or {}
+    texts = all(isinstance(value, str) for value in answer.values())
+    fits = texts and set(answer) == {"act", "target", "say"} and answer["act"] in ACTS
     return SCHEMA if fits else TEXT
 
 
@@ -318,17 +318,17 @@ REASONS = {
 }
 
 
-def judge_form(found: str, profile_form: str, answers: Sequence[Answer]) -> Finding:
+def judge_form(suggested: str, profile_form: str, answers: Sequence[Answer]) -> Finding:
     """Return how it will be asked, as `find_form` found unless the profile sets a form."""
-    if not found:
+    if not suggested:
         return Finding(BAD, f"Its request form is not known: {answers[-1]}", LOADING)
-    if profile_form not in (AUTO, found):
-        told = f"Its form is {profile_form}, as the profile says; this test suggests {found}."
-        return Finding(NOTE, told, f"Set 'form' in the profile to '{found}' or 'auto'.")
+    if profile_form not in (AUTO, suggested):
+        sentence = f"Its form is {profile_form}, as the profile says; this test suggests {suggested}."
+        return Finding(NOTE, sentence, f"Set 'form' in the profile to '{suggested}' or 'auto'.")
     refused = isinstance(answers[0], errors.ProviderError) and answers[0].status
     advice = f"{answers[0]} {FLAGS}" if refused else "Another form: set 'form' in the profile."
-    state = BAD if found == TEXT else GOOD
-    return Finding(state, f"Its form of request is {found}: {REASONS[found]}", advice)
+    state = BAD if suggested == TEXT else GOOD
+    return Finding(state, f"Its form of request is {suggested}: {REASONS[suggested]}", advice)
 
 
 def judge_stream(answer: Answer, deltas: int) -> Finding:
@@ -346,13 +346,13 @@ def judge_speed(speed: Speed) -> Finding:
     if speed.read is None or speed.written is None:
         return Finding(NOTE, "Its speed is not known: it does not report its tokens.")
     first, later = (ceil(speed.seconds_for(read, WRITTEN)) for read in (FIRST_READ, LATER_READ))
-    told = (
+    sentence = (
         f"It reads about {speed.read:,.0f} tokens a second and writes {speed.written:,.0f}: an "
         f"answer takes about {later} s, the first one of a talk {first} s."
     )
     if later <= SLOW_S:
-        return Finding(GOOD, told)
-    return Finding(BAD, told, "Players wait long. Use a smaller model or a faster machine.")
+        return Finding(GOOD, sentence)
+    return Finding(BAD, sentence, "Players wait long. Use a smaller model or a faster machine.")
 
 
 # What to do if the answer to a question is bad: a plain one, its form, its stream, its speed.

@@ -117,7 +117,7 @@ def explain_refusal(
     refusal: Refusal,
     profile: ModelProfile,
     endpoint: Endpoint,
-    asked: object = None,
+    messages: object = None,
     may_quote: bool = True,
 ) -> ProviderError:
     """Return the error for a refusal of a profile's request.
@@ -126,8 +126,8 @@ def explain_refusal(
     ``may_quote`` is False, they hold nothing that the endpoint said: it may have written private
     words in any other way, such as from their end.
     """
-    asked_words = " ".join(texts_in(asked))
-    told = quote_without(refusal.told, asked_words) if may_quote else ""
+    asked_words = " ".join(texts_in(messages))
+    quotation = quote_without(refusal.told, asked_words) if may_quote else ""
     code = refusal.code if quote_without(refusal.code, asked_words) == refusal.code else ""
     code = code if may_quote else ""
     means = meaning_of(refusal)
@@ -145,7 +145,7 @@ def explain_refusal(
         profile=profile.name,
         model=profile.model,
         status=status,
-        told=f"{status}: {told}" if told else status,
+        told=f"{status}: {quotation}" if quotation else status,
     )
     code = LOADING_CODE if means is Meaning.LOADING else code
     error = kind(message, status=refusal.status or None, code=code, retry_after_s=refusal.wait_s)
@@ -162,11 +162,11 @@ def texts_in(value: object, names: Collection[str] = (), depth: int = 0) -> Iter
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        inner = (one for name, one in value.items() if name in names or not names)
+        inner = (item for name, item in value.items() if name in names or not names)
     elif isinstance(value, list | tuple):
         inner = value
-    for one in inner if depth < MAX_DEPTH else ():
-        yield from texts_in(one, names, depth + 1)
+    for item in inner if depth < MAX_DEPTH else ():
+        yield from texts_in(item, names, depth + 1)
 
 
 def broken_off(problem: ProviderError, endpoint: Endpoint) -> ProviderUnavailable:

@@ -144,8 +144,8 @@ class SdkClients:
 async def hide_machine(request: Any) -> None:
     """Remove from a request what the SDK tells of the machine."""
     # The SDK reads its own mark back, to know how to hand the response over.
-    told = [name for name in request.headers if name.lower().startswith(TELEMETRY)]
-    for name in told:
+    names = [name for name in request.headers if name.lower().startswith(TELEMETRY)]
+    for name in names:
         if name.lower() != OWN_MARK:
             del request.headers[name]
 

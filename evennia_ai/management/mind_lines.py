@@ -130,8 +130,8 @@ def read_lines(path: Path) -> Iterator[Row]:
         try:
             yield from reader.read(raw)
         except ConfigError as error:
-            told = cut_text(one_line(str(error)), WHY_CHARS).rstrip(".")
-            raise ConfigError(f"{path.name}, line {number}: {told}.") from error
+            reason = cut_text(one_line(str(error)), WHY_CHARS).rstrip(".")
+            raise ConfigError(f"{path.name}, line {number}: {reason}.") from error
     if reader.last is not End:
         raise ConfigError(f"{path.name} ends too early: save the minds again.")
 
@@ -234,8 +234,8 @@ def ensure_plain(value: object, depth: int = 0) -> None:
         for key in value:
             ensure_plain(key, depth + 1)
     if isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            ensure_plain(one, depth + 1)
+        for item in value.values() if isinstance(value, dict) else value:
+            ensure_plain(item, depth + 1)
     elif isinstance(value, str):
         if (not value.isascii() or "\0" in value) and storable(value) != value:
             raise ConfigError("it holds characters that are no text")
@@ -265,7 +265,7 @@ def check_segment(line: Row) -> list[str]:
     """Return the ids of a segment's records; raises ConfigError."""
     model_of = STORES[line["kind"]].model_of
     try:
-        records = {int(n): make_record(model_of(one), one) for n, one in line["records"].items()}
+        records = {int(n): make_record(model_of(item), item) for n, item in line["records"].items()}
     except (BadRecord, ValueError) as error:
         raise ConfigError(f"a record does not fit: {error}") from error
     content = {"used": line["used"], "records": records}
@@ -363,7 +363,7 @@ def check_row(model: Any, fields: Row) -> None:
 
     A column that a later version added gets its default.
     """
-    columns = {one.name: one for one in model._meta.concrete_fields if not one.primary_key}
+    columns = {concrete_field.name: concrete_field for concrete_field in model._meta.concrete_fields if not concrete_field.primary_key}
     for name in ADDED.get(model._meta.model_name, ()):
         fields.setdefault(name, columns[name].get_default())
     if odd := sorted(columns.keys() ^ fields.keys()):

@@ -99,12 +99,12 @@ class Columns:
 
     def view(self, audience: Audience | None, everything: bool, upto: int | None = None) -> View:
         """Return the rows that an audience may know, None for public rows, up to a place."""
-        asked = (audience, everything, upto)
-        view = self._views.get(asked)
+        key = (audience, everything, upto)
+        view = self._views.get(key)
         if view is None or len(view.mask) < self.size:
             if len(self._views) == MOST_VIEWS:
                 self._views.clear()
-            view = self._views[asked] = self._make_view(self._seen(*asked))
+            view = self._views[key] = self._make_view(self._seen(*key))
         return view
 
     def view_of(self, rows: Rows) -> View:
@@ -149,10 +149,10 @@ class Columns:
 
     def said_by(self, speakers: set[int], rows: Rows) -> npt.NDArray[np.bool_]:
         spoken = self["speaker"][rows]
-        found = np.zeros(len(rows), dtype=np.bool_)
+        mask = np.zeros(len(rows), dtype=np.bool_)
         for speaker in speakers:
-            found |= spoken == speaker
-        return found
+            mask |= spoken == speaker
+        return mask
 
     def number_in(self, lines: Rows, row: int) -> int:
         places = self["place"]

@@ -61,12 +61,12 @@ class EntityConsolidation:
         if not groups:
             return skip("no new observations")
         work = partial(self._consolidate_group, profiles)
-        asked: Asked[Counter[str]] = yield self._background.ask_each(groups, work)
-        total = sum(asked.results, Counter[str]())
-        return asked.report(
+        results: Asked[Counter[str]] = yield self._background.ask_each(groups, work)
+        total = sum(results.results, Counter[str]())
+        return results.report(
             entities=len({group.entity for group in groups}),
             **{name: total[name] for name in FIGURES},
-            calls=asked.calls,
+            calls=results.calls,
             left=profiles.count_new(),
             cut_off=total["cut_off"],
         )

@@ -170,10 +170,10 @@ class MemoryIndex:
         """
         rows = [self._row_of[name] for name in ids]
         view = self._columns.view_of(np.array(rows, dtype=np.int64))
-        asked = self._asked(query, view, None, vector)
-        words = [asked.wanted.words, answers]
+        ranking_query = self._asked(query, view, None, vector)
+        words = [ranking_query.wanted.words, answers]
         by_words, by_answers = self._lexicon.scores(words, view, self._columns["words"])
-        return self._vectors.full(view.rows, asked.vector), by_words, by_answers
+        return self._vectors.full(view.rows, ranking_query.vector), by_words, by_answers
 
     def companions(
         self, ids: Iterable[str], audience: Iterable[str] | None = None, upto: int | None = None
@@ -185,7 +185,7 @@ class MemoryIndex:
         """
         view = self._view(audience, upto)
         lines = view.rows[: view.lines]
-        found = {}
+        related = {}
         for number, name in enumerate(ids):
             row = self._line(name, view)
             if row is None:
@@ -193,8 +193,8 @@ class MemoryIndex:
             at = self._columns.number_in(lines, row)
             near = lines[max(0, at - BEFORE) : at + AFTER + 1]
             chosen = companions(self._columns.said(near), min(at, BEFORE), number < WIDE)
-            found[name] = [self._ids[near[place]] for place in chosen]
-        return found
+            related[name] = [self._ids[near[place]] for place in chosen]
+        return related
 
     def later(
         self,
@@ -211,17 +211,17 @@ class MemoryIndex:
         view = self._view(audience, upto)
         rows = {name: row for name in words if (row := self._line(name, view)) is not None}
         lines = view.rows[: view.lines]
-        asked = [words[name] for name in rows]
-        scores = self._lexicon.scores(asked, view, self._columns["words"])
+        queries = [words[name] for name in rows]
+        scores = self._lexicon.scores(queries, view, self._columns["words"])
         speakers = self._columns["speaker"][lines]
-        found = {}
+        corrections = {}
         for (name, row), score in zip(rows.items(), scores, strict=True):
             fits = score[: view.lines] * (speakers == self._columns["speaker"][row])
             fits[: self._columns.number_in(lines, row) + 1] = 0
             some = np.flatnonzero(fits)
             best = some[np.argsort(-fits[some], kind="stable")[:k]]
-            found[name] = [self._ids[line] for line in lines[best].tolist()]
-        return found
+            corrections[name] = [self._ids[line] for line in lines[best].tolist()]
+        return corrections
 
     def _view(
         self, audience: Iterable[str] | None, upto: int | None, everything: bool = False
@@ -242,9 +242,9 @@ class MemoryIndex:
 
     def _rank(self, query: str, view: View, now: float | None, vector: Any, least: int) -> Ranked:
         """Return at least ``least`` rows of a view, if there are as many, best first."""
-        asked = self._asked(query, view, now, vector)
+        ranking_query = self._asked(query, view, now, vector)
         parts = (self._columns, self._lexicon, self._vectors)
-        return rank(MemoryData(*parts, self._sources_of), view, asked, self.weights, least)
+        return rank(MemoryData(*parts, self._sources_of), view, ranking_query, self.weights, least)
 
     def _row_for(self, id: str, vector: vectors.Bytes | None, place: int | None) -> int:
         """Return the row for an id with only its vector and place set; raises as `add` does."""
@@ -303,9 +303,9 @@ class MemoryIndex:
         again: list[int] = []
         for place, row in enumerate(rows.tolist()):
             # A memory is a repetition if its source is in the view.
-            told = row in self._sources and any(view.mask[self._sources_of(row)])
-            told = told or (repeating[place] and bool(alike[chosen, place].any()))
-            (again if told else chosen).append(place)
+            is_repeated = row in self._sources and any(view.mask[self._sources_of(row)])
+            is_repeated = is_repeated or (repeating[place] and bool(alike[chosen, place].any()))
+            (again if is_repeated else chosen).append(place)
             if len(chosen) == k:
                 break
         best = (chosen + again)[:k]

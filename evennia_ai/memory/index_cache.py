@@ -110,12 +110,12 @@ class SharedSearch:
     def __init__(
         self,
         own: RecallIndex,
-        told: Sequence[RecallIndex],
+        shared_indices: Sequence[RecallIndex],
         still_told: Callable[[Iterable[str]], frozenset[str]],
         me: str,
     ) -> None:
         self.own = own
-        self._told = told
+        self._told = shared_indices
         self._still_told = still_told
         self._me = me
 
@@ -133,8 +133,8 @@ class SharedSearch:
 
     def records(self) -> list[Record]:
         """Return everything that others told the character, as far as it is loaded."""
-        told = (record for index in self._told for record in index.journal.held())
-        return [record for record in told if record["teller"] != self._me]
+        shared_records = (record for index in self._told for record in index.journal.held())
+        return [record for record in shared_records if record["teller"] != self._me]
 
     def search(  # see `RecallIndex.search`
         self,
@@ -151,7 +151,7 @@ class SharedSearch:
         A record that others told has the kind ``hearsay`` and names its ``teller``.
         """
         own = self.own.search(query, limit, audience, now, keep, upto, everything)
-        known = {normalised(str(found.record.get("content", ""))) for found in own}
+        known = {normalised(str(hit.record.get("content", ""))) for hit in own}
         return mix(own, self._search_told(query, limit, now, keep, known), limit)
 
     def related(self, *args: Any, **kwargs: Any) -> Related:
@@ -167,16 +167,16 @@ class SharedSearch:
             return record["teller"] != self._me and (keep is None or keep(record))
 
         # Shared entries are public, so the search has no audience.
-        found = [
+        hits = [
             hit
             for index in self._told
             for hit in index.search(query, limit, None, now, keep=is_news)
         ]
-        told = self._still_told(hit.record["id"] for hit in found)
+        still_shared = self._still_told(hit.record["id"] for hit in hits)
         news: list[Found] = []
-        for hit in sorted(found, key=lambda hit: -hit.score):
+        for hit in sorted(hits, key=lambda hit: -hit.score):
             words = normalised(hit.record["content"])
-            if hit.record["id"] in told and words not in known:
+            if hit.record["id"] in still_shared and words not in known:
                 known.add(words)
                 news.append(replace(hit, record={**hit.record, "kind": HEARSAY}))
         return news

@@ -95,20 +95,20 @@ class Lexicon:
         It is BM25 divided by the sum of the words' rarities, so that long and short queries score
         alike. ``lengths`` is the number of words of every row, in the view or not.
         """
-        asked = [Counter(map(number_of, words)) for words in queries]
-        numbers = sorted(set().union(*asked))
+        query_counts = [Counter(map(number_of, words)) for words in queries]
+        numbers = sorted(set().union(*query_counts))
         if not numbers:
-            return [np.zeros(len(view.rows), dtype=np.float32) for _words in asked]
+            return [np.zeros(len(view.rows), dtype=np.float32) for _words in query_counts]
         wanted = np.array(numbers, dtype=np.uint32)
-        found = self._find(wanted)
-        in_view = np.flatnonzero(view.mask.take(found.rows))
-        places, rows, counts = (column.take(in_view) for column in found)
+        postings = self._find(wanted)
+        in_view = np.flatnonzero(view.mask.take(postings.rows))
+        places, rows, counts = (column.take(in_view) for column in postings)
         holding = np.bincount(places, minlength=len(wanted))
         rarity = np.log1p((len(view.rows) - holding + 0.5) / (holding + 0.5))
         norms = K1 * (1 - B) + K1 * B / view.words * lengths.take(rows)
         gains = (rarity * (K1 + 1)).take(places) * counts / (counts + norms)
         scores: list[Floats] = []
-        for words in asked:
+        for words in query_counts:
             times = np.array([words[number] for number in numbers])
             total = np.bincount(rows, gains * times.take(places), minlength=len(view.mask))
             part = np.float32(1 / (float(rarity @ times) or 1.0))
@@ -137,8 +137,8 @@ class Lexicon:
                     counts.append(part.counts[first:last])
                     places.append(place)
                     numbers.append(last - first)
-        found = np.repeat(np.array(places, dtype=np.int64), numbers)
-        return Postings(found, np.concatenate(rows), np.concatenate(counts))
+        numbered = np.repeat(np.array(places, dtype=np.int64), numbers)
+        return Postings(numbered, np.concatenate(rows), np.concatenate(counts))
 
 
 def _sorted(parts: Sequence[Postings]) -> Postings:

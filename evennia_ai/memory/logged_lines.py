@@ -127,12 +127,12 @@ class LoggedLines:
         self, seq: int, upto: int | None
     ) -> tuple[list[tuple[Record, bytes | None]], int, bool]:
         """Return the next lines after a message, the last one read, and whether more may follow."""
-        found = self.lines.after(seq, upto, READ, self._made_by)
-        read = ((read_line(message, self._own_name), packed) for message, packed in found)
+        batch = self.lines.after(seq, upto, READ, self._made_by)
+        read = ((read_line(message, self._own_name), packed) for message, packed in batch)
         lines = [(line, packed) for line, packed in read if line is not None]
         made = self._embed([line for line, packed in lines if packed is None])
         known = [(line, packed or made.get(line["seq"])) for line, packed in lines]
-        return known, found[-1][0]["metadata"]["seq"] if found else seq, len(found) == READ
+        return known, batch[-1][0]["metadata"]["seq"] if batch else seq, len(batch) == READ
 
     def _embed(self, lines: Sequence[Record]) -> dict[int, bytes]:
         """Return the vectors of lines if the embedder answers at once, and keep them."""

@@ -74,9 +74,9 @@ class LoreIndex:
         if self._remote is not None and texts:
             unasked = () if self._chance_vectors else CHANCE
             yield self._remote.prepare(services, [*unasked, *lines])
-            asked = self._remote.asked
-            if unasked and asked.keys() >= set(unasked):
-                self._chance_vectors = [asked[line] for line in unasked]
+            pending = self._remote.asked
+            if unasked and pending.keys() >= set(unasked):
+                self._chance_vectors = [pending[line] for line in unasked]
                 self._chances.clear()
 
     def fits(self, entries: Sequence[LoreEntry], line: str) -> dict[LoreEntry, Fit]:
@@ -87,9 +87,9 @@ class LoreIndex:
             return {}
         texts = tuple(known.values())
         vector = self._remote.asked.get(line) if self._remote is not None else None
-        asked = needs.asked_by(line, needs.LORE)
+        stems = needs.asked_by(line, needs.LORE)
         meaning, words, answered = self._index.closeness(
-            line, texts, vector, needs.answers_to(asked)
+            line, texts, vector, needs.answers_to(stems)
         )
         answered /= answered.max() or np.float32(1)
         chance = self._chance_of(texts)
@@ -97,8 +97,8 @@ class LoreIndex:
         scores = np.float32(WEIGHTS.meaning) * above + np.float32(WEIGHTS.words) * words
         scores += np.float32(WEIGHTS.need) * answered
         columns = (scores, words, above / np.float32(chance.deviation or 1.0), answered)
-        named = repeat(" and ".join(need.name for need in asked), len(known))
-        fits = map(Fit, *(one.tolist() for one in columns), named)
+        named = repeat(" and ".join(need.name for need in stems), len(known))
+        fits = map(Fit, *(column.tolist() for column in columns), named)
         return dict(zip(known, fits, strict=True))
 
     def _take_in(self, texts: Iterable[str], most: int) -> bool:

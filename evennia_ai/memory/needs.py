@@ -28,8 +28,8 @@ class Need(NamedTuple):
 def asked_by(line: str, table: str) -> list[Need]:
     """Return the needs of a table that a line asks for: of its language, else of English."""
     language = language_of(line) or ENGLISH
-    said = phrase_of(line, language)
-    return [need for need in load(table) if any(p in said for p in need.asks.get(language, ()))]
+    phrase = phrase_of(line, language)
+    return [need for need in load(table) if any(p in phrase for p in need.asks.get(language, ()))]
 
 
 def answers_to(needs: Iterable[Need]) -> frozenset[str]:
@@ -40,9 +40,9 @@ def answers_to(needs: Iterable[Need]) -> frozenset[str]:
 def load(table: str) -> list[Need]:
     """Return the needs of a table; the first call takes 50 ms."""
     rows = tomllib.loads(Path(__file__).with_name(table).read_text(encoding="utf-8"))
-    found = []
+    question_types = []
     for name, of in rows.items():
-        asks = {c: [phrase_of(one, c) for one in of[c]["asks"].split(",")] for c in of}
+        asks = {c: [phrase_of(item, c) for item in of[c]["asks"].split(",")] for c in of}
         answers = frozenset(chain(*(find_words(of[c]["answers"], (), c) for c in of)))
-        found.append(Need(name, asks, answers))
-    return found
+        question_types.append(Need(name, asks, answers))
+    return question_types

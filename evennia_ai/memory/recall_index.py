@@ -149,17 +149,17 @@ class RecallIndex:
         )
         # The index may lag behind a change; the record itself says who may know it.
         records = self._records([hit.id for hit in ranked])
-        found = {
+        hits = {
             hit.id: Found(records[hit.id], hit.score, hit.fit)
             for hit in ranked
             if hit.id in records
             and (everything or is_known_to(records[hit.id], audience))
             and (keep is None or keep(records[hit.id]))
         }
-        ordered = newest_first(query, [hit.record for hit in found.values()], now, self._name_of)
+        ordered = newest_first(query, [hit.record for hit in hits.values()], now, self._name_of)
         return [
-            replace(found[record["id"]], score=hit.score)
-            for record, hit in zip(ordered[:limit], found.values(), strict=False)
+            replace(hits[record["id"]], score=hit.score)
+            for record, hit in zip(ordered[:limit], hits.values(), strict=False)
         ]
 
     def related(
@@ -178,12 +178,12 @@ class RecallIndex:
         later = self._index.later(words, LATER, audience, upto)
         wanted = {*chain.from_iterable(near.values()), *chain.from_iterable(later.values())}
         records = self._records(wanted)
-        known = {name: one for name, one in records.items() if is_known_to(one, audience)}
+        known = {name: record for name, record in records.items() if is_known_to(record, audience)}
 
-        def known_of(found: Mapping[str, Sequence[str]]) -> dict[str, list[Record]]:
+        def known_of(names_by_line: Mapping[str, Sequence[str]]) -> dict[str, list[Record]]:
             return {
                 name: [known[other] for other in others if other in known]
-                for name, others in found.items()
+                for name, others in names_by_line.items()
             }
 
         return Related(known_of(near), known_of(later))
@@ -277,11 +277,11 @@ class RecallIndex:
         """Return the records with these ids as they are now; drop lines that are gone."""
         seqs = {name: seq_of(name) for name in names}
         notes = {name: self._note(name) for name, seq in seqs.items() if seq is None}
-        found = {name: record for name, record in notes.items() if record is not None}
+        known_records = {name: record for name, record in notes.items() if record is not None}
         wanted = [seq for seq in seqs.values() if seq is not None]
         lines = self._log.found(wanted) if self._log is not None and wanted else {}
         self.forget(seq for seq in wanted if seq not in lines)
-        return found | {line["id"]: line for line in lines.values()}
+        return known_records | {line["id"]: line for line in lines.values()}
 
     def _note(self, name: str) -> Record | None:
         """Return a record of the journal or the profiles if a search may find it."""

@@ -105,8 +105,8 @@ class RemoteVectors:
             yield pause(services.slices.put)
 
     def _embed(self, clock: Clock, texts: Sequence[str], query: bool = False) -> Deferred[Any]:
-        asked: Deferred[Any] = self._embedder.embed_later(texts, query)
-        return asked.addTimeout(TIME_S, cast(IReactorTime, clock))
+        request: Deferred[Any] = self._embedder.embed_later(texts, query)
+        return request.addTimeout(TIME_S, cast(IReactorTime, clock))
 
     def _give_up(self, clock: Clock, error: Exception) -> None:
         self._ask_again_at = clock.seconds() + PAUSE_S

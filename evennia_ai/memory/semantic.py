@@ -150,8 +150,8 @@ class LongTermMemory:
             self._store.game = self._store.game or self._game_name()
         except StoreUnavailable:
             return fail()
-        asked = self._worker.submit(call, self._settings.timeout_s)
-        return asked.addCallbacks(self._went_well, self._went_wrong)
+        pending = self._worker.submit(call, self._settings.timeout_s)
+        return pending.addCallbacks(self._went_well, self._went_wrong)
 
     def _went_well(self, result: Any) -> Any:
         if self._error:
@@ -181,11 +181,11 @@ class LongTermMemory:
             return f"A library is missing: {error}."
         if status := getattr(error, "status_code", None):  # its text is an endpoint's
             return f"{type(error).__name__}: HTTP {status}"
-        said = str(error)
+        message = str(error)
         problems = getattr(error, "errors", None)
         if callable(problems):  # pydantic quotes the values in its message
-            said = "; ".join(str(one.get("msg", "")) for one in problems())
+            message = "; ".join(str(problem.get("msg", "")) for problem in problems())
         for secret in self._settings.secrets:
-            said = mask_key(said, secret, LEAST_SECRET_CHARS)
-        first = next(iter(hide_secrets(said).strip().splitlines()), "")
+            message = mask_key(message, secret, LEAST_SECRET_CHARS)
+        first = next(iter(hide_secrets(message).strip().splitlines()), "")
         return f"{type(error).__name__}: {first}"[:ERROR_CHARS]

@@ -173,7 +173,7 @@ def check_only(toolbox: Toolbox, context: ToolContext, call: ToolCallRequest) ->
 @inlineCallbacks
 def run_dry(
     around: Surroundings,
-    heard: Heard,
+    event: Heard,
     is_alive: Callable[[], bool] = lambda: True,
     before: Sequence[Message] = (),
 ) -> Steps[DryRun]:
@@ -186,8 +186,8 @@ def run_dry(
     log.current.extend(map(as_done, before))
     number = LATER_TURNS + len(before) if before else NO_TURN
     turns = DryTurns(log, partial(around.turns.record_model_call, None), is_alive)
-    dry = dry_surroundings(around, log, turns, heard.speaker)
-    loop, turn = Mind(dry).loop, dry_turn(dry, heard, number)
+    dry = dry_surroundings(around, log, turns, event.speaker)
+    loop, turn = Mind(dry).loop, dry_turn(dry, event, number)
     log.append(heard_messages((*turn.overheard, *turn.events), number))
     config = around.settings.config
     deadline_at = around.services.clock.seconds() + config.turn_deadline
@@ -207,15 +207,15 @@ def run_dry(
     return DryRun(turn.audience, tuple(steps), ended, lines=tuple(log.added))
 
 
-def next_step(around: Surroundings, heard: Heard | None) -> Prepared:
+def next_step(around: Surroundings, event: Heard | None) -> Prepared:
     """Return the request that a model would get now if somebody said a line, or if nobody did.
 
     With it is the context in which the calls of its reply would run.
     """
     log = copy_of(around.log)
-    dry = dry_surroundings(around, log, DryTurns(log), *([heard.speaker] if heard else []))
-    if heard:
-        turn, context = dry_turn(dry, heard), CONTEXT_TICK_EVENT
+    dry = dry_surroundings(around, log, DryTurns(log), *([event.speaker] if event else []))
+    if event:
+        turn, context = dry_turn(dry, event), CONTEXT_TICK_EVENT
         log.append(heard_messages((*turn.overheard, *turn.events), NO_TURN))
     else:
         listeners = around.services.world.listeners(around.who.character)
@@ -266,12 +266,12 @@ def as_done(line: Message) -> Message:
     return {**line, "content": "Done."} if line["content"] == NOT_DONE else line
 
 
-def dry_turn(around: Surroundings, heard: Heard, number: int = NO_TURN) -> TurnRecord:
+def dry_turn(around: Surroundings, incoming: Heard, number: int = NO_TURN) -> TurnRecord:
     """Return the record of the turn that a line would start."""
     listeners = around.services.world.listeners(around.who.character)
-    audience = heard.audience if heard.private else listeners
+    audience = incoming.audience if incoming.private else listeners
     overheard = tuple(
         event for event in around.inbox.overheard() if visible(event.heard.confidants, audience)
     )
-    event = InboxEvent(number, around.services.now(), heard)
-    return TurnRecord(number, audience, heard.private, (event,), overheard)
+    event = InboxEvent(number, around.services.now(), incoming)
+    return TurnRecord(number, audience, incoming.private, (event,), overheard)

@@ -30,8 +30,8 @@ def storable(value: Any) -> Any:
     if isinstance(value, str):
         return value.replace("\0", "").encode("utf-8", "replace").decode()
     if isinstance(value, dict):
-        return {storable(key): storable(one) for key, one in value.items()}
-    return [storable(one) for one in value] if isinstance(value, list | tuple) else value
+        return {storable(key): storable(item) for key, item in value.items()}
+    return [storable(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 class Mended(models.Field):
@@ -245,8 +245,8 @@ class JSONField(Storable, models.JSONField):
         if not isinstance(value, self.default):
             return self.default()
         if self.default is list:
-            return [one for one in value if isinstance(one, self.of)]
-        return {key: one for key, one in value.items() if isinstance(one, self.of)}
+            return [item for item in value if isinstance(item, self.of)]
+        return {key: item for key, item in value.items() if isinstance(item, self.of)}
 
 
 class AudienceField(JSONField):
@@ -269,7 +269,7 @@ class OrderedJSONField(JSONField):
 
     def from_db_value(self, value: Any, expression: Any, connection: Any) -> Any:
         """Return the stored value, also of a row that holds it as an object."""
-        found = super().from_db_value(value, expression, connection)
+        decoded = super().from_db_value(value, expression, connection)
         with suppress(TypeError, ValueError):
-            found = json.loads(found)
-        return found
+            decoded = json.loads(decoded)
+        return decoded

@@ -100,21 +100,21 @@ class OfflineBrain:
             return _with_calls(act_autonomously(view))
         if done(view.transcript.acts, SAY) or done(view.transcript.acts, WHISPER):
             return _with_calls(_still("I have said what I could"))  # it does not try again
-        heard = _by_speaker(view)
+        views = _by_speaker(view)
         if "prices" in view.tools and not done(view.transcript.acts, "prices"):
-            asked = {item.language.key_of(text) for item in heard for text in item.sentences}
-            if not asked.isdisjoint(PRICED):
+            keys = {item.language.key_of(text) for item in views for text in item.sentences}
+            if not keys.isdisjoint(PRICED):
                 return _with_calls((("prices", {}),))
-        for item in heard:
+        for item in views:
             hostile = any(item.language.key_of(text) in HOSTILE for text in item.sentences)
             deaf = hostile or not item.language.full or item.speaker in request.scene.assistants
             requested = None if deaf else requested_action(item)
             if requested:
-                return _act(view, heard, item, requested)
-        return _speak(view, [(item, *_words_for(item)) for item in heard], ())
+                return _act(view, views, item, requested)
+        return _speak(view, [(item, *_words_for(item)) for item in views], ())
 
 
-def _act(view: View, heard: Sequence[View], item: View, requested: RequestedAction) -> LLMReply:
+def _act(view: View, views: Sequence[View], item: View, requested: RequestedAction) -> LLMReply:
     """Return the next step of a requested action; the last step has words."""
     acts = view.transcript.acts
     step = next_step(requested, view.situation, acts, view.tools)
@@ -125,8 +125,8 @@ def _act(view: View, heard: Sequence[View], item: View, requested: RequestedActi
             return _with_calls((("emote", {"text": emote}), *step.calls))
         return _with_calls(step.calls)
     ended = words_for_step(item, requested, step)
-    said = [(one, "", ended) if one is item else (one, *_words_for(one)) for one in heard]
-    return _speak(view, said, step.calls)
+    replies = [(entry, "", ended) if entry is item else (entry, *_words_for(entry)) for entry in views]
+    return _speak(view, replies, step.calls)
 
 
 def _may_emote(view: View) -> bool:
@@ -178,8 +178,8 @@ def _words_for(view: View) -> tuple[str, str]:
     emote, parts = "", list[str]()
     for line in view.lines:
         if line.kind == "emote":
-            emote, said = _answer_emote(view, line.text)
-            parts.append(said)
+            emote, words = _answer_emote(view, line.text)
+            parts.append(words)
         elif line.kind == "give":
             parts.append(view.phrase("gift", item=view.thing(line.text)))
         elif line.kind == "arrive":
@@ -212,15 +212,15 @@ def _answers(view: View) -> list[str]:
     for text in _weighed(view):
         if language_of(text) in UNKNOWN_TONGUES:
             return [replace(view, language=view.character.language).phrase("no_tongue")]
-        said = refusal(view, text) or answer(view, text)
-        fits = not made or len(" ".join([*made, said])) <= LONGEST
-        if said and fits and said not in " ".join(made):
-            made.append(said)
+        reply = refusal(view, text) or answer(view, text)
+        fits = not made or len(" ".join([*made, reply])) <= LONGEST
+        if reply and fits and reply not in " ".join(made):
+            made.append(reply)
     empty = tuple(text for key in EMPTY for text in view.options(key))
-    full = [said for said in made if not said.startswith(empty)]
+    full = [reply for reply in made if not reply.startswith(empty)]
     greets = view.options("greet") + view.options("greet_brief")
-    made = full if [said for said in full if said not in greets] else made
-    spoken = {language_of(said) for said in made} - {""}
+    made = full if [reply for reply in full if reply not in greets] else made
+    spoken = {language_of(reply) for reply in made} - {""}
     return made if len(spoken) < 2 else made[-1:]
 
 
@@ -244,14 +244,14 @@ def _weighed(view: View) -> list[str]:
     return [*greeting, *(questions or weighty)][:MOST_ANSWERS]
 
 
-def _speak(view: View, said: Sequence[tuple[View, str, str]], calls: Calls) -> LLMReply:
+def _speak(view: View, replies: Sequence[tuple[View, str, str]], calls: Calls) -> LLMReply:
     """Return a reply with an emote and words for every speaker, after the given calls."""
     spoken, emoted = list[tuple[View, str]](), any(name == "emote" for name, _ in calls)
-    for item, emote, text in said:
+    for item, emote, text in replies:
         if emote and not (item.private or emoted) and _may_emote(view):
             calls, emoted = (*calls, ("emote", {"text": emote})), True
         if text:
-            named = text if len(said) == 1 else _to_one(text, item)
+            named = text if len(replies) == 1 else _to_one(text, item)
             spoken.append((item, _unrepeated(item, named, [before for _, before in spoken])))
     calls = (*_notes(view), *calls)
     aloud = " ".join(text for item, text in spoken if not item.private)
@@ -278,13 +278,13 @@ def _to_one(text: str, item: View) -> str:
 
 def _unrepeated(view: View, text: str, before: Sequence[str]) -> str:
     """Return the words, or filler phrases if they were said before, also in this reply."""
-    spoken = {part for said in before for part in long_sentences(said)}
-    said = {line.strip().lower() for line in view.recent}
-    if text.strip().lower() not in said and spoken.isdisjoint(long_sentences(text)):
+    spoken = {part for recent_lines in before for part in long_sentences(recent_lines)}
+    recent_lines = {line.strip().lower() for line in view.recent}
+    if text.strip().lower() not in recent_lines and spoken.isdisjoint(long_sentences(text)):
         return text
     leads = view.options("filler")
     tries = [*leads, *(f"{lead} {other}" for lead in leads for other in leads if lead != other)]
-    return next((line for line in tries if line.strip().lower() not in said), text)
+    return next((line for line in tries if line.strip().lower() not in recent_lines), text)
 
 
 def _still(reason: str) -> Calls:
@@ -304,9 +304,9 @@ def _with_calls(calls: Calls, content: str = "") -> LLMReply:
 
 def act_autonomously(view: View) -> Calls:
     """Return the calls of one small act, or a ``noop``."""
-    said = [s.text for s in view.transcript.heard if s.kind in SPEECH]
+    texts = [s.text for s in view.transcript.heard if s.kind in SPEECH]
     own = view.character.language
-    spoken = known_language(said[-1], view.languages) if said and own.code == ENGLISH else None
+    spoken = known_language(texts[-1], view.languages) if texts and own.code == ENGLISH else None
     view = replace(view, language=spoken or own)
     act = _welcome(view)
     idle = view.transcript.deeds[-1:] == ["emote"] and not view.transcript.since
@@ -322,8 +322,8 @@ def _shown(view: View, tool: str, text: str) -> Calls:
 def _welcome(view: View) -> Calls:
     """Return a greeting for those who have arrived and not spoken since."""
     since = view.transcript.since
-    spoke = {said.speaker for said in since if said.kind in SPEECH}
-    came = dict.fromkeys(said.speaker for said in since if said.kind == "arrives")
+    spoke = {line.speaker for line in since if line.kind in SPEECH}
+    came = dict.fromkeys(line.speaker for line in since if line.kind == "arrives")
     new = [name for name in came if name in view.others and name not in spoke]
     if not new:
         return ()
@@ -360,9 +360,9 @@ def _notes(view: View) -> Calls:
     journalled = JOURNAL not in view.tools or done(view.transcript.acts, JOURNAL)
     if journalled or len({line.private for line in lines}) != 1:
         return ()
-    told = [f"{line.speaker} says: {line.text}" for line in lines if line.kind in SPEECH]
-    found = _facts_in(told, view.name)
-    facts = (fact for fact in found if fact.binds and not fact.asked)
+    lines_told = [f"{line.speaker} says: {line.text}" for line in lines if line.kind in SPEECH]
+    facts_found = _facts_in(lines_told, view.name)
+    facts = (fact for fact in facts_found if fact.binds and not fact.asked)
     noted = list(as_bullets(facts, ENTRY_TOKENS))[:MOST_NOTED]
     return tuple((JOURNAL, {"content": line}) for line in noted)
 

@@ -107,16 +107,16 @@ class _Rules:
         """Return "Mira keeps the inn." as "I keep the inn."; "" if it is about somebody else."""
         voice = self.language.data["voice"]
         subject, adverb = voice.get("subject", "(?!)"), voice.get("adverb", "(?!)")
-        found = compiled(rf"(?:{subject}|{self.names})\b,? ({adverb})?(\w+)").match(sentence)
-        if not found:
+        match = compiled(rf"(?:{subject}|{self.names})\b,? ({adverb})?(\w+)").match(sentence)
+        if not match:
             return ""
 
         def in_turn(again: re.Match[str]) -> str:
             return f"{again['joint']} {again['adverb']}{self.verb(again['verb'])}"
 
         again = self.language.pattern("voice", "verb_again")
-        rest = self.possessives(again.sub(in_turn, sentence[found.end() :]))
-        return f"{self.forms['i']} {found[1] or ''}{self.verb(found[2])}{rest}"
+        rest = self.possessives(again.sub(in_turn, sentence[match.end() :]))
+        return f"{self.forms['i']} {match[1] or ''}{self.verb(match[2])}{rest}"
 
     def verb(self, verb: str) -> str:
         """Return a third-person verb in the first person: "carries" gives "carry"."""
@@ -126,7 +126,7 @@ class _Rules:
         """Return a text about the character with its "his" or "her" as "my"."""
         if not self.find("others", text):
             text = self.language.pattern("voice", "verb_within").sub(
-                lambda found: f"{self.forms['i']} {self.verb(found['verb'])}",
+                lambda match: f"{self.forms['i']} {self.verb(match['verb'])}",
                 self.language.rewritten("own_alone", text),
             )
         return self.language.rewritten("own", text)

@@ -66,7 +66,7 @@ class Heard:
         """Return the view that answers a line's speaker in the language of a text."""
         before = self.transcript.texts_of(line.speaker)
         plain = read(ENGLISH).plain
-        known = (language_of(plain(said), self.languages) for said in (text, *reversed(before)))
+        known = (language_of(plain(text_before), self.languages) for text_before in (text, *reversed(before)))
         language = next(filter(None, known), self.character.language)
         who = language.facts_in(text).get("name") or self.called(line.speaker)
         return replace(self, speaker=line.speaker, who=who, private=line.private, language=language)
@@ -86,7 +86,7 @@ class Heard:
     def told(self) -> list[Passage]:
         """Return what may be repeated: a whisper only in a whisper to its speaker."""
         own = self.speaker if self.private else None
-        return [told for told in self.every_told if not told.private or told.speaker == own]
+        return [line for line in self.every_told if not line.private or line.speaker == own]
 
     def called(self, speaker: str) -> str:
         """Return the name that a speaker gave, else the name that the character sees."""
@@ -103,7 +103,7 @@ class Heard:
         """Return the names of those here, and those that persona and lore hold within a sentence."""
         own = {*plain_words(self.name), *plain_words(self.situation.place)}
         inside = self.character.language.pattern("patterns", "named")
-        texts = (one.text for one in self.of(("self", "want", "lore")))
+        texts = (item.text for item in self.of(("self", "want", "lore")))
         known = (name for text in texts for name in inside.findall(text))
         named = (name for name in known if own.isdisjoint(plain_words(name)))
         return list(dict.fromkeys([*self.others, *named]))
@@ -112,7 +112,7 @@ class Heard:
     def vocabulary(self) -> frozenset[str]:
         """Return the words of the language, and of all that the character knows or sees."""
         now = self.situation
-        texts = [f"{one.title} {one.text}" for one in self.passages]
+        texts = [f"{passage.title} {passage.text}" for passage in self.passages]
         known = " ".join((*texts, now.place, *now.people, *now.things, *now.carrying, *now.exits))
         return self.language.vocabulary | frozenset(plain_words(known))
 
@@ -121,12 +121,12 @@ class Heard:
         replaced by those that they resemble."""
         people = {word.lower(): word for name in self.known_people for word in name.split()}
         people = {low: word for low, word in people.items() if low not in self.language.vocabulary}
-        named = CHAT_WORD.sub(lambda found: people.get(found[0], found[0]), text)
+        named = CHAT_WORD.sub(lambda match: people.get(match[0], match[0]), text)
         words = plain_words(named)
         if len(words) > LONGEST_MENDED or self.language.key_of(named):
             return named
         return CHAT_WORD.sub(
-            lambda one: one[0] if one[0][0].isupper() else nearest(one[0], self.vocabulary), named
+            lambda item: item[0] if item[0][0].isupper() else nearest(item[0], self.vocabulary), named
         )
 
     def is_senseless(self, text: str) -> bool:
@@ -170,7 +170,7 @@ class Heard:
         if is_description(slots["who"]) or slots["who"] in "".join(self.transcript.own[-1:]):
             options = tuple(ADDRESS.sub("", option) for option in options)
         return [
-            capitals(SLOT.sub(lambda found: slots.get(found[1], ""), option))
+            capitals(SLOT.sub(lambda match: slots.get(match[1], ""), option))
             for option in rotated(options, self.seed)
         ]
 
@@ -184,8 +184,8 @@ class Heard:
 
     def emote(self, key: str, **slots: str) -> str:
         """Return a phrase that stands behind the character's name."""
-        said = self.phrase(key, **slots)
-        return said[:1].lower() + said[1:]
+        words = self.phrase(key, **slots)
+        return words[:1].lower() + words[1:]
 
     def thing(self, name: str) -> str:
         """Return a thing's name with an article, if the language's rules for it are known."""

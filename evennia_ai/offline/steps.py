@@ -172,5 +172,5 @@ def _words_for_look(view: View, slots: Mapping[str, str]) -> str:
     written = language_of(seen, view.languages) or view.language
     if written is not view.language and written.full:
         return replace(view, language=written).phrase("foreign", fact=ended(seen))
-    said = view.phrase("look_done", **{**slots, "fact": ended(seen)})
-    return view.phrase("again", fact=ended(seen)) if view.repeats(said) else said
+    words = view.phrase("look_done", **{**slots, "fact": ended(seen)})
+    return view.phrase("again", fact=ended(seen)) if view.repeats(words) else words

@@ -110,21 +110,21 @@ class Transcript:
 
     def texts_of(self, speaker: str) -> list[str]:
         """Return what a speaker said, oldest first."""
-        return [said.text for said in self.heard if said.speaker == speaker]
+        return [line.text for line in self.heard if line.speaker == speaker]
 
     def met(self, speaker: str) -> bool:
         """Return True if the character answered this speaker before."""
-        own = (said for said in self.heard if said.speaker == speaker and said.kind in TALK)
-        return any(said.answers < len(self.own) for said in own)
+        own = (spoken for spoken in self.heard if spoken.speaker == speaker and spoken.kind in TALK)
+        return any(spoken.answers < len(self.own) for spoken in own)
 
     def hear(self, text: str) -> None:
         """Add a line of somebody else; the acts before it belong to an earlier turn."""
         self.acts = []
-        said = _read_line(text[:READ_CHARS])
-        if said:
-            self.heard.append(replace(said, answers=len(self.own)))
-            self.since.append(said)
-            self.talk.append(said.text)
+        line = _read_line(text[:READ_CHARS])
+        if line:
+            self.heard.append(replace(line, answers=len(self.own)))
+            self.since.append(line)
+            self.talk.append(line.text)
         elif not text.startswith("<you>"):
             self.heard += _read_summary(text)
 
@@ -171,9 +171,9 @@ def read_transcript(request: LLMRequest) -> Transcript:
             read.recall_own(text, _calls(message))
         elif role == "tool":
             read.take_result(text)
-    others = [said for said in remembered if said.speaker != request.scene.name]
-    in_view = [said.text for said in read.heard]
-    new = [said for said in others if not any(said.text in text for text in in_view)]
+    others = [line for line in remembered if line.speaker != request.scene.name]
+    in_view = [line.text for line in read.heard]
+    new = [line for line in others if not any(line.text in text for text in in_view)]
     read.heard = [*new, *read.heard]
     read.acts = read.acts if request.scene.step > 1 else []
     for act in read.acts:
@@ -184,8 +184,8 @@ def read_transcript(request: LLMRequest) -> Transcript:
 def _read_line(text: str) -> Said | None:
     if text.startswith(MARK):
         return _read_perceived(text.removeprefix(MARK).strip())
-    said = SAID.fullmatch(text)
-    return Said(KINDS[said[2]], said[1], said[3]) if said else None
+    match = SAID.fullmatch(text)
+    return Said(KINDS[match[2]], match[1], match[3]) if match else None
 
 
 def _read_perceived(text: str) -> Said:
@@ -200,13 +200,13 @@ def _read_summary(text: str) -> list[Said]:
     """Return what a summary tells as somebody's words; all else in it is nobody's to repeat."""
     rows = (row.removeprefix(BULLET)[:READ_CHARS] for row in text.splitlines()[:MOST_ROWS])
     long = [row for row in rows if len(row.split()) > 3 and not SUMMARY_HEADING.match(row)]
-    told = (_read_line(row) or _read_recalled(row) for row in long)
-    return [replace(said, answers=LONG_AGO) for said in told if said.speaker]
+    lines = (_read_line(row) or _read_recalled(row) for row in long)
+    return [replace(line, answers=LONG_AGO) for line in lines if line.speaker]
 
 
 def _recalled(text: str) -> list[Said]:
     """Return the recalled rows of the prompt: behind a label, or in the list below it."""
-    rows = [row for found in RECALLS.finditer(text) for row in found["rows"].splitlines()]
+    rows = [row for match in RECALLS.finditer(text) for row in match["rows"].splitlines()]
     return [_read_recalled(row.removeprefix(BULLET).lstrip()[:READ_CHARS]) for row in rows if row]
 
 
@@ -217,11 +217,11 @@ def _read_recalled(row: str) -> Said:
     for label in (MARK, f"{HAPPENED}:"):
         if text.startswith(label):
             return replace(_read_perceived(text.removeprefix(label).strip()), answers=LONG_AGO)
-    found = RECALLED.fullmatch(text)
-    if found is None:
+    match = RECALLED.fullmatch(text)
+    if match is None:
         return Said("say" if source else "note", source or "", text, LONG_AGO)
-    kind = "acted" if found["acted"] else "whisper" if found["whispered"] else "say"
-    return Said(kind, found["speaker"], found["words"], LONG_AGO)
+    kind = "acted" if match["acted"] else "whisper" if match["whispered"] else "say"
+    return Said(kind, match["speaker"], match["words"], LONG_AGO)
 
 
 def _calls(message: WireMessage) -> list[Act]:

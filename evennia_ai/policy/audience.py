@@ -62,8 +62,8 @@ def of_turn(authors: Iterable[str]) -> Authors:
     """Return the authors of a turn, with a stranger if nobody but builders wrote its prompt."""
     # The persona and the place are in every prompt and ask for nothing. So a turn behind which
     # nobody stands has a stranger's rights.
-    found = frozenset(authors)
-    return found if found - {BUILDER} else found | {STRANGER}
+    people = frozenset(authors)
+    return people if people - {BUILDER} else people | {STRANGER}
 
 
 def of_message(message: Message) -> Authors:
@@ -72,10 +72,10 @@ def of_message(message: Message) -> Authors:
 
 
 def of_messages(messages: Iterable[Message]) -> Authors:
-    found = set[str]()
+    authors = set[str]()
     for meta in (message["metadata"] for message in messages):
-        found.update(meta.get("authors") or (meta.get("speaker") or STRANGER,))
-    return frozenset(found)
+        authors.update(meta.get("authors") or (meta.get("speaker") or STRANGER,))
+    return frozenset(authors)
 
 
 def of_record(record: Mapping[str, Any]) -> Authors:

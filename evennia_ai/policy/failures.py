@@ -82,17 +82,17 @@ class Row:
     asks_over_s: float = 0.0  # asks for a longer wait
     asks_no_wait: bool = False
 
-    def fits(self, said: Said) -> bool:
+    def fits(self, response: Said) -> bool:
         return (
-            (not self.statuses or said.status in self.statuses)
-            and said.status not in self.never
-            and not (self.asks_over_s and (said.wait_s or 0.0) <= self.asks_over_s)
-            and not (self.asks_no_wait and said.wait_s is not None)
-            and (not self.code or bool(re.search(self.code, said.spelled_code)))
-            and not (self.unless_code and re.search(self.unless_code, said.spelled_code))
-            and holds(self.words, said.text)
-            and not (self.unless and re.search(self.unless, said.text))
-            and (not self.sentence or any(holds(self.sentence, one) for one in said.sentences))
+            (not self.statuses or response.status in self.statuses)
+            and response.status not in self.never
+            and not (self.asks_over_s and (response.wait_s or 0.0) <= self.asks_over_s)
+            and not (self.asks_no_wait and response.wait_s is not None)
+            and (not self.code or bool(re.search(self.code, response.spelled_code)))
+            and not (self.unless_code and re.search(self.unless_code, response.spelled_code))
+            and holds(self.words, response.text)
+            and not (self.unless and re.search(self.unless, response.text))
+            and (not self.sentence or any(holds(self.sentence, sentence) for sentence in response.sentences))
         )
 
 
@@ -278,15 +278,15 @@ LEAST_TOLD, MOST_TOLD = 256, 20_000_000
 NEARLY_ALL = 0.99
 
 
-def meaning_of(said: Said) -> Meaning:
+def meaning_of(response: Said) -> Meaning:
     """Return what a failure means, by the first row of `TABLE` that fits."""
-    return next(row.means for row in TABLE if row.fits(said))
+    return next(row.means for row in TABLE if row.fits(response))
 
 
 def told_window(words: str) -> int | None:
     """Return the window in tokens that an overflow's text names, None if it names none."""
-    found = TOLD_WINDOW.search(words[:MOST_CHARS])
-    tokens = int(re.sub(r"[,.]", "", found[1])) if found else 0
+    match = TOLD_WINDOW.search(words[:MOST_CHARS])
+    tokens = int(re.sub(r"[,.]", "", match[1])) if match else 0
     return tokens if LEAST_TOLD <= tokens <= MOST_TOLD else None
 
 

@@ -55,12 +55,12 @@ def read_line(message: Message, own_name: str) -> Record | None:
     meta = message["metadata"]
     if "type" in meta or message["content"] in EMPTY_RESULTS or is_offline(message):
         return None
-    said = spoken(message, own_name)
-    words = " ".join(text for _source, text in said).strip()
+    spoken_text = spoken(message, own_name)
+    words = " ".join(text for _source, text in spoken_text).strip()
     if not words:
         return None
-    source, audience = said[0][0], audience_of(message)
-    heard = message["role"] == "user" and not source.own
+    source, audience = spoken_text[0][0], audience_of(message)
+    is_heard = message["role"] == "user" and not source.own
     return {
         "id": line_id(meta["seq"]),
         "kind": LINE,
@@ -69,8 +69,8 @@ def read_line(message: Message, own_name: str) -> Record | None:
         "words": words,
         "speaker_name": source.speaker,
         "source_entity": source.dbref,
-        "source_type": "direct" if heard and source.nature != PERCEIVED else "observation",
-        "own": not heard,
+        "source_type": "direct" if is_heard and source.nature != PERCEIVED else "observation",
+        "own": not is_heard,
         "nature": source.nature,
         "timestamp": meta["at"],
         "audience": None if audience is None else sorted(audience),
@@ -111,11 +111,11 @@ Amended = Mapping[int, Amendment]  # by message
 
 def latest(amendments: Iterable[Amendment]) -> dict[int, Amendment]:
     """Return what is in force for each message: that it is hidden, else its last new words."""
-    found: dict[int, Amendment] = {}
-    for one in sorted(amendments, key=lambda one: (one.kind == HIDDEN, one.id)):
-        if one.kind != UNRECALLED:
-            found[one.seq] = one
-    return found
+    newest: dict[int, Amendment] = {}
+    for amendment in sorted(amendments, key=lambda item: (item.kind == HIDDEN, item.id)):
+        if amendment.kind != UNRECALLED:
+            newest[amendment.seq] = amendment
+    return newest
 
 
 def amend(messages: Iterable[Message], amended: Amended) -> list[Message]:
@@ -311,8 +311,8 @@ def read_day(text: str, now: datetime) -> date:
     near |= {"today": 0, "yesterday": 1}
     if text in near:
         return (now - timedelta(days=near[text])).date()
-    found = DATE.fullmatch(text)
-    if found is None:
+    match = DATE.fullmatch(text)
+    if match is None:
         raise ValueError(text)
-    day = date(int(found[1] or now.year), int(found[2]), int(found[3]))
-    return day.replace(year=day.year - 1) if not found[1] and day > now.date() else day
+    day = date(int(match[1] or now.year), int(match[2]), int(match[3]))
+    return day.replace(year=day.year - 1) if not match[1] and day > now.date() else day

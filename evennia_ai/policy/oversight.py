@@ -117,9 +117,9 @@ def _with_ink(value: Any) -> Any:
 
 def is_shown_whole(arguments: str) -> bool:
     """Return True if `arguments_line` shows all that a stored call would run with."""
-    found = read_object(arguments)
+    fields = read_object(arguments)
     return (
-        len(arguments) <= MOST_CHARS and found is not None and exact_arguments(found) == arguments
+        len(arguments) <= MOST_CHARS and fields is not None and exact_arguments(fields) == arguments
     )
 
 
@@ -158,10 +158,10 @@ def read_note(value: object) -> AuthorNote | None:
 
 def split_duration(typed: str) -> tuple[str, int | None, int | None]:
     """Return a note's text, and its turns or its minutes; raises ValueError with a sentence."""
-    found = FOR.search(typed)
-    if found is None:
+    match = FOR.search(typed)
+    if match is None:
         return typed.strip(), DEFAULT_TURNS, None
-    text, number, unit = typed[: found.start()].strip(), int(found[1]), found[2].lower()
+    text, number, unit = typed[: match.start()].strip(), int(match[1]), match[2].lower()
     number *= 60 if unit == "hour" else 1
     most, units = (MOST_TURNS, "turns") if unit == "turn" else (MOST_MINUTES, "minutes")
     if not 1 <= number <= most:

@@ -65,7 +65,7 @@ def hide_secrets(text: str, key: str = "") -> str:
 
 def hide_in_addresses(text: str) -> str:
     """Return a text with each address in it as `shown_address` gives it."""
-    return ADDRESS.sub(lambda found: found["lead"] + shown_address(found["address"]), text)
+    return ADDRESS.sub(lambda match: match["lead"] + shown_address(match["address"]), text)
 
 
 def shown_address(address: str) -> str:
@@ -82,25 +82,25 @@ def shown_address(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
 
 
-def quote_without(sentence: str, asked: str) -> str:
+def quote_without(sentence: str, private_text: str) -> str:
     """Return an error sentence in which `GAP` replaces what also stands in the request's words."""
     # Cut are runs of words of the request, and single words that are not ordinary in errors and
     # share some characters in a row with it. Returns "" if nothing else remains.
-    asked = asked.lower()
-    in_order = " ".join(["", *PLAIN_WORD.findall(asked), ""])
-    found = list(WORD.finditer(sentence))
-    words = [match[0].lower() for match in found]
-    cut = {n for n, word in enumerate(words) if is_quoted(word, asked, in_order)}
+    private_text = private_text.lower()
+    in_order = " ".join(["", *PLAIN_WORD.findall(private_text), ""])
+    matches = list(WORD.finditer(sentence))
+    words = [match[0].lower() for match in matches]
+    cut = {n for n, word in enumerate(words) if is_quoted(word, private_text, in_order)}
     for start in range(len(words) - RUN_WORDS + 1):
         run = range(start, start + RUN_WORDS)
         if f" {' '.join(words[n] for n in run)} " in in_order:
             cut.update(run)
     if len(cut) == len(words):
         return ""
-    return join_kept(sentence, [match.span() for n, match in enumerate(found) if n in cut])
+    return join_kept(sentence, [match.span() for n, match in enumerate(matches) if n in cut])
 
 
-def is_quoted(word: str, asked: str, in_order: str) -> bool:
+def is_quoted(word: str, private_text: str, in_order: str) -> bool:
     """Return True if a lower-case word may come from the request's words."""
     if word in ORDINARY:
         return False
@@ -111,7 +111,7 @@ def is_quoted(word: str, asked: str, in_order: str) -> bool:
     if word.isdecimal():
         return False
     size = min(WINDOW_CHARS if word.isascii() else 2, len(word))
-    return any(word[at : at + size] in asked for at in range(len(word) - size + 1))
+    return any(word[at : at + size] in private_text for at in range(len(word) - size + 1))
 
 
 def join_kept(sentence: str, cut: list[tuple[int, int]]) -> str:

@@ -61,7 +61,7 @@ class TurnRecord:
     @property
     def speakers(self) -> Audience:
         """Return the dbrefs of everybody whose new words are in this turn."""
-        return frozenset(heard.speaker for heard in self.from_others if heard.speaker)
+        return frozenset(event.speaker for event in self.from_others if event.speaker)
 
     @property
     def askers(self) -> Audience:
@@ -72,13 +72,13 @@ class TurnRecord:
     def from_others(self) -> list[Heard]:
         """Return what others said and did; of what was overheard a part is its own."""
         every = (event.heard for event in (*self.overheard, *self.events))
-        return [heard for heard in every if heard.nature != PUPPETED]
+        return [incoming for incoming in every if incoming.nature != PUPPETED]
 
     @property
     def authors(self) -> Authors:
         """Return the authors of the new words in this turn (`policy.audience`)."""
-        heard = (event.heard.written_by for event in (*self.events, *self.overheard))
-        return frozenset[str]().union(*heard)
+        author_sets = (event.heard.written_by for event in (*self.events, *self.overheard))
+        return frozenset[str]().union(*author_sets)
 
 
 @dataclass(frozen=True)

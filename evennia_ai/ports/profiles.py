@@ -40,13 +40,13 @@ class EntityProfiles(RecordStore):
         """Store an observation about a dbref, once for each audience; returns its id."""
         new = make_observation(self.next_id, entity, content, self.now(), fields)
         same = sameness(new)
-        known = next((one for one in self._of(entity, OBSERVATION) if sameness(one) == same), None)
+        known = next((observation for observation in self._of(entity, OBSERVATION) if sameness(observation) == same), None)
         return self.keep(new, known)
 
     def newest(self, limit: int) -> list[Record]:
         """Return the newest loaded observations about anybody, oldest first."""
-        found = (record for record in self.held() if record["kind"] == OBSERVATION)
-        return [copy_of(record) for record in deque(found, limit)]
+        observations = (record for record in self.held() if record["kind"] == OBSERVATION)
+        return [copy_of(record) for record in deque(observations, limit)]
 
     def observations(self, entity: str, audience: Audience | None = None) -> list[Record]:
         """Return the observations that all of an audience may know, oldest first."""

@@ -180,15 +180,15 @@ class RecordStore(WatchedRecords):
         return len(self._numbers) * RECORD_BYTES
 
     def _load(self, number: int) -> Segment:
-        found = self._segments.get(number)
-        if found is None:
+        segment = self._segments.get(number)
+        if segment is None:
             try:
-                found = self.segments.read(number)
+                segment = self.segments.read(number)
             except Overwritten:
                 self.unload()
                 raise
-            self._take(number, found)
-        return found
+            self._take(number, segment)
+        return segment
 
     def _take(self, number: int, content: Segment) -> None:
         """Put a segment into memory, and report each record that differs."""
@@ -291,7 +291,7 @@ class RecordStore(WatchedRecords):
             if number in self._segments:
                 before[number] = self._load(number)
             content = changed.get(number) or before.get(number, NONE)
-            kept = {n: one for n, one in {**content.records, place: record}.items() if one}
+            kept = {n: kept_record for n, kept_record in {**content.records, place: record}.items() if kept_record}
             used, version = max(content.used, place_in(place)), before.get(number, NONE).version + 1
             changed[number] = Segment(used, kept, version)
         if changed:
@@ -301,7 +301,7 @@ class RecordStore(WatchedRecords):
         """Write segments in one transaction, then update memory."""
         last = max([*self._segments, *changed])
         # An empty last segment stays: it says which numbers were given out.
-        after = {n: one if one.records or n == last else None for n, one in changed.items()}
+        after = {n: segment if segment.records or n == last else None for n, segment in changed.items()}
         try:
             self.segments.write(before, after)
         except Overwritten:
@@ -353,7 +353,7 @@ class RecordStore(WatchedRecords):
         """Change existing records in one transaction; returns how many differ. Raises BadRecord."""
         before = {known: record for known in changes if (record := self.find(known))}
         after = {
-            known: self.model_of(one).changed(one, changes[known]) for known, one in before.items()
+            known: self.model_of(item).changed(item, changes[known]) for known, item in before.items()
         }
         differing = {known: record for known, record in after.items() if record != before[known]}
         self.change(differing)

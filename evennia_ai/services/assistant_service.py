@@ -284,11 +284,11 @@ class AssistantService(Service):
 
     def drop_turns(self, reason: str) -> None:
         scripts = AssistantScript.get_all_cached_instances()
-        for script in sorted(scripts, key=lambda one: one.id or 0):
+        for script in sorted(scripts, key=lambda script_item: script_item.id or 0):
             if mind := script.ndb.mind:
                 with suppress(StoreUnavailable):  # its turn ends without its model call, too
-                    told = filter(self.crowd.should_tell, mind.drop_turn(reason))
-                    mind.life.tell("switched_off", told)
+                    speakers = filter(self.crowd.should_tell, mind.drop_turn(reason))
+                    mind.life.tell("switched_off", speakers)
         self.gateway.switch_off(reason)
 
     def switch_on(self) -> None:
@@ -325,9 +325,9 @@ class AssistantService(Service):
         signals.compaction_finished.send_robust(
             script, character=character, reason=reason, result=result
         )
-        told = ", ".join(f"{key} {value}" for key, value in result.items())
+        figures = ", ".join(f"{key} {value}" for key, value in result.items())
         line = "evennia_ai: {name}: compaction ({reason}): {result}"
-        log.info(line, name=script.mind.who.name, reason=reason, result=told)
+        log.info(line, name=script.mind.who.name, reason=reason, result=figures)
         waited = (
             character.location
             and not script.mind.rest.is_asleep

@@ -88,9 +88,9 @@ class StartupRecovery:
     def recover_turns(self) -> None:
         """Close the turns that an earlier process left open, then resume all other work."""
         minds = [script.ndb.mind for script in AssistantScript.get_all_cached_instances()]
-        mine = [one for one in minds if one and one.services is self.service]
-        running = {one.turns.current for one in mine}
-        asleep = {one.rest.pass_id for one in mine}
+        mine = [mind for mind in minds if mind and mind.services is self.service]
+        running = {item.turns.current for item in mine}
+        asleep = {item.rest.pass_id for item in mine}
         turn_ids = [turn_id for turn_id in open_turns() if turn_id not in running]
         if turn_ids:
             shown = ", ".join(map(turn_label, turn_ids[:SHOWN_TURNS]))

@@ -65,11 +65,11 @@ class Emergency:
         """
         before = usable_window(self._settings.config, self._settings.profile)
         self._settings.resolve()
-        told = usable_window(self._settings.config, self._settings.profile) < before
+        is_smaller = usable_window(self._settings.config, self._settings.profile) < before
         result: dict[str, Any] = yield self._compactor.compact(
             plan.CompactionRequest(plan.OVERFLOW, force=True)
         )
-        return told or bool(result.get("success"))
+        return is_smaller or bool(result.get("success"))
 
     @inlineCallbacks
     def _extract(self, use: plan.ContextUse) -> Steps[dict[str, Any]]:

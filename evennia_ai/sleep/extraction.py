@@ -107,14 +107,14 @@ class Extraction:
         yield persist(self._services.clock, self._turns.recover)
         yield persist(self._services.clock, partial(self._life.signal, SIGNAL, True))
         try:
-            found: Extracted = yield self._ask_for_facts(task.evicted, limits)
+            result: Extracted = yield self._ask_for_facts(task.evicted, limits)
         except ProviderError as error:
             message = "{name}: the model journalled no facts before the compaction: {error}"
             log.warn(message, name=self._who.name, error=error)
             return {"success": False, "error": str(error), "facts_recorded": 0}
         finally:
             yield persist(self._services.clock, partial(self._life.signal, SIGNAL, False))
-        return {"success": True, **asdict(found)}
+        return {"success": True, **asdict(result)}
 
     @inlineCallbacks
     def _ask_for_facts(
@@ -242,8 +242,8 @@ def read_shown(log: ports.Conversation, put: Put, audience: Audience) -> Steps[S
     """Read in slices what a prompt for an audience shows. Fires with it."""
     view = log.current
     items = projection.visible_items(view.items, audience)
-    heard = [m for m in items if m["role"] == "user" and "type" not in m["metadata"]]
-    lines: list[ShownLine] = yield spread(put, heard, shown_line)
+    heard_messages = [m for m in items if m["role"] == "user" and "type" not in m["metadata"]]
+    lines: list[ShownLine] = yield spread(put, heard_messages, shown_line)
     parts = view.record.summary if view.record else {}
     keys = [key for key in parts if visible(projection.part_audience(key), audience)]
     speakers = view.record.speakers if view.record else {}

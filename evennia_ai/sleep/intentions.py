@@ -60,12 +60,12 @@ class GoalReview:
         has_model = self._background.has_model
         wanting = [goal for goal in every if has_model and needs_steps(goal, every)]
         work = partial(self._find_steps, goals)
-        asked: Asked[Counter[str]] = yield self._background.ask_each(wanting[:CALLS_A_PASS], work)
-        if not (faded or removed or asked.calls):
+        results: Asked[Counter[str]] = yield self._background.ask_each(wanting[:CALLS_A_PASS], work)
+        if not (faded or removed or results.calls):
             return skip("nothing to do about them")
-        total = sum(asked.results, Counter[str]())
-        figures = {"steps": total["steps"], "calls": asked.calls, "cut_off": total["cut_off"]}
-        return asked.report(faded=faded, removed=removed, **figures)
+        total = sum(results.results, Counter[str]())
+        figures = {"steps": total["steps"], "calls": results.calls, "cut_off": total["cut_off"]}
+        return results.report(faded=faded, removed=removed, **figures)
 
     @inlineCallbacks
     def _find_steps(self, goals: Goals, goal: Record) -> Steps[Counter[str]]:
@@ -111,22 +111,22 @@ class DayPlanning:
             return skip("its day is planned, or cannot be")
         goals = by_weight(self._who.character.ai_goals.open())[: day_plan.MOST_GOALS]
         requests = [goals] if self._background.has_model else []
-        asked: Asked[tuple[Sequence[day_plan.Planned], bool]] = yield self._background.ask_each(
+        results: Asked[tuple[Sequence[day_plan.Planned], bool]] = yield self._background.ask_each(
             requests, self._ask
         )
-        if asked.error:
-            return asked.report(parts=0, calls=asked.calls)
-        planned, is_cut = asked.results[0] if asked.results else ((), False)
+        if results.error:
+            return results.report(parts=0, calls=results.calls)
+        planned, is_cut = results.results[0] if results.results else ((), False)
         if not planned:
             plan.give_up()
             reason = "the plan was cut off" if is_cut else "no model made a plan"
-            return skip(reason, calls=asked.calls)
+            return skip(reason, calls=results.calls)
         # A player may have been forgotten while the model was asked.
         if any(self._who.character.ai_goals.get(goal["id"]) is None for goal in goals):
-            return skip("its goals have changed meanwhile", calls=asked.calls)
+            return skip("its goals have changed meanwhile", calls=results.calls)
         store = partial(plan.replace, planned, sorted({BUILDER} | of_records(goals)))
         parts: int = yield persist(self._services.clock, store)
-        return asked.report(parts=parts, calls=asked.calls, cut_off=int(is_cut))
+        return results.report(parts=parts, calls=results.calls, cut_off=int(is_cut))
 
     @inlineCallbacks
     def _ask(self, goals: Sequence[Record]) -> Steps[tuple[Sequence[day_plan.Planned], bool]]:
@@ -136,7 +136,7 @@ class DayPlanning:
         """
         context, name = CONTEXT_PLAN_DAY, self._who.name
         places = day_plan.places_near(self._services.world.situation(self._who.character).exits)
-        told = [goal["content"] for goal in goals]
-        wire = day_plan.plan_request(context.prompt, name, self._who.persona, told, places)
+        goal_texts = [goal["content"] for goal in goals]
+        wire = day_plan.plan_request(context.prompt, name, self._who.persona, goal_texts, places)
         reply: BackgroundReply = yield self._background.ask(context.name, wire, PLAN_TOKENS, goals)
         return day_plan.read_plan(reply.text, places), reply.is_cut

@@ -66,17 +66,17 @@ class Reflection:
         yield pause(put)
         looked_at = self._services.now()
         entries = journal.newest(LOOKED_AT, everything=True)
-        found = reflection.unreflected(entries, journal.reflected_upto)
-        if reflection.weight(found) < threshold:
-            return skip(f"{reflection.weight(found)} of {threshold} since the last time")
-        groups = reflection.select_groups(found)
+        groups_found = reflection.unreflected(entries, journal.reflected_upto)
+        if reflection.weight(groups_found) < threshold:
+            return skip(f"{reflection.weight(groups_found)} of {threshold} since the last time")
+        groups = reflection.select_groups(groups_found)
         work = partial(self._reflect_on, journal, looked_at)
-        asked: Asked[Counter[str]] = yield self._background.ask_each(groups[:CALLS_A_PASS], work)
-        if not asked.error and len(groups) <= CALLS_A_PASS:
+        results: Asked[Counter[str]] = yield self._background.ask_each(groups[:CALLS_A_PASS], work)
+        if not results.error and len(groups) <= CALLS_A_PASS:
             journal.reflected_upto = looked_at.isoformat()
-        total = sum(asked.results, Counter[str]())
+        total = sum(results.results, Counter[str]())
         figures = {name: total[name] for name in FIGURES}
-        return asked.report(**figures, calls=asked.calls, cut_off=total["cut_off"])
+        return results.report(**figures, calls=results.calls, cut_off=total["cut_off"])
 
     @inlineCallbacks
     def _reflect_on(

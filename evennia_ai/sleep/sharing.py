@@ -50,13 +50,13 @@ class Sharing:
         """
         shared = self._services.shared_memory
         chosen = read_scopes(self._settings.config.share_memory)
-        told = shared.told_by(self._who.id)
-        if not chosen and not told:
+        shared_entries = shared.told_by(self._who.id)
+        if not chosen and not shared_entries:
             return skip("nothing is shared")
-        known = frozenset(one.entry for one in told)
+        known = frozenset(item.entry for item in shared_entries)
         tells_new = bool(chosen) and self._settings.config.discretion == "strict"
         standing: list[Record] = yield self._select_standing(known, tells_new=tells_new)
-        gone = select_taken_back(told, frozenset(entry["id"] for entry in standing), chosen)
+        gone = select_taken_back(shared_entries, frozenset(entry["id"] for entry in standing), chosen)
         scopes = select_scopes(chosen, self._services.world.labels_of(self._who.character))
         new = [entry for entry in standing if entry["id"] not in known] if scopes else []
         if not new and not gone:
@@ -98,17 +98,17 @@ class Sharing:
             return entry if entry and may_be_told(entry, least) else None
 
         looked: list[Record | None] = yield spread(put, journal.ids(), look)
-        found = sorted((entry for entry in looked if entry), key=worth_telling, reverse=True)
+        candidates = sorted((entry for entry in looked if entry), key=worth_telling, reverse=True)
         if not tells_new:
-            found = [entry for entry in found if entry["id"] in known]
-        fresh = any(entry["id"] not in known for entry in found[:MOST_TOLD])
+            candidates = [entry for entry in candidates if entry["id"] in known]
+        fresh = any(entry["id"] not in known for entry in candidates[:MOST_TOLD])
         rumours: Rumours = (yield self._gather_rumours()) if fresh else Rumours()
         standing: list[Record] = []
-        for start in range(0, len(found), AT_ONCE):
+        for start in range(0, len(candidates), AT_ONCE):
             if len(standing) >= MOST_TOLD:
                 break
             yield pause(put)
-            standing += self._select_first_hand(found[start : start + AT_ONCE], known, rumours)
+            standing += self._select_first_hand(candidates[start : start + AT_ONCE], known, rumours)
         return standing[:MOST_TOLD]
 
     @inlineCallbacks
@@ -134,9 +134,9 @@ class Sharing:
         seqs = {
             seq for entry in entries if entry["id"] not in known for seq in entry["source_seqs"]
         }
-        said = self._services.shared_memory.open_among(self._who.id, seqs)
+        open_seqs = self._services.shared_memory.open_among(self._who.id, seqs)
         return [
             entry
             for entry in entries
-            if entry["id"] in known or (was_said_openly(entry, said) and not rumours.is_echo(entry))
+            if entry["id"] in known or (was_said_openly(entry, open_seqs) and not rumours.is_echo(entry))
         ]

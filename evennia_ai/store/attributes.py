@@ -84,9 +84,9 @@ def read_attribute(obj: Any, name: str) -> Any:
 
 def tell_once(obj: Any, trouble: str, about: str = "a stored value is ignored: ") -> None:
     """Log what is wrong with an object, once in this process; ``about`` begins the sentence."""
-    told = obj.ndb.ai_told or set()
-    if trouble not in told:
-        obj.ndb.ai_told = {*told, trouble}
+    known_troubles = obj.ndb.ai_told or set()
+    if trouble not in known_troubles:
+        obj.ndb.ai_told = {*known_troubles, trouble}
         name = getattr(obj, "character_name", "") or str(obj)
         log.warn("{name}: {about}{trouble}", name=name, about=about, trouble=trouble)
 
@@ -143,5 +143,5 @@ def rows_about(dbref: str, kinds: Iterable[str]) -> Any:
 def own_settings(shell: Any) -> dict[str, Any]:
     """Return the settings stored on an assistant itself; no server needs to run."""
     stored = {attribute.key for attribute in shell.attributes.all()}
-    found = {name: read_attribute(shell, name) for name in FIELDS if name in stored}
-    return {name: value for name, value in found.items() if value is not None}
+    values = {name: read_attribute(shell, name) for name in FIELDS if name in stored}
+    return {name: value for name, value in values.items() if value is not None}

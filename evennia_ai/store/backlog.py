@@ -51,9 +51,9 @@ class Backlog(Generic[T, R]):
     def __bool__(self) -> bool:
         return bool(self._waiting)
 
-    def put(self, heard: T) -> None:
+    def put(self, item: T) -> None:
         """Store an event, after all that are waiting."""
-        self._waiting.append(heard)
+        self._waiting.append(item)
         if self._retry is None or not self._retry.active():
             self._try()
 
@@ -75,25 +75,25 @@ class Backlog(Generic[T, R]):
             self._tries = 0
             self.note_stored(self._waiting.popleft(), event_id)
 
-    def note_stored(self, heard: T, event_id: R) -> None:
+    def note_stored(self, item: T, event_id: R) -> None:
         """Call ``stored`` with a stored event; an error of a game's hook is only logged."""
         try:
-            self._stored(heard, event_id)
+            self._stored(item, event_id)
         except Exception:  # noqa: BLE001  # it must not stop the next event
             log.failure(
                 "{speaker} spoke: event {id} is stored, but waking the assistant failed; its "
                 "next turn answers the event",
-                speaker=heard.speaker_name,
+                speaker=item.speaker_name,
                 id=event_id,
             )
 
     def _lose(self, error: StoreUnavailable) -> None:
         """Report the oldest waiting event as lost."""
-        heard = self._waiting.popleft()
+        item = self._waiting.popleft()
         try:
-            self._lost(heard, error)
+            self._lost(item, error)
         except Exception:  # noqa: BLE001  # the database may refuse to find the speaker, too
-            log.failure("{speaker} cannot be told of a lost line", speaker=heard.speaker_name)
+            log.failure("{speaker} cannot be told of a lost line", speaker=item.speaker_name)
 
     def clear(self) -> None:
         """Forget the waiting events, since their assistant is gone."""

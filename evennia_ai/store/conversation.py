@@ -181,8 +181,8 @@ class TableCompactions:
             row, _is_new = self._in_force().get_or_create(
                 **same, assistant_id=self.assistant_id, defaults={**fields, "at": self.now()}
             )
-        found: models.Compaction = row
-        return found
+        record: models.Compaction = row
+        return record
 
     def mask(self, from_seq: int, upto_seq: int, count: int) -> None:
         """Store a mask: the model sees tool results up to a message as archived."""
@@ -200,8 +200,8 @@ class TableCompactions:
 
     def masked_upto(self) -> int:
         """Return the number of the last message that masks apply to, 0 without a mask."""
-        found = self._in_force().filter(reason=MASK).aggregate(upto=Max("upto_seq"))
-        return int(found["upto"] or 0)
+        sums = self._in_force().filter(reason=MASK).aggregate(upto=Max("upto_seq"))
+        return int(sums["upto"] or 0)
 
     def count_over(self, seq: int) -> int:
         """Return how many compactions in force summarised a message, or what came after it."""

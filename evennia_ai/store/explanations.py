@@ -97,8 +97,8 @@ def read_packed(packed: bytes) -> call_record.KeptCall | None:
     """Return a packed call, None if it is damaged, or a text that it shares is gone."""
     with suppress(KeyError, TypeError, ValueError, zlib.error):
         digests = call_record.shared_digests(packed)
-        found = models.PromptText.objects.filter(digest__in=digests)
-        texts = dict(found.values_list("digest", "text"))
+        prompt_texts = models.PromptText.objects.filter(digest__in=digests)
+        texts = dict(prompt_texts.values_list("digest", "text"))
         return call_record.read_record(packed, [texts[digest] for digest in digests])
     return None
 
@@ -136,8 +136,8 @@ def read_messages(
 ) -> list[Message]:
     """Return those messages that the log has, with the words that a prompt ``shown`` instead."""
     rows = models.Message.objects.filter(assistant_id=assistant_id, id__in=seqs).order_by("id")
-    found = map(message_from_row, rows)
-    return [{**one, **shown.get(str(one["metadata"]["seq"]), {})} for one in found]
+    messages = map(message_from_row, rows)
+    return [{**message, **shown.get(str(message["metadata"]["seq"]), {})} for message in messages]
 
 
 def drop_unused_texts(_assistant_id: int, going: Sequence[int]) -> None:
@@ -197,11 +197,11 @@ def find_line(
 
     Words are searched in private lines only ``with_private``: that they exist would tell something.
     """
-    found = dict[Any, Message]()
+    lines = dict[Any, Message]()
     for message in own_lines(assistant_id, words, with_private):
         if words_said(message):
-            found.setdefault(reply_key(message), message)
-        if len(found) == number:
+            lines.setdefault(reply_key(message), message)
+        if len(lines) == number:
             return message
     return None
 
@@ -233,8 +233,8 @@ def reply_key(message: Message) -> tuple[Any, ...]:
 def lines_of(turn_id: int | None) -> list[Message]:
     """Return what a character said or did itself in a turn, oldest first."""
     rows = models.Message.objects.filter(turn_id=turn_id, role__in=("assistant", EXCUSE))
-    found = map(message_from_row, rows.order_by("id"))
-    return [m for m in found if words_said(m) and not is_puppeted(m)]
+    messages = map(message_from_row, rows.order_by("id"))
+    return [m for m in messages if words_said(m) and not is_puppeted(m)]
 
 
 def numbers_of(turn: models.Turn) -> list[int]:
@@ -260,8 +260,8 @@ def explain(message: Message, names: Sequence[str]) -> Explanation:
     step = step_of(call_id_of(message, turn))
     acts = [act for act in turn.tool_calls.all() if step_of(act.call_id) <= step]
     call, stored, state = call_of(turn.model_calls.all(), step)
-    found = Explanation(message, text, turn, call, acts, state, stored=stored)
-    return with_sources(found, names)
+    explanation = Explanation(message, text, turn, call, acts, state, stored=stored)
+    return with_sources(explanation, names)
 
 
 def with_sources(why: Explanation, names: Sequence[str]) -> Explanation:
@@ -272,7 +272,7 @@ def with_sources(why: Explanation, names: Sequence[str]) -> Explanation:
     parts = parts_of(stored.kept, stored.marker, stored.talk, stored.own)
     sentences = attribute(why.text, parts, names)
     if why.is_offline:  # what it found nowhere is a line of its own, and no claim
-        sentences = [replace(one, tells=one.source is not None) for one in sentences]
+        sentences = [replace(sentence, tells=sentence.source is not None) for sentence in sentences]
     return replace(why, missing=stored.missing, parts=parts, sentences=sentences)
 
 
@@ -325,8 +325,8 @@ def call_id_of(message: Message, turn: models.Turn) -> str:
     for call in message.get("tool_calls") or ():
         return str(call["id"])
     for act in turn.tool_calls.all():
-        said = (read_object(act.arguments) or {}).get("text")
-        if act.name in OWN_RESULTS and said == message["content"]:
+        text = (read_object(act.arguments) or {}).get("text")
+        if act.name in OWN_RESULTS and text == message["content"]:
             return str(act.call_id)
     return ""
 
@@ -337,9 +337,9 @@ def call_of(
     """Return the call of a turn's step, or the last one, with its prompt and how that compares."""
     calls = sorted(of_turn, key=lambda call: -call.id)
     for call in calls:
-        found = load_call(call.id)
-        if found is not None and step in (None, found.kept.trace.step):
-            return call, found, EXACT if found.is_exact else CHANGED
+        record = load_call(call.id)
+        if record is not None and step in (None, record.kept.trace.step):
+            return call, record, EXACT if record.is_exact else CHANGED
     records = models.CallRecord.objects.filter(id__in=[call.id for call in calls])
     state = ERASED if records.filter(packed=b"").exists() else UNKEPT
     return (calls[0] if calls else None), None, state

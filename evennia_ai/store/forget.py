@@ -88,7 +88,7 @@ class Forgetting:
             yield gone
 
     def _steps(self) -> Iterator[int]:
-        if not any(is_known(one, self.assistant) for one in self.people):
+        if not any(is_known(person, self.assistant) for person in self.people):
             return
         yield from self.traces.find()
         if self._hold(self.traces.assistants):
@@ -193,8 +193,8 @@ class Forgetting:
             wanted |= Q(db_strvalue__contains=f" {dbref} ")
         rows = Attribute.objects.filter(wanted, db_attrtype__in=list(STORES)).distinct()
         order = list(STORES)
-        found = rows.values_list("id", "db_key", "db_attrtype")
-        return sorted(found, key=lambda row: (order.index(row[2]), row[1]))
+        attributes = rows.values_list("id", "db_key", "db_attrtype")
+        return sorted(attributes, key=lambda row: (order.index(row[2]), row[1]))
 
     def _excuse_retries(self) -> Iterator[int]:
         """Close what waits for another try by an excuse if acts go that it would do again."""
@@ -224,8 +224,8 @@ class Forgetting:
 
     def _delete_levels(self, is_due: Callable[[int], bool]) -> Iterator[int]:
         """Delete the rows of some levels, the highest level first."""
-        for level, model, found in self.traces.by_level():
-            for ids in chunks(found if is_due(level) else ()):
+        for level, model, row_ids in self.traces.by_level():
+            for ids in chunks(row_ids if is_due(level) else ()):
                 with brief_transaction():
                     delete_by_ids(model, ids)
                 yield len(ids)
@@ -338,8 +338,8 @@ def rewrite_summaries(traces: Traces) -> Iterator[int]:
             continue
         theirs = [
             key
-            for key, told in row.summary.items()
-            if not traces.people.isdisjoint(row.speakers.get(key, ())) or traces.words.is_in(told)
+            for key, part_text in row.summary.items()
+            if not traces.people.isdisjoint(row.speakers.get(key, ())) or traces.words.is_in(part_text)
         ]
         if theirs:
             yield from rewrite(row, theirs, traces, texts.get(row.previous_id or 0, {}))
@@ -374,8 +374,8 @@ def rewrite(
         yield 0
         bullets = as_bullets(distinct(facts[key]), SUMMARY_ROOM)
         row.summary[key] = make_digest(messages[key], before.get(key, ""), bullets, SUMMARY_ROOM)
-        heard = {message["metadata"].get("speaker", "") for message in messages[key]} - {""}
-        row.speakers[key] = sorted(heard.union(row.speakers.get(key, ())) - traces.people)
+        speakers_left = {message["metadata"].get("speaker", "") for message in messages[key]} - {""}
+        row.speakers[key] = sorted(speakers_left.union(row.speakers.get(key, ())) - traces.people)
     row.prefix_hash, row.rung, row.archived = "", DIGEST, False
     row.facts_found = row.facts_kept = row.facts_rescued = 0
     row.summary_token_count = sum(map(estimate_tokens, row.summary.values()))
@@ -392,4 +392,4 @@ def evicted(row: models.Compaction) -> Iterator[list[Message]]:
     ids, amended = list(rows.values_list("id", flat=True)), amended_at(row.assistant_id)
     for start in range(0, len(ids), PAGE):
         page = rows.filter(id__in=ids[start : start + PAGE])
-        yield amend((message_from_row(one) for one in page), amended)
+        yield amend((message_from_row(row_evicted) for row_evicted in page), amended)

@@ -115,10 +115,10 @@ class Traces:
             rows = models.Turn.objects.filter(id__in=some)
             for turn in rows.values_list("id", "assistant_id", "at", "ended_at"):
                 level = self.turns[turn[0]]
-                heard = self.copies_of(*turn) - self.copies.keys()
-                self.copies |= dict.fromkeys(heard, level)
+                copies = self.copies_of(*turn) - self.copies.keys()
+                self.copies |= dict.fromkeys(copies, level)
                 own = self.people.union(self.characters.values())
-                new = self._turns_on(heard, own) - self.turns.keys()
+                new = self._turns_on(copies, own) - self.turns.keys()
                 self.turns |= dict.fromkeys(new, level + 1)
                 waiting += sorted(new)
 
@@ -130,32 +130,32 @@ class Traces:
         if speaker is None:  # the character is gone
             return set()
         until = ended_at or datetime.now(UTC)
-        heard = self.rows(models.Event).filter(
+        events = self.rows(models.Event).filter(
             speaker=speaker, at__gte=at, at__lte=until + STORED_WITHIN
         )
-        found = list(heard.exclude(assistant_id=assistant_id).values_list("id", "text", "at"))
-        if not found:
+        candidates = list(events.exclude(assistant_id=assistant_id).values_list("id", "text", "at"))
+        if not candidates:
             return set()
         acts = models.ToolCall.objects.filter(turn_id=turn_id).values_list("arguments", flat=True)
-        said = {word for text in acts for word in words_of(text)}
+        spoken_words = {word for text in acts for word in words_of(text)}
         return {
             id_
-            for id_, text, stored_at in found
-            if (share_in(words_of(text), said) if said else stored_at <= until)
+            for id_, text, stored_at in candidates
+            if (share_in(words_of(text), spoken_words) if spoken_words else stored_at <= until)
         }
 
-    def _turns_on(self, heard: Iterable[int], own: Audience) -> set[int]:
+    def _turns_on(self, event_ids: Iterable[int], own: Audience) -> set[int]:
         """Return the turns that took up some events, and answer nobody but ``own`` people.
 
         A turn that nobody asked for is theirs if it took up words of nobody else.
         """
-        rows = models.Event.objects.filter(id__in=list(heard)).exclude(turn=None)
+        rows = models.Event.objects.filter(id__in=list(event_ids)).exclude(turn=None)
         turns = models.Turn.objects.filter(id__in=rows.values("turn_id"))
-        asked = {id_: askers.split() for id_, askers in turns.values_list("id", "askers")}
-        unasked = [id_ for id_, askers in asked.items() if not askers]
+        askers_of_turn = {id_: askers.split() for id_, askers in turns.values_list("id", "askers")}
+        unasked = [id_ for id_, askers in askers_of_turn.items() if not askers]
         others = models.Event.objects.filter(turn__in=unasked).exclude(speaker__in=own)
         kept = set(others.values_list("turn_id", flat=True))
-        return {id_ for id_, askers in asked.items() if own.issuperset(askers)} - kept
+        return {id_ for id_, askers in askers_of_turn.items() if own.issuperset(askers)} - kept
 
     def _search(self) -> Iterator[int]:
         """Find the characters' calls, lines and events that answer them or hold their words."""
@@ -187,10 +187,10 @@ class Traces:
 
     def _hide_in(self, model: Any, row: Any) -> None:
         """Note what a row is to hold instead, if it holds words of these people."""
-        hide, told = self.words.without, self.words.without_in_quotes
+        hide, hide_in_quotes = self.words.without, self.words.without_in_quotes
         new: dict[str, Any]
         if model is models.ToolCall:
-            new = {"arguments": hide(row.arguments), "result": told(row.result)}
+            new = {"arguments": hide(row.arguments), "result": hide_in_quotes(row.result)}
         elif model is models.Event:
             new = {"text": hide(row.text)}
         else:
@@ -199,7 +199,7 @@ class Traces:
                 for call in row.tool_calls
                 for made in [call["function"]]
             ]
-            content = told(row.content) if row.role == "tool" else hide(row.content)
+            content = hide_in_quotes(row.content) if row.role == "tool" else hide(row.content)
             new = {"content": content, "tool_calls": calls}
         changed = {name: value for name, value in new.items() if value != getattr(row, name)}
         if changed and self._may_come_from_them(row, [getattr(row, name) for name in changed]):
@@ -281,9 +281,9 @@ def words_of(text: str) -> list[str]:
     return list(WORD.findall(without_json(text).lower()))
 
 
-def share_in(words: list[str], said: set[str]) -> bool:
+def share_in(words: list[str], spoken_words: set[str]) -> bool:
     """Return True if most of some words stand among others."""
-    return sum(word in said for word in words) >= COPIED_SHARE * len(words)
+    return sum(word in spoken_words for word in words) >= COPIED_SHARE * len(words)
 
 
 # Attributes with texts of builders, and of players about their own characters.
@@ -336,8 +336,8 @@ def texts_of_others(people: Audience, not_others: list[str]) -> Iterator[tuple[A
 
 def without_name(line: str, name: str = "") -> str:
     """Return a heard line without the speaker's name before it."""
-    head, colon, said = line.partition(": ")
-    return said if colon and name and head.startswith(name) else line
+    head, colon, words = line.partition(": ")
+    return words if colon and name and head.startswith(name) else line
 
 
 def describing() -> Any:

@@ -31,10 +31,10 @@ class TableInbox:
         self.assistant_id = assistant_id
         self.now = now
 
-    def put(self, heard: Heard) -> int:
+    def put(self, event: Heard) -> int:
         """Store an event, once if it has a token; returns its id."""
         with brief_transaction(self.assistant_id):
-            (row,) = insert_rows([event_row(self.assistant_id, heard, self.now())], "token")
+            (row,) = insert_rows([event_row(self.assistant_id, event, self.now())], "token")
         return int(row.id)
 
     def open_events(self) -> OpenEvents:
@@ -106,11 +106,11 @@ class OverheardQueue:
         self._now = now
         self._waiting: list[tuple[Listener, Heard]] = []
 
-    def put(self, listener: Listener, heard: Heard) -> None:
+    def put(self, listener: Listener, event: Heard) -> None:
         """Store an event of an assistant at the end of this stretch."""
         if not self._waiting:
             self._clock.callLater(0, self.flush)
-        self._waiting.append((listener, heard))
+        self._waiting.append((listener, event))
 
     def flush_before(self, listener: Listener) -> None:
         """Store all events now, if this assistant has any: its next one comes after them."""
@@ -120,21 +120,21 @@ class OverheardQueue:
     def flush(self) -> None:
         """Store all events now; each goes to its assistant's backlog if the database is busy."""
         waiting, self._waiting = self._waiting, []
-        pairs = [(listener, heard) for listener, heard in waiting if listener.is_alive]
+        pairs = [(listener, incoming) for listener, incoming in waiting if listener.is_alive]
         if not pairs:
             return
         late = any(listener.backlog for listener, _heard in pairs)
         event_ids = [] if late else self._store(pairs)
-        for (listener, heard), event_id in zip_longest(pairs, event_ids):
+        for (listener, incoming), event_id in zip_longest(pairs, event_ids):
             if event_id is None:
-                listener.backlog.put(heard)
+                listener.backlog.put(incoming)
             else:
-                listener.backlog.note_stored(heard, event_id)
+                listener.backlog.note_stored(incoming, event_id)
 
     def _store(self, pairs: Sequence[tuple[Listener, Heard]]) -> list[int]:
         """Store events in one transaction and return their ids, none if that fails."""
         at = self._now()
-        rows = [event_row(listener.assistant_id, heard, at) for listener, heard in pairs]
+        rows = [event_row(listener.assistant_id, event, at) for listener, event in pairs]
         try:
             with brief_transaction(*{row.assistant_id for row in rows}):
                 insert_rows(rows, "token")
@@ -155,13 +155,13 @@ def _oldest_first(rows: Any) -> list[models.Event]:
     return sorted(rows, key=lambda row: row.id)
 
 
-def event_row(assistant_id: int, heard: Heard, at: datetime) -> models.Event:
+def event_row(assistant_id: int, event: Heard, at: datetime) -> models.Event:
     return models.Event(
         assistant_id=assistant_id,
         at=at,
-        audience=sorted(heard.audience),
-        authors=people_field(heard.authors) if heard.authors else "",
-        state=WAITING if heard.addressed else OVERHEARD,
-        token=heard.token or new_token(),
-        **{name: getattr(heard, name) for name in COPIED},
+        audience=sorted(event.audience),
+        authors=people_field(event.authors) if event.authors else "",
+        state=WAITING if event.addressed else OVERHEARD,
+        token=event.token or new_token(),
+        **{name: getattr(event, name) for name in COPIED},
     )

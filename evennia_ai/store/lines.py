@@ -127,7 +127,7 @@ class TableAmendments:
     @property
     def unrecalled(self) -> list[int]:
         """Return the messages whose lines are not recalled though they are not hidden."""
-        return [one.seq for one in self._load() if one.kind == UNRECALLED]
+        return [item.seq for item in self._load() if item.kind == UNRECALLED]
 
     def is_hidden(self, seq: int) -> bool:
         """Return True if the character does not see a message."""
@@ -154,8 +154,8 @@ class TableAmendments:
 
     def last_batch(self) -> list[Amendment]:
         """Return the newest batch of hidden or edited messages, no amendments if there is none."""
-        rows = [one for one in self._load() if one.kind != UNRECALLED]
-        return [one for one in rows if one.batch == rows[-1].batch]
+        rows = [item for item in self._load() if item.kind != UNRECALLED]
+        return [row for row in rows if row.batch == rows[-1].batch]
 
     def undo(self, by: str, **which: Any) -> int:
         """Undo the amendments in force that fields of their rows name; returns how many."""

@@ -45,8 +45,8 @@ class MemoryEditor:
         words = entry_words(text)
         if self._journal.has(words, audience):
             raise CannotChange(f"{own_name(self._character)} has this entry already.")
-        told = None if audience is None else sorted(audience)
-        return self._journal.require(self._journal.add(words, source_type=BUILDER, audience=told))
+        listeners = None if audience is None else sorted(audience)
+        return self._journal.require(self._journal.add(words, source_type=BUILDER, audience=listeners))
 
     def edit(self, id: str, text: str) -> Record:
         """Replace the words of an entry, whose source is the builder then; returns it as before."""

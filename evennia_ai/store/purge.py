@@ -257,9 +257,9 @@ def seal_after_compactions(assistant_id: int, ids: Sequence[int]) -> None:
 
 
 def _seal_oldest(compactions: Any) -> None:
-    found = compactions.order_by("id").first()
-    if found is not None:
-        models.Compaction.objects.filter(id=found[0]).update(sealed=True)
+    oldest = compactions.order_by("id").first()
+    if oldest is not None:
+        models.Compaction.objects.filter(id=oldest[0]).update(sealed=True)
 
 
 CLEAN_UPS = {

@@ -37,11 +37,11 @@ def paged(rows: Any, number: int, size: int) -> Page:
     """Return one page of a queryset; the last page if the number is too high."""
     rows = rows.order_by("-id")
     pages = max(1, -(-rows.count() // size))
-    asked, number = number, min(max(1, number), pages)
+    wanted_page, number = number, min(max(1, number), pages)
     start = (number - 1) * size
-    found = list(rows[max(0, start - 1) : start + size])[::-1]
-    newer = found[-1] if start else None
-    return Page(number, pages, found[: len(found) - bool(start)], asked, newer)
+    page_rows = list(rows[max(0, start - 1) : start + size])[::-1]
+    newer = page_rows[-1] if start else None
+    return Page(number, pages, page_rows[: len(page_rows) - bool(start)], wanted_page, newer)
 
 
 def log_page(table: str, assistant_id: int, number: int, size: int) -> Page:
@@ -57,10 +57,10 @@ def messages_by_seq(assistant_id: int, seqs: Iterable[int], most: int) -> list[d
 
 def turn_of_message(assistant_id: int, seq: int) -> list[Message]:
     """Return a message with those of the character in its turn; empty if it does not exist."""
-    found = rows_of(models.Message, assistant_id).filter(id=seq).first()
-    if found is None or found.role == "user" or found.turn_id is None:
-        return [message_from_row(found)] if found else []
-    rows = rows_of(models.Message, assistant_id).filter(turn_id=found.turn_id)
+    message = rows_of(models.Message, assistant_id).filter(id=seq).first()
+    if message is None or message.role == "user" or message.turn_id is None:
+        return [message_from_row(message)] if message else []
+    rows = rows_of(models.Message, assistant_id).filter(turn_id=message.turn_id)
     return [message_from_row(row) for row in rows.exclude(role="user").order_by("id")]
 
 
@@ -113,8 +113,8 @@ def is_log_unchanged(compaction: Mapping[str, Any]) -> bool | None:
     )
     stored = (message_from_row(row) for row in rows.exclude(role=EXCUSE).order_by("id"))
     shown = amend(stored, amended_at(compaction["assistant_id"], compaction["at"]))
-    found = ((m["metadata"]["seq"], m["role"], m["content"]) for m in shown)
-    return prefix_hash(found) == str(compaction["prefix_hash"])
+    current = ((m["metadata"]["seq"], m["role"], m["content"]) for m in shown)
+    return prefix_hash(current) == str(compaction["prefix_hash"])
 
 
 def waiting_events(assistant_id: int) -> list[dict[str, Any]]:
@@ -130,9 +130,9 @@ def unanswered(**of: Any) -> Any:
 
 def unanswered_since(start: datetime) -> tuple[int, models.Event | None]:
     """Return how many events expired since a time, and the newest of them."""
-    found = unanswered(at__gte=start).aggregate(count=Count("id"), newest=Max("id"))
-    newest = models.Event.objects.filter(id=found["newest"]).first() if found["count"] else None
-    return found["count"], newest
+    sums = unanswered(at__gte=start).aggregate(count=Count("id"), newest=Max("id"))
+    newest = models.Event.objects.filter(id=sums["newest"]).first() if sums["count"] else None
+    return sums["count"], newest
 
 
 def queue_lengths() -> dict[int, int]:
@@ -194,8 +194,8 @@ def heard_lines(assistant_id: int, dbref: str) -> list[int]:
     rows = models.Message.objects.filter(assistant_id=assistant_id).order_by("-id")
     fields = ("id", "role", "content", "tool_calls", "speaker", "audience")
     newest = rows.values(*fields)[:MESSAGES_READ]
-    heard = [row["id"] for row in newest if is_heard_by(dbref, row)]
-    return heard[:LINES_A_REPORT][::-1]
+    ids = [row["id"] for row in newest if is_heard_by(dbref, row)]
+    return ids[:LINES_A_REPORT][::-1]
 
 
 def is_heard_by(dbref: str, row: dict[str, Any]) -> bool:
@@ -274,8 +274,8 @@ def matching(assistant_id: int, wanted: LogFilter, player: str, with_private: bo
     """
     rows = in_time(rows_of(models.Message, assistant_id), wanted)
     if player:
-        heard = ~Q(role="user") & Q(audience__icontains=f'"{player}"')
-        rows = rows.filter(Q(speaker=player) | heard)
+        is_heard = ~Q(role="user") & Q(audience__icontains=f'"{player}"')
+        rows = rows.filter(Q(speaker=player) | is_heard)
     if wanted.search:
         rows = rows_with(rows.exclude(role="tool"), wanted.search, *WORDS_IN)
     return rows if with_private or not (player or wanted.search) else rows.filter(private=False)
@@ -314,5 +314,5 @@ def rows_with(rows: Any, words: str, *columns: str) -> Any:
     """Return the rows of a queryset that hold each of some words in one of the columns."""
     wanted = beginnings(words)[:MOST_WORDS] or WORD.findall(words.lower())[:MOST_WORDS]
     for word in wanted:
-        rows = rows.filter(Q.create([(f"{one}__icontains", word) for one in columns], Q.OR))
+        rows = rows.filter(Q.create([(f"{column}__icontains", word) for column in columns], Q.OR))
     return rows if wanted else rows.none()

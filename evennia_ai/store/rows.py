@@ -96,8 +96,8 @@ def event_from_row(row: models.Event) -> InboxEvent:
     audience = frozenset(row.audience or [row.speaker])  # else it would wait for nobody's return
     addressed = row.state != "overheard"
     authors = frozenset(row.authors.split())
-    heard = Heard(audience=audience, addressed=addressed, authors=authors, **copied)
-    return InboxEvent(row.id, row.at, heard, row.attempts)
+    incoming = Heard(audience=audience, addressed=addressed, authors=authors, **copied)
+    return InboxEvent(row.id, row.at, incoming, row.attempts)
 
 
 def message_to_row(

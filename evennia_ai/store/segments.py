@@ -42,12 +42,12 @@ class AttributeSegments:
 
     def read(self, number: int) -> Segment:
         """Return a segment; sets an Attribute aside that cannot be read. Raises Overwritten."""
-        found = (
+        row = (
             stored_columns(self._rows(number)).values_list("id", "column", "db_strvalue").first()
         )
-        if found is None:
+        if row is None:
             raise self._overwritten()
-        row_id, column, text = found
+        row_id, column, text = row
         content, is_whole = read_segment(column, number, self._read, text)
         if not is_whole:
             self._set_aside(number, row_id, content, column, text)

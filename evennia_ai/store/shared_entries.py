@@ -43,14 +43,14 @@ def tell(assistant_id: int, teller: str, now: datetime, new: Sequence[Telling]) 
             assistant_id=assistant_id,
             teller=teller,
             at=now,
-            **{**asdict(one), "people": people_field(one.people)},
+            **{**asdict(item), "people": people_field(item.people)},
         )
-        for one in new
+        for item in new
     ]
     with brief_transaction(assistant_id):
         models.SharedEntry.objects.bulk_create(rows, ignore_conflicts=True)
     if rows:
-        changed.send_robust(None, scopes=frozenset(one.scope for one in new), gone=())
+        changed.send_robust(None, scopes=frozenset(item.scope for item in new), gone=())
 
 
 def take_back(ids: Sequence[int]) -> None:
@@ -76,8 +76,8 @@ def open_among(assistant_id: int, seqs: Iterable[int]) -> frozenset[int]:
     """Return those of some message numbers that were said in public and not amended since."""
     rows = models.Message.objects.filter(assistant_id=assistant_id, private=False)
     rows = rows.exclude(event__private=True)  # a whisper, although its hearer may repeat it
-    said = frozenset(rows.filter(id__in=list(seqs)).values_list("id", flat=True))
-    return said - amended_at(assistant_id).keys()
+    open_ids = frozenset(rows.filter(id__in=list(seqs)).values_list("id", flat=True))
+    return open_ids - amended_at(assistant_id).keys()
 
 
 def still_told(ids: Iterable[str]) -> frozenset[str]:

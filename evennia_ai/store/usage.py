@@ -128,7 +128,7 @@ def _sums(model: Any, keys: tuple[str, ...], **which: Any) -> Uses:
     sums = {f"sum_{name}": Sum(name) for name in SUMS}
     rows = model.objects.filter(**which).order_by().values_list(*keys).annotate(**sums)
     # A sum of damaged values is None.
-    return {row[: len(keys)]: Use(*(one or 0 for one in row[len(keys) :])) for row in rows}
+    return {row[: len(keys)]: Use(*(value or 0 for value in row[len(keys) :])) for row in rows}
 
 
 def total_of(uses: Iterable[Use]) -> Use:
@@ -136,10 +136,10 @@ def total_of(uses: Iterable[Use]) -> Use:
 
 
 def folded(uses: Uses, place: int) -> dict[Any, Use]:
-    found: dict[Any, list[Use]] = defaultdict(list)
+    grouped: dict[Any, list[Use]] = defaultdict(list)
     for key, use in uses.items():
-        found[key[place]].append(use)
-    return {key: total_of(those) for key, those in found.items()}
+        grouped[key[place]].append(use)
+    return {key: total_of(those) for key, those in grouped.items()}
 
 
 def use_on(day: date) -> dict[int, tuple[int, int]]:
@@ -169,5 +169,5 @@ def _by_account(day: date, amount: Callable[[str, Use], int]) -> dict[Account, i
     return {
         WHOLE_GAME: sum(amount(GAME, use) for use in assistants.values()),
         **{(ASSISTANT, str(id_)): amount(ASSISTANT, use) for id_, use in assistants.items()},
-        **{(PLAYER, one): amount(PLAYER, use) for one, use in uses_of_speakers(day, day).items()},
+        **{(PLAYER, account): amount(PLAYER, use) for account, use in uses_of_speakers(day, day).items()},
     }

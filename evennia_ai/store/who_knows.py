@@ -144,17 +144,17 @@ LOGS = tuple(dict.fromkeys(place.model for place in PLACES if hasattr(place.mode
 
 def asked_by(people: Audience) -> Q:
     """Return the condition of turns that answer some people."""
-    asked = Q(pk__in=[])
+    turns = Q(pk__in=[])
     for dbref in people:
-        asked |= Q(askers__contains=f" {dbref} ")
-    return asked
+        turns |= Q(askers__contains=f" {dbref} ")
+    return turns
 
 
 def answered(people: Audience, assistant: int | None = None) -> Any:
     """Return the turns that answer some people, by one or all assistants, as a queryset."""
-    heard = models.Event.objects.filter(speaker__in=people).exclude(turn=None).values("turn_id")
+    others_lines = models.Event.objects.filter(speaker__in=people).exclude(turn=None).values("turn_id")
     logged = models.Message.objects.filter(speaker__in=people).exclude(turn=None).values("turn_id")
-    turns = rows_of(models.Turn, assistant).filter(id__in=heard.union(logged))
+    turns = rows_of(models.Turn, assistant).filter(id__in=others_lines.union(logged))
     return turns.filter(asked_by(people))  # these few: a search in all turns would take long
 
 
@@ -194,9 +194,9 @@ def is_known(dbref: str, assistant: int | None = None) -> bool:
     knowing = assistants_who_know(dbref)
     if assistant is not None:
         return assistant in knowing
-    told = models.SharedEntry.objects.filter(people__contains=f" {dbref} ")
+    shared = models.SharedEntry.objects.filter(people__contains=f" {dbref} ")
     reports = models.Report.objects.filter(reporter=dbref)
-    return bool(knowing or count_traces(dbref) or told.exists() or reports.exists())
+    return bool(knowing or count_traces(dbref) or shared.exists() or reports.exists())
 
 
 # For ``aboutme``. Shown are what they said, what they were told, and public or own notes about
@@ -242,8 +242,8 @@ def known_of(people: Audience, assistant: int | None = None) -> Iterator[KnownBy
         for place in PLACES:
             if place.shown:
                 known.add(READERS[place.model](script.id, own_name(script.db_obj), people))
-        said = models.Message.objects.filter(assistant=script.id, speaker__in=people)
-        own = frozenset(said.values_list("id", flat=True))
+        lines = models.Message.objects.filter(assistant=script.id, speaker__in=people)
+        own = frozenset(lines.values_list("id", flat=True))
         for store in KNOWLEDGE:
             known.add(records(store, script.db_obj, people, own))
         yield known
@@ -253,26 +253,26 @@ def talk(assistant: int, name: str, people: Audience) -> Items:
     """Yield what they said near a character and what it answered, also what it did not take up."""
     answers = Q(turn__in=answered(people, assistant).values("id")) & ~Q(role="user")
     rows = models.Message.objects.filter(assistant_id=assistant).order_by("id")
-    told: list[tuple[Any, str, str]] = []  # when, its kind, and the line
+    dated_lines: list[tuple[Any, str, str]] = []  # when, its kind, and the line
     for row in rows.filter(Q(speaker__in=people) | answers):
         message = message_from_row(row)
         if row.speaker not in people and not may_read(people, audience_of(message)):
             continue
         lines = transcript_lines([message], name, with_results=False)
         line = "; ".join(line for line in lines if f" uses {NOOP} " not in line)
-        told.append((row.at, SAID if row.speaker in people else ANSWERED, line))
+        dated_lines.append((row.at, SAID if row.speaker in people else ANSWERED, line))
     logged = models.Message.objects.filter(event=OuterRef("pk"))
     events = models.Event.objects.filter(assistant_id=assistant, speaker__in=people)
     for event in events.filter(~Exists(logged)):
         line = heard_line(event.kind, event.speaker_name, one_line(event.text), event.nature)
-        told.append((event.at, SAID, line))
-    for at, kind, line in sorted(told, key=lambda one: one[0]):  # of one moment as logged
+        dated_lines.append((event.at, SAID, line))
+    for at, kind, line in sorted(dated_lines, key=lambda dated: dated[0]):  # of one moment as logged
         yield kind, f"{at:%Y-%m-%d %H:%M} {line}" if line else ""
 
 
 def summaries(assistant: int, _name: str, people: Audience) -> Items:
     """Yield the parts of summaries with their words: their own, and public lines naming them."""
-    names = [one.lower() for one in names_of(people).values()]
+    names = [name.lower() for name in names_of(people).values()]
     rows = models.Compaction.objects.filter(assistant_id=assistant, undone_at=None)
     for row in rows.order_by("id"):
         for key, speakers in row.speakers.items():
@@ -280,7 +280,7 @@ def summaries(assistant: int, _name: str, people: Audience) -> Items:
             if people.isdisjoint(speakers):
                 continue
             if key == PUBLIC:
-                lines = (s for s in text.splitlines() if any(one in s.lower() for one in names))
+                lines = (s for s in text.splitlines() if any(name in s.lower() for name in names))
                 yield SUMMARY, "\n".join(lines)
             elif may_read(people, part_audience(key)):
                 yield SUMMARY, text

@@ -38,14 +38,14 @@ def noop(context: ToolContext, arguments: NoopArguments) -> str:
 
 def may_be_sent_to_bed(context: ToolContext) -> bool:
     """Return True if everybody who may have asked for it may send the character to sleep."""
-    asked = context.speakers
-    if not asked:  # it may be anybody whose words it can still read: nobody plants a request
+    speakers = context.speakers
+    if not speakers:  # it may be anybody whose words it can still read: nobody plants a request
         view = context.assistant.log.view()
-        heard = (one for one in view if one["role"] in HEARD_ROLES and not is_perceived(one))
-        asked = people_among(of_messages(heard))
-    if not asked:
+        heard_messages = (message for message in view if message["role"] in HEARD_ROLES and not is_perceived(message))
+        speakers = people_among(of_messages(heard_messages))
+    if not speakers:
         return True
-    answers = People().answers(asked, LOCKS[context.assistant.config.sleep_on_request])
+    answers = People().answers(speakers, LOCKS[context.assistant.config.sleep_on_request])
     context.locks.append(LockAsked("sleep_on_request", "go_to_sleep", answers))
     return all(answers.values())
 

@@ -69,8 +69,8 @@ def find_entity(name: str, context: ToolContext) -> Any | None:
         if len(people) != 1:
             raise NothingDone(f"Several people here are called '{plain(name, 60)}': who is meant?")
         return people[0]
-    if found := find_named(name, here, character):
-        return found
+    if entity := find_named(name, here, character):
+        return entity
     numbers = numbers_of(people_among({*context.speakers, *character.ai_profiles.entities()}))
     elsewhere = ObjectDB.objects.filter(id__in=numbers).order_by("id")
     return find_named(name, elsewhere, character)

@@ -127,13 +127,13 @@ def search_journal(context: ToolContext, arguments: SearchArguments) -> Steps[st
     words, audience = arguments.words, context.audience
     yield journal.load(parts.services.slices.put)
     ranked = journal.search(words, audience, LOOKED_AT)
-    found = select_found(ranked, parts.log.current.record, FOUND)
-    journal.count_recalls(entry["id"] for entry in found)
-    if not found:
+    entries = select_found(ranked, parts.log.current.record, FOUND)
+    journal.count_recalls(entry["id"] for entry in entries)
+    if not entries:
         return "Your journal has nothing about that."
-    read = tuple(entry_ref(entry["id"]) for entry in found if not is_synthesis(entry))
-    lines = [parts.line(entry, words) for entry in found]
-    return memory_sources.recall_result(context, found, lines, read)
+    read = tuple(entry_ref(entry["id"]) for entry in entries if not is_synthesis(entry))
+    lines = [parts.line(entry, words) for entry in entries]
+    return memory_sources.recall_result(context, entries, lines, read)
 
 
 class AddJournalEntryTool(Tool):

@@ -35,12 +35,12 @@ def search_memory(context: ToolContext, arguments: MemoryArguments) -> Steps[str
     hits = yield find_memories(
         parts.memories(), parts.log, parts.services, query, context.audience, upto
     )
-    found = [hit.record for hit in hits]
-    if not found:
+    records = [hit.record for hit in hits]
+    if not records:
         return "You remember nothing about that."
-    context.character.journal.count_recalls(r["id"] for r in found if "kind" not in r)
-    lines = [parts.line(record, query) for record in found]
-    return recall_result(context, found, lines, refs_of(found))
+    context.character.journal.count_recalls(r["id"] for r in records if "kind" not in r)
+    lines = [parts.line(record, query) for record in records]
+    return recall_result(context, records, lines, refs_of(records))
 
 
 @tool("search_history", world=False, reads=True, safe_to_retry=True, needed=has_evicted_talk)
@@ -52,18 +52,18 @@ def search_history(context: ToolContext, arguments: SearchArguments) -> Steps[st
     hits = yield find_memories(
         parts.memories(), parts.log, parts.services, words, context.audience, upto, only_lines=True
     )
-    found = sorted((hit.record for hit in hits), key=lambda line: line["seq"])
+    lines = sorted((hit.record for hit in hits), key=lambda line: line["seq"])
     wanted = set(asked_words(words))
-    if not any(not wanted or wanted.intersection(find_words(one["words"])) for one in found):
+    if not any(not wanted or wanted.intersection(find_words(item["words"])) for item in lines):
         is_all_shown = parts.log.current.record is None
         return ALL_SHOWN if is_all_shown else "Nothing of that kind was said."
-    return recall_result(context, found, [parts.line(line) for line in found])
+    return recall_result(context, lines, [parts.line(line) for line in lines])
 
 
 def last_seq_before(context: ToolContext) -> int | None:
     """Return the last message before the open turn, or None: a question must not find itself."""
-    asked = heard(context)
-    return asked[-1]["metadata"]["seq"] - 1 if asked else None
+    messages = heard(context)
+    return messages[-1]["metadata"]["seq"] - 1 if messages else None
 
 
 def refs_of(records: Sequence[Record]) -> tuple[str, ...]:

@@ -82,13 +82,13 @@ def sources_of(context: ToolContext) -> dict[str, Any]:
 def heard(context: ToolContext) -> list[Message]:
     """Return the messages heard in the open turn, newest first."""
     turn_id = context.assistant.turns.current
-    found: list[Message] = []
+    messages: list[Message] = []
     for message in reversed(context.assistant.log.view()):
         if turn_id is None or message["metadata"].get("turn_id") != turn_id:
             break
         if message["role"] == "user":
-            found.append(message)
-    return found
+            messages.append(message)
+    return messages
 
 
 def is_named_in(context: ToolContext) -> bool:

@@ -51,8 +51,8 @@ def has_journal(context: ToolContext) -> bool:
 
 def has_memories(context: ToolContext) -> bool:
     """Return True if the character has a journal or profiles, or others share with it."""
-    profiles, told = context.character.ai_profiles, context.assistant.config.share_memory
-    return bool(has_journal(context) or profiles.live_sources() or read_scopes(told))
+    profiles, shares = context.character.ai_profiles, context.assistant.config.share_memory
+    return bool(has_journal(context) or profiles.live_sources() or read_scopes(shares))
 
 
 def has_evicted_talk(context: ToolContext) -> bool:

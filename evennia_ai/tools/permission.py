@@ -100,25 +100,25 @@ class People:
         """
         if turn is None or turn != self._turn:
             self._turn, self._answers = turn, {}
-        asked = (authors, lock)
-        if asked not in self._answers:
-            self._answers[asked] = self._ask(authors, lock)
-        return self._answers[asked]
+        key = (authors, lock)
+        if key not in self._answers:
+            self._answers[key] = self._ask(authors, lock)
+        return self._answers[key]
 
     def _ask(self, authors: Authors, lock: str) -> dict[str, bool]:
         if lock.strip() in FOR_ALL:
             return {}
         people = people_among(authors)
-        told = {
-            one: one == GAME or (one == BUILDER and builders_may(lock))
-            for one in sorted(known(authors) - people)
+        answers = {
+            item: item == GAME or (item == BUILDER and builders_may(lock))
+            for item in sorted(known(authors) - people)
         }
-        characters = self.found(people) if all(told.values()) else {}
+        characters = self.found(people) if all(answers.values()) else {}
         if characters is None:  # somebody is deleted, or too many are new
-            return {**told, STRANGER: False}
+            return {**answers, STRANGER: False}
         tags = tags_of(characters) if "tag(" in lock else {}
-        asked = sorted(characters.items())
-        return told | {f"#{n}": may(one, lock, tags.get(n, frozenset())) for n, one in asked}
+        missing = sorted(characters.items())
+        return answers | {f"#{n}": may(item, lock, tags.get(n, frozenset())) for n, item in missing}
 
     def found(self, dbrefs: Iterable[str]) -> dict[int, Any] | None:
         """Return the objects with some dbrefs by number; one query at most.
@@ -128,18 +128,18 @@ class People:
         wanted = sorted(numbers_of(dbrefs))
         cached = {number: ObjectDB.get_cached_instance(number) for number in wanted}
         known: dict[int, Any] = {
-            n: one for n, one in cached.items() if one and one is self._kept.get(n)
+            n: item for n, item in cached.items() if item and item is self._kept.get(n)
         }
         new = [number for number in wanted if number not in known]
-        known.update((n, one) for n in new[:MOST_READ] if (one := cached[n]))
+        known.update((n, item) for n in new[:MOST_READ] if (item := cached[n]))
         missing = [number for number in new[:MOST_READ] if number not in known]
-        known |= {one.id: one for one in ObjectDB.objects.filter(id__in=missing)}
-        for number, one in known.items():
-            self._keep(number, one)
+        known |= {item.id: item for item in ObjectDB.objects.filter(id__in=missing)}
+        for number, item in known.items():
+            self._keep(number, item)
         return known if len(known) == len(wanted) else None
 
-    def _keep(self, number: int, one: Any) -> None:
-        self._kept[number] = one
+    def _keep(self, number: int, character: Any) -> None:
+        self._kept[number] = character
         self._kept.move_to_end(number)
         if len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
@@ -160,10 +160,10 @@ def tags_of(numbers: Iterable[int]) -> dict[int, frozenset[tuple[str, str | None
     rows = ObjectDB.db_tags.through.objects.filter(
         objectdb_id__in=list(numbers), tag__db_model="objectdb", tag__db_tagtype=None
     )
-    found: dict[int, set[tuple[str, str | None]]] = {}
+    tags_by_number: dict[int, set[tuple[str, str | None]]] = {}
     for number, key, category in rows.values_list("objectdb_id", "tag__db_key", "tag__db_category"):
-        found.setdefault(number, set()).add((key, category))
-    return {number: frozenset(tags) for number, tags in found.items()}
+        tags_by_number.setdefault(number, set()).add((key, category))
+    return {number: frozenset(tags) for number, tags in tags_by_number.items()}
 
 
 def may(character: Any, lock: str, tags: frozenset[tuple[str, str | None]]) -> bool:
@@ -174,7 +174,7 @@ def may(character: Any, lock: str, tags: frozenset[tuple[str, str | None]]) -> b
     players = {account.id: account for account in (*owners, character.account) if account}
     known = Overlay(character.tags, get=partial(read_tag, character.tags, tags))
     accounts = players.values() or (None,)
-    return all(passes(Played(character, account=one, tags=known), lock) for one in accounts)
+    return all(passes(Played(character, account=item, tags=known), lock) for item in accounts)
 
 
 def read_tag(

@@ -115,8 +115,8 @@ class Answering:
         held_back = self._services.held_back({event.heard.speaker for event in left})
         batch = inbox.next_batch(left, present, held_back)
         # Whether it is a machine is answered apart, by code.
-        asked = asking(batch.events) if batch else []
-        return replace(batch, events=tuple(asked)) if batch and asked else batch
+        unanswered = asking(batch.events) if batch else []
+        return replace(batch, events=tuple(unanswered)) if batch and unanswered else batch
 
     @inlineCallbacks
     def _screen(self, checked: set[int], events: Sequence[InboxEvent] = ()) -> Steps[bool]:

@@ -76,8 +76,8 @@ class Fallback:
         asks.
         """
         own, name = self._settings.config.machine_line or "", self._who.name
-        said = (true_answer(e.heard.text, name, own, turn.id) for e in asking(turn.events))
-        words = next(said, "")
+        answers = (true_answer(e.heard.text, name, own, turn.id) for e in asking(turn.events))
+        words = next(answers, "")
         if not words:
             return None
         result: ToolResult | str = yield self._say(turn, Excuse(words), 1)
@@ -129,8 +129,8 @@ class Fallback:
 
     def _game_lines(self, key: str) -> list[str]:
         """Return the variants of the game's line: the unsaid ones, then those said longest ago."""
-        said = [excuse["content"] for excuse in self._log.current.excuses]
-        last = {words: number for number, words in enumerate(said)}
+        excuses = [excuse["content"] for excuse in self._log.current.excuses]
+        last = {words: number for number, words in enumerate(excuses)}
         variants = filter(str.strip, self._services.text(key).splitlines())
         return sorted(variants, key=lambda words: last.get(words, -1))
 

@@ -158,14 +158,14 @@ class People:
         lines: list[KnownLine] = []
         present = self._services.world.listeners(self._who.character) | audience
         # Conversation partners first, then by number.
-        for dbref in sorted(present, key=lambda one: (not self._is_partner(one), int(one[1:]))):
-            found = self._describe(profiles, dbref, audience, known_only)
-            if found is None:
+        for dbref in sorted(present, key=lambda person: (not self._is_partner(person), int(person[1:]))):
+            description = self._describe(profiles, dbref, audience, known_only)
+            if description is None:
                 continue
-            room -= estimate_tokens(found.text)
+            room -= estimate_tokens(description.text)
             if room < 0 or len(lines) == MOST_PEOPLE:
                 break
-            lines.append(found)
+            lines.append(description)
         return lines
 
     def _is_partner(self, dbref: str) -> bool:

@@ -104,8 +104,8 @@ class Summariser:
         )
         trace = trace_summary(self._log, name, stated, terms.audience, previous, with_results)
         yield pause(put)
-        asked = replace(terms, authors=terms.authors or of_messages(stated))
-        request = self._request(wire, (previous, *lines), trace, asked)
+        call_terms = replace(terms, authors=terms.authors or of_messages(stated))
+        request = self._request(wire, (previous, *lines), trace, call_terms)
         reply: LLMReply = yield self._calls.apart(
             request, TASK_SUMMARY, terms.profile or self._calls.summary_profile, terms.deadline_at
         )
@@ -142,9 +142,9 @@ class Summariser:
 
 def tokens_a_word(messages: Sequence[Message]) -> float:
     """Return the average tokens of a word that was heard, 0 if nothing was."""
-    heard = [message for message in messages if message["role"] == "user"]
-    words = sum(len(message["content"].split()) for message in heard)
-    tokens = sum(stored_tokens(message) - MESSAGE_OVERHEAD for message in heard)
+    heard_messages = [message for message in messages if message["role"] == "user"]
+    words = sum(len(message["content"].split()) for message in heard_messages)
+    tokens = sum(stored_tokens(message) - MESSAGE_OVERHEAD for message in heard_messages)
     return tokens / max(1, words)
 
 
@@ -219,13 +219,13 @@ class Replay:
 
         Fires with the `Replayed`; fails with TurnAborted if the server stops.
         """
-        asked = messages
+        sent = messages
         if own_persona:
             asking = Asking(form=REQUEST_FORMS[kept.sent.form], tools=kept.sent.tools)
             opening = self._prompts.opening(asking).messages
-            asked = [*opening, *messages[len(kept.trace.opening) :]]
+            sent = [*opening, *messages[len(kept.trace.opening) :]]
         payer = self._calls.caller(frozenset(), background=False)
-        request = replay_request(self._who.name, kept.sent, asked, payer)
+        request = replay_request(self._who.name, kept.sent, sent, payer)
         try:
             reply: LLMReply = yield self._calls.apart(request, REPLAY, profile)
         except ProviderError as error:

@@ -296,7 +296,7 @@ class Background:
         the assistant must not think any more.
         """
         scene = ports.Scene(self._who.name, self._who.persona, ())
-        confided = (one["audience"] for one in read if one["audience"] is not None)
+        confided = (record["audience"] for record in read if record["audience"] is not None)
         request = replace(
             self._calls.background_request(messages, scene, max_tokens),
             trace=trace_apart(next(confided, None)),

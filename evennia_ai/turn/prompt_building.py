@@ -142,10 +142,10 @@ class PromptBuilder:
         if len(shown) < len(kept):  # what is told now takes so much room that older talk goes
             fresh = self._scenes(tail.news(shown), audience, asking)
         shown = in_order([*shown, *fresh, *passing])
-        said, own = split_turn(shown, asking.turn_id)
+        talk_messages, own = split_turn(shown, asking.turn_id)
         secret = any(map(is_private, shown)) or any(event.heard.secret for event in asking.events)
         trace = replace(
-            trace_talk(self._log, said, own),
+            trace_talk(self._log, talk_messages, own),
             audience=tuple(sorted(audience)),
             private=secret,
             opening=head.messages,
@@ -154,7 +154,7 @@ class PromptBuilder:
             ending=tail.ending,
             acts_last=asking.form.native,  # native results are always the last
         )
-        messages = assembled(trace, to_wire(said), to_wire(own))
+        messages = assembled(trace, to_wire(talk_messages), to_wire(own))
         tokens = self._size(messages, asking)
         if context.tools is None:  # the largest; with fewer tools a full context would look empty
             in_view = [message for message in (*shown, *new) if message not in passing]
@@ -194,24 +194,24 @@ class PromptBuilder:
         items = self._briefing.select(audience, talk, rows, tuple(late_tools), secret, upto, brief)
         asks_back = asks and any(map(fits, items.recalled))
         # All new lines together have a character for each token of the window.
-        said = tuple(shortened(lines, self._meter.window))
+        lines_shown = tuple(shortened(lines, self._meter.window))
         hints = (RECALL * asks_back, self._language(asking, talk))
         asking = replace(asking, refused=self._refused(asking, items))
-        return Tail(situation, items, said, self._ending(context, asking, *hints))
+        return Tail(situation, items, lines_shown, self._ending(context, asking, *hints))
 
     def _refused(self, asking: Asking, items: ContextItems) -> str:
         """Return why the last reply was refused, with the recalled words that it left out."""
         if asking.refused != FORGOT:
             return asking.refused
         recalled, question = (line.text for line in items.recalled), asking.events[-1].heard.text
-        told = left_out(question, "", recalled, addressee_of(asking.events), self._who.name)
-        return f'{FORGOT}: "{told}"'
+        problem = left_out(question, "", recalled, addressee_of(asking.events), self._who.name)
+        return f'{FORGOT}: "{problem}"'
 
     def _language(self, asking: Asking, talk: Talk) -> str:
         """Return the language to answer in, if it is not the persona's."""
         addressee = addressee_of(asking.events)
-        told = (heard(line, "") for line in reversed(talk.before))
-        before = [words for speaker, words, _nature in told if speaker == addressee]
+        earlier = (heard(line, "") for line in reversed(talk.before))
+        before = [words for speaker, words, _nature in earlier if speaker == addressee]
         new = [event.heard.text for event in reversed(asking.events)]
         return answer_in([*new, *before], render_persona(self._who.persona)) if new else ""
 
@@ -360,9 +360,9 @@ def shown_scene(situation: Situation, form: RequestForm) -> Situation:
 
 def tokens_of_others(messages: Iterable[Message], speakers: Collection[str]) -> int:
     """Return the tokens of the lines that others than these speakers said."""
-    heard = (one for one in messages if one["role"] == "user" and not is_scene(one))
-    said = ((one["metadata"].get("speaker"), one) for one in heard)
-    return sum(stored_tokens(one) for who, one in said if who and who not in speakers)
+    heard_messages = (message for message in messages if message["role"] == "user" and not is_scene(message))
+    speakers_of_lines = ((heard_message["metadata"].get("speaker"), heard_message) for heard_message in heard_messages)
+    return sum(stored_tokens(speakers_of_line) for who, speakers_of_line in speakers_of_lines if who and who not in speakers)
 
 
 class Opening(NamedTuple):

@@ -130,28 +130,28 @@ class Briefing:
         lore = [trial.entry for trial in trials if trial.is_chosen]
         if not has_model(self._settings.profile):
             lore = self._all_lore(lore, audience)
-        found = Rows(window, situation)
-        found.add(LORE, (KnownLine(lore_text(one), secret, one.authors, one.title) for one in lore))
-        found.add(LATE_TOOLS, (KnownLine(line, authors=frozenset({GAME})) for line in late_tools))
-        found.add(PEOPLE, self._people.describe_present(audience, known_only=brief))
-        found.add(PINNED, self._knowledge.pins(audience))
-        found.add(GOALS, self._knowledge.goals(audience))
-        found.add(OCCUPATION, self._knowledge.occupation())
-        found.add(NOTE, self._knowledge.author_note())
+        context_rows = Rows(window, situation)
+        context_rows.add(LORE, (KnownLine(lore_text(lore_entry), secret, lore_entry.authors, lore_entry.title) for lore_entry in lore))
+        context_rows.add(LATE_TOOLS, (KnownLine(line, authors=frozenset({GAME})) for line in late_tools))
+        context_rows.add(PEOPLE, self._people.describe_present(audience, known_only=brief))
+        context_rows.add(PINNED, self._knowledge.pins(audience))
+        context_rows.add(GOALS, self._knowledge.goals(audience))
+        context_rows.add(OCCUPATION, self._knowledge.occupation())
+        context_rows.add(NOTE, self._knowledge.author_note())
         # Each of them within what the earlier ones leave.
         least = LEAST_RECALL * window
-        most = int(min(MATERIALS_PART * window, found.free_tokens - least))
-        found.add(MATERIALS, self._restored_materials(audience, most))
-        most = min(self._settings.config.recall_tokens, int(max(found.free_tokens, least)))
-        told = [line.text for label, line in found.rows[len(situation) :] if label != LORE]
-        wanted = Recalled(audience, most, upto, told, brief)
+        most = int(min(MATERIALS_PART * window, context_rows.free_tokens - least))
+        context_rows.add(MATERIALS, self._restored_materials(audience, most))
+        most = min(self._settings.config.recall_tokens, int(max(context_rows.free_tokens, least)))
+        shown_lines = [line.text for label, line in context_rows.rows[len(situation) :] if label != LORE]
+        wanted = Recalled(audience, most, upto, shown_lines, brief)
         recalled = self._recall.recall(talk, wanted)
         passing = [(REMEMBERED, line) for line in recalled]
         # Without a compaction, the prompt shows the whole talk.
         asks = "?" in " ".join(talk.asked[-1:]) and self._log.current.record is not None
         if asks and not lore and not any(map(fits, recalled)):
             passing.insert(0, NOTHING_FITS)
-        return ContextItems(tuple(lore), tuple(found.rows), tuple(passing))
+        return ContextItems(tuple(lore), tuple(context_rows.rows), tuple(passing))
 
     def _all_lore(self, chosen: Sequence[LoreEntry], audience: Audience) -> list[LoreEntry]:
         """Return the chosen lore and, within its budget, what else these listeners may hear.
@@ -162,11 +162,11 @@ class Briefing:
             self._lore.budget_tokens,
             dict.fromkeys([*chosen, *self._lore.known(audience)]),
         )
-        told = []
+        entries = []
         for entry in every:
             left -= estimate_tokens(entry.title + entry.text)
-            told += [entry] if left >= 0 or entry in chosen else []
-        return told
+            entries += [entry] if left >= 0 or entry in chosen else []
+        return entries
 
     def standing(self, scenes: Iterable[Message], audience: Audience) -> list[Message]:
         """Return the scenes whose lore, memories and note are still as they were shown.
@@ -176,7 +176,7 @@ class Briefing:
         scenes = list(scenes)
         rows = [row for scene in scenes for row in scene["metadata"]["rows"]]
         tellable = self._lore.tellable(audience) if any(row[0] == LORE for row in rows) else ()
-        known_lore = {unmarked(lore_text(one)) for one in tellable}
+        known_lore = {unmarked(lore_text(lore_entry)) for lore_entry in tellable}
         noted = {line for label, line in rows if label != LORE and line.source}
         gone = self._recall.gone(noted, audience)
         notes = {unmarked(line.text) for line in self._knowledge.author_note()}
@@ -192,11 +192,11 @@ class Briefing:
     def authors_of(
         self, events: Iterable[InboxEvent], shown: Iterable[Message], situation: Situation
     ) -> Authors:
-        heard = (event.heard.written_by for event in events)
+        author_sets = (event.heard.written_by for event in events)
         shown = list(shown)
-        said = [message for message in shown if not is_scene(message)]
+        messages = [message for message in shown if not is_scene(message)]
         written = self._who.persona_authors.union(
-            known(situation.authors), of_messages(said), *heard
+            known(situation.authors), of_messages(messages), *author_sets
         )
         return of_turn(written) | of_messages(filter(is_scene, shown))
 
@@ -210,14 +210,14 @@ class Briefing:
         for item in select_restored(view.record, view.messages, audience):
             kind, _, id = item.ref.partition(":")  # noqa: A001
             read = {ENTRY: self._read_entry, ENTITY: self._read_entity}.get(kind)
-            found = read and read(id, audience)
-            if not found:
+            text = read and read(id, audience)
+            if not text:
                 continue
-            budget_tokens -= estimate_tokens(found.text) + MARK_TOKENS
+            budget_tokens -= estimate_tokens(text.text) + MARK_TOKENS
             if budget_tokens < 0:
                 break
-            private = found.private or item.heard_by is not None
-            lines.append(found._replace(private=private))
+            private = text.private or item.heard_by is not None
+            lines.append(text._replace(private=private))
         return lines
 
     def _read_entry(self, id: str, audience: Audience) -> KnownLine | None:
@@ -240,12 +240,12 @@ class Briefing:
         is_here = dbref in audience | world.listeners(character)
         known = self._known_records(dbref, audience, not is_here)
         looks = world.looks_of(character, dbref)
-        told = [clean_heard(text, LINE_CHARS) for text in (looks, *map(record_text, known)) if text]
-        if not name or not told:
+        lines = [clean_heard(text, LINE_CHARS) for text in (looks, *map(record_text, known)) if text]
+        if not name or not lines:
             return None
         private = any(item["audience"] is not None for item in known)
         authors = world.authors_of(dbref) | of_records(known)
-        return KnownLine(f"{name}: {'; '.join(told)}", private, authors)
+        return KnownLine(f"{name}: {'; '.join(lines)}", private, authors)
 
     def _known_records(self, dbref: str, audience: Audience, with_values: bool) -> Sequence[Record]:
         profiles = self._who.character.ai_profiles
@@ -258,11 +258,11 @@ class Briefing:
 def latest_talk(visible: Sequence[Message], unanswered: Sequence[str]) -> Talk:
     """Return what is being talked about: the unanswered lines, and the latest lines before them."""
     # If no line is unanswered, the last line that somebody said counts as one.
-    heard = [m["content"] for m in visible if m["role"] == "user" and "type" not in m["metadata"]]
-    latest = heard[-TALK_LINES:]
-    said = [line for line in latest if HEARD.match(line)]
-    asked = list(unanswered) or said[-1:] or latest[-1:]
-    return Talk(asked, [line for line in latest if line not in asked])
+    heard_lines = [m["content"] for m in visible if m["role"] == "user" and "type" not in m["metadata"]]
+    latest = heard_lines[-TALK_LINES:]
+    spoken_lines = [line for line in latest if HEARD.match(line)]
+    query_lines = list(unanswered) or spoken_lines[-1:] or latest[-1:]
+    return Talk(query_lines, [line for line in latest if line not in query_lines])
 
 
 def record_text(record: Record) -> str:

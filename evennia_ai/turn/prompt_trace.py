@@ -12,22 +12,22 @@ from evennia_ai.ports import Conversation
 CHANGES = {"amendment", "shortened", "original_tool"}
 
 
-def trace_talk(log: Conversation, said: Sequence[Message], own: Sequence[Message]) -> PromptTrace:
+def trace_talk(log: Conversation, talk: Sequence[Message], own: Sequence[Message]) -> PromptTrace:
     """Return the trace of a prompt with this talk, without its other parts."""
     view = log.current
-    new = [one for one in said if not (is_logged(one) or is_marker(one) or is_scene(one))]
+    new = [message for message in talk if not (is_logged(message) or is_marker(message) or is_scene(message))]
     own_known = all(map(is_logged, own))
     return PromptTrace(
-        summary_id=view.record.id if view.record and any(map(is_marker, said)) else 0,
-        scenes=tuple(filter(is_scene, said)),
-        talk=tuple(one["metadata"]["seq"] for one in said if is_logged(one)),
-        own=tuple(one["metadata"]["seq"] for one in own) if own_known else (),
+        summary_id=view.record.id if view.record and any(map(is_marker, talk)) else 0,
+        scenes=tuple(filter(is_scene, talk)),
+        talk=tuple(message["metadata"]["seq"] for message in talk if is_logged(message)),
+        own=tuple(message["metadata"]["seq"] for message in own) if own_known else (),
         unlogged=tuple(to_wire(new)),
         unlogged_own=() if own_known else tuple(to_wire(own)),
         shown={
-            str(one["metadata"]["seq"]): words_of(one)
-            for one in (*said, *own)
-            if is_logged(one) and CHANGES & one["metadata"].keys()
+            str(message["metadata"]["seq"]): words_of(message)
+            for message in (*talk, *own)
+            if is_logged(message) and CHANGES & message["metadata"].keys()
         },
     )
 

@@ -110,7 +110,7 @@ class ReActLoop:
             begun: list[ReplyCalls] = []
             ask_model = partial(self.ask, turn, context, deadline_at, progress, begun)
             try:
-                asked: StepReply = yield self._ask_with_room(ask_model, begun)
+                step_reply: StepReply = yield self._ask_with_room(ask_model, begun)
             except ProviderError as error:
                 # What arrived of a reply may have been said.
                 acted = progress.acted
@@ -120,21 +120,21 @@ class ReActLoop:
                 if not acted:
                     raise
                 return Outcome(ANSWERED, f"cut short: {error}")
-            progress = yield self.act_on_reply(turn, asked, progress)
+            progress = yield self.act_on_reply(turn, step_reply, progress)
             if progress.ended or context.loop_mode == "single_action":
                 break
         return outcome_of(progress, context)
 
     @inlineCallbacks
     def act_on_reply(
-        self, turn: ports.TurnRecord, asked: StepReply, progress: Progress
+        self, turn: ports.TurnRecord, step_reply: StepReply, progress: Progress
     ) -> Steps[Progress]:
         """Say a reply's text or run its tool calls. Fires with the turn's progress after that."""
-        reply = asked.reply
+        reply = step_reply.reply
         if reply.tool_calls:
-            ran: Ran = yield asked.calls.finish(reply)
+            ran: Ran = yield step_reply.calls.finish(reply)
         else:
-            ran = yield self._speak_text(turn, asked)
+            ran = yield self._speak_text(turn, step_reply)
         refusals = progress.refusals + bool(ran.refused)
         whole = not reply.tool_calls or (reply.tied and not ran.blocked)
         return Progress(
@@ -159,15 +159,15 @@ class ReActLoop:
         of which calls arrived is not. Fires and fails as `ask`.
         """
         try:
-            asked: StepReply = yield ask_model()
+            step_reply: StepReply = yield ask_model()
         except ContextOverflow:
             if any(calls.arrived for calls in begun):
                 raise
             made_room: bool = yield self._make_room()
             if not made_room:
                 raise
-            asked = yield ask_model()
-        return asked
+            step_reply = yield ask_model()
+        return step_reply
 
     @inlineCallbacks
     def ask(
@@ -213,9 +213,9 @@ class ReActLoop:
         # All authors must be allowed what the speakers are.
         specs = by_name(toolbox.permitted(tools, offered.values()))
         withheld = tuple(sorted(offered.keys() - specs.keys()))
-        told = asking.tool_tokens
+        offered_tokens = asking.tool_tokens
         asking = replace(asking.offering(specs.values()), withheld=withheld)
-        prompt = replace(prompt, tokens=prompt.tokens - told + asking.tool_tokens)
+        prompt = replace(prompt, tokens=prompt.tokens - offered_tokens + asking.tool_tokens)
         request = self._prompts.request(turn, prompt, asking, step)
         check = self._speech_check(turn, asking, prompt, specs)
         loop = begin_step(remember_earlier(turn, specs) if step == 1 else progress.loop)
@@ -237,7 +237,7 @@ class ReActLoop:
         """Return the check of a reply's words; the offline brain's own phrases need none."""
         around = None
         if has_model(self._settings.profile):
-            heard = turn.from_others
+            events = turn.from_others
             asking_names = {event.heard.speaker_name for event in turn.events}
             around = Surroundings(
                 name=self._who.name,
@@ -246,8 +246,8 @@ class ReActLoop:
                 ),
                 persona=render_persona(self._who.persona),
                 tools=frozenset(specs),
-                people=frozenset({*prompt.situation.people, *(one.speaker_name for one in heard)}),
-                heard=[one.text for one in heard],
+                people=frozenset({*prompt.situation.people, *(item.speaker_name for item in events)}),
+                heard=[item.text for item in events],
                 spoken_to=asking_names.union(() if turn.private else prompt.situation.people),
                 compact=not asking.form.native,
                 asker=prompt.addressee,
@@ -258,20 +258,20 @@ class ReActLoop:
         return SpeechCheck(around, logged, self._settings.config.max_speech_chars)
 
     @inlineCallbacks
-    def _speak_text(self, turn: ports.TurnRecord, asked: StepReply) -> Steps[Ran]:
+    def _speak_text(self, turn: ports.TurnRecord, step_reply: StepReply) -> Steps[Ran]:
         """Say a reply in plain text, as models without tool calls send it."""
-        ran, text = asked.calls.ran, asked.reply.content
+        ran, text = step_reply.calls.ran, step_reply.reply.content
         words = spoken_words(text, self._who.name, self._settings.config.max_speech_chars)
         if not words:
             return ran
         call = spoken(words, own_call_id(turn.id, ran.state.step, 0))
-        call = asked.calls.check.in_person(call)
-        problem = asked.calls.check.problem(call)
+        call = step_reply.calls.check.in_person(call)
+        problem = step_reply.calls.check.problem(call)
         if problem:
             yield self._acts.refuse(turn, call, problem, unlogged)
             return replace(ran, refused=problem)
         result: ports.ToolResult = yield self._acts.say_aloud(
-            turn, asked.calls.context, text_of(call) or words, call.id
+            turn, step_reply.calls.context, text_of(call) or words, call.id
         )
         return replace(ran, acted=result.state == DONE)
 

@@ -83,8 +83,8 @@ def memory_query(lines: Sequence[str], name: str = "") -> str:
 
 def query_of(line: str, name: str = "") -> str:
     speaker, words, _nature = heard(line, "")
-    asked = undressed(words.strip('" '), name)
-    return f"{speaker} {asked}".strip() if FIRST_PERSON.search(asked) else asked
+    question = undressed(words.strip('" '), name)
+    return f"{speaker} {question}".strip() if FIRST_PERSON.search(question) else question
 
 
 @dataclass(eq=False)
@@ -142,9 +142,9 @@ class Recall:
         pieces = (
             joined(chosen)[::-1]
             if wanted.brief
-            else sorted(joined(chosen), key=lambda one: time_of(one[0]))
+            else sorted(joined(chosen), key=lambda candidate: time_of(candidate[0]))
         )
-        fits = {one.record["id"]: one.fit for one in candidates}
+        fits = {candidate.record["id"]: candidate.fit for candidate in candidates}
         return list(self._known_lines(chain.from_iterable(pieces), fits))
 
     def _find(self, talk: Talk, wanted: Recalled) -> list[Candidate]:
@@ -153,7 +153,7 @@ class Recall:
                 return not (wanted.brief and record["own"])
             return not is_synthesis(record) and not record.get("pinned")
 
-        found = self._memories().search(
+        matches = self._memories().search(
             memory_query(talk.asked, self._who.name),
             MOST_FOUND,
             wanted.audience,
@@ -161,17 +161,17 @@ class Recall:
             keep=keep,
             upto=wanted.upto,
         )
-        found = [item for item in found if item.fit >= LEAST_FIT]
+        matches = [item for item in matches if item.fit >= LEAST_FIT]
         name_of = partial(self._services.world.name_of, self._who.character)
-        names = words_of_names((item.record["source_entity"] for item in found), name_of)
-        candidates = [as_candidate(item.record, item.fit, names) for item in found]
+        names = words_of_names((item.record["source_entity"] for item in matches), name_of)
+        candidates = [as_candidate(item.record, item.fit, names) for item in matches]
         # Earlier questions answer nothing, and without the character's lines nor does what follows.
         return sorted(candidates, key=only_asks) if wanted.brief else candidates
 
     def _related(self, candidates: Iterable[Candidate], wanted: Recalled) -> Related:
         """Return what belongs to the candidates that are lines of the log."""
         lines = {
-            one.record["id"]: one.words for one in candidates if one.record.get("kind") == LINE
+            candidate.record["id"]: candidate.words for candidate in candidates if candidate.record.get("kind") == LINE
         }
         corrected = dict(islice(lines.items(), MOST_CORRECTED))
         return self._memories().related(list(lines), corrected, wanted.audience, wanted.upto)
@@ -199,20 +199,20 @@ class Recall:
             beside = related.beside.get(record["id"], ())
             newer = [*candidates, *map(as_candidate, related.later.get(record["id"], ()))]
             needed = [record, *corrected_by(record, beside), *later(candidate, newer)]
-            near = sorted(beside, key=lambda one: abs(one["seq"] - record["seq"]))
+            near = sorted(beside, key=lambda line: abs(line["seq"] - record["seq"]))
             wished = [*needed, *(near if number < COMPANIED else ())]
-            group = {one["id"]: one for one in wished if not (wanted.brief and one.get("own"))}
-            least = len({one["id"] for one in needed}.intersection(group))
-            new = (self._cost_of(one, days) * (name not in taken) for name, one in group.items())
+            group = {line["id"]: line for line in wished if not (wanted.brief and line.get("own"))}
+            least = len({line["id"] for line in needed}.intersection(group))
+            new = (self._cost_of(line, days) * (name not in taken) for name, line in group.items())
             sums = list(accumulate(new))
             if used + sums[least - 1] > room:
                 continue
-            most = max(least, sum(one <= min(room - used, COMPANY_TOKENS) for one in sums))
+            most = max(least, sum(line <= min(room - used, COMPANY_TOKENS) for line in sums))
             group = dict(islice(group.items(), most))
             used += sums[most - 1]
             taken.update(group)
-            days.update(time_of(one).date() for one in group.values())
-            known = "\n".join([known, *(normalised(text_of(one)) for one in group.values())])
+            days.update(time_of(line).date() for line in group.values())
+            known = "\n".join([known, *(normalised(text_of(line)) for line in group.values())])
             yield list(group.values())
 
     def _cost_of(self, record: Record, days: Collection[date]) -> int:
@@ -259,18 +259,18 @@ class Recall:
         day = time_of(record).date().isoformat()
         kind, text = record.get("kind"), text_of(record)
         if kind == LINE:
-            told = line_label(record) + unmarked(shown(text))
-            return f"{day}: " * dated + told
+            label = line_label(record) + unmarked(shown(text))
+            return f"{day}: " * dated + label
         name_of = partial(self._services.world.name_of, self._who.character)
         source = name_of(record["source_entity"])
-        told = f", from {source}" if source else ""
+        label = f", from {source}" if source else ""
         if kind == HEARSAY:
-            told = f", {name_of(record['teller']) or 'somebody'} told you{told}"
+            label = f", {name_of(record['teller']) or 'somebody'} told you{label}"
         if kind == ATTRIBUTE:
             text = f"{name_of(record['subject']) or 'somebody'}: {record['attribute']}: {text}"
         if is_synthesis(record):
             text = nearest_lines(text, words, LINE_CHARS)
-        return unmarked(f"{day}{told}: {shown(text)}")
+        return unmarked(f"{day}{label}: {shown(text)}")
 
 
 class Candidate(NamedTuple):
@@ -297,15 +297,15 @@ def fits(line: KnownLine) -> bool:
 def room_for(candidates: Iterable[Candidate], wanted: Recalled) -> int:
     """Return the tokens that the memories may have, by how well the best of them fits."""
     most = min(wanted.budget_tokens, BRIEF_TOKENS) if wanted.brief else wanted.budget_tokens
-    best = max((one.fit for one in candidates), default=0.0)
+    best = max((candidate.fit for candidate in candidates), default=0.0)
     return min(most, NEAREST_TOKENS + int(TOKENS_BY_FIT * max(0.0, best - FLOOR)))
 
 
 def corrected_by(record: Record, beside: Iterable[Record]) -> list[Record]:
     """Return which lines beside one its speaker corrects it by, or what it corrects itself."""
-    same = (one for one in beside if one["source_entity"] == record["source_entity"])
-    newest = ((one, max(one, record, key=lambda line: line["seq"])) for one in same)
-    return [one for one, corrects in newest if subject_of(text_of(corrects))[1]]
+    same = (neighbour for neighbour in beside if neighbour["source_entity"] == record["source_entity"])
+    newest = ((neighbour, max(neighbour, record, key=lambda line: line["seq"])) for neighbour in same)
+    return [neighbour for neighbour, corrects in newest if subject_of(text_of(corrects))[1]]
 
 
 def only_asks(candidate: Candidate) -> bool:

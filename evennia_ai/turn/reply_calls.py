@@ -101,17 +101,17 @@ class ReplyCalls:
         self._failure = self._failure or failure
 
     @inlineCallbacks
-    def _run(self, asked: ToolCallRequest, finish_reason: str, tied: bool) -> Steps[None]:
+    def _run(self, request: ToolCallRequest, finish_reason: str, tied: bool) -> Steps[None]:
         """Run one call, unless one before it went wrong."""
-        goes_on = bool(asked.id) and asked.id == self._speech_id and asked.name in SPEECH
+        goes_on = bool(request.id) and request.id == self._speech_id and request.name in SPEECH
         if not goes_on:
             yield self._refuse_held()
-        self._speech_id = asked.id
+        self._speech_id = request.id
         limit = self._settings.config.max_tool_calls
         spoilt = goes_on and self._speech_failed
-        if spoilt or self._calls > limit or self._is_over(asked.name, tied):
+        if spoilt or self._calls > limit or self._is_over(request.name, tied):
             return
-        call = self.check.in_person(react.clean_call(asked, self.ran.state, self._number))
+        call = self.check.in_person(react.clean_call(request, self.ran.state, self._number))
         self._number += 1
         call, problem = self.check.without_repeats(call)
         problem = problem or (yield self._screening.judge_speech(call))

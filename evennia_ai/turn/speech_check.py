@@ -102,16 +102,16 @@ class SpeechCheck:
         around = self._told
         if around is None or not (around.compact and around.heard):
             return False
-        asked = around.heard[-1]
-        return bool(left_out(asked, words, around.recalled, around.asker, around.name))
+        question = around.heard[-1]
+        return bool(left_out(question, words, around.recalled, around.asker, around.name))
 
     def without_repeats(self, call: ToolCallRequest) -> tuple[ToolCallRequest, str]:
         """Return a call, if need be without the sentences that were said before, and `problem`."""
-        problem, text, told = self.problem(call), text_of(call), self._told
-        if problem not in (REPEATED, artefacts.ECHO) or told is None or text is None:
+        problem, text, earlier_words = self.problem(call), text_of(call), self._told
+        if problem not in (REPEATED, artefacts.ECHO) or earlier_words is None or text is None:
             return call, problem
-        lines = (heard(line, "")[1] for line in told.heard)
-        known = {tuple(plain_words(s)) for one in (*self._spoken, *lines) for s in sentences(one)}
+        lines = (heard(line, "")[1] for line in earlier_words.heard)
+        known = {tuple(plain_words(s)) for item in (*self._spoken, *lines) for s in sentences(item)}
         alone = sentences(text)
         new = [
             s for s in alone if tuple(plain_words(s)) not in known and not self._repeats(call, s)
@@ -175,7 +175,7 @@ class SpeechCheck:
 def speakers_of(messages: Iterable[Message]) -> set[str]:
     """Return the names of those who spoke, also if they have left since."""
     lines = (message["content"] for message in messages if message["role"] == "user")
-    return {found["speaker"] for line in lines if (found := HEARD.match(line))}
+    return {match["speaker"] for line in lines if (match := HEARD.match(line))}
 
 
 def latest_acts(newest_first: Iterable[Message]) -> Iterator[tuple[str, str]]:
@@ -238,8 +238,8 @@ class Screening:
         """Fire by id with the refused events: the key of the speaker's line, the reason."""
         verdicts: dict[int, tuple[str, str]] = {}
         if self._settings.config.game_topics_only:
-            told = {event.id for event in asking(events)}  # that is always answered
-            for event in (event for event in events if event.id not in told):
+            always_answered = {event.id for event in asking(events)}  # that is always answered
+            for event in (event for event in events if event.id not in always_answered):
                 if key := oversight.find_topic(event.heard.text):
                     verdicts[event.id] = (key, f"topic: {key}")
         for guard in self._guards():

@@ -140,10 +140,10 @@ class Acts:
         self, act_id: int, result: ToolResult, as_logged: AsLogged, locks: Sequence[LockAsked] = ()
     ) -> Deferred[None]:
         """Store the outcome of an act, its messages and its locks; fails with StoreUnavailable."""
-        record, text, asked = self._turns.record_outcome, result.text, stored_locks(locks)
+        record, text, stored = self._turns.record_outcome, result.text, stored_locks(locks)
         return persist(
             self._services.clock,
-            lambda: record(act_id, result.state, text, as_logged(result), asked),
+            lambda: record(act_id, result.state, text, as_logged(result), stored),
         )
 
     def _intend(self, turn: TurnRecord, call: ToolCallRequest, world: bool) -> int:
@@ -211,12 +211,12 @@ def call_messages(
 ) -> list[Message]:
     """Return the messages of a call, with its ``nature``, and its result, for those it reached."""
     metadata = audience_metadata(turn, context, result)
-    asked = wire_call(call.id, call.name, wire_arguments(call))
+    request = wire_call(call.id, call.name, wire_arguments(call))
     text = result.text if result.quotes_log else unmarked(result.text)
-    told = make_message("tool", text, tool_call_id=call.id, nature=PERCEIVED, **metadata)
+    result_message = make_message("tool", text, tool_call_id=call.id, nature=PERCEIVED, **metadata)
     if result.read or result.changed:
-        told["metadata"]["consulted"] = {READ: list(result.read), CHANGED: list(result.changed)}
-    return [make_message("assistant", "", tool_calls=[asked], nature=nature, **metadata), told]
+        result_message["metadata"]["consulted"] = {READ: list(result.read), CHANGED: list(result.changed)}
+    return [make_message("assistant", "", tool_calls=[request], nature=nature, **metadata), result_message]
 
 
 def audience_metadata(turn: TurnRecord, context: ToolContext, result: ToolResult) -> dict[str, Any]:

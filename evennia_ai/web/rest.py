@@ -68,10 +68,10 @@ class NewestFirst(CursorPagination):
 
     def decode_cursor(self, request: Any) -> Any:
         """Return the place in a cursor; raises NotFound unless that is a row's number."""
-        found = super().decode_cursor(request)
-        if found and found.position is not None and number_or_none(found.position) is None:
+        cursor = super().decode_cursor(request)
+        if cursor and cursor.position is not None and number_or_none(cursor.position) is None:
             raise exceptions.NotFound(self.invalid_cursor_message)
-        return found
+        return cursor
 
 
 class Moment(forms.DateTimeField):
@@ -79,8 +79,8 @@ class Moment(forms.DateTimeField):
 
     def to_python(self, value: Any) -> Any:
         try:
-            found = super().to_python(value)
-            return found and found.astimezone(UTC)
+            moment = super().to_python(value)
+            return moment and moment.astimezone(UTC)
         except OverflowError as error:
             raise ValidationError(self.error_messages["invalid"], code="invalid") from error
 
@@ -113,21 +113,21 @@ class LogView(viewsets.GenericViewSet):
         form = Question(self.request.query_params)
         if not form.is_valid():
             raise exceptions.ValidationError(form.errors)
-        asked = {name: value for name, value in form.cleaned_data.items() if value}
-        wanted = asked.get("character", "")
+        parameters = {name: value for name, value in form.cleaned_data.items() if value}
+        wanted = parameters.get("character", "")
         number = number_or_none(wanted.removeprefix("#"))
         if number is not None:
             rows = rows.filter(assistant__db_obj__id=number)
         elif wanted:
             rows = rows.filter(assistant__db_obj__db_key__iexact=wanted)
         for name, column in (("since", "at__gte"), ("until", "at__lt"), ("turn", self.turn)):
-            if name in asked and column:
-                rows = rows.filter(**{column: asked[name]})
-        if not self.ends or not (end := asked.get("outcome")):
+            if name in parameters and column:
+                rows = rows.filter(**{column: parameters[name]})
+        if not self.ends or not (end := parameters.get("outcome")):
             return rows
         if end not in self.ends:
-            told = f"{end} is not one of {', '.join(self.ends)}."
-            raise exceptions.ValidationError({"outcome": [told]})
+            problem = f"{end} is not one of {', '.join(self.ends)}."
+            raise exceptions.ValidationError({"outcome": [problem]})
         return rows.filter(
             **{"ended_at": None} if end == OPEN else {self.end: "" if end == OK else end}
         )
@@ -139,13 +139,13 @@ class LogView(viewsets.GenericViewSet):
 
     def shown(self, rows: list[Row]) -> list[Row]:
         """Return the columns of rows, without what the reader may not see."""
-        found = []
+        rows_shown = []
         for row in rows:
-            told = {**type(self).disclose(row, self.reader), "turn": row.get("turn_id")}
+            values = {**type(self).disclose(row, self.reader), "turn": row.get("turn_id")}
             own = {"character": f"#{row['owner']}" if row["owner"] else ""}
-            kept = {name: told[name] for name in self.columns.split()}
-            found.append({"id": row["id"], **own, "at": row["at"], **kept})
-        return found
+            kept = {name: values[name] for name in self.columns.split()}
+            rows_shown.append({"id": row["id"], **own, "at": row["at"], **kept})
+        return rows_shown
 
     def list(self, request: Any) -> Any:
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))

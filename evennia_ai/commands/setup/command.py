@@ -164,8 +164,8 @@ class CmdAISetup(SetupMenu):
         personas = self.services.personas
         if not self.lhs:
             lines = [
-                f"|w@{clean_output(name)}|n: {clean_output(render_persona(one), 200)}"
-                for name, one in sorted(personas.all().items())
+                f"|w@{clean_output(name)}|n: {clean_output(render_persona(persona), 200)}"
+                for name, persona in sorted(personas.all().items())
             ]
             self.msg("\n".join(lines) or "There are no shared personas yet.")
             return

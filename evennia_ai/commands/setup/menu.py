@@ -102,12 +102,12 @@ class SetupMenu(SetupCommand):
                 typed = choices[int(word) - 1][1]
             try:
                 self.ensure_there()
-                told = take(typed) if word not in ("", "look", "help") else None
+                reply = take(typed) if word not in ("", "look", "help") else None
             except AssistantError as error:
-                told = error_line(error)
-            if told is True:
+                reply = error_line(error)
+            if reply is True:
                 return True
-            shown = HELP if word == "help" else told or render(page())
+            shown = HELP if word == "help" else reply or render(page())
 
     def ensure_there(self) -> None:
         """Raise UsageError if the chosen character cannot have an assistant any more."""
@@ -128,11 +128,11 @@ class SetupMenu(SetupCommand):
     def see_characters(self) -> Page:
         here = self.caller.location.contents if self.caller.location else ()
         choices = []
-        for one in here:
+        for item in here:
             with suppress(UsageError):
-                self.ensure_suitable(one)
-                has = ", has an assistant: change it" if getattr(one, "assistant", None) else ""
-                choices.append((f"{own_name(one)} ({one.dbref}){has}", one.dbref))
+                self.ensure_suitable(item)
+                has = ", has an assistant: change it" if getattr(item, "assistant", None) else ""
+                choices.append((f"{own_name(item)} ({item.dbref}){has}", item.dbref))
         who = "Who shall have an assistant? It plays a character: hears, answers and remembers."
         ask = "Type a number, the name of any character, or new and a name, such as new Mira."
         return Page("1 of 3, character", [who], choices[:MOST_LISTED], ask)
@@ -142,12 +142,12 @@ class SetupMenu(SetupCommand):
         if word.lower() == "new":
             self.draft = Draft(name=drafts.read_new(name)[0], typed=name)
             return True
-        found = self.find_character(typed)
-        self.ensure_suitable(found)
-        stored = read_attribute(found, "ai_persona") or ""
+        character = self.find_character(typed)
+        self.ensure_suitable(character)
+        stored = read_attribute(character, "ai_persona") or ""
         if not isinstance(stored, str):
             stored = stored_fields(read_persona(stored))
-        self.draft = Draft(name=own_name(found), character=found, persona=stored)
+        self.draft = Draft(name=own_name(character), character=character, persona=stored)
         return True
 
     # --- the persona ---
@@ -161,7 +161,7 @@ class SetupMenu(SetupCommand):
         return is_done
 
     def see_personas(self) -> Page:
-        ready = [(one["title"], key) for key, one in archetypes().items()]
+        ready = [(archetype["title"], key) for key, archetype in archetypes().items()]
         who = f"Who is {self.draft.name}? Take a ready one, or use your own words: You are ..."
         ask = "Type a number, a persona, or @ and the name of a shared persona."
         return Page("2 of 3, persona", [who], ready, ask)
@@ -202,36 +202,36 @@ class SetupMenu(SetupCommand):
         """Show a page of fields, first those that decide how it lives, or one field alone."""
         if self.field:
             return self.see_field(self.field)
-        draft, found, start = self.draft, self.draft.in_force(self.services), self.start
+        draft, in_force, start = self.draft, self.draft.in_force(self.services), self.start
         is_shared = isinstance(draft.persona, str) and draft.persona.startswith("@")
         persona = [PERSONA] if is_shared else [f"{PERSONA}.{name}" for name in PERSONA_FIELDS]
         first = [*persona, *FIRST]
         names = [*first, *sorted(set(config.FIELDS) - set(FIRST))]
         end = start + (MOST_LISTED if start else len(first))
-        choices = [(self.field_words(found, name), name) for name in names[start:end]]
+        choices = [(self.field_words(in_force, name), name) for name in names[start:end]]
         if end < len(names):
             choices.append((f"More settings ({len(names) - end})", f"{MORE} {end}"))
         what = "gets an assistant" if draft.character else "is created in this room with one"
         return Page(
             f"3 of 3, {draft.name} {'is changed' if draft.script else what}",
-            [f"Fix this: {complaint}" for complaint in found.complaints],
+            [f"Fix this: {complaint}" for complaint in in_force.complaints],
             choices,
             "To change a field, type its number, or for example: voice = low and dry. To try it, "
             f"type what you would say to {draft.name}. To put it into the game, type live.",
         )
 
-    def field_words(self, found: InForce, name: str) -> str:
+    def field_words(self, in_force: InForce, name: str) -> str:
         part = name.removeprefix(f"{PERSONA}.")
         if name == PERSONA:
             return f"{name}: {self.draft.persona}"
         if part in PERSONA_FIELDS:
             value = getattr(read_persona(self.draft.persona), part)
             return f"{part} ({PERSONA_FIELDS[part]}): {drafts.persona_words(value) or 'empty'}"
-        return found.words(name)
+        return in_force.words(name)
 
     def see_field(self, name: str) -> Page:
-        found = self.draft.in_force(self.services)
-        lines, choices = [f"Now: {self.field_words(found, name)}."], list[tuple[str, str]]()
+        in_force = self.draft.in_force(self.services)
+        lines, choices = [f"Now: {self.field_words(in_force, name)}."], list[tuple[str, str]]()
         if item := config.FIELDS.get(name):
             lines[:0] = [
                 item.metadata["help"],
@@ -240,14 +240,14 @@ class SetupMenu(SetupCommand):
             ]
         if name == "profile":
             words = partial(drafts.profile_words, self.services)
-            choices = [(words(one), one) for one in sorted(self.services.profiles)]
+            choices = [(words(profile), profile) for profile in sorted(self.services.profiles)]
         elif name == "tools_off":
-            off = config.read_families(found.config.tools_off)
+            off = config.read_families(in_force.config.tools_off)
             families = drafts.families_of(self.services.toolbox.tools)
-            lines += [f"Always on: {one}. {families.pop(one)}." for one in config.ALWAYS_ON]
-            for one, purpose in families.items():
-                others = ", ".join(sorted(off ^ {one})) or "none"
-                choices.append((f"{'off' if one in off else 'on'}: {one}. {purpose}", others))
+            lines += [f"Always on: {entry}. {families.pop(entry)}." for entry in config.ALWAYS_ON]
+            for family, purpose in families.items():
+                others = ", ".join(sorted(off ^ {family})) or "none"
+                choices.append((f"{'off' if family in off else 'on'}: {family}. {purpose}", others))
         ask = "Type the new text or value; reset lets the character inherit a setting."
         return Page(f"3 of 3, {self.draft.name}: {name}", lines, choices, ask)
 
@@ -279,15 +279,15 @@ class SetupMenu(SetupCommand):
         """Tell what the draft would answer, with nothing done or seen; raises UsageError."""
         draft, personas, self.is_trying = self.draft, self.services.personas, True
         try:
-            script, found = draft.script, draft.in_force(self.services)
+            script, in_force = draft.script, draft.in_force(self.services)
             if script is None:
                 script = self.staged = drafts.stage(draft, self.caller.location)
             self.script, self.name = script, shown_name(script)
             authors = by_builder([self.caller.dbref, *personas.authors_of(draft.persona)])
             persona = personas.resolve(draft.persona)
-            around = as_drafted(script.mind.around, found.config, found.profile, persona, authors)
-            heard = hear_typed(script.character, found.config, self.caller, "say", words)
-            asking = self.start_dry_run(heard, around)
+            around = as_drafted(script.mind.around, in_force.config, in_force.profile, persona, authors)
+            event = hear_typed(script.character, in_force.config, self.caller, "say", words)
+            asking = self.start_dry_run(event, around)
         except Exception:
             self.end_trial()
             raise

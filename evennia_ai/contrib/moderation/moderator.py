@@ -50,11 +50,11 @@ class Moderation:
         try:
             if self._judge:
                 for number, text in enumerate(texts):
-                    told = yield self._in_time(maybeDeferred(self._judge, text, direction))
-                    reasons[number] = reasons[number] or (str(told) if told else "")
+                    verdict = yield self._in_time(maybeDeferred(self._judge, text, direction))
+                    reasons[number] = reasons[number] or (str(verdict) if verdict else "")
             if self._profile and not all(reasons):
-                asked = {"model": self._profile.model, "input": list(texts)}
-                reply = yield self._in_time(self._exchange(self._profile, "POST", PATH, asked))
+                body = {"model": self._profile.model, "input": list(texts)}
+                reply = yield self._in_time(self._exchange(self._profile, "POST", PATH, body))
                 verdicts = read_reply(reply, len(texts))
                 reasons = [a or b for a, b in zip(reasons, verdicts, strict=True)]
         except Exception as error:  # noqa: BLE001  # the game's function may raise anything
@@ -62,8 +62,8 @@ class Moderation:
         self._warned_of = ""
         return reasons
 
-    def _in_time(self, asked: Deferred[Any]) -> Deferred[Any]:
-        return asked.addTimeout(self.rules.timeout, cast(IReactorTime, self._clock))
+    def _in_time(self, pending: Deferred[Any]) -> Deferred[Any]:
+        return pending.addTimeout(self.rules.timeout, cast(IReactorTime, self._clock))
 
     def _without_verdict(self, reasons: Sequence[str], error: Exception) -> Sequence[str]:
         """Return the verdicts if a check failed: by the setting ``fail``."""
@@ -95,12 +95,12 @@ def load_judge(path: str) -> Judge | None:
     if not path:
         return None
     try:
-        found = import_string(path)
+        judge = import_string(path)
     except ImportError as error:
         raise ConfigError(f"callable '{path}' cannot be imported: {error}") from error
-    if not callable(found):
+    if not callable(judge):
         raise ConfigError(f"callable '{path}' is no function")
-    return cast(Judge, found)
+    return cast(Judge, judge)
 
 
 def read_endpoint(fields: Mapping[str, Any]) -> ModelProfile | None:

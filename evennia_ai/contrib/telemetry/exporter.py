@@ -117,9 +117,9 @@ class Telemetry:
         name, context, outcome = turn["name"], turn["context"], turn["outcome"]
         times = (turn["at"], turn["ended_at"])
         error = outcome if outcome in FAILED_TURNS else ""
-        told = {"evennia_ai.context": context, "evennia_ai.outcome": outcome, TURN: turn["id"]}
-        told["gen_ai.agent.name"] = plain_name(name)
-        within = self._span("invoke_agent", name, times, error, told)
+        attributes = {"evennia_ai.context": context, "evennia_ai.outcome": outcome, TURN: turn["id"]}
+        attributes["gen_ai.agent.name"] = plain_name(name)
+        within = self._span("invoke_agent", name, times, error, attributes)
         for call in turn["model_calls"]:
             self._tell_call(call, within)
         for act in turn["tool_calls"]:
@@ -130,12 +130,12 @@ class Telemetry:
 
     def _tell_call(self, call: Row, within: Context) -> None:
         began = call["at"] - timedelta(milliseconds=call["duration_ms"])  # stored at its end
-        told = {name: call[column] for name, column in OF_CALL.items() if call[column] is not None}
-        told["gen_ai.provider.name"] = "evennia_ai" if call["model"] == OFFLINE else "openai"
+        attributes = {name: call[column] for name, column in OF_CALL.items() if call[column] is not None}
+        attributes["gen_ai.provider.name"] = "evennia_ai" if call["model"] == OFFLINE else "openai"
         if call["finish_reason"]:
-            told["gen_ai.response.finish_reasons"] = (call["finish_reason"],)
+            attributes["gen_ai.response.finish_reasons"] = (call["finish_reason"],)
         error, kept = call["error_kind"], {"profile": call["profile"]}
-        self._span("chat", call["model"], (began, call["at"]), error, told, within)
+        self._span("chat", call["model"], (began, call["at"]), error, attributes, within)
         self._count["model_calls"].add(1, {**kept, "error": error or "none"})
         self._call_s.record(call["duration_ms"] / 1_000, kept, within)
         for kind, column in TOKENS.items():
@@ -143,18 +143,18 @@ class Telemetry:
 
     def _tell_act(self, act: Row, turn_ended_at: datetime, within: Context) -> None:
         name, state = act["name"], act["state"]
-        told = {"gen_ai.tool.name": name, "gen_ai.tool.call.id": act["call_id"]}
-        told |= {"gen_ai.tool.type": "function", "evennia_ai.outcome": state, TURN: act["turn_id"]}
+        attributes = {"gen_ai.tool.name": name, "gen_ai.tool.call.id": act["call_id"]}
+        attributes |= {"gen_ai.tool.type": "function", "evennia_ai.outcome": state, TURN: act["turn_id"]}
         times = (act["at"], act["ended_at"] or turn_ended_at)
         error = state if state in FAILED_CALLS else ""
-        self._span("execute_tool", name, times, error, told, within)
+        self._span("execute_tool", name, times, error, attributes, within)
         known = name if name in self._tools else "unknown"
         self._count["tool_calls"].add(1, {"tool": known, "state": state})
 
     def _compacted(self, reason: str, result: Mapping[str, Any], **kwargs: Any) -> None:
         if not result.get("skipped"):
-            told = {"reason": reason, "step": result.get("rung") or "failed"}
-            self._count["compactions"].add(1, told)
+            attributes = {"reason": reason, "step": result.get("rung") or "failed"}
+            self._count["compactions"].add(1, attributes)
         self.tell_ended()
 
     def _span(
@@ -168,9 +168,9 @@ class Telemetry:
     ) -> Context:
         began, ended = (int(at.timestamp() * 1e9) for at in times)
         kind = trace.SpanKind.CLIENT if operation == "chat" else trace.SpanKind.INTERNAL
-        told = {"gen_ai.operation.name": operation, **attributes}
+        span_attributes = {"gen_ai.operation.name": operation, **attributes}
         title = f"{operation} {subject}"
-        span = self._tracer.start_span(title, within, kind, told, start_time=began)
+        span = self._tracer.start_span(title, within, kind, span_attributes, start_time=began)
         if error:
             span.set_attribute("error.type", error)
             span.set_status(trace.StatusCode.ERROR)
@@ -233,7 +233,7 @@ def figures_now(gateway: Any, stopped: bool) -> Figures:
     return {
         "calls.waiting": [Observation(lanes.waiting)],
         "calls.delayed": by(
-            Counter((one.model, one.why) for one in lanes.queue()), "model", "reason"
+            Counter((item.model, item.why) for item in lanes.queue()), "model", "reason"
         ),
         "calls.in_flight": by(in_flight, "profile", "model"),
         "breaker.open": by(paused, "profile", "model"),

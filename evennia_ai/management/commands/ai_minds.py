@@ -57,8 +57,8 @@ class Command(BaseCommand):
                 minds.match(options["old"], options["new"], say)
             else:
                 by_hand = people.read_map(options["map"])
-                found = minds.read_head(Path(options["file"]))
-                matching = people.Matching(found, by_hand, options["players_by_name"])
+                somebody = minds.read_head(Path(options["file"]))
+                matching = people.Matching(somebody, by_hand, options["players_by_name"])
                 self.load(minds.load, matching, options)
         except (ConfigError, StoreUnavailable, OSError) as error:
             raise CommandError(str(error)) from error

@@ -58,26 +58,26 @@ def without_claims(text: str, name: str, lines: Iterable[str] = ()) -> str:
     as are other ones that call it a program. Empty headings may stay.
     """
     lines = list(lines)
-    claimant, said = find_claimant(lines, name), read_lines(lines, name)
+    claimant, spoken_sentences = find_claimant(lines, name), read_lines(lines, name)
     kept = []
     for line in text.splitlines():
         mark = BULLET.match(line)
         start = mark.end() if mark else 0
-        told = [as_claim(one.strip(), name, claimant) for one in sentences(line[start:])]
-        told = [with_right_speaker(sentence, name, said) for sentence in told if sentence]
-        if told or not line.strip():
-            kept.append(line[:start] + " ".join(told))
+        claims = [as_claim(item.strip(), name, claimant) for item in sentences(line[start:])]
+        claims = [with_right_speaker(sentence, name, spoken_sentences) for sentence in claims if sentence]
+        if claims or not line.strip():
+            kept.append(line[:start] + " ".join(claims))
     return "\n".join(kept).strip()
 
 
 def claims_in(summary: str) -> list[str]:
     """Return the claims in an earlier summary as lines of the talk, so that they stay claims."""
-    found = []
+    claims = []
     for line in summary.splitlines():
         for sentence in sentences(BULLET.sub("", line)):
-            who, mark, said = sentence.strip().partition(CLAIMS)
-            found += [f"{who} says: {said}"] if mark else []
-    return found
+            who, mark, words = sentence.strip().partition(CLAIMS)
+            claims += [f"{who} says: {words}"] if mark else []
+    return claims
 
 
 def as_claim(sentence: str, name: str, claimant: str) -> str:
@@ -105,8 +105,8 @@ def program_at(sentence: str, name: str) -> int | None:
     who = "|".join([SELF, *own])
     subject = rf"\b(?:{who})(?:,?(?: [^\s,.']{{1,30}}+){{1,5}}?,?)?(?: |(?='))"
     pattern = rf"(?:{subject}{IS_PROGRAM}|\b{AS_PROGRAM})"
-    found = re.search(pattern, plain, re.IGNORECASE)
-    return found.start() if found else None
+    match = re.search(pattern, plain, re.IGNORECASE)
+    return match.start() if match else None
 
 
 def is_attributed(sentence: str, name: str, end: int) -> bool:
@@ -114,10 +114,10 @@ def is_attributed(sentence: str, name: str, end: int) -> bool:
     spoken = SPOKEN.match(sentence)
     if spoken and spoken["speaker"].casefold() not in HEADINGS:
         return spoken["speaker"].casefold() != name.casefold()
-    said = SAYS.search(sentence, 0, end)
-    if said is None:
+    match = SAYS.search(sentence, 0, end)
+    if match is None:
         return False
-    return not sentence[: said.start()].strip().casefold().endswith(name.casefold())
+    return not sentence[: match.start()].strip().casefold().endswith(name.casefold())
 
 
 def find_claimant(lines: Iterable[str], name: str) -> str:
@@ -150,31 +150,31 @@ class Said:
 
 
 def read_lines(lines: Iterable[str], name: str) -> list[Said]:
-    found: list[Said] = []
+    spoken_sentences: list[Said] = []
     for line in lines:
-        heard = HEARD.match(line)
-        speaker, own = heard["speaker"] if heard else "", line.startswith(f"{name} ")
-        words = sentences_of(line[heard.end() :] if heard else line)
-        found += [Said(speaker, one, frozenset(normal_words(one)), own) for one in words]
-    return found
+        match = HEARD.match(line)
+        speaker, own = match["speaker"] if match else "", line.startswith(f"{name} ")
+        words = sentences_of(line[match.end() :] if match else line)
+        spoken_sentences += [Said(speaker, word, frozenset(normal_words(word)), own) for word in words]
+    return spoken_sentences
 
 
-def with_right_speaker(sentence: str, name: str, said: Iterable[Said]) -> str:
+def with_right_speaker(sentence: str, name: str, spoken_sentences: Iterable[Said]) -> str:
     """Return a sentence of a summary as a claim, or with its subject put right."""
-    claimant = who_claims_promise(sentence, name, said := list(said))
+    claimant = who_claims_promise(sentence, name, spoken_sentences := list(spoken_sentences))
     if claimant and not is_attributed(sentence, name, len(sentence)):
         return f"{claimant}{CLAIMS}{sentence}"
     subject = re.match(rf"{re.escape(name)}(?P<of>['’]s)?(?= )", sentence)
     stems = frozenset(normal_words(sentence[subject.end() :])) if subject else frozenset[str]()
     if not subject or len(stems) < LEAST_SHARED:
         return sentence
-    holding = [one for one in said if stems <= one.stems]
-    speakers = {one.speaker for one in holding}
-    if len(speakers) != 1 or any(one.own or not one.speaker for one in holding):
+    holding = [spoken_sentence for spoken_sentence in spoken_sentences if stems <= spoken_sentence.stems]
+    speakers = {item.speaker for item in holding}
+    if len(speakers) != 1 or any(item.own or not item.speaker for item in holding):
         return sentence
-    first = [FIRST_PERSON.match(one.words) for one in holding]
-    if any(OTHERS.search(one.words) for one in holding) or not all(
-        found and bool(found["mine"]) == bool(subject["of"]) for found in first
+    first = [FIRST_PERSON.match(item.words) for item in holding]
+    if any(OTHERS.search(item.words) for item in holding) or not all(
+        match and bool(match["mine"]) == bool(subject["of"]) for match in first
     ):
         return sentence
     return f"{speakers.pop()}{subject['of'] or ''}{sentence[subject.end() :]}"
@@ -190,17 +190,17 @@ def promise_claimant(text: str, name: str, lines: Iterable[str]) -> str:
     return who_claims_promise(text, name, read_lines(lines, name))
 
 
-def who_claims_promise(text: str, name: str, said: Iterable[Said]) -> str:
+def who_claims_promise(text: str, name: str, spoken_sentences: Iterable[Said]) -> str:
     """Return who says in the talk that the character is bound, empty if it says so itself."""
     if not is_bound(text, name):
         return ""
     addressed = re.compile(rf"\b(?:{re.escape(name)}|you|du){BOUND}", re.IGNORECASE)
     stems, claimant = frozenset(normal_words(text)), ""
-    for one in said:
-        shared = len(stems & one.stems)
-        if one.own and not DENIED.search(one.words):
-            if shared >= LEAST_SHARED or (shared and cues_of(one.words)):
+    for spoken_sentence in spoken_sentences:
+        shared = len(stems & spoken_sentence.stems)
+        if spoken_sentence.own and not DENIED.search(spoken_sentence.words):
+            if shared >= LEAST_SHARED or (shared and cues_of(spoken_sentence.words)):
                 return ""
-        elif one.speaker and not one.own and shared and addressed.search(one.words):
-            claimant = claimant or one.speaker
+        elif spoken_sentence.speaker and not spoken_sentence.own and shared and addressed.search(spoken_sentence.words):
+            claimant = claimant or spoken_sentence.speaker
     return claimant

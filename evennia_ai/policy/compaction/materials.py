@@ -73,13 +73,13 @@ def keep_consulted(
 def read_consulted(record: projection.CompactionRecord | None) -> list[Consulted]:
     """Return what a record stores; unreadable items are left out."""
     stored: Mapping[str, Any] = record.consulted if record is not None else {}
-    found = []
+    references = []
     for how in (READ, CHANGED):
         for item in stored.get(how) or ():
             with suppress(TypeError, ValueError, AttributeError):
                 ref, seq, key = item
-                found.append(Consulted(str(ref), int(seq), projection.part_audience(key), how))
-    return found
+                references.append(Consulted(str(ref), int(seq), projection.part_audience(key), how))
+    return references
 
 
 def select_restored(
@@ -166,14 +166,14 @@ def memories_of(
 
     Goes back from ``record`` where a part is a digest, or empty.
     """
-    found: dict[str, projection.CompactionRecord] = {}
+    records: dict[str, projection.CompactionRecord] = {}
     for key in sorted(record.summary if record else (), key=public_first):
         source = record
         while source and not is_memory(source.summary.get(key, "")):
             source = read(source.previous_id) if source.previous_id else None
         if source:
-            found[key] = source
-    return found
+            records[key] = source
+    return records
 
 
 def public_first(key: str) -> tuple[bool, str]:
@@ -221,10 +221,10 @@ def speakers_of(
     messages: Iterable[Message], earlier: Mapping[str, Sequence[str]]
 ) -> dict[str, list[str]]:
     """Return the authors of each part: the earlier ones, and those of the evicted messages."""
-    found = {key: set(authors) for key, authors in earlier.items()}
+    authors_by_key = {key: set(authors) for key, authors in earlier.items()}
     for key, evicted in projection.split_by_audience(messages).items():
-        found.setdefault(key, set()).update(of_messages(evicted))
-    return {key: sorted(authors) for key, authors in found.items()}
+        authors_by_key.setdefault(key, set()).update(of_messages(evicted))
+    return {key: sorted(authors) for key, authors in authors_by_key.items()}
 
 
 def select_found(

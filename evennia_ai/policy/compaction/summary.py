@@ -42,12 +42,12 @@ still holds, correct what has changed, add what is new, and give the whole again
 
 def call_line(name: str, call: Mapping[str, Any]) -> str:
     """Return what the character did in one call, as a line."""
-    asked = ToolCallRequest(call["id"], **call["function"])
-    words = (read_arguments(asked) or {}).get("text")
-    verb = SPEECH.get(asked.name)
+    request = ToolCallRequest(call["id"], **call["function"])
+    words = (read_arguments(request) or {}).get("text")
+    verb = SPEECH.get(request.name)
     if verb and isinstance(words, str):
         return f"{name} {verb}: {words}"
-    return f"{name} uses {asked.name} {asked.arguments}"
+    return f"{name} uses {request.name} {request.arguments}"
 
 
 def shorten_result(text: str) -> str:
@@ -73,8 +73,8 @@ def transcript_lines(
                 lines.append(f"    = {shorten_result(content)}")
             continue
         if content:
-            said = message["role"] == "assistant"
-            lines.append(f"{name} says: {content}" if said else content)
+            is_own = message["role"] == "assistant"
+            lines.append(f"{name} says: {content}" if is_own else content)
         lines += [unmarked(call_line(name, call)) for call in message.get("tool_calls") or ()]
     return lines
 
@@ -176,11 +176,11 @@ def newest_within(lines: Sequence[str], tokens: int) -> list[str]:
 
 def prefix_hash(rows: Iterable[tuple[int, str, str]]) -> str:
     """Return a hash of (seq, role, content) of evicted messages, to tell if the log changed."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for seq, role, content in rows:
-        said = "" if role == "tool" else content  # since it may be masked
-        found.update(f"{seq} {role} {len(said)} {said}\n".encode("utf-8", "surrogatepass"))
-    return found.hexdigest()
+        text = "" if role == "tool" else content  # since it may be masked
+        digest.update(f"{seq} {role} {len(text)} {text}\n".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
 
 
 def with_turn(text: str, turn: str) -> str:

@@ -164,11 +164,11 @@ def read_synthesis(reply: str, known_ids: Collection[str], *, with_sentiment: bo
     findings: list[Finding] = []
     sentiment, refused = None, 0
     for line in reply_lines(reply):
-        found = read_line(line, known_ids)
-        if isinstance(found, Finding) and len(findings) < MOST_FINDINGS:
-            findings.append(found)
-        elif isinstance(found, float) and with_sentiment:
-            sentiment = found
+        attribute = read_line(line, known_ids)
+        if isinstance(attribute, Finding) and len(findings) < MOST_FINDINGS:
+            findings.append(attribute)
+        elif isinstance(attribute, float) and with_sentiment:
+            sentiment = attribute
         else:
             refused += 1
     return Synthesis(tuple(dict.fromkeys(findings)), sentiment, refused)
@@ -176,13 +176,13 @@ def read_synthesis(reply: str, known_ids: Collection[str], *, with_sentiment: bo
 
 def read_line(line: str, known_ids: Collection[str]) -> Finding | float | None:
     """Return the attribute or the sentiment on one line, None if it has neither."""
-    said = read_line_object(line)
-    if said.keys() == {"sentiment"}:
-        value = said["sentiment"]
+    fields = read_line_object(line)
+    if fields.keys() == {"sentiment"}:
+        value = fields["sentiment"]
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return float(value) if is_number and -1 <= value <= 1 else None
-    attribute, value = words(said.get("attribute")), words(said.get("value"))
-    sources = said.get("sources")
+    attribute, value = words(fields.get("attribute")), words(fields.get("value"))
+    sources = fields.get("sources")
     if not attribute or len(attribute) > LONGEST_NAME or len(attribute.split()) > MOST_NAME_WORDS:
         return None
     if not value or len(value) > LONGEST_VALUE or not isinstance(sources, list) or not sources:
@@ -226,8 +226,8 @@ def acquaintance_line(
 ) -> str | None:
     """Return what is known of a person as one prompt line, None if nothing is."""
     # ``name_of`` returns the character's name for a dbref, empty if it has none.
-    told = [in_words(value, person, name_of) for value in list(person.values)[-MOST_ATTRIBUTES:]]
-    parts = [*relation_in_words(person.relationship, now), *told]
+    values = [in_words(value, person, name_of) for value in list(person.values)[-MOST_ATTRIBUTES:]]
+    parts = [*relation_in_words(person.relationship, now), *values]
     if not parts:
         return None
     talking = " (in conversation with you)" if person.is_talking else ""
@@ -248,7 +248,7 @@ def relation_in_words(relationship: Record, now: datetime) -> list[str]:
 
 def in_words(value: Record, person: Acquaintance, name_of: Callable[[str], str]) -> str:
     """Return a value with its source, if that is a claim, and any contradiction."""
-    said = f"{value['attribute']}: {value['value']}"
+    sentence = f"{value['attribute']}: {value['value']}"
     notes = []
     source = value["source_entity"]
     if value["trust"] < CLAIM_BELOW and source:
@@ -256,4 +256,4 @@ def in_words(value: Record, person: Acquaintance, name_of: Callable[[str], str])
         notes += [f"from {teller}" if source != person.dbref else teller] if teller else []
     if value["id"] in person.contradicted:
         notes.append("others say otherwise")
-    return f"{said} ({', '.join(notes)})" if notes else said
+    return f"{sentence} ({', '.join(notes)})" if notes else sentence

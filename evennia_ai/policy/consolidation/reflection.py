@@ -75,12 +75,12 @@ def unreflected(entries: Iterable[Record], since: str = "") -> dict[str, list[Re
         if entry["source_type"] == SOURCE:
             key = key_of(entry)
             marks[key] = max(entry["timestamp"], marks.get(key, ""))
-    found: dict[str, list[Record]] = {part_key(None): []}
+    groups: dict[str, list[Record]] = {part_key(None): []}
     for entry in entries:
         key = key_of(entry)
         if entry["source_type"] not in MADE and entry["timestamp"] > max(since, marks.get(key, "")):
-            found.setdefault(key, []).append(entry)
-    return {key: own for key, own in found.items() if own}
+            groups.setdefault(key, []).append(entry)
+    return {key: own for key, own in groups.items() if own}
 
 
 def key_of(entry: Record) -> str:
@@ -121,13 +121,13 @@ def read_insights(reply: str, entries: Sequence[Record]) -> Read:
     ids = [entry["id"] for entry in entries]
     shared = Counter(map(spelling, ids))
     known = {spelling(id_): id_ for id_ in ids if shared[spelling(id_)] == 1} | {i: i for i in ids}
-    said = {normalised(entry["content"]) for entry in entries}
+    known_contents = {normalised(entry["content"]) for entry in entries}
     insights: list[Insight] = []
     refused = 0
     for line in reply_lines(reply):
         insight = read_insight(line, known)
-        if insight and len(insights) < MOST_INSIGHTS and normalised(insight.content) not in said:
-            said.add(normalised(insight.content))
+        if insight and len(insights) < MOST_INSIGHTS and normalised(insight.content) not in known_contents:
+            known_contents.add(normalised(insight.content))
             insights.append(insight)
         else:
             refused += 1
@@ -140,12 +140,12 @@ def spelling(id_: str) -> str:
 
 
 def read_insight(line: str, known: Mapping[str, str]) -> Insight | None:
-    said = read_line_object(line)
-    because = said.get("because")
-    if not isinstance(said.get("insight"), str) or not isinstance(because, list):
+    fields = read_line_object(line)
+    because = fields.get("because")
+    if not isinstance(fields.get("insight"), str) or not isinstance(because, list):
         return None
-    content = clean_heard(said["insight"], MOST_CHARS)
-    cited = [known.get(one) or known.get(spelling(one)) for one in because if isinstance(one, str)]
+    content = clean_heard(fields["insight"], MOST_CHARS)
+    cited = [known.get(reference) or known.get(spelling(reference)) for reference in because if isinstance(reference, str)]
     shown = tuple(dict.fromkeys(filter(None, cited)))
     if not content or len(shown) < LEAST_CITED:
         return None
@@ -157,8 +157,8 @@ def insight_entry(insight: Insight, cited: Sequence[Record], looked_at: str) -> 
     # Its id derives from the content and the sources, so the same insight is stored once. ``cited``
     # are its sources as they are now, of one audience, gathered at ``looked_at`` (ISO time).
     links = [entry["id"] for entry in cited]
-    told = "\0".join([key_of(cited[0]), *links, normalised(insight.content)])
-    digest = hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
+    identity = "\0".join([key_of(cited[0]), *links, normalised(insight.content)])
+    digest = hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()
     return {
         **common_origin(cited, SOURCE),
         "id": f"{ID_PREFIX}{digest}",

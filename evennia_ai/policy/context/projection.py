@@ -160,10 +160,10 @@ class Sizes:
 
     def largest(self) -> int:
         """Return the tokens of the largest projection of any listener."""
-        listeners = {one for audience in self.private for one in audience}
+        listeners = {dbref for audience in self.private for dbref in audience}
         own = (
-            sum(tokens for audience, tokens in self.private.items() if one in audience)
-            for one in listeners
+            sum(tokens for audience, tokens in self.private.items() if dbref in audience)
+            for dbref in listeners
         )
         return self.public + max(own, default=0)
 

@@ -59,25 +59,25 @@ def quarter_of(now: datetime) -> str:
 
 def scene_text(rows: Iterable[Row]) -> str:
     """Return rows as a prompt shows them; lines of one label in a row stand below it as a list."""
-    told = []
+    parts = []
     for label, group in groupby(rows, key=lambda row: row[0]):
         lines = [line.text for _label, line in group]
-        told.append(f"{label}: {lines[0]}" if not lines[1:] else "\n- ".join([f"{label}:", *lines]))
-    return fenced(SITUATION, "\n".join(told))
+        parts.append(f"{label}: {lines[0]}" if not lines[1:] else "\n- ".join([f"{label}:", *lines]))
+    return fenced(SITUATION, "\n".join(parts))
 
 
 def news(rows: Sequence[Row], scenes: Iterable[Message]) -> list[Row]:
     """Return those of all rows of now that the scenes of a prompt do not tell."""
     latest: dict[tuple[str, bool], list[str]] = {}  # the lines of each label, private ones apart
-    told = set[tuple[str, str]]()
+    shown_rows = set[tuple[str, str]]()
     for scene in scenes:
         latest |= lines_by_label(scene["metadata"]["rows"])
-        told |= {(label, line.text) for label, line in scene["metadata"]["rows"]}
+        shown_rows |= {(label, line.text) for label, line in scene["metadata"]["rows"]}
     now = lines_by_label(rows)
 
     def is_new(label: str, line: KnownLine) -> bool:
         if label in GROWING:
-            return (label, line.text) not in told
+            return (label, line.text) not in shown_rows
         key = (label, line.private)
         return now[key] != latest.get(key)
 
@@ -94,10 +94,10 @@ def news(rows: Sequence[Row], scenes: Iterable[Message]) -> list[Row]:
 
 def lines_by_label(rows: Iterable[Row]) -> dict[tuple[str, bool], list[str]]:
     """Return the texts of rows by their label and by whether they are private."""
-    found: dict[tuple[str, bool], list[str]] = {}
+    grouped: dict[tuple[str, bool], list[str]] = {}
     for label, line in rows:
-        found.setdefault((label, line.private), []).append(line.text)
-    return found
+        grouped.setdefault((label, line.private), []).append(line.text)
+    return grouped
 
 
 def make_scenes(

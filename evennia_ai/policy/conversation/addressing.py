@@ -80,17 +80,17 @@ Standing = Callable[[Sequence[str]], Iterable[tuple[bool, float]]]
 def decide_answers(line: Line, listeners: Sequence[Listener], standing: Standing) -> Verdict:
     """Decide who of all listeners answers a line; the first rule that fits wins."""
     # ``standing`` is called only to choose among several.
-    able = {one.id: one for one in listeners if may_answer(one, line)}
+    able = {listener.id: listener for listener in listeners if may_answer(listener, line)}
     if not able:
-        too_far = any(one.may_answer and line.hops > one.max_hops for one in listeners)
+        too_far = any(listener.may_answer and line.hops > listener.max_hops for listener in listeners)
         return Verdict(otherwise="hop limit" if too_far else AMBIENT)
-    if line.from_assistant and not any(one.is_player for one in listeners):
+    if line.from_assistant and not any(listener.is_player for listener in listeners):
         return Verdict(otherwise="no player listens")
     if line.kind in DIRECT:
         return limited(line, list(able), line.kind, AMBIENT)
     if line.kind not in SPOKEN:
         return Verdict()
-    names = Names((one.named for one in listeners if one.named), line.speaker)
+    names = Names((listener.named for listener in listeners if listener.named), line.speaker)
     named = names.called(line.text, line.kind == SAY)
     if line.from_assistant:  # "a guard" in its story is no call for one of twenty
         named = [ids for ids in named if len(ids) == 1]
@@ -108,17 +108,17 @@ def refuse(verdict: Verdict, reason: str) -> Verdict:
     return replace(verdict, answering={}, refused=dict.fromkeys(verdict.answering, reason))
 
 
-def may_answer(one: Listener, line: Line) -> bool:
+def may_answer(listener: Listener, line: Line) -> bool:
     """Return True if a listener may answer; under a player's control it answers players only."""
-    if line.from_assistant and (one.is_player or line.hops > one.max_hops):
+    if line.from_assistant and (listener.is_player or line.hops > listener.max_hops):
         return False
-    return one.may_answer
+    return listener.may_answer
 
 
 def free_ones(able: Iterable[Listener]) -> list[Listener]:
     """Return the assistants that no player controls; if there are none, all."""
     several = list(able)
-    return [one for one in several if not one.is_player] or several
+    return [item for item in several if not item.is_player] or several
 
 
 def limited(line: Line, ids: Sequence[str], reason: str, otherwise: str) -> Verdict:
@@ -131,9 +131,9 @@ def answer_unnamed(
     line: Line, listeners: Iterable[Listener], able: Sequence[Listener], standing: Standing
 ) -> Verdict:
     """Decide on words that name nobody: at most one assistant answers."""
-    in_company = any(one.is_player and one not in able for one in listeners)
-    able = [one for one in able if not one.came_along] or able  # whoever was here goes first
-    in_talk = any(one.last_exchange for one in able)
+    in_company = any(listener.is_player and listener not in able for listener in listeners)
+    able = [item for item in able if not item.came_along] or able  # whoever was here goes first
+    in_talk = any(item.last_exchange for item in able)
     text = line.text if line.kind == SAY else ""
     for applies, reason in (
         (GREETING.fullmatch(text.strip()) or EVERYBODY.search(text), "everybody was meant"),
@@ -148,8 +148,8 @@ def answer_unnamed(
 def choose(candidates: Sequence[Listener], standing: Standing) -> str:
     # The last to talk with the speaker goes first; then one that is awake, the nearest persona, and
     # the oldest character.
-    latest = max(one.last_exchange for one in candidates)
-    equals = [one.id for one in candidates if one.last_exchange == latest]
+    latest = max(candidate.last_exchange for candidate in candidates)
+    equals = [candidate.id for candidate in candidates if candidate.last_exchange == latest]
     if len(equals) == 1:
         return equals[0]
     scores = zip(standing(equals), equals, strict=True)

@@ -65,8 +65,8 @@ def _read_field(name: str, value: object) -> Any:
     # A list may be one text with semicolons between the entries.
     entries = value.split(";") if isinstance(value, str) else value or ()
     if not isinstance(entries, (list, tuple, set)):
-        found = f"{value!r:.80}"
-        raise ConfigError(f"The persona's field '{name}' must be text or a list, not {found}.")
+        shown_value = f"{value!r:.80}"
+        raise ConfigError(f"The persona's field '{name}' must be text or a list, not {shown_value}.")
     return tuple(str(entry).strip() for entry in entries if str(entry).strip())
 
 
@@ -118,7 +118,7 @@ class LoreEntry:
 def split_keys(raw: Any) -> tuple[str, ...]:
     """Return key words and phrases, given as a list or as a text with commas."""
     listed = raw.split(",") if isinstance(raw, str) else raw or ()
-    return tuple(key for one in listed if (key := " ".join(str(one).split())))
+    return tuple(key for item in listed if (key := " ".join(str(item).split())))
 
 
 def check_scope(scope: str) -> str:
@@ -214,11 +214,11 @@ def try_lore(
     listed = list(entries)
     known = [entry for entry in listed if is_known(entry, labels)]
     known_ones = frozenset(known)
-    reasons = {one: "always" for one in known if one.always}
+    reasons = {item: "always" for item in known if item.always}
     for line, fits in lines:
-        for found in (keyed(known, line), reasons_of(line, fits)):
-            new = known_ones & found.keys() - reasons.keys()
-            reasons |= {one: why for one, why in found.items() if one in new}
+        for reasons_found in (keyed(known, line), reasons_of(line, fits)):
+            new = known_ones & reasons_found.keys() - reasons.keys()
+            reasons |= {reason: why for reason, why in reasons_found.items() if reason in new}
     trials = []
     for entry in reasons:
         cost = estimate_tokens(entry.title + entry.text)
@@ -234,34 +234,34 @@ def try_lore(
 def keyed(known: Iterable[LoreEntry], line: str) -> dict[LoreEntry, str]:
     """Return the pieces of which a line has a key or the title, in their order."""
     language = language_of(line) or ENGLISH
-    said, words = phrase_of(line, language), frozenset(find_words(line, (), language))
+    phrase, words = phrase_of(line, language), frozenset(find_words(line, (), language))
     if is_small_talk(line):
         words = frozenset()
 
     def key_of(entry: LoreEntry) -> str:
         """Return what brings a piece in, "" if nothing does; endings of words may differ."""
         title = words_in(entry.title, language)
-        key = next((key for key in entry.keys if phrase_of(key, language) in said), "")
+        key = next((key for key in entry.keys if phrase_of(key, language) in phrase), "")
         return f"key: {key}" if key else "title" if title and title <= words else ""
 
-    return {one: why for one in known if (why := key_of(one))}
+    return {item: why for item in known if (why := key_of(item))}
 
 
 def reasons_of(line: str, fits: Mapping[LoreEntry, Fit]) -> dict[LoreEntry, str]:
     """Return why pieces fit a line, the best first; those below the floors are left out."""
-    found: dict[LoreEntry, str] = {}
-    ranked = () if is_small_talk(line) else sorted(fits.items(), key=lambda one: -one[1].score)
+    reasons: dict[LoreEntry, str] = {}
+    ranked = () if is_small_talk(line) else sorted(fits.items(), key=lambda item: -item[1].score)
     by_meaning, least = 0, BESIDE_BEST * max((fit.score for _entry, fit in ranked), default=0)
     for entry, fit in ranked:
         if fit.words >= WORDS_FLOOR:
             words = " ".join(shared_words(line, entry.searched)[:MOST_WORDS])
-            found[entry] = f"score {fit.score:.2f}, words: {words}"
+            reasons[entry] = f"score {fit.score:.2f}, words: {words}"
         elif fit.answers >= ANSWERS_FLOOR:
-            found[entry] = f"score {fit.score:.2f}, it may tell of {fit.need}"
+            reasons[entry] = f"score {fit.score:.2f}, it may tell of {fit.need}"
         elif fit.meaning >= MEANING_FLOOR and fit.score >= least and by_meaning < MOST_BY_MEANING:
-            found[entry] = f"score {fit.score:.2f}, by its meaning alone"
+            reasons[entry] = f"score {fit.score:.2f}, by its meaning alone"
             by_meaning += 1
-    return found
+    return reasons
 
 
 @lru_cache(maxsize=4_096)

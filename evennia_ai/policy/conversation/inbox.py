@@ -48,8 +48,8 @@ def askers_of(events: Iterable[InboxEvent]) -> Audience:
 
     ``events`` are those that the turn takes up, without what was only overheard.
     """
-    heard = (event.heard for event in events)
-    return frozenset(one.speaker for one in heard if one.speaker and one.nature != PUPPETED)
+    incoming = (event.heard for event in events)
+    return frozenset(item.speaker for item in incoming if item.speaker and item.nature != PUPPETED)
 
 
 def is_exhausted(event: InboxEvent) -> bool:
@@ -110,8 +110,8 @@ def began_at(
 ) -> datetime:
     """Return when the talk with somebody began: after the last silence longer than the limit."""
     began, meta = last_at, (message["metadata"] for message in messages)
-    said = (one["at"] for one in meta if one.get("speaker") == partner and one.get("at"))
-    for at in sorted(map(datetime.fromisoformat, said), reverse=True):
+    times = (item["at"] for item in meta if item.get("speaker") == partner and item.get("at"))
+    for at in sorted(map(datetime.fromisoformat, times), reverse=True):
         if (began - at).total_seconds() > timeout_s:
             break
         began = min(began, at)
@@ -171,22 +171,22 @@ def heard_messages(events: Iterable[InboxEvent], turn_id: int) -> list[Message]:
 
 
 def messages_of(event: InboxEvent, turn_id: int) -> list[Message]:
-    heard = event.heard
+    incoming = event.heard
     known: Any = {"event_id": event.id, "turn_id": turn_id, "at": event.at.isoformat()}
-    known |= {"audience": sorted(heard.audience), "authors": sorted(heard.written_by)}
-    known |= {"private": heard.secret, "nature": heard.nature}
-    if heard.nature == PUPPETED:
-        return own_messages(f"B{event.id:08d}", heard.kind, heard.text, **known)
-    speaker, name = heard.speaker, heard.speaker_name
-    return [make_message("user", heard.line, speaker=speaker, speaker_name=name, **known)]
+    known |= {"audience": sorted(incoming.audience), "authors": sorted(incoming.written_by)}
+    known |= {"private": incoming.secret, "nature": incoming.nature}
+    if incoming.nature == PUPPETED:
+        return own_messages(f"B{event.id:08d}", incoming.kind, incoming.text, **known)
+    speaker, name = incoming.speaker, incoming.speaker_name
+    return [make_message("user", incoming.line, speaker=speaker, speaker_name=name, **known)]
 
 
 def own_messages(
     call_id: str, kind: str, text: str, nature: str = "", **metadata: Any
 ) -> list[Message]:
     """Return own words or a gesture as the call that made them, and its result."""
-    call, told = wire_call(call_id, kind, json.dumps({"text": text})), OWN_RESULTS[kind]
+    call, result = wire_call(call_id, kind, json.dumps({"text": text})), OWN_RESULTS[kind]
     return [
         make_message("assistant", "", tool_calls=[call], nature=nature, **metadata),
-        make_message("tool", told, tool_call_id=call_id, nature=PERCEIVED, **metadata),
+        make_message("tool", result, tool_call_id=call_id, nature=PERCEIVED, **metadata),
     ]

@@ -163,11 +163,11 @@ def compiled(tongue: Tongue) -> tuple[re.Pattern[str], re.Pattern[str]]:
     other = rf"(?:or|oder|ou|o) (?:{before}{noun}|not\b|nicht\b|non\b|no\b|what\b|was\b)"
     behind = rf"(?=\W*$|\s*[;:–—(]|\s*,(?! (?:or|oder|ou|o) )|,? {other}|\s(?:{tongue.behind})\b)"
     what = before + noun + behind
-    asks, told = (
+    asks, answers = (
         "|".join(rf"\b{row.replace('N', what)}" for row in rows_of(text))
         for text in (tongue.asks, tongue.told)
     )
-    return re.compile(asks), re.compile(told)
+    return re.compile(asks), re.compile(answers)
 
 
 PATTERNS = {code: compiled(tongue) for code, tongue in TONGUES.items()}
@@ -179,8 +179,8 @@ def language_asking(text: str) -> str:
     for sentence in sentences(QUOTED.sub(" ", bare)):
         # In chat the question mark is often left out.
         may_ask = sentence.rstrip(" \n\"'”»)")[-1:] not in ".!…"
-        for code, (asks, told) in PATTERNS.items():
-            if asks.search(sentence) or (may_ask and told.search(sentence)):
+        for code, (asks, answers) in PATTERNS.items():
+            if asks.search(sentence) or (may_ask and answers.search(sentence)):
                 return code
     return ""
 
@@ -193,17 +193,17 @@ def asking(events: Iterable[InboxEvent]) -> list[InboxEvent]:
 
 def rest_of(event: InboxEvent, name: str) -> InboxEvent | None:
     """Return an event with what it says beside such a question, None if that is small talk."""
-    others = [one for one in sentences(event.heard.text) if not language_asking(one)]
+    others = [sentence for sentence in sentences(event.heard.text) if not language_asking(sentence)]
     rest = "".join(others).strip()
     if is_small_talk(rest, [name]):
         return None
     return replace(event, heard=replace(event.heard, text=rest))
 
 
-def denies(words: str, heard: Iterable[str]) -> bool:
+def denies(words: str, questions: Iterable[str]) -> bool:
     """Return True for words that deny a machine behind them, if a heard line may ask for one."""
-    said = words.replace("’", "'")
-    return DENIAL.search(said) is not None and any(map(MENTIONED.search, heard))
+    plain = words.replace("’", "'")
+    return DENIAL.search(plain) is not None and any(map(MENTIONED.search, questions))
 
 
 def true_answer(text: str, name: str, own: str = "", turn: int = 0) -> str:
@@ -215,8 +215,8 @@ def true_answer(text: str, name: str, own: str = "", turn: int = 0) -> str:
     code = language_asking(text)
     if not code:
         return ""
-    told = SAYS_SO.search(own)
-    if told and not DENIES.search(own[: told.start()]):
+    match = SAYS_SO.search(own)
+    if match and not DENIES.search(own[: match.start()]):
         return own.strip()
     lines = rows_of(TONGUES[code].lines)
     return lines[turn % len(lines)].format(name=name)

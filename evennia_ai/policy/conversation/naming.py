@@ -99,12 +99,12 @@ class Names:
         self.silent: set[str] = set()
         self._full: dict[tuple[str, ...], set[str]] = {}
         self._parts: dict[tuple[str, ...], set[str]] = {}
-        for one in people:
-            if not one.listens:
-                self.silent.add(one.id)
-            for known, names in ((self._full, one.names), (self._parts, one.parts)):
+        for person in people:
+            if not person.listens:
+                self.silent.add(person.id)
+            for known, names in ((self._full, person.names), (self._parts, person.parts)):
                 for key in filter(None, map(name_key, names)):
-                    known.setdefault(key, set()).add(one.id)
+                    known.setdefault(key, set()).add(person.id)
         self._longest = max(map(len, (*self._full, *self._parts)), default=0)
 
     def called(self, text: str, is_speech: bool = True) -> list[frozenset[str]]:
@@ -113,12 +113,12 @@ class Names:
         # holds several people if its words name all of them.
         folded = fold(text)
         words = split_words(folded)
-        found = list(self._mentions(words, folded))
-        calls = select_calls(found, words, folded) if is_speech else []
+        mentions = list(self._mentions(words, folded))
+        calls = select_calls(mentions, words, folded) if is_speech else []
         if calls:
             return [mention.ids for mention in calls]
-        heard = (mention.ids - self.silent for mention in found)
-        return [ids for ids in heard if ids]
+        id_sets = (mention.ids - self.silent for mention in mentions)
+        return [ids for ids in id_sets if ids]
 
     def _mentions(self, words: Sequence[Word], folded: str) -> Iterable[Mention]:
         at = 0

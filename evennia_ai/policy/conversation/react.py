@@ -94,20 +94,20 @@ def step_of(call_id: str) -> int:
         return 0
 
 
-def clean_call(asked: ToolCallRequest, state: LoopState, number: int) -> ToolCallRequest:
+def clean_call(request: ToolCallRequest, state: LoopState, number: int) -> ToolCallRequest:
     """Return the ``number``-th call of a reply, cleaned, with our own id."""
     return ToolCallRequest(
         own_call_id(state.turn_id, state.step, number),
-        NO_NAME_CHAR.sub("_", asked.name)[:NAME_CHARS] or "_",
-        storable(asked.arguments)[:ARGUMENT_CHARS],
+        NO_NAME_CHAR.sub("_", request.name)[:NAME_CHARS] or "_",
+        storable(request.arguments)[:ARGUMENT_CHARS],
     )
 
 
 def take_calls(reply: LLMReply, state: LoopState, max_calls: int) -> tuple[ToolCallRequest, ...]:
     """Return a reply's calls, cleaned, with our own ids, at most one over the limit."""
     return tuple(
-        clean_call(asked, state, number)
-        for number, asked in enumerate(reply.tool_calls[: max_calls + 1])
+        clean_call(request, state, number)
+        for number, request in enumerate(reply.tool_calls[: max_calls + 1])
     )
 
 

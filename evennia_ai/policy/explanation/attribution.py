@@ -78,7 +78,7 @@ class Attribution:
 def attribute(text: str, parts: Sequence[Part], names: Sequence[str] = ()) -> list[Attribution]:
     """Return the sentences of a text with their sources; ``names`` are the character's own."""
     sources = list(sources_in(parts, names))
-    asked = frozenset(
+    question_words = frozenset(
         word
         for part in parts
         if part.name == NEW
@@ -88,7 +88,7 @@ def attribute(text: str, parts: Sequence[Part], names: Sequence[str] = ()) -> li
         for word in normal_words(sentence)
     )
     own = frozenset(normal_words(" ".join(names)))
-    weights = Weights(sources, asked, own)
+    weights = Weights(sources, question_words, own)
     known = [*names, people_in(parts)]
     return [
         quoted(sentence, sources)
@@ -100,10 +100,10 @@ def attribute(text: str, parts: Sequence[Part], names: Sequence[str] = ()) -> li
 
 def quoted(sentence: str, sources: Iterable[Source]) -> Attribution | None:
     """Return a sentence that quotes a line with that line, somebody else's first; None without."""
-    found = QUOTED.search(sentence)
-    words = " ".join(plain_words(found[1])) if found else ""
-    holding = (one for one in sources if words and words in " ".join(plain_words(one.line.text)))
-    source = min(holding, key=lambda one: one.line.own, default=None)
+    match = QUOTED.search(sentence)
+    words = " ".join(plain_words(match[1])) if match else ""
+    holding = (item for item in sources if words and words in " ".join(plain_words(item.line.text)))
+    source = min(holding, key=lambda item: item.line.own, default=None)
     return Attribution(sentence, source, 1.0) if source else None
 
 
@@ -124,16 +124,16 @@ def people_in(parts: Iterable[Part]) -> str:
 def sources_in(parts: Iterable[Part], names: Sequence[str] = ()) -> Iterable[Source]:
     """Yield the sentences that tell something; a recalled line by ``names`` is its own."""
     called = "|".join(map(re.escape, names))
-    said = re.compile(rf"(?:\d{{4}}-\d\d-\d\d: )?(?:{called})\b[^:]{{0,80}}: ")
+    prefix = re.compile(rf"(?:\d{{4}}-\d\d-\d\d: )?(?:{called})\b[^:]{{0,80}}: ")
     for part in parts:
-        for told in part.lines if part.name not in INSTRUCTIONS else ():
-            is_own = bool(names and part.name == RECALLED and said.match(told.text))
-            line = replace(told, own=told.own or is_own)
+        for prompt_line in part.lines if part.name not in INSTRUCTIONS else ():
+            is_own = bool(names and part.name == RECALLED and prefix.match(prompt_line.text))
+            line = replace(prompt_line, own=prompt_line.own or is_own)
             for sentence in sentences_of(line.text):
                 if not sentence.endswith("?") and not is_polite(sentence, names):
                     # The label of a line, such as "You see", tells nothing.
                     label, _, rest = sentence.partition(": ")
-                    is_labelled = part.name == SITUATION and told.text.startswith(f"{label}: ")
+                    is_labelled = part.name == SITUATION and prompt_line.text.startswith(f"{label}: ")
                     words = frozenset(normal_words(rest if is_labelled else sentence))
                     yield Source(part.name, line, sentence, words)
 
@@ -152,30 +152,30 @@ class Weights:
     """How much each word of a sentence tells."""
 
     def __init__(
-        self, sources: Sequence[Source], asked: frozenset[str], own: frozenset[str]
+        self, sources: Sequence[Source], question_words: frozenset[str], own: frozenset[str]
     ) -> None:
         self._holding = Counter(word for source in sources for word in source.words)
-        self._total, self._asked, self._own = len(sources), asked, own
+        self._total, self._asked, self._own = len(sources), question_words, own
 
     def of(self, sentence: str) -> Weighted:
         """Return the words of a sentence with their weights, without the character's name."""
         names, terms = names_in(sentence), set(normal_words(" ".join(find_terms(sentence))))
-        things = normal_words(" ".join(found[1] for found in ARTICLE.finditer(sentence)))
-        words = [one for one in dict.fromkeys(normal_words(sentence)) if one not in self._own]
+        things = normal_words(" ".join(match[1] for match in ARTICLE.finditer(sentence)))
+        words = [fromkey for fromkey in dict.fromkeys(normal_words(sentence)) if fromkey not in self._own]
         if NAMING.search(sentence):  # then the name is what it tells
-            words, names = [one for one in words if one in names], frozenset()
-        told = {}
+            words, names = [item for item in words if item in names], frozenset()
+        weights = {}
         for word in words:
             holding = self._holding[word]
             rarity = math.log(1 + (self._total - holding + 0.5) / (holding + 0.5))
-            told[word] = rarity * (ASKED_WEIGHT if word in self._asked else 1.0)
+            weights[word] = rarity * (ASKED_WEIGHT if word in self._asked else 1.0)
         lacked = {
             word: weight if word in {*things, *terms} else weight * OTHER_WORDS
-            for word, weight in told.items()
+            for word, weight in weights.items()
         }
         # Another number is another claim.
         numbers = {word for word in terms if any(map(str.isdigit, word))}
-        return Weighted(told, lacked, frozenset(numbers & told.keys()), names)
+        return Weighted(weights, lacked, frozenset(numbers & weights.keys()), names)
 
 
 def nearest(sentence: str, sources: Iterable[Source], weights: Weights) -> Attribution:
@@ -183,11 +183,11 @@ def nearest(sentence: str, sources: Iterable[Source], weights: Weights) -> Attri
     if not words.told.keys() - words.names:
         return Attribution(sentence, tells=False)
     shares = ((share_in(source, words), source) for source in sources)
-    fitting = [one for one in shares if one[0] >= LEAST_SHARE]
-    said = frozenset(plain_words(sentence))  # of equal ones, the nearest in its wording
+    fitting = [item for item in shares if item[0] >= LEAST_SHARE]
+    sentence_words = frozenset(plain_words(sentence))  # of equal ones, the nearest in its wording
     share, best = max(
         fitting,
-        key=lambda one: (one[0], len(said.intersection(plain_words(one[1].text)))),
+        key=lambda item: (item[0], len(sentence_words.intersection(plain_words(item[1].text)))),
         default=(0.0, None),
     )
     return Attribution(sentence, best, share)
@@ -268,7 +268,7 @@ def parts_of(
         return parts_apart(kept, marker, talk)
     first, *others = [str(message["content"]) for message in trace.opening] or [""]
     persona = "\n".join(filter(None, (first[trace.rules_chars :].strip(), *others)))
-    found = [
+    parts = [
         (RULES, [Line(line) for line in first[: trace.rules_chars].splitlines()]),
         (TOOLS, [Line(dumped(tool)) for tool in sent.tools] if sent.form == "tools" else []),
         (SCHEMA, [Line(dumped(sent.schema))] if sent.schema else []),
@@ -280,21 +280,21 @@ def parts_of(
         (ACTS, [*talk_lines(own), *map(wire_line, (*trace.unlogged_own, *kept.extra))]),
         (QUESTION, [Line(line) for line in trace.ending]),
     ]
-    return [Part(name, lines) for name, many in found if (lines := filled(many))]
+    return [Part(name, lines) for name, many in parts if (lines := filled(many))]
 
 
 def parts_apart(kept: KeptCall, marker: Message | None, talk: Sequence[Message]) -> list[Part]:
     trace = kept.trace
     rules, *material = [str(message["content"]).splitlines() for message in kept.extra]
     previous = marker["content"] if marker else trace.previous
-    shown = talk if trace.with_results else [one for one in talk if one["role"] != "tool"]
-    found = [
+    shown = talk if trace.with_results else [item for item in talk if item["role"] != "tool"]
+    parts = [
         (RULES, map(Line, rules)),
         (SUMMARY, map(Line, previous.splitlines())),
         (TALK, talk_lines(shown)),
         (MATERIALS, [Line(line) for lines in material for line in lines]),
     ]
-    return [Part(name, lines) for name, many in found if (lines := filled(many))]
+    return [Part(name, lines) for name, many in parts if (lines := filled(many))]
 
 
 def filled(lines: Iterable[Line]) -> tuple[Line, ...]:
@@ -305,8 +305,8 @@ def talk_lines(messages: Iterable[Message]) -> Iterator[Line]:
     """Yield messages as lines, each with its number in the log."""
     for message in messages:
         own = message["role"] == "assistant"
-        said = [prompt_text(message), *words_of_calls(message)]
-        text = " ".join(filter(None, said))
+        texts = [prompt_text(message), *words_of_calls(message)]
+        text = " ".join(filter(None, texts))
         if own and not text:
             calls = message.get("tool_calls") or ()
             text = " ".join(call["function"]["name"] for call in calls)

@@ -152,7 +152,7 @@ def steps_of(seqs: Sequence[int]) -> list[int]:
 
 def changed(value: Any, usual: Any) -> dict[str, Any]:
     pairs = ((item.name, getattr(value, item.name)) for item in fields(value))
-    return {name: found for name, found in pairs if found != getattr(usual, name)}
+    return {name: differing for name, differing in pairs if differing != getattr(usual, name)}
 
 
 def dictionary(shared: Iterable[str]) -> bytes:
@@ -189,11 +189,11 @@ def packed_scene(scene: Message) -> list[Any]:
 
 
 def read_scene(after: int, rows: Iterable[Sequence[Any]], text: str = "") -> Message:
-    found = [
+    scene_rows = [
         (label, KnownLine(words, source=source, score=score))
         for label, words, source, score in rows
     ]
-    return make_message("user", text or scene_text(found), type=SCENE, after=after, rows=found)
+    return make_message("user", text or scene_text(scene_rows), type=SCENE, after=after, rows=scene_rows)
 
 
 def chosen(kind: type, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -211,17 +211,17 @@ def rebuilt(
         previous = marker["content"] if marker else trace.previous
         return [*kept.extra, user(summary_material(previous, lines))]
     shown = in_order([*([] if marker is None else [marker]), *talk, *trace.scenes])
-    said, acts = [*to_wire(shown), *trace.unlogged], [*to_wire(own), *trace.unlogged_own]
-    return [*assembled(trace, said, acts), *kept.extra]
+    talk_messages, acts = [*to_wire(shown), *trace.unlogged], [*to_wire(own), *trace.unlogged_own]
+    return [*assembled(trace, talk_messages, acts), *kept.extra]
 
 
 def assembled(
-    trace: PromptTrace, said: Sequence[WireMessage], acts: Sequence[WireMessage]
+    trace: PromptTrace, talk_messages: Sequence[WireMessage], acts: Sequence[WireMessage]
 ) -> list[WireMessage]:
     """Return the messages of a prompt in order; ``said`` is the talk, ``acts`` the turn's own."""
     lines, ending = ([user(text) for text in texts] for texts in (trace.lines, trace.ending))
     last = [*ending, *acts] if trace.acts_last else [*acts, *ending]
-    return [*trace.opening, *said, *lines, *last]
+    return [*trace.opening, *talk_messages, *lines, *last]
 
 
 def user(content: str) -> WireMessage:
@@ -243,8 +243,8 @@ class LockAsked(NamedTuple):
     passed: Mapping[str, bool]
 
 
-def stored_locks(asked: Sequence[LockAsked]) -> str:
-    return json.dumps(asked, separators=(",", ":")) if asked else ""
+def stored_locks(locks: Sequence[LockAsked]) -> str:
+    return json.dumps(locks, separators=(",", ":")) if locks else ""
 
 
 def read_locks(stored: str) -> list[LockAsked]:
@@ -255,16 +255,16 @@ def read_locks(stored: str) -> list[LockAsked]:
         return []
 
 
-def lock_sentence(asked: LockAsked, names: Mapping[str, str]) -> str:
-    act = "cause" if asked.lock == "use" else asked.lock
-    may = f"who may {act} {name_of(asked.of, names)}: "
-    if not asked.passed:
+def lock_sentence(lock: LockAsked, names: Mapping[str, str]) -> str:
+    act = "cause" if lock.lock == "use" else lock.lock
+    may = f"who may {act} {name_of(lock.of, names)}: "
+    if not lock.passed:
         return f"{may}everybody"
-    told = (
+    answer = (
         f"{name_of(who, names)} {'may' if passed else 'may not'}"
-        for who, passed in asked.passed.items()
+        for who, passed in lock.passed.items()
     )
-    return may + "; ".join(told)
+    return may + "; ".join(answer)
 
 
 def name_of(who: str, names: Mapping[str, str]) -> str:

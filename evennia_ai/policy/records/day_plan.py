@@ -105,24 +105,24 @@ def read_plan(reply: str, places: Sequence[str]) -> list[Planned]:
 
 def read_part(line: str, places: Sequence[str]) -> Planned | None:
     """Return the part of a day on one line of a reply, None if there is none."""
-    said = read_line_object(line)
-    if not isinstance(said.get("what"), str):
+    fields = read_line_object(line)
+    if not isinstance(fields.get("what"), str):
         return None
-    begin, end = read_clock(said.get("from")), read_clock(said.get("to"))
-    what = clean_heard(said["what"], WHAT_CHARS).rstrip(" .,")
+    begin, end = read_clock(fields.get("from")), read_clock(fields.get("to"))
+    what = clean_heard(fields["what"], WHAT_CHARS).rstrip(" .,")
     if begin is None or end is None or not what or (end - begin) % DAY_MINUTES < LEAST_MINUTES:
         return None
     by_name = {place.lower(): place for place in places}
-    where = by_name.get(str(said.get("where", "")).strip().lower(), "")
+    where = by_name.get(str(fields.get("where", "")).strip().lower(), "")
     return {"begin": begin, "end": end, "content": what, "where": where}
 
 
 def read_clock(text: object) -> int | None:
     """Return a time such as 08:30 (or 24:00) in minutes since midnight, or None."""
-    found = CLOCK.fullmatch(text.strip()) if isinstance(text, str) else None
-    if not found or int(found[2]) > 59:
+    match = CLOCK.fullmatch(text.strip()) if isinstance(text, str) else None
+    if not match or int(match[2]) > 59:
         return None
-    minutes = 60 * int(found[1]) + int(found[2])
+    minutes = 60 * int(match[1]) + int(match[2])
     return minutes % DAY_MINUTES if minutes <= DAY_MINUTES else None
 
 

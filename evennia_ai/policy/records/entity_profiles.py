@@ -100,12 +100,12 @@ def make_attribute(
     return make_record(AttributeValue, {**fields, **times, **named, "id": id})
 
 
-def covers(one: Record, other: Record) -> bool:
+def covers(record: Record, other: Record) -> bool:
     """Return True if everybody who may know ``other`` may also know ``one``."""
     # Only then may ``one`` end ``other``: what Ann whispers must not change what Bob is told.
-    if one["audience"] is None or other["audience"] is None:
-        return one["audience"] is None
-    return set(other["audience"]) <= set(one["audience"])
+    if record["audience"] is None or other["audience"] is None:
+        return record["audience"] is None
+    return set(other["audience"]) <= set(record["audience"])
 
 
 def apply_attribute(known: Sequence[Record], new: Record) -> dict[str, Record]:

@@ -80,8 +80,8 @@ class JournalEntry(Remembered):
         """Return an entry with some fields changed; raises BadRecord."""
         # If its content or audience changes, long-term memory no longer holds it.
         scored = {"importance_by": GIVEN} if "importance" in fields else {}
-        said = ("content", "audience")
-        differs = any(fields.get(name, record[name]) != record[name] for name in said)
+        content_fields = ("content", "audience")
+        differs = any(fields.get(name, record[name]) != record[name] for name in content_fields)
         anew = {"consolidated": False} if differs else {}
         return super().changed(record, {**scored, **anew, **fields})
 
@@ -195,8 +195,8 @@ def make_item(entry: Record) -> MemoryItem:
 
 def digest_of(entry: Record) -> str:
     """Return a short hash of an entry's content and audience."""
-    said = f"{audience_key(entry['audience'])}\0{entry['content']}"
-    return hashlib.blake2b(said.encode(), digest_size=12).hexdigest()
+    identity = f"{audience_key(entry['audience'])}\0{entry['content']}"
+    return hashlib.blake2b(identity.encode(), digest_size=12).hexdigest()
 
 
 def memory_of(entry: Record) -> str:

@@ -203,7 +203,7 @@ def time_of(record: Mapping[str, Any]) -> datetime:
 def people_in(record: Record) -> frozenset[str]:
     """Return who may have a record forgotten: all it is about, from, quotes, or private to."""
     named = (record.get(name, "") for name in ABOUT)
-    return people_among({*named, *(one for name in PEOPLE for one in record[name] or ())})
+    return people_among({*named, *(item for name in PEOPLE for item in record[name] or ())})
 
 
 def is_known_to(record: Record, audience: Audience | None) -> bool:

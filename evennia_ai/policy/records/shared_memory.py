@@ -179,18 +179,18 @@ def make_tellings(
 
 
 def select_taken_back(
-    told: Iterable[Told], standing: frozenset[str], chosen: Sequence[str]
+    shared: Iterable[Told], standing: frozenset[str], chosen: Sequence[str]
 ) -> list[int]:
     """Return the ids of tellings whose entry or scope may no longer be told."""
     return [
-        one.id for one in told if one.entry not in standing or not is_covered(one.scope, chosen)
+        item.id for item in shared if item.entry not in standing or not is_covered(item.scope, chosen)
     ]
 
 
-def mix(own: Sequence[T], heard: Sequence[T], limit: int) -> list[T]:
+def mix(own: Sequence[T], foreign: Sequence[T], limit: int) -> list[T]:
     """Return own and shared memories, best first, every third a shared one, up to ``limit``."""
     # Their scores are not comparable, because word rarity differs between the two collections.
-    left, shared = list(own), list(heard)
+    left, shared = list(own), list(foreign)
     mixed: list[T] = []
     while (left or shared) and len(mixed) < limit:
         turn = shared if (len(mixed) + 1) % (OWN_TO_ONE + 1) == 0 else left

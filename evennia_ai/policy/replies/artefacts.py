@@ -165,18 +165,18 @@ def names_tools(words: str, around: Surroundings) -> bool:
     """Return True if the words list tools, or hold a name such as ``add_journal_entry``."""
     if tool_listing(frozenset(around.tools)).search(words):
         return True
-    told = " ".join((*around.people, around.persona, *around.heard))
-    return any(name not in told for name in SNAKE.findall(words))
+    shown_text = " ".join((*around.people, around.persona, *around.heard))
+    return any(name not in shown_text for name in SNAKE.findall(words))
 
 
 def holds_new(pattern: re.Pattern[str], words: str, around: Surroundings) -> bool:
     """Return True if the words match a pattern with a piece that nobody present has just said."""
     # A character may answer somebody who asks what ``<b>`` means.
-    found = pattern.search(words)
-    if not found or not around.heard:
-        return found is not None
-    told = "\n".join(around.heard)
-    return any(match[0].strip() not in told for match in pattern.finditer(words))
+    new_match = pattern.search(words)
+    if not new_match or not around.heard:
+        return new_match is not None
+    known_text = "\n".join(around.heard)
+    return any(match[0].strip() not in known_text for match in pattern.finditer(words))
 
 
 ECHO = "it only repeated what was said to you"
@@ -256,25 +256,25 @@ def difference(words: Sequence[str], others: Sequence[str]) -> set[str]:
 
 def find_repeat(words: str, earlier: Sequence[str]) -> str:
     """Return the latest earlier line that ``words`` repeats, "" if none; oldest line first."""
-    said = plain_words(words)
-    if not said:
+    words_spoken = plain_words(words)
+    if not words_spoken:
         return ""
     for age, line in enumerate(reversed(earlier)):
-        if is_repeat(said, plain_words(line), age):
+        if is_repeat(words_spoken, plain_words(line), age):
             return line
     return ""
 
 
-def is_repeat(said: Sequence[str], before: Sequence[str], age: int) -> bool:
+def is_repeat(words: Sequence[str], before: Sequence[str], age: int) -> bool:
     """Return True if words repeat those of a line; ``age`` is 0 for the latest line."""
-    if min(len(said), len(before)) < FEW_WORDS:
-        return said == before and age < LATEST
-    if said == before or is_most_of(said, before) or is_most_of(before, said):
+    if min(len(words), len(before)) < FEW_WORDS:
+        return words == before and age < LATEST
+    if words == before or is_most_of(words, before) or is_most_of(before, words):
         return True
-    short = min(len(said), len(before)) < SHORT
-    if overlap(said, before) < (LIKE_IF_SHORT if short else LIKE):
+    short = min(len(words), len(before)) < SHORT
+    if overlap(words, before) < (LIKE_IF_SHORT if short else LIKE):
         return False
-    return not any(word.isdigit() for word in difference(said, before))
+    return not any(word.isdigit() for word in difference(words, before))
 
 
 def is_most_of(part: Sequence[str], whole: Sequence[str]) -> bool:
@@ -298,28 +298,28 @@ def quotes_rules(words: Sequence[str], rules: str) -> bool:
 def quotes_persona(words: Sequence[str], persona: str, name: str) -> bool:
     """Return True for "You are Brannoc", or a long run with "you" that stands in the persona."""
     # What it tells of the character may be said: "I have outlived two mayors".
-    said, own = f" {' '.join(words)} ", " ".join(plain_words(name))
-    if own and any(f" {how} {own} " in said for how in ("you are", "du bist", "tu es")):
+    padded, own = f" {' '.join(words)} ", " ".join(plain_words(name))
+    if own and any(f" {how} {own} " in padded for how in ("you are", "du bist", "tu es")):
         return True
     known = runs(MAY_BE_SAID.sub("", persona), PERSONA_RUN)
-    found = (tuple(words[at : at + PERSONA_RUN]) for at in range(len(words)))
-    return any(run in known and not SECOND_PERSON.isdisjoint(run) for run in found)
+    word_runs = (tuple(words[at : at + PERSONA_RUN]) for at in range(len(words)))
+    return any(run in known and not SECOND_PERSON.isdisjoint(run) for run in word_runs)
 
 
-def is_echo(text: str, heard: Collection[str], name: str = "") -> bool:
+def is_echo(text: str, lines: Collection[str], name: str = "") -> bool:
     """Return True if a text only repeats a long line just heard, or a long sentence of it.
 
     A question is returned sooner, also with I for you. ``name`` is what the line may call the
     character by.
     """
     words, asks = plain_words(text), text.rstrip(' "”').endswith("?")
-    for line in heard:
-        said = heard_words(line, "")[1]
-        parts = (said, without_address(said, name), *sentences(said))
+    for line in lines:
+        line_words = heard_words(line, "")[1]
+        parts = (line_words, without_address(line_words, name), *sentences(line_words))
         if any(echoes(words, plain_words(part)) for part in parts):
             return True
-        asked = [neutral(plain_words(part)) for part in parts if "?" in part]
-        if asks and len(words) >= ASKED_WORDS and neutral(words) in asked:
+        questions = [neutral(plain_words(part)) for part in parts if "?" in part]
+        if asks and len(words) >= ASKED_WORDS and neutral(words) in questions:
             return True
     return False
 

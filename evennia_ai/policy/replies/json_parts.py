@@ -47,8 +47,8 @@ class LooseReader:
             raise Unreadable
 
     def _space(self, at: int) -> int:
-        found = SPACE.match(self.text, at)
-        return found.end() if found else at
+        match = SPACE.match(self.text, at)
+        return match.end() if match else at
 
     def _value(self, at: int, depth: int) -> tuple[Any, int]:
         self.charge(1)
@@ -65,14 +65,14 @@ class LooseReader:
 
     def _string(self, at: int) -> tuple[str, int]:
         mark, text, end = IN_STRING[self.text[at]], self.text, at + 1
-        while found := mark.search(text, end):
-            end = found.end() + (found[0] == "\\")
-            if found[0] == "\\":
+        while match := mark.search(text, end):
+            end = match.end() + (match[0] == "\\")
+            if match[0] == "\\":
                 continue
             behind = self._space(end)
-            if found[0] == "”" or text[behind : behind + 1] in BEHIND_STRING:
+            if match[0] == "”" or text[behind : behind + 1] in BEHIND_STRING:
                 self.charge((end - at) // 64)
-                return unescaped(text[at + 1 : found.start()]), end
+                return unescaped(text[at + 1 : match.start()]), end
         self.charge(1 + (len(text) - at) // 16)
         raise Unreadable
 
@@ -138,8 +138,8 @@ def unescaped(text: str) -> str:
     if "\\" not in text:
         return text
     plain = ESCAPE.sub(
-        lambda found: (
-            chr(int(found[1][1:], 16)) if len(found[1]) > 1 else ESCAPED.get(found[1], found[1])
+        lambda match: (
+            chr(int(match[1][1:], 16)) if len(match[1]) > 1 else ESCAPED.get(match[1], match[1])
         ),
         text,
     )
@@ -181,44 +181,44 @@ class ObjectReader:
 
     def feed(self, text: str) -> str:
         """Add a part of the text; return what it adds to the words."""
-        said: list[str] = []
+        pieces: list[str] = []
         if self.done or self.broken:
             return ""
         self._text += text
         try:
-            while not self.done and self._read_on(said):
+            while not self.done and self._read_on(pieces):
                 pass
         except (ValueError, RecursionError):
             self.broken = True
-        return "".join(said)
+        return "".join(pieces)
 
-    def _read_on(self, said: list[str]) -> bool:
+    def _read_on(self, pieces: list[str]) -> bool:
         """Read one thing more; return False if the text ends within it."""
         if not self._begun:
             self._begun, self._text = "{" in self._text, self._text.partition("{")[2]
             return self._begun
         if self._parts is not None:
-            return self._read_string(self._parts, said)
+            return self._read_string(self._parts, pieces)
         if self._name is not None:
             return self._read_value()
-        found = FIELD.match(self._text)
-        if found is None:
+        match = FIELD.match(self._text)
+        if match is None:
             if len(self._text) > LONGEST or not BEGUN_FIELD.fullmatch(self._text):
                 raise ValueError("no field")
             return False
-        self.done = found["end"] is not None
+        self.done = match["end"] is not None
         if not self.done:
-            self._name = decoded(found["name"])
-            self._parts = [] if self._text[found.end()] == '"' else None
-        self._text = self._text[found.end() + (self._parts is not None) :]
+            self._name = decoded(match["name"])
+            self._parts = [] if self._text[match.end()] == '"' else None
+        self._text = self._text[match.end() + (self._parts is not None) :]
         return True
 
-    def _read_string(self, parts: list[str], said: list[str]) -> bool:
+    def _read_string(self, parts: list[str], pieces: list[str]) -> bool:
         end = STRING_END.match(self._text)
         part = self._text[: end.end() - 1] if end else WHOLE_ESCAPES.match(self._text)[0]  # type: ignore[index]
         parts.append(part)
         if part and self._name == self._words:
-            said.append(decoded(f'"{part}"'))
+            pieces.append(decoded(f'"{part}"'))
         self._text = self._text[end.end() if end else len(part) :]
         if end:
             self._finish(decoded(f'"{"".join(parts)}"'))
@@ -226,8 +226,8 @@ class ObjectReader:
 
     def _read_value(self) -> bool:
         if self._text[0] not in "[{":
-            found = SCALAR.match(self._text)
-            value, end = (decoded(found[0]), found.end()) if found else (None, 0)
+            match = SCALAR.match(self._text)
+            value, end = (decoded(match[0]), match.end()) if match else (None, 0)
         else:
             try:
                 value, end = DECODER.raw_decode(self._text)

@@ -40,7 +40,7 @@ def is_english(*texts: str) -> bool:
 
 
 def is_no_gesture(
-    text: str, names: Collection[str], heard: Sequence[str], english: bool = False
+    text: str, names: Collection[str], lines: Sequence[str], english: bool = False
 ) -> bool:
     """Return True for an emote that does nothing: a bare name, an echo, or no verb.
 
@@ -51,7 +51,7 @@ def is_no_gesture(
     known = {word for name in names for word in plain_words(name)}
     if known.issuperset(words):
         return True
-    for line in map(plain_words, heard):
+    for line in map(plain_words, lines):
         if len(words) >= min(LONGEST_ECHO, len(line)) and run_at(line, words) >= 0:
             return True
     return english and not text.startswith("'s ") and not tells_deed(text)
@@ -115,7 +115,7 @@ def calls_another(words: str, own: str, known: Collection[str], spoken_to: Colle
     for sentence in sentences(words):
         for called in called_in(sentence, set[str]().union(*here, *others)):
             name = set(plain_words(called))
-            if any(name & one for one in here):
+            if any(name & name_words for name_words in here):
                 continue
             itself = name <= set(plain_words(own)) and OF_ONESELF.isdisjoint(plain_words(sentence))
             if itself or any(name <= other for other in others):
@@ -129,10 +129,10 @@ def called_in(sentence: str, names: Collection[str]) -> list[str]:
     ``names`` are words of names: "Ann, Tom, Mira." is a list.
     """
     first, last = CALLED_FIRST.search(sentence), CALLED_LAST.search(sentence)
-    found = [first[1]] if first and not YOU.isdisjoint(plain_words(sentence)) else []
+    called_names = [first[1]] if first and not YOU.isdisjoint(plain_words(sentence)) else []
     if last and last[1].casefold() not in names and not APPOSED.search(sentence[: last.end(2)]):
-        found.append(last[2])
-    return found
+        called_names.append(last[2])
+    return called_names
 
 
 def uncalled(words: str, own: str) -> str:
@@ -140,8 +140,8 @@ def uncalled(words: str, own: str) -> str:
     call = re.compile(rf", {re.escape(own)}(?=\s*(?:[.,!?;…]|\Z))")
 
     def kept(sentence: str) -> str:
-        told = plain_words(sentence)
-        calls = OF_ONESELF.isdisjoint(told) or not YOU.isdisjoint(told)
+        words = plain_words(sentence)
+        calls = OF_ONESELF.isdisjoint(words) or not YOU.isdisjoint(words)
         return call.sub("", sentence) if calls else sentence
 
     return "".join(map(kept, sentences(words))) if own and call.search(words) else words
@@ -204,8 +204,8 @@ def turned(
     text, problem = reply, ""
     known = frozenset(find_words(own, (), "en"))
     claims = (RECALLED.fullmatch(RECALLED_DAY.sub("", row, count=1)) for row in recalled)
-    said = [(claim["speaker"], claim["words"]) for claim in claims if claim and not claim["acted"]]
-    for speaker, line in sorted(said, key=lambda claim: claim[0] != asker):
+    claims_spoken = [(claim["speaker"], claim["words"]) for claim in claims if claim and not claim["acted"]]
+    for speaker, line in sorted(claims_spoken, key=lambda claim: claim[0] != asker):
         if speaker == name or not is_english(line):
             continue
         meant = frozenset(find_words(f"{speaker} {line}", (), "en"))
@@ -219,16 +219,16 @@ def turned(
 
 
 def clauses(text: str) -> list[Clause]:
-    found, start = [], 0
+    parts_found, start = [], 0
     ends = [*(mark.span() for mark in CLAUSE_END.finditer(text)), (len(text), len(text))]
     for end, following in ends:
         tokens = list(TOKEN.finditer(text, start, end))
         words = (token[0].casefold().replace("’", "'") for token in tokens)
-        found.append(
+        parts_found.append(
             Clause(tuple(SHORT.get(word, word) for word in words), tuple(t.span() for t in tokens))
         )
         start = following
-    return [clause for clause in found if clause.words]
+    return [clause for clause in parts_found if clause.words]
 
 
 def copied(text: str, line: str, known: frozenset[str], meant: frozenset[str]) -> list[Clause]:
@@ -237,27 +237,27 @@ def copied(text: str, line: str, known: frozenset[str], meant: frozenset[str]) -
     ``meant`` holds the line's words with a meaning: a clause of no others tells the same anew.
     """
     every = [clause.words for clause in clauses(line)]
-    told = [words for words in every if tells_of_oneself(words, known)]
+    own_words = [words for words in every if tells_of_oneself(words, known)]
     whole = tuple(word for words in every for word in words)
-    quoted = [found.span() for found in QUOTE.finditer(text)]
-    found = []
+    quoted = [match.span() for match in QUOTE.finditer(text)]
+    match = []
     for clause in clauses(text):
         (first, _), (_, last) = clause.spans[0], clause.spans[-1]
         if not any(start < last and first < end for start, end in quoted):
             part = clause
             # What is neither copied nor told anew may hold the first clause of the line.
             if run_at(whole, clause.words) < 0 and not retells(clause.words, meant):
-                places = ((run_at(clause.words, words), len(words)) for words in told)
+                places = ((run_at(clause.words, words), len(words)) for words in own_words)
                 at, length = next((place for place in places if place[0] >= 0), (0, 0))
                 part = Clause(clause.words[at : at + length], clause.spans[at : at + length])
-            found += [part] if tells_of_oneself(part.words, known) else []
-    return found
+            match += [part] if tells_of_oneself(part.words, known) else []
+    return match
 
 
 def retells(words: Sequence[str], meant: frozenset[str]) -> bool:
     """Return True for words that have a meaning, and no other than these."""
-    said = set(find_words(" ".join(words), (), "en"))
-    return len(said) >= LEAST_RETOLD and said <= meant
+    stems = set(find_words(" ".join(words), (), "en"))
+    return len(stems) >= LEAST_RETOLD and stems <= meant
 
 
 def run_at(words: Sequence[str], run: Sequence[str]) -> int:
@@ -284,11 +284,11 @@ def with_you(text: str, clause: Clause, called: bool) -> str:
         return ""
     for at in reversed(range(len(words))):
         start, end = clause.spans[at]
-        said = next(filter(lambda word: not is_adverb(word), reversed(words[:at])), "")
-        by_me = "i" in (said, *words[at + 1 : at + 2])
+        word_before = next(filter(lambda word: not is_adverb(word), reversed(words[:at])), "")
+        by_me = "i" in (word_before, *words[at + 1 : at + 2])
         if not called and words[at] in ("you", *SECOND):
             new = text[start:end]
-        elif words[at] == "you" and said in BEFORE_ME:
+        elif words[at] == "you" and word_before in BEFORE_ME:
             new = "me"
         elif words[at] in UNCERTAIN:
             return ""

@@ -130,10 +130,10 @@ class _Scanner:
 
     def _value(self, at: int) -> tuple[Any, int]:
         """Return the value at a position, and its end; raises Unreadable."""
-        found = self.reader.read(at)
-        if found is None:
+        value = self.reader.read(at)
+        if value is None:
             raise Unreadable
-        return found
+        return value
 
     def _tagged(self, name: str, at: int) -> tuple[list[Call], int]:
         """Read ``<function=say>`` up to its closing tag: parameters in tags, or one object."""
@@ -153,8 +153,8 @@ class _Scanner:
         """Return a parameter's text as the type that the tool asks for, if it can be read so."""
         if is_text(self.tools[tool].get("properties", {}).get(key, {"type": "string"})):
             return value
-        found = LooseReader(value.strip(), 200).read(0)
-        return found[0] if found else value
+        value_read = LooseReader(value.strip(), 200).read(0)
+        return value_read[0] if value_read else value
 
     def _named(self, name: str, start: int, at: int) -> tuple[list[Call], int]:
         """Read what follows a tool's name: arguments in tags, an object, or words on its line."""
@@ -279,8 +279,8 @@ def last_object(text: str) -> Any:
     if parts := PARAMETER.findall(text):
         return {key: value.strip("\n") for key, value in parts}
     reader, at, last = LooseReader(text, STEPS), text.find("{"), None
-    while at >= 0 and (found := reader.read(at)):
-        last, at = found[0] or last, text.find("{", found[1])
+    while at >= 0 and (parsed := reader.read(at)):
+        last, at = parsed[0] or last, text.find("{", parsed[1])
     return text if last is None else last
 
 
@@ -288,9 +288,9 @@ def calls_with(name: str, arguments: Any, tools: Tools) -> list[Call]:
     """Return the call as a list of one; empty if the arguments are a schema or cannot be read."""
     # A bare string is the tool's first required text.
     if isinstance(arguments, str):
-        found = LooseReader(arguments, STEPS).read(0) if arguments[:1] == "{" else None
+        value = LooseReader(arguments, STEPS).read(0) if arguments[:1] == "{" else None
         key = text_parameter(tools[name])
-        arguments = found[0] if found else {key: arguments} if key else None
+        arguments = value[0] if value else {key: arguments} if key else None
     if not isinstance(arguments, dict):
         return []
     known = tools[name].get("properties", {})

@@ -60,7 +60,7 @@ class RequestForm:
         """Return a line about a tool that came after the start of a talk, "" for none."""
         return described(tool, "Arguments: ") if self.native else ""
 
-    def response_schema(self, asked: Asked, words_only: bool = False) -> Schema | None:
+    def response_schema(self, context: Asked, words_only: bool = False) -> Schema | None:
         """Return the JSON schema that the reply must fit, None for none."""
         return None
 
@@ -99,8 +99,8 @@ def described(tool: Schema, instead: str = "") -> str:
         f"{name} ({detail.get('description') or detail.get('type', 'text')})"
         for name, detail in parameters_of(tool).items()
     ]
-    told = f" {instead}{', '.join(fields)}." if fields else ""
-    return f"{tool_name(tool)}: {does}{told}"
+    hint = f" {instead}{', '.join(fields)}." if fields else ""
+    return f"{tool_name(tool)}: {does}{hint}"
 
 
 RULES = """\
@@ -140,8 +140,8 @@ def answer_in(lines: Iterable[str], persona: str) -> str:
     """
     for line in lines:
         code, words = language_of(line), plain_words(line)
-        told = {word for word in words if len(word) > 1 and word in TELLING.get(code, ())}
-        sure = len(told) >= LEAST_TELLING or code in (ENGLISH, RUSSIAN)
+        telling_words = {word for word in words if len(word) > 1 and word in TELLING.get(code, ())}
+        sure = len(telling_words) >= LEAST_TELLING or code in (ENGLISH, RUSSIAN)
         if sure and UNKNOWN.isdisjoint(words):
             names = {ENGLISH: "English", **SNOWBALL}
             own = language_of(persona) or ENGLISH

@@ -95,11 +95,11 @@ def known_name(model: str) -> str:
     return bare_name(FILE_ENDING.sub("", model.strip().replace("\\", "/")))
 
 
-def choose_form(model: str, wanted: str = AUTO, told: str = "") -> RequestForm:
+def choose_form(model: str, wanted: str = AUTO, stated: str = "") -> RequestForm:
     """Return the form for a model.
 
     ``wanted`` is the profile's own; ``told`` is what a probe found, "" if it ran for none. If both
     are silent, the model's name decides.
     """
-    name = wanted if wanted in REQUEST_FORMS else told or form_for(model)
+    name = wanted if wanted in REQUEST_FORMS else stated or form_for(model)
     return REQUEST_FORMS.get(name, TOOLS_FORM)

@@ -121,14 +121,14 @@ class SchemaForm(RequestForm):
             return f"What do you, {name}, do and say to {addressee}?"
         return f"What do you, {name}, do and say?"
 
-    def response_schema(self, asked: Asked, words_only: bool = False) -> Schema:
+    def response_schema(self, context: Asked, words_only: bool = False) -> Schema:
         """Return the schema of one object; each tool of a game adds an alternative."""
         if words_only:
             return object_schema({"act": {"enum": [NONE]}, "target": {"enum": [""]}})
-        acts = wanted_acts(asked, ACTS)
+        acts = wanted_acts(context, ACTS)
         usual = object_schema({"act": {"enum": acts}, "target": text(TARGET_CHARS)})
         own, shared = [], dict[str, Any]()  # what the arguments of a game's tools refer to
-        for tool in own_tools(asked.tools):
+        for tool in own_tools(context.tools):
             own.append(object_schema({"act": {"const": tool_name(tool)}, **parameters_of(tool)}))
             shared |= tool["function"].get("parameters", {}).get("$defs", {})
         return {"anyOf": [usual, *own], "$defs": shared} if own else usual
@@ -158,10 +158,10 @@ def describe_own(tool: Schema) -> str:
     return described(tool, "Instead of target: ")
 
 
-def calls_of(answer: Mapping[str, Any], asked: Asked) -> list[Call]:
+def calls_of(answer: Mapping[str, Any], context: Asked) -> list[Call]:
     """Return the tool calls of an answer: the act first, then the words."""
     act, words = str(answer.get("act") or NONE), str(answer.get("say") or "").strip()
-    calls = act_calls_of(answer, asked)
+    calls = act_calls_of(answer, context)
     if words and act == WHISPER:
         calls.append(named(WHISPER, text=words, target=target_of(answer)))
     elif words:
@@ -169,18 +169,18 @@ def calls_of(answer: Mapping[str, Any], asked: Asked) -> list[Call]:
     return calls or [named(NOOP)]
 
 
-def act_calls_of(answer: Mapping[str, Any], asked: Asked) -> list[Call]:
+def act_calls_of(answer: Mapping[str, Any], context: Asked) -> list[Call]:
     """Return the call of an answer's act; none for talk, and for an act without its target."""
     act, target = str(answer.get("act") or NONE), target_of(answer)
-    own = own_tool(act, asked)
+    own = own_tool(act, context)
     if own is not None:
         fields = {name: answer[name] for name in parameters_of(own) if name in answer}
         return [(act, json.dumps(fields, ensure_ascii=False))]
     if act == "give":
-        return give_calls(target, asked)
+        return give_calls(target, context)
     if act == "follow" and target.lower() in ADDRESSEES:
-        target = asked.addressee
-    elif act == "follow" and is_among(target, asked.exits):
+        target = context.addressee
+    elif act == "follow" and is_among(target, context.exits):
         act = "move"
     if act not in TARGETS or not target:
         return []
@@ -188,26 +188,26 @@ def act_calls_of(answer: Mapping[str, Any], asked: Asked) -> list[Call]:
     return [named(tool, **{argument: target})]
 
 
-def act_fields(answer: Mapping[str, Any], asked: Asked) -> frozenset[str]:
+def act_fields(answer: Mapping[str, Any], context: Asked) -> frozenset[str]:
     """Return the fields without which the act of an answer cannot be known."""
-    own = own_tool(str(answer.get("act")), asked)
+    own = own_tool(str(answer.get("act")), context)
     return frozenset({"act", *(parameters_of(own) if own is not None else ["target"])})
 
 
-def own_tool(name: str, asked: Asked) -> Schema | None:
+def own_tool(name: str, context: Asked) -> Schema | None:
     """Return a game's own tool by its name, None for any other name."""
-    return next((tool for tool in own_tools(asked.tools) if tool_name(tool) == name), None)
+    return next((tool for tool in own_tools(context.tools) if tool_name(tool) == name), None)
 
 
-def give_calls(target: str, asked: Asked) -> list[Call]:
+def give_calls(target: str, context: Asked) -> list[Call]:
     """Return the call that gives a thing: to whom the target names, else to who asked for it."""
     # A thing that lies here is picked up first.
-    item, to = split_receiver(target) or (target, named_receiver(asked))
-    to = asked.addressee if to.strip().lower() in ADDRESSEES else to.strip()
+    item, to = split_receiver(target) or (target, named_receiver(context))
+    to = context.addressee if to.strip().lower() in ADDRESSEES else to.strip()
     if not item or not to:
         return []
     give = named("give", item=item, to=to)
-    if is_among(item, asked.things) and not is_among(item, asked.carrying):
+    if is_among(item, context.things) and not is_among(item, context.carrying):
         return [named("get", item=item), give]
     return [give]
 
@@ -222,13 +222,13 @@ def split_receiver(target: str) -> tuple[str, str] | None:
     return (target[:at], to) if at > 0 and to else None
 
 
-def named_receiver(asked: Asked) -> str:
+def named_receiver(context: Asked) -> str:
     """Return the person to whom the line asks to give something: "give Ann the rope", "to Ann"."""
-    for name in asked.people:
-        told = rf"\b(?:give|hand|pass|bring|to|gib|reich)\s+{re.escape(name)}\b"
-        if re.search(told, asked.heard, re.IGNORECASE):
+    for name in context.people:
+        pattern = rf"\b(?:give|hand|pass|bring|to|gib|reich)\s+{re.escape(name)}\b"
+        if re.search(pattern, context.heard, re.IGNORECASE):
             return name
-    return asked.addressee
+    return context.addressee
 
 
 def is_among(name: str, names: Sequence[str]) -> bool:
@@ -245,17 +245,17 @@ def named(name: str, /, **arguments: str) -> Call:
     return name, json.dumps(arguments, ensure_ascii=False)
 
 
-def wanted_acts(asked: Asked, acts: Iterable[str]) -> list[str]:
+def wanted_acts(context: Asked, acts: Iterable[str]) -> list[str]:
     """Return the acts that the model may choose: of walking and handling only what is asked for."""
     # A walk to nowhere in particular is one with the speaker. If nobody spoke, all are allowed.
-    handling = HANDLING_WORDS.search(asked.heard) or names_one(
-        asked.heard, (*asked.things, *asked.carrying)
+    handling = HANDLING_WORDS.search(context.heard) or names_one(
+        context.heard, (*context.things, *context.carrying)
     )
     left_out = set() if handling else set(HANDLING)
-    to_exit = names_one(asked.heard, asked.exits)
+    to_exit = names_one(context.heard, context.exits)
     left_out |= set() if to_exit else {MOVE}
-    left_out |= set() if to_exit or WALKING_WORDS.search(asked.heard) else {FOLLOW}
-    return [act for act in acts if not asked.heard or act not in left_out]
+    left_out |= set() if to_exit or WALKING_WORDS.search(context.heard) else {FOLLOW}
+    return [act for act in acts if not context.heard or act not in left_out]
 
 
 def names_one(line: str, names: Iterable[str]) -> bool:

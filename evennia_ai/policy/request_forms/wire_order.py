@@ -94,11 +94,11 @@ def arrange(messages: Sequence[WireMessage], style: WireStyle = WireStyle()) -> 
     if style.calls:
         ordered = [*past_items(past), *current]
     else:
-        told = (
-            [one] if not isinstance(one, Act) else event_lines([one])
-            for one in settled_speech(past)
+        notes = (
+            [item] if not isinstance(item, Act) else event_lines([item])
+            for item in settled_speech(past)
         )
-        ordered = [*chain.from_iterable(told), *current_in_text(current)]
+        ordered = [*chain.from_iterable(notes), *current_in_text(current)]
     if is_words(ordered[-1], ASSISTANT):
         ordered.append(words(USER, CLOSING))
     if rules:
@@ -204,12 +204,12 @@ def event_line(act: Act) -> str:
     """
     result = cut_text(" ".join(act.result.split()), RESULT_CHARS)
     if result == OWN_RESULTS.get(act.name):
-        told = f"You did this: {quoted(unmarked(act.text))}"
+        sentence = f"You did this: {quoted(unmarked(act.text))}"
     elif act.name in TELLING and result.startswith("You "):
-        told = result
+        sentence = result
     else:
-        told = f"You used {used_tool(act)}: {quoted(result)}"
-    return f"{MARK} {' '.join(told.split())}"
+        sentence = f"You used {used_tool(act)}: {quoted(result)}"
+    return f"{MARK} {' '.join(sentence.split())}"
 
 
 def past_text(message: Mapping[str, Any]) -> str:
@@ -281,7 +281,7 @@ def count_request(
     sent = arrange(messages, style)
     return (
         REPLY_OVERHEAD
-        + sum(_count_sent(one, count_text) for one in sent)
+        + sum(_count_sent(item, count_text) for item in sent)
         + count_tools(tools, count_text)
     )
 

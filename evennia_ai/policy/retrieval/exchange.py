@@ -133,8 +133,8 @@ def _question(lines: Sequence[Said], place: int, before: Iterable[int]) -> list[
     line = lines[place]
     if not line.signs & SHORT or line.signs & ASKS:
         return []
-    asked = (n for n in before if place - n <= NEAR and lines[n].speaker != line.speaker)
-    return [n for n in asked if lines[n].signs & ENDS_ASKING][-1:]
+    questions = (n for n in before if place - n <= NEAR and lines[n].speaker != line.speaker)
+    return [n for n in questions if lines[n].signs & ENDS_ASKING][-1:]
 
 
 def _answer(lines: Sequence[Said], place: int, after: Iterable[int], wide: bool) -> list[int]:
@@ -184,10 +184,10 @@ def _corrections(
 ) -> list[int]:
     """Return the speaker's later corrections, and of a correction what it corrects."""
     line = lines[place]
-    found = [n for n in after if lines[n].speaker == line.speaker and lines[n].signs & CORRECTS]
+    numbers = [n for n in after if lines[n].speaker == line.speaker and lines[n].signs & CORRECTS]
     if line.signs & CORRECTS:
-        found += [n for n in before if lines[n].speaker == line.speaker][-1:]
-    return found
+        numbers += [n for n in before if lines[n].speaker == line.speaker][-1:]
+    return numbers
 
 
 @lru_cache(maxsize=TEXTS_KNOWN)
@@ -268,20 +268,20 @@ def find_spans(text: str, now: float | None = None) -> tuple[Span, ...]:
 def _dates(text: str, now: float | None) -> Iterator[Span]:
     """Yield the days, months and years that a text names."""
     dated = False
-    for found in DATE.finditer(text):
-        day = found["before"] or found["after"]
-        if found["month"].lower() in AMBIGUOUS and not (found["cue"] or day or found["year"]):
+    for match in DATE.finditer(text):
+        day = match["before"] or match["after"]
+        if match["month"].lower() in AMBIGUOUS and not (match["cue"] or day or match["year"]):
             continue
-        month = _number_in(MONTHS, found["month"]) + 1
+        month = _number_in(MONTHS, match["month"]) + 1
         today = datetime.fromtimestamp(now or 0.0, UTC)
         latest = today.year - (month > today.month) if now is not None else 0
-        span = _calendar_span(int(found["year"] or latest), month, int(day or 0))
+        span = _calendar_span(int(match["year"] or latest), month, int(day or 0))
         if span is not None:
             dated = True
             yield span
     if not dated:
-        for found in YEAR.finditer(text):
-            year = int(found[0])
+        for match in YEAR.finditer(text):
+            year = int(match[0])
             yield Span(_start_of_month(year, 1), _start_of_month(year + 1, 1))
 
 
@@ -308,13 +308,13 @@ def _relative(text: str, now: float) -> Iterator[Span]:
         yield from (_days_back(midnight, days, 1) for _ in near.finditer(text))
     if YESTERDAY_IN_FRENCH.search(text) and language_of(text) == "fr":
         yield _days_back(midnight, 1, 1)
-    for found in AGO.finditer(text):
-        count, word = found[1] or found[3] or "1", found[2] or found[4] or found[5]
+    for match in AGO.finditer(text):
+        count, word = match[1] or match[3] or "1", match[2] or match[4] or match[5]
         number = int(count) if count.isdigit() else COUNTS[count.lower()]
         unit = _unit_days(word)
         yield _days_back(midnight, number * unit + unit // 2, unit)
-    for found in LAST.finditer(text):
-        yield _last(found[1] or found[2], midnight)
+    for match in LAST.finditer(text):
+        yield _last(match[1] or match[2], midnight)
 
 
 def _unit_days(word: str) -> int:

@@ -66,13 +66,13 @@ def newest_first(
         return list(records)
     sources = [record["source_entity"] for record in records]
     names = words_of_names(sources, name_of)
-    told = [exchange.subject_of(told_by(record)) for record in records]
-    subjects = [(words.difference(names), changed) for words, changed in told]
+    record_subjects = [exchange.subject_of(told_by(record)) for record in records]
+    subjects = [(words.difference(names), changed) for words, changed in record_subjects]
     times = [record.get("timestamp", "") for record in records]
 
-    def is_alike(one: int, other: int) -> bool:
-        older, newer = sorted((one, other), key=times.__getitem__)
-        same = sources[one] == sources[other] and subjects[one][0] and subjects[other][0]
+    def is_alike(place: int, other: int) -> bool:
+        older, newer = sorted((place, other), key=times.__getitem__)
+        same = sources[place] == sources[other] and subjects[place][0] and subjects[other][0]
         return bool(same) and exchange.same_subject(subjects[older][0], *subjects[newer])
 
     ordered, grouped = list[int](), set[int]()

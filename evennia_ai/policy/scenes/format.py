@@ -50,12 +50,12 @@ def _joins(edge: str) -> bool:
 
 def mentions(wanted: str, text: str) -> bool:
     """Return True if a text holds words or matches a pattern; "four" and "4" are the same."""
-    said, digits = plain(text), with_digits(wanted)
+    plain_text, digits = plain(text), with_digits(wanted)
     if _is_pattern(wanted):
-        return bool(compiled(wanted).search(said))
-    found = compiled(digits).search(with_digits(said))
+        return bool(compiled(wanted).search(plain_text))
+    match = compiled(digits).search(with_digits(plain_text))
     # In words, a number may be a part of a longer one: "two" is not in "twenty-two".
-    return bool(found or (digits == wanted and compiled(wanted).search(said)))
+    return bool(match or (digits == wanted and compiled(wanted).search(plain_text)))
 
 
 def mentioned(alternatives: Iterable[str], text: str) -> Sequence[str]:
@@ -240,17 +240,17 @@ def read_scenes(data: Any, file: str) -> list[Scene]:
         raise ConfigError(f"{file}: a scene file is a mapping with a list 'scenes'.")
     shared = {name: value for name, value in data.items() if name != "scenes"}
     _validate(Setting, shared, file)
-    found = []
+    scenes = []
     for number, raw in enumerate(data["scenes"], 1):
         title = raw.get("scene", "") if isinstance(raw, Mapping) else ""
         where = f"{file}, scene {number}" + (f" ({title})" if title else "")
         if not isinstance(raw, Mapping):
             raise ConfigError(f"{where}: a scene is a mapping with 'scene' and 'steps'.")
-        found.append(_validate(Scene, {**shared, **raw}, where))
-        _check_scene(found[-1], where)
-    if not found:
+        scenes.append(_validate(Scene, {**shared, **raw}, where))
+        _check_scene(scenes[-1], where)
+    if not scenes:
         raise ConfigError(f"{file}: 'scenes' is empty.")
-    return found
+    return scenes
 
 
 def _check_scene(scene: Scene, where: str) -> None:
@@ -282,8 +282,8 @@ def _validate(model: type[P], data: Mapping[str, Any], where: str) -> P:
         return model.model_validate(data)
     except ValidationError as error:
         problems = [_describe(model, item) for item in error.errors(include_url=False)]
-        told = "\n".join(f"{where}{problem}" for problem in problems[:MOST_PROBLEMS])
-        raise ConfigError(told) from error
+        problem_lines = "\n".join(f"{where}{problem}" for problem in problems[:MOST_PROBLEMS])
+        raise ConfigError(problem_lines) from error
 
 
 def _describe(model: type[Part], problem: Mapping[str, Any]) -> str:
@@ -292,14 +292,14 @@ def _describe(model: type[Part], problem: Mapping[str, Any]) -> str:
         owner = next((INNER[name] for name in reversed(path) if name in INNER), model)
         allowed = ", ".join(name for name in owner.model_fields if name != "rules")
         return f"{_place_of(path)}: there is no entry '{last}'. Use {allowed}."
-    told = problem["msg"].removeprefix("Value error, ").rstrip(".")
+    sentence = problem["msg"].removeprefix("Value error, ").rstrip(".")
     if problem["type"] == "missing":
-        told = "it is missing"
+        sentence = "it is missing"
     elif isinstance(problem["input"], bool) and problem["type"] == "string_type":
-        told = "YAML reads this word as true or false; put it in quotes"
-    elif not told.startswith(repr(problem["input"])):
-        told = f"{told}, not {problem['input']!r:.60}"
-    return f"{_place_of([*path, last])}: {told}."
+        sentence = "YAML reads this word as true or false; put it in quotes"
+    elif not sentence.startswith(repr(problem["input"])):
+        sentence = f"{sentence}, not {problem['input']!r:.60}"
+    return f"{_place_of([*path, last])}: {sentence}."
 
 
 def _place_of(path: Iterable[Any]) -> str:

@@ -72,24 +72,24 @@ class Verdict:
 
 def judge_answer(expected: Expected, answer: Answer, around: Surroundings) -> list[Verdict]:
     noticed = bool(answer.spoken) or any(act.state == "done" for act in answer.acts)
-    found = [Verdict("answered: false", not answer.spoken, "it was not silent")]
+    verdicts = [Verdict("answered: false", not answer.spoken, "it was not silent")]
     if expected.answered:
         answered = noticed and not answer.problem
-        found = [Verdict("answered", answered, answer.problem or "it was silent")]
+        verdicts = [Verdict("answered", answered, answer.problem or "it was silent")]
     if expected.answered and not answer.problem:
-        found += _persona_verdicts(expected.in_persona, answer, around)
+        verdicts += _persona_verdicts(expected.in_persona, answer, around)
     for either in expected.must_mention:
         holds = bool(scene_file.mentioned(either, answer.words))
-        found.append(Verdict(f"must_mention {' | '.join(either)}", holds, "not mentioned"))
+        verdicts.append(Verdict(f"must_mention {' | '.join(either)}", holds, "not mentioned"))
     for either in expected.must_not_mention:
         wrong = scene_file.mentioned(either, answer.words)
         why = f"mentioned: {', '.join(wrong)}"
-        found.append(Verdict(f"must_not_mention {' | '.join(either)}", not wrong, why))
-    found += [_did(call, answer, True) for call in expected.must_do]
-    found += [_did(call, answer, False) for call in expected.must_not_do]
+        verdicts.append(Verdict(f"must_not_mention {' | '.join(either)}", not wrong, why))
+    verdicts += [_did(call, answer, True) for call in expected.must_do]
+    verdicts += [_did(call, answer, False) for call in expected.must_not_do]
     if expected.private is not None:
-        found.append(_kept_private(expected.private, answer))
-    return found
+        verdicts.append(_kept_private(expected.private, answer))
+    return verdicts
 
 
 def _did(call: Call, answer: Answer, wanted: bool) -> Verdict:
@@ -143,13 +143,13 @@ def leaves_persona(words: str, around: Surroundings) -> str:
     artefact = find_artefact(words, around)
     if artefact:
         return artefact
-    told = scene_file.plain(" ".join(around.heard))
+    known_text = scene_file.plain(" ".join(around.heard))
     outside = [] if is_ai(around.persona) else OUTSIDE.findall(words)
-    strange = next((word for word in outside if scene_file.plain(word) not in told), "")
+    strange = next((word for word in outside if scene_file.plain(word) not in known_text), "")
     if strange:
         return f"it spoke of what is outside the story: {strange}"
     own = set(WORD.findall(f"{around.name} {around.persona}".casefold()))
-    names = (found for found in OWN_NAME.findall(words) if found.casefold() not in own)
+    names = (own_name for own_name in OWN_NAME.findall(words) if own_name.casefold() not in own)
     name = next(names, "")
     return f"it called itself {name}" if name else ""
 
@@ -202,8 +202,8 @@ class SceneResult:
         for run in self.runs:
             for number, step in enumerate(run.steps, 1):
                 for verdict in step.verdicts:
-                    held, asked = rates.get((number, verdict.check), (0, 0))
-                    rates[number, verdict.check] = held + verdict.holds, asked + 1
+                    held, tries = rates.get((number, verdict.check), (0, 0))
+                    rates[number, verdict.check] = held + verdict.holds, tries + 1
         return rates
 
 
@@ -215,10 +215,10 @@ def table(results: Sequence[SceneResult]) -> list[str]:
         least, state = f"{result.scene.least:.0%}", "" if result.holds else "FAILED"
         row = FIGURES.format(title, len(result.runs), result.passed, least, state)
         lines.append(row.rstrip())
-        for (number, check), (held, asked) in result.rates().items():
-            if held < asked:
+        for (number, check), (held, tries) in result.rates().items():
+            if held < tries:
                 label = filled(one_line(f"step {number}: {check}"), 59)
-                lines.append(f"  {label}{f'{held} of {asked}':>15}")
+                lines.append(f"  {label}{f'{held} of {tries}':>15}")
     return lines
 
 
@@ -233,8 +233,8 @@ def _transcript(scene: Scene, run: Run) -> Iterator[str]:
         yield from (f"   {name} {_manner(s.kind, s.private)}: {s.text}" for s in step.answer.spoken)
         for act in step.answer.acts:
             if act.name not in ("say", "whisper", "emote"):
-                told = _arguments_text(act.arguments)
-                yield f"   {name} calls {act.name} ({told}): {act.state}"
+                arguments = _arguments_text(act.arguments)
+                yield f"   {name} calls {act.name} ({arguments}): {act.state}"
         yield from (f"   a reply was refused: {why}" for why in step.answer.refused)
         for verdict in step.verdicts:
             if not verdict.holds:

@@ -310,7 +310,7 @@ def split_task(task: CompactionTask) -> dict[str, Evicted]:
     older = split_by_audience(messages[:turn_at])
     begun = split_by_audience(messages[turn_at : plan.cut])
     evicted = {key: Evicted(older.get(key, ()), begun.get(key, ())) for key in {**older, **begun}}
-    return {key: found for key, found in evicted.items() if found.older or found.begun}
+    return {key: messages_evicted for key, messages_evicted in evicted.items() if messages_evicted.older or messages_evicted.begun}
 
 
 def may_ask(request: CompactionRequest, strikes: int) -> bool:

@@ -59,7 +59,7 @@ def check(file: str, profile: str, repeat: int | None, character: str, tell: Tel
         return player.play_all([(scene, cast_of(scene)) for scene in scenes], tell, results)
 
     outcome = _in_reactor(play)
-    for result in (one for one in results if not one.holds):
+    for result in (result_failed for result_failed in results if not result_failed.holds):
         for line in (f"\n{one_line(result.scene.scene)}:", *shown.failure_lines(result)):
             tell(line)
     for line in ["", *shown.table(results)] if results else []:
@@ -76,7 +76,7 @@ def load_scenes(file: str, character: str = "") -> list[Scene]:
     except yaml.YAMLError as error:
         raise ConfigError(f"{file} is no YAML: {' '.join(str(error).split())}.") from error
     if character and isinstance(data, dict) and isinstance(data.get("scenes"), list):
-        for part in (one for one in (data, *data["scenes"]) if isinstance(one, dict)):
+        for part in (scene_data for scene_data in (data, *data["scenes"]) if isinstance(scene_data, dict)):
             for entry in ("name", "persona", "character"):
                 part.pop(entry, None)
         data["character"] = character
@@ -237,7 +237,7 @@ class Player:
                 where = f"The model '{call.model}' of the profile '{call.profile}'"
                 raise ProviderUnavailable(f"{where} gives no answers: {call.error}")
             self.models.answered = self.models.answered or not call.error_kind
-        acts = [(one.call, one.result.state, one.result.text) for one in stage.turns.calls]
+        acts = [(item.call, item.result.state, item.result.text) for item in stage.turns.calls]
         return Answer(
             spoken=tuple(stage.toolbox.spoken),
             acts=tuple(
@@ -273,7 +273,7 @@ class CheckModels:
             layers |= {"profile": name, "llm_model": scene.settings.get("llm_model")}
         wanted = str(layers.get("profile") or game_setting("profile", DEFAULT_PROFILE))
         resolve_profile(wanted, self.profiles)
-        config, told, complaints = effective_settings(self, layers, lambda _: GUESSED_PROMPT)
+        config, stated, complaints = effective_settings(self, layers, lambda _: GUESSED_PROMPT)
         if complaints:
             raise ConfigError(" ".join(complaints))
-        return told, config
+        return stated, config

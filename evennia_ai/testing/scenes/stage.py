@@ -117,9 +117,9 @@ class SceneToolbox(ToolRegistry):
     def _ensure_for_sale(self, arguments: Mapping[str, Any]) -> None:
         """Raise NothingDone unless the scene has a thing at the price that people agreed to."""
         wanted, prices = arguments["item"].casefold(), self._cast.prices
-        found = [price for thing, price in prices.items() if thing.casefold() in wanted]
-        found = found or [price for thing, price in prices.items() if wanted in thing.casefold()]
-        trade.agree(trade_of(None), found[0] if found else None, arguments["price"])
+        prices_found = [price for thing, price in prices.items() if thing.casefold() in wanted]
+        prices_found = prices_found or [price for thing, price in prices.items() if wanted in thing.casefold()]
+        trade.agree(trade_of(None), prices_found[0] if prices_found else None, arguments["price"])
 
     def _speak(self, context: ToolContext, kind: str, arguments: Mapping[str, str]) -> ToolResult:
         """Keep words; who hears them is decided as in `tools.speech`. Raises NothingDone."""
@@ -149,10 +149,10 @@ class SceneToolbox(ToolRegistry):
 
     def _person(self, name: str) -> Audience:
         wanted = name.strip().lower()
-        found = (
+        people_found = (
             ref for who, ref in self._people.items() if wanted and who.lower().startswith(wanted)
         )
-        return frozenset(list(found)[:1])
+        return frozenset(list(people_found)[:1])
 
 
 def need_of(item: Tool, cast: Cast) -> Need:
@@ -355,13 +355,13 @@ def _from_game(scene: Scene) -> Cast:
 
 def _find_character(name: str) -> Any:
     try:
-        found = list(ObjectDB.objects.filter(db_key__iexact=name, scriptdb__db_key=SCRIPT_KEY))
+        characters = list(ObjectDB.objects.filter(db_key__iexact=name, scriptdb__db_key=SCRIPT_KEY))
     except DatabaseError as error:
         raise ConfigError(f"The game's database cannot be read: {error}.") from error
-    if len(found) != 1:
+    if len(characters) != 1:
         raise ConfigError(
-            f"The game has {len(found)} characters '{name}' with an assistant; there must be one. "
+            f"The game has {len(characters)} characters '{name}' with an assistant; there must be one. "
             "A scene may give 'name' and 'persona' instead of 'character'."
         )
-    add_assistant_mixin(found[0])
-    return found[0]
+    add_assistant_mixin(characters[0])
+    return characters[0]

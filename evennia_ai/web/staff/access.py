@@ -93,12 +93,12 @@ game: Any = GameThread()
 
 def services() -> Any:
     """Return what all assistants share; raises GameBusy if they were not started."""
-    found: Any | None = AssistantScript.shared_services
-    if found is None or found.store_trouble:
+    shared: Any | None = AssistantScript.shared_services
+    if shared is None or shared.store_trouble:
         raise GameBusy(
             "The assistants of this game were not started. The server log says what to do."
         )
-    return found
+    return shared
 
 
 def find_script(assistant: int) -> AssistantScript:
@@ -108,8 +108,8 @@ def find_script(assistant: int) -> AssistantScript:
     if not isinstance(script, AssistantScript) or script.obj is None:
         raise Missing("There is no such assistant.")
     add_assistant_mixin(script.obj)  # perhaps a game's code attached it by hand
-    found: AssistantScript = script
-    return found
+    script_found: AssistantScript = script
+    return script_found
 
 
 @method_decorator([never_cache, xframe_options_deny, csrf_protect], name="dispatch")
@@ -173,10 +173,10 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
         return {"refused": refused, "acts": may_act() and not refused}
 
     def get_context_data(self, **values: Any) -> Row:
-        found: Row = super().get_context_data(**{**self.navigation(), **values})
+        context: Row = super().get_context_data(**{**self.navigation(), **values})
         # Under the usual name, Evennia's base page would add a second pager, without the filters.
-        found["shown_page"] = found.pop("page_obj", None)
-        return found
+        context["shown_page"] = context.pop("page_obj", None)
+        return context
 
 
 def may_open(reader: Reader) -> bool:
@@ -208,9 +208,9 @@ def editor_of(character: Any, account: int) -> str:
     """Return who of an account may edit a character, "" for one without; raises Refused."""
     user: Any = AccountDB.objects.get(id=account)
     own = characters_of(user)
-    for one in (*own, user):
-        if any(character.access(one, right) for right in ("edit", "control")):
-            return str(one.dbref) if one is not user else own[0].dbref if own else ""
+    for candidate in (*own, user):
+        if any(character.access(candidate, right) for right in ("edit", "control")):
+            return str(candidate.dbref) if candidate is not user else own[0].dbref if own else ""
     raise Refused(
         f"None of your characters may edit {page_text(own_name(character), 60)}. "
         "Its edit and control locks decide that. Ask an admin."

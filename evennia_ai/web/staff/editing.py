@@ -50,8 +50,8 @@ class PersonaForm(forms.Form):
             self.fields[name] = area(label, 8 if name == "text" else 2)
 
     def clean(self) -> dict[str, Any]:
-        found = self.cleaned_data
-        fields = {n: v.splitlines() if n in LISTS else v for n, v in found.items()}
+        data = self.cleaned_data
+        fields = {n: v.splitlines() if n in LISTS else v for n, v in data.items()}
         stored = character.stored_fields(character.read_persona(fields))
         if not stored.get("text"):
             raise forms.ValidationError("A persona cannot be empty. Say who the character is.")
@@ -125,16 +125,16 @@ class EditingPage(StaffPage):
             try:
                 account, number = request.user.pk, numbers.get("number", 0)
                 fields, seen = form.cleaned_data, request.POST.get("seen")
-                asked = Asked(self.who, self.reader, account, act, fields, number, seen)
-                said = game.ask(self.change, asked)
+                submission = Asked(self.who, self.reader, account, act, fields, number, seen)
+                outcome = game.ask(self.change, submission)
             except (Refused, Missing):
                 raise
             except AssistantError as error:
                 messages.error(request, page_text(error))
             else:
-                about = f"{self.who['name']} ({self.who['dbref']}): {page_text(said[0], 200)}"
+                about = f"{self.who['name']} ({self.who['dbref']}): {page_text(outcome[0], 200)}"
                 access.log_sec(request, f"changed on the page of {about}")
-                messages.success(request, page_text(said[1]))
+                messages.success(request, page_text(outcome[1]))
                 return HttpResponseRedirect(request.get_full_path())
         shown: HttpResponse = self.get(request, **numbers)
         return shown
@@ -157,30 +157,30 @@ class Setup(EditingPage, TemplateView):
     }
 
     def get_context_data(self, **values: Any) -> Row:
-        found = game.ask(read_setup, self.who["id"])
+        setup = game.ask(read_setup, self.who["id"])
         setting_form = self.form("setting")
-        now = [(n := one["name"], f"{n} = {one['value'][:40]}") for one in found["settings"]]
+        now = [(n := item["name"], f"{n} = {item['value'][:40]}") for item in setup["settings"]]
         setting_form.fields["setting"].choices = [("", "Choose one"), *sorted(now)]
         return super().get_context_data(
             **self.rights(),
-            **found,
-            persona_form=None if found["shared"] else self.form("persona", found["persona"]),
+            **setup,
+            persona_form=None if setup["shared"] else self.form("persona", setup["persona"]),
             setting_form=setting_form,
-            note_form=self.form("note", found["note"]),
+            note_form=self.form("note", setup["note"]),
             **values,
         )
 
     @staticmethod
-    def change(asked: Asked) -> tuple[str, str]:
-        script = find_script(asked.who["id"])
-        author = access.editor_of(script.character, asked.account)
-        if asked.seen not in (None, state_of(script, asked.act)):
-            raise ConfigError(f"The {asked.act} was changed meanwhile. Save again to overwrite.")
-        if asked.act == "persona":
-            return change_persona(script, author, asked.fields["persona"])
-        if asked.act == "setting":
-            return change_setting(script, asked.reader, asked.fields)
-        return change_note(script, author, asked.fields)
+    def change(submission: Asked) -> tuple[str, str]:
+        script = find_script(submission.who["id"])
+        author = access.editor_of(script.character, submission.account)
+        if submission.seen not in (None, state_of(script, submission.act)):
+            raise ConfigError(f"The {submission.act} was changed meanwhile. Save again to overwrite.")
+        if submission.act == "persona":
+            return change_persona(script, author, submission.fields["persona"])
+        if submission.act == "setting":
+            return change_setting(script, submission.reader, submission.fields)
+        return change_note(script, author, submission.fields)
 
 
 def state_of(script: Any, act: str) -> str:
@@ -206,7 +206,7 @@ def read_setup(assistant: int) -> Row:
         "seen": {act: state_of(script, act) for act in Setup.by_act},
         "shared": shared_name(stored),
         "note": {"text": note[0].text, **left} if note else {},
-        "complaints": [page_text(one) for one in mind.settings.complaints],
+        "complaints": [page_text(named) for named in mind.settings.complaints],
         "settings": [
             {
                 "name": name,
@@ -214,7 +214,7 @@ def read_setup(assistant: int) -> Row:
                 "own": name in own,
                 "help": item.metadata["help"],
             }
-            for name, item in sorted(FIELDS.items(), key=lambda one: (one[0] not in own, one[0]))
+            for name, item in sorted(FIELDS.items(), key=lambda named: (named[0] not in own, named[0]))
         ],
     }
 
@@ -263,28 +263,28 @@ class LorePage(EditingPage, TemplateView):
             line=line,
             budget=budget,
             labels=sorted(page_text(label, 60) for label in labels),
-            entries=[{**shown_trial(one, line), "kept": kept.get(one.entry)} for one in trials],
+            entries=[{**shown_trial(trial, line), "kept": kept.get(trial.entry)} for trial in trials],
             lore_form=self.form("lore", initial),
             editing=chosen is not None or self.bound is not None,
             **values,
         )
 
     @staticmethod
-    def change(asked: Asked) -> tuple[str, str]:
-        fields, lore = asked.fields, access.services().lore
+    def change(submission: Asked) -> tuple[str, str]:
+        fields, lore = submission.fields, access.services().lore
         title = fields["title"].strip()
         before = lore.find(title)
-        told = before in (None, *lore.fixed) and lore.kept_elsewhere(title, asked.who["dbref"])
-        if told:
-            raise ConfigError(told)
-        if asked.act == "delete":
+        is_taken = before in (None, *lore.fixed) and lore.kept_elsewhere(title, submission.who["dbref"])
+        if is_taken:
+            raise ConfigError(is_taken)
+        if submission.act == "delete":
             if not lore.remove(title):
                 raise Missing(f"There is no lore '{title}' any more.")
             return f"the lore '{title}', deleted", f"'{title}' is deleted."
         written = fields["scopes"].split(",") if fields["scopes"].strip() else [EVERYBODY]
         scopes = tuple(setup.read_scope(scope) for scope in written)
-        own = access.characters_of(AccountDB.objects.get(id=asked.account))
-        authors = frozenset(one.dbref for one in own[:1]).union(before.authors if before else ())
+        own = access.characters_of(AccountDB.objects.get(id=submission.account))
+        authors = frozenset(author.dbref for author in own[:1]).union(before.authors if before else ())
         keys, always = character.split_keys(fields["keys"]), fields["always"]
         text = fields["text"].strip()
         lore.write(LoreEntry(title, text, scopes, authors, keys, always))
@@ -303,7 +303,7 @@ def read_lore(
     yield lore.prepare([line], nobody)
     trials = lore.try_lines([line], nobody)
     records = script.services.lore
-    own = {one.entry for one in trials}.difference(records.entries())
+    own = {trial.entry for trial in trials}.difference(records.entries())
     kept = dict.fromkeys(own, "its own (ai_lore)") | dict.fromkeys(records.fixed, "in LORE")
     return trials, kept, frozenset(labels), lore.budget_tokens
 
@@ -336,30 +336,30 @@ class MarkForm(forms.Form):
     )
 
 
-def change_mark(asked: Asked) -> tuple[str, str]:
+def change_mark(submission: Asked) -> tuple[str, str]:
     """Store a mark, on the reactor's thread; raises Refused, Missing and StoreUnavailable."""
-    assistant, turn = asked.who["id"], asked.number
-    access.editor_of(find_script(assistant).character, asked.account)
+    assistant, turn = submission.who["id"], submission.number
+    access.editor_of(find_script(assistant).character, submission.account)
     row = find_row("Turn", assistant, turn)
     if row is None:
         raise Missing("There is no such turn.")
-    if not asked.reader.may(words_kind(row["private"])):
+    if not submission.reader.may(words_kind(row["private"])):
         raise Refused("Only who may read a private turn may mark it.")
-    by = AccountDB.objects.get(id=asked.account).username
-    mark_turn(turn, asked.fields["mark"], asked.fields["comment"].strip(), by)
+    by = AccountDB.objects.get(id=submission.account).username
+    mark_turn(turn, submission.fields["mark"], submission.fields["comment"].strip(), by)
     return f"the mark of turn {turn}", f"The mark of turn {turn} is stored."
 
 
 def scene_of(turn: Row, name: str) -> Row:
     """Return a turn, as a reader may see it, as a scene of ``ai_check``; empty if nothing fits."""
-    heard = [one for one in turn["events"] if one["kind"] in MANNERS and one["who"] != IN_PRIVATE]
-    if not heard:
+    events = [item for item in turn["events"] if item["kind"] in MANNERS and item["who"] != IN_PRIVATE]
+    if not events:
         return {}
-    steps: list[Row] = [{"who": one["who"], MANNERS[one["kind"]]: one["text"]} for one in heard]
+    steps: list[Row] = [{"who": event["who"], MANNERS[event["kind"]]: event["text"]} for event in events]
     for step in steps[:-1]:
         step["overheard"] = True
     steps[-1]["answer"] = expected_of(turn)
-    present = [who for who in turn["people"] if who not in {one["who"] for one in heard}]
+    present = [who for who in turn["people"] if who not in {event["who"] for event in events}]
     scene = {"scene": f"As in turn {turn['id']}", "character": name}
     return {**scene, **({"people": present} if present else {}), "steps": steps}
 

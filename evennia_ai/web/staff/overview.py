@@ -34,8 +34,8 @@ class Overview(StaffPage, ListView):
         return assistant_rows()
 
     def get_context_data(self, **values: Any) -> Row:
-        found = super().get_context_data(**values)
-        rows = found["object_list"]
+        context = super().get_context_data(**values)
+        rows = context["object_list"]
         states, lanes, queue, stopped = game.ask(read_states, [row["id"] for row in rows])
         names = {str(row["id"]): row["name"] for row in self.object_list}
         assistants = [{**row, **state} for row, state in zip(rows, states, strict=True)]
@@ -43,10 +43,10 @@ class Overview(StaffPage, ListView):
         use, waiting = total_of(uses_by(today, today, DAY).values()), queue_lengths()
         currency = services().gateway.limits.currency
         return {
-            **found,
+            **context,
             "assistants": with_figures(assistants, waiting, today, self.reader),
             "lanes": [{**lane, "error": error_text(lane["error"], self.reader)} for lane in lanes],
-            "queue": [f"{names.get(one.assistant, 'The game')} {one}" for one in queue],
+            "queue": [f"{names.get(item.assistant, 'The game')} {item}" for item in queue],
             "stopped": page_text(stopped),
             **chart_values(use_by_day(today)),
             "waiting": sum(waiting.values()),

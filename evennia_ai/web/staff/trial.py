@@ -87,15 +87,15 @@ class Trial(StaffPage, TemplateView):
             messages.warning(self.request, LEFT_OUT)
             return []
 
-    def exchange(self, asked: Row) -> Row:
+    def exchange(self, submission: Row) -> Row:
         sides = []
-        for profile in dict.fromkeys(filter(None, (asked["first"], asked["second"]))):
-            said = [side for one in self.talk for side in one["sides"]]
-            before = [line for one in said if one["profile"] == profile for line in one["lines"]]
-            given = self.who["id"], self.request.user.pk, asked, profile, before
-            found, model = game.ask(answer_of, *given, wait_s=MOST_WAIT_S)
-            sides.append({"profile": profile, "model": model, **shown_run(found, self.reader)})
-        return {"line": page_text(asked["line"]), "whispered": asked["whisper"], "sides": sides}
+        for profile in dict.fromkeys(filter(None, (submission["first"], submission["second"]))):
+            earlier_sides = [side for item in self.talk for side in item["sides"]]
+            before = [line for earlier_side in earlier_sides if earlier_side["profile"] == profile for line in earlier_side["lines"]]
+            given = self.who["id"], self.request.user.pk, submission, profile, before
+            answer, model = game.ask(answer_of, *given, wait_s=MOST_WAIT_S)
+            sides.append({"profile": profile, "model": model, **shown_run(answer, self.reader)})
+        return {"line": page_text(submission["line"]), "whispered": submission["whisper"], "sides": sides}
 
     def own_profile(self) -> str:
         return str(find_script(self.who["id"]).mind.settings.profile.name)
@@ -103,8 +103,8 @@ class Trial(StaffPage, TemplateView):
     def get_context_data(self, **values: Any) -> Row:
         talk, form = self.talk, self.form
         if form is None or form.is_valid():
-            asked = form.cleaned_data if form else {"first": game.ask(self.own_profile)}
-            kept = {name: asked.get(name) for name in ("first", "second", "whisper")}
+            choices = form.cleaned_data if form else {"first": game.ask(self.own_profile)}
+            kept = {name: choices.get(name) for name in ("first", "second", "whisper")}
             kept["talk"] = signing.dumps(talk, salt=self.salt, compress=True)
             form = TrialForm(initial=kept, profiles=sorted(services().profiles))
         return super().get_context_data(talk=talk, trial_form=form, **self.rights(), **values)
@@ -112,7 +112,7 @@ class Trial(StaffPage, TemplateView):
 
 @inlineCallbacks
 def answer_of(
-    assistant: int, account: int, asked: Row, profile: str, before: list[Message]
+    assistant: int, account: int, submission: Row, profile: str, before: list[Message]
 ) -> Steps[tuple[DryRun, str]]:
     """Ask a profile's model; ``before`` are its lines so far. Fires with the run and a name."""
     script = find_script(assistant)
@@ -122,30 +122,30 @@ def answer_of(
         raise Refused("Your account has no character who could say a line.")
     mind = script.mind
     config, used = mind.settings.beside(profile)
-    kind = WHISPER if asked["whisper"] else SAY
-    heard = hear_typed(script.character, config, speakers[0], kind, asked["line"])
-    ensure_answered(mind.who.name, heard, "whisper it")
+    kind = WHISPER if submission["whisper"] else SAY
+    event = hear_typed(script.character, config, speakers[0], kind, submission["line"])
+    ensure_answered(mind.who.name, event, "whisper it")
     around = as_drafted(mind.around, config, used, mind.who.persona, mind.who.persona_authors)
-    found: DryRun = yield mind.dry_run(around, heard, before=before)
-    return found, page_text(f"{used.name}:{used.model}".removesuffix(":"), 80)
+    dry_run: DryRun = yield mind.dry_run(around, event, before=before)
+    return dry_run, page_text(f"{used.name}:{used.model}".removesuffix(":"), 80)
 
 
-def shown_run(found: DryRun, reader: Reader) -> Row:
-    costs = [step.cost for step in found.steps]
-    problem = found.problem and reader.show(ERRORS, found.problem, "a model error")
+def shown_run(dry_run: DryRun, reader: Reader) -> Row:
+    costs = [step.cost for step in dry_run.steps]
+    problem = dry_run.problem and reader.show(ERRORS, dry_run.problem, "a model error")
     return {
-        "lines": found.lines,
+        "lines": dry_run.lines,
         "acts": [
             {
-                "name": page_text(one.call.name, 40),
-                "text": " ".join(filter(None, map(page_text, call_words(one.call.arguments)))),
-                "refused": "" if one.would_be_tried else page_text(one.result.text, 300),
+                "name": page_text(call.call.name, 40),
+                "text": " ".join(filter(None, map(page_text, call_words(call.call.arguments)))),
+                "refused": "" if call.would_be_tried else page_text(call.result.text, 300),
             }
-            for step in found.steps
-            for one in step.calls
+            for step in dry_run.steps
+            for call in step.calls
         ],
         "problem": page_text(problem),
-        "fallback": not (found.ended or found.problem),
+        "fallback": not (dry_run.ended or dry_run.problem),
         "took_s": sum(cost.duration_ms for cost in costs) / 1000,
         "tokens": sum(cost.estimated_tokens or 0 for cost in costs),
     }
