@@ -13,12 +13,12 @@ from evennia.objects.objects import DefaultCharacter
 
 import evennia_ai.store.segments  # noqa: F401  # stores the records
 from evennia_ai.game.authorship import authors_of_object
+from evennia_ai.game.client_notices import choose_filler, mark_line
 from evennia_ai.game.keeping import lets_go
 from evennia_ai.game.perception import bare_words, display_name
 from evennia_ai.game.room_lines import KINDS, MOVES, Utterance, split_message, uncoloured, words_of
 from evennia_ai.game.sleep_state import sleeper_line
-from evennia_ai.game.typing_indicator import choose_filler, mark_line
-from evennia_ai.messages import EMOTE, SAY, WHISPER, Heard, Situation, deed_of
+from evennia_ai.messages import EMOTE, SAY, WHISPER, IncomingEvent, Situation, deed_of
 from evennia_ai.ports import Character
 from evennia_ai.ports.goal_records import DayPlan, Goals
 from evennia_ai.ports.journal import Journal
@@ -117,7 +117,7 @@ class AssistantMixin(RawSpeechMixin):
         name, dbref = (item, "") if isinstance(item, str) else ("", getattr(item, "dbref", ""))
         return bool(mind.inbox.has_perceived(kind, actor.dbref, dbref, name, since))
 
-    def at_ai_hear(self, event: Heard) -> Heard | None:
+    def at_ai_hear(self, event: IncomingEvent) -> IncomingEvent | None:
         """Hook: return the event to store, changed or not; return None to drop it."""
         return event
 

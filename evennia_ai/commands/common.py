@@ -23,13 +23,13 @@ from evennia_ai.game.client_text import NAME_CHARS, clean_error, clean_output, s
 from evennia_ai.game.help_entries import EXPERTS
 from evennia_ai.game.perception import all_named, find_named
 from evennia_ai.game.texts import text
-from evennia_ai.policy.disclosure import ERRORS, Reader
+from evennia_ai.policy.read_permissions import ERRORS, Reader
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.texts import fitting, shown_width
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.names import own_name
-from evennia_ai.store.reports import Page
-from evennia_ai.store.world_lock import of_this_shard
+from evennia_ai.store.reports import RowPage
+from evennia_ai.store.server_lock import of_this_shard
 
 log = Logger()
 
@@ -58,7 +58,7 @@ class AICommand(MuxCommand):
     combined: tuple[frozenset[str], ...] = ()  # switches that may be typed together
     switches: list[str]
     failure_text = "{reason}"  # said if work that continued after `run` fails
-    reads = ""  # the kind of content in `policy.disclosure` that the whole command needs
+    reads = ""  # the kind of content in `policy.read_permissions` that the whole command needs
     reader: Reader  # the caller, and what they may read; set before `run`
     script: AssistantScript  # the assistant that was named
     name: str  # its character's name, escaped for a client
@@ -182,7 +182,7 @@ class AICommand(MuxCommand):
             self.services.look_for_damage()
             self.tell(f"|w{self.key}|n failed because of a bug. The server log has the details.")
 
-    def show_page(self, lines: Iterable[str], page: Page, if_none: str, word: str = "") -> None:
+    def show_page(self, lines: Iterable[str], page: RowPage, if_none: str, word: str = "") -> None:
         """Show lines and how to see older ones; ``word`` comes before the number to be typed."""
         shown = [*lines]
         if not shown:

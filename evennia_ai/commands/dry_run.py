@@ -16,14 +16,14 @@ from evennia_ai.game.settings import game_setting, game_settings
 from evennia_ai.game.texts import ACT_STATES, worded
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.llm.probe import BAD, FATAL, GOOD, NOTE, sum_up
-from evennia_ai.messages import NO_USAGE, Heard
+from evennia_ai.messages import NO_USAGE, IncomingEvent
 from evennia_ai.mind.dry_run import DryRun, DryRunCall, DryRunStep
-from evennia_ai.policy.disclosure import DRY_RUNS
+from evennia_ai.policy.read_permissions import DRY_RUNS
+from evennia_ai.policy.redaction import shown_address
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.policy.secrecy import shown_address
 from evennia_ai.policy.texts import read_typed_call
-from evennia_ai.ports import Surroundings
-from evennia_ai.scheduling import Steps
+from evennia_ai.ports import MindDependencies
+from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.names import list_names, locks_of
 from evennia_ai.store.reports import log_page
 
@@ -36,13 +36,13 @@ USAGE = "Usage: aitest <assistant> = <line>. See |whelp aitest|n."
 class TryingCommand(AICommand):
     """A command that asks what its assistant would make of a line."""
 
-    def addressed_line(self, kind: str, typed: str) -> Heard:
+    def addressed_line(self, kind: str, typed: str) -> IncomingEvent:
         """Return a line as the assistant would hear it; raises CannotBeHeard if not."""
         event = hear_typed(self.script.character, self.script.config, self.caller, kind, typed)
         ensure_answered(self.name, event, "add /whisper to the command")
         return event
 
-    def start_dry_run(self, event: Heard, around: Surroundings) -> Deferred[None]:
+    def start_dry_run(self, event: IncomingEvent, around: MindDependencies) -> Deferred[None]:
         """Ask the model, and tell what it would do; fails with DryRunning during another."""
         name, profile = self.name, around.settings.profile
         running: Deferred[DryRun] = self.script.mind.dry_run(around, event)
@@ -124,7 +124,7 @@ class CmdAITest(TryingCommand):
         return self.probe(wanted, profile)
 
     @inlineCallbacks
-    def probe(self, name: str, profile: ModelProfile) -> Steps[None]:
+    def probe(self, name: str, profile: ModelProfile) -> Coroutine[None]:
         model = clean_output(profile.model, 80) or "no model"
         address = clean_address(shown_address(profile.base_url or OPENAI_ADDRESS))
         self.tell(f"Testing '{clean_output(name)}': {address}, {model}")
@@ -144,7 +144,7 @@ def tried_lines(assistant: int) -> list[str]:
     return [call_text(row["name"], row["arguments"]), line, *locks]
 
 
-def dry_run_lines(name: str, event: Heard, result: DryRun) -> list[str]:
+def dry_run_lines(name: str, event: IncomingEvent, result: DryRun) -> list[str]:
     verb = "whispers" if event.private else "says"
     speaker, words = clean_output(event.speaker_name, 40), clean_output(event.text, LINE_CHARS)
     audience = clean_output(list_names(sorted(result.audience)), 200)

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 from evennia.utils.evmore import EvMore
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -19,24 +18,31 @@ from evennia_ai.game.memory_reading import search_for_staff
 from evennia_ai.game.texts import text
 from evennia_ai.messages import LLMReply, ToolCallRequest, is_excuse, is_puppeted
 from evennia_ai.mind.dry_run import next_step
-from evennia_ai.policy import disclosure
-from evennia_ai.policy.disclosure import ERRORS, PRIVATE_WORDS, Reader, memory_kind, words_kind
 from evennia_ai.policy.explanation import attribution
-from evennia_ai.policy.explanation.attribution import Attribution, Part
-from evennia_ai.policy.explanation.call_record import KeptCall, RawReply
+from evennia_ai.policy.explanation.attribution import Attribution, PromptPart
+from evennia_ai.policy.explanation.call_record import KeptCall, RecordedReply
+from evennia_ai.policy.read_permissions import (
+    DRY_RUNS,
+    ERRORS,
+    PRIVATE_WORDS,
+    PUBLIC_WORDS,
+    Reader,
+    memory_kind,
+    words_kind,
+)
 from evennia_ai.policy.replies.reply_reader import reply_reader
-from evennia_ai.policy.request_forms.form import Asked
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.policy.tool_call_modes.form import ReplyContext
 from evennia_ai.ports import TASK_SUMMARY
-from evennia_ai.scheduling import Steps
+from evennia_ai.scheduling import Coroutine
 from evennia_ai.store import explanations
 from evennia_ai.store.explanations import Explanation, StoredCall, calls_of_turn, with_talk
 from evennia_ai.store.names import list_names, locks_of
 from evennia_ai.store.reports import acted_in_private, find_row
-from evennia_ai.turn.llm_interaction import Replayed
+from evennia_ai.turn.llm_interaction import ReplayResult
 
-LINE_CHARS, REPLY_CHARS, TEXT_CHARS = 200, 600, 4_000
+LINE_CHARS, TEXT_CHARS = 200, 4_000
 BAR_CHARS = 40
 STATES = {
     explanations.EXACT: "rebuilt from the log, as it was sent",
@@ -93,14 +99,14 @@ class CmdAIWhy(TryingCommand):
 
     def run(self) -> Outcome:
         if not self.combined[0].issuperset(self.switches):
-            self.ensure_may_read(disclosure.DRY_RUNS)
+            self.ensure_may_read(DRY_RUNS)
             self.find_assistant(self.lhs)
             self.script.mind.settings.resolve()
             if "again" in self.switches:
                 return self.again()
             self.show_next()
             return None
-        self.ensure_may_read(disclosure.PUBLIC_WORDS)
+        self.ensure_may_read(PUBLIC_WORDS)
         self.find_assistant(self.lhs)
         why = self.called() if "call" in self.switches else self.explained()
         if "prompt" not in self.switches:
@@ -143,7 +149,7 @@ class CmdAIWhy(TryingCommand):
         raise UsageError(f"{name} has said nothing yet.")
 
     @inlineCallbacks
-    def tell_near(self, why: Explanation) -> Steps[None]:
+    def tell_near(self, why: Explanation) -> Coroutine[None]:
         """Tell which lore and memories fit what set a line off, but are not in its prompt, and why.
 
         They are searched in what the character knows now. A reader who may not read what was said
@@ -163,14 +169,15 @@ class CmdAIWhy(TryingCommand):
             for try_line in mind.lore.try_lines(heard_texts, audience)
             if (try_line.reason or try_line.why_unknown) and try_line.entry.text not in shown
         ]
-        words, sources = " ".join(heard_texts), {line.source for part in why.parts for line in part.lines}
+        words = " ".join(heard_texts)
+        sources = {line.source for part in why.parts for line in part.lines}
         of_turn = {f"line:{number}" for number in explanations.numbers_of(why.turn)}
         hits = yield search_for_staff(mind.around, words, audience, self.reader)
         for hit in hits.found:
             recalled_line = mind.recall.line(hit.record, words)
             id_ = hit.record["id"]
             is_new = str(hit.record.get("timestamp", "")) > why.message["metadata"]["at"]
-            is_asked = any(heard_text in recalled_line for heard_text in heard_texts) or id_ in of_turn
+            is_asked = any(text in recalled_line for text in heard_texts) or id_ in of_turn
             if not (is_new or is_asked or {id_, id_.replace("line:", "message ")} & sources):
                 reason = "less near than what was recalled, or no room was left"
                 shown_id = clean_output(id_, 60)
@@ -188,13 +195,13 @@ class CmdAIWhy(TryingCommand):
         request = next_step(self.script.mind.around, event).request
         if request.trace is None:
             raise UsageError("This prompt has no parts to show.")
-        kept = KeptCall(request.trace, request.sent, RawReply())
+        kept = KeptCall(request.trace, request.sent, RecordedReply())
         stored = with_talk(self.script.id, kept)
         parts = attribution.parts_of(stored.kept, stored.marker, stored.talk, stored.own)
         self.msg("\n".join([f"About {request.tokens:,} tokens:", *part_table(parts)]))
         self.show_prompt(parts, request.trace.private)
 
-    def show_prompt(self, parts: Sequence[Part], private: bool) -> None:
+    def show_prompt(self, parts: Sequence[PromptPart], private: bool) -> None:
         """Show a prompt page by page; of tools their first characters only."""
         lines, reader = [], self.reader
         for part in parts:
@@ -243,16 +250,17 @@ class CmdAIWhy(TryingCommand):
         return calls
 
     @inlineCallbacks
-    def replay(self, calls: Sequence[StoredCall], profile: ModelProfile) -> Steps[None]:
+    def replay(self, calls: Sequence[StoredCall], profile: ModelProfile) -> Coroutine[None]:
         for number, call in enumerate(calls, 1):
-            result: Replayed = yield self.script.mind.replay.replay(
+            result: ReplayResult = yield self.script.mind.replay.replay(
                 call.kept, call.messages, profile, "persona" in self.switches
             )
             lines = [f"|wCall {number} of {len(calls)}|n"]
             lines += [f"  |xthen|n {text}" for text in texts_then(call)]
-            now = [f"  |gnow|n  {text}" for text in texts_of(result.content, result.calls)]
+            texts = rendering.texts_of(result.content, result.calls)
+            now = [f"  |gnow|n  {text}" for text in texts]
             if result.problem:
-                problem = clean_error(result.problem, REPLY_CHARS)
+                problem = clean_error(result.problem, rendering.REPLY_CHARS)
                 now = [f"  |rnow|n  no reply: {self.reader.show(ERRORS, problem, 'error')}"]
             self.tell([*lines, *now])
 
@@ -334,7 +342,7 @@ def kind_of(part: str, private: bool) -> str:
     return memory_kind(private) if part in attribution.MEMORIES else words_kind(private)
 
 
-def part_table(parts: Sequence[Part]) -> list[str]:
+def part_table(parts: Sequence[PromptPart]) -> list[str]:
     sizes = [(part.name, estimate_tokens(part.text)) for part in parts]
     total = sum(tokens for _name, tokens in sizes) or 1
     return [
@@ -377,22 +385,16 @@ def source_of(attribution: Attribution, private: bool, reader: Reader) -> str:
         return "|xsmall talk: it tells nothing|n"
     if attribution.source is None:
         return "|ynone of the prompt tells this|n"
-    source = f" ({clean_output(attribution.source.line.source, 60)})" if attribution.source.line.source else ""
-    kind = kind_of(attribution.source.part, private)
-    text = reader.show(kind, clean_output(attribution.source.text, LINE_CHARS), "words")
-    return f"|g{attribution.source.part}{source}|n, {attribution.share:.0%}: {text}"
+    source = attribution.source
+    label = f" ({clean_output(source.line.source, 60)})" if source.line.source else ""
+    kind = kind_of(source.part, private)
+    text = reader.show(kind, clean_output(source.text, LINE_CHARS), "words")
+    return f"|g{source.part}{label}|n, {attribution.share:.0%}: {text}"
 
 
 def texts_then(call: StoredCall) -> list[str]:
     """Return the recorded reply as the calls that were read out of it."""
     raw, sent = call.kept.reply, call.kept.sent
     calls = tuple(ToolCallRequest("", name, arguments) for name, arguments in raw.calls)
-    read = reply_reader(sent.form, Asked(tools=sent.tools)).finish(LLMReply(raw.text, calls))
-    return texts_of(read.content, read.tool_calls)
-
-
-def texts_of(content: str, calls: Sequence[Any]) -> list[str]:
-    texts = [clean_output(content, REPLY_CHARS)] if content.strip() else []
-    return [*texts, *(rendering.call_text(call.name, call.arguments) for call in calls)] or [
-        "nothing"
-    ]
+    read = reply_reader(sent.form, ReplyContext(tools=sent.tools)).finish(LLMReply(raw.text, calls))
+    return rendering.texts_of(read.content, read.tool_calls)

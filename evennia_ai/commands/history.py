@@ -21,15 +21,15 @@ from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.settings import export_folder
 from evennia_ai.game.texts import call_words
 from evennia_ai.messages import EXCUSE
-from evennia_ai.policy import log_lines
-from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS, Reader, words_kind
-from evennia_ai.policy.log_lines import EDITED, HIDDEN, Amendment, LogFilter
+from evennia_ai.policy import recallable_lines
+from evennia_ai.policy.read_permissions import FIGURES, PRIVATE_WORDS, Reader, words_kind
+from evennia_ai.policy.recallable_lines import EDITED, HIDDEN, LineAmendment, LogFilter
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.scheduling import Steps, pause
+from evennia_ai.scheduling import Coroutine, yield_to_reactor
 from evennia_ai.store import reports
-from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.names import names_of
 from evennia_ai.store.reports import MOST_EVENTS, all_messages, events_beside, message_page
+from evennia_ai.store.transactions import store_errors
 
 MESSAGES_A_PAGE, TURNS_A_PAGE, ROWS_A_PAGE = 20, 8, 15
 NOTHING_SAID = "has heard and said nothing yet."
@@ -85,9 +85,9 @@ class CmdAIHistory(HistoryChanges):
     key = "aihistory"
     help_category = STAFF
     reads = FIGURES
-    combined = (frozenset(log_lines.SWITCHES),)
+    combined = (frozenset(recallable_lines.SWITCHES),)
     switch_options = (
-        *("turns", *log_lines.SWITCHES, "unanswered", "compactions", "compaction"),
+        *("turns", *recallable_lines.SWITCHES, "unanswered", "compactions", "compaction"),
         *("sleep", "journal", "export", "hide", "edit", "retry", "undo"),
     )
 
@@ -113,7 +113,7 @@ class CmdAIHistory(HistoryChanges):
         if len(events) == MOST_EVENTS:
             lines.insert(0, "|y(More lines without an answer are not shown: use since, until.)|n")
         if lines or wanted.is_empty:
-            again = clean_output(log_lines.without_page(self.rhs or ""), 200)
+            again = clean_output(recallable_lines.without_page(self.rhs or ""), 200)
             self.show_page(lines, page, NOTHING_SAID, f"{again}, page " * bool(again))
         else:
             self.msg(f"No message {'holds these words' if wanted.search else 'fits'}.")
@@ -126,7 +126,7 @@ class CmdAIHistory(HistoryChanges):
         """Return the filter that was typed, and its player as a dbref, "" without one."""
         now = self.services.now().astimezone(self.reader.zone)
         try:
-            wanted = log_lines.read_filter(typed, switches, now)
+            wanted = recallable_lines.read_filter(typed, switches, now)
         except (ValueError, OverflowError) as error:
             raise UsageError(clean_output(str(error), 300)) from error
         return wanted, find_speaker(wanted.player) if wanted.player else ""
@@ -175,7 +175,7 @@ class CmdAIHistory(HistoryChanges):
         journal = self.script.character.journal
         return show_journal(self, journal, self.rhs, "has no journal entries yet.")
 
-    def log_page(self, table: str, number: str | None) -> reports.Page:
+    def log_page(self, table: str, number: str | None) -> reports.RowPage:
         return reports.log_page(table, self.script.id, page_number(number), ROWS_A_PAGE)
 
     def find_row(self, table: str, what: str, listing: str) -> dict[str, Any]:
@@ -186,7 +186,7 @@ class CmdAIHistory(HistoryChanges):
         return row
 
     @inlineCallbacks
-    def do_export(self) -> Steps[None]:
+    def do_export(self) -> Coroutine[None]:
         form, _, rest = (self.rhs or "").partition(",")
         form = form.strip().lower()
         typed = rest if form in SUFFIXES else self.rhs or ""
@@ -225,7 +225,7 @@ class CmdAIHistory(HistoryChanges):
                 line = json.dumps(record) if form == JSON else as_text(record, whom, reader)
                 file.write(f"{line}\n")
             count += len(rows)
-            yield pause(self.services.slices.put)
+            yield yield_to_reactor(self.services.slices.put)
         return count
 
 
@@ -257,7 +257,7 @@ def writing(path: Path) -> Generator[TextIO]:
 
 
 def exported(
-    row: Mapping[str, Any], own_name: str, reader: Reader, change: Amendment | None
+    row: Mapping[str, Any], own_name: str, reader: Reader, change: LineAmendment | None
 ) -> dict[str, Any]:
     """Return a message as plain data for a file, without its words if they are hidden."""
     known = {"number": row["id"], "at": row["at"].isoformat(), "role": row["role"]}

@@ -11,15 +11,15 @@ from evennia_ai.commands.memories import hidden_line
 from evennia_ai.errors import BadRecord
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.setup import read_scope
-from evennia_ai.policy.conversation.character import EVERYBODY, LoreEntry, split_keys
-from evennia_ai.policy.disclosure import PUBLIC_MEMORIES
+from evennia_ai.policy.conversation.persona_and_lore import EVERYBODY, LoreEntry, split_keys
+from evennia_ai.policy.read_permissions import PUBLIC_MEMORIES
 from evennia_ai.policy.records import goal as goal_record
 from evennia_ai.policy.records.day_plan import clock
 from evennia_ai.policy.records.goal import BUILDER, DONE, DROPPED, OPEN, Branch, find_goal, lay_out
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.scheduling import Steps
+from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.names import list_names
 
 LORE_CHARS, GOAL_LINE_CHARS, MOST_WHY = 120, 160, 5
@@ -159,12 +159,14 @@ class CmdAILore(AICommand):
         return None
 
     @inlineCallbacks
-    def try_line(self, line: str) -> Steps[None]:
+    def try_line(self, line: str) -> Coroutine[None]:
         lore, audience = self.script.mind.lore, frozenset({self.caller.dbref})
         yield lore.prepare([line], audience)
         trials = lore.try_lines([line], audience)
         reasoned = [trial for trial in trials if trial.reason or trial.why_unknown]
-        lines = [f"{entry_line(item.entry)} |x{clean_output(item.verdict())}|n" for item in reasoned]
+        lines = [
+            f"{entry_line(item.entry)} |x{clean_output(item.verdict())}|n" for item in reasoned
+        ]
         if not any(item.is_chosen for item in reasoned):
             lines.insert(0, f"{self.name} knows no lore for this.")
         others = len(trials) - len(reasoned)

@@ -14,14 +14,14 @@ from evennia_ai.errors import TurnAborted
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.memory_reading import SearchReport, readable_page, search_for_staff
 from evennia_ai.messages import Audience
-from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
-from evennia_ai.policy.log_lines import LINE
+from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, Reader
+from evennia_ai.policy.recallable_lines import LINE
 from evennia_ai.policy.records import memory_listing as listing
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.sanitize import clean_heard, one_line
-from evennia_ai.ports import Found, RecordStore
-from evennia_ai.scheduling import Steps, spread
+from evennia_ai.ports import MemoryMatch, RecordStore
+from evennia_ai.scheduling import Coroutine, map_in_slices
 from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.names import names_in
 from evennia_ai.store.reports import messages_by_seq, turns_of_messages
@@ -79,7 +79,7 @@ class CmdAIMemory(AICommand):
     value: str  # what stands behind the "="
 
     @inlineCallbacks
-    def run(self) -> Steps[None]:
+    def run(self) -> Coroutine[None]:
         """Load what the character knows, in time slices, and dispatch by switch."""
         separator = {"edit": "/", "search": " as ", "add": " for "}.get(self.switch, "\n")
         name, _, more = (self.lhs or "").partition(separator)
@@ -100,7 +100,7 @@ class CmdAIMemory(AICommand):
         return show_journal(self, archive, self.value, "has no pruned entries.")
 
     @inlineCallbacks
-    def do_show(self) -> Steps[None]:
+    def do_show(self) -> Coroutine[None]:
         script, profiles = self.script, self.script.character.ai_profiles
         entry = self.find_entry(self.value)
 
@@ -109,7 +109,7 @@ class CmdAIMemory(AICommand):
             made = record is not None and entry["id"] in record.get("sources", ())
             return record if made and may_read(self.reader, record) else None
 
-        derived = yield spread(self.services.slices.put, profiles.ids(), derived_record)
+        derived = yield map_in_slices(self.services.slices.put, profiles.ids(), derived_record)
         lines = self.whole_entry(entry, [item for item in derived if item])
         if seqs := entry["source_seqs"]:
             more = f", the first {SHOWN_MESSAGES} of them" if len(seqs) > SHOWN_MESSAGES else ""
@@ -153,8 +153,12 @@ class CmdAIMemory(AICommand):
         records = self.script.character.ai_profiles.about(dbref)
         known = [record for record in records if may_read(self.reader, record)]
         count_shown(self.reader, *known)
-        profile_rows = listing.profile_lines(known, names_in(*known, besides=[dbref]), self.services.now())
-        lines = ["  " * line.startswith(" ") + clean_output(line, LINE_CHARS) for line in profile_rows]
+        profile_rows = listing.profile_lines(
+            known, names_in(*known, besides=[dbref]), self.services.now()
+        )
+        lines = [
+            "  " * line.startswith(" ") + clean_output(line, LINE_CHARS) for line in profile_rows
+        ]
         if len(known) < len(records):
             lines.append(hidden_line(len(records) - len(known), self.reader))
         if lines:
@@ -163,7 +167,7 @@ class CmdAIMemory(AICommand):
             self.msg(f"{self.name} has no profile of {name}. Its journal may still name them.")
 
     @inlineCallbacks
-    def do_search(self) -> Steps[None]:
+    def do_search(self) -> Coroutine[None]:
         if not self.value:
             raise UsageError("Which words? |waimemory/search <character> [as <player>] = <words>|n")
         words, mind, reader = self.value, self.script.mind, self.reader
@@ -178,7 +182,7 @@ class CmdAIMemory(AICommand):
         self.msg("\n".join([*lines, *withheld_lines(report, audience, reader)]))
 
     @inlineCallbacks
-    def do_rebuild(self) -> Steps[None]:
+    def do_rebuild(self) -> Coroutine[None]:
         """Rebuild the index and the long-term memory in time slices; tell about the progress."""
         mind, name, reported = self.script.mind, self.name, 0
         if mind.is_rebuilding:
@@ -236,7 +240,7 @@ class CmdAIMemory(AICommand):
         self.tell_change("Deleted:", entry)
 
     @inlineCallbacks
-    def do_restore(self) -> Steps[None]:
+    def do_restore(self) -> Coroutine[None]:
         archive = self.script.character.journal.archive
         yield archive.load(self.services.slices.put)
         entry = self.find_in(archive, self.value, "aimemory/archive")
@@ -304,7 +308,9 @@ def rebuilt(result: dict[str, Any]) -> str:
 
 
 @inlineCallbacks
-def show_journal(command: AICommand, records: RecordStore, typed: str, if_none: str) -> Steps[None]:
+def show_journal(
+    command: AICommand, records: RecordStore, typed: str, if_none: str
+) -> Coroutine[None]:
     """Show a page of a journal or its archive, newest first; fails with StoreUnavailable."""
     put, reader = command.services.slices.put, command.reader
     number = page_number(typed)
@@ -316,7 +322,9 @@ def show_journal(command: AICommand, records: RecordStore, typed: str, if_none: 
 
 def entry_lines(entries: Sequence[Record], reader: Reader, assistant_id: int) -> list[str]:
     """Return two lines for each entry, which the reader must be allowed to read. One query."""
-    ends = {end for item in entries for end in (*item["source_seqs"][:1], *item["source_seqs"][-1:])}
+    ends = {
+        end for item in entries for end in (*item["source_seqs"][:1], *item["source_seqs"][-1:])
+    }
     turns, names = turns_of_messages(assistant_id, ends), names_in(*entries)
     count_shown(reader, *entries)
     lines = []
@@ -341,7 +349,7 @@ def withheld_lines(report: SearchReport, audience: Audience, reader: Reader) -> 
     return [*lines, *([hidden_line(report.hidden, reader)] if report.hidden else [])]
 
 
-def hit_line(line: str, words: str, hit: Found) -> str:
+def hit_line(line: str, words: str, hit: MemoryMatch) -> str:
     reasons = listing.why_found(words, text_of(hit.record), hit.score)
     private = " |r(private)|n" if hit.record["audience"] is not None else ""
     return (

@@ -9,14 +9,14 @@ from evennia.utils import logger
 from evennia_ai.commands.common import AICommand, UsageError, all_assistants, choose, page_number
 from evennia_ai.commands.players import PlayersCommand
 from evennia_ai.commands.rendering import message_line
-from evennia_ai.game.act_answers import answer, decide
 from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.confirmations import answer, decide
 from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.perception import display_name
 from evennia_ai.game.texts import TEXTS, text
-from evennia_ai.policy import oversight
-from evennia_ai.policy.oversight import NOTE_CHARS, AuthorNote, PendingAct
+from evennia_ai.policy import staff_controls
 from evennia_ai.policy.sanitize import clean_heard, one_line, storable
+from evennia_ai.policy.staff_controls import NOTE_CHARS, AuthorNote, PendingToolCall
 from evennia_ai.store import pending_acts, reports
 from evennia_ai.store.attributes import script_of
 from evennia_ai.store.names import list_names
@@ -63,18 +63,20 @@ class CmdAIApprove(AICommand):
 
     do_no = do_yes
 
-    def waiting(self) -> list[PendingAct]:
+    def waiting(self) -> list[PendingToolCall]:
         """Return the calls whose tool's lock ``approval`` the caller passes, oldest first."""
         self.caller.locks.cache_lock_bypass(self.caller)  # a superuser may have played it before
         tools = self.services.toolbox.tools
 
-        def may_approve(act: PendingAct) -> bool:
+        def may_approve(act: PendingToolCall) -> bool:
             lock = tools[act.name].approval if act.name in tools else ""
             return bool(lock and check_lockstring(self.caller, f"approve:{lock}"))
 
-        return [*filter(may_approve, pending_acts.waiting(self.services.now(), oversight.APPROVE))]
+        return [
+            *filter(may_approve, pending_acts.waiting(self.services.now(), staff_controls.APPROVE))
+        ]
 
-    def find(self) -> PendingAct:
+    def find(self) -> PendingToolCall:
         number = self.args.strip().lstrip("#")
         matches = [act for act in self.waiting() if str(act.id) == number]
         if not matches:
@@ -82,17 +84,17 @@ class CmdAIApprove(AICommand):
             raise UsageError(f"No call {shown} waits for you. |waiapprove|n lists all.")
         return matches[0]
 
-    def line(self, act: PendingAct) -> str:
-        arguments = clean_output(oversight.arguments_line(act.arguments))
+    def line(self, act: PendingToolCall) -> str:
+        arguments = clean_output(staff_controls.arguments_line(act.arguments))
         return f"|w{act.id}|n {character_name(act)}: {act.name} ({arguments})"
 
-    def details(self, act: PendingAct) -> str:
+    def details(self, act: PendingToolCall) -> str:
         item = self.services.toolbox.tools[act.name]
         asked_at, until = (self.reader.clock(at, WHEN) for at in (act.at, act.expires_at))
         return "\n".join(
             [
                 f"|w{act.id}|n {character_name(act)} wants to use {act.name}: {item.purpose}",
-                f"With exactly: {clean_output(oversight.arguments_line(act.arguments))}",
+                f"With exactly: {clean_output(staff_controls.arguments_line(act.arguments))}",
                 f"At the words of: {list_names(act.speakers) or 'nobody'}",
                 f"Asked {asked_at}, waits until {until} {self.reader.zone}.",
                 f"|waiapprove/yes {act.id}|n approves it, |waiapprove/no {act.id}|n refuses it.",
@@ -100,7 +102,7 @@ class CmdAIApprove(AICommand):
         )
 
 
-def character_name(act: PendingAct) -> str:
+def character_name(act: PendingToolCall) -> str:
     script = script_of(act.assistant_id)
     return clean_output(script.mind.who.name, 60) if script else "?"
 
@@ -274,7 +276,7 @@ class CmdAINote(AICommand):
 
     def read_note(self, typed: str) -> AuthorNote:
         try:
-            typed, turns, minutes = oversight.split_duration(typed)
+            typed, turns, minutes = staff_controls.split_duration(typed)
         except ValueError as error:
             raise UsageError(str(error)) from error
         words = one_line(typed)

@@ -16,10 +16,10 @@ from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.presence import followers_of, shake_off
 from evennia_ai.game.settings import export_folder
 from evennia_ai.game.texts import TEXTS, is_yes, text
-from evennia_ai.store import who_knows
+from evennia_ai.store import personal_data
 from evennia_ai.store.attributes import numbers_of
 from evennia_ai.store.names import last_name_of, names_of, speakers_among, speakers_named
-from evennia_ai.store.who_knows import BUILT, CONFIDED, KINDS, KnownBy, count_traces, is_known
+from evennia_ai.store.personal_data import BUILT, CONFIDED, KINDS, KnownBy, count_traces, is_known
 
 
 class PlayersCommand(AICommand):
@@ -135,7 +135,7 @@ stored. |waiforget|n is another name of this command."""
 
     def preview(self, speaker: Speaker) -> list[str]:
         lines, built = [], 0
-        for known in who_knows.known_of(speaker.people, speaker.assistant):
+        for known in personal_data.known_of(speaker.people, speaker.assistant):
             kinds = [
                 text("forget_some", count=known.counts[kind], kind=text(f"kind_{kind}"))
                 for kind in KINDS
@@ -154,7 +154,7 @@ stored. |waiforget|n is another name of this command."""
         who, people = self.args.strip(), self.own_people()
         if not who:
             return Speaker(people)
-        scripts = {script.db_obj: script for script in who_knows.scripts_who_know(people)}
+        scripts = {script.db_obj: script for script in personal_data.scripts_who_know(people)}
         character = choose(who, scripts, self.caller)
         if character is not None:
             return Speaker(people, "", scripts[character].id, shown_name(character))
@@ -164,7 +164,11 @@ stored. |waiforget|n is another name of this command."""
 def characters_of(account: Any) -> list[str]:
     """Return the dbrefs of an account's characters, without those that have an assistant."""
     characters = account.characters if account else ()
-    return [character.dbref for character in characters if character and not getattr(character, "assistant", None)]
+    return [
+        character.dbref
+        for character in characters
+        if character and not getattr(character, "assistant", None)
+    ]
 
 
 def speakers_called(name: str) -> list[str]:
@@ -261,11 +265,11 @@ Shows the same of another player, as they would see it."""
     def run(self) -> Dialogue:
         speaker, lines = self.whose(self.args.strip()), list[str]()
         people = speaker.people
-        for number, known in enumerate(who_knows.known_of(people), 1):
+        for number, known in enumerate(personal_data.known_of(people), 1):
             lines += section(known)
             if number % AT_ONCE == 0:
                 yield PAUSE_S
-        days, tokens = who_knows.tokens_used(people)
+        days, tokens = personal_data.tokens_used(people)
         if tokens:
             lines += ["", text("about_use", count=tokens, days=days)]
         if not lines:

@@ -4,7 +4,7 @@ Every command shows rows with these. A reader sees a placeholder in place of wor
 read.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from evennia_ai.commands.common import unbroken
@@ -13,9 +13,9 @@ from evennia_ai.game.client_text import clean_error, clean_output
 from evennia_ai.messages import EMOTE, EXCUSE, PUPPETED, SAY, SAYS, heard_line
 from evennia_ai.policy import sleep_schedule
 from evennia_ai.policy.context.projection import PUBLIC
-from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.limits.money import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
-from evennia_ai.policy.log_lines import Amendment
+from evennia_ai.policy.read_permissions import ERRORS, Reader, words_kind
+from evennia_ai.policy.recallable_lines import LineAmendment
 from evennia_ai.policy.records.memory_listing import Names, named
 from evennia_ai.sleep import STEP_TEXTS
 from evennia_ai.store.conversation import MASK
@@ -23,12 +23,12 @@ from evennia_ai.store.inbox import WAITING
 from evennia_ai.store.names import list_names, names_of
 from evennia_ai.store.reports import is_erased, is_log_unchanged, is_whispered, seconds_between
 
-LINE_CHARS = 400
+LINE_CHARS, REPLY_CHARS = 400, 600
 INTERRUPTED = "interrupted by the server's stop; /turns and /compactions show what it did"
 
 
 def message_line(
-    row: Mapping[str, Any], own_name: str, reader: Reader, change: Amendment | None = None
+    row: Mapping[str, Any], own_name: str, reader: Reader, change: LineAmendment | None = None
 ) -> str:
     """Return a message on lines, with the ``change`` that a builder made of it, if any."""
     kind = words_kind(row["private"])
@@ -232,3 +232,10 @@ def pass_summary(row: Mapping[str, Any], reader: Reader) -> str:
 
 def _pass_errors(row: Mapping[str, Any], reader: Reader) -> dict[str, str]:
     return {step: reader.show(ERRORS, error, "error") for step, error in row["errors"].items()}
+
+
+def texts_of(content: str, calls: Sequence[Any]) -> list[str]:
+    """Return a reply's text and calls, each as staff read it."""
+    texts = [clean_output(content, REPLY_CHARS)] if content.strip() else []
+    texts += [call_text(call.name, call.arguments) for call in calls]
+    return texts or ["nothing"]

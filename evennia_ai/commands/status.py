@@ -10,14 +10,14 @@ from evennia_ai.commands.common import AICommand, as_sentence, told_apart
 from evennia_ai.commands.rendering import how_it_ended, pass_summary
 from evennia_ai.config import ModelProfile, usable_window, window_known
 from evennia_ai.game.client_text import clean_error, clean_output
-from evennia_ai.game.crowd import budget_name
 from evennia_ai.game.help_entries import STAFF
+from evennia_ai.game.rate_limits import budget_name
 from evennia_ai.game.settings import full_disks
 from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import ERROR_KINDS
 from evennia_ai.models.fields import damage
-from evennia_ai.policy.disclosure import ERRORS, FIGURES, PUBLIC_MEMORIES
 from evennia_ai.policy.limits.money import TIGHT
+from evennia_ai.policy.read_permissions import ERRORS, FIGURES, PUBLIC_MEMORIES
 from evennia_ai.policy.sleep_schedule import REASONS
 from evennia_ai.store import reports
 from evennia_ai.store.attributes import read_attribute, script_of

@@ -24,10 +24,10 @@ from evennia_ai.policy.limits.endpoints import (
     local_deadline,
 )
 from evennia_ai.policy.limits.money import FREE, Prices, read_prices
-from evennia_ai.policy.request_forms.form import AUTO, FORMS, TOOLS, TOOLS_FORM, RequestForm
-from evennia_ai.policy.request_forms.known_models import choose_form, style_for
-from evennia_ai.policy.request_forms.wire_order import WireStyle
-from evennia_ai.policy.secrecy import hide_secrets
+from evennia_ai.policy.redaction import hide_secrets
+from evennia_ai.policy.tool_call_modes.form import AUTO, FORMS, TOOLS, TOOLS_FORM, ToolCallMode
+from evennia_ai.policy.tool_call_modes.known_models import choose_form, style_for
+from evennia_ai.policy.tool_call_modes.wire_order import WireStyle
 
 Profiles = dict[str, dict[str, Any]]
 
@@ -281,7 +281,7 @@ def made_config(**values: Any) -> AssistantConfig:
     return AssistantConfig(**values)
 
 
-def request_form(profile: ModelProfile) -> RequestForm:
+def request_form(profile: ModelProfile) -> ToolCallMode:
     """Return how the profile's model is asked; the offline brain reads native calls."""
     if profile.client == OFFLINE["client"]:
         return TOOLS_FORM

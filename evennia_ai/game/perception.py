@@ -12,7 +12,7 @@ from evennia.utils.ansi import strip_ansi
 from evennia_ai.game.authorship import authors_of_objects
 from evennia_ai.game.client_text import as_shown
 from evennia_ai.messages import Audience, Authors, Situation, as_name
-from evennia_ai.policy.conversation.character import EVERYBODY, QUEST, LoreEntry
+from evennia_ai.policy.conversation.persona_and_lore import EVERYBODY, QUEST, LoreEntry
 from evennia_ai.policy.facts.check import HAPPENED
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Character
@@ -271,7 +271,7 @@ def bare_words(speech: str) -> str:
     return match[1] if match else speech
 
 
-class AtStart:
+class SentenceStart:
     """A person whose name begins a sentence, as `msg_contents` asks for it."""
 
     def __init__(self, person: Any) -> None:
@@ -281,7 +281,7 @@ class AtStart:
         return str(self._person.get_display_name(looker, ref="t", noid=True))
 
 
-class Quoted:
+class QuotedSpeech:
     """Spoken words; each listener understands as much as they know of the language."""
 
     def __init__(self, speaker: Any, words: str) -> None:

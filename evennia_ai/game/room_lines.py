@@ -14,10 +14,10 @@ from evennia.objects.objects import DefaultCharacter, DefaultObject
 from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import AssistantError
 from evennia_ai.game import perception
-from evennia_ai.messages import GIVE, WHISPER, Audience, Authors, Heard
+from evennia_ai.messages import GIVE, WHISPER, Audience, Authors, IncomingEvent
 from evennia_ai.policy.conversation import addressing
-from evennia_ai.policy.conversation.character import render_persona
-from evennia_ai.policy.conversation.naming import Named, name_parts
+from evennia_ai.policy.conversation.naming import NamedEntity, name_parts
+from evennia_ai.policy.conversation.persona_and_lore import render_persona
 from evennia_ai.policy.retrieval.relevance import score_texts
 from evennia_ai.policy.sanitize import clean_heard, cut_text, storable
 from evennia_ai.scheduling import Clock
@@ -37,7 +37,7 @@ class RoomLine:
     ``everybody`` also has its speaker; ``muted`` are the assistants that the speaker does not hear.
     """
 
-    def __init__(self, line: addressing.Line, speaker: Any, character: Any) -> None:
+    def __init__(self, line: addressing.SpokenLine, speaker: Any, character: Any) -> None:
         self.line = replace(line, speaker=speaker.dbref)
         self.speaker, self.first = speaker, character
         self.place = character.location
@@ -67,20 +67,26 @@ class RoomLine:
         return len(self._minds) > 1
 
     @cached_property
-    def verdict(self) -> addressing.Verdict:
+    def verdict(self) -> addressing.AddressingDecision:
         """Return who answers, and why the others do not."""
         if self.line.kind not in addressing.SPOKEN | addressing.DIRECT:
-            return addressing.Verdict()
+            return addressing.AddressingDecision()
         decided = addressing.decide_answers(self.line, self._listeners, self._standing)
         called = [self._minds[dbref] for dbref in decided.answering]
-        if self.line.from_assistant and not all(item.will.may_answer_assistants() for item in called):
+        if self.line.from_assistant and not all(
+            item.will.may_answer_assistants() for item in called
+        ):
             return addressing.refuse(decided, addressing.NO_CALLS_LEFT)
         return decided
 
     @cached_property
     def greeter(self) -> str:
         """Return the dbref of the assistant that may react to an arrival, "" without one."""
-        able = [listener for listener in self._listeners if listener.may_answer and not listener.is_player]
+        able = [
+            listener
+            for listener in self._listeners
+            if listener.may_answer and not listener.is_player
+        ]
         return addressing.choose(able, self._standing) if able else ""
 
     @cached_property
@@ -162,7 +168,9 @@ class RoomLines:
         from_assistant = perception.is_assistant(speaker)
         place = character.location.id if character.location else 0
         hops = self._count_hops(speaker, place) if from_assistant else 0
-        line = RoomLine(addressing.Line(kind, words, from_assistant, hops), speaker, character)
+        line = RoomLine(
+            addressing.SpokenLine(kind, words, from_assistant, hops), speaker, character
+        )
         if kind in addressing.SPOKEN | addressing.DIRECT:
             answered = bool(line.verdict.answering)
             self._answers[place] = hops if answered else max(hops - 1, 0)
@@ -201,7 +209,7 @@ def hearers_of(kind: str, speaker: Any, character: Any) -> list[Any]:
     return hearers if character in hearers else [*hearers, character]
 
 
-def named(obj: Any, looker: Any, listens: bool = True) -> Named:
+def named(obj: Any, looker: Any, listens: bool = True) -> NamedEntity:
     """Return a character's names: key, also without article, aliases, the looker's, and parts."""
     key = own_name(obj)
     called = [
@@ -210,7 +218,7 @@ def named(obj: Any, looker: Any, listens: bool = True) -> Named:
     names = (key, *called, *map(plain_name, obj.aliases.all()))
     kept = tuple(name for name in dict.fromkeys(names) if len(name) > 1 or not name.isascii())
     parts = [part for name in called for part in name_parts(name)]
-    return Named(obj.dbref, kept, tuple(dict.fromkeys(parts)), listens)
+    return NamedEntity(obj.dbref, kept, tuple(dict.fromkeys(parts)), listens)
 
 
 def silent(obj: Any, looker: Any) -> addressing.Listener:
@@ -236,7 +244,7 @@ class Utterance:
 
 
 @dataclass(frozen=True)
-class Said:
+class SpeechDetails:
     """The arguments of `Hearing.hear`, and what an assistant's act tells of itself meanwhile."""
 
     kind: str
@@ -288,7 +296,7 @@ class CannotBeHeard(AssistantError):
 
 def hear_typed(
     character: Any, config: AssistantConfig, speaker: Any, kind: str, typed: str
-) -> Heard:
+) -> IncomingEvent:
     """Return a typed line as a character would hear it now; raises CannotBeHeard."""
     name, words = own_name(character), clean_heard(uncoloured(typed), HEARD_CHARS)
     if not words:
@@ -298,11 +306,11 @@ def hear_typed(
     if character.location is None:
         raise CannotBeHeard(f"{name} is in no room, so nobody can speak to it.")
     return perceive(
-        RoomLine(addressing.Line(kind, words), speaker, character), words, character, config
+        RoomLine(addressing.SpokenLine(kind, words), speaker, character), words, character, config
     )
 
 
-def ensure_answered(name: str, event: Heard, whisper: str) -> None:
+def ensure_answered(name: str, event: IncomingEvent, whisper: str) -> None:
     """Raise CannotBeHeard for a line that it would not answer; ``whisper`` says how to do that."""
     if not event.addressed:
         why = WHY_NOT.get(event.reason, f"is not for it ({event.reason})")
@@ -311,19 +319,21 @@ def ensure_answered(name: str, event: Heard, whisper: str) -> None:
         )
 
 
-def perceive(line: RoomLine, words: str, character: Any, config: AssistantConfig) -> Heard:
+def perceive(line: RoomLine, words: str, character: Any, config: AssistantConfig) -> IncomingEvent:
     """Make an event of a line that a character hears; ``words`` may name what was given."""
     speaker, spoken_line = line.speaker, line.line
     addressed, reason = line.verdict.of(character.dbref)
     is_whisper = spoken_line.kind == WHISPER
-    return Heard(
+    return IncomingEvent(
         kind=spoken_line.kind,
         speaker=speaker.dbref,
         speaker_name=perception.display_name(speaker, character),
         text=cut_text(words, config.max_heard_chars),
         audience=line.everybody - {character.dbref},
         private=is_whisper,
-        repeatable=is_whisper and not spoken_line.from_assistant and config.discretion == "trusting",
+        repeatable=is_whisper
+        and not spoken_line.from_assistant
+        and config.discretion == "trusting",
         addressed=addressed,
         hops=spoken_line.hops,
         reason=reason,

@@ -10,7 +10,7 @@ from evennia_ai.config import FIELDS, ModelProfile, parse_value, resolve_profile
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.minds import PERSONA_AUTHORS, unknown_families
 from evennia_ai.game.settings import game_setting
-from evennia_ai.policy.conversation.character import check_scope
+from evennia_ai.policy.conversation.persona_and_lore import check_scope
 from evennia_ai.store.attributes import read_attribute, write_attributes
 
 PERSONA_FIELDS: Mapping[str, str] = {

@@ -20,7 +20,7 @@ from evennia_ai.errors import ContextOverflow, StoreUnavailable
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits import endpoints
-from evennia_ai.policy.secrecy import hide_secrets, shown_address
+from evennia_ai.policy.redaction import hide_secrets, shown_address
 
 log = Logger()
 

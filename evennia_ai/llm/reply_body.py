@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest, Usage
-from evennia_ai.policy.replies.json_parts import PartedObject
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
-from evennia_ai.policy.replies.text_calls import ARGUMENT_KEYS, MOST_CALLS
+from evennia_ai.policy.replies.streaming_json import PartedObject
+from evennia_ai.policy.replies.text_tool_calls import ARGUMENT_KEYS, MOST_CALLS
 from evennia_ai.policy.texts import Fields, as_dict, as_text
 from evennia_ai.policy.tokens import read_timings, read_usage
 

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.request import getproxies
 
 from evennia_ai.llm.endpoints import Endpoint
-from evennia_ai.policy.secrecy import hide_in_addresses
+from evennia_ai.policy.redaction import hide_in_addresses
 
 # What is wrong with a connection, by the cause of its error.
 TROUBLES: tuple[tuple[type[BaseException], str], ...] = (

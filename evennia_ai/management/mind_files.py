@@ -51,11 +51,11 @@ from evennia_ai.management.mind_people import (
     renamed,
     renamed_fields,
 )
-from evennia_ai.policy.records.provenance import Segment, make_record
+from evennia_ai.policy.records.record import Segment, make_record
 from evennia_ai.policy.records.stored_values import unpacked
 from evennia_ai.store.attributes import assistants, attributes_of, own_settings, stored_columns
+from evennia_ai.store.personal_data import STORES
 from evennia_ai.store.rows import rows_of
-from evennia_ai.store.who_knows import STORES
 
 ASKERS = "evennia_ai.migrations.0003_turn_askers"
 MIND = "mind_id"  # an Attribute of the script: the same mind in every world

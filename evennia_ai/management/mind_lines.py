@@ -24,9 +24,9 @@ from evennia_ai.config.fields import check_value, known_setting
 from evennia_ai.errors import BadRecord, ConfigError
 from evennia_ai.messages import EXCUSE
 from evennia_ai.policy.audience import BUILDER, GAME, STRANGER
-from evennia_ai.policy.records.provenance import Author, Dbref, make_record, parse_segment
+from evennia_ai.policy.records.record import Author, Dbref, make_record, parse_segment
 from evennia_ai.policy.sanitize import cut_text, one_line, storable
-from evennia_ai.store.who_knows import STORES
+from evennia_ai.store.personal_data import STORES
 
 FORMAT = 2  # in format 1 the line of a mind held its records
 LOGS = (models.Turn, models.Event, models.Message, models.ToolCall, models.Compaction,
@@ -363,7 +363,11 @@ def check_row(model: Any, fields: Row) -> None:
 
     A column that a later version added gets its default.
     """
-    columns = {concrete_field.name: concrete_field for concrete_field in model._meta.concrete_fields if not concrete_field.primary_key}
+    columns = {
+        concrete_field.name: concrete_field
+        for concrete_field in model._meta.concrete_fields
+        if not concrete_field.primary_key
+    }
     for name in ADDED.get(model._meta.model_name, ()):
         fields.setdefault(name, columns[name].get_default())
     if odd := sorted(columns.keys() ^ fields.keys()):

@@ -14,16 +14,16 @@ from evennia.objects.models import ObjectDB
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.authorship import PUPPETEERS, listed_by
 from evennia_ai.policy.audience import BUILDER, GAME, STRANGER
-from evennia_ai.policy.compaction.materials import ENTITY
+from evennia_ai.policy.compaction.restored_context import ENTITY
 from evennia_ai.policy.explanation.call_record import LockAsked, read_locks, stored_locks
 from evennia_ai.policy.records.forgetting import FORGOTTEN
 from evennia_ai.store import server_settings
-from evennia_ai.store.who_knows import PLACES, Law
+from evennia_ai.store.personal_data import PLACES, ErasureRule
 
 NOBODY = 2_000_000_000  # no object has this number or a higher one
 # Columns with people's words, in which a number means nobody; summaries have people as keys.
 WORDS = frozenset(
-    name for place in PLACES if place.law is not Law.REWRITTEN for name in place.words
+    name for place in PLACES if place.law is not ErasureRule.REWRITTEN for name in place.words
 )
 LOCKS = "locks"  # a column of JSON in text, with people in it
 NUMBER = re.compile(r"#\d+")
@@ -53,7 +53,9 @@ class Matching:
 
     def named(self, wanted: str) -> str:
         """Return the number of whom an admin names; raises ConfigError unless that is one."""
-        matches = [old for old, person in self.people.items() if wanted in (old, person["name"].lower())]
+        matches = [
+            old for old, person in self.people.items() if wanted in (old, person["name"].lower())
+        ]
         if len(matches) != 1:
             raise ConfigError(
                 f"{len(matches)} in the file are called '{wanted}'. "
@@ -73,7 +75,9 @@ class Matching:
         else:
             sure = ("name", "account") if self.players_by_name else ("name", "account", "joined")
             wanted = [then[name] for name in sure]
-            same = {player for player, now in self.players.items() if wanted == [now[n] for n in sure]}
+            same = {
+                player for player, now in self.players.items() if wanted == [now[n] for n in sure]
+            }
         return same.pop() if len(same) == 1 else ""
 
     def rename(self, old: str) -> str:

@@ -29,9 +29,9 @@ from evennia_ai.game.settings import game_setting
 from evennia_ai.memory.mem0_store import remove_files
 from evennia_ai.memory.semantic import read_settings
 from evennia_ai.store.attributes import TYPES
+from evennia_ai.store.personal_data import STORES
 from evennia_ai.store.rows import raw_delete
-from evennia_ai.store.who_knows import STORES
-from evennia_ai.store.world_lock import lock_file
+from evennia_ai.store.server_lock import lock_file
 
 PACKAGE = "evennia_ai"
 # The Attributes that the package writes on characters; a test compares this with the code.

@@ -17,11 +17,11 @@ from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ConfigError, ProviderRejected, ProviderUnavailable
-from evennia_ai.llm.openai_client import OpenAIClient, RawReply
+from evennia_ai.llm.openai_client import OpenAIClient, RawResponse
 from evennia_ai.memory.ranking import load_glosses, to_english
 from evennia_ai.memory.worker import Worker
+from evennia_ai.policy.redaction import hide_secrets
 from evennia_ai.policy.retrieval.words import stemmers
-from evennia_ai.policy.secrecy import hide_secrets
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
 Floats = npt.NDArray[np.float32]
@@ -97,7 +97,7 @@ def endpoint_embedder(client: OpenAIClient, setting: Mapping[str, Any]) -> Endpo
     return EndpointEmbedder(client, profile, dimensions, prefixes_of(setting))
 
 
-def read_vectors(reply: RawReply, count: int, dimensions: int) -> Floats:
+def read_vectors(reply: RawResponse, count: int, dimensions: int) -> Floats:
     """Return the vectors in an endpoint's reply, in the order of the request.
 
     Raises ProviderUnavailable for a status that may be temporary, and ProviderRejected for any

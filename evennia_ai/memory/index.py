@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evennia_ai.memory import needs, vectors
+from evennia_ai.memory import question_types, vectors
 from evennia_ai.memory.columns import ALONE, Columns
-from evennia_ai.memory.lexical import Lexicon, View, numbered
-from evennia_ai.memory.ranking import Asked, MemoryData, Ranked, rank
+from evennia_ai.memory.lexical import AudienceRows, Lexicon, numbered
+from evennia_ai.memory.ranking import MemoryData, Ranked, RankingQuery, rank
 from evennia_ai.policy.retrieval.exchange import AFTER, BEFORE, companions
-from evennia_ai.policy.retrieval.relevance import Weights, understand
+from evennia_ai.policy.retrieval.relevance import RelevanceWeights, understand
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
 WIDE = 2  # lines with more of what follows
@@ -48,10 +48,12 @@ class MemoryIndex:
     """
 
     def __init__(
-        self, embedder: Embedder | RemoteEmbedder | None = None, weights: Weights | None = None
+        self,
+        embedder: Embedder | RemoteEmbedder | None = None,
+        weights: RelevanceWeights | None = None,
     ) -> None:
         self._embedder = embedder
-        self.weights = weights or Weights()
+        self.weights = weights or RelevanceWeights()
         self._row_of: dict[str, int] = {}
         self._ids: list[str] = []
         self._sources: dict[int, tuple[str, ...]] = {}
@@ -225,22 +227,31 @@ class MemoryIndex:
 
     def _view(
         self, audience: Iterable[str] | None, upto: int | None, everything: bool = False
-    ) -> View:
+    ) -> AudienceRows:
         hearers = None if audience is None else frozenset(audience)
         return self._columns.view(hearers, everything, upto)
 
-    def _line(self, id: str, view: View) -> int | None:
+    def _line(self, id: str, view: AudienceRows) -> int | None:
         """Return the row of a line in a view, None for a note, a hidden line or an unknown id."""
         row = self._row_of.get(id)
         is_line = row is not None and view.mask[row] and self._columns["place"][row] != ALONE
         return row if is_line else None
 
-    def _asked(self, query: str, view: View, now: float | None, vector: Any) -> Asked:
+    def _asked(
+        self, query: str, view: AudienceRows, now: float | None, vector: Any
+    ) -> RankingQuery:
         wanted = understand(query, lambda word: self._columns.is_name(word, view), now)
         meaning = self._meaning(wanted.text) if vector is None else vectors.unit(vector)
-        return Asked(wanted, meaning, now, needs.answers_to(needs.asked_by(query, needs.TOLD)))
+        return RankingQuery(
+            wanted,
+            meaning,
+            now,
+            question_types.answers_to(question_types.asked_by(query, question_types.TOLD)),
+        )
 
-    def _rank(self, query: str, view: View, now: float | None, vector: Any, least: int) -> Ranked:
+    def _rank(
+        self, query: str, view: AudienceRows, now: float | None, vector: Any, least: int
+    ) -> Ranked:
         """Return at least ``least`` rows of a view, if there are as many, best first."""
         ranking_query = self._asked(query, view, now, vector)
         parts = (self._columns, self._lexicon, self._vectors)
@@ -294,7 +305,7 @@ class MemoryIndex:
         sources = self._sources.get(row, ())
         return [self._row_of[source] for source in sources if source in self._row_of]
 
-    def _best(self, ranked: Ranked, view: View, k: int) -> list[Hit]:
+    def _best(self, ranked: Ranked, view: AudienceRows, k: int) -> list[Hit]:
         """Return the best ``k`` results, those that only repeat a better one last."""
         rows = ranked.rows[: SPARE * k]
         alike = self._vectors.alike(rows) > ALIKE

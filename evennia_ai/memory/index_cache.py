@@ -10,11 +10,11 @@ from twisted.internet.defer import DeferredList, inlineCallbacks
 from evennia_ai.memory.recall_index import Keep, RecallIndex
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.journal_entry import normalised
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.records.shared_memory import HEARSAY, mix
-from evennia_ai.ports import Embedder, Found, Identity, Lines, Related, RemoteEmbedder
-from evennia_ai.scheduling import Steps
-from evennia_ai.store.loaded import LoadedMinds
+from evennia_ai.ports import Embedder, Identity, Lines, MemoryMatch, RelatedLines, RemoteEmbedder
+from evennia_ai.scheduling import Coroutine
+from evennia_ai.store.mind_cache import MindCache
 
 
 class ScopeIndex(RecallIndex):
@@ -41,7 +41,7 @@ class IndexCache:
         self,
         embedder: Callable[[], Embedder | RemoteEmbedder | None],
         entries_of: Callable[[str], Any],
-        loaded: LoadedMinds,
+        loaded: MindCache,
     ) -> None:
         self._embedder = embedder
         self._entries_of = entries_of
@@ -124,7 +124,7 @@ class SharedSearch:
         return len(self.own)
 
     @inlineCallbacks
-    def prepare(self, *args: Any, **kwargs: Any) -> Steps[None]:
+    def prepare(self, *args: Any, **kwargs: Any) -> Coroutine[None]:
         """Prepare all indices at once: a silent endpoint delays the turn only once."""
         waits = [index.prepare(*args, **kwargs) for index in (self.own, *self._told)]
         for is_done, result in (yield DeferredList(waits, consumeErrors=True)):
@@ -145,7 +145,7 @@ class SharedSearch:
         keep: Keep | None = None,
         upto: int | None = None,
         everything: bool = False,
-    ) -> list[Found]:
+    ) -> list[MemoryMatch]:
         """Return the records nearest to a query, best first; see `RecallIndex.search`.
 
         A record that others told has the kind ``hearsay`` and names its ``teller``.
@@ -154,13 +154,13 @@ class SharedSearch:
         known = {normalised(str(hit.record.get("content", ""))) for hit in own}
         return mix(own, self._search_told(query, limit, now, keep, known), limit)
 
-    def related(self, *args: Any, **kwargs: Any) -> Related:
+    def related(self, *args: Any, **kwargs: Any) -> RelatedLines:
         """Return what belongs to its own lines; see `RecallIndex.related`."""
         return self.own.related(*args, **kwargs)
 
     def _search_told(
         self, query: str, limit: int, now: datetime, keep: Keep | None, known: set[str]
-    ) -> list[Found]:
+    ) -> list[MemoryMatch]:
         """Return what others told, best first, without repetitions of what it knows."""
 
         def is_news(record: Record) -> bool:
@@ -173,7 +173,7 @@ class SharedSearch:
             for hit in index.search(query, limit, None, now, keep=is_news)
         ]
         still_shared = self._still_told(hit.record["id"] for hit in hits)
-        news: list[Found] = []
+        news: list[MemoryMatch] = []
         for hit in sorted(hits, key=lambda hit: -hit.score):
             words = normalised(hit.record["content"])
             if hit.record["id"] in still_shared and words not in known:

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evennia_ai.memory.vectors import Floats, Rows
-from evennia_ai.policy.retrieval.relevance import K1, B, Offered, describe
+from evennia_ai.policy.retrieval.relevance import K1, B, MemorySigns, describe
 
 MOST = 255  # occurrences of a word that are counted in one text; a count takes one byte
 RUN, PART = 2_048, 32_768  # postings that are sorted at once, and with others: 3 ms
@@ -33,7 +33,7 @@ class Postings(NamedTuple):
     counts: Any
 
 
-class View(NamedTuple):
+class AudienceRows(NamedTuple):
     """The rows that an audience may know: lines in order of place, then notes.
 
     ``lines`` is the number of lines, ``sessions`` has the places in ``rows`` at which a session
@@ -88,7 +88,7 @@ class Lexicon:
             column[:] = array(column.typecode, kept.tobytes())
 
     def scores(
-        self, queries: Sequence[Collection[str]], view: View, lengths: npt.NDArray[np.int32]
+        self, queries: Sequence[Collection[str]], view: AudienceRows, lengths: npt.NDArray[np.int32]
     ) -> list[Floats]:
         """Return for each query a score for each row in the view: 0 for no word, about 1 for all.
 
@@ -151,7 +151,7 @@ def number_of(word: str) -> int:
     return int(crc32(word.encode("utf-8", "replace")))
 
 
-def numbered(text: str) -> Offered:
+def numbered(text: str) -> MemorySigns:
     """Return the signs of a memory's text, with numbers for its words."""
     offered = describe(text)
     return replace(offered, words=list(map(number_of, offered.words)))

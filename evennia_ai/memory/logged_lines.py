@@ -5,8 +5,8 @@ from contextlib import suppress
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.memory.vectors import answers_at_once, pack, readable
-from evennia_ai.policy.log_lines import read_line
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.recallable_lines import read_line
+from evennia_ai.policy.records.record import Record
 from evennia_ai.ports import Embedder, Lines, RemoteEmbedder
 
 READ, STORED = 50, 20  # lines that are read, and vectors that are stored, at a time

@@ -98,7 +98,8 @@ class Mem0Store:
         names = ("entry", "audience", "digest")
         payloads = ((str(row.id), row.payload or {}) for row in stored)
         return [
-            MemoryRow(row_id, *(str(payload.get(name, "")) for name in names)) for row_id, payload in payloads
+            MemoryRow(row_id, *(str(payload.get(name, "")) for name in names))
+            for row_id, payload in payloads
         ]
 
     def close(self) -> None:

@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from evennia_ai.memory.columns import PUBLIC, Columns
-from evennia_ai.memory.lexical import Lexicon, View
+from evennia_ai.memory.lexical import AudienceRows, Lexicon
 from evennia_ai.memory.vectors import Floats, Rows, Vectors
 from evennia_ai.policy.retrieval.exchange import DAY_S, Span
 from evennia_ai.policy.retrieval.languages import ENGLISH, RUSSIAN
-from evennia_ai.policy.retrieval.relevance import Wanted, Weights
+from evennia_ai.policy.retrieval.relevance import QuerySigns, RelevanceWeights
 from evennia_ai.policy.retrieval.words import WORD, content_words, language_of, stem
 
 CANDIDATES = 384  # rows in the second pass, more if vectors have few signs to compare
@@ -38,11 +38,11 @@ COMPARED = 256  # rows whose scores tell what chance gives
 SPEAKERS_POWER = 1 / 3
 
 
-class Asked(NamedTuple):
+class RankingQuery(NamedTuple):
     """A query: its features, its vector, its time in unix seconds, and the stems that may answer
     it without being in it."""
 
-    wanted: Wanted
+    wanted: QuerySigns
     vector: Floats | None
     now: float | None
     answers: Collection[str] = ()
@@ -75,7 +75,13 @@ class MemoryData(NamedTuple):
     sources_of: Callable[[int], list[int]]
 
 
-def rank(memories: MemoryData, view: View, query: Asked, weights: Weights, least: int) -> Ranked:
+def rank(
+    memories: MemoryData,
+    view: AudienceRows,
+    query: RankingQuery,
+    weights: RelevanceWeights,
+    least: int,
+) -> Ranked:
     if query.wanted.names:
         share = memories.columns.speakers_in(view) ** -SPEAKERS_POWER
         weights = replace(weights, speaker=weights.speaker * share)
@@ -90,7 +96,11 @@ def rank(memories: MemoryData, view: View, query: Asked, weights: Weights, least
     if len(candidates.places) < len(view.rows):
         others = view.rows.take(candidates.compared)
         chance = candidates.compared_scores + _features(memories.columns, others, query, weights)
-    fits = scores.take(best) + candidates.alone.take(best) - _chance_of(chance, query.vector is not None)
+    fits = (
+        scores.take(best)
+        + candidates.alone.take(best)
+        - _chance_of(chance, query.vector is not None)
+    )
     return Ranked(rows.take(best), scores.take(best), fits)
 
 
@@ -106,7 +116,11 @@ def _chance_of(scores: Floats, by_meaning: bool) -> float:
 
 
 def _candidates(
-    memories: MemoryData, view: View, query: Asked, weights: Weights, most: int
+    memories: MemoryData,
+    view: AudienceRows,
+    query: RankingQuery,
+    weights: RelevanceWeights,
+    most: int,
 ) -> Candidates:
     """Return the view's best places and their scores by words, meaning and neighbours."""
     vectors, meaning = memories.vectors, np.float32(weights.meaning)
@@ -149,7 +163,7 @@ def _highest(score: Floats, most: int) -> Rows:
     return np.sort(np.concatenate([above, level]))
 
 
-def _add_neighbours(score: Floats, view: View, weights: Weights) -> Floats:
+def _add_neighbours(score: Floats, view: AudienceRows, weights: RelevanceWeights) -> Floats:
     if not view.lines:
         return score
     shares = np.array([*reversed(weights.after), 1, *weights.before], dtype=np.float32)
@@ -158,12 +172,14 @@ def _add_neighbours(score: Floats, view: View, weights: Weights) -> Floats:
     return np.concatenate([with_neighbours, score[view.lines :]])
 
 
-def _session_gains(score: Floats, view: View, weights: Weights) -> Floats:
+def _session_gains(score: Floats, view: AudienceRows, weights: RelevanceWeights) -> Floats:
     best = np.maximum.reduceat(score, view.sessions) * np.float32(weights.session)
     return np.repeat(best, view.sizes)
 
 
-def _features(columns: Columns, rows: Rows, query: Asked, weights: Weights) -> Floats:
+def _features(
+    columns: Columns, rows: Rows, query: RankingQuery, weights: RelevanceWeights
+) -> Floats:
     """Return the sum of the other features of each row, such as speaker and time."""
     wanted = query.wanted
     features: Floats = np.float32(weights.length) * columns["length"].take(rows)
@@ -194,7 +210,7 @@ def _any_in(
     return mask
 
 
-def _source_gains(memories: MemoryData, view: View, places: Rows, score: Floats) -> Floats:
+def _source_gains(memories: MemoryData, view: AudienceRows, places: Rows, score: Floats) -> Floats:
     gains = np.zeros(len(places), dtype=np.float32)
     sourced = np.flatnonzero(memories.columns["sourced"].take(view.rows.take(places)))
     if not len(sourced):
@@ -209,7 +225,7 @@ def _source_gains(memories: MemoryData, view: View, places: Rows, score: Floats)
     return gains
 
 
-def _gates(columns: Columns, rows: Rows, query: Asked, weights: Weights) -> Floats:
+def _gates(columns: Columns, rows: Rows, query: RankingQuery, weights: RelevanceWeights) -> Floats:
     """Return the share by which recency and importance change a score: at most 0.1."""
     gate: Floats = np.clip(columns["importance"].take(rows) / TYPICAL_IMPORTANCE - 1, -1, 1)
     gate *= np.float32(weights.importance)

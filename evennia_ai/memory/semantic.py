@@ -15,8 +15,8 @@ from evennia_ai.errors import ConfigError, MemoryUnavailable, StoreUnavailable, 
 from evennia_ai.memory.mem0_store import NOTE, Mem0Store, StoreSettings
 from evennia_ai.memory.worker import Worker
 from evennia_ai.policy.records.journal_entry import MemoryItem, MemoryRow
-from evennia_ai.policy.secrecy import hide_secrets, mask_key
-from evennia_ai.scheduling import Clock, Steps
+from evennia_ai.policy.redaction import hide_secrets, mask_key
+from evennia_ai.scheduling import Clock, Coroutine
 
 log = Logger()
 
@@ -31,7 +31,7 @@ SECRETS = ("key", "password", "token", "secret", "connection_string", "url")
 
 
 @dataclass(frozen=True)
-class MemorySettings:
+class LongTermMemorySettings:
     """The game's ``AI_ASSISTANT["MEMORY"]``.
 
     ``timeout_s`` is the longest time that one call may take, in seconds.
@@ -52,7 +52,7 @@ class MemorySettings:
         ]
 
 
-def read_settings(raw: Any, game_dir: Path) -> MemorySettings:
+def read_settings(raw: Any, game_dir: Path) -> LongTermMemorySettings:
     """Return the setting that a game wrote; raises ConfigError."""
     if not isinstance(raw, Mapping):
         raise ConfigError(f"it must be a dictionary, not {type(raw).__name__}.")
@@ -69,7 +69,7 @@ def read_settings(raw: Any, game_dir: Path) -> MemorySettings:
     if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or timeout_s <= 0:
         raise ConfigError(f"timeout must be a number of seconds above 0, not {timeout_s!r}.")
     store = StoreSettings(game_dir / raw.get("path", FOLDER), vector_store)
-    return MemorySettings(store, bool(raw.get("enabled", True)), float(timeout_s))
+    return LongTermMemorySettings(store, bool(raw.get("enabled", True)), float(timeout_s))
 
 
 class LongTermMemory:
@@ -85,7 +85,7 @@ class LongTermMemory:
         self,
         clock: Clock,
         call_from_thread: Callable[..., object],
-        settings: MemorySettings,
+        settings: LongTermMemorySettings,
         make_embedder: Callable[[], Any],
         game_name: Callable[[], str] = str,
     ) -> None:
@@ -120,14 +120,14 @@ class LongTermMemory:
         return self._ask(partial(self._store.put, agent, tuple(items)))
 
     @inlineCallbacks
-    def delete(self, ids: Sequence[str]) -> Steps[None]:
+    def delete(self, ids: Sequence[str]) -> Coroutine[None]:
         """Delete memories, in batches with a time-out each; see the port."""
         for start in range(0, len(ids), DELETED_AT_ONCE):
             some = tuple(ids[start : start + DELETED_AT_ONCE])
             yield self._ask(partial(self._store.delete, some))
 
     @inlineCallbacks
-    def delete_all(self, agent: str) -> Steps[None]:
+    def delete_all(self, agent: str) -> Coroutine[None]:
         rows = yield self.rows(agent)
         yield self.delete([row.id for row in rows])
 

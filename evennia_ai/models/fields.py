@@ -34,7 +34,7 @@ def storable(value: Any) -> Any:
     return [storable(item) for item in value] if isinstance(value, list | tuple) else value
 
 
-class Mended(models.Field):
+class RepairingField(models.Field):
     """A field that reads a value of a wrong kind as ``instead``, once its column is in `damage`.
 
     One damaged row would otherwise stop its assistant for good. The row itself stays as it is. A
@@ -104,9 +104,9 @@ class Mended(models.Field):
 
 
 def mended(field: Any, kind: Any, instead: Any, *sql_kinds: str, **more: Any) -> Any:
-    """Return one of Django's fields as a `Mended` one."""
+    """Return one of Django's fields as a `RepairingField` one."""
     values = {"kind": kind, "instead": instead, "sql_kinds": sql_kinds, **more}
-    return type(field.__name__, (Mended, field), values)
+    return type(field.__name__, (RepairingField, field), values)
 
 
 def no_date(function: str) -> Any:
@@ -150,7 +150,7 @@ class OwnedByAssistant(models.Model):
         abstract = True
 
 
-class Storable(Mended):
+class Storable(RepairingField):
     """A field that stores the `storable` form of each value, and keeps it on the instance."""
 
     def get_prep_value(self, value: Any) -> Any:

@@ -128,7 +128,7 @@ class LineVector(models.Model):
 class Amendment(own.OwnedByAssistant):
     """How one message is shown from now on; the message itself stays as it was (P3).
 
-    ``seq`` is the message. ``kind`` is one of `policy.log_lines`; ``text`` holds new words,
+    ``seq`` is the message. ``kind`` is one of `policy.recallable_lines`; ``text`` holds new words,
     or the id of the journal entry whose deletion made it. ``authors`` are those of the new words.
     Rows of one ``batch`` were made, and are undone, together.
     """
@@ -174,7 +174,7 @@ class ToolCall(own.OwnedByAssistant):
 
 
 class PendingAct(own.OwnedByAssistant):
-    """One tool call that waits for a person (`policy.oversight`); it runs once, if at all."""
+    """One tool call that waits for a person (`policy.staff_controls`); it runs once, if at all."""
 
     needs: str = own.CharField(max_length=8)
     state: str = own.CharField(max_length=12)

@@ -5,16 +5,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from evennia_ai.offline import told as past
+from evennia_ai.offline import claims as past
 from evennia_ai.offline import wares
-from evennia_ai.offline.languages import Asked, exit_parts, match_name
+from evennia_ai.offline.languages import SentenceIntent, exit_parts, match_name
 from evennia_ai.offline.passages import Passage, split_lore
-from evennia_ai.offline.view import KNOWN, SURE, View
+from evennia_ai.offline.view import KNOWN, SURE, StandInView
 from evennia_ai.offline.words import capitals, ended, rotated
 from evennia_ai.policy.texts import plain_words
 
 Found = list[tuple[float, Passage]]
-Handler = Callable[[View, str, str], str]
+Handler = Callable[[StandInView, str, str], str]
 SURE_ENOUGH = 0.5  # share of a question's words that a quotation holds before anything else is told
 STORY = 330  # characters of a tale
 MOST_LISTED = 5  # things that are named
@@ -23,7 +23,7 @@ ORDERED = frozenset({"buy", "food", "drink"})  # kinds of sentences that may be 
 FEW = 4  # words of a topic that names a thing
 
 
-def answer(view: View, text: str) -> str:
+def answer(view: StandInView, text: str) -> str:
     text = past.with_name(view, text)
     sentence_intent = view.language.asked_of(text)
     if not view.language.full:
@@ -32,14 +32,20 @@ def answer(view: View, text: str) -> str:
         return view.phrase("not_followed")
     if not sentence_intent.intent.key and view.language.finds("follow_up", text):
         before = view.language.asked_of(" ".join(past.before_now(view)[:1])).intent
-        sentence_intent = sentence_intent._replace(intent=before) if before.tells else sentence_intent  # "and a lamp?"
+        sentence_intent = (
+            sentence_intent._replace(intent=before) if before.tells else sentence_intent
+        )  # "and a lamp?"
     intent, handler = sentence_intent.intent, HANDLERS.get(sentence_intent.intent.key)
     known_answer = (
         ""
         if handler or not view.language.asks(text)
         else past.about_people(view, text, SURE_ENOUGH)
     )
-    reply = known_answer or (handler(view, text, sentence_intent.topic) if handler else _sought(view, sentence_intent, text))
+    reply = known_answer or (
+        handler(view, text, sentence_intent.topic)
+        if handler
+        else _sought(view, sentence_intent, text)
+    )
     if reply:
         return wares.to_order(view, text, reply, intent) if intent.key in ORDERED else reply
     if intent.say:
@@ -58,7 +64,7 @@ def answer(view: View, text: str) -> str:
     return _to_statement(view, text)
 
 
-def _sought(view: View, intent: Asked, text: str) -> str:
+def _sought(view: StandInView, intent: SentenceIntent, text: str) -> str:
     """Return what persona and lore tell about an intent; "" if nothing."""
     if intent.intent.tells:
         if not intent.intent.exact:
@@ -72,7 +78,7 @@ def _sought(view: View, intent: Asked, text: str) -> str:
     return view.known(text, sources)
 
 
-def _to_question(view: View, text: str) -> str:
+def _to_question(view: StandInView, text: str) -> str:
     """Return what was told about a question, else what is known, else that it is not known."""
     language = view.language
     passages = past.about_people(view, text) or view.best(view.find(text, _of_itself(view, text)))
@@ -85,7 +91,9 @@ def _to_question(view: View, text: str) -> str:
         passages = past.quoted(view, past.matching(view, text, view.told, floor))
     passages = passages or past.from_last(view, text)
     if not passages and language.finds("supposes", text):
-        passages = wares.denied(view, text, floor=wares.HALF)  # "Where is your wife?": there is none
+        passages = wares.denied(
+            view, text, floor=wares.HALF
+        )  # "Where is your wife?": there is none
     if passages:
         return passages
     mine = language.finds("mine", text) and not language.finds("permission", text)
@@ -98,7 +106,7 @@ def _to_question(view: View, text: str) -> str:
     return view.with_offer("unknown")
 
 
-def _of_itself(view: View, text: str) -> list[Passage]:
+def _of_itself(view: StandInView, text: str) -> list[Passage]:
     """Return what may answer: for a question about the character no lore about others."""
     known, finds = [] if view.is_foreign else view.of(KNOWN), view.language.finds
     if not finds("about_you", text):
@@ -109,7 +117,7 @@ def _of_itself(view: View, text: str) -> list[Passage]:
     return [item for item, *fits in zip(known, own, titled, strict=True) if any(fits)]
 
 
-def _to_statement(view: View, text: str) -> str:
+def _to_statement(view: StandInView, text: str) -> str:
     """Return a reaction to a statement: to its fact, a known passage, or a remark."""
     order = view.language.pattern("patterns", "order").match(text)
     if order:
@@ -133,7 +141,7 @@ def _to_statement(view: View, text: str) -> str:
 # --- what the character is, and what is here ------------------------------------------------------
 
 
-def _greet(view: View, text: str, topic: str) -> str:
+def _greet(view: StandInView, text: str, topic: str) -> str:
     """Return a greeting: with the character's name first, and shorter after that."""
     if view.transcript.met(view.speaker):
         return view.phrase("greet_more")
@@ -141,7 +149,7 @@ def _greet(view: View, text: str, topic: str) -> str:
     return view.phrase("greet_brief" if brief else "greet")
 
 
-def _identity(view: View, text: str, topic: str) -> str:
+def _identity(view: StandInView, text: str, topic: str) -> str:
     """Return who the character is, or whether it is what the speaker asked for."""
     character, content = view.character, view.language.content
     if topic:
@@ -154,28 +162,32 @@ def _identity(view: View, text: str, topic: str) -> str:
     reply = view.phrase("again", fact=reply) if view.repeats(own) and reply == own else reply
     named = view.name.split()[0].lower() in reply.lower()
     return (
-        reply if named or view.name.lower() in view.own_talk else f"{view.phrase('ask_name')} {reply}"
+        reply
+        if named or view.name.lower() in view.own_talk
+        else f"{view.phrase('ask_name')} {reply}"
     )
 
 
-def _opinion(view: View, text: str, topic: str) -> str:
+def _opinion(view: StandInView, text: str, topic: str) -> str:
     """Return what persona or lore judges of a topic; "" if nothing."""
     is_asked = topic and not view.language.finds("mine", topic)
     passages = view.find(topic, view.of(KNOWN)) if is_asked else []
     return view.best(_judging(view, passages))
 
 
-def _judging(view: View, passages: Found, name: str = "") -> Found:
+def _judging(view: StandInView, passages: Found, name: str = "") -> Found:
     """Return of some passages only the parts that judge, with a person's name in each."""
     first, made = view.language.pattern("patterns", "person_first"), list[tuple[float, Passage]]()
     for share, passage in passages:
-        parts = [p for p in re.split(r"(?<=[.;]) ", passage.text) if view.language.finds("judges", p)]
+        parts = [
+            p for p in re.split(r"(?<=[.;]) ", passage.text) if view.language.finds("judges", p)
+        ]
         sentence = " ".join(first.sub(name, part) if name else part for part in parts)
         made += [(share, replace(passage, text=capitals(sentence)))] if sentence else []
     return made
 
 
-def _advice(view: View, text: str, topic: str) -> str:
+def _advice(view: StandInView, text: str, topic: str) -> str:
     named = match_name(text, view.known_people)
     if named:
         return _about_person(view, text, named)
@@ -183,7 +195,7 @@ def _advice(view: View, text: str, topic: str) -> str:
     return view.best(view.find(text, view.of(KNOWN), SURE)) if asks else ""
 
 
-def _choose(view: View, text: str, topic: str) -> str:
+def _choose(view: StandInView, text: str, topic: str) -> str:
     """Return one of two things to choose from; "" for people, who are not compared."""
     both = view.language.pattern("patterns", "either").search(text)
     pair = both.group("a", "b") if both else ()
@@ -193,20 +205,20 @@ def _choose(view: View, text: str, topic: str) -> str:
     return view.phrase("rather", pick=rotated(pair, view.seed)[0].strip()) if pair else ""
 
 
-def _know_person(view: View, text: str, topic: str) -> str:
+def _know_person(view: StandInView, text: str, topic: str) -> str:
     """Return what is known of a person or a thing, or that the name is not known."""
     reply = past.about_people(view, text) or _about_person(view, text, topic)
     known = match_name(topic, [*view.known_people, *(item.speaker for item in view.told)])
     return (reply if known else view.known(topic)) or view.phrase("stranger", other=topic)
 
 
-def _place_name(view: View, text: str, topic: str) -> str:
+def _place_name(view: StandInView, text: str, topic: str) -> str:
     """Return the name of the place, "" if the persona has another one."""
     named = match_name(view.situation.place, [item.text for item in view.of(("self",))])
     return view.phrase("place_name") if named else ""
 
 
-def _about_person(view: View, text: str, topic: str) -> str:
+def _about_person(view: StandInView, text: str, topic: str) -> str:
     """Return what is known of a person, or an opinion if the topic is nobody that it knows of."""
     named = match_name(topic, [*view.known_people, *(item.speaker for item in view.told)])
     passages = view.find(topic, view.of(KNOWN))
@@ -217,7 +229,7 @@ def _about_person(view: View, text: str, topic: str) -> str:
     return known or ("" if named else view.phrase("opinion"))
 
 
-def _owner(view: View, text: str, topic: str) -> str:
+def _owner(view: StandInView, text: str, topic: str) -> str:
     """Return who the character is if the place is its own; "" if the persona does not say so."""
     owns, own = view.language.intent("owner").tells, view.character.identity
     if view.language.finds("points_back", text):  # "Who keeps it?" of what was named before
@@ -233,37 +245,45 @@ def _owner(view: View, text: str, topic: str) -> str:
     return view.known(own, ("self",)) if own and owns and owns.search(own) else ""
 
 
-def _days(view: View, text: str, topic: str) -> str:
+def _days(view: StandInView, text: str, topic: str) -> str:
     """Return what the character does by its persona, else who it is, unless that was told lately."""
     known = view.known(text, ("self",), view.language.intent("ask_days"))
     return known or ("" if view.repeats(view.character.identity) else _identity(view, text, ""))
 
 
-def _is_this(view: View, text: str, topic: str) -> str:
+def _is_this(view: StandInView, text: str, topic: str) -> str:
     """Return what the persona says of its place, else the place's name."""
     return view.known(topic, ("self",)) or view.phrase("where")
 
 
-def _said_by(view: View, text: str, topic: str) -> str:
+def _said_by(view: StandInView, text: str, topic: str) -> str:
     return past.about_people(view, text) or view.known(topic) or view.with_offer("unknown")
 
 
-def _goal(view: View, text: str, topic: str) -> str:
+def _goal(view: StandInView, text: str, topic: str) -> str:
     """Return a goal that was not told lately, else one that was; "" if none."""
     wants = [view.spoken(item) for item in view.of(("want",))]
     fresh = next((want for want in wants if not view.repeats(want)), "")
     return fresh or (view.phrase("again", fact=wants[0]) if wants else "")
 
 
-def _story(view: View, text: str, topic: str, key: str = "story") -> str:
+def _story(view: StandInView, text: str, topic: str, key: str = "story") -> str:
     """Return a tale, or news, that was not told lately: a piece of lore or a note, no price and
     no rule."""
     about = view.language.pattern("patterns", "story_about").search(text)
     dull, fits = view.character.language.intent("price").tells, view.language.intent(key).tells
     lore = [split_lore(entry) for entry in view.scene.lore]
     topic_stems = set(view.language.content(about["topic"])) if about else set[str]()
-    held = ((lore_text, f"{title} {lore_text}") for title, lore_text in lore if not view.repeats(lore_text))
-    named = [lore_text for lore_text, whole in held if topic_stems.intersection(view.language.content(whole))]
+    held = (
+        (lore_text, f"{title} {lore_text}")
+        for title, lore_text in lore
+        if not view.repeats(lore_text)
+    )
+    named = [
+        lore_text
+        for lore_text, whole in held
+        if topic_stems.intersection(view.language.content(whole))
+    ]
     own = view.language.pattern("patterns", "subject_i")
     known = [lore_text for _, lore_text in lore if not (dull and dull.search(lore_text))]
     known = named or [lore_text for lore_text in known if not own.match(lore_text)] or known
@@ -282,7 +302,7 @@ def _story(view: View, text: str, topic: str, key: str = "story") -> str:
     return reply if reply != tale or not tale else view.phrase("tale", fact=tale)
 
 
-def _where_is(view: View, text: str, topic: str, none: str = "not_here") -> str:
+def _where_is(view: StandInView, text: str, topic: str, none: str = "not_here") -> str:
     """Return where somebody or something is: here, carried, along a way, or told of."""
     if set(plain_words(topic)) & set(plain_words(view.name)):
         return view.phrase("it_is_me")
@@ -303,7 +323,7 @@ def _where_is(view: View, text: str, topic: str, none: str = "not_here") -> str:
     return view.with_offer(none, thing=topic, other=topic)
 
 
-def _at_hand(view: View, text: str) -> str:
+def _at_hand(view: StandInView, text: str) -> str:
     """Return where a thing is that a text names: carried or here; "" if neither."""
     for key, names in (("have", view.situation.carrying), ("is_here", view.situation.things)):
         named = match_name(text, names)
@@ -312,7 +332,7 @@ def _at_hand(view: View, text: str) -> str:
     return ""
 
 
-def _exits(view: View, text: str, topic: str) -> str:
+def _exits(view: StandInView, text: str, topic: str) -> str:
     """Return where an exit leads, or which exits there are."""
     exit_name = match_name(topic, view.situation.exits)
     names = [exit_parts(name)[0] for name in view.situation.exits]
@@ -327,7 +347,7 @@ def _exits(view: View, text: str, topic: str) -> str:
     return view.phrase(key, exit=name, place=leads or name)
 
 
-def _here(view: View, text: str, topic: str, key: str) -> str:
+def _here(view: StandInView, text: str, topic: str, key: str) -> str:
     """Return who is here, what lies here, what the character has, or what time it is."""
     now, time = view.situation, view.transcript.time
     if key == "time":
@@ -338,7 +358,7 @@ def _here(view: View, text: str, topic: str, key: str) -> str:
     return view.listing(key, f"{key}_none", map(view.thing, names[:MOST_LISTED]))
 
 
-def _sights(view: View, text: str, topic: str) -> str:
+def _sights(view: StandInView, text: str, topic: str) -> str:
     """Return what a walk or a look showed: what was asked for, else the place seen last."""
     seen = [item for item in view.of(("seen",)) if item.title and not EXITS.match(item.text)]
     last = [item for item in seen if item.title == seen[-1].title]
@@ -349,7 +369,7 @@ def _sights(view: View, text: str, topic: str) -> str:
     return view.spoken(sights[0]) if sights else ""
 
 
-def _just_came(view: View, text: str, topic: str) -> str:
+def _just_came(view: StandInView, text: str, topic: str) -> str:
     """Return who arrived last; "" if nobody did."""
     came = [line.speaker for line in view.transcript.heard if line.kind == "arrives"]
     return view.phrase("it_was", other=view.called(came[-1])) if came else ""

@@ -37,7 +37,7 @@ from evennia_ai.offline.languages import (
 from evennia_ai.offline.languages import language_of as known_language
 from evennia_ai.offline.requests import RequestedAction, refusal, requested_action
 from evennia_ai.offline.steps import Calls, done, next_step, words_for_step
-from evennia_ai.offline.view import View, read_request
+from evennia_ai.offline.view import StandInView, read_request
 from evennia_ai.offline.words import (
     capitals,
     in_sentence,
@@ -52,7 +52,7 @@ from evennia_ai.policy.retrieval.languages import SNOWBALL, STOP_WORDS
 from evennia_ai.policy.retrieval.words import language_of
 from evennia_ai.policy.texts import plain_words
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, Scene
+from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, StandInRequest
 
 MODEL = "offline"
 JOURNAL = "add_journal_entry"
@@ -74,7 +74,7 @@ ROOM_PART, INPUT_PART = 0.65, 0.5  # shares of a summary's limit, and of what it
 ENTRY_TOKENS, MOST_NOTED = 400, 2
 
 
-class OfflineBrain:
+class StandIn:
     """An `LLMClient` that calls no model.
 
     ``files`` are a game's own languages, TOML files named by their codes; docs/models.md tells
@@ -114,7 +114,9 @@ class OfflineBrain:
         return _speak(view, [(item, *_words_for(item)) for item in views], ())
 
 
-def _act(view: View, views: Sequence[View], item: View, requested: RequestedAction) -> LLMReply:
+def _act(
+    view: StandInView, views: Sequence[StandInView], item: StandInView, requested: RequestedAction
+) -> LLMReply:
     """Return the next step of a requested action; the last step has words."""
     acts = view.transcript.acts
     step = next_step(requested, view.situation, acts, view.tools)
@@ -125,15 +127,17 @@ def _act(view: View, views: Sequence[View], item: View, requested: RequestedActi
             return _with_calls((("emote", {"text": emote}), *step.calls))
         return _with_calls(step.calls)
     ended = words_for_step(item, requested, step)
-    replies = [(entry, "", ended) if entry is item else (entry, *_words_for(entry)) for entry in views]
+    replies = [
+        (entry, "", ended) if entry is item else (entry, *_words_for(entry)) for entry in views
+    ]
     return _speak(view, replies, step.calls)
 
 
-def _may_emote(view: View) -> bool:
+def _may_emote(view: StandInView) -> bool:
     return "emote" in view.tools and not done(view.transcript.acts, "emote")
 
 
-def _by_speaker(view: View) -> list[View]:
+def _by_speaker(view: StandInView) -> list[StandInView]:
     """Return a view for each speaker, and another for their whispers, in order."""
     grouped: dict[tuple[str, bool], list[HeardLine]] = {}
     for line in view.scene.lines:
@@ -141,7 +145,7 @@ def _by_speaker(view: View) -> list[View]:
     return [_heard_of(view, lines) for lines in grouped.values()]
 
 
-def _heard_of(view: View, lines: Sequence[HeardLine]) -> View:
+def _heard_of(view: StandInView, lines: Sequence[HeardLine]) -> StandInView:
     """Return the view of one speaker's lines, without the names that they call and with a greeting
     as a sentence of its own."""
     spoken = [line.text[:READ_CHARS] for line in lines if line.kind in SPEECH]
@@ -167,7 +171,7 @@ def _heard_of(view: View, lines: Sequence[HeardLine]) -> View:
     return replace(own, lines=tuple(lines), sentences=tuple(parts))
 
 
-def _words_for(view: View) -> tuple[str, str]:
+def _words_for(view: StandInView) -> tuple[str, str]:
     """Return the emote and the words in answer to one speaker.
 
     Another assistant gets one polite line, then nothing.
@@ -196,7 +200,7 @@ def _words_for(view: View) -> tuple[str, str]:
     return emote, capitals(" ".join(filter(None, parts)))
 
 
-def _answer_emote(view: View, text: str) -> tuple[str, str]:
+def _answer_emote(view: StandInView, text: str) -> tuple[str, str]:
     deed = text[:READ_CHARS].removeprefix(view.speaker).strip()
     rows = view.language.data.get("emotes", ()) or read(ENGLISH).data["emotes"]
     row = next((row for row in rows if compiled(row["match"]).search(deed)), dict[str, str]())
@@ -204,7 +208,7 @@ def _answer_emote(view: View, text: str) -> tuple[str, str]:
     return emote, view.phrase(row["say"]) if "say" in row else ""
 
 
-def _answers(view: View) -> list[str]:
+def _answers(view: StandInView) -> list[str]:
     """Return a refusal or an answer for each of the most important sentences, in one language."""
     if not view.language.full:
         return [answer(view, text) for text in view.sentences[:1]]
@@ -224,7 +228,7 @@ def _answers(view: View) -> list[str]:
     return made if len(spoken) < 2 else made[-1:]
 
 
-def _weighed(view: View) -> list[str]:
+def _weighed(view: StandInView) -> list[str]:
     """Return at most `MOST_ANSWERS` sentences, questions first, a first greeting before them.
 
     Other courtesies are left out if anything else was said.
@@ -244,9 +248,11 @@ def _weighed(view: View) -> list[str]:
     return [*greeting, *(questions or weighty)][:MOST_ANSWERS]
 
 
-def _speak(view: View, replies: Sequence[tuple[View, str, str]], calls: Calls) -> LLMReply:
+def _speak(
+    view: StandInView, replies: Sequence[tuple[StandInView, str, str]], calls: Calls
+) -> LLMReply:
     """Return a reply with an emote and words for every speaker, after the given calls."""
-    spoken, emoted = list[tuple[View, str]](), any(name == "emote" for name, _ in calls)
+    spoken, emoted = list[tuple[StandInView, str]](), any(name == "emote" for name, _ in calls)
     for item, emote, text in replies:
         if emote and not (item.private or emoted) and _may_emote(view):
             calls, emoted = (*calls, ("emote", {"text": emote})), True
@@ -266,7 +272,7 @@ def _speak(view: View, replies: Sequence[tuple[View, str, str]], calls: Calls) -
     return _with_calls(calls, " ".join(filter(None, (aloud, *(text for _, text in whispered)))))
 
 
-def _to_one(text: str, item: View) -> str:
+def _to_one(text: str, item: StandInView) -> str:
     """Return words that name their receiver, one of several speakers."""
     named = any(name.lower() in text.lower() for name in (item.who, item.speaker))
     if named or is_description(item.who):
@@ -276,7 +282,7 @@ def _to_one(text: str, item: View) -> str:
     return f"{item.speaker}, {text[0].lower() + text[1:] if small else text}"
 
 
-def _unrepeated(view: View, text: str, before: Sequence[str]) -> str:
+def _unrepeated(view: StandInView, text: str, before: Sequence[str]) -> str:
     """Return the words, or filler phrases if they were said before, also in this reply."""
     spoken = {part for recent_lines in before for part in long_sentences(recent_lines)}
     recent_lines = {line.strip().lower() for line in view.recent}
@@ -302,7 +308,7 @@ def _with_calls(calls: Calls, content: str = "") -> LLMReply:
 # --- what the character does unasked: little, in persona, and never twice in a row ----------------
 
 
-def act_autonomously(view: View) -> Calls:
+def act_autonomously(view: StandInView) -> Calls:
     """Return the calls of one small act, or a ``noop``."""
     texts = [s.text for s in view.transcript.heard if s.kind in SPEECH]
     own = view.character.language
@@ -315,11 +321,11 @@ def act_autonomously(view: View) -> Calls:
     return act or ((NOOP, {"reason": "there is nothing to do"}),)
 
 
-def _shown(view: View, tool: str, text: str) -> Calls:
+def _shown(view: StandInView, tool: str, text: str) -> Calls:
     return ((tool, {"text": text}),) if text and tool in view.tools else ()
 
 
-def _welcome(view: View) -> Calls:
+def _welcome(view: StandInView) -> Calls:
     """Return a greeting for those who have arrived and not spoken since."""
     since = view.transcript.since
     spoke = {line.speaker for line in since if line.kind in SPEECH}
@@ -334,7 +340,7 @@ def _welcome(view: View) -> Calls:
     return _shown(view, "say", view.phrase("greet_again" if known else "arrive", who=names))
 
 
-def _pastime(view: View) -> str:
+def _pastime(view: StandInView) -> str:
     """Return the next idle emote, of the character's habits or of anybody's; "" if none."""
     number, habits = len(view.transcript.emotes), list[str]()
     if view.language is view.character.language:
@@ -351,7 +357,7 @@ def _pastime(view: View) -> str:
 # --- journal entries and summaries: the package's rules tell facts from chatter, word for word ----
 
 
-def _notes(view: View) -> Calls:
+def _notes(view: StandInView) -> Calls:
     """Return the journal entries that come before the answer, once in a turn.
 
     There are none if only some of the lines were whispered.
@@ -367,7 +373,7 @@ def _notes(view: View) -> Calls:
     return tuple((JOURNAL, {"content": line}) for line in noted)
 
 
-def summarise(scene: Scene) -> str:
+def summarise(scene: StandInRequest) -> str:
     """Return an updated summary: the old bullets, then bullets of new facts.
 
     If space is short, the newest remain. It is always shorter than what it summarises.

@@ -74,7 +74,7 @@ class Intent:
         return ("self", "never", "lore", *(("want",) if self.key in WISHED else ()))
 
 
-class Asked(NamedTuple):
+class SentenceIntent(NamedTuple):
     """The intent of a sentence, and its topic."""
 
     intent: Intent
@@ -97,14 +97,14 @@ class Language:
         """Return True if it has more than the phrases of a first conversation."""
         return "requests" in self.data
 
-    def asked_of(self, text: str) -> Asked:
+    def asked_of(self, text: str) -> SentenceIntent:
         """Return the first intent that matches a sentence, with its topic; `Intent()` if none."""
         for intent in self.intents:
             match = intent.match.search(text)
             if match:
                 topic = next((value for value in match.groups() if value), "").strip(" ?.!")
-                return Asked(intent, topic)
-        return Asked(Intent(), "")
+                return SentenceIntent(intent, topic)
+        return SentenceIntent(Intent(), "")
 
     def key_of(self, text: str) -> str:
         """Return the key of a sentence's intent, "" if it has none."""
@@ -199,7 +199,9 @@ def _near_table(language: Language) -> dict[str, frozenset[str]]:
         broad, colon, _ = group.rpartition(":")
         heads, stems = (set(find_words(part, (), language.code)) for part in (broad, group))
         for item in stems:
-            near_words.setdefault(item, set()).update(heads if colon and item not in heads else stems)
+            near_words.setdefault(item, set()).update(
+                heads if colon and item not in heads else stems
+            )
     return {item: frozenset(group - {item}) for item, group in near_words.items()}
 
 
@@ -210,7 +212,9 @@ def nearest(word: str, known: frozenset[str]) -> str:
     forms = {word, DOUBLED.sub(r"\1", word)}
     like = [candidate for candidate in known
             if candidate[0] == word[0] and any(_is_misspelt(form, candidate) for form in forms)]  # fmt: skip
-    return min(like, key=lambda candidate: (abs(len(candidate) - len(word)), candidate), default=word)
+    return min(
+        like, key=lambda candidate: (abs(len(candidate) - len(word)), candidate), default=word
+    )
 
 
 def _is_misspelt(word: str, meant: str) -> bool:

@@ -9,13 +9,13 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evennia_ai.offline.character import Character
+from evennia_ai.offline.character import StandInPersona
 from evennia_ai.offline.languages import Language, language_of
-from evennia_ai.offline.transcript import Said, Transcript
+from evennia_ai.offline.transcript import Transcript, TranscriptLine
 from evennia_ai.offline.words import an, capitals, sentences
 from evennia_ai.policy.retrieval.exchange import CONTINUATION, CORRECTION
 from evennia_ai.policy.texts import Bounded, plain_words
-from evennia_ai.ports import Scene
+from evennia_ai.ports import StandInRequest
 
 LONGEST = 240  # characters of two sentences that stay together
 FEW_WORDS = 2  # of a sentence that tells something
@@ -44,7 +44,9 @@ class Passage:
     facts: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
-def read_known(scene: Scene, character: Character, transcript: Transcript) -> Iterator[Passage]:
+def read_known(
+    scene: StandInRequest, character: StandInPersona, transcript: Transcript
+) -> Iterator[Passage]:
     """Yield what the character knows from persona, lore, sight and its journal."""
     own = (("self", character.facts), ("want", character.wants), ("never", character.nevers))
     for source, texts in own:
@@ -81,7 +83,7 @@ def _lore(entry: str, language: Language) -> Iterator[Passage]:
 
 
 def read_told(
-    lines: Sequence[Said], written: Language, languages: tuple[Language, ...]
+    lines: Sequence[TranscriptLine], written: Language, languages: tuple[Language, ...]
 ) -> list[Passage]:
     """Return the statements in what was heard, oldest first.
 
@@ -111,7 +113,7 @@ def read_told(
 
 
 @dataclass(frozen=True)
-class Sought:
+class PassageQuery:
     """What an answer should hold: stems of the line, of the lines before it, a kind of thing.
 
     Each pattern of ``holds`` must be in it; ``topic`` says that one of them is what is asked, so
@@ -127,7 +129,7 @@ class Sought:
 
 
 def search(
-    sought: Sought, passages: Iterable[Passage], language: Language, floor: float = FLOOR
+    sought: PassageQuery, passages: Iterable[Passage], language: Language, floor: float = FLOOR
 ) -> list[tuple[float, Passage]]:
     """Return the passages that answer, the best first, with how well they do.
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from evennia_ai.messages import Situation
 from evennia_ai.offline.languages import ENGLISH, Language, compiled, match_exit, match_name
-from evennia_ai.offline.view import View
+from evennia_ai.offline.view import StandInView
 from evennia_ai.offline.words import with_article
 from evennia_ai.policy.retrieval.words import stem
 from evennia_ai.policy.texts import plain_words
@@ -35,7 +35,7 @@ class RequestedAction:
     text: str = ""
 
 
-def requested_action(view: View) -> RequestedAction | None:
+def requested_action(view: StandInView) -> RequestedAction | None:
     """Return the action that a speaker requests, unless the character never does it."""
     for text in view.sentences:
         requested = None if view.language.key_of(text) in NO_WISH else read_meant(view, text)
@@ -44,7 +44,7 @@ def requested_action(view: View) -> RequestedAction | None:
     return None
 
 
-def refusal(view: View, text: str) -> str:
+def refusal(view: StandInView, text: str) -> str:
     """Return a phrase that refuses what the character never does; "" if nothing is refused."""
     requested, intent = read_meant(view, text), view.language.asked_of(text).intent
     clause = _forbidden(view, requested) if requested else ""
@@ -56,7 +56,7 @@ def refusal(view: View, text: str) -> str:
     return view.phrase("never", fact=clause)
 
 
-def read_meant(view: View, text: str) -> RequestedAction | None:
+def read_meant(view: StandInView, text: str) -> RequestedAction | None:
     """Return the action in a sentence, with "it" replaced by the thing mentioned last, or None.
 
     It must name something here: an idiom such as "give me a hand" does not.
@@ -70,8 +70,15 @@ def read_meant(view: View, text: str) -> RequestedAction | None:
         item = with_article(named) if language.code == ENGLISH else named
         text = text[: pronoun.start()] + item + text[pronoun.end() :] if named else text
     text = language.pattern("requests", "opening").sub("", text.strip())
-    request = _Asked(text, view.speaker, now, language)
-    readers = (request.follow, request.walk, request.give, request.named, request.look_vaguely, request.gesture)
+    request = _RequestMatch(text, view.speaker, now, language)
+    readers = (
+        request.follow,
+        request.walk,
+        request.give,
+        request.named,
+        request.look_vaguely,
+        request.gesture,
+    )
     action = next(filter(None, (reader() for reader in readers)), None)
     kind = language.asked_of(text).intent.tells
     if action and action.kind == "give" and kind and not match_name(action.item, names):
@@ -82,7 +89,7 @@ def read_meant(view: View, text: str) -> RequestedAction | None:
     return action and replace(action, text=text)
 
 
-def _as_it_was(view: View) -> Situation:
+def _as_it_was(view: StandInView) -> Situation:
     """Return the situation, with things that this turn moved also in their old place.
 
     So a request means the same at every step of the turn; what lies elsewhere is not meant.
@@ -98,7 +105,7 @@ def _as_it_was(view: View) -> Situation:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _RequestMatch:
     """A sentence, who said it, and what there is; each method reads one kind of request."""
 
     text: str
@@ -200,7 +207,7 @@ class _Asked:
 # --- the persona's law ----------------------------------------------------------------------------
 
 
-def _forbidden(view: View, requested: RequestedAction) -> str:
+def _forbidden(view: StandInView, requested: RequestedAction) -> str:
     """Return why the character will not do an action; "" if it will."""
     if requested.kind == "look":
         return ""
@@ -208,7 +215,7 @@ def _forbidden(view: View, requested: RequestedAction) -> str:
     return _law(view, requested.item or requested.text, f"{implied} {requested.text}")
 
 
-def _law(view: View, text: str, implied: str = "") -> str:
+def _law(view: StandInView, text: str, implied: str = "") -> str:
     """Return the refusal in the persona that fits a wish; "" if none.
 
     The wish, or what is ``implied``, has its verb; the wish also has another of its words, unless

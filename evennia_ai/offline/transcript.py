@@ -35,7 +35,7 @@ LONG_AGO = -1  # before every line in the context window
 
 
 @dataclass(frozen=True)
-class Said:
+class TranscriptLine:
     """One line that the character heard.
 
     ``kind`` is say, whisper, acted (an emote), give, arrives, leaves, seen (another event) or note.
@@ -50,7 +50,7 @@ class Said:
 
 
 @dataclass
-class Act:
+class TranscriptToolCall:
     """One tool call of this turn and its result."""
 
     name: str
@@ -96,17 +96,17 @@ class Transcript:
     turn's calls.
     """
 
-    heard: list[Said] = field(default_factory=list)
+    heard: list[TranscriptLine] = field(default_factory=list)
     own: list[str] = field(default_factory=list)
     talk: list[str] = field(default_factory=list)
     emotes: list[str] = field(default_factory=list)
     sights: list[str] = field(default_factory=list)
-    since: list[Said] = field(default_factory=list)
+    since: list[TranscriptLine] = field(default_factory=list)
     deeds: list[str] = field(default_factory=list)
-    acts: list[Act] = field(default_factory=list)
+    acts: list[TranscriptToolCall] = field(default_factory=list)
     time: str = ""
     length: int = 0
-    _pending: list[Act] = field(default_factory=list)
+    _pending: list[TranscriptToolCall] = field(default_factory=list)
 
     def texts_of(self, speaker: str) -> list[str]:
         """Return what a speaker said, oldest first."""
@@ -128,7 +128,7 @@ class Transcript:
         elif not text.startswith("<you>"):
             self.heard += _read_summary(text)
 
-    def recall_own(self, text: str, calls: list[Act]) -> None:
+    def recall_own(self, text: str, calls: list[TranscriptToolCall]) -> None:
         """Add one of the character's replies."""
         spoken = [text] if text else []
         spoken += [act.text for act in calls if act.name in SPEECH and act.text]
@@ -157,7 +157,7 @@ def read_transcript(request: LLMRequest) -> Transcript:
 
     A recalled line that the conversation still shows is left out.
     """
-    read, remembered = Transcript(length=len(request.messages)), list[Said]()
+    read, remembered = Transcript(length=len(request.messages)), list[TranscriptLine]()
     for message in request.messages:
         role, content = message.get("role"), message.get("content")
         text = content if isinstance(content, str) else ""
@@ -181,22 +181,26 @@ def read_transcript(request: LLMRequest) -> Transcript:
     return read
 
 
-def _read_line(text: str) -> Said | None:
+def _read_line(text: str) -> TranscriptLine | None:
     if text.startswith(MARK):
         return _read_perceived(text.removeprefix(MARK).strip())
     match = SAID.fullmatch(text)
-    return Said(KINDS[match[2]], match[1], match[3]) if match else None
+    return TranscriptLine(KINDS[match[2]], match[1], match[3]) if match else None
 
 
-def _read_perceived(text: str) -> Said:
+def _read_perceived(text: str) -> TranscriptLine:
     """Return what the game perceived: a gift, somebody coming or going, or any other event."""
     gift, came = GAVE.fullmatch(text), CAME.fullmatch(text)
     if came:
-        return Said(came[3], came[1] or came[2], "")
-    return Said("give", gift[1] or gift[2], gift[3] or gift[4]) if gift else Said("seen", "", text)
+        return TranscriptLine(came[3], came[1] or came[2], "")
+    return (
+        TranscriptLine("give", gift[1] or gift[2], gift[3] or gift[4])
+        if gift
+        else TranscriptLine("seen", "", text)
+    )
 
 
-def _read_summary(text: str) -> list[Said]:
+def _read_summary(text: str) -> list[TranscriptLine]:
     """Return what a summary tells as somebody's words; all else in it is nobody's to repeat."""
     rows = (row.removeprefix(BULLET)[:READ_CHARS] for row in text.splitlines()[:MOST_ROWS])
     long = [row for row in rows if len(row.split()) > 3 and not SUMMARY_HEADING.match(row)]
@@ -204,13 +208,13 @@ def _read_summary(text: str) -> list[Said]:
     return [replace(line, answers=LONG_AGO) for line in lines if line.speaker]
 
 
-def _recalled(text: str) -> list[Said]:
+def _recalled(text: str) -> list[TranscriptLine]:
     """Return the recalled rows of the prompt: behind a label, or in the list below it."""
     rows = [row for match in RECALLS.finditer(text) for row in match["rows"].splitlines()]
     return [_read_recalled(row.removeprefix(BULLET).lstrip()[:READ_CHARS]) for row in rows if row]
 
 
-def _read_recalled(row: str) -> Said:
+def _read_recalled(row: str) -> TranscriptLine:
     """Return a recalled line: what somebody said, an event, or a note; a note of others is theirs."""
     dated = RECALLED_DAY.match(row)
     text, source = (row[dated.end() :], dated["teller"] or dated["source"]) if dated else (row, "")
@@ -219,16 +223,16 @@ def _read_recalled(row: str) -> Said:
             return replace(_read_perceived(text.removeprefix(label).strip()), answers=LONG_AGO)
     match = RECALLED.fullmatch(text)
     if match is None:
-        return Said("say" if source else "note", source or "", text, LONG_AGO)
+        return TranscriptLine("say" if source else "note", source or "", text, LONG_AGO)
     kind = "acted" if match["acted"] else "whisper" if match["whispered"] else "say"
-    return Said(kind, match["speaker"], match["words"], LONG_AGO)
+    return TranscriptLine(kind, match["speaker"], match["words"], LONG_AGO)
 
 
-def _calls(message: WireMessage) -> list[Act]:
+def _calls(message: WireMessage) -> list[TranscriptToolCall]:
     calls = message.get("tool_calls") or ()
     named = [(str(call.get("id", "")), call.get("function", {})) for call in calls]
     return [
-        Act(str(function.get("name", "")), arguments, id=id_)
+        TranscriptToolCall(str(function.get("name", "")), arguments, id=id_)
         for id_, function in named
         if (arguments := read_object(function.get("arguments") or "{}")) is not None
     ]

@@ -9,17 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evennia_ai.offline.character import read_character
-from evennia_ai.offline.heard import Heard
 from evennia_ai.offline.languages import Intent, Language, compiled, language_of, match_name
 from evennia_ai.offline.passages import (
     FLOOR,
     Passage,
-    Sought,
+    PassageQuery,
     read_known,
     read_told,
     search,
     split_lore,
 )
+from evennia_ai.offline.player_request import PlayerRequest
 from evennia_ai.offline.transcript import read_transcript
 from evennia_ai.offline.words import capitals, ended, rotated, seed_of, sentences
 from evennia_ai.policy.texts import Bounded
@@ -38,7 +38,7 @@ OWN = ("wares", "task")  # topics that a persona alone may tell of
 
 
 @dataclass(frozen=True)
-class View(Heard):
+class StandInView(PlayerRequest):
     """What is heard, and what the character knows of it."""
 
     def find(
@@ -61,7 +61,9 @@ class View(Heard):
             # "Is she kind?" is answered by a sentence that tells it of her.
             other = set(self.language.content(named))
             sought = replace(sought, stems=tuple(x for x in sought.stems if x not in other))
-            of_them = [passage for passage in passages if match_name(named, [passage.text, passage.title])]
+            of_them = [
+                passage for passage in passages if match_name(named, [passage.text, passage.title])
+            ]
             passages = of_them if sought.stems else []
         if is_yes_no and not is_claim:
             floor = max(floor, YES)
@@ -74,7 +76,9 @@ class View(Heard):
             return search(replace(sought, holds=()), listed, self.language, SURE)
         return scored
 
-    def _sought(self, text: str, intent: Intent | None, without: str, is_claim: bool) -> Sought:
+    def _sought(
+        self, text: str, intent: Intent | None, without: str, is_claim: bool
+    ) -> PassageQuery:
         """Return what an answer to a line should hold."""
         content = self.language.content
         if not is_claim:  # "what do my hands tell you?": lore is not about the speaker's own
@@ -89,7 +93,7 @@ class View(Heard):
         own = tuple(stem for stem in own if stem not in content(kind))  # "which day did I say?"
         topic = bool(holds and (intent or (is_claim and not own)))
         back = bool(before) and self.language.finds("points_back", text)
-        return Sought(own, before, tuple(holds), topic, back)
+        return PassageQuery(own, before, tuple(holds), topic, back)
 
     def _in_order(
         self, text: str, passages: Sequence[Passage], intent: Intent | None, named: str
@@ -98,7 +102,9 @@ class View(Heard):
         name that is asked for, then lore."""
         if intent:
             holds, asks_of_it = self._told_by(intent)[0], intent.key.startswith("ask_")
-            held = [passage for passage in passages if holds.search(passage.text.replace(self.name, ""))]
+            held = [
+                passage for passage in passages if holds.search(passage.text.replace(self.name, ""))
+            ]
             passages = [item for item in held
                         if not asks_of_it or item.source != "lore" or self._is_own(item, text)]  # fmt: skip
         order = bool(intent) or not self.language.finds("about_you", text)
@@ -111,7 +117,7 @@ class View(Heard):
         return sorted(passages, key=rank)
 
     def _of_intent(
-        self, text: str, scored: list[tuple[float, Passage]], sought: Sought, intent: Intent
+        self, text: str, scored: list[tuple[float, Passage]], sought: PassageQuery, intent: Intent
     ) -> list[tuple[float, Passage]]:
         """Return what was found for an intent, last what says that there is no such thing."""
         denies = self.character.language.pattern("patterns", "denies")
@@ -129,7 +135,9 @@ class View(Heard):
                   if entry.label and entry is not intent and entry.key not in OWN)  # fmt: skip
         named = (t for t in topics if t.match.search(text) or (t.tells and t.tells.search(text)))
         other = next(named, None)
-        return [entry for entry in scored if other and self._told_by(other)[0].search(entry[1].text)]
+        return [
+            entry for entry in scored if other and self._told_by(other)[0].search(entry[1].text)
+        ]
 
     def _told_by(self, intent: Intent) -> list[Bounded]:
         """Return the pattern of what answers an intent, in any language."""
@@ -192,7 +200,9 @@ class View(Heard):
         if fresh or reply != near[0].text:
             return reply
         return (
-            self.short(line, reply) or self._closest(line, reply) or self.phrase("again", fact=reply)
+            self.short(line, reply)
+            or self._closest(line, reply)
+            or self.phrase("again", fact=reply)
         )
 
     def _untold(self, question: str, passage: Passage) -> Passage | None:
@@ -205,7 +215,11 @@ class View(Heard):
     def short(self, question: str, fact: str) -> str:
         """Return only the words of a fact that a question asks for; "" if they are not certain."""
         for question_pattern, held in self.language.data.get("short", ()):
-            match = compiled(held, 0).search(fact) if compiled(question_pattern).search(question) else None
+            match = (
+                compiled(held, 0).search(fact)
+                if compiled(question_pattern).search(question)
+                else None
+            )
             if match:
                 return ended(capitals(match[1]))
         return ""
@@ -266,14 +280,14 @@ def _mid_sentence(title: str) -> str:
     return title[:1].lower() + title[1:] if small else title
 
 
-def read_request(request: LLMRequest, languages: tuple[Language, ...]) -> View:
+def read_request(request: LLMRequest, languages: tuple[Language, ...]) -> StandInView:
     scene = request.scene
     transcript = read_transcript(request)
     character = read_character(scene.persona, scene.name, languages)
     now = {(line.speaker, line.text) for line in scene.lines}
     before = [s for s in transcript.heard if (s.speaker, s.text) not in now or s.kind == "give"]
     people = [spoken for spoken in before if spoken.speaker not in scene.assistants]
-    return View(
+    return StandInView(
         scene=scene,
         name=scene.name,
         situation=scene.situation,

@@ -2,16 +2,16 @@
 
 from dataclasses import replace
 
+from evennia_ai.offline.claims import told_last
 from evennia_ai.offline.languages import Intent
 from evennia_ai.offline.passages import FLOOR, Passage
-from evennia_ai.offline.told import told_last
-from evennia_ai.offline.view import AS_GOOD, View
+from evennia_ai.offline.view import AS_GOOD, StandInView
 from evennia_ai.offline.words import capitals
 
 ROWS, HALF = 3, 0.5  # rows that make a list; share of a line's words that a denial holds
 
 
-def to_order(view: View, text: str, known: str, intent: Intent) -> str:
+def to_order(view: StandInView, text: str, known: str, intent: Intent) -> str:
     """Return what is known of a ware, behind a word of consent if the line orders it."""
     finds = view.language.finds
     if view.language.asks(text) or not finds("orders", text) or finds("denies", known):
@@ -22,7 +22,7 @@ def to_order(view: View, text: str, known: str, intent: Intent) -> str:
     return view.phrase("ordered", fact=known if is_new and not is_told else "").strip()
 
 
-def priced(view: View, intent: Intent, text: str) -> str:
+def priced(view: StandInView, intent: Intent, text: str) -> str:
     """Return the price, or the ware, that a line asks for, or that there is none; "" if unknown."""
     scored = view.find(text, view.of(intent.sources), intent=intent)
     least = AS_GOOD * scored[0][0] if scored else 0.0  # a price of something else is no answer
@@ -31,7 +31,7 @@ def priced(view: View, intent: Intent, text: str) -> str:
     return known or denied(view, text, intent.drop, HALF)
 
 
-def _asked_rows(view: View, text: str, passage: Passage) -> Passage:
+def _asked_rows(view: StandInView, text: str, passage: Passage) -> Passage:
     """Return of a list of prices only the rows that a line asks for, "" if none is its.
 
     A service, "Sharpening a sword costs …", has its price only for who names the service.
@@ -49,14 +49,14 @@ def _asked_rows(view: View, text: str, passage: Passage) -> Passage:
     return replace(passage, text=f"{capitals(', '.join(own))}." if own else "")
 
 
-def told_of_ware(view: View, text: str) -> str:
+def told_of_ware(view: StandInView, text: str) -> str:
     """Return what is known of a thing's sale; "" if nothing."""
     tells = view.language.intent("buy").tells
     goods = [item for item in view.of(("self", "lore")) if tells and tells.search(item.text)]
     return view.best(view.find(text, goods)) or denied(view, text)
 
 
-def denied(view: View, text: str, drop: str = "", floor: float = FLOOR) -> str:
+def denied(view: StandInView, text: str, drop: str = "", floor: float = FLOOR) -> str:
     """Return what is known of a thing if it says that there is none: "Swords are not made here."."""
     bare = view.language.pattern("patterns", "question").sub(" ", text).partition(",")[0]
     known = view.of(("self", "never", "lore"))

@@ -14,7 +14,7 @@ from evennia_ai.policy.records.journal_entry import (
     make_entry,
     sameness,
 )
-from evennia_ai.policy.records.provenance import Record, copy_of, iso_utc, select_known
+from evennia_ai.policy.records.record import Record, copy_of, iso_utc, select_known
 from evennia_ai.policy.retrieval.relevance import score_documents
 from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.ports.records import RecordStore, anew

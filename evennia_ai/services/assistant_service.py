@@ -24,17 +24,17 @@ from evennia_ai.config.resolve import read_person_limits
 from evennia_ai.config.table_retention import limits_in_force
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.extension import entries_of, judges, set_up_extensions
+from evennia_ai.game.client_notices import TypingIndicator, send_filler
 from evennia_ai.game.client_text import read_hosts
-from evennia_ai.game.crowd import CrowdControl, tell_channel
 from evennia_ai.game.minds import GameMind
 from evennia_ai.game.model_access import ModelAccess
 from evennia_ai.game.perception import EvenniaPerception, listening_objects
+from evennia_ai.game.rate_limits import RateLimiter, tell_channel
 from evennia_ai.game.room_lines import RoomLines
 from evennia_ai.game.settings import SettingReader, advice, game_setting
 from evennia_ai.game.texts import check_texts, text
-from evennia_ai.game.typing_indicator import TypingIndicator, send_filler
 from evennia_ai.models.fields import damage
-from evennia_ai.policy.disclosure import read_permissions
+from evennia_ai.policy.read_permissions import read_permissions
 from evennia_ai.ports import TurnRecord
 from evennia_ai.scheduling import TimeSlices, wall_seconds
 from evennia_ai.services.forgetting import ForgettingService
@@ -43,11 +43,11 @@ from evennia_ai.services.retention import NOTHING_DELETED, LogRetention
 from evennia_ai.services.startup import StartupRecovery
 from evennia_ai.services.timer import AssistantTimer, GarbageTimer
 from evennia_ai.store.attributes import assistants
-from evennia_ai.store.brief_transaction import guard_reactor, schema_trouble, store_errors
 from evennia_ai.store.inbox import OverheardQueue
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
+from evennia_ai.store.server_lock import KEEP_S, lock
 from evennia_ai.store.server_settings import NEWEST, SWITCH, newest_server, of_shard, stored, write
-from evennia_ai.store.world_lock import KEEP_S, lock
+from evennia_ai.store.transactions import guard_reactor, schema_trouble, store_errors
 from evennia_ai.tools.registry import ToolRegistry, load_registry
 
 log = Logger()
@@ -91,7 +91,7 @@ class AssistantService(Service):
         settings.read("TEXTS", check_texts, {})
         self.who_may_read = settings.read("WHO_MAY_READ", read_permissions, {})
         limits = settings.read("PLAYER_LIMITS", read_person_limits, {})
-        self.crowd = CrowdControl(clock, limits)
+        self.crowd = RateLimiter(clock, limits)
         self.held_back = self.crowd.held_back
         self.link_hosts = settings.read("LINK_HOSTS", read_hosts, ())
         self.signs = TypingIndicator(clock, game_setting("TYPING_INDICATOR", True))
@@ -180,7 +180,7 @@ class AssistantService(Service):
             self.keep_world()
 
     def keep_world(self) -> None:
-        """Keep the lock of this world from now on (`store.world_lock`)."""
+        """Keep the lock of this world from now on (`store.server_lock`)."""
         with suppress(StoreUnavailable), store_errors():  # the next write tells of it
             lock.keep()
         if not lock.trouble:

@@ -16,16 +16,17 @@ from twisted.logger import Logger
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.game.act_answers import expect_answer
-from evennia_ai.game.life import SIGNALS
+from evennia_ai.game.confirmations import expect_answer
 from evennia_ai.game.perception import is_assistant
+from evennia_ai.game.tick_scheduler import SIGNALS
 from evennia_ai.messages import turn_label
 from evennia_ai.store import shared_entries
 from evennia_ai.store.attributes import SCRIPT_KEY, read_anew
-from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.conversation import assistants_to_archive
 from evennia_ai.store.damage import look_for_damage
 from evennia_ai.store.pending_acts import assistants_to_act, expire_late, people_asked
+from evennia_ai.store.server_lock import is_here, note_home, of_this_shard, this_shard
+from evennia_ai.store.transactions import store_errors
 from evennia_ai.store.turns import (
     assistants_with_work,
     open_passes,
@@ -33,7 +34,6 @@ from evennia_ai.store.turns import (
     recover_pass,
     recover_turn,
 )
-from evennia_ai.store.world_lock import is_here, note_home, of_this_shard, this_shard
 
 log = Logger()
 

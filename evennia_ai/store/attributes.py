@@ -17,8 +17,8 @@ from twisted.logger import Logger
 
 from evennia_ai.config import FIELDS, brief
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.policy.conversation.character import Persona
-from evennia_ai.store.brief_transaction import brief_transaction, store_errors
+from evennia_ai.policy.conversation.persona_and_lore import Persona
+from evennia_ai.store.transactions import brief_transaction, store_errors
 
 log = Logger()
 

@@ -12,9 +12,9 @@ from django.apps import apps
 from django.db import connection
 from twisted.logger import Logger
 
-from evennia_ai.models.fields import Mended, damage
-from evennia_ai.store.brief_transaction import store_errors
+from evennia_ai.models.fields import RepairingField, damage
 from evennia_ai.store.rows import WINDOW
+from evennia_ai.store.transactions import store_errors
 
 log = Logger()
 
@@ -28,7 +28,9 @@ def look_for_damage() -> Iterator[int]:
         return
     with store_errors():
         for table in apps.get_app_config("evennia_ai").get_models():
-            fields = [field for field in table._meta.concrete_fields if isinstance(field, Mended)]
+            fields = [
+                field for field in table._meta.concrete_fields if isinstance(field, RepairingField)
+            ]
             if fields:
                 yield from _look_in(table._meta.db_table, fields)
 

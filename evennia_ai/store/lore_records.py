@@ -11,7 +11,7 @@ from evennia_ai import models
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import Authors
 from evennia_ai.policy.audience import BUILDER, GAME
-from evennia_ai.policy.conversation.character import (
+from evennia_ai.policy.conversation.persona_and_lore import (
     EVERYBODY,
     LoreEntry,
     Persona,
@@ -20,8 +20,8 @@ from evennia_ai.policy.conversation.character import (
     split_keys,
     stored_fields,
 )
-from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.names import plain_name
+from evennia_ai.store.transactions import brief_transaction
 
 OWN_LORE = "ai_lore"
 

@@ -11,7 +11,7 @@ from evennia_ai import models
 from evennia_ai.policy.audience import people_among
 from evennia_ai.policy.explanation.call_record import lock_sentence, read_locks
 from evennia_ai.policy.records.memory_listing import Names, named
-from evennia_ai.policy.records.provenance import Record, people_in
+from evennia_ai.policy.records.record import Record, people_in
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.attributes import numbers_of
 

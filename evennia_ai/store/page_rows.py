@@ -16,7 +16,7 @@ from evennia_ai.store.attributes import assistants
 from evennia_ai.store.names import plain_name
 from evennia_ai.store.reports import rows_with
 from evennia_ai.store.rows import rows_of
-from evennia_ai.store.usage import DAY, Use, uses_by
+from evennia_ai.store.usage import DAY, UsageCount, uses_by
 
 RECENT_CALLS, NAME_CHARS, CHART_DAYS = 1_000, 60, 30
 # A tool call is private unless the log of messages tells that it is public.
@@ -92,7 +92,9 @@ def turns_wanted(wanted: TurnsWanted) -> Any:
         lines = models.Message.objects.filter(**in_turn, **shown).exclude(role="tool")
         spoken_rows = rows_with(lines, wanted.words, "content", "tool_calls")
         heard_rows = rows_with(events, wanted.words, "text")
-        rows = rows.filter(Q(id__in=spoken_rows.values("turn_id")) | Q(id__in=heard_rows.values("turn_id")))
+        rows = rows.filter(
+            Q(id__in=spoken_rows.values("turn_id")) | Q(id__in=heard_rows.values("turn_id"))
+        )
     return rows
 
 
@@ -124,7 +126,7 @@ def use_by_day(today: date, **of: int) -> list[Row]:
     uses, turns = uses_by(days[0], today, DAY, **of), models.Turn.objects.filter(**of)
     rows_by_day = []
     for day in days:
-        at, use = datetime.combine(day, time.min, UTC), uses.get((day,), Use())
+        at, use = datetime.combine(day, time.min, UTC), uses.get((day,), UsageCount())
         number = turns.filter(at__gte=at, at__lt=at + timedelta(days=1)).count()
         figures = {"calls": use.calls, "tokens": use.tokens, "money": use.money}
         rows_by_day.append({"day": day.isoformat(), "turns": number, **figures})

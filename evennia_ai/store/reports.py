@@ -8,22 +8,22 @@ from typing import Any
 from django.db.models import Count, Max, Q
 
 from evennia_ai import models
-from evennia_ai.messages import EMOTE, EXCUSE, SPEECH, Message
+from evennia_ai.messages import EMOTE, EXCUSE, SPEECH, ChatMessage
 from evennia_ai.policy.compaction.summary import prefix_hash
-from evennia_ai.policy.log_lines import LogFilter, amend
+from evennia_ai.policy.recallable_lines import LogFilter, amend
 from evennia_ai.policy.retrieval.words import WORD, beginnings
 from evennia_ai.policy.sleep_schedule import ASLEEP
 from evennia_ai.store.attributes import assistants
-from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, EXPIRED, OVERHEARD, WAITING
 from evennia_ai.store.lines import amended_at
 from evennia_ai.store.rows import message_from_row, pages, rows_of
+from evennia_ai.store.transactions import brief_transaction
 
 ANSWER = "tick_event"  # the context of a turn that answers somebody
 
 
 @dataclass(frozen=True)
-class Page:
+class RowPage:
     """One page of rows, oldest first; page 1 has the newest rows. ``newer`` is the next row."""
 
     number: int
@@ -33,7 +33,7 @@ class Page:
     newer: Any = None
 
 
-def paged(rows: Any, number: int, size: int) -> Page:
+def paged(rows: Any, number: int, size: int) -> RowPage:
     """Return one page of a queryset; the last page if the number is too high."""
     rows = rows.order_by("-id")
     pages = max(1, -(-rows.count() // size))
@@ -41,10 +41,10 @@ def paged(rows: Any, number: int, size: int) -> Page:
     start = (number - 1) * size
     page_rows = list(rows[max(0, start - 1) : start + size])[::-1]
     newer = page_rows[-1] if start else None
-    return Page(number, pages, page_rows[: len(page_rows) - bool(start)], wanted_page, newer)
+    return RowPage(number, pages, page_rows[: len(page_rows) - bool(start)], wanted_page, newer)
 
 
-def log_page(table: str, assistant_id: int, number: int, size: int) -> Page:
+def log_page(table: str, assistant_id: int, number: int, size: int) -> RowPage:
     """Return a page of an assistant's rows in the table of a model, such as Message, as dicts."""
     return paged(rows_of(getattr(models, table), assistant_id).values(), number, size)
 
@@ -55,7 +55,7 @@ def messages_by_seq(assistant_id: int, seqs: Iterable[int], most: int) -> list[d
     return list(rows.order_by("id").values())
 
 
-def turn_of_message(assistant_id: int, seq: int) -> list[Message]:
+def turn_of_message(assistant_id: int, seq: int) -> list[ChatMessage]:
     """Return a message with those of the character in its turn; empty if it does not exist."""
     message = rows_of(models.Message, assistant_id).filter(id=seq).first()
     if message is None or message.role == "user" or message.turn_id is None:
@@ -70,7 +70,7 @@ def turns_of_messages(assistant_id: int, seqs: Iterable[int]) -> dict[int, int |
     return dict(rows.values_list("id", "turn_id"))
 
 
-def turn_page(assistant_id: int, number: int, size: int, only: int | None = None) -> Page:
+def turn_page(assistant_id: int, number: int, size: int, only: int | None = None) -> RowPage:
     """Return turns, or ``only`` the one of a number, with their events and calls."""
     rows = rows_of(models.Turn, assistant_id).filter(**({"id": only} if only else {}))
     return paged(rows.prefetch_related("events", "model_calls", "tool_calls"), number, size)
@@ -246,7 +246,7 @@ FIELDS = (
 
 def message_page(
     assistant_id: int, wanted: LogFilter, player: str, with_private: bool, size: int
-) -> Page:
+) -> RowPage:
     """Return a page of messages as dicts; ``player`` is the dbref of whom they must concern."""
     rows = matching(assistant_id, wanted, player, with_private).values()
     page = paged(rows, wanted.page, size)
@@ -282,7 +282,7 @@ def matching(assistant_id: int, wanted: LogFilter, player: str, with_private: bo
 
 
 def events_beside(
-    page: Page, assistant_id: int, wanted: LogFilter, player: str, with_private: bool
+    page: RowPage, assistant_id: int, wanted: LogFilter, player: str, with_private: bool
 ) -> list[dict[str, Any]]:
     """Return the newest events from the time of a page that are no messages, oldest first."""
     logged = Q(turn__isnull=False, state__in=(OVERHEARD, EXPIRED))

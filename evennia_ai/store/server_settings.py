@@ -12,8 +12,8 @@ from django.dispatch import Signal
 from evennia.server.models import ServerConfig
 from twisted.logger import Logger
 
-from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.world_lock import this_shard
+from evennia_ai.store.server_lock import this_shard
+from evennia_ai.store.transactions import brief_transaction
 
 log = Logger()
 

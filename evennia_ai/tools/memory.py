@@ -6,16 +6,16 @@ from pydantic import BaseModel
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.game.memory_reading import find_memories
-from evennia_ai.policy.compaction.materials import entity_ref, entry_ref, is_synthesis
+from evennia_ai.policy.compaction.restored_context import entity_ref, entry_ref, is_synthesis
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.retrieval.words import asked_words, find_words
 from evennia_ai.ports import ToolContext, ToolResult
-from evennia_ai.scheduling import Steps
+from evennia_ai.scheduling import Coroutine
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.journal import SearchArguments
 from evennia_ai.tools.memory_sources import heard, recall_result
-from evennia_ai.tools.needs import has_evicted_talk, has_memories
+from evennia_ai.tools.tool_relevance import has_evicted_talk, has_memories
 
 ALL_SHOWN = "You still have all of your talk before you."
 
@@ -28,7 +28,7 @@ class MemoryArguments(BaseModel):
 
 @tool("search_memory", world=False, reads=True, safe_to_retry=True, needed=has_memories)
 @inlineCallbacks
-def search_memory(context: ToolContext, arguments: MemoryArguments) -> Steps[str | ToolResult]:
+def search_memory(context: ToolContext, arguments: MemoryArguments) -> Coroutine[str | ToolResult]:
     """Search all you remember, by names or a question."""
     parts, query = context.assistant, arguments.query
     upto = last_seq_before(context)
@@ -45,7 +45,7 @@ def search_memory(context: ToolContext, arguments: MemoryArguments) -> Steps[str
 
 @tool("search_history", world=False, reads=True, safe_to_retry=True, needed=has_evicted_talk)
 @inlineCallbacks
-def search_history(context: ToolContext, arguments: SearchArguments) -> Steps[str | ToolResult]:
+def search_history(context: ToolContext, arguments: SearchArguments) -> Coroutine[str | ToolResult]:
     """Search earlier talk for the exact words that were said."""
     parts, words = context.assistant, arguments.words
     upto = last_seq_before(context)

@@ -20,19 +20,19 @@ from pydantic import BaseModel
 from twisted.logger import Logger
 
 from evennia_ai.errors import NothingDone, ToolDenied
-from evennia_ai.game.act_answers import ask_to_confirm, tell_staff
 from evennia_ai.game.authorship import owners_of
+from evennia_ai.game.confirmations import ask_to_confirm, tell_staff
 from evennia_ai.game.perception import display_name, find_objects
 from evennia_ai.messages import Authors
 from evennia_ai.mind.dry_run import Overlay
-from evennia_ai.policy import oversight
+from evennia_ai.policy import staff_controls
 from evennia_ai.policy.audience import BUILDER, GAME, LOCK_FUNCTION, STRANGER, known, people_among
 from evennia_ai.policy.explanation.call_record import LockAsked
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.store import pending_acts
 from evennia_ai.store.attributes import numbers_of
 from evennia_ai.tools.base import Tool
-from evennia_ai.turn.tool_execution import ASKED
+from evennia_ai.turn.tool_executor import ASKED
 
 log = Logger()
 
@@ -48,7 +48,7 @@ MOST_READ = 30  # new people for one question; each takes about 1 ms (measured)
 MOST_TRIED = 6  # of these functions in one lock; with more a builder's text does not pass
 
 
-class Played(Overlay):
+class PlayedCharacter(Overlay):
     """A character as a lock sees it, with the account that plays it, if any."""
 
     @property
@@ -82,7 +82,7 @@ class UnnamedBuilder:
 UNNAMED_BUILDER = UnnamedBuilder()
 
 
-class People:
+class LockSubjects:
     """The people whom locks are asked of, kept in memory between turns.
 
     Evennia would forget them, and reading a crowd again would hold the reactor.
@@ -174,7 +174,9 @@ def may(character: Any, lock: str, tags: frozenset[tuple[str, str | None]]) -> b
     players = {account.id: account for account in (*owners, character.account) if account}
     known = Overlay(character.tags, get=partial(read_tag, character.tags, tags))
     accounts = players.values() or (None,)
-    return all(passes(Played(character, account=item, tags=known), lock) for item in accounts)
+    return all(
+        passes(PlayedCharacter(character, account=item, tags=known), lock) for item in accounts
+    )
 
 
 def read_tag(
@@ -217,8 +219,8 @@ def builders_may(lock: str) -> bool:
 
 def let_wait(item: Tool, context: ToolContext, arguments: BaseModel) -> ToolResult:
     """Store a call and ask the person who must agree; raises ToolDenied and NothingDone."""
-    exact = oversight.exact_arguments(arguments.model_dump(mode="json"))
-    if len(exact) > oversight.MOST_CHARS:
+    exact = staff_controls.exact_arguments(arguments.model_dump(mode="json"))
+    if len(exact) > staff_controls.MOST_CHARS:
         raise NothingDone(
             "A person must read and allow that first, and it is too long: be shorter."
         )
@@ -236,7 +238,7 @@ def wait_for_speaker(
     if pending_acts.asked_of(person.dbref, context.assistant.services.now()):
         raise ToolDenied("They have not answered yet whether you may do the last such thing.")
     question = item.question(context, arguments) if item.question else ""
-    act = put_act(item, context, exact, oversight.CONFIRM, thing)
+    act = put_act(item, context, exact, staff_controls.CONFIRM, thing)
     ask_to_confirm(person, context.character, act, item.purpose, question)
     name = display_name(person, context.character)
     return ToolResult(ASKED, f"Not done yet. {name} is asked whether you may: wait for the answer.")
@@ -245,13 +247,13 @@ def wait_for_speaker(
 def wait_for_staff(item: Tool, context: ToolContext, exact: str, thing: str) -> ToolResult:
     """Put a call into the staff's queue."""
     parts = context.assistant
-    queue = pending_acts.waiting(parts.services.now(), oversight.APPROVE, parts.who.id)
+    queue = pending_acts.waiting(parts.services.now(), staff_controls.APPROVE, parts.who.id)
     wanted = (item.name, exact, thing)
     if any((act.name, act.arguments, act.item) == wanted for act in queue):
         raise ToolDenied("The staff is asked for exactly that already.")
-    if len(queue) >= oversight.MOST_WAITING:
+    if len(queue) >= staff_controls.MOST_WAITING:
         raise ToolDenied("Too much waits for the staff already.")
-    act = put_act(item, context, exact, oversight.APPROVE, thing)
+    act = put_act(item, context, exact, staff_controls.APPROVE, thing)
     tell_staff(context.assistant.name, act, item.approval)
     return ToolResult(ASKED, "Not done yet. The staff is asked; it may take a long time.")
 
@@ -271,16 +273,16 @@ def only_speaker(context: ToolContext) -> Any:
 
 def put_act(
     item: Tool, context: ToolContext, exact: str, needs: str, thing: str
-) -> oversight.PendingAct:
+) -> staff_controls.PendingToolCall:
     """Store a call, about a thing if any, as an act that waits; return it."""
     parts = context.assistant
     now, config = parts.services.now(), parts.config
-    within_s = config.approve_within if needs == oversight.APPROVE else config.confirm_within
-    act = oversight.PendingAct(
+    within_s = config.approve_within if needs == staff_controls.APPROVE else config.confirm_within
+    act = staff_controls.PendingToolCall(
         id=0,
         assistant_id=parts.who.id,
         needs=needs,
-        state=oversight.WAITING,
+        state=staff_controls.WAITING,
         name=item.name,
         arguments=exact,
         speakers=tuple(sorted(context.askers)),

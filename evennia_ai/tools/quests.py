@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from evennia_ai.errors import NothingDone
 from evennia_ai.game.perception import asked_for, display_name
-from evennia_ai.policy.conversation.react import ONCE
+from evennia_ai.policy.conversation.tool_call_rules import ONCE
 from evennia_ai.ports import Character, ToolContext
 from evennia_ai.store.attributes import read_attribute
 from evennia_ai.tools.base import NoArguments, tool

@@ -20,10 +20,10 @@ from evennia_ai.game.perception import (
     name_in_act,
 )
 from evennia_ai.game.texts import TEXTS, text
-from evennia_ai.policy.conversation.react import ONCE
+from evennia_ai.policy.conversation.tool_call_rules import ONCE
 from evennia_ai.ports import ToolContext
-from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.names import plain_name
+from evennia_ai.store.transactions import brief_transaction
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.permission import only_speaker
 from evennia_ai.tools.prices import Trade, trade_of

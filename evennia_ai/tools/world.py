@@ -22,13 +22,13 @@ from evennia_ai.game.perception import (
 from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.messages import Situation, quoted
 from evennia_ai.policy.audience import known
-from evennia_ai.policy.compaction.materials import entity_ref
-from evennia_ai.policy.conversation.react import ONCE
+from evennia_ai.policy.compaction.restored_context import entity_ref
+from evennia_ai.policy.conversation.tool_call_rules import ONCE
 from evennia_ai.ports import Character, ToolContext, ToolResult
 from evennia_ai.tools.base import tool
-from evennia_ai.tools.needs import has_containers, has_exits, has_things, is_open
 from evennia_ai.tools.permission import object_lets
-from evennia_ai.turn.tool_execution import DONE
+from evennia_ai.tools.tool_relevance import has_containers, has_exits, has_things, is_open
+from evennia_ai.turn.tool_executor import DONE
 
 
 class LookArguments(BaseModel):

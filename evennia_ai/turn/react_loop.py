@@ -10,26 +10,26 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai import ports
 from evennia_ai.errors import ContextOverflow, NothingSpoken, ProviderError
-from evennia_ai.messages import NOOP, Authors, LLMReply, Message
-from evennia_ai.policy.conversation.character import render_persona
-from evennia_ai.policy.conversation.react import (
+from evennia_ai.messages import NOOP, Authors, ChatMessage, LLMReply
+from evennia_ai.policy.conversation.persona_and_lore import render_persona
+from evennia_ai.policy.conversation.tool_call_rules import (
     LoopState,
     begin_step,
     own_call_id,
     with_earlier_acts,
 )
-from evennia_ai.policy.replies.artefacts import Surroundings
+from evennia_ai.policy.replies.output_checks import CheckContext
 from evennia_ai.policy.replies.speech import spoken
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.scheduling import Steps
-from evennia_ai.turn.knowledge import Lore
+from evennia_ai.scheduling import Coroutine
+from evennia_ai.turn.guardrails import ModerationGate, OutputGuardrail, text_of
 from evennia_ai.turn.model_call import ModelCalls, has_model
-from evennia_ai.turn.prompt_building import RECALL, Asking, Prompt, PromptBuilder
-from evennia_ai.turn.prompt_contexts import PromptContext
+from evennia_ai.turn.pinned_context import LoreContext
+from evennia_ai.turn.prompt_building import RECALL, Prompt, PromptBuilder, PromptRequest
+from evennia_ai.turn.prompt_contexts import TurnKind
 from evennia_ai.turn.recall import Recall, memory_query
-from evennia_ai.turn.reply_calls import Ran, ReplyCalls, unlogged
-from evennia_ai.turn.speech_check import Screening, SpeechCheck, text_of
-from evennia_ai.turn.tool_execution import DONE, Acts
+from evennia_ai.turn.tool_call_runner import ToolCallRunner, ToolRunResult, unlogged
+from evennia_ai.turn.tool_executor import DONE, ToolExecutor
 
 ANSWERED, NOTED, EXCUSED, EXPIRED = "answered", "noted", "excused", "expired"
 FAILED = "failed"  # no state of a turn: its excuse follows
@@ -52,7 +52,7 @@ class StepReply:
     """A reply, and the run of its tool calls."""
 
     reply: LLMReply
-    calls: ReplyCalls
+    calls: ToolCallRunner
 
 
 @dataclass(frozen=True)
@@ -83,18 +83,18 @@ class ReActLoop:
     _settings: ports.Settings
     _log: ports.Conversation
     _recall: Recall
-    _lore: Lore
+    _lore: LoreContext
     _prompts: PromptBuilder
     _calls: ModelCalls
-    _acts: Acts
-    _screening: Screening
+    _acts: ToolExecutor
+    _screening: ModerationGate
     _make_room: Callable[[], Deferred[bool]]
     _services: ports.Services
 
     @inlineCallbacks
     def run(
-        self, turn: ports.TurnRecord, context: PromptContext, deadline_at: float
-    ) -> Steps[Outcome]:
+        self, turn: ports.TurnRecord, context: TurnKind, deadline_at: float
+    ) -> Coroutine[Outcome]:
         """Ask the model and run its tool calls until the turn has ended.
 
         The turn must end at ``deadline_at``, in the clock's seconds. Fires with the `Outcome`;
@@ -107,7 +107,7 @@ class ReActLoop:
             audience = self._acts.audience_now(turn)
             yield self._lore.prepare(lines, audience)
             yield self._recall.prepare(turn, query)
-            begun: list[ReplyCalls] = []
+            begun: list[ToolCallRunner] = []
             ask_model = partial(self.ask, turn, context, deadline_at, progress, begun)
             try:
                 step_reply: StepReply = yield self._ask_with_room(ask_model, begun)
@@ -115,7 +115,7 @@ class ReActLoop:
                 # What arrived of a reply may have been said.
                 acted = progress.acted
                 for calls in begun:
-                    ran: Ran = yield calls.settle()
+                    ran: ToolRunResult = yield calls.settle()
                     acted = acted or ran.acted
                 if not acted:
                     raise
@@ -128,11 +128,11 @@ class ReActLoop:
     @inlineCallbacks
     def act_on_reply(
         self, turn: ports.TurnRecord, step_reply: StepReply, progress: Progress
-    ) -> Steps[Progress]:
+    ) -> Coroutine[Progress]:
         """Say a reply's text or run its tool calls. Fires with the turn's progress after that."""
         reply = step_reply.reply
         if reply.tool_calls:
-            ran: Ran = yield step_reply.calls.finish(reply)
+            ran: ToolRunResult = yield step_reply.calls.finish(reply)
         else:
             ran = yield self._speak_text(turn, step_reply)
         refusals = progress.refusals + bool(ran.refused)
@@ -151,8 +151,8 @@ class ReActLoop:
 
     @inlineCallbacks
     def _ask_with_room(
-        self, ask_model: Callable[[], Deferred[StepReply]], begun: Sequence[ReplyCalls]
-    ) -> Steps[StepReply]:
+        self, ask_model: Callable[[], Deferred[StepReply]], begun: Sequence[ToolCallRunner]
+    ) -> Coroutine[StepReply]:
         """Ask; if the context window overflows, compact without a model and ask once more.
 
         Only this step is repeated, so that earlier acts of the turn are not run again (P2); a step
@@ -173,11 +173,11 @@ class ReActLoop:
     def ask(
         self,
         turn: ports.TurnRecord,
-        context: PromptContext,
+        context: TurnKind,
         deadline_at: float,
         progress: Progress,
-        begun: list[ReplyCalls],
-    ) -> Steps[StepReply]:
+        begun: list[ToolCallRunner],
+    ) -> Coroutine[StepReply]:
         """Call the model once, for those who would hear the answer now.
 
         The run of the reply's calls is added to ``begun`` before the model is asked. Fires with the
@@ -192,7 +192,7 @@ class ReActLoop:
         return StepReply(reply, prepared.calls)
 
     def prepare(
-        self, turn: ports.TurnRecord, context: PromptContext, deadline_at: float, progress: Progress
+        self, turn: ports.TurnRecord, context: TurnKind, deadline_at: float, progress: Progress
     ) -> Prepared:
         """Return the next request of a turn, for those who would hear the answer now."""
         step, audience = progress.loop.step + 1, self._acts.audience_now(turn)
@@ -222,7 +222,7 @@ class ReActLoop:
         return Prepared(
             request,
             prompt.scenes,
-            ReplyCalls(
+            ToolCallRunner(
                 self._acts, self._screening, self._settings, turn, tools, specs, loop, check
             ),
         )
@@ -230,23 +230,25 @@ class ReActLoop:
     def _speech_check(
         self,
         turn: ports.TurnRecord,
-        asking: Asking,
+        asking: PromptRequest,
         prompt: Prompt,
         specs: Mapping[str, ports.ToolSpec],
-    ) -> SpeechCheck:
+    ) -> OutputGuardrail:
         """Return the check of a reply's words; the offline brain's own phrases need none."""
         around = None
         if has_model(self._settings.profile):
             events = turn.from_others
             asking_names = {event.heard.speaker_name for event in turn.events}
-            around = Surroundings(
+            around = CheckContext(
                 name=self._who.name,
                 rules="\n".join(
                     (asking.form.rules(asking.tools), self._prompts.question(asking), RECALL)
                 ),
                 persona=render_persona(self._who.persona),
                 tools=frozenset(specs),
-                people=frozenset({*prompt.situation.people, *(item.speaker_name for item in events)}),
+                people=frozenset(
+                    {*prompt.situation.people, *(item.speaker_name for item in events)}
+                ),
                 heard=[item.text for item in events],
                 spoken_to=asking_names.union(() if turn.private else prompt.situation.people),
                 compact=not asking.form.native,
@@ -255,10 +257,12 @@ class ReActLoop:
                 link_hosts=self._services.link_hosts,
             )
         logged = self._log.current.logged
-        return SpeechCheck(around, logged, self._settings.config.max_speech_chars)
+        return OutputGuardrail(around, logged, self._settings.config.max_speech_chars)
 
     @inlineCallbacks
-    def _speak_text(self, turn: ports.TurnRecord, step_reply: StepReply) -> Steps[Ran]:
+    def _speak_text(
+        self, turn: ports.TurnRecord, step_reply: StepReply
+    ) -> Coroutine[ToolRunResult]:
         """Say a reply in plain text, as models without tool calls send it."""
         ran, text = step_reply.calls.ran, step_reply.reply.content
         words = spoken_words(text, self._who.name, self._settings.config.max_speech_chars)
@@ -276,7 +280,7 @@ class ReActLoop:
         return replace(ran, acted=result.state == DONE)
 
 
-def outcome_of(progress: Progress, context: PromptContext) -> Outcome:
+def outcome_of(progress: Progress, context: TurnKind) -> Outcome:
     """Return how a turn ended; raises NothingSpoken if the model neither spoke nor acted."""
     if progress.acted:
         return Outcome(ANSWERED)
@@ -294,8 +298,8 @@ class Prepared:
     """The next request of a turn, its new scenes, and what will run the calls of its reply."""
 
     request: ports.LLMRequest
-    scenes: Sequence[Message]  # that it shows first
-    calls: ReplyCalls
+    scenes: Sequence[ChatMessage]  # that it shows first
+    calls: ToolCallRunner
 
 
 def by_name(specs: Iterable[ports.ToolSpec]) -> dict[str, ports.ToolSpec]:

@@ -18,23 +18,31 @@ from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.messages import MARK, PERCEIVED, Audience, Message, unmarked
+from evennia_ai.messages import MARK, PERCEIVED, Audience, ChatMessage, unmarked
 from evennia_ai.policy.audience import KnownLine, of_record
-from evennia_ai.policy.compaction.materials import is_synthesis, nearest_lines
+from evennia_ai.policy.compaction.restored_context import is_synthesis, nearest_lines
 from evennia_ai.policy.facts.check import WHISPERED, source_label
-from evennia_ai.policy.facts.terms import heard, is_question, sentences_of
-from evennia_ai.policy.log_lines import LINE, line_id
+from evennia_ai.policy.facts.terms import is_question, parse_heard_line, sentences_of
+from evennia_ai.policy.recallable_lines import LINE, line_id
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
-from evennia_ai.policy.records.provenance import Record, is_known_to, time_of
+from evennia_ai.policy.records.record import Record, is_known_to, time_of
 from evennia_ai.policy.records.shared_memory import HEARSAY
 from evennia_ai.policy.retrieval.exchange import FIRST_PERSON, TEXTS_KNOWN, same_subject, subject_of
 from evennia_ai.policy.retrieval.relevance import words_of_names
 from evennia_ai.policy.retrieval.words import is_small_talk, undressed
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import Conversation, Identity, Life, Memories, Related, Services, TurnRecord
-from evennia_ai.scheduling import Steps, pause
+from evennia_ai.ports import (
+    AssistantStatus,
+    Conversation,
+    Identity,
+    Memories,
+    RelatedLines,
+    Services,
+    TurnRecord,
+)
+from evennia_ai.scheduling import Coroutine, yield_to_reactor
 
 log = Logger()
 
@@ -55,7 +63,7 @@ COMPANIED = 3  # memories with all that belongs to them
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class RecentTalk:
     """The lines to answer, and the lines before them, as in the log."""
 
     asked: Sequence[str]
@@ -63,7 +71,7 @@ class Talk:
 
 
 @dataclass(frozen=True)
-class Recalled:
+class RecallRequest:
     """What a recall is for: its listeners, its budget, and what the prompt holds already."""
 
     audience: Audience
@@ -82,7 +90,7 @@ def memory_query(lines: Sequence[str], name: str = "") -> str:
 
 
 def query_of(line: str, name: str = "") -> str:
-    speaker, words, _nature = heard(line, "")
+    speaker, words, _nature = parse_heard_line(line, "")
     question = undressed(words.strip('" '), name)
     return f"{speaker} {question}".strip() if FIRST_PERSON.search(question) else question
 
@@ -97,11 +105,11 @@ class Recall:
     _who: Identity
     _log: Conversation
     _memories: Callable[[], Memories]
-    _life: Life
+    _life: AssistantStatus
     _services: Services
 
     @inlineCallbacks
-    def prepare(self, turn: TurnRecord, query: str) -> Steps[None]:
+    def prepare(self, turn: TurnRecord, query: str) -> Coroutine[None]:
         """Make what a query recalls ready; memories of other assistants may have displaced it.
 
         It gives way before and after, since what a turn does before the model is asked would hold
@@ -109,13 +117,13 @@ class Recall:
         which the prompt holds, are taken in by `remember_turn`.
         """
         put = self._services.slices.put
-        yield pause(put)
+        yield yield_to_reactor(put)
         upto = last_before(self._log.view(), turn)
         yield self._memories().prepare(self._services, [query], upto, whole=False)
-        yield pause(put)
+        yield yield_to_reactor(put)
 
     @inlineCallbacks
-    def remember_turn(self) -> Steps[None]:
+    def remember_turn(self) -> Coroutine[None]:
         """Take the lines of a turn into the index, so that the next answer need not wait for it."""
         if not self._life.may_think():
             return
@@ -128,13 +136,13 @@ class Recall:
         except Exception:  # noqa: BLE001  # whoever waits for the next turn must not wait for more
             log.failure("{name}: a turn's lines are not in memory", name=self._who.name)
 
-    def recall(self, talk: Talk, wanted: Recalled) -> list[KnownLine]:
+    def recall(self, talk: RecentTalk, wanted: RecallRequest) -> list[KnownLine]:
         """Return what the audience may know of what fits the talk best, within the budget (P9).
 
         The lines stand in the order of their time, lines that belong together one after the other.
         Small talk recalls nothing, and nothing that the prompt holds already comes twice.
         """
-        words = " ".join(heard(line, "")[1] for line in talk.asked)
+        words = " ".join(parse_heard_line(line, "")[1] for line in talk.asked)
         if wanted.budget_tokens <= 0 or is_small_talk(words, [self._who.name]):
             return []
         candidates = self._find(talk, wanted)
@@ -147,7 +155,7 @@ class Recall:
         fits = {candidate.record["id"]: candidate.fit for candidate in candidates}
         return list(self._known_lines(chain.from_iterable(pieces), fits))
 
-    def _find(self, talk: Talk, wanted: Recalled) -> list[Candidate]:
+    def _find(self, talk: RecentTalk, wanted: RecallRequest) -> list[Candidate]:
         def keep(record: Record) -> bool:
             if record.get("kind") == LINE:
                 return not (wanted.brief and record["own"])
@@ -168,16 +176,18 @@ class Recall:
         # Earlier questions answer nothing, and without the character's lines nor does what follows.
         return sorted(candidates, key=only_asks) if wanted.brief else candidates
 
-    def _related(self, candidates: Iterable[Candidate], wanted: Recalled) -> Related:
+    def _related(self, candidates: Iterable[Candidate], wanted: RecallRequest) -> RelatedLines:
         """Return what belongs to the candidates that are lines of the log."""
         lines = {
-            candidate.record["id"]: candidate.words for candidate in candidates if candidate.record.get("kind") == LINE
+            candidate.record["id"]: candidate.words
+            for candidate in candidates
+            if candidate.record.get("kind") == LINE
         }
         corrected = dict(islice(lines.items(), MOST_CORRECTED))
         return self._memories().related(list(lines), corrected, wanted.audience, wanted.upto)
 
     def _choose(
-        self, candidates: Sequence[Candidate], related: Related, wanted: Recalled
+        self, candidates: Sequence[Candidate], related: RelatedLines, wanted: RecallRequest
     ) -> Iterator[list[Record]]:
         """Yield memories with what belongs to each, the best first, as far as the room reaches.
 
@@ -294,7 +304,7 @@ def fits(line: KnownLine) -> bool:
     return line.score >= FLOOR
 
 
-def room_for(candidates: Iterable[Candidate], wanted: Recalled) -> int:
+def room_for(candidates: Iterable[Candidate], wanted: RecallRequest) -> int:
     """Return the tokens that the memories may have, by how well the best of them fits."""
     most = min(wanted.budget_tokens, BRIEF_TOKENS) if wanted.brief else wanted.budget_tokens
     best = max((candidate.fit for candidate in candidates), default=0.0)
@@ -303,8 +313,12 @@ def room_for(candidates: Iterable[Candidate], wanted: Recalled) -> int:
 
 def corrected_by(record: Record, beside: Iterable[Record]) -> list[Record]:
     """Return which lines beside one its speaker corrects it by, or what it corrects itself."""
-    same = (neighbour for neighbour in beside if neighbour["source_entity"] == record["source_entity"])
-    newest = ((neighbour, max(neighbour, record, key=lambda line: line["seq"])) for neighbour in same)
+    same = (
+        neighbour for neighbour in beside if neighbour["source_entity"] == record["source_entity"]
+    )
+    newest = (
+        (neighbour, max(neighbour, record, key=lambda line: line["seq"])) for neighbour in same
+    )
     return [neighbour for neighbour, corrects in newest if subject_of(text_of(corrects))[1]]
 
 
@@ -374,7 +388,7 @@ def line_label(record: Record) -> str:
     return unmarked(source_label(record["speaker_name"] + whispered, record["nature"]))
 
 
-def last_before(view: Sequence[Message], turn: TurnRecord) -> int | None:
+def last_before(view: Sequence[ChatMessage], turn: TurnRecord) -> int | None:
     """Return the number before a turn's first message, None while it has none."""
     known = (message["metadata"] for message in reversed(view))
     own = [meta["seq"] for meta in takewhile(lambda meta: meta.get("turn_id") == turn.id, known)]

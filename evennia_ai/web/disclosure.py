@@ -2,8 +2,8 @@
 
 Rights come from the tables, by account, since a web thread must not use Evennia's lock handlers. A
 quelled account keeps its rights here. Each ``…_row`` function takes a row as a dictionary, and
-returns it without what the reader may not see and with the rest cleaned. `Shown` makes such rows
-into values for templates, which escape them.
+returns it without what the reader may not see and with the rest cleaned. `RowPresenter` makes such
+rows into values for templates, which escape them.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -16,8 +16,8 @@ from evennia.accounts.models import AccountDB
 from evennia_ai.game import texts
 from evennia_ai.messages import ARRIVE, EXCUSE, LEAVE, MARK, OFFLINE, SAY, heard_line
 from evennia_ai.policy.context.projection import PUBLIC
-from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.limits.money import money_words
+from evennia_ai.policy.read_permissions import ERRORS, Reader, words_kind
 from evennia_ai.policy.records.memory_listing import named
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.names import dbrefs_named, names_of
@@ -123,7 +123,7 @@ def page_text(text: object, limit: int = LINE_CHARS) -> str:
     return clean_heard(str(text), limit)
 
 
-class Shown:
+class RowPresenter:
     """Makes rows of the log into values for a template, as far as one reader may see them."""
 
     def __init__(

@@ -22,7 +22,7 @@ from rest_framework.routers import SimpleRouter
 
 from evennia_ai import errors, models
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.policy.disclosure import FIGURES, Reader
+from evennia_ai.policy.read_permissions import FIGURES, Reader
 from evennia_ai.policy.sleep_schedule import OUTCOMES
 from evennia_ai.store.page_rows import PRIVATE_CALL, Row
 from evennia_ai.web import disclosure
@@ -30,8 +30,8 @@ from evennia_ai.web.disclosure import number_or_none
 
 OPEN, OK = "open", "ok"
 ENDS = ("answered", "excused", "noted", "expired", "interrupted", "unheard", OPEN)
-CLASSES = [one for one in vars(errors).values() if isinstance(one, type)]
-KINDS = sorted({one.kind for one in CLASSES if issubclass(one, errors.ProviderError)})
+CLASSES = [item for item in vars(errors).values() if isinstance(item, type)]
+KINDS = sorted({item.kind for item in CLASSES if issubclass(item, errors.ProviderError)})
 STATES = ("intended", "asked", "done", "failed", "refused", "unknown")
 
 
@@ -85,7 +85,7 @@ class Moment(forms.DateTimeField):
             raise ValidationError(self.error_messages["invalid"], code="invalid") from error
 
 
-class Question(forms.Form):
+class QueryParameters(forms.Form):
     """The parameters of an address."""
 
     character = forms.CharField(required=False)
@@ -110,7 +110,7 @@ class LogView(viewsets.GenericViewSet):
     more: ClassVar[Mapping[str, Any]] = {}  # what a row has beside its table's columns
 
     def filter_queryset(self, rows: Any) -> Any:
-        form = Question(self.request.query_params)
+        form = QueryParameters(self.request.query_params)
         if not form.is_valid():
             raise exceptions.ValidationError(form.errors)
         parameters = {name: value for name, value in form.cleaned_data.items() if value}
@@ -163,7 +163,7 @@ class LogView(viewsets.GenericViewSet):
         return super().finalize_response(request, *args, **kwargs)
 
 
-class Turns(LogView):
+class TurnsView(LogView):
     """Turns and how they ended."""
 
     model, disclose = models.Turn, staticmethod(disclosure.turn_row)
@@ -171,7 +171,7 @@ class Turns(LogView):
     turn, ends = "id", ENDS
 
 
-class Messages(LogView):
+class MessagesView(LogView):
     """What was heard, said and done."""
 
     model, disclose = models.Message, staticmethod(disclosure.message_row)
@@ -181,7 +181,7 @@ class Messages(LogView):
     )
 
 
-class ModelCalls(LogView):
+class ModelCallsView(LogView):
     """Model calls, with tokens, time and error."""
 
     model, disclose = models.ModelCall, staticmethod(disclosure.model_call_row)
@@ -192,7 +192,7 @@ class ModelCalls(LogView):
     ends, end = (OK, *KINDS), "error_kind"
 
 
-class ToolCalls(LogView):
+class ToolCallsView(LogView):
     """Tool calls, with arguments and result."""
 
     model, disclose = models.ToolCall, staticmethod(disclosure.tool_call_row)
@@ -201,7 +201,7 @@ class ToolCalls(LogView):
     more = {"private": PRIVATE_CALL}
 
 
-class Compactions(LogView):
+class CompactionsView(LogView):
     """Compactions, with their summaries."""
 
     model, disclose, turn = models.Compaction, staticmethod(disclosure.compaction_row), ""
@@ -211,7 +211,7 @@ class Compactions(LogView):
     )
 
 
-class SleepPasses(LogView):
+class SleepPassesView(LogView):
     """Sleep passes."""
 
     model, disclose = models.SleepPass, staticmethod(disclosure.sleep_pass_row)
@@ -220,10 +220,10 @@ class SleepPasses(LogView):
 
 
 router = SimpleRouter()
-router.register("turns", Turns, "ai-api-turns")
-router.register("messages", Messages, "ai-api-messages")
-router.register("model-calls", ModelCalls, "ai-api-model-calls")
-router.register("tool-calls", ToolCalls, "ai-api-tool-calls")
-router.register("compactions", Compactions, "ai-api-compactions")
-router.register("sleep-passes", SleepPasses, "ai-api-sleep-passes")
+router.register("turns", TurnsView, "ai-api-turns")
+router.register("messages", MessagesView, "ai-api-messages")
+router.register("model-calls", ModelCallsView, "ai-api-model-calls")
+router.register("tool-calls", ToolCallsView, "ai-api-tool-calls")
+router.register("compactions", CompactionsView, "ai-api-compactions")
+router.register("sleep-passes", SleepPassesView, "ai-api-sleep-passes")
 urlpatterns = [path("api/", include(router.urls))]

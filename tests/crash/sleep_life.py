@@ -29,7 +29,7 @@ from evennia_ai.policy.records.journal_entry import (
     digest_of,
     memory_of,
 )
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 from evennia_ai.ports.goal_records import Goals
 from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.ports.profiles import EntityProfiles

@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.models import Event
-from evennia_ai.store import brief_transaction
+from evennia_ai.store import transactions
 from evennia_ai.store.turns import TableTurns
 from tests.faults import storage_scene as scene
 from tests.faults.own_database import IS_POSTGRESQL, limit_pages
@@ -196,8 +196,8 @@ def test_36_a_first_meeting_while_the_database_is_locked_holds_nobody(
     settings.AI_ASSISTANT = {"autonomous_calls_per_hour": 0}
     game.model.add(call("say", text="One."), call("say", text="Two."))
     tries = []
-    shorten = brief_transaction.shorten_wait
-    monkeypatch.setattr(brief_transaction, "shorten_wait", lambda: tries.append(1) or shorten())
+    shorten = transactions.shorten_wait
+    monkeypatch.setattr(transactions, "shorten_wait", lambda: tries.append(1) or shorten())
     lock.begin()
     ann.do("say Mira, one")
     assert len(tries) == 1

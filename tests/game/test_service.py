@@ -12,9 +12,9 @@ from twisted.internet.defer import Deferred
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.game.settings import find_complaints
 from evennia_ai.models import Event, Turn
-from evennia_ai.policy.disclosure import DEFAULTS
+from evennia_ai.policy.read_permissions import DEFAULTS
 from evennia_ai.services.assistant_service import AssistantService
-from evennia_ai.store.loaded import MOST_MB
+from evennia_ai.store.mind_cache import MOST_MB
 from tests.game.conftest import gateway_to
 from tests.scripted import call
 

@@ -8,7 +8,7 @@ from evennia_ai.assistant_character import AssistantMixin
 from evennia_ai.commands.setup.draft import TRIAL, archetypes
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.minds import GameSettings
-from evennia_ai.policy.conversation.character import read_persona
+from evennia_ai.policy.conversation.persona_and_lore import read_persona
 from tests.game import setup_menu_scene as scene
 from tests.game.setup_menu_scene import menu_of
 from tests.scripted import call

@@ -16,7 +16,7 @@ from evennia.typeclasses.attributes import Attribute
 
 import evennia_ai
 from evennia_ai.management import uninstall
-from evennia_ai.store.who_knows import STORES
+from evennia_ai.store.personal_data import STORES
 from tests.scripted import call
 
 PACKAGE = Path(evennia_ai.__file__).parent

@@ -5,8 +5,8 @@ import pytest
 from evennia_ai.messages import make_message, wire_call
 from evennia_ai.policy.compaction.plan import MANUAL, CompactionRequest
 from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.turn.context_selection import MATERIALS_PART, TAIL_PART
 from evennia_ai.turn.llm_interaction import build_llm_messages
-from evennia_ai.turn.prompt_context_data import MATERIALS_PART, TAIL_PART
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, talk
 

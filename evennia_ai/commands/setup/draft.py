@@ -33,7 +33,7 @@ from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.minds import PERSONA_AUTHORS
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.game.settings import effective_settings, game_settings
-from evennia_ai.policy.conversation.character import read_persona, stored_fields
+from evennia_ai.policy.conversation.persona_and_lore import read_persona, stored_fields
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports.mind import GUESSED_OVERHEAD
 from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute, write_attributes

@@ -22,8 +22,8 @@ from evennia_ai.game.client_text import as_shown, shown_name
 from evennia_ai.game.room_lines import hear_typed
 from evennia_ai.game.setup import PERSONA_FIELDS, value_words
 from evennia_ai.mind.dry_run import as_drafted
-from evennia_ai.policy.conversation.character import read_persona, stored_fields
-from evennia_ai.policy.disclosure import DRY_RUNS
+from evennia_ai.policy.conversation.persona_and_lore import read_persona, stored_fields
+from evennia_ai.policy.read_permissions import DRY_RUNS
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.attributes import read_attribute
 from evennia_ai.store.lore_records import by_builder
@@ -42,7 +42,7 @@ FIRST = (
 MORE = "more"
 
 
-class Page(NamedTuple):
+class MenuPage(NamedTuple):
     """A step as it is shown."""
 
     title: str
@@ -51,7 +51,7 @@ class Page(NamedTuple):
     ask: str  # what may be typed
 
 
-class Left(Exception):
+class MenuExit(Exception):
     """The builder left the menu."""
 
 
@@ -77,14 +77,14 @@ class SetupMenu(SetupCommand):
                 is_done = yield from steps[step]()
                 knows_who = step == 0 and self.draft.persona
                 step = max(0, step + (1 + bool(knows_who) if is_done else -1))
-        except Left:
+        except MenuExit:
             self.msg("You left the setup. Nothing was changed. To begin again: |waisetup|n")
         finally:
             self.is_open = False
             self.end_trial()
 
     def ask(
-        self, page: Callable[[], Page], take: Callable[[str], str | bool | None]
+        self, page: Callable[[], MenuPage], take: Callable[[str], str | bool | None]
     ) -> Generator[str, str, bool]:
         """Show a page until ``take`` returns True; a text from it is shown instead of the page.
 
@@ -95,7 +95,7 @@ class SetupMenu(SetupCommand):
             typed = clean_heard((yield shown))
             word, choices = typed.lower(), page().choices
             if word in ("quit", "q"):
-                raise Left
+                raise MenuExit
             if word in ("back", "b"):
                 return False
             if word.isdecimal() and 0 < int(word[:9]) <= len(choices):
@@ -125,7 +125,7 @@ class SetupMenu(SetupCommand):
 
     # --- the character ---
 
-    def see_characters(self) -> Page:
+    def see_characters(self) -> MenuPage:
         here = self.caller.location.contents if self.caller.location else ()
         choices = []
         for item in here:
@@ -135,7 +135,7 @@ class SetupMenu(SetupCommand):
                 choices.append((f"{own_name(item)} ({item.dbref}){has}", item.dbref))
         who = "Who shall have an assistant? It plays a character: hears, answers and remembers."
         ask = "Type a number, the name of any character, or new and a name, such as new Mira."
-        return Page("1 of 3, character", [who], choices[:MOST_LISTED], ask)
+        return MenuPage("1 of 3, character", [who], choices[:MOST_LISTED], ask)
 
     def choose(self, typed: str) -> bool:
         word, _, name = typed.partition(" ")
@@ -160,11 +160,11 @@ class SetupMenu(SetupCommand):
                 return (yield from self.ask_persona())
         return is_done
 
-    def see_personas(self) -> Page:
+    def see_personas(self) -> MenuPage:
         ready = [(archetype["title"], key) for key, archetype in archetypes().items()]
         who = f"Who is {self.draft.name}? Take a ready one, or use your own words: You are ..."
         ask = "Type a number, a persona, or @ and the name of a shared persona."
-        return Page("2 of 3, persona", [who], ready, ask)
+        return MenuPage("2 of 3, persona", [who], ready, ask)
 
     def describe(self, typed: str) -> bool:
         if typed in archetypes():
@@ -176,11 +176,13 @@ class SetupMenu(SetupCommand):
             self.draft.persona = typed
         return True
 
-    def see_blank(self) -> Page:
+    def see_blank(self) -> MenuPage:
         draft = self.draft
         question, example = archetypes()[draft.archetype]["blanks"][draft.next_blank]
         ask = "Type the answer, or 1 for the example."
-        return Page(f"2 of 3, persona: {draft.archetype}", [question], [(example, example)], ask)
+        return MenuPage(
+            f"2 of 3, persona: {draft.archetype}", [question], [(example, example)], ask
+        )
 
     def fill_blank(self, typed: str) -> bool:
         self.draft.answers[self.draft.next_blank] = typed[:ANSWER_CHARS]
@@ -198,7 +200,7 @@ class SetupMenu(SetupCommand):
             self.start, self.field = (self.start, "") if self.field else (0, "")
         return True
 
-    def see_fields(self) -> Page:
+    def see_fields(self) -> MenuPage:
         """Show a page of fields, first those that decide how it lives, or one field alone."""
         if self.field:
             return self.see_field(self.field)
@@ -212,7 +214,7 @@ class SetupMenu(SetupCommand):
         if end < len(names):
             choices.append((f"More settings ({len(names) - end})", f"{MORE} {end}"))
         what = "gets an assistant" if draft.character else "is created in this room with one"
-        return Page(
+        return MenuPage(
             f"3 of 3, {draft.name} {'is changed' if draft.script else what}",
             [f"Fix this: {complaint}" for complaint in in_force.complaints],
             choices,
@@ -229,7 +231,7 @@ class SetupMenu(SetupCommand):
             return f"{part} ({PERSONA_FIELDS[part]}): {drafts.persona_words(value) or 'empty'}"
         return in_force.words(name)
 
-    def see_field(self, name: str) -> Page:
+    def see_field(self, name: str) -> MenuPage:
         in_force = self.draft.in_force(self.services)
         lines, choices = [f"Now: {self.field_words(in_force, name)}."], list[tuple[str, str]]()
         if item := config.FIELDS.get(name):
@@ -249,7 +251,7 @@ class SetupMenu(SetupCommand):
                 others = ", ".join(sorted(off ^ {family})) or "none"
                 choices.append((f"{'off' if family in off else 'on'}: {family}. {purpose}", others))
         ask = "Type the new text or value; reset lets the character inherit a setting."
-        return Page(f"3 of 3, {self.draft.name}: {name}", lines, choices, ask)
+        return MenuPage(f"3 of 3, {self.draft.name}: {name}", lines, choices, ask)
 
     def take_line(self, typed: str) -> str | bool | None:
         """Put the draft into the game, change a field, show a field, or try a line."""
@@ -285,7 +287,9 @@ class SetupMenu(SetupCommand):
             self.script, self.name = script, shown_name(script)
             authors = by_builder([self.caller.dbref, *personas.authors_of(draft.persona)])
             persona = personas.resolve(draft.persona)
-            around = as_drafted(script.mind.around, in_force.config, in_force.profile, persona, authors)
+            around = as_drafted(
+                script.mind.around, in_force.config, in_force.profile, persona, authors
+            )
             event = hear_typed(script.character, in_force.config, self.caller, "say", words)
             asking = self.start_dry_run(event, around)
         except Exception:
@@ -331,7 +335,7 @@ class SetupMenu(SetupCommand):
         self.is_open = False
 
 
-def render(page: Page) -> str:
+def render(page: MenuPage) -> str:
     shown = [f"|wStep {as_shown(page.title)}|n"]
     shown += [part for line in page.lines for part in wrapped_plain(line)]
     for number, (label, _typed) in enumerate(page.choices, 1):

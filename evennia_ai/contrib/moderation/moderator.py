@@ -18,8 +18,8 @@ from evennia_ai.contrib.moderation.rules import (
     read_verdicts,
 )
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.oversight import find_banned
-from evennia_ai.scheduling import Clock, Steps
+from evennia_ai.policy.staff_controls import find_banned
+from evennia_ai.scheduling import Clock, Coroutine
 
 log = Logger()
 
@@ -42,7 +42,7 @@ class Moderation:
         self._profile = read_endpoint(rules.endpoint)
 
     @inlineCallbacks
-    def check(self, direction: str, texts: Sequence[str]) -> Steps[Sequence[str]]:
+    def check(self, direction: str, texts: Sequence[str]) -> Coroutine[Sequence[str]]:
         """Fire with why each text is refused, "" if it may pass; never fails."""
         if not self.rules.applies_to(direction):
             return [""] * len(texts)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.oversight import plain
+from evennia_ai.policy.staff_controls import plain
 
 HEARD, SPOKEN = "heard", "spoken"
 OPEN, CLOSED = "open", "closed"

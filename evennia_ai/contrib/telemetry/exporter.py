@@ -117,7 +117,11 @@ class Telemetry:
         name, context, outcome = turn["name"], turn["context"], turn["outcome"]
         times = (turn["at"], turn["ended_at"])
         error = outcome if outcome in FAILED_TURNS else ""
-        attributes = {"evennia_ai.context": context, "evennia_ai.outcome": outcome, TURN: turn["id"]}
+        attributes = {
+            "evennia_ai.context": context,
+            "evennia_ai.outcome": outcome,
+            TURN: turn["id"],
+        }
         attributes["gen_ai.agent.name"] = plain_name(name)
         within = self._span("invoke_agent", name, times, error, attributes)
         for call in turn["model_calls"]:
@@ -130,7 +134,9 @@ class Telemetry:
 
     def _tell_call(self, call: Row, within: Context) -> None:
         began = call["at"] - timedelta(milliseconds=call["duration_ms"])  # stored at its end
-        attributes = {name: call[column] for name, column in OF_CALL.items() if call[column] is not None}
+        attributes = {
+            name: call[column] for name, column in OF_CALL.items() if call[column] is not None
+        }
         attributes["gen_ai.provider.name"] = "evennia_ai" if call["model"] == OFFLINE else "openai"
         if call["finish_reason"]:
             attributes["gen_ai.response.finish_reasons"] = (call["finish_reason"],)
@@ -144,7 +150,11 @@ class Telemetry:
     def _tell_act(self, act: Row, turn_ended_at: datetime, within: Context) -> None:
         name, state = act["name"], act["state"]
         attributes = {"gen_ai.tool.name": name, "gen_ai.tool.call.id": act["call_id"]}
-        attributes |= {"gen_ai.tool.type": "function", "evennia_ai.outcome": state, TURN: act["turn_id"]}
+        attributes |= {
+            "gen_ai.tool.type": "function",
+            "evennia_ai.outcome": state,
+            TURN: act["turn_id"],
+        }
         times = (act["at"], act["ended_at"] or turn_ended_at)
         error = state if state in FAILED_CALLS else ""
         self._span("execute_tool", name, times, error, attributes, within)

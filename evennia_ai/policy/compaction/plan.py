@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evennia_ai.messages import Message
-from evennia_ai.policy.context.projection import View
+from evennia_ai.messages import ChatMessage
+from evennia_ai.policy.context.projection import ConversationView
 from evennia_ai.policy.limits.endpoints import Speed
 
 Messages = Sequence[Mapping[str, Any]]
@@ -310,13 +310,13 @@ class CompactionTask:
 
     request: CompactionRequest
     use: ContextUse  # how full the context window was
-    view: View
-    messages: Sequence[Message]  # in view when it was decided on
+    view: ConversationView
+    messages: Sequence[ChatMessage]  # in view when it was decided on
     plan: CompactionPlan
     limits: CompactionLimits  # by which the plan was made
 
     @property
-    def evicted(self) -> Sequence[Message]:
+    def evicted(self) -> Sequence[ChatMessage]:
         return self.messages[: self.plan.cut]
 
     @property

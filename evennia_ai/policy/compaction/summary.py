@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from evennia_ai.messages import Message, ToolCallRequest, WireMessage, prompt_text, unmarked
-from evennia_ai.policy.conversation.react import read_arguments
-from evennia_ai.policy.log_lines import EMPTY_RESULTS
+from evennia_ai.messages import ChatMessage, ToolCallRequest, WireMessage, prompt_text, unmarked
+from evennia_ai.policy.conversation.tool_call_rules import read_arguments
+from evennia_ai.policy.recallable_lines import EMPTY_RESULTS
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.replies.speech import opens_with_refusal
 from evennia_ai.policy.texts import fenced, request
@@ -59,7 +59,7 @@ def shorten_result(text: str) -> str:
 
 
 def transcript_lines(
-    messages: Iterable[Message], name: str, with_results: bool = True
+    messages: Iterable[ChatMessage], name: str, with_results: bool = True
 ) -> list[str]:
     """Return messages as lines: players' words in full, tool results shortened or left out.
 
@@ -142,7 +142,7 @@ COUNTED = "[Compacted "
 UNDER_WAY = "The turn under way, so far:"
 
 
-def count_line(messages: Sequence[Message]) -> str:
+def count_line(messages: Sequence[ChatMessage]) -> str:
     """Return a line with the numbers of evicted messages by role, empty for none."""
     if not messages:
         return ""
@@ -152,7 +152,7 @@ def count_line(messages: Sequence[Message]) -> str:
 
 
 def make_digest(
-    messages: Sequence[Message], previous: str, facts: Sequence[str] = (), room_tokens: int = 0
+    messages: Sequence[ChatMessage], previous: str, facts: Sequence[str] = (), room_tokens: int = 0
 ) -> str:
     """Return a summary without a model: a count line, the previous summary, and facts below it."""
     # The newest of the previous and the new facts stay, as many as the room has left.

@@ -10,13 +10,13 @@ from datetime import datetime
 from evennia_ai.messages import Audience, WireMessage
 from evennia_ai.policy.audience import of_records
 from evennia_ai.policy.records import entity_profiles
-from evennia_ai.policy.records.provenance import TRUST, Record, newest_said
+from evennia_ai.policy.records.record import TRUST, Record, newest_said
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.texts import fenced, read_line_object, reply_lines, request
 
 
 @dataclass(frozen=True)
-class Group:
+class ObservationGroup:
     """New observations of one entity with one audience, by id."""
 
     entity: str
@@ -32,14 +32,14 @@ class Changes:
     added: tuple[Record, ...]
 
 
-def group_observations(observations: Iterable[Record], most: int) -> list[Group]:
+def group_observations(observations: Iterable[Record], most: int) -> list[ObservationGroup]:
     """Return new observations by entity and audience, oldest first, in small groups."""
     groups: defaultdict[tuple[str, Audience | None], list[str]] = defaultdict(list)
     for item in observations:
         audience = None if item["audience"] is None else frozenset(item["audience"])
         groups[item["entity"], audience].append(item["id"])
     return [
-        Group(entity, audience, tuple(ids[start : start + most]))
+        ObservationGroup(entity, audience, tuple(ids[start : start + most]))
         for (entity, audience), ids in groups.items()
         for start in range(0, len(ids), most)
     ]
@@ -48,7 +48,7 @@ def group_observations(observations: Iterable[Record], most: int) -> list[Group]
 def plan_consolidation(
     observations: Sequence[Record],
     values: Sequence[Record],
-    findings: Sequence[Finding],
+    findings: Sequence[InferredAttribute],
     new_ids: Iterator[str],
 ) -> Changes:
     """Return the records to store after observations became attributes.
@@ -125,7 +125,7 @@ line out where nothing tells: {{"sentiment": 0.5}}
 
 
 @dataclass(frozen=True)
-class Finding:
+class InferredAttribute:
     """One attribute made from observations; ``sources`` are their ids."""
 
     attribute: str
@@ -137,7 +137,7 @@ class Finding:
 class Synthesis:
     """The attributes found, and the subject's sentiment, None if nothing shows it."""
 
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[InferredAttribute, ...] = ()
     sentiment: float | None = None
     refused: int = 0  # number of rejected lines of the reply
 
@@ -161,11 +161,11 @@ def synthesis_request(
 
 def read_synthesis(reply: str, known_ids: Collection[str], *, with_sentiment: bool) -> Synthesis:
     """Return a reply's attributes that cite only shown observations. Never raises."""
-    findings: list[Finding] = []
+    findings: list[InferredAttribute] = []
     sentiment, refused = None, 0
     for line in reply_lines(reply):
         attribute = read_line(line, known_ids)
-        if isinstance(attribute, Finding) and len(findings) < MOST_FINDINGS:
+        if isinstance(attribute, InferredAttribute) and len(findings) < MOST_FINDINGS:
             findings.append(attribute)
         elif isinstance(attribute, float) and with_sentiment:
             sentiment = attribute
@@ -174,7 +174,7 @@ def read_synthesis(reply: str, known_ids: Collection[str], *, with_sentiment: bo
     return Synthesis(tuple(dict.fromkeys(findings)), sentiment, refused)
 
 
-def read_line(line: str, known_ids: Collection[str]) -> Finding | float | None:
+def read_line(line: str, known_ids: Collection[str]) -> InferredAttribute | float | None:
     """Return the attribute or the sentiment on one line, None if it has neither."""
     fields = read_line_object(line)
     if fields.keys() == {"sentiment"}:
@@ -189,7 +189,7 @@ def read_line(line: str, known_ids: Collection[str]) -> Finding | float | None:
         return None
     if not all(isinstance(source, str) and source in known_ids for source in sources):
         return None
-    return Finding(attribute, value, tuple(dict.fromkeys(sources)))
+    return InferredAttribute(attribute, value, tuple(dict.fromkeys(sources)))
 
 
 def words(value: object) -> str:

@@ -14,7 +14,7 @@ from evennia_ai.messages import WireMessage
 from evennia_ai.policy.consolidation.entities import common_origin
 from evennia_ai.policy.context.projection import part_key
 from evennia_ai.policy.records.journal_entry import normalised
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.texts import fenced, read_line_object, reply_lines, request
 
@@ -55,7 +55,7 @@ class Insight:
 
 
 @dataclass(frozen=True)
-class Read:
+class ReflectionReply:
     """The conclusions in a model's reply."""
 
     insights: tuple[Insight, ...] = ()
@@ -113,7 +113,7 @@ def reflection_request(
     return request(prompt.format(name=name), fenced("entries", "\n".join(lines)))
 
 
-def read_insights(reply: str, entries: Sequence[Record]) -> Read:
+def read_insights(reply: str, entries: Sequence[Record]) -> ReflectionReply:
     """Return the insights that cite two or more shown entries. Never raises.
 
     A citation in another spelling is matched, and one of an entry that was not shown is removed.
@@ -126,12 +126,16 @@ def read_insights(reply: str, entries: Sequence[Record]) -> Read:
     refused = 0
     for line in reply_lines(reply):
         insight = read_insight(line, known)
-        if insight and len(insights) < MOST_INSIGHTS and normalised(insight.content) not in known_contents:
+        if (
+            insight
+            and len(insights) < MOST_INSIGHTS
+            and normalised(insight.content) not in known_contents
+        ):
             known_contents.add(normalised(insight.content))
             insights.append(insight)
         else:
             refused += 1
-    return Read(tuple(insights), refused)
+    return ReflectionReply(tuple(insights), refused)
 
 
 def spelling(id_: str) -> str:
@@ -145,7 +149,11 @@ def read_insight(line: str, known: Mapping[str, str]) -> Insight | None:
     if not isinstance(fields.get("insight"), str) or not isinstance(because, list):
         return None
     content = clean_heard(fields["insight"], MOST_CHARS)
-    cited = [known.get(reference) or known.get(spelling(reference)) for reference in because if isinstance(reference, str)]
+    cited = [
+        known.get(reference) or known.get(spelling(reference))
+        for reference in because
+        if isinstance(reference, str)
+    ]
     shown = tuple(dict.fromkeys(filter(None, cited)))
     if not content or len(shown) < LEAST_CITED:
         return None

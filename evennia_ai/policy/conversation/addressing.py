@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import dropwhile
 
 from evennia_ai.messages import EMOTE, SAY, SPEECH
-from evennia_ai.policy.conversation.naming import Named, Names
+from evennia_ai.policy.conversation.naming import NamedEntity, Names
 
 SPOKEN = SPEECH | {EMOTE}
 DIRECT = frozenset({"whisper", "give"})
@@ -30,7 +30,7 @@ NO_CALLS_LEFT = "no unasked calls left this hour"
 
 
 @dataclass(frozen=True)
-class Line:
+class SpokenLine:
     """Something heard."""
 
     kind: str
@@ -45,7 +45,7 @@ class Listener:
     """Somebody present beside the speaker, by dbref."""
 
     id: str
-    named: Named | None = None  # their names; None leaves them unnamed
+    named: NamedEntity | None = None  # their names; None leaves them unnamed
     is_player: bool = False  # True if a player controls this character now
     # True for an assistant that the speaker would hear; one that a player controls answers later.
     may_answer: bool = False
@@ -57,7 +57,7 @@ class Listener:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class AddressingDecision:
     """The decision for all listeners: why some answer, by dbref, and why the others do not.
 
     ``refused`` says why some do not answer although the line is for them.
@@ -77,19 +77,23 @@ class Verdict:
 Standing = Callable[[Sequence[str]], Iterable[tuple[bool, float]]]
 
 
-def decide_answers(line: Line, listeners: Sequence[Listener], standing: Standing) -> Verdict:
+def decide_answers(
+    line: SpokenLine, listeners: Sequence[Listener], standing: Standing
+) -> AddressingDecision:
     """Decide who of all listeners answers a line; the first rule that fits wins."""
     # ``standing`` is called only to choose among several.
     able = {listener.id: listener for listener in listeners if may_answer(listener, line)}
     if not able:
-        too_far = any(listener.may_answer and line.hops > listener.max_hops for listener in listeners)
-        return Verdict(otherwise="hop limit" if too_far else AMBIENT)
+        too_far = any(
+            listener.may_answer and line.hops > listener.max_hops for listener in listeners
+        )
+        return AddressingDecision(otherwise="hop limit" if too_far else AMBIENT)
     if line.from_assistant and not any(listener.is_player for listener in listeners):
-        return Verdict(otherwise="no player listens")
+        return AddressingDecision(otherwise="no player listens")
     if line.kind in DIRECT:
         return limited(line, list(able), line.kind, AMBIENT)
     if line.kind not in SPOKEN:
-        return Verdict()
+        return AddressingDecision()
     names = Names((listener.named for listener in listeners if listener.named), line.speaker)
     named = names.called(line.text, line.kind == SAY)
     if line.from_assistant:  # "a guard" in its story is no call for one of twenty
@@ -99,16 +103,16 @@ def decide_answers(line: Line, listeners: Sequence[Listener], standing: Standing
         chosen = [choose(free_ones(some), standing) for some in several if some]
         return limited(line, list(dict.fromkeys(chosen)), NAMED, NOT_NAMED)
     if line.from_assistant:
-        return Verdict()
+        return AddressingDecision()
     return answer_unnamed(line, listeners, free_ones(able.values()), standing)
 
 
-def refuse(verdict: Verdict, reason: str) -> Verdict:
+def refuse(verdict: AddressingDecision, reason: str) -> AddressingDecision:
     """Return the decision that nobody answers, for a reason."""
     return replace(verdict, answering={}, refused=dict.fromkeys(verdict.answering, reason))
 
 
-def may_answer(listener: Listener, line: Line) -> bool:
+def may_answer(listener: Listener, line: SpokenLine) -> bool:
     """Return True if a listener may answer; under a player's control it answers players only."""
     if line.from_assistant and (listener.is_player or line.hops > listener.max_hops):
         return False
@@ -121,15 +125,17 @@ def free_ones(able: Iterable[Listener]) -> list[Listener]:
     return [item for item in several if not item.is_player] or several
 
 
-def limited(line: Line, ids: Sequence[str], reason: str, otherwise: str) -> Verdict:
+def limited(
+    line: SpokenLine, ids: Sequence[str], reason: str, otherwise: str
+) -> AddressingDecision:
     """Return the decision that these assistants answer; an assistant's line only the first."""
     most = 1 if line.from_assistant else len(ids)
-    return Verdict(dict.fromkeys(ids[:most], reason), otherwise)
+    return AddressingDecision(dict.fromkeys(ids[:most], reason), otherwise)
 
 
 def answer_unnamed(
-    line: Line, listeners: Iterable[Listener], able: Sequence[Listener], standing: Standing
-) -> Verdict:
+    line: SpokenLine, listeners: Iterable[Listener], able: Sequence[Listener], standing: Standing
+) -> AddressingDecision:
     """Decide on words that name nobody: at most one assistant answers."""
     in_company = any(listener.is_player and listener not in able for listener in listeners)
     able = [item for item in able if not item.came_along] or able  # whoever was here goes first
@@ -141,8 +147,8 @@ def answer_unnamed(
         (in_talk, "in conversation"),
     ):
         if applies:
-            return Verdict({choose(able, standing): reason}, ANOTHER)
-    return Verdict()
+            return AddressingDecision({choose(able, standing): reason}, ANOTHER)
+    return AddressingDecision()
 
 
 def choose(candidates: Sequence[Listener], standing: Standing) -> str:

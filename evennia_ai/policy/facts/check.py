@@ -8,17 +8,17 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from evennia_ai.messages import ACTS_OUT, PERCEIVED, PERFORMED, Message, is_offline
+from evennia_ai.messages import ACTS_OUT, PERCEIVED, PERFORMED, ChatMessage, is_offline
 from evennia_ai.policy.facts.terms import (
     DEBT,
     PROMISE,
-    Source,
+    WordSource,
     cues_of,
     find_terms,
     is_question,
     normal_words,
+    own_utterances,
     sentences_of,
-    spoken,
     without_cues,
 )
 from evennia_ai.policy.retrieval.words import UNSPACED, find_words
@@ -63,7 +63,7 @@ class Fact:
     exact: frozenset[str]  # the stems of the terms' words
     others: frozenset[str]  # the stems of the other words that carry meaning, without the cues
     sentence: str
-    source: Source
+    source: WordSource
 
     @property
     def binds(self) -> bool:
@@ -87,18 +87,18 @@ class Fact:
         return not self.binds or OTHER_WORDS * len(self.others & words) >= len(self.others)
 
 
-def extract_facts(messages: Iterable[Message], own_name: str = "") -> tuple[Fact, ...]:
+def extract_facts(messages: Iterable[ChatMessage], own_name: str = "") -> tuple[Fact, ...]:
     """Return the facts in messages, each once, in order; speech tools speak as ``own_name``."""
     return distinct(fact for message in messages for fact in facts_in(message, own_name))
 
 
-def facts_in(message: Message, own_name: str = "") -> list[Fact]:
+def facts_in(message: ChatMessage, own_name: str = "") -> list[Fact]:
     """Return the facts in one message; none in what the offline brain said."""
     if is_offline(message):
         return []
     facts = (
         _fact_of(sentence, source, own_name)
-        for source, text in spoken(message, own_name)
+        for source, text in own_utterances(message, own_name)
         for sentence in sentences_of(text)
     )
     return [fact for fact in facts if fact is not None]
@@ -153,7 +153,10 @@ def note_problem(content: str, spoken_texts: Iterable[str] | None = None) -> str
     words = normal_words(content)
     if len(words) < LEAST_WORDS and not UNSPACED.search(content):
         return NO_FACT
-    if spoken_texts is None or len(set(find_words(content)) & set(find_words(" ".join(spoken_texts)))) > 1:
+    if (
+        spoken_texts is None
+        or len(set(find_words(content)) & set(find_words(" ".join(spoken_texts)))) > 1
+    ):
         return ""
     return NOT_SAID
 
@@ -166,7 +169,7 @@ def without_address(sentence: str, name: str) -> str:
     return re.sub(rf"(?i)^\W*(?:{names})\b[\s,:!]+|,\s*(?:{names})(?=\W*$)", "", sentence)
 
 
-def _fact_of(sentence: str, source: Source, own: str) -> Fact | None:
+def _fact_of(sentence: str, source: WordSource, own: str) -> Fact | None:
     words_said = without_address(sentence, own)
     cues, terms = cues_of(words_said), find_terms(words_said)
     if source.own and not cues:  # all else may be a model's nonsense

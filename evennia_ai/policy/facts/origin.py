@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from evennia_ai.messages import Authors, Message
+from evennia_ai.messages import Authors, ChatMessage
 from evennia_ai.policy.facts.terms import NAME, find_terms, normal_words, stems
 from evennia_ai.policy.retrieval.words import UNSPACED, WORD
 
@@ -30,7 +30,7 @@ class ShownLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownContext:
     """What a model was shown: lines, and a summary's words with everybody whose words are in it."""
 
     lines: Sequence[ShownLine]
@@ -47,7 +47,7 @@ class Origin:
     said_at: str = ""  # ISO time of the newest of these messages; empty without any
 
 
-def shown_line(message: Message) -> ShownLine:
+def shown_line(message: ChatMessage) -> ShownLine:
     meta = message["metadata"]
     return ShownLine(
         frozenset(normal_words(message["content"])),
@@ -58,7 +58,7 @@ def shown_line(message: Message) -> ShownLine:
     )
 
 
-def origin_of(text: str, shown: Shown) -> Origin:
+def origin_of(text: str, shown: ShownContext) -> Origin:
     """Return the origin of an entry, everybody's if its words stand nowhere."""
     # Speakers whom the entry names count too. Words that stand in no line are taken from the
     # summary.

@@ -18,7 +18,7 @@ from evennia_ai.messages import (
     SAYS,
     WHISPERS,
     Audience,
-    Message,
+    ChatMessage,
 )
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.retrieval.words import find_words
@@ -184,7 +184,7 @@ HEARD = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class WordSource:
     """The speaker of some words, by name and dbref, and their place in the log."""
 
     speaker: str  # empty for what was only seen
@@ -195,25 +195,27 @@ class Source:
     nature: str = CLAIMED  # or `PERFORMED`, or `PERCEIVED`
 
 
-def spoken(message: Message, own_name: str) -> list[tuple[Source, str]]:
+def own_utterances(message: ChatMessage, own_name: str) -> list[tuple[WordSource, str]]:
     meta, content = message["metadata"], message["content"]
     seq, audience = int(meta.get("seq") or 0), audience_of(message)
     match message["role"]:
         case "user":
             nature = str(meta.get("nature") or "")
-            speaker, words, nature = heard(content, str(meta.get("speaker_name") or ""), nature)
+            speaker, words, nature = parse_heard_line(
+                content, str(meta.get("speaker_name") or ""), nature
+            )
             dbref = str(meta.get("speaker") or "")
             own = not dbref and bool(own_name) and speaker == own_name
-            return [(Source(speaker, seq, audience, dbref, own, nature), words)]
+            return [(WordSource(speaker, seq, audience, dbref, own, nature), words)]
         case "assistant":
-            mine = Source(own_name, seq, audience, own=True)
+            mine = WordSource(own_name, seq, audience, own=True)
             return [(mine, text) for text in [content, *words_of_calls(message)] if text]
         case "tool" if OWN_ACT.match(content) and len(content) <= MOST_RESULT_CHARS:
-            return [(Source("", seq, audience, nature=PERCEIVED), content)]
+            return [(WordSource("", seq, audience, nature=PERCEIVED), content)]
     return []
 
 
-def heard(content: str, speaker: str, nature: str = "") -> tuple[str, str, str]:
+def parse_heard_line(content: str, speaker: str, nature: str = "") -> tuple[str, str, str]:
     """Return the speaker, the words without "Ann says:", and the nature of a heard line."""
     # What the game perceived has no speaker.
     if nature == PERCEIVED:
@@ -225,7 +227,7 @@ def heard(content: str, speaker: str, nature: str = "") -> tuple[str, str, str]:
     return speaker, content.removeprefix(speaker), nature or CLAIMED
 
 
-def words_of_calls(message: Message) -> list[str]:
+def words_of_calls(message: ChatMessage) -> list[str]:
     """Return what the character said by tools."""
     texts = []
     for call in message.get("tool_calls") or ():

@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from evennia_ai.messages import Audience
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 
 DAY_S = 86_400.0
 # Nothing automatic removes what a builder wrote, or the summary of evicted messages.

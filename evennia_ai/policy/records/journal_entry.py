@@ -10,11 +10,11 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from evennia_ai.policy.records.provenance import (
+from evennia_ai.policy.records.record import (
     NOTHING,
+    BaseRecord,
     Labels,
     Record,
-    Remembered,
     Time,
     Words,
     make_record,
@@ -59,7 +59,7 @@ def score_importance(text: str, *, named: bool = False, first_meeting: bool = Fa
     return max(LOWEST, min(HIGHEST, score))
 
 
-class JournalEntry(Remembered):
+class JournalEntry(BaseRecord):
     """One journal entry; ids in ``links`` are of entries or of items in other stores."""
 
     timestamp: Time  # when it was written, ISO-8601 UTC
@@ -72,7 +72,7 @@ class JournalEntry(Remembered):
     consolidated: bool = False  # long-term memory holds it
     recalls: int = Field(default=0, ge=0)  # each slows the fading
 
-    united: ClassVar[tuple[str, ...]] = (*Remembered.united, "tags", "links")
+    united: ClassVar[tuple[str, ...]] = (*BaseRecord.united, "tags", "links")
     texts: ClassVar[tuple[str, ...]] = ("content", "tags")
 
     @classmethod

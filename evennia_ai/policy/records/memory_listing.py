@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from evennia_ai.policy.audience import people_among
-from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader, memory_kind
+from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, Reader, memory_kind
 from evennia_ai.policy.records.entity_profiles import (
     ATTRIBUTE,
     OBSERVATION,
@@ -13,7 +13,7 @@ from evennia_ai.policy.records.entity_profiles import (
 )
 from evennia_ai.policy.records.forgetting import FORGOTTEN, is_lasting, retention_of
 from evennia_ai.policy.records.journal_entry import memory_of
-from evennia_ai.policy.records.provenance import Record, is_known_to
+from evennia_ai.policy.records.record import Record, is_known_to
 from evennia_ai.policy.retrieval.words import shared_words
 
 Names = Mapping[str, str]
@@ -80,7 +80,9 @@ def origin_of(entry: Record, turns: Mapping[int, int | None]) -> str:
     if not entry["source_seqs"]:
         return ""
     turn_numbers = [turn for seq in entry["source_seqs"] if (turn := turns.get(seq))]
-    return spanned("turn", turn_numbers) if turn_numbers else spanned("message", entry["source_seqs"])
+    return (
+        spanned("turn", turn_numbers) if turn_numbers else spanned("message", entry["source_seqs"])
+    )
 
 
 def spanned(noun: str, numbers: Sequence[int]) -> str:

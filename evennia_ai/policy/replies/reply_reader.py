@@ -10,11 +10,11 @@ from dataclasses import replace
 from itertools import takewhile
 
 from evennia_ai.messages import SAY, WHISPER, Delta, LLMReply, ToolCallRequest
-from evennia_ai.policy.replies.json_parts import ObjectReader, PartedObject
 from evennia_ai.policy.replies.speech import WORDS, Speech, spoken
-from evennia_ai.policy.replies.text_calls import ACT, Tools, read_text_calls, tidy_calls
-from evennia_ai.policy.request_forms import schema_form
-from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, Asked, Call, tool_name
+from evennia_ai.policy.replies.streaming_json import ObjectReader, PartedObject
+from evennia_ai.policy.replies.text_tool_calls import ACT, Tools, read_text_calls, tidy_calls
+from evennia_ai.policy.tool_call_modes import schema_form
+from evennia_ai.policy.tool_call_modes.form import SCHEMA, TEXT, Call, ReplyContext, tool_name
 
 CUT_OFF = "length"  # the finish reason of a reply that reached its limit
 
@@ -24,7 +24,7 @@ Calls = list[ToolCallRequest]
 class ReplyReader:
     """A reader of one reply; each form has its own."""
 
-    def __init__(self, context: Asked) -> None:
+    def __init__(self, context: ReplyContext) -> None:
         self._asked = context
         self._calls: Calls = []
         self._in_parts = False
@@ -57,7 +57,7 @@ class ReplyReader:
 class SchemaReader(ReplyReader):
     """Reads the object of the form `schema`."""
 
-    def __init__(self, context: Asked) -> None:
+    def __init__(self, context: ReplyContext) -> None:
         super().__init__(context)
         self._object = ObjectReader(SAY)
         self._speech: Speech | None = None
@@ -100,7 +100,7 @@ class NativeReader(ReplyReader):
     model's thoughts about the calls behind it, so it waits for the end.
     """
 
-    def __init__(self, context: Asked) -> None:
+    def __init__(self, context: ReplyContext) -> None:
         super().__init__(context)
         self._tools = parameters(context)
         self._arriving: list[ArrivingCall] = []
@@ -112,7 +112,11 @@ class NativeReader(ReplyReader):
         calls = reply.tool_calls[self._first_open :]
         if not reply.tool_calls:
             reply_text = with_written_calls(reply, self._asked)
-            return whole_sentences(reply_text) if is_cut_off and not reply_text.tool_calls else reply_text
+            return (
+                whole_sentences(reply_text)
+                if is_cut_off and not reply_text.tool_calls
+                else reply_text
+            )
         for open_call in self._arriving[self._first_open : self._first_open + 1]:
             if open_call.speech.begun:
                 self._calls += open_call.end(is_cut_off)
@@ -195,14 +199,14 @@ class TextReader(ReplyReader):
         return self._with_calls(reply)
 
 
-READERS: dict[str, Callable[[Asked], ReplyReader]] = {SCHEMA: SchemaReader, TEXT: TextReader}
+READERS: dict[str, Callable[[ReplyContext], ReplyReader]] = {SCHEMA: SchemaReader, TEXT: TextReader}
 
 
-def reply_reader(form: str, context: Asked) -> ReplyReader:
+def reply_reader(form: str, context: ReplyContext) -> ReplyReader:
     return READERS.get(form, NativeReader)(context)
 
 
-def with_written_calls(reply: LLMReply, context: Asked, acts: bool = False) -> LLMReply:
+def with_written_calls(reply: LLMReply, context: ReplyContext, acts: bool = False) -> LLMReply:
     """Return the reply with the calls that are written in its text, if any.
 
     With ``acts``, an object of the form `schema` counts as its calls, too.
@@ -227,7 +231,7 @@ def whole_sentences(reply: LLMReply) -> LLMReply:
     return replace(reply, content=json.loads(sentences[0].arguments)[WORDS] if sentences else "")
 
 
-def parameters(context: Asked) -> dict[str, dict[str, object]]:
+def parameters(context: ReplyContext) -> dict[str, dict[str, object]]:
     """Return the arguments' schema of each offered tool by name."""
     return {tool_name(t): dict(t["function"].get("parameters", {})) for t in context.tools}
 

@@ -255,7 +255,11 @@ NOT_AI = re.compile(r"\b(?:not?|never|nor)\b", re.IGNORECASE)
 
 def any_of(patterns: Iterable[str]) -> re.Pattern[str]:
     """Return one pattern for several, of which one at least begins with a word's boundary."""
-    every = [split_alternative for pattern in patterns for split_alternative in split_alternatives(pattern)]
+    every = [
+        split_alternative
+        for pattern in patterns
+        for split_alternative in split_alternatives(pattern)
+    ]
     words = "|".join(item.removeprefix(BOUNDARY) for item in every if item.startswith(BOUNDARY))
     others = [item for item in every if not item.startswith(BOUNDARY)]
     return re.compile("|".join([f"{BOUNDARY}{one_of(words)}", *others]), re.IGNORECASE)

@@ -83,7 +83,7 @@ GOES_ON = 16  # it begins like the second half of something
 OPEN = 32  # it ends like the first half of something
 
 
-class Said(NamedTuple):
+class DialogueLine(NamedTuple):
     """One line of a talk: a number for its speaker, its signs, its time in unix seconds."""
 
     speaker: int
@@ -110,7 +110,7 @@ def signs_of(words: str) -> int:
     )
 
 
-def companions(lines: Sequence[Said], place: int, wide: bool = False) -> list[int]:
+def companions(lines: Sequence[DialogueLine], place: int, wide: bool = False) -> list[int]:
     """Return the places of the lines that belong to the one at ``place``, in order."""
     # They are its question or its answer, the rest of its sentence, and its corrections. If
     # ``wide``, more of what follows counts: the speaker's next line even if others spoke between.
@@ -129,7 +129,7 @@ def companions(lines: Sequence[Said], place: int, wide: bool = False) -> list[in
     )
 
 
-def _question(lines: Sequence[Said], place: int, before: Iterable[int]) -> list[int]:
+def _question(lines: Sequence[DialogueLine], place: int, before: Iterable[int]) -> list[int]:
     line = lines[place]
     if not line.signs & SHORT or line.signs & ASKS:
         return []
@@ -137,7 +137,9 @@ def _question(lines: Sequence[Said], place: int, before: Iterable[int]) -> list[
     return [n for n in questions if lines[n].signs & ENDS_ASKING][-1:]
 
 
-def _answer(lines: Sequence[Said], place: int, after: Iterable[int], wide: bool) -> list[int]:
+def _answer(
+    lines: Sequence[DialogueLine], place: int, after: Iterable[int], wide: bool
+) -> list[int]:
     """Return the first lines of others that may answer a question."""
     line = lines[place]
     if not line.signs & ASKS:
@@ -148,7 +150,11 @@ def _answer(lines: Sequence[Said], place: int, after: Iterable[int], wide: bool)
 
 
 def _rest(
-    lines: Sequence[Said], place: int, before: Sequence[int], after: Sequence[int], wide: bool
+    lines: Sequence[DialogueLine],
+    place: int,
+    before: Sequence[int],
+    after: Sequence[int],
+    wide: bool,
 ) -> list[int]:
     """Return the speaker's lines that this one goes on with, and those that go on with it."""
     speaker = lines[place].speaker
@@ -161,7 +167,7 @@ def _rest(
     return run + [n for n in near if wide or _is_all_short(lines[place + 1 : n])]
 
 
-def _run(lines: Sequence[Said], place: int, others: Iterable[int]) -> list[int]:
+def _run(lines: Sequence[DialogueLine], place: int, others: Iterable[int]) -> list[int]:
     """Return the lines of one sentence with a line, from it on: each goes on with the one before,
     and nobody said more than a few words between them."""
     run: list[int] = []
@@ -175,12 +181,12 @@ def _run(lines: Sequence[Said], place: int, others: Iterable[int]) -> list[int]:
     return run
 
 
-def _is_all_short(lines: Iterable[Said]) -> bool:
+def _is_all_short(lines: Iterable[DialogueLine]) -> bool:
     return all(line.signs & SHORT and not line.signs & ENDS_ASKING for line in lines)
 
 
 def _corrections(
-    lines: Sequence[Said], place: int, before: Iterable[int], after: Iterable[int]
+    lines: Sequence[DialogueLine], place: int, before: Iterable[int], after: Iterable[int]
 ) -> list[int]:
     """Return the speaker's later corrections, and of a correction what it corrects."""
     line = lines[place]

@@ -240,4 +240,6 @@ def is_small_talk(text: str, names: Iterable[str] = ()) -> bool:
 def _is_question(sentence: str) -> bool:
     words = WORD.findall(sentence.lower())
     has_mark = sentence.rstrip(CLOSING).endswith(QUESTION_MARKS) or words[:1] in ASKING
-    return has_mark and len(words) > 1 and POLITE.isdisjoint(words) and not HOW_ARE_YOU.match(sentence)
+    return (
+        has_mark and len(words) > 1 and POLITE.isdisjoint(words) and not HOW_ARE_YOU.match(sentence)
+    )

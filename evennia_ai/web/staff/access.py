@@ -27,7 +27,7 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.authorship import listed_by
 from evennia_ai.game.settings import game_setting
-from evennia_ai.policy.disclosure import FIGURES, Reader
+from evennia_ai.policy.read_permissions import FIGURES, Reader
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.names import own_name
 from evennia_ai.store.page_rows import Row, assistant_rows
@@ -51,7 +51,7 @@ OF_ONE = (
 )
 
 
-class Refused(AssistantError):
+class AccessDenied(AssistantError):
     """The reader may not do this."""
 
 
@@ -59,7 +59,7 @@ class GameBusy(AssistantError):
     """The game did not reply in time, or its assistants were not started."""
 
 
-class Missing(AssistantError):
+class NotFound(AssistantError):
     """There is no such assistant, entry or object."""
 
 
@@ -106,7 +106,7 @@ def find_script(assistant: int) -> AssistantScript:
     script = AssistantScript.get_cached_instance(assistant)
     script = script or AssistantScript.objects.filter(id=assistant, db_key=SCRIPT_KEY).first()
     if not isinstance(script, AssistantScript) or script.obj is None:
-        raise Missing("There is no such assistant.")
+        raise NotFound("There is no such assistant.")
     add_assistant_mixin(script.obj)  # perhaps a game's code attached it by hand
     script_found: AssistantScript = script
     return script_found
@@ -149,7 +149,7 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
             return False
         self.reader = reader_of(self.request.user.pk, services())
         if not may_open(self.reader):
-            raise Refused(f"These pages are for staff: the permission {STAFF} opens them.")
+            raise AccessDenied(f"These pages are for staff: the permission {STAFF} opens them.")
         assistant = self.kwargs.get("assistant")
         if assistant is not None:
             self.who = next(iter(assistant_rows(assistant)), None)
@@ -211,7 +211,7 @@ def editor_of(character: Any, account: int) -> str:
     for candidate in (*own, user):
         if any(character.access(candidate, right) for right in ("edit", "control")):
             return str(candidate.dbref) if candidate is not user else own[0].dbref if own else ""
-    raise Refused(
+    raise AccessDenied(
         f"None of your characters may edit {page_text(own_name(character), 60)}. "
         "Its edit and control locks decide that. Ask an admin."
     )
@@ -220,7 +220,7 @@ def editor_of(character: Any, account: int) -> str:
 def why_not_edit(assistant: int, account: int) -> str:
     try:
         editor_of(find_script(assistant).character, account)
-    except Refused as error:
+    except AccessDenied as error:
         return str(error)
     return ""
 
@@ -236,6 +236,6 @@ def log_sec(request: Any, line: str) -> None:
 
 
 def problem(request: Any, error: AssistantError, navigation: Row) -> HttpResponse:
-    status = {Refused: 403, Missing: 404}.get(type(error), 503)
+    status = {AccessDenied: 403, NotFound: 404}.get(type(error), 503)
     values = {**navigation, "error": str(error), "status": status}
     return render(request, "evennia_ai/problem.html", values, status=status)

@@ -11,23 +11,23 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.memory_reading import readable_page, search_for_staff
 from evennia_ai.messages import Audience
-from evennia_ai.policy.compaction.materials import is_synthesis
-from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
+from evennia_ai.policy.compaction.restored_context import is_synthesis
+from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.records import memory_listing as listing
 from evennia_ai.policy.records.entity_profiles import RELATIONSHIP, familiarity_at
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
-from evennia_ai.policy.records.provenance import Record, copy_of
+from evennia_ai.policy.records.record import Record, copy_of
 from evennia_ai.ports import RecordStore
-from evennia_ai.scheduling import Steps, pause
+from evennia_ai.scheduling import Coroutine, yield_to_reactor
 from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.names import names_in, names_of
 from evennia_ai.store.page_rows import Row
-from evennia_ai.store.reports import Page
+from evennia_ai.store.reports import RowPage
 from evennia_ai.turn.recall import text_of
 from evennia_ai.web.disclosure import asked_text, number_or_none, page_text, people_named
 from evennia_ai.web.staff import access
-from evennia_ai.web.staff.access import Missing, StaffPage, find_script, game
-from evennia_ai.web.staff.editing import Asked, EditingPage
+from evennia_ai.web.staff.access import NotFound, StaffPage, find_script, game
+from evennia_ai.web.staff.editing import EditingPage, Submission
 
 ENTRIES_A_PAGE = 25
 RELATIONS_SHOWN = 200
@@ -59,7 +59,7 @@ class EntryForm(forms.Form):
 
 
 @inlineCallbacks
-def change_memory(submission: Asked) -> Steps[tuple[str, str]]:
+def change_memory(submission: Submission) -> Coroutine[tuple[str, str]]:
     """Change an entry; fails with Refused, Missing, CannotChange and StoreUnavailable."""
     script = readable_script(submission.who["id"], submission.reader, submission.account)
     character, put, act = script.character, script.services.slices.put, submission.act
@@ -74,13 +74,13 @@ def change_memory(submission: Asked) -> Steps[tuple[str, str]]:
         yield records.load(put)
     entry: Record | None = records.get(submission.fields["entry"])
     if entry is None or not may_read(submission.reader, entry):
-        raise Missing("There is no such entry.")
+        raise NotFound("There is no such entry.")
     do, notice = ACTS[act]
     do(editor, entry["id"], text)
     return f"{act}, {entry['id']}", notice
 
 
-class Memory(EditingPage, TemplateView):
+class MemoryPage(EditingPage, TemplateView):
     """A page of the journal or its archive, or a search; a form changes one entry."""
 
     tab, template_name, prefixed = "memory", "evennia_ai/memory.html", False
@@ -102,7 +102,9 @@ class Memory(EditingPage, TemplateView):
             "entries": [shown_entry(entry, names) for entry in page.rows],
             "readers": reader.whose(PRIVATE_MEMORIES),
             "as_whom": page_text(listing.named(sorted(audience), names)) if audience else "",
-            "withheld": [page_text(listing.why_withheld(item, audience, names)) for item in withheld],
+            "withheld": [
+                page_text(listing.why_withheld(item, audience, names)) for item in withheld
+            ],
         }
         return super().get_context_data(**{**memories, **shown, **values})
 
@@ -110,7 +112,7 @@ class Memory(EditingPage, TemplateView):
 @inlineCallbacks
 def read_memories(
     assistant: int, reader: Reader, account: int, fields: Fields, audience: Audience
-) -> Steps[Row]:
+) -> Coroutine[Row]:
     """Fire with a ``page``, or with the ``hits`` of a search and what is ``withheld``."""
     script = readable_script(assistant, reader, account)
     character, put, words = script.character, script.services.slices.put, fields["words"]
@@ -118,15 +120,15 @@ def read_memories(
     context: Row = {"hits": None, "withheld": []}
     if words:
         yield character.ai_profiles.load(put)
-        yield pause(put)  # a search of 10,000 lines takes 20 ms: nothing else beside it
+        yield yield_to_reactor(put)  # a search of 10,000 lines takes 20 ms: nothing else beside it
         report = yield search_for_staff(script.mind.around, words, audience, reader)
-        yield pause(put)
+        yield yield_to_reactor(put)
         hits = [
             shown_hit(script.mind.recall.line(hit.record, words), words, hit)
             for hit in report.found
         ]
         kept = {"hidden": report.hidden, "withheld": report.withheld}
-        return {**context, **kept, "hits": hits, "page": Page(1, 1, [])}
+        return {**context, **kept, "hits": hits, "page": RowPage(1, 1, [])}
     journal = character.journal.archive if fields["archive"] else character.journal
     number = number_or_none(fields["page"]) or 1
     page, hidden = yield readable_page(put, journal, number, ENTRIES_A_PAGE, reader)
@@ -201,7 +203,7 @@ class Relations(StaffPage, TemplateView):
 @inlineCallbacks
 def read_relations(
     assistant: int, reader: Reader, account: int
-) -> Steps[list[tuple[Record, float]]]:
+) -> Coroutine[list[tuple[Record, float]]]:
     """Read the relationships with how familiar each still is, on the reactor's thread."""
     script = readable_script(assistant, reader, account)
     profiles, now = script.character.ai_profiles, script.services.now()

@@ -11,12 +11,12 @@ from django.views.generic import DetailView, ListView, TemplateView
 
 from evennia_ai import models
 from evennia_ai.game.texts import COMPACTED_FOR, SUMMARISED, TURN_ENDS, worded
-from evennia_ai.policy import disclosure as kinds
-from evennia_ai.policy import log_lines
+from evennia_ai.policy import read_permissions as kinds
+from evennia_ai.policy import recallable_lines
 from evennia_ai.policy.context.projection import PUBLIC
-from evennia_ai.policy.disclosure import Reader
-from evennia_ai.policy.explanation.attribution import Attribution, Part
+from evennia_ai.policy.explanation.attribution import Attribution, PromptPart
 from evennia_ai.policy.limits.money import money_words
+from evennia_ai.policy.read_permissions import Reader
 from evennia_ai.policy.sleep_schedule import OUTCOMES, REASONS, describe_cost, describe_step
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.sleep import STEP_TEXTS
@@ -27,9 +27,10 @@ from evennia_ai.store.page_rows import ANY, MARKS, Row
 from evennia_ai.store.reports import seconds_between, unanswered, waiting_events
 from evennia_ai.store.rows import rows_of
 from evennia_ai.web import disclosure
-from evennia_ai.web.disclosure import Shown, page_text, people_named
+from evennia_ai.web.disclosure import RowPresenter, page_text, people_named
 from evennia_ai.web.staff.access import StaffPage, services
-from evennia_ai.web.staff.editing import EditingPage, MarkForm, as_yaml, change_mark, scene_of
+from evennia_ai.web.staff.editing import EditingPage, MarkForm, change_mark
+from evennia_ai.web.staff.turn_scenes import as_yaml, scene_of
 
 LIVE_LINES, LINES_A_PAGE, MOST_SCENES, MOST_MISSED = 30, 100, 200, 5
 DATE = forms.DateInput(attrs={"type": "date"})
@@ -83,7 +84,7 @@ class Timeline(LogPage, ListView):
     def get_context_data(self, **values: Any) -> Row:
         context = super().get_context_data(**values)
         rows = context["object_list"]
-        shown = Shown(self.reader, self.who, rows, services().gateway.limits.currency)
+        shown = RowPresenter(self.reader, self.who, rows, services().gateway.limits.currency)
         turns = [shown.turn(row) for row in page_rows.with_parts(rows)]
         filled = {name for name, value in self.form.cleaned_data.items() if value}
         context |= {
@@ -169,7 +170,7 @@ class TurnPage(EditingPage, LogPage, DetailView):
     def get_context_data(self, **values: Any) -> Row:
         (row,) = page_rows.with_parts([self.object])
         currency = services().gateway.limits.currency
-        turn = Shown(self.reader, self.who, [row], currency).turn(row)
+        turn = RowPresenter(self.reader, self.who, [row], currency).turn(row)
         for act in turn["acts"]:
             act["locks"] = [page_text(explanation) for explanation in locks_of(act["locks"])]
         explanation = explanations.explain_turn(row["id"], [self.who["name"]])
@@ -199,7 +200,7 @@ def why_line(why: explanations.Explanation, reader: Reader) -> Row:
     return {"line": text, "state": why.state, "why": {**shown, "counted": counted}}
 
 
-def why_values(parts: Sequence[Part], sentences: Sequence[Attribution]) -> Row:
+def why_values(parts: Sequence[PromptPart], sentences: Sequence[Attribution]) -> Row:
     """Return the values of the template ``why.html``, which the reader must be allowed to read."""
     sizes = [estimate_tokens(part.text) for part in parts]
     total = sum(sizes) or 1
@@ -218,7 +219,11 @@ def why_values(parts: Sequence[Part], sentences: Sequence[Attribution]) -> Row:
             for part, tokens, start, end in zip(parts, sizes, [0, *ends], ends, strict=False)
         ],
         "sentences": [
-            {"text": page_text(sentence.sentence), "tells": sentence.tells, "source": shown_source(sentence)}
+            {
+                "text": page_text(sentence.sentence),
+                "tells": sentence.tells,
+                "source": shown_source(sentence),
+            }
             for sentence in sentences
         ],
     }
@@ -227,7 +232,10 @@ def why_values(parts: Sequence[Part], sentences: Sequence[Attribution]) -> Row:
 def shown_source(attribution: Attribution) -> Row | None:
     if attribution.source is None:
         return None
-    texts = {"part": page_text(attribution.source.part, 40), "text": page_text(attribution.source.text)}
+    texts = {
+        "part": page_text(attribution.source.part, 40),
+        "text": page_text(attribution.source.text),
+    }
     return {**texts, "score": attribution.share}
 
 
@@ -239,14 +247,14 @@ class Live(StaffPage, TemplateView):
     def get_context_data(self, **values: Any) -> Row:
         """Return the newest lines, oldest first, and the number of the last."""
         rows = page_rows.lines_after(self.who["id"], 0, LIVE_LINES)
-        shown = Shown(self.reader, self.who, rows)
-        last, notice = str(rows[-1]["id"]) if rows else "0", log_lines.EMPTY_RESULTS
+        shown = RowPresenter(self.reader, self.who, rows)
+        last, notice = str(rows[-1]["id"]) if rows else "0", recallable_lines.EMPTY_RESULTS
         # A result such as "You said it." tells nothing beside its call.
         lines = [shown.line(row) for row in rows if row["content"] not in notice]
         return super().get_context_data(lines=lines, last=last, **values)
 
 
-class Newest(Live):
+class NewestLines(Live):
     """The list of lines alone, or nothing (204) if there is none after ``after``."""
 
     template_name = "evennia_ai/live_lines.html"
@@ -258,7 +266,7 @@ class Newest(Live):
         return super().get(request, **numbers)
 
 
-class Compactions(LogPage, ListView):
+class CompactionsPage(LogPage, ListView):
     """The compactions."""
 
     model, tab, template_name = models.Compaction, "compactions", "evennia_ai/compactions.html"
@@ -280,7 +288,7 @@ class CompactionPage(LogPage, DetailView):
         messages = list(rows.order_by("id").values()[: LINES_A_PAGE + 1])
         lines = messages[:LINES_A_PAGE]
         parts = disclosure.compaction_row(row, self.reader)["summary"]
-        shown = Shown(self.reader, who, [*lines, *parts])
+        shown = RowPresenter(self.reader, who, [*lines, *parts])
         for part in parts:
             everybody = part["audience"] == [PUBLIC]
             part["whom"] = "everybody" if everybody else shown.whom(part["audience"])
@@ -310,7 +318,7 @@ def shown_compaction(row: Row) -> Row:
     }
 
 
-class SleepPasses(LogPage, ListView):
+class SleepPassesPage(LogPage, ListView):
     """The sleep passes, step by step."""
 
     model, tab, template_name = models.SleepPass, "sleep", "evennia_ai/sleep.html"

@@ -14,14 +14,21 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.room_lines import ensure_answered, hear_typed
 from evennia_ai.game.texts import call_words
-from evennia_ai.messages import SAY, WHISPER, Message
+from evennia_ai.messages import SAY, WHISPER, ChatMessage
 from evennia_ai.mind.dry_run import DryRun, as_drafted
-from evennia_ai.policy.disclosure import DRY_RUNS, ERRORS, Reader
-from evennia_ai.scheduling import Steps
+from evennia_ai.policy.read_permissions import DRY_RUNS, ERRORS, Reader
+from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.page_rows import Row
 from evennia_ai.web.disclosure import page_text
 from evennia_ai.web.staff import access
-from evennia_ai.web.staff.access import Missing, Refused, StaffPage, find_script, game, services
+from evennia_ai.web.staff.access import (
+    AccessDenied,
+    NotFound,
+    StaffPage,
+    find_script,
+    game,
+    services,
+)
 
 MOST_WAIT_S = 200.0  # a little more than the longest deadline of a slow local model
 MOST_LINES = 10  # of a talk that goes on
@@ -65,15 +72,15 @@ class Trial(StaffPage, TemplateView):
     def post(self, request: Any, **numbers: int) -> Any:
         """Ask the chosen models, one after the other, and show the talk with their answers."""
         if not access.may_act():
-            raise Refused("Trials are off, since WEB_ACTS is off. Use aitest.")
+            raise AccessDenied("Trials are off, since WEB_ACTS is off. Use aitest.")
         if not self.reader.may(DRY_RUNS):
-            raise Refused(f"Only {self.reader.whose(DRY_RUNS)} may read trials.")
+            raise AccessDenied(f"Only {self.reader.whose(DRY_RUNS)} may read trials.")
         form = self.form = TrialForm(request.POST, profiles=sorted(services().profiles))
         if form.is_valid():
             self.talk = self.read_talk(form.cleaned_data["talk"], self.salt)
             try:
                 self.talk = [*self.talk, self.exchange(form.cleaned_data)][-MOST_LINES:]
-            except (Refused, Missing):
+            except (AccessDenied, NotFound):
                 raise
             except AssistantError as error:
                 messages.error(request, page_text(error))
@@ -91,11 +98,20 @@ class Trial(StaffPage, TemplateView):
         sides = []
         for profile in dict.fromkeys(filter(None, (submission["first"], submission["second"]))):
             earlier_sides = [side for item in self.talk for side in item["sides"]]
-            before = [line for earlier_side in earlier_sides if earlier_side["profile"] == profile for line in earlier_side["lines"]]
+            before = [
+                line
+                for earlier_side in earlier_sides
+                if earlier_side["profile"] == profile
+                for line in earlier_side["lines"]
+            ]
             given = self.who["id"], self.request.user.pk, submission, profile, before
             answer, model = game.ask(answer_of, *given, wait_s=MOST_WAIT_S)
             sides.append({"profile": profile, "model": model, **shown_run(answer, self.reader)})
-        return {"line": page_text(submission["line"]), "whispered": submission["whisper"], "sides": sides}
+        return {
+            "line": page_text(submission["line"]),
+            "whispered": submission["whisper"],
+            "sides": sides,
+        }
 
     def own_profile(self) -> str:
         return str(find_script(self.who["id"]).mind.settings.profile.name)
@@ -112,14 +128,14 @@ class Trial(StaffPage, TemplateView):
 
 @inlineCallbacks
 def answer_of(
-    assistant: int, account: int, submission: Row, profile: str, before: list[Message]
-) -> Steps[tuple[DryRun, str]]:
+    assistant: int, account: int, submission: Row, profile: str, before: list[ChatMessage]
+) -> Coroutine[tuple[DryRun, str]]:
     """Ask a profile's model; ``before`` are its lines so far. Fires with the run and a name."""
     script = find_script(assistant)
     access.editor_of(script.character, account)  # raises Refused
     speakers = access.characters_of(AccountDB.objects.get(id=account))
     if not speakers:
-        raise Refused("Your account has no character who could say a line.")
+        raise AccessDenied("Your account has no character who could say a line.")
     mind = script.mind
     config, used = mind.settings.beside(profile)
     kind = WHISPER if submission["whisper"] else SAY

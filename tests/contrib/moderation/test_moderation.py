@@ -9,7 +9,7 @@ from evennia_ai.contrib.moderation import ModerationExtension
 from evennia_ai.contrib.moderation.moderator import Moderation
 from evennia_ai.contrib.moderation.rules import DOWN, read_rules
 from evennia_ai.errors import ProviderRejected
-from evennia_ai.llm.openai_client import RawReply
+from evennia_ai.llm.openai_client import RawResponse
 from evennia_ai.models import Event, Message
 from evennia_ai.services.assistant_service import AssistantService
 from tests.scripted import call
@@ -41,7 +41,9 @@ class Endpoint:
             {"flagged": "poison" in text, "categories": {"violence": "poison" in text}}
             for text in body["input"]
         ]
-        return succeed(RawReply(200, "application/json", json.dumps({"results": results}).encode()))
+        return succeed(
+            RawResponse(200, "application/json", json.dumps({"results": results}).encode())
+        )
 
 
 @pytest.fixture
@@ -127,11 +129,11 @@ def test_an_endpoint_is_asked_once_for_all_that_was_heard(game, ann, mira, moder
 @pytest.mark.parametrize(
     "answer",
     [
-        RawReply(500, "text/plain", b"no"),
-        RawReply(200, "application/json", b"[]"),
-        RawReply(200, "application/json", b'{"results": []}'),
-        RawReply(200, "application/json", b'{"results": [{"flagged": "x"}]}'),
-        RawReply(200, "text/html", b"<html>"),
+        RawResponse(500, "text/plain", b"no"),
+        RawResponse(200, "application/json", b"[]"),
+        RawResponse(200, "application/json", b'{"results": []}'),
+        RawResponse(200, "application/json", b'{"results": [{"flagged": "x"}]}'),
+        RawResponse(200, "text/html", b"<html>"),
     ],
 )
 def test_an_endpoint_that_gives_no_verdict_refuses_if_the_game_says_so(
@@ -182,7 +184,7 @@ def test_what_is_forgotten_while_moderation_is_asked_stays_forgotten(game, ann, 
     ann.do("say Mira, my secret.")
     game.run()
     Event.objects.all().delete()
-    answer.callback(RawReply(200, "application/json", b'{"results": [{"flagged": false}]}'))
+    answer.callback(RawResponse(200, "application/json", b'{"results": [{"flagged": false}]}'))
     game.run()
     assert not Message.objects.exists() and not game.model.requests
 

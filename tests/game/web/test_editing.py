@@ -6,7 +6,7 @@ import pytest
 
 from evennia_ai.game.minds import PERSONA_AUTHORS
 from evennia_ai.policy.audience import BUILDER
-from evennia_ai.policy.conversation.character import LoreEntry
+from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
 from tests.game.web.conftest import Browser
 
 PERSONA = {"text": "You are Mira, who keeps the Gull.", "knows": "The cellar\r\nThe key"}
@@ -201,7 +201,7 @@ def test_nobody_changes_anything_without_the_right_the_token_or_the_setting(
 
 
 def test_a_shared_persona_is_not_overwritten(mira, builder, service, setup):
-    from evennia_ai.policy.conversation.character import Persona
+    from evennia_ai.policy.conversation.persona_and_lore import Persona
 
     service.personas.write("guard", Persona("You guard."))
     mira.attributes.add("ai_persona", "@guard")
