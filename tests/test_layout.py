@@ -10,6 +10,7 @@ import re
 import statistics
 import subprocess
 import sys
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -35,6 +36,9 @@ OUTSIDE = ("evennia", "django", "openai", "httpx", "httpx2", "mem0", "tiktoken",
 REACTOR = "twisted.internet.reactor"
 DOUBLES = ("testing.minds",)
 FOLDERS_WITH_FOLDERS = ("policy", "sleep", "commands")
+
+# A variable is a noun of the field: what it holds, not who spoke of it.
+NO_NAMES = {"one", "told", "said", "asked", "found", "heard"}
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +78,34 @@ def test_every_file_and_folder_is_a_room_of_the_list():
         if path.suffix == ".py" or (path.is_dir() and any(path.rglob("*.py")))
     }
     assert on_disk - {"__init__", "__pycache__"} == {room.name for room in ROOMS}
+
+
+def test_a_class_name_stands_once(files):
+    names = [
+        node.name
+        for file in files.values()
+        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef) and node.name != "Migration"  # Django's
+    ]
+    assert [name for name, number in Counter(names).items() if number > 1] == []
+
+
+def test_no_variable_is_called_by_a_pronoun_or_a_participle(files):
+    for name, file in files.items():
+        tree = ast.parse(file.read_text(encoding="utf-8"))
+        fields = {
+            node
+            for owner in ast.walk(tree)
+            if isinstance(owner, ast.ClassDef)
+            for statement in owner.body
+            if isinstance(statement, ast.Assign | ast.AnnAssign)
+            for node in ast.walk(statement)
+        }
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                assert node in fields or node.id not in NO_NAMES, f"{name}:{node.lineno}"
+            elif isinstance(node, ast.arg):
+                assert node.arg not in NO_NAMES, f"{name}:{node.lineno}"
 
 
 def test_an_extension_imports_the_front_only_and_no_other():

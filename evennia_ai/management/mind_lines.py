@@ -125,7 +125,7 @@ def kind_of(line: Row) -> type[Line]:
 
 def read_lines(path: Path) -> Iterator[Row]:
     """Yield the checked lines of a file in order; raises ConfigError and OSError."""
-    reader = Reader()
+    reader = MindFileReader()
     for number, raw in raw_lines(path):
         try:
             yield from reader.read(raw)
@@ -155,7 +155,7 @@ def raw_lines(path: Path) -> Iterator[tuple[int, bytes]]:
         ) from error
 
 
-class Reader:
+class MindFileReader:
     """Checks the lines of one file in turn."""
 
     def __init__(self) -> None:
