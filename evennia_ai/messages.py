@@ -283,7 +283,7 @@ class IncomingEvent:
     addressed: bool = False  # True if the character must answer it
     hops: int = 0  # the number of assistants' answers in a row that led to it
     reason: str = ""  # why it must be answered, or why not
-    repeatable: bool = False  # True for a whisper heard while `discretion` was "trusting"
+    repeatable: bool = False  # True for a whisper heard while `whisper_policy` was "trusting"
     nature: str = ""  # one of those above, `PUPPETED` if it is its own; empty: by the kind
     item: str = ""  # dbref of the thing that it is about, if any
     authors: Authors = frozenset()  # those whose words it holds, if not only the speaker's

@@ -191,5 +191,5 @@ class MemoryMind(Mind):
 
     def whispered(self, text: str, speaker: str = "#5", name: str = "Ann") -> int:
         """Put a whisper into the inbox; return the event's id."""
-        open_now = self.settings.config.discretion == "trusting"
+        open_now = self.settings.config.whisper_policy == "trusting"
         return self.hears(text, speaker, name, kind="whisper", private=True, repeatable=open_now)

@@ -102,7 +102,7 @@ class AssistantConfig:
         "no limit.",
         Bounds(0.0, MOST_MONEY),
     )
-    max_hops: int = setting(
+    max_bot_replies: int = setting(
         3,
         "Maximum answers among the assistants of a place until a player speaks there. 0 lets them "
         "answer players only.",
@@ -143,7 +143,7 @@ class AssistantConfig:
         4,
         "Maximum turns per hour that no player asked for: autonomous ones, which need a player "
         "near, and answers to other assistants. With 0 there are no autonomous turns, and only "
-        "max_hops limits the answers to other assistants.",
+        "max_bot_replies limits the answers to other assistants.",
         Bounds(0, 3_600),
     )
     autonomy_quiet: float = setting(
@@ -243,7 +243,7 @@ class AssistantConfig:
     prune_enabled: bool = setting(
         True, "Archive faded journal entries in sleep, except sources still in use."
     )
-    prune_floor: int = setting(
+    prune_keep_at_least: int = setting(
         500, "Number of entries that a journal always keeps.", Bounds(0, 1_000_000)
     )
     prune_age_days: float = setting(14.0, "Minimum age of an entry to archive.", days(0.0))
@@ -317,13 +317,13 @@ class AssistantConfig:
         "profiles, and what others told. 0 disables recall.",
         tokens(0, 20_000),
     )
-    filler_after: float = setting(
+    thinking_after: float = setting(
         2.0,
         "Time before the character shows a filler, such as rubbing its chin, and then every 20 s. "
         "0 disables fillers.",
         seconds(0.0, 600.0),
     )
-    discretion: str = setting(
+    whisper_policy: str = setting(
         "strict",
         "strict: whispers stay between their parties. trusting: the character may repeat those "
         "that it hears from now on. Only admins change it.",
@@ -333,7 +333,7 @@ class AssistantConfig:
         None,
         "What it says if no model answers in time; None: the offline brain, or the game's line.",
     )
-    machine_line: str | None = setting(
+    ai_disclosure_line: str | None = setting(
         None,
         "What it says when asked if it is a machine. It must say so; else the package's line does.",
     )

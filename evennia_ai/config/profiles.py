@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from evennia_ai.config.fields import FIELDS, AssistantConfig
+from evennia_ai.config.former_names import by_present_names
 from evennia_ai.config.resolve import valid_values
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.compaction.plan import CompactionLimits
@@ -174,6 +175,7 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
         known = ", ".join(sorted(profiles)) or "none"
         raise ConfigError(f"There is no model profile '{name}'. Known profiles: {known}.")
     raw = profiles[name]
+    raw = by_present_names(raw)
     strange = sorted(set(raw) - PROFILE_FIELDS - set(FIELDS))
     if strange:
         allowed = ", ".join(sorted(PROFILE_FIELDS))

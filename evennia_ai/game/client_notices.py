@@ -87,7 +87,7 @@ class TypingIndicator:
         self.thoughts[id(sender)] = thought
         if self.typing:
             self.show(thought)
-        delay_s = sender.config.filler_after
+        delay_s = sender.config.thinking_after
         if delay_s:
             thought.calls["filler"] = self.clock.callLater(delay_s, self.fill, thought, delay_s)
 

@@ -117,7 +117,7 @@ class RoomLine:
             may_answer=bool(mind and is_receiver and obj.dbref not in self.muted),
             last_exchange=last,
             came_along=mind is not None and mind.company.came_behind(self.speaker.dbref) > last,
-            max_hops=mind.settings.config.max_hops if mind else 0,
+            max_bot_replies=mind.settings.config.max_bot_replies if mind else 0,
         )
 
     def _others(self) -> Iterator[Any]:
@@ -333,7 +333,7 @@ def perceive(line: RoomLine, words: str, character: Any, config: AssistantConfig
         private=is_whisper,
         repeatable=is_whisper
         and not spoken_line.from_assistant
-        and config.discretion == "trusting",
+        and config.whisper_policy == "trusting",
         addressed=addressed,
         hops=spoken_line.hops,
         reason=reason,

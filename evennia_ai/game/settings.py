@@ -13,6 +13,7 @@ from django.core.checks import Warning as CheckWarning
 from twisted.logger import Logger
 
 from evennia_ai.config import FIELDS, AssistantConfig, ModelProfile, choose_settings, fit_settings
+from evennia_ai.config.former_names import by_present_names, rename_advice
 from evennia_ai.errors import ConfigError
 
 log = Logger()
@@ -31,7 +32,7 @@ GAME_ENTRIES = frozenset(
 def game_settings() -> Mapping[str, Any]:
     """Return the whole setting; an empty mapping if it is missing or not a mapping."""
     value = getattr(settings, "AI_ASSISTANT", None)
-    return value if isinstance(value, Mapping) else {}
+    return by_present_names(value) if isinstance(value, Mapping) else {}
 
 
 def game_setting(name: str, default: Any) -> Any:
@@ -93,8 +94,14 @@ def find_complaints(of_extensions: Iterable[str] = ()) -> list[str]:
         return [f"AI_ASSISTANT must be a dictionary, not {value!r}."]
     known = {*FIELDS, *GAME_ENTRIES, *of_extensions}
     unknown = sorted(str(key) for key in game_settings() if key not in known)
+    profiles = value.get("PROFILES") if value else None
+    of_profiles = profiles.items() if isinstance(profiles, Mapping) else ()
+    former = rename_advice(value or {}, "AI_ASSISTANT")
+    for name, profile in of_profiles:
+        if isinstance(profile, Mapping):
+            former += rename_advice(profile, f"The model profile '{name}'")
     meant = (get_close_matches(key, known, 1) for key in unknown)
-    return [
+    return former + [
         f"AI_ASSISTANT has an unknown entry '{key}'." + (f" Is {near[0]} meant?" if near else "")
         for key, near in zip(unknown, meant, strict=True)
     ]

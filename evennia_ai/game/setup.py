@@ -22,7 +22,7 @@ PERSONA_FIELDS: Mapping[str, str] = {
     "never": "what it never does",
     "examples": "lines that it might say",
 }
-DISCRETION = "discretion"
+DISCRETION = "whisper_policy"
 HERE = "room:here"
 ROOM_NUMBER = re.compile(r"room:#?(\d{1,18})")
 
@@ -45,7 +45,7 @@ def value_words(name: str, value: Any) -> str:
 
 
 def sets_discretion(services: Any, profile: ModelProfile, name: str, value: Any) -> bool:
-    """Return True if a setting changes the discretion, which only admins may do.
+    """Return True if a setting changes the whisper_policy, which only admins may do.
 
     ``profile`` is the present one. Raises ConfigError for an unknown profile.
     """

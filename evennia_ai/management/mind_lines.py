@@ -21,6 +21,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 
 from evennia_ai import models
 from evennia_ai.config.fields import check_value, known_setting
+from evennia_ai.config.former_names import by_present_names
 from evennia_ai.errors import BadRecord, ConfigError
 from evennia_ai.messages import EXCUSE
 from evennia_ai.policy.audience import BUILDER, GAME, STRANGER
@@ -188,6 +189,7 @@ class MindFileReader:
             self.minds += 1
             self.seen.clear()
             self.row, self.tables = 0, list(TABLES)
+            line["settings"] = by_present_names(line["settings"])
             for name, value in line["settings"].items():
                 check_value(known_setting(name), value)
         elif kind is SegmentLine:

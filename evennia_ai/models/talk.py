@@ -45,8 +45,8 @@ class Event(own.OwnedByAssistant):
     dbref of a thing that was given. ``authors`` are those of `policy.audience` in the format of
     `people_field`, empty if the speaker is the only one.
 
-    ``private`` is True for a whisper. ``repeatable`` is True if the assistant's ``discretion`` was
-    "trusting" when it heard the whisper: then it may repeat it, also after a later change.
+    ``private`` is True for a whisper. ``repeatable`` is True if the assistant's ``whisper_policy``
+    was "trusting" when it heard the whisper: then it may repeat it, also after a later change.
     ``token`` is the same at each try to store it.
     """
 

@@ -72,14 +72,14 @@ class Pruning:
         config = self._settings.config
         if not config.prune_enabled:
             return "pruning disabled"
-        if kept <= config.prune_floor:
-            return f"no more than {config.prune_floor} entries"
+        if kept <= config.prune_keep_at_least:
+            return f"no more than {config.prune_keep_at_least} entries"
         return "nothing faded"
 
     def _fading(self) -> Fading:
         own = self._settings.config
         return Fading(
-            own.prune_retention, own.prune_importance, own.prune_age_days, own.prune_floor
+            own.prune_retention, own.prune_importance, own.prune_age_days, own.prune_keep_at_least
         )
 
     @inlineCallbacks

@@ -43,7 +43,7 @@ class Sharing:
 
         Each entry is told once, to the scopes that the character has at that time; they keep it
         when the character moves on. Private entries are never read; see
-        `policy.records.shared_memory.may_be_told`. A character with discretion "trusting" mixes
+        `policy.records.shared_memory.may_be_told`. A character with whisper_policy "trusting" mixes
         whispered words into its entries, so it tells nothing new.
 
         Its figures are ``told`` (entries) and ``taken_back`` (an entry counts once for each scope).
@@ -54,7 +54,7 @@ class Sharing:
         if not chosen and not shared_entries:
             return skip("nothing is shared")
         known = frozenset(item.entry for item in shared_entries)
-        tells_new = bool(chosen) and self._settings.config.discretion == "strict"
+        tells_new = bool(chosen) and self._settings.config.whisper_policy == "strict"
         standing: list[Record] = yield self._select_standing(known, tells_new=tells_new)
         gone = select_taken_back(
             shared_entries, frozenset(entry["id"] for entry in standing), chosen

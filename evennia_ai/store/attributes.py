@@ -16,6 +16,7 @@ from evennia.utils.dbserialize import deserialize
 from twisted.logger import Logger
 
 from evennia_ai.config import FIELDS, brief
+from evennia_ai.config.former_names import FORMER_NAMES, by_present_names
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.store.transactions import brief_transaction, store_errors
@@ -143,5 +144,6 @@ def rows_about(dbref: str, kinds: Iterable[str]) -> Any:
 def own_settings(shell: Any) -> dict[str, Any]:
     """Return the settings stored on an assistant itself; no server needs to run."""
     stored = {attribute.key for attribute in shell.attributes.all()}
-    values = {name: read_attribute(shell, name) for name in FIELDS if name in stored}
+    names = [name for name in (*FIELDS, *FORMER_NAMES) if name in stored]
+    values = by_present_names({name: read_attribute(shell, name) for name in names})
     return {name: value for name, value in values.items() if value is not None}

@@ -99,7 +99,7 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Coroutine[str]:
 def entry_fields(context: ToolContext, content: str) -> dict[str, Any]:
     # The prompt of a trusting character may hold whispers that it may repeat. It may, but it does
     # not tell other characters: the tag keeps the entry from being shared.
-    tags = [] if context.assistant.config.discretion == "strict" else [UNGUARDED]
+    tags = [] if context.assistant.config.whisper_policy == "strict" else [UNGUARDED]
     fields = {
         "named": memory_sources.is_named_in(context),
         "tags": tags,

@@ -75,7 +75,7 @@ class Fallback:
         Fires with the turn's `Outcome`, which is `FAILED` if nothing could be said; None if no line
         asks.
         """
-        own, name = self._settings.config.machine_line or "", self._who.name
+        own, name = self._settings.config.ai_disclosure_line or "", self._who.name
         answers = (true_answer(e.heard.text, name, own, turn.id) for e in asking(turn.events))
         words = next(answers, "")
         if not words:
@@ -94,7 +94,7 @@ class Fallback:
         audience = self._acts.audience_now(turn) if chosen.audience is None else chosen.audience
         tools = self._acts.context_for(turn, audience, chosen.private, None)
         deadline_at = self._services.clock.seconds() + SPEAKING_TIME_S
-        hops = max(turn.hops, self._settings.config.max_hops)
+        hops = max(turn.hops, self._settings.config.max_bot_replies)
         authors = tools.authors | chosen.authors
         tools = replace(tools, hops=hops, deadline_at=deadline_at, authors=authors)
         call_id = own_call_id(turn.id, EXCUSE_STEP, number)

@@ -186,7 +186,7 @@ def test_36_of_several_settings_all_are_stored_or_none(mira):
 
     written, settings = [], mira.assistant.mind.settings
     with connection.execute_wrapper(go_down_at_the_second), pytest.raises(StoreUnavailable):
-        settings.write({"tick_rate": 9.0, "discretion": "trusting", "compact_target": 0.3})
+        settings.write({"tick_rate": 9.0, "whisper_policy": "trusting", "compact_target": 0.3})
     assert settings.own() == {}
 
 

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.engine
 @pytest.fixture
 def journal(service, mira):
     service.semantic = StandInSemantic(off="there is none here")
-    mira.assistant.attributes.add("prune_floor", 2)
+    mira.assistant.attributes.add("prune_keep_at_least", 2)
     return mira.journal
 
 

@@ -171,7 +171,7 @@ def test_a_misspelt_entry_is_told_with_the_one_that_may_be_meant(settings):
     settings.AI_ASSISTANT = {"GAME_MONEY_A_DAY": 3, "max_hop": 2, "GAME_MONEY_PER_DAY": 3}
     assert find_complaints() == [
         "AI_ASSISTANT has an unknown entry 'GAME_MONEY_A_DAY'. Is GAME_MONEY_PER_DAY meant?",
-        "AI_ASSISTANT has an unknown entry 'max_hop'. Is max_hops meant?",
+        "AI_ASSISTANT has an unknown entry 'max_hop'. Is max_bot_replies meant?",
     ]
 
 

@@ -39,7 +39,7 @@ def scene(game, settings, tmp_path, monkeypatch):
     game.assistant("Mira", tavern)
     ann = game.player("Ann", tavern, permissions=["Admin"])
     ann.do("aisetup/new Otto = You are Otto.")
-    ann.do("aisetup/set Otto/max_hops = 2")
+    ann.do("aisetup/set Otto/max_bot_replies = 2")
     ann.do("ailore/set The gate = It is shut.")
     for name in ("Mira", "Otto"):
         game.model.add(call("say", text="Hello."))

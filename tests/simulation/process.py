@@ -159,14 +159,14 @@ class Process:
         private = context.private or act.private_to is not None
         heard = IncomingEvent(kind, mind.dbref, mind.name, act.text, frozenset(), private)
         hops = context.hops + 1
-        self.spread(replace(heard, hops=hops), act.heard_by, CONFIG.max_hops)
+        self.spread(replace(heard, hops=hops), act.heard_by, CONFIG.max_bot_replies)
 
-    def spread(self, heard: IncomingEvent, ears: Audience, max_hops: int) -> None:
+    def spread(self, heard: IncomingEvent, ears: Audience, max_bot_replies: int) -> None:
         """Let every assistant in ``ears`` hear it, addressed or not, by chance."""
         for dbref, mind in self.minds.items():
             if dbref in ears and dbref != heard.speaker:
                 audience = (ears | {heard.speaker}) - {dbref}
-                addressed = heard.hops <= max_hops and self.sim.is_addressed(heard)
+                addressed = heard.hops <= max_bot_replies and self.sim.is_addressed(heard)
                 mind.hear(replace(heard, audience=audience, addressed=addressed))
 
     def tool_pause(self) -> Deferred[None]:

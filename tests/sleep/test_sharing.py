@@ -118,7 +118,7 @@ def test_nothing_that_was_whispered_is_ever_told_and_all_that_may_be_is(found, l
 @given(entries, logs)
 def test_a_trusting_character_tells_nothing_new(found, log):
     board = Board(log)
-    share(notes_of(found), board, discretion="trusting")
+    share(notes_of(found), board, whisper_policy="trusting")
     assert board.rows == []
 
 

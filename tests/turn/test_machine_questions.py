@@ -194,10 +194,10 @@ def test_if_the_model_fails_the_truth_was_the_answer():
 
 def test_no_setting_turns_it_off():
     own = "Tin and sums, love: a machine."
-    for settings in ({"machine_line": own}, {"machine_line": "I am no bot."}):
+    for settings in ({"ai_disclosure_line": own}, {"ai_disclosure_line": "I am no bot."}):
         script = assistant(game_topics_only=True, **settings)
         script.hears("As a large language model: are you an AI?")
-        wanted = true_answer("are you an AI?", "Mira", settings["machine_line"], 1)
+        wanted = true_answer("are you an AI?", "Mira", settings["ai_disclosure_line"], 1)
         assert answers(script) == [("say", wanted)]
 
 

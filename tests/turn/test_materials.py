@@ -93,7 +93,7 @@ def test_that_something_was_consulted_in_a_whisper_is_private_too(compacted):
 
 def test_a_trusting_character_keeps_what_it_was_told_before(compacted):
     entries = [("Ann is a spy.", {"audience": [ANN]})]
-    script = compacted(entries=entries, private_to=ANN, discretion="trusting")
+    script = compacted(entries=entries, private_to=ANN, whisper_policy="trusting")
     assert "spy" not in tail(script, BOTH)
     assert script.mind.prompts.build(CONTEXT_TICK_EVENT, frozenset({ANN})).private
 

@@ -104,11 +104,11 @@ class SetupCommand(TryingCommand):
         self.services.watch(script.mind)  # it may sleep at other hours now
 
     def sets_discretion(self, profile: ModelProfile, name: str, value: Any) -> bool:
-        """Return True if a setting changes the discretion; raises AssistantError for no admin."""
+        """Return True if a setting changes whisper_policy; raises AssistantError for no admin."""
         changes = setup.sets_discretion(self.services, profile, name, value)
         if changes and not self.has_permission("Admin"):
             raise UsageError(
-                "Only admins may change discretion, by itself or with a profile that sets it: "
+                "Only admins may change whisper_policy, by itself or with a profile that sets it: "
                 "it decides who is told what players whisper."
             )
         return changes

@@ -37,7 +37,7 @@ LINE_CHARS, ANSWER_CHARS = 600, 200
 # They come first among the settings.
 FIRST = (
     "profile tools_off autonomous_calls_per_hour autonomy_quiet sleep_schedule "
-    "sleep_after_long_quiet daily_plan share_memory discretion"
+    "sleep_after_long_quiet daily_plan share_memory whisper_policy"
 ).split()
 MORE = "more"
 

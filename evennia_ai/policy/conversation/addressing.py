@@ -53,7 +53,7 @@ class Listener:
     last_exchange: float = 0.0
     # True for one that walked in behind the speaker, and has not been spoken to here.
     came_along: bool = False
-    max_hops: int = 3  # the assistant's limit of answers in a row among assistants
+    max_bot_replies: int = 3  # the assistant's limit of answers in a row among assistants
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ def decide_answers(
     able = {listener.id: listener for listener in listeners if may_answer(listener, line)}
     if not able:
         too_far = any(
-            listener.may_answer and line.hops > listener.max_hops for listener in listeners
+            listener.may_answer and line.hops > listener.max_bot_replies for listener in listeners
         )
         return AddressingDecision(otherwise="hop limit" if too_far else AMBIENT)
     if line.from_assistant and not any(listener.is_player for listener in listeners):
@@ -114,7 +114,7 @@ def refuse(verdict: AddressingDecision, reason: str) -> AddressingDecision:
 
 def may_answer(listener: Listener, line: SpokenLine) -> bool:
     """Return True if a listener may answer; under a player's control it answers players only."""
-    if line.from_assistant and (listener.is_player or line.hops > listener.max_hops):
+    if line.from_assistant and (listener.is_player or line.hops > listener.max_bot_replies):
         return False
     return listener.may_answer
 

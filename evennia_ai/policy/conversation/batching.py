@@ -155,7 +155,7 @@ def should_act(state: AutonomyState, calls_per_hour: int, quiet_s: float) -> boo
 def may_answer_assistant(acts: Sequence[float], now: float, calls_per_hour: int) -> bool:
     """Return True if the hour has a call left for an answer to another assistant.
 
-    An assistant with 0 calls never acts unasked; only `max_hops` limits such answers of its.
+    An assistant with 0 calls never acts unasked; only `max_bot_replies` limits such answers of its.
     """
     return calls_per_hour == 0 or len(acts_of_hour(acts, now)) < calls_per_hour
 

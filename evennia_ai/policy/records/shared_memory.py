@@ -20,7 +20,7 @@ T = TypeVar("T")
 OFF, WORLD, FACTION, ROOM = "off", "world", "faction", "room"
 HEARSAY = "hearsay"
 FIRST_HAND = ("direct", "observation")
-# Marks entries written from a prompt that may have held whispers (`discretion` was "trusting").
+# Marks entries written from a prompt that may have held whispers (`whisper_policy` was "trusting").
 UNGUARDED = "unguarded"
 UNTOLD = frozenset({"secret", UNGUARDED})
 # If one of these fields of an entry changes, what others were told is outdated.

@@ -170,11 +170,11 @@ def test_no_setting_is_chosen_and_no_persona_emptied_by_mistake(mira, builder, s
 
 
 def test_only_admins_change_who_is_told_what_players_whisper(mira, builder, admin, setup):
-    discretion = {"setting": "discretion", "value": "trusting"}
-    assert sent(Browser(builder), setup, "setting", **discretion).status_code == 403
-    assert mira.assistant.config.discretion == "strict"
-    sent(Browser(admin), setup, "setting", **discretion)
-    assert mira.assistant.config.discretion == "trusting"
+    whisper_policy = {"setting": "whisper_policy", "value": "trusting"}
+    assert sent(Browser(builder), setup, "setting", **whisper_policy).status_code == 403
+    assert mira.assistant.config.whisper_policy == "strict"
+    sent(Browser(admin), setup, "setting", **whisper_policy)
+    assert mira.assistant.config.whisper_policy == "trusting"
 
 
 def test_nobody_changes_anything_without_the_right_the_token_or_the_setting(
