@@ -27,14 +27,14 @@ def no_prompt(config):
 
 def test_the_last_layer_that_says_something_wins_and_none_inherits():
     layers = [
-        {"max_iterations": 1},
-        {"max_iterations": None},
-        {"max_iterations": 0},
+        {"lore_tokens": 1},
+        {"lore_tokens": None},
+        {"lore_tokens": 0},
         {"unknown": 1},
     ]
-    assert valid_values(*layers) == ({"max_iterations": 0}, [])
-    assert valid_values({"max_iterations": 1}, {"max_iterations": None}) == (
-        {"max_iterations": 1},
+    assert valid_values(*layers) == ({"lore_tokens": 0}, [])
+    assert valid_values({"lore_tokens": 1}, {"lore_tokens": None}) == (
+        {"lore_tokens": 1},
         [],
     )
 
@@ -78,10 +78,10 @@ def test_an_unknown_setting_names_those_there_are():
 
 def test_a_bad_stored_value_is_passed_over_and_named():
     values, complaints = valid_values(
-        {"max_iterations": 2}, {"max_iterations": "x", "tick_rate": 9}
+        {"lore_tokens": 2}, {"lore_tokens": "x", "tick_rate": 9}
     )
-    assert values == {"max_iterations": 2, "tick_rate": 9}
-    assert complaints == ["max_iterations must be a whole number, not 'x'."]
+    assert values == {"lore_tokens": 2, "tick_rate": 9}
+    assert complaints == ["lore_tokens must be a whole number, not 'x'."]
 
 
 def test_every_setting_has_a_help_text():

@@ -35,8 +35,8 @@ admin = game_scene.admin
 
 SERVER = """
 import sys
-from evennia_ai.store.server_lock import WorldLock
-lock = WorldLock()
+from evennia_ai.store.server_lock import ServerLock
+lock = ServerLock()
 lock.had_server = lambda: "late" in sys.argv
 print("begins", flush=True)
 print(lock.take(0.0) or "has it", flush=True)

@@ -324,11 +324,11 @@ def no_network(*args, **kwargs):
 socket.socket.connect = socket.getaddrinfo = socket.create_connection = no_network
 from twisted.internet.task import Clock
 from evennia_ai.memory.mem0_store import StoreSettings
-from evennia_ai.memory.semantic import LongTermMemory, MemorySettings
+from evennia_ai.memory.semantic import LongTermMemory, LongTermMemorySettings
 from tests.memory.bag_of_words import BagOfWords
 from tests.memory.test_semantic import item
 jobs = Queue()
-settings = MemorySettings(StoreSettings(Path(sys.argv[1])))
+settings = LongTermMemorySettings(StoreSettings(Path(sys.argv[1])))
 memory = LongTermMemory(Clock(), lambda f, *a: jobs.put((f, a)), settings, BagOfWords)
 early = "mem0" in sys.modules
 def wait(deferred):
