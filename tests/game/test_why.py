@@ -62,7 +62,10 @@ def test_a_line_is_explained_by_its_own_step(game, mira, ann):
     ann.do("say Mira, hello")
     game.run(2)
     lines = explain_turn(models.Turn.objects.get().id, ["Mira"])
-    assert [(one.text, one.stored.kept.trace.step) for one in lines] == [("looks up.", 1), ("Aye?", 2)]
+    assert [(one.text, one.stored.kept.trace.step) for one in lines] == [
+        ("looks up.", 1),
+        ("Aye?", 2),
+    ]
 
 
 @pytest.fixture
