@@ -13,12 +13,12 @@ from evennia.objects.objects import DefaultCharacter
 
 import evennia_ai.store.segments  # noqa: F401  # stores the records
 from evennia_ai.game.authorship import authors_of_object
+from evennia_ai.game.client_notices import choose_filler, mark_line
 from evennia_ai.game.keeping import lets_go
 from evennia_ai.game.perception import bare_words, display_name
 from evennia_ai.game.room_lines import KINDS, MOVES, Utterance, split_message, uncoloured, words_of
 from evennia_ai.game.sleep_state import sleeper_line
-from evennia_ai.game.typing_indicator import choose_filler, mark_line
-from evennia_ai.messages import EMOTE, SAY, WHISPER, Heard, Situation, deed_of
+from evennia_ai.messages import EMOTE, SAY, WHISPER, IncomingEvent, Situation, deed_of
 from evennia_ai.ports import Character
 from evennia_ai.ports.goal_records import DayPlan, Goals
 from evennia_ai.ports.journal import Journal
@@ -117,7 +117,7 @@ class AssistantMixin(RawSpeechMixin):
         name, dbref = (item, "") if isinstance(item, str) else ("", getattr(item, "dbref", ""))
         return bool(mind.inbox.has_perceived(kind, actor.dbref, dbref, name, since))
 
-    def at_ai_hear(self, event: Heard) -> Heard | None:
+    def at_ai_hear(self, event: IncomingEvent) -> IncomingEvent | None:
         """Hook: return the event to store, changed or not; return None to drop it."""
         return event
 
@@ -308,10 +308,10 @@ def add_assistant_mixin(character: Any) -> None:
 def add_missing_mixins(place: Any = None) -> None:
     """Let the characters with an assistant hear, also one from another process, copy or backup."""
     rows = ObjectDB.objects.filter(scriptdb__db_key=SCRIPT_KEY)
-    found: list[Any] = []
+    objects: list[Any] = []
     with suppress(DatabaseError):  # then the next line or visit looks again
-        found = list(rows if place is None else rows.filter(db_location=place))
-    for character in found:
+        objects = list(rows if place is None else rows.filter(db_location=place))
+    for character in objects:
         add_assistant_mixin(character)
         if character.ndb.ai_assistant is False:  # it had none when this process looked
             character.ndb.ai_assistant = None

@@ -6,7 +6,7 @@ from evennia.scripts.scripts import DefaultScript
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig
-from evennia_ai.messages import Message
+from evennia_ai.messages import ChatMessage
 from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.lines import erase_vectors
@@ -99,7 +99,7 @@ class AssistantScript(DefaultScript):
         return cast(TableConversation, self.mind.log)
 
     @property
-    def conversation_history(self) -> list[Message]:
+    def conversation_history(self) -> list[ChatMessage]:
         """Return the stored messages in the view, oldest first."""
         return list(self.conversation.view())
 

@@ -41,14 +41,14 @@ class Metadata(TypedDict, total=False):
     lists the dbrefs of those who heard it; ``authors`` lists everybody whose words may be in it
     (`policy.audience`); ``private`` is True if nobody else may ever know it; ``tokens`` is
     estimated once, when the message is stored; ``consulted`` names what a tool read and changed
-    (`policy.compaction.materials`). ``type`` is ``compaction`` for a compaction's marker, to which
-    ``id`` and the fields after it belong (``part_authors`` as ``parts``, by audience), and
+    (`policy.compaction.restored_context`). ``type`` is ``compaction`` for a compaction's marker, to
+    which ``id`` and the fields after it belong (``part_authors`` as ``parts``, by audience), and
     ``excuse`` for a line that the character said because no model answered. ``original_tool``
     belongs to a masked tool result; ``shortened`` is True if the middle of a long text is left out.
     ``nature`` is `PERCEIVED`, `PERFORMED` or `CLAIMED` for heard lines, `PERCEIVED` for tool
     results, and `OFFLINE`, `PUPPETED` or empty for own words. ``amendment`` is the id of the
-    amendment that gave a message other words (`policy.log_lines`). ``rows`` and ``after``
-    belong to the type ``scene`` (`policy.context.scenes`).
+    amendment that gave a message other words (`policy.recallable_lines`). ``rows`` and ``after``
+    belong to the type ``scene`` (`policy.context.situation_updates`).
     """
 
     seq: int
@@ -78,7 +78,7 @@ class Metadata(TypedDict, total=False):
     summary_token_count: int
 
 
-class Message(TypedDict):
+class ChatMessage(TypedDict):
     """One stored message."""
 
     role: str
@@ -166,10 +166,10 @@ def make_message(
     tool_calls: Sequence[Mapping[str, Any]] = (),
     tool_call_id: str = "",
     **metadata: Any,
-) -> Message:
+) -> ChatMessage:
     """Return a message; all other keyword arguments become its metadata."""
     fields = cast("Metadata", metadata)
-    message: Message = {"role": role, "content": content, "metadata": fields}
+    message: ChatMessage = {"role": role, "content": content, "metadata": fields}
     if tool_calls:
         message["tool_calls"] = [dict(call) for call in tool_calls]
     if tool_call_id:
@@ -177,7 +177,7 @@ def make_message(
     return message
 
 
-def with_content(message: Message, content: str, **changes: Any) -> Message:
+def with_content(message: ChatMessage, content: str, **changes: Any) -> ChatMessage:
     """Return the message with another content and changed metadata."""
     metadata = cast("Metadata", {**message["metadata"], **changes})
     return {**message, "content": content, "metadata": metadata}
@@ -188,27 +188,27 @@ def wire_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
     return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-def is_offline(message: Message) -> bool:
+def is_offline(message: ChatMessage) -> bool:
     """Return True for words of the character that the offline brain chose; they state no facts."""
     return message["metadata"].get("nature") == OFFLINE
 
 
-def is_puppeted(message: Message) -> bool:
+def is_puppeted(message: ChatMessage) -> bool:
     """Return True for what the character said or did without its mind."""
     return message["metadata"].get("nature") == PUPPETED
 
 
-def is_excuse(message: Message) -> bool:
+def is_excuse(message: ChatMessage) -> bool:
     """Return True for a line that replaced a model's answer; no prompt or summary holds it."""
     return message["metadata"].get("type") == EXCUSE
 
 
-def is_scene(message: Message) -> bool:
+def is_scene(message: ChatMessage) -> bool:
     """Return True for what a prompt told of the moment; the log does not hold it."""
     return message["metadata"].get("type") == SCENE
 
 
-def is_private(message: Message) -> bool:
+def is_private(message: ChatMessage) -> bool:
     """Return True if only the message's audience may ever see it."""
     return bool(message["metadata"].get("private"))
 
@@ -228,12 +228,12 @@ def perceived_line(text: str) -> str:
     return f"{MARK} {unmarked(text.removeprefix(MARK).strip())}"
 
 
-def is_perceived(message: Message) -> bool:
+def is_perceived(message: ChatMessage) -> bool:
     """Return True if the game itself observed what the message tells."""
     return message["metadata"].get("nature") == PERCEIVED
 
 
-def prompt_text(message: Message) -> str:
+def prompt_text(message: ChatMessage) -> str:
     """Return a message's content as a prompt shows it: only perceived lines have the mark.
 
     Tool results keep the marks of the perceived lines that they quote.
@@ -246,7 +246,7 @@ def prompt_text(message: Message) -> str:
     return perceived_line(content) if message["role"] == "user" else content
 
 
-def to_wire(messages: Iterable[Message]) -> list[WireMessage]:
+def to_wire(messages: Iterable[ChatMessage]) -> list[WireMessage]:
     """Return messages for a provider: without metadata, and with complete tool calls.
 
     Only this function's output may reach a provider. Each call is followed by exactly one result:
@@ -271,7 +271,7 @@ def to_wire(messages: Iterable[Message]) -> list[WireMessage]:
 
 
 @dataclass(frozen=True)
-class Heard:
+class IncomingEvent:
     """Something that the character heard, before it is stored."""
 
     kind: str
@@ -283,7 +283,7 @@ class Heard:
     addressed: bool = False  # True if the character must answer it
     hops: int = 0  # the number of assistants' answers in a row that led to it
     reason: str = ""  # why it must be answered, or why not
-    repeatable: bool = False  # True for a whisper heard while `discretion` was "trusting"
+    repeatable: bool = False  # True for a whisper heard while `whisper_policy` was "trusting"
     nature: str = ""  # one of those above, `PUPPETED` if it is its own; empty: by the kind
     item: str = ""  # dbref of the thing that it is about, if any
     authors: Authors = frozenset()  # those whose words it holds, if not only the speaker's
@@ -318,7 +318,7 @@ class InboxEvent:
 
     id: int
     at: datetime
-    heard: Heard
+    heard: IncomingEvent
     attempts: int = 0
 
 
@@ -351,12 +351,12 @@ def heard_line(kind: str, speaker: str, text: str, nature: str = "") -> str:
     nature = nature or nature_of(kind)
     if nature == PERCEIVED:
         who = as_name(speaker)
-        told = {
+        forms = {
             GIVE: f"{who} gives you {as_name(text)}.",
             ARRIVE: f"{who} arrives.",
             LEAVE: f"{who} leaves.",
         }
-        return perceived_line(told.get(kind, text))
+        return perceived_line(forms.get(kind, text))
     if nature == PERFORMED:
         return unmarked(f"{speaker} {ACTS_OUT}{deed_of(speaker, text)}")
     return unmarked(f"{speaker} {WHISPERS if kind == WHISPER else SAYS}{text}")

@@ -17,14 +17,14 @@ log = Logger()
 T = TypeVar("T")
 R = TypeVar("R")
 # What an `inlineCallbacks` function returns whose Deferred fires with a T.
-Steps = Generator[Deferred[Any], Any, T]
+Coroutine = Generator[Deferred[Any], Any, T]
 
 SLICE_S = 0.004
 PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5)
 PIECE = 20
 
 # Calls a function soon, after everything it was given before: `TimeSlices.put`.
-Put = Callable[[Callable[[], None]], object]
+Enqueue = Callable[[Callable[[], None]], object]
 
 
 class DelayedCall(Protocol):
@@ -139,7 +139,7 @@ def is_time(due_at: float, now: float, interval_s: float) -> bool:
 
 
 @inlineCallbacks
-def persist(clock: Clock, write: Callable[[], T]) -> Steps[T]:
+def retry_write(clock: Clock, write: Callable[[], T]) -> Coroutine[T]:
     """Call a write of a store, which is one transaction, and retry it while the database is busy.
 
     Fires with the result of the write; fails with StoreUnavailable after all `PAUSES_S`.
@@ -152,7 +152,7 @@ def persist(clock: Clock, write: Callable[[], T]) -> Steps[T]:
     return write()
 
 
-def pause(put: Put) -> Deferred[None]:
+def yield_to_reactor(put: Enqueue) -> Deferred[None]:
     """Let other work run. Fires when it is this caller's turn again."""
     turn: Deferred[None] = Deferred()
     put(lambda: turn.callback(None))
@@ -160,15 +160,15 @@ def pause(put: Put) -> Deferred[None]:
 
 
 @inlineCallbacks
-def spread(
-    put: Put, items: Sequence[T], work: Callable[[T], R], piece: int = PIECE
-) -> Steps[list[R]]:
+def map_in_slices(
+    put: Enqueue, items: Sequence[T], work: Callable[[T], R], piece: int = PIECE
+) -> Coroutine[list[R]]:
     """Call a function with each of many items, ``piece`` items at a time.
 
     Fires with the results in the order of the items; fails with the first error of ``work``.
     """
     results: list[R] = []
     for start in range(0, len(items), piece):
-        yield pause(put)
+        yield yield_to_reactor(put)
         results += [work(item) for item in items[start : start + piece]]
     return results

@@ -1,6 +1,7 @@
 """The Django signals for a game's own code.
 
-The sender is the `AssistantScript`; each signal has the argument ``character``, and:
+``service_started``: the assistants of this server may begin to work; the sender is the service.
+Of all others the sender is the `AssistantScript`, and each has the argument ``character``, and:
 
 ``turn_finished``: ``turns`` (how many in this tick).
 ``thinking_started``: ``audience`` (frozenset of the dbrefs who will hear the answer), ``private``.
@@ -14,6 +15,7 @@ The sender is the `AssistantScript`; each signal has the argument ``character``,
 
 from django.dispatch import Signal
 
+service_started = Signal()
 turn_finished = Signal()
 thinking_started = Signal()
 thinking_finished = Signal()

@@ -7,7 +7,7 @@ import urllib.request
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from evennia_ai.policy.secrecy import shown_address
+from evennia_ai.policy.redaction import shown_address
 
 OLLAMA = "http://127.0.0.1:11434/v1"
 PROBE_TIMEOUT_S = 1.0

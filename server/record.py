@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from evennia_ai.policy.secrecy import hide_in_addresses
+from evennia_ai.policy.redaction import hide_in_addresses
 
 ALPHABET = "abcdefghijkmnpqrstuvwxyz23456789"
 

@@ -11,11 +11,23 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from evennia_ai.messages import EXCUSE, Audience, Heard, InboxEvent, Message, ToolCallRequest
+from evennia_ai.messages import (
+    EXCUSE,
+    Audience,
+    ChatMessage,
+    InboxEvent,
+    IncomingEvent,
+    ToolCallRequest,
+)
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View, is_maskable
-from evennia_ai.policy.conversation.inbox import heard_messages, state_after_loss
-from evennia_ai.policy.request_forms.wire_order import count_stored
+from evennia_ai.policy.context.projection import (
+    CompactionRecord,
+    ConversationView,
+    Sizes,
+    is_maskable,
+)
+from evennia_ai.policy.conversation.batching import heard_messages, state_after_loss
+from evennia_ai.policy.tool_call_modes.wire_order import count_stored
 from evennia_ai.ports import ModelCallRecord, OpenEvents, TurnRecord
 
 
@@ -37,7 +49,7 @@ class MemoryInbox:
         self.now = now
         self.rows: list[StoredEvent] = []
 
-    def put(self, heard: Heard) -> int:
+    def put(self, heard: IncomingEvent) -> int:
         event = InboxEvent(len(self.rows) + 1, self.now(), heard)
         state = "waiting" if heard.addressed else "overheard"
         self.rows.append(StoredEvent(event, state, heard.reason))
@@ -195,7 +207,12 @@ class MemoryTurns:
         return len(self.acts)
 
     def record_outcome(
-        self, act: int, state: str, result: str, messages: Sequence[Message] = (), locks: str = ""
+        self,
+        act: int,
+        state: str,
+        result: str,
+        messages: Sequence[ChatMessage] = (),
+        locks: str = "",
     ) -> None:
         self.conversation.append(messages)
         self.acts[act - 1].state = state
@@ -220,13 +237,13 @@ class MemoryLines:
 
     refreshes = 0
 
-    def __init__(self, messages: list[Message]) -> None:
+    def __init__(self, messages: list[ChatMessage]) -> None:
         self.messages = messages
         self.vectors: dict[int, tuple[str, bytes]] = {}
 
     def after(
         self, seq: int, upto: int | None, limit: int, embedder: str
-    ) -> list[tuple[Message, bytes | None]]:
+    ) -> list[tuple[ChatMessage, bytes | None]]:
         last = math.inf if upto is None else upto
         found = [m for m in self.messages if seq < m["metadata"]["seq"] <= last]
         stored = [self.vectors.get(m["metadata"]["seq"], ("", b"")) for m in found[:limit]]
@@ -239,7 +256,7 @@ class MemoryLines:
         older = self.messages[:-count]
         return int(older[-1]["metadata"]["seq"]) if older else 0
 
-    def read(self, seqs: Iterable[int]) -> list[Message]:
+    def read(self, seqs: Iterable[int]) -> list[ChatMessage]:
         wanted = set(seqs)
         return [m for m in self.messages if m["metadata"]["seq"] in wanted]
 
@@ -255,18 +272,18 @@ class MemoryConversation:
 
     def __init__(self, now: Now) -> None:
         self.now = now
-        self.messages: list[Message] = []
+        self.messages: list[ChatMessage] = []
         self.moves: list[StoredMove] = []
         self.lines = MemoryLines(self.messages)
-        self.scenes: list[Message] = []
+        self.scenes: list[ChatMessage] = []
 
-    def show(self, scenes: Sequence[Message]) -> None:
+    def show(self, scenes: Sequence[ChatMessage]) -> None:
         self.scenes += scenes
 
-    def append(self, messages: Sequence[Message]) -> list[Message]:
+    def append(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         stored = []
         for message in messages:
-            copy: Message = {**message, "metadata": {**message["metadata"]}}
+            copy: ChatMessage = {**message, "metadata": {**message["metadata"]}}
             copy["metadata"]["seq"] = len(self.messages) + 1
             copy["metadata"]["at"] = self.now().isoformat()
             copy["metadata"]["tokens"] = count_stored(message)
@@ -274,7 +291,7 @@ class MemoryConversation:
             stored.append(copy)
         return stored
 
-    def view(self) -> Sequence[Message]:
+    def view(self) -> Sequence[ChatMessage]:
         return self.current.items
 
     @property
@@ -285,12 +302,12 @@ class MemoryConversation:
         """Do nothing: the view is made at each use."""
 
     @property
-    def current(self) -> View:
+    def current(self) -> ConversationView:
         record = next((move.record for move in self._compactions()[-1:]), None)
         masks = [m.upto_seq for m in self.moves if not (m.undone or m.record)]
         first = record.upto_seq if record else 0
         messages = [m for m in self.messages if m["metadata"]["seq"] > first]
-        return View(record, messages, max(masks, default=0), count_stored, self.scenes)
+        return ConversationView(record, messages, max(masks, default=0), count_stored, self.scenes)
 
     def _compactions(self) -> list[StoredMove]:
         return [move for move in self.moves if move.record and not move.undone]

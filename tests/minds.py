@@ -9,24 +9,24 @@ from twisted.internet.defer import inlineCallbacks, maybeDeferred
 
 from evennia_ai import ports
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.messages import OWN_RESULTS, Audience, Heard, ToolCallRequest
+from evennia_ai.messages import OWN_RESULTS, Audience, IncomingEvent, ToolCallRequest
 from evennia_ai.mind import Mind
-from evennia_ai.policy.conversation.character import read_persona
+from evennia_ai.policy.conversation.persona_and_lore import read_persona
 from evennia_ai.ports import Gateway, ToolContext, ToolResult, ToolSpec
-from evennia_ai.scheduling import Steps
+from evennia_ai.scheduling import Coroutine
 from evennia_ai.testing.minds import (
+    FixedSettings,
     InMemory,
     MemoryCompany,
     MemoryIdentity,
     MemoryLife,
-    MemorySettings,
     Now,
     StandInCharacter,
     StandInServices,
     in_memory,
     surroundings,
 )
-from evennia_ai.turn.tool_execution import failed_call
+from evennia_ai.turn.tool_executor import failed_call
 from tests.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 
 TOOLS = {"say": "final", "whisper": "final", "noop": "final", "look": "free", "give": "once"}
@@ -73,7 +73,7 @@ class StandInToolbox:
     @inlineCallbacks
     def run(
         self, context: ToolContext, call: ToolCallRequest, dry: bool = False
-    ) -> Steps[ToolResult]:
+    ) -> Coroutine[ToolResult]:
         if call.name not in self.categories:
             return ToolResult("failed", f"There is no tool '{call.name}'.")
         if dry:
@@ -115,7 +115,7 @@ class MemoryMind(Mind):
     It can stand for an `AssistantScript`.
     """
 
-    settings: MemorySettings
+    settings: FixedSettings
     log: MemoryConversation
     inbox: MemoryInbox
     turns: MemoryTurns
@@ -137,7 +137,7 @@ class MemoryMind(Mind):
         self.character = character or Keeper(name, services.now)
         self.journal = self.character.journal
         who = MemoryIdentity(self.character, read_persona(persona))
-        settings = MemorySettings(config or AssistantConfig(), SCRIPTED)
+        settings = FixedSettings(config or AssistantConfig(), SCRIPTED)
         around = surroundings(services, who, settings, log, inbox, turns)
         self.memories: Any = around.memories()  # a test may replace it
         super().__init__(replace(around, memories=lambda: self.memories))
@@ -184,10 +184,12 @@ class MemoryMind(Mind):
         heard_by = frozenset({speaker}) if audience is None else audience
         defaults: dict[str, Any] = {"kind": "say", "addressed": True, **fields}
         return self.inbox.put(
-            Heard(speaker=speaker, speaker_name=name, text=text, audience=heard_by, **defaults)
+            IncomingEvent(
+                speaker=speaker, speaker_name=name, text=text, audience=heard_by, **defaults
+            )
         )
 
     def whispered(self, text: str, speaker: str = "#5", name: str = "Ann") -> int:
         """Put a whisper into the inbox; return the event's id."""
-        open_now = self.settings.config.discretion == "trusting"
+        open_now = self.settings.config.whisper_policy == "trusting"
         return self.hears(text, speaker, name, kind="whisper", private=True, repeatable=open_now)

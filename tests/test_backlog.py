@@ -4,7 +4,7 @@ import pytest
 from twisted.internet.task import Clock
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.store.backlog import PAUSES_S, Backlog
+from evennia_ai.store.write_retry_queue import PAUSES_S, WriteRetryQueue
 
 
 class Scene:
@@ -13,7 +13,7 @@ class Scene:
     def __init__(self):
         self.clock, self.busy, self.asked = Clock(), False, 0
         self.stored, self.lost = [], []
-        self.backlog = Backlog(
+        self.backlog = WriteRetryQueue(
             self.clock,
             self.store,
             lambda line, _id: self.stored.append(line),

@@ -26,18 +26,26 @@ def no_prompt(config):
 
 
 def test_the_last_layer_that_says_something_wins_and_none_inherits():
-    layers = [{"max_hops": 1}, {"max_hops": None}, {"max_hops": 0}, {"unknown": 1}]
-    assert valid_values(*layers) == ({"max_hops": 0}, [])
-    assert valid_values({"max_hops": 1}, {"max_hops": None}) == ({"max_hops": 1}, [])
+    layers = [
+        {"max_iterations": 1},
+        {"max_iterations": None},
+        {"max_iterations": 0},
+        {"unknown": 1},
+    ]
+    assert valid_values(*layers) == ({"max_iterations": 0}, [])
+    assert valid_values({"max_iterations": 1}, {"max_iterations": None}) == (
+        {"max_iterations": 1},
+        [],
+    )
 
 
 @pytest.mark.parametrize(
     ("name", "text", "value"),
     [
-        ("max_hops", "4", 4),
+        ("max_bot_replies", "4", 4),
         ("turn_deadline", "2.5", 2.5),
         ("turn_deadline", "2", 2.0),
-        ("discretion", "trusting", "trusting"),
+        ("whisper_policy", "trusting", "trusting"),
         ("temperature", "none", None),
         ("llm_model", "qwen3:8b", "qwen3:8b"),
     ],
@@ -49,12 +57,12 @@ def test_what_a_builder_types_becomes_the_settings_type(name, text, value):
 @pytest.mark.parametrize(
     ("name", "text", "sentence"),
     [
-        ("max_hops", "many", "max_hops must be a whole number, not 'many'."),
-        ("max_hops", "-1", "max_hops must be at least 0, not -1."),
+        ("max_bot_replies", "many", "max_bot_replies must be a whole number, not 'many'."),
+        ("max_bot_replies", "-1", "max_bot_replies must be at least 0, not -1."),
         ("turn_deadline", "0.4", "turn_deadline must be at least 0.5 s, not 0.4."),
         ("turn_deadline", "601", "turn_deadline must be at most 600 s, not 601."),
         ("turn_deadline", "nan", "turn_deadline must be at least 0.5 s, not nan."),
-        ("discretion", "loose", "discretion must be one of strict, trusting, not 'loose'."),
+        ("whisper_policy", "loose", "whisper_policy must be one of strict, trusting, not 'loose'."),
     ],
 )
 def test_a_bad_value_is_told_in_one_sentence(name, text, sentence):
@@ -69,9 +77,11 @@ def test_an_unknown_setting_names_those_there_are():
 
 
 def test_a_bad_stored_value_is_passed_over_and_named():
-    values, complaints = valid_values({"max_hops": 2}, {"max_hops": "x", "tick_rate": 9})
-    assert values == {"max_hops": 2, "tick_rate": 9}
-    assert complaints == ["max_hops must be a whole number, not 'x'."]
+    values, complaints = valid_values(
+        {"max_iterations": 2}, {"max_iterations": "x", "tick_rate": 9}
+    )
+    assert values == {"max_iterations": 2, "tick_rate": 9}
+    assert complaints == ["max_iterations must be a whole number, not 'x'."]
 
 
 def test_every_setting_has_a_help_text():

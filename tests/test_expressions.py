@@ -4,14 +4,14 @@ import re
 
 import pytest
 
-from evennia_ai.offline import OfflineBrain
-from evennia_ai.policy.conversation.character import Persona
-from evennia_ai.policy.replies.artefacts import find_repeat, is_echo
+from evennia_ai.offline import StandIn
+from evennia_ai.policy.conversation.persona_and_lore import Persona
+from evennia_ai.policy.redaction import hide_secrets
+from evennia_ai.policy.replies.output_checks import find_repeat, is_echo
 from evennia_ai.policy.retrieval.exchange import find_spans, signs_of
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.policy.secrecy import hide_secrets
 from evennia_ai.policy.texts import one_of, split_alternatives
-from evennia_ai.ports import HeardLine, LLMRequest, Scene
+from evennia_ai.ports import HeardLine, LLMRequest, StandInRequest
 from tests.expressions.found import NAMES, Expression, expressions
 from tests.expressions.hostile import makers
 from tests.expressions.timing import grows_too_fast, worst
@@ -71,7 +71,9 @@ def test_each_expression_meets_more_than_twenty_hostile_texts():
 
 def heard(text: str) -> LLMRequest:
     """A request to answer a line that was said."""
-    scene = Scene("Mira", Persona("You are Mira."), (HeardLine("say", "Ann", text, False),))
+    scene = StandInRequest(
+        "Mira", Persona("You are Mira."), (HeardLine("say", "Ann", text, False),)
+    )
     return LLMRequest([{"role": "user", "content": f"Ann says: {text}"}], scene)
 
 
@@ -84,7 +86,7 @@ READERS = {
     "signs": signs_of,
     "times": lambda text: find_spans(text, 1.7e9),
     "secrets": lambda text: hide_secrets(text, "sk-0123456789"),
-    "offline": lambda text: OfflineBrain().think(heard(text)),
+    "offline": lambda text: StandIn().think(heard(text)),
 }
 PIECES = (
     " ", "a ", "Aye. ", "Ann says: ", "1,", "?! ", "(", '"', '{"a":', "<think>", "My Name Is Tom. ",

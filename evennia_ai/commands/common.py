@@ -23,13 +23,13 @@ from evennia_ai.game.client_text import NAME_CHARS, clean_error, clean_output, s
 from evennia_ai.game.help_entries import EXPERTS
 from evennia_ai.game.perception import all_named, find_named
 from evennia_ai.game.texts import text
-from evennia_ai.policy.disclosure import ERRORS, Reader
+from evennia_ai.policy.read_permissions import ERRORS, Reader
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.texts import fitting, shown_width
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.names import own_name
-from evennia_ai.store.reports import Page
-from evennia_ai.store.world_lock import of_this_shard
+from evennia_ai.store.reports import RowPage
+from evennia_ai.store.server_lock import of_this_shard
 
 log = Logger()
 
@@ -58,7 +58,7 @@ class AICommand(MuxCommand):
     combined: tuple[frozenset[str], ...] = ()  # switches that may be typed together
     switches: list[str]
     failure_text = "{reason}"  # said if work that continued after `run` fails
-    reads = ""  # the kind of content in `policy.disclosure` that the whole command needs
+    reads = ""  # the kind of content in `policy.read_permissions` that the whole command needs
     reader: Reader  # the caller, and what they may read; set before `run`
     script: AssistantScript  # the assistant that was named
     name: str  # its character's name, escaped for a client
@@ -83,7 +83,7 @@ class AICommand(MuxCommand):
             who = self.services.who_may_read
             self.reader = Reader(who, self.has_permission, zone_of(self.caller))
             self.ensure_may_read(self.reads)
-            outcome = self.run()
+            outcome = self._run()
         except AssistantError as error:
             self.msg(error_line(error))
             return None
@@ -94,6 +94,13 @@ class AICommand(MuxCommand):
             return None
         log_reading()
         return outcome and self.guard(outcome)
+
+    def _run(self) -> Outcome:
+        try:
+            return self.run()
+        except (TypeError, ValueError):  # perhaps of a damaged value
+            self.services.look_for_damage()
+            raise
 
     def run(self) -> Outcome:
         """Do what was typed; return a Deferred of work that continues, or a dialogue."""
@@ -122,7 +129,7 @@ class AICommand(MuxCommand):
             known = ", ".join(f"/{option}" for option in self.switch_options)
             key = "switch_unknown" if known else "switch_none"
             raise UsageError(text(key, switch=switch, known=known, command=self.key))
-        together = any(one.issuperset(self.switches) for one in self.combined)
+        together = any(item.issuperset(self.switches) for item in self.combined)
         if len(self.switches) > 1 and not together:
             raise UsageError(f"Use one switch at a time. See |whelp {self.key}|n.")
 
@@ -172,9 +179,10 @@ class AICommand(MuxCommand):
             self.tell(self.failure_text.format(reason=clean_error(reason, ERROR_CHARS)))
         elif not isinstance(error, CancelledError):  # the server is stopping
             log.failure("{command} failed", command=self.key, failure=failure)
+            self.services.look_for_damage()
             self.tell(f"|w{self.key}|n failed because of a bug. The server log has the details.")
 
-    def show_page(self, lines: Iterable[str], page: Page, if_none: str, word: str = "") -> None:
+    def show_page(self, lines: Iterable[str], page: RowPage, if_none: str, word: str = "") -> None:
         """Show lines and how to see older ones; ``word`` comes before the number to be typed."""
         shown = [*lines]
         if not shown:
@@ -192,21 +200,21 @@ class AICommand(MuxCommand):
         if not name:
             raise UsageError(f"Which character? See |whelp {self.key}|n.")
         search = partial(self.caller.search, name, quiet=True)
-        found = search() or search(global_search=True)
-        if not found:  # Evennia searches for colours, too
+        objects = search() or search(global_search=True)
+        if not objects:  # Evennia searches for colours, too
             known = (script.character for script in all_assistants())
-            found = all_named(name, known, self.caller)
-        if not found:
+            objects = all_named(name, known, self.caller)
+        if not objects:
             raise UsageError(
                 f"There is no character called '{clean_output(name, NAME_CHARS)}'. "
                 "Check the name, or use a number such as #12."
             )
-        if len(found) > 1:
-            matches = [f"{shown_name(obj)}({obj.dbref})" for obj in found]
+        if len(objects) > 1:
+            matches = [f"{shown_name(obj)}({obj.dbref})" for obj in objects]
             raise UsageError(
-                f"Several match: {', '.join(matches)}. Use a number, such as {found[0].dbref}."
+                f"Several match: {', '.join(matches)}. Use a number, such as {objects[0].dbref}."
             )
-        return found[0]
+        return objects[0]
 
     def find_assistant(self, name: str) -> AssistantScript:
         """Return the assistant of a character; raises UsageError if it has none."""
@@ -252,8 +260,8 @@ def log_private_reading(reader: Reader, character: Any, use: str) -> None:
 
 def error_line(error: AssistantError) -> str:
     """Return an error as a sentence; only the commands' own errors hold markup."""
-    told = str(error)
-    return told if isinstance(error, UsageError) else clean_error(told, ERROR_CHARS)
+    sentence = str(error)
+    return sentence if isinstance(error, UsageError) else clean_error(sentence, ERROR_CHARS)
 
 
 def as_sentence(words: str) -> str:
@@ -292,14 +300,14 @@ def choose(name: str, candidates: Iterable[Any], caller: Any) -> Any | None:
     base, _, number = name.rpartition("-")
     same = all_named(base, known, caller) if number.isdecimal() else []
     numbered = [obj for place, obj in enumerate(same, 1) if str(place) == number]
-    found = [obj for obj in known if obj.dbref == name] or all_named(name, known, caller)
-    if len(found) > 1:
+    matches = [obj for obj in known if obj.dbref == name] or all_named(name, known, caller)
+    if len(matches) > 1:
         here, shown = caller.location, clean_output(name, NAME_CHARS)
-        away = [obj.location not in (None, here) and shown_name(obj.location) for obj in found]
+        away = [obj.location not in (None, here) and shown_name(obj.location) for obj in matches]
         where = [f" ({room})" if room else "" for room in away]
         options = ", ".join(f"{shown}-{place}{room}" for place, room in enumerate(where, 1))
         raise UsageError(text("which_one", names=options))
-    return next(iter(found or numbered), None) or find_named(name, known, caller)
+    return next(iter(matches or numbered), None) or find_named(name, known, caller)
 
 
 def told_apart(objects: Sequence[Any]) -> list[str]:
@@ -371,4 +379,4 @@ def _broken(line: str) -> list[str]:
 
 
 def _width_of(text: str) -> int:
-    return shown_width(MARKUP.sub(lambda found: "|" * (found[0] == "||"), text))
+    return shown_width(MARKUP.sub(lambda match: "|" * (match[0] == "||"), text))

@@ -11,7 +11,7 @@ from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.texts import is_yes
 from evennia_ai.policy.compaction.plan import MANUAL, CompactionRequest, Skip
-from evennia_ai.policy.disclosure import FIGURES
+from evennia_ai.policy.read_permissions import FIGURES
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.sleep_schedule import ORDER
 from evennia_ai.sleep.compaction.compact import CHANGED

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 from evennia_ai.commands import common
 from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.game.crowd import budget_name
-from evennia_ai.policy.disclosure import FIGURES, PLAYER_COSTS
+from evennia_ai.game.rate_limits import budget_name
 from evennia_ai.policy.limits.money import GAME, PLAYER, money_words, to_micros
+from evennia_ai.policy.read_permissions import FIGURES, PLAYER_COSTS
 from evennia_ai.store import usage
 from evennia_ai.store.names import names_of
 
@@ -26,11 +26,11 @@ OLD_PROFILE = "(before the upgrade)"
 MONTH = re.compile(r"\d{4}-\d\d")
 
 
-class Row(NamedTuple):
+class CostRow(NamedTuple):
     """The use of a day, character, profile or player, and the used share of its budget."""
 
     name: str
-    use: usage.Use
+    use: usage.UsageCount
     share: str = ""  # empty without budgets, "-" for a row without one
 
 
@@ -61,7 +61,7 @@ class CmdAICost(AICommand):
     switch_options = ("days", "characters", "players", "profiles")
     days: tuple[date, date]  # the first and the last, both included
     uses: usage.Uses  # of these days, by day, or by assistant and profile
-    total: usage.Use
+    total: usage.UsageCount
 
     def run(self) -> None:
         if self.switch == "players":
@@ -91,7 +91,7 @@ class CmdAICost(AICommand):
         if self.reader.may(PLAYER_COSTS):
             lists.append(("Player", self.by_players()))
         tables = [self.shown(title, rows[:AT_A_GLANCE]) for title, rows in lists if rows]
-        return lines + [f"\n{one}" for one in tables]
+        return lines + [f"\n{table}" for table in tables]
 
     def page_lines(self) -> list[str]:
         rows = getattr(self, f"by_{self.switch}")()
@@ -105,7 +105,7 @@ class CmdAICost(AICommand):
             lines.append(f"|xPage {min(number, pages)} of {pages}.|n{more}")
         return lines
 
-    def shown(self, title: str, rows: Sequence[Row]) -> str:
+    def shown(self, title: str, rows: Sequence[CostRow]) -> str:
         titles = [title, "Calls", "In", "Cached", "Out", self.limits.currency]
         with_budgets = any(row.share not in ("", "-") for row in rows)
         cells = [[row.name, *use_cells(row.use), *[row.share] * with_budgets] for row in rows]
@@ -127,33 +127,35 @@ class CmdAICost(AICommand):
     def limits(self) -> Any:
         return self.services.gateway.limits
 
-    def daily_share(self, kind: str, use: usage.Use) -> str:
+    def daily_share(self, kind: str, use: usage.UsageCount) -> str:
         """Return the used share of the budget of the game or of a player for one day."""
         of, limits = "player" if kind == PLAYER else "game", self.limits
         tokens, money = (getattr(limits, f"{of}_{unit}_per_day") for unit in ("tokens", "money"))
         return share_used(use, tokens, money, kind in limits.waived)
 
-    def by_days(self) -> list[Row]:
+    def by_days(self) -> list[CostRow]:
         days = sorted(usage.folded(self.uses, 0).items(), reverse=True)
-        return [Row(str(day), use, self.daily_share(GAME, use)) for day, use in days]
+        return [CostRow(str(day), use, self.daily_share(GAME, use)) for day, use in days]
 
-    def by_characters(self) -> list[Row]:
+    def by_characters(self) -> list[CostRow]:
         scripts, rows = common.all_assistants(), []
-        named = dict(zip((one.id for one in scripts), common.told_apart(scripts), strict=True))
-        settings = {one.id: one.config for one in scripts}
+        named = dict(
+            zip((script.id for script in scripts), common.told_apart(scripts), strict=True)
+        )
+        settings = {script.id: script.config for script in scripts}
         for id_, use in usage.folded(self.uses, 0).items():
             share, own = "", settings.get(id_)
             if self.is_one_day and own:
                 money = None if own.money_per_day is None else to_micros(own.money_per_day)
                 share = share_used(use, own.tokens_per_day, money)
-            rows.append(Row(named.get(id_, f"script {id_}"), use, share))
+            rows.append(CostRow(named.get(id_, f"script {id_}"), use, share))
         return dearest_first(rows)
 
-    def by_profiles(self) -> list[Row]:
+    def by_profiles(self) -> list[CostRow]:
         uses = usage.folded(self.uses, 1).items()
-        return dearest_first(Row(name or OLD_PROFILE, use) for name, use in uses)
+        return dearest_first(CostRow(name or OLD_PROFILE, use) for name, use in uses)
 
-    def by_players(self) -> list[Row]:
+    def by_players(self) -> list[CostRow]:
         uses = usage.uses_of_speakers(*self.days)
         names = names_of(uses)
         counts = Counter(names.values())
@@ -161,9 +163,11 @@ class CmdAICost(AICommand):
         for dbref, use in uses.items():
             name = names.get(dbref, dbref)
             shown = f"{name}({dbref})" if counts[name] > 1 else name
-            rows.append(Row(shown, use, self.daily_share(PLAYER, use) if self.is_one_day else ""))
+            rows.append(
+                CostRow(shown, use, self.daily_share(PLAYER, use) if self.is_one_day else "")
+            )
         rest = self.total.less(usage.total_of(uses.values()))
-        nobody = [Row(NOBODY, rest, "-")] if rest.calls or rest.tokens else []
+        nobody = [CostRow(NOBODY, rest, "-")] if rest.calls or rest.tokens else []
         return [*dearest_first(rows), *nobody]
 
     @property
@@ -193,14 +197,16 @@ def read_period(typed: str, today: date) -> tuple[date, date]:
         ) from None
 
 
-def share_used(use: usage.Use, tokens: int | None, money: int | None, waived: bool = False) -> str:
+def share_used(
+    use: usage.UsageCount, tokens: int | None, money: int | None, waived: bool = False
+) -> str:
     """Return the used share of the fuller budget, in tokens or micros; "-" without both."""
     counted = use.tokens - (use.free_tokens if waived else 0)
     shares = [spent / limit for spent, limit in ((counted, tokens), (use.money, money)) if limit]
     return f"{max(shares):.0%}" if shares else "-"
 
 
-def use_cells(use: usage.Use) -> Iterator[str]:
+def use_cells(use: usage.UsageCount) -> Iterator[str]:
     """Return a use's cells; its money is "-" if nothing of it had a price.
 
     Counts have a tenth if speakers share a call, and stand in millions if they take much room.
@@ -211,5 +217,5 @@ def use_cells(use: usage.Use) -> Iterator[str]:
     yield money_words(use.money) if use.money_known else "-"
 
 
-def dearest_first(rows: Iterable[Row]) -> list[Row]:
+def dearest_first(rows: Iterable[CostRow]) -> list[CostRow]:
     return sorted(rows, key=lambda row: (-row.use.money, -row.use.tokens, row.name))

@@ -16,14 +16,14 @@ from evennia_ai.game.settings import game_setting, game_settings
 from evennia_ai.game.texts import ACT_STATES, worded
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.llm.probe import BAD, FATAL, GOOD, NOTE, sum_up
-from evennia_ai.messages import NO_USAGE, Heard
+from evennia_ai.messages import NO_USAGE, IncomingEvent
 from evennia_ai.mind.dry_run import DryRun, DryRunCall, DryRunStep
-from evennia_ai.policy.disclosure import DRY_RUNS
+from evennia_ai.policy.read_permissions import DRY_RUNS
+from evennia_ai.policy.redaction import shown_address
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.policy.secrecy import shown_address
 from evennia_ai.policy.texts import read_typed_call
-from evennia_ai.ports import Surroundings
-from evennia_ai.scheduling import Steps
+from evennia_ai.ports import MindDependencies
+from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.names import list_names, locks_of
 from evennia_ai.store.reports import log_page
 
@@ -36,19 +36,19 @@ USAGE = "Usage: aitest <assistant> = <line>. See |whelp aitest|n."
 class TryingCommand(AICommand):
     """A command that asks what its assistant would make of a line."""
 
-    def addressed_line(self, kind: str, typed: str) -> Heard:
+    def addressed_line(self, kind: str, typed: str) -> IncomingEvent:
         """Return a line as the assistant would hear it; raises CannotBeHeard if not."""
-        heard = hear_typed(self.script.character, self.script.config, self.caller, kind, typed)
-        ensure_answered(self.name, heard, "add /whisper to the command")
-        return heard
+        event = hear_typed(self.script.character, self.script.config, self.caller, kind, typed)
+        ensure_answered(self.name, event, "add /whisper to the command")
+        return event
 
-    def start_dry_run(self, heard: Heard, around: Surroundings) -> Deferred[None]:
+    def start_dry_run(self, event: IncomingEvent, around: MindDependencies) -> Deferred[None]:
         """Ask the model, and tell what it would do; fails with DryRunning during another."""
         name, profile = self.name, around.settings.profile
-        running: Deferred[DryRun] = self.script.mind.dry_run(around, heard)
+        running: Deferred[DryRun] = self.script.mind.dry_run(around, event)
         model = "the offline brain" if profile.client == "offline" else f"the model {profile.model}"
         self.tell(f"Asking {clean_output(f'{model} (profile {profile.name})', 80)} ...")
-        return running.addCallback(lambda found: self.tell(dry_run_lines(name, heard, found)))
+        return running.addCallback(lambda dry_run: self.tell(dry_run_lines(name, event, dry_run)))
 
 
 class CmdAITest(TryingCommand):
@@ -86,9 +86,9 @@ class CmdAITest(TryingCommand):
         self.find_assistant(self.lhs)
         if not (self.rhs or "").strip():
             raise UsageError(f"Which line? {USAGE}")
-        heard = self.addressed_line(self.switch or "say", self.rhs or "")
+        event = self.addressed_line(self.switch or "say", self.rhs or "")
         self.script.mind.settings.resolve()
-        return self.start_dry_run(heard, self.script.mind.around)
+        return self.start_dry_run(event, self.script.mind.around)
 
     do_whisper = do_default
 
@@ -97,14 +97,14 @@ class CmdAITest(TryingCommand):
         script, typed = self.find_editable(self.lhs), (self.rhs or "").strip()
         if not typed:
             raise UsageError("Which tool? Usage: aitest/tool <assistant> = <tool> [<arguments>]")
-        heard = hear_typed(script.character, script.config, self.caller, "say", typed)
+        event = hear_typed(script.character, script.config, self.caller, "say", typed)
         name, arguments = read_typed_call(typed)
         for _ in range(MOST_PAUSES):
             if not script.mind.ticker.is_ticking:
                 break
             yield PAUSE_S
         self.ensure_may_act("act")
-        trying: Deferred[Any] = script.mind.try_tool(heard, name, json.dumps(arguments))
+        trying: Deferred[Any] = script.mind.try_tool(event, name, json.dumps(arguments))
         trying.addCallback(lambda _: self.tell(tried_lines(script.id)))
         trying.addErrback(self.tell_failure)
 
@@ -124,36 +124,36 @@ class CmdAITest(TryingCommand):
         return self.probe(wanted, profile)
 
     @inlineCallbacks
-    def probe(self, name: str, profile: ModelProfile) -> Steps[None]:
+    def probe(self, name: str, profile: ModelProfile) -> Coroutine[None]:
         model = clean_output(profile.model, 80) or "no model"
         address = clean_address(shown_address(profile.base_url or OPENAI_ADDRESS))
         self.tell(f"Testing '{clean_output(name)}': {address}, {model}")
-        found = yield self.services.prober.probe(profile, self.tell)
+        findings = yield self.services.prober.probe(profile, self.tell)
         lines = []
-        for one in found:
-            lines.append(f"{WORDS[one.state]} {clean_error(one.text, LINE_CHARS)}")
-            lines += [f"      {clean_error(one.advice, LINE_CHARS)}"] if one.advice else []
-        self.tell([*lines, clean_error(sum_up(found, name), RESULT_CHARS)])
+        for finding in findings:
+            lines.append(f"{WORDS[finding.state]} {clean_error(finding.text, LINE_CHARS)}")
+            lines += [f"      {clean_error(finding.advice, LINE_CHARS)}"] if finding.advice else []
+        self.tell([*lines, clean_error(sum_up(findings, name), RESULT_CHARS)])
 
 
 def tried_lines(assistant: int) -> list[str]:
     """Return an assistant's last tool call, what a model reads of it, and the locks it asked."""
     (row,) = log_page("ToolCall", assistant, 1, 1).rows
-    told = f"|w{worded(ACT_STATES, row['state'])}|n: {clean_output(row['result'], RESULT_CHARS)}"
-    locks = [f"|x{clean_output(one, LINE_CHARS)}|n" for one in locks_of(row["locks"])]
-    return [call_text(row["name"], row["arguments"]), told, *locks]
+    line = f"|w{worded(ACT_STATES, row['state'])}|n: {clean_output(row['result'], RESULT_CHARS)}"
+    locks = [f"|x{clean_output(lock, LINE_CHARS)}|n" for lock in locks_of(row["locks"])]
+    return [call_text(row["name"], row["arguments"]), line, *locks]
 
 
-def dry_run_lines(name: str, heard: Heard, result: DryRun) -> list[str]:
-    verb = "whispers" if heard.private else "says"
-    speaker, said = clean_output(heard.speaker_name, 40), clean_output(heard.text, LINE_CHARS)
+def dry_run_lines(name: str, event: IncomingEvent, result: DryRun) -> list[str]:
+    verb = "whispers" if event.private else "says"
+    speaker, words = clean_output(event.speaker_name, 40), clean_output(event.text, LINE_CHARS)
     audience = clean_output(list_names(sorted(result.audience)), 200)
     lines = [
-        f"|wIf {speaker} {verb} to {name}:|n {said}",
+        f"|wIf {speaker} {verb} to {name}:|n {words}",
         f"|xWho would hear the answer: {audience}. Nothing of this was done.|n",
     ]
     for number, step in enumerate(result.steps, 1):
-        lines += _step_lines(number, step, heard.private)
+        lines += _step_lines(number, step, event.private)
     return [*lines, _ending(name, result)]
 
 

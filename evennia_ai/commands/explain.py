@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 from evennia.utils.evmore import EvMore
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -19,24 +18,31 @@ from evennia_ai.game.memory_reading import search_for_staff
 from evennia_ai.game.texts import text
 from evennia_ai.messages import LLMReply, ToolCallRequest, is_excuse, is_puppeted
 from evennia_ai.mind.dry_run import next_step
-from evennia_ai.policy import disclosure
-from evennia_ai.policy.disclosure import ERRORS, PRIVATE_WORDS, Reader, memory_kind, words_kind
 from evennia_ai.policy.explanation import attribution
-from evennia_ai.policy.explanation.attribution import Attribution, Part
-from evennia_ai.policy.explanation.call_record import KeptCall, RawReply
+from evennia_ai.policy.explanation.attribution import Attribution, PromptPart
+from evennia_ai.policy.explanation.call_record import KeptCall, RecordedReply
+from evennia_ai.policy.read_permissions import (
+    DRY_RUNS,
+    ERRORS,
+    PRIVATE_WORDS,
+    PUBLIC_WORDS,
+    Reader,
+    memory_kind,
+    words_kind,
+)
 from evennia_ai.policy.replies.reply_reader import reply_reader
-from evennia_ai.policy.request_forms.form import Asked
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.policy.tool_call_modes.form import ReplyContext
 from evennia_ai.ports import TASK_SUMMARY
-from evennia_ai.scheduling import Steps
+from evennia_ai.scheduling import Coroutine
 from evennia_ai.store import explanations
 from evennia_ai.store.explanations import Explanation, StoredCall, calls_of_turn, with_talk
 from evennia_ai.store.names import list_names, locks_of
 from evennia_ai.store.reports import acted_in_private, find_row
-from evennia_ai.turn.llm_interaction import Replayed
+from evennia_ai.turn.llm_interaction import ReplayResult
 
-LINE_CHARS, REPLY_CHARS, TEXT_CHARS = 200, 600, 4_000
+LINE_CHARS, TEXT_CHARS = 200, 4_000
 BAR_CHARS = 40
 STATES = {
     explanations.EXACT: "rebuilt from the log, as it was sent",
@@ -93,14 +99,14 @@ class CmdAIWhy(TryingCommand):
 
     def run(self) -> Outcome:
         if not self.combined[0].issuperset(self.switches):
-            self.ensure_may_read(disclosure.DRY_RUNS)
+            self.ensure_may_read(DRY_RUNS)
             self.find_assistant(self.lhs)
             self.script.mind.settings.resolve()
             if "again" in self.switches:
                 return self.again()
             self.show_next()
             return None
-        self.ensure_may_read(disclosure.PUBLIC_WORDS)
+        self.ensure_may_read(PUBLIC_WORDS)
         self.find_assistant(self.lhs)
         why = self.called() if "call" in self.switches else self.explained()
         if "prompt" not in self.switches:
@@ -135,15 +141,15 @@ class CmdAIWhy(TryingCommand):
         if line is not None:
             return explanations.explain(line, [self.script.mind.who.name])
         if words:
-            told = f"{name} said no line with '{clean_output(words, 60)}'."
+            problem = f"{name} said no line with '{clean_output(words, 60)}'."
             hidden = f" Whispers were not searched: {self.reader.whose(PRIVATE_WORDS)} read them."
-            raise UsageError(told if may_search else told + hidden)
+            raise UsageError(problem if may_search else problem + hidden)
         if number != 1:
             raise UsageError(f"{name} has not said {number} lines. |waiwhy {name}|n is the last.")
         raise UsageError(f"{name} has said nothing yet.")
 
     @inlineCallbacks
-    def tell_near(self, why: Explanation) -> Steps[None]:
+    def tell_near(self, why: Explanation) -> Coroutine[None]:
         """Tell which lore and memories fit what set a line off, but are not in its prompt, and why.
 
         They are searched in what the character knows now. A reader who may not read what was said
@@ -151,50 +157,51 @@ class CmdAIWhy(TryingCommand):
         """
         if why.turn is None:
             return
-        heard = [event.text for event in why.turn.events.all() if event.text]
+        heard_texts = [event.text for event in why.turn.events.all() if event.text]
         kinds = words_kind(why.private), memory_kind(why.private)
-        if not heard or not why.parts or not all(map(self.reader.may, kinds)):
+        if not heard_texts or not why.parts or not all(map(self.reader.may, kinds)):
             return
         mind, audience = self.script.mind, frozenset(why.message["metadata"]["audience"])
-        yield mind.lore.prepare(heard, audience)
+        yield mind.lore.prepare(heard_texts, audience)
         shown = "\n".join(part.text for part in why.parts)
         lines = [
-            f"  lore {clean_output(one.entry.title, 60)}: {clean_output(one.verdict())}"
-            for one in mind.lore.try_lines(heard, audience)
-            if (one.reason or one.why_unknown) and one.entry.text not in shown
+            f"  lore {clean_output(try_line.entry.title, 60)}: {clean_output(try_line.verdict())}"
+            for try_line in mind.lore.try_lines(heard_texts, audience)
+            if (try_line.reason or try_line.why_unknown) and try_line.entry.text not in shown
         ]
-        words, sources = " ".join(heard), {line.source for part in why.parts for line in part.lines}
+        words = " ".join(heard_texts)
+        sources = {line.source for part in why.parts for line in part.lines}
         of_turn = {f"line:{number}" for number in explanations.numbers_of(why.turn)}
-        found = yield search_for_staff(mind.around, words, audience, self.reader)
-        for hit in found.found:
-            told = mind.recall.line(hit.record, words)
+        hits = yield search_for_staff(mind.around, words, audience, self.reader)
+        for hit in hits.found:
+            recalled_line = mind.recall.line(hit.record, words)
             id_ = hit.record["id"]
             is_new = str(hit.record.get("timestamp", "")) > why.message["metadata"]["at"]
-            is_asked = any(one in told for one in heard) or id_ in of_turn
+            is_asked = any(text in recalled_line for text in heard_texts) or id_ in of_turn
             if not (is_new or is_asked or {id_, id_.replace("line:", "message ")} & sources):
                 reason = "less near than what was recalled, or no room was left"
                 shown_id = clean_output(id_, 60)
-                lines.append(f"  {shown_id} {clean_output(told, LINE_CHARS)}: {reason}")
-        lines += [f"  {line}" for line in withheld_lines(found, audience, self.reader)]
+                lines.append(f"  {shown_id} {clean_output(recalled_line, LINE_CHARS)}: {reason}")
+        lines += [f"  {line}" for line in withheld_lines(hits, audience, self.reader)]
         if lines:
             self.tell(["|wNear, but left out|n (by what it knows now)", *lines])
 
     def show_next(self) -> None:
         """Show the prompt that would be sent next; nothing is sent or stored."""
-        heard = None
+        event = None
         if self.rhs or "whisper" in self.switches:
             kind = "whisper" if "whisper" in self.switches else "say"
-            heard = self.addressed_line(kind, self.rhs or "")
-        request = next_step(self.script.mind.around, heard).request
+            event = self.addressed_line(kind, self.rhs or "")
+        request = next_step(self.script.mind.around, event).request
         if request.trace is None:
             raise UsageError("This prompt has no parts to show.")
-        kept = KeptCall(request.trace, request.sent, RawReply())
+        kept = KeptCall(request.trace, request.sent, RecordedReply())
         stored = with_talk(self.script.id, kept)
         parts = attribution.parts_of(stored.kept, stored.marker, stored.talk, stored.own)
         self.msg("\n".join([f"About {request.tokens:,} tokens:", *part_table(parts)]))
         self.show_prompt(parts, request.trace.private)
 
-    def show_prompt(self, parts: Sequence[Part], private: bool) -> None:
+    def show_prompt(self, parts: Sequence[PromptPart], private: bool) -> None:
         """Show a prompt page by page; of tools their first characters only."""
         lines, reader = [], self.reader
         for part in parts:
@@ -243,16 +250,17 @@ class CmdAIWhy(TryingCommand):
         return calls
 
     @inlineCallbacks
-    def replay(self, calls: Sequence[StoredCall], profile: ModelProfile) -> Steps[None]:
+    def replay(self, calls: Sequence[StoredCall], profile: ModelProfile) -> Coroutine[None]:
         for number, call in enumerate(calls, 1):
-            found: Replayed = yield self.script.mind.replay.replay(
+            result: ReplayResult = yield self.script.mind.replay.replay(
                 call.kept, call.messages, profile, "persona" in self.switches
             )
             lines = [f"|wCall {number} of {len(calls)}|n"]
             lines += [f"  |xthen|n {text}" for text in texts_then(call)]
-            now = [f"  |gnow|n  {text}" for text in texts_of(found.content, found.calls)]
-            if found.problem:
-                problem = clean_error(found.problem, REPLY_CHARS)
+            texts = rendering.texts_of(result.content, result.calls)
+            now = [f"  |gnow|n  {text}" for text in texts]
+            if result.problem:
+                problem = clean_error(result.problem, rendering.REPLY_CHARS)
                 now = [f"  |rnow|n  no reply: {self.reader.show(ERRORS, problem, 'error')}"]
             self.tell([*lines, *now])
 
@@ -267,9 +275,9 @@ def why_lines(name: str, why: Explanation, reader: Reader, own_line: str) -> Ite
     if why.turn is None and why.call is not None:
         where = f"{why.call.purpose}, for {heard_by if why.private else 'everybody'}"
     text = f'"{clean_output(why.text, TEXT_CHARS)}"' if why.text else "no text came of it"
-    said = reader.show(kind, text, "words")
+    words = reader.show(kind, text, "words")
     at = reader.clock(datetime.fromisoformat(why.message["metadata"]["at"]))
-    yield f"|w{name}|n at {at} {reader.zone}, {clean_output(where, 120)}:\n  {said}"
+    yield f"|w{name}|n at {at} {reader.zone}, {clean_output(where, 120)}:\n  {words}"
     events = why.turn.events.all() if why.turn else []
     if why.turn is not None:
         yield "|wSet off by|n"
@@ -294,11 +302,11 @@ def why_lines(name: str, why: Explanation, reader: Reader, own_line: str) -> Ite
         return
     yield from prompt_lines(why, reader)
     yield from reply_lines(why, reader)
-    for number, one in enumerate(why.sentences, 1):
+    for number, sentence in enumerate(why.sentences, 1):
         if number == 1:
             yield "|wWhere each sentence comes from|n"
-        said = reader.show(kind, clean_output(one.sentence, LINE_CHARS), "words")
-        yield f"  {number}. {said}\n     {source_of(one, why.private, reader)}"
+        words = reader.show(kind, clean_output(sentence.sentence, LINE_CHARS), "words")
+        yield f"  {number}. {words}\n     {source_of(sentence, why.private, reader)}"
 
 
 def speaker_of(excuse: str, own_line: str) -> str:
@@ -334,7 +342,7 @@ def kind_of(part: str, private: bool) -> str:
     return memory_kind(private) if part in attribution.MEMORIES else words_kind(private)
 
 
-def part_table(parts: Sequence[Part]) -> list[str]:
+def part_table(parts: Sequence[PromptPart]) -> list[str]:
     sizes = [(part.name, estimate_tokens(part.text)) for part in parts]
     total = sum(tokens for _name, tokens in sizes) or 1
     return [
@@ -356,8 +364,8 @@ def reply_lines(why: Explanation, reader: Reader) -> Iterator[str]:
         for act in why.acts:
             yield rendering.act_lines(act, kind, reader)
             if reader.may(kind):
-                told = (clean_output(one, TEXT_CHARS) for one in locks_of(act.locks))
-                yield from (f"    |x{one}|n" for one in told)
+                lock_lines = (clean_output(lock, TEXT_CHARS) for lock in locks_of(act.locks))
+                yield from (f"    |x{lock_line}|n" for lock_line in lock_lines)
     if is_changed(why):
         yield "|ySome of the words were changed or left out before they were said.|n"
 
@@ -367,32 +375,26 @@ def is_changed(why: Explanation) -> bool:
     if why.stored is None or not why.acts:
         return False
     raw = why.stored.kept.reply
-    told = " ".join([raw.text, *(arguments for _name, arguments in raw.calls)])
-    squeezed = "".join(told.replace("\\", "").split())
+    sent_text = " ".join([raw.text, *(arguments for _name, arguments in raw.calls)])
+    squeezed = "".join(sent_text.replace("\\", "").split())
     return any(word.replace("\\", "") not in squeezed for word in why.text.split())
 
 
-def source_of(one: Attribution, private: bool, reader: Reader) -> str:
-    if not one.tells:
+def source_of(attribution: Attribution, private: bool, reader: Reader) -> str:
+    if not attribution.tells:
         return "|xsmall talk: it tells nothing|n"
-    if one.source is None:
+    if attribution.source is None:
         return "|ynone of the prompt tells this|n"
-    source = f" ({clean_output(one.source.line.source, 60)})" if one.source.line.source else ""
-    kind = kind_of(one.source.part, private)
-    text = reader.show(kind, clean_output(one.source.text, LINE_CHARS), "words")
-    return f"|g{one.source.part}{source}|n, {one.share:.0%}: {text}"
+    source = attribution.source
+    label = f" ({clean_output(source.line.source, 60)})" if source.line.source else ""
+    kind = kind_of(source.part, private)
+    text = reader.show(kind, clean_output(source.text, LINE_CHARS), "words")
+    return f"|g{source.part}{label}|n, {attribution.share:.0%}: {text}"
 
 
 def texts_then(call: StoredCall) -> list[str]:
     """Return the recorded reply as the calls that were read out of it."""
     raw, sent = call.kept.reply, call.kept.sent
     calls = tuple(ToolCallRequest("", name, arguments) for name, arguments in raw.calls)
-    read = reply_reader(sent.form, Asked(tools=sent.tools)).finish(LLMReply(raw.text, calls))
-    return texts_of(read.content, read.tool_calls)
-
-
-def texts_of(content: str, calls: Sequence[Any]) -> list[str]:
-    said = [clean_output(content, REPLY_CHARS)] if content.strip() else []
-    return [*said, *(rendering.call_text(call.name, call.arguments) for call in calls)] or [
-        "nothing"
-    ]
+    read = reply_reader(sent.form, ReplyContext(tools=sent.tools)).finish(LLMReply(raw.text, calls))
+    return rendering.texts_of(read.content, read.tool_calls)

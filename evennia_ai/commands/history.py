@@ -21,15 +21,15 @@ from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.settings import export_folder
 from evennia_ai.game.texts import call_words
 from evennia_ai.messages import EXCUSE
-from evennia_ai.policy import log_lines
-from evennia_ai.policy.disclosure import FIGURES, PRIVATE_WORDS, Reader, words_kind
-from evennia_ai.policy.log_lines import EDITED, HIDDEN, Amendment, LogFilter
+from evennia_ai.policy import recallable_lines
+from evennia_ai.policy.read_permissions import FIGURES, PRIVATE_WORDS, Reader, words_kind
+from evennia_ai.policy.recallable_lines import EDITED, HIDDEN, LineAmendment, LogFilter
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.scheduling import Steps, pause
+from evennia_ai.scheduling import Coroutine, yield_to_reactor
 from evennia_ai.store import reports
-from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.names import names_of
 from evennia_ai.store.reports import MOST_EVENTS, all_messages, events_beside, message_page
+from evennia_ai.store.transactions import store_errors
 
 MESSAGES_A_PAGE, TURNS_A_PAGE, ROWS_A_PAGE = 20, 8, 15
 NOTHING_SAID = "has heard and said nothing yet."
@@ -85,9 +85,9 @@ class CmdAIHistory(HistoryChanges):
     key = "aihistory"
     help_category = STAFF
     reads = FIGURES
-    combined = (frozenset(log_lines.SWITCHES),)
+    combined = (frozenset(recallable_lines.SWITCHES),)
     switch_options = (
-        *("turns", *log_lines.SWITCHES, "unanswered", "compactions", "compaction"),
+        *("turns", *recallable_lines.SWITCHES, "unanswered", "compactions", "compaction"),
         *("sleep", "journal", "export", "hide", "edit", "retry", "undo"),
     )
 
@@ -105,15 +105,15 @@ class CmdAIHistory(HistoryChanges):
         events = events_beside(page, self.script.id, wanted, player, may_search)
         amended = self.script.conversation.amendments.shown
         name = self.script.mind.who.name
-        said = [(event["at"], rendering.waiting_line(event, reader)) for event in events]
+        waiting_lines = [(event["at"], rendering.waiting_line(event, reader)) for event in events]
         for row in page.rows:
             line = rendering.message_line(row, name, reader, amended.get(row["id"]))
-            said.append((row["at"], line))
-        lines = [line for _at, line in sorted(said, key=itemgetter(0))]
+            waiting_lines.append((row["at"], line))
+        lines = [line for _at, line in sorted(waiting_lines, key=itemgetter(0))]
         if len(events) == MOST_EVENTS:
             lines.insert(0, "|y(More lines without an answer are not shown: use since, until.)|n")
         if lines or wanted.is_empty:
-            again = clean_output(log_lines.without_page(self.rhs or ""), 200)
+            again = clean_output(recallable_lines.without_page(self.rhs or ""), 200)
             self.show_page(lines, page, NOTHING_SAID, f"{again}, page " * bool(again))
         else:
             self.msg(f"No message {'holds these words' if wanted.search else 'fits'}.")
@@ -126,7 +126,7 @@ class CmdAIHistory(HistoryChanges):
         """Return the filter that was typed, and its player as a dbref, "" without one."""
         now = self.services.now().astimezone(self.reader.zone)
         try:
-            wanted = log_lines.read_filter(typed, switches, now)
+            wanted = recallable_lines.read_filter(typed, switches, now)
         except (ValueError, OverflowError) as error:
             raise UsageError(clean_output(str(error), 300)) from error
         return wanted, find_speaker(wanted.player) if wanted.player else ""
@@ -175,7 +175,7 @@ class CmdAIHistory(HistoryChanges):
         journal = self.script.character.journal
         return show_journal(self, journal, self.rhs, "has no journal entries yet.")
 
-    def log_page(self, table: str, number: str | None) -> reports.Page:
+    def log_page(self, table: str, number: str | None) -> reports.RowPage:
         return reports.log_page(table, self.script.id, page_number(number), ROWS_A_PAGE)
 
     def find_row(self, table: str, what: str, listing: str) -> dict[str, Any]:
@@ -186,7 +186,7 @@ class CmdAIHistory(HistoryChanges):
         return row
 
     @inlineCallbacks
-    def do_export(self) -> Steps[None]:
+    def do_export(self) -> Coroutine[None]:
         form, _, rest = (self.rhs or "").partition(",")
         form = form.strip().lower()
         typed = rest if form in SUFFIXES else self.rhs or ""
@@ -218,14 +218,14 @@ class CmdAIHistory(HistoryChanges):
             if form != JSON and rows and not count:
                 file.write(f"# {clean_heard(name, 60)}, times in {reader.zone}\n")
             for row in rows:
-                found = exported(row, name, reader, amended.get(row["id"]))
+                record = exported(row, name, reader, amended.get(row["id"]))
                 whom = rendering.hearers(row, name, names)
                 if self.read_of is None:
-                    found["character"] = name
-                line = json.dumps(found) if form == JSON else as_text(found, whom, reader)
+                    record["character"] = name
+                line = json.dumps(record) if form == JSON else as_text(record, whom, reader)
                 file.write(f"{line}\n")
             count += len(rows)
-            yield pause(self.services.slices.put)
+            yield yield_to_reactor(self.services.slices.put)
         return count
 
 
@@ -233,12 +233,12 @@ def find_speaker(name: str) -> str:
     """Return the dbref of somebody by name, who may be deleted; raises UsageError."""
     if NUMBER.fullmatch(name):
         return name
-    found = speakers_called(name)
-    if not found:
+    speakers = speakers_called(name)
+    if not speakers:
         raise UsageError(f"No assistant ever heard anybody called '{clean_output(name, 60)}'.")
-    if len(found) > 1:
-        raise UsageError(f"Several match: {', '.join(found)}. Use a number: |wplayer #12|n.")
-    return found[0]
+    if len(speakers) > 1:
+        raise UsageError(f"Several match: {', '.join(speakers)}. Use a number: |wplayer #12|n.")
+    return speakers[0]
 
 
 @contextmanager
@@ -257,7 +257,7 @@ def writing(path: Path) -> Generator[TextIO]:
 
 
 def exported(
-    row: Mapping[str, Any], own_name: str, reader: Reader, change: Amendment | None
+    row: Mapping[str, Any], own_name: str, reader: Reader, change: LineAmendment | None
 ) -> dict[str, Any]:
     """Return a message as plain data for a file, without its words if they are hidden."""
     known = {"number": row["id"], "at": row["at"].isoformat(), "role": row["role"]}
@@ -273,15 +273,15 @@ def exported(
     return known | ({change.kind: change.text or True} if change else {})
 
 
-def as_text(found: Mapping[str, Any], whom: str, reader: Reader) -> str:
+def as_text(record: Mapping[str, Any], whom: str, reader: Reader) -> str:
     """Return what `exported` made as a line of text; ``whom`` are those who heard it."""
-    at = reader.clock(datetime.fromisoformat(found["at"]), "%Y-%m-%d %H:%M:%S")
-    head, private = f"{at} {found['number']}", " (private)" * found["private"]
-    if "withheld" in found:
+    at = reader.clock(datetime.fromisoformat(record["at"]), "%Y-%m-%d %H:%M:%S")
+    head, private = f"{at} {record['number']}", " (private)" * record["private"]
+    if "withheld" in record:
         return f"{head}{private}: {reader.show(PRIVATE_WORDS, '', 'words')}"
-    marks = [f" ({kind} {found[kind]})" for kind in (HIDDEN, EDITED) if kind in found]
-    given = ((call["name"], *call_words(call["arguments"])) for call in found["calls"])
+    marks = [f" ({kind} {record[kind]})" for kind in (HIDDEN, EDITED) if kind in record]
+    given = ((call["name"], *call_words(call["arguments"])) for call in record["calls"])
     acts = (f"[{tool}{': ' * bool(more)}{more}] {words}".rstrip() for tool, words, more in given)
-    words = " ".join(filter(None, (found["words"], *acts)))
-    line = f"{head} {found['name']} > {whom}{private}{''.join(marks)}: {words}"
+    words = " ".join(filter(None, (record["words"], *acts)))
+    line = f"{head} {record['name']} > {whom}{private}{''.join(marks)}: {words}"
     return clean_heard(line, 10**6)

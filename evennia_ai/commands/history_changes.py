@@ -7,15 +7,15 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, UsageError, page_number
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.messages import Message, is_private
-from evennia_ai.policy.disclosure import PRIVATE_WORDS
-from evennia_ai.policy.log_lines import EDITED, HIDDEN, unit_of, why_no_new_words
+from evennia_ai.messages import ChatMessage, is_private
+from evennia_ai.policy.read_permissions import PRIVATE_WORDS
+from evennia_ai.policy.recallable_lines import EDITED, HIDDEN, unit_of, why_no_new_words
 from evennia_ai.policy.sanitize import one_line
-from evennia_ai.scheduling import Steps
-from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.lore_records import by_builder
 from evennia_ai.store.reports import turn_of_message
 from evennia_ai.store.shared_entries import withdraw
+from evennia_ai.store.transactions import brief_transaction
 from evennia_ai.store.turns import ANSWERS
 
 NEW_CHARS = 1_000
@@ -26,15 +26,15 @@ class HistoryChanges(AICommand):
     """The switches ``hide``, ``edit``, ``retry`` and ``undo``."""
 
     @inlineCallbacks
-    def do_hide(self) -> Steps[None]:
+    def do_hide(self) -> Coroutine[None]:
         messages = self.find_line(self.rhs or "")
         self.amend(HIDDEN, messages)
         acts = " (a call and its results are one)" if len(messages) > 1 else ""
-        told = f"{self.name} does not see {numbered(seqs_of(messages))} any more{acts}."
-        yield self.tell_rest(messages, told)
+        summary = f"{self.name} does not see {numbered(seqs_of(messages))} any more{acts}."
+        yield self.tell_rest(messages, summary)
 
     @inlineCallbacks
-    def do_edit(self) -> Steps[None]:
+    def do_edit(self) -> Coroutine[None]:
         number, _, typed = (self.rhs or "").partition(":")
         words = one_line(typed)
         if not words:
@@ -50,7 +50,7 @@ class HistoryChanges(AICommand):
         yield self.tell_rest(line, f"{self.name} now sees {numbered([seq])} with these words.")
 
     @inlineCallbacks
-    def do_retry(self) -> Steps[None]:
+    def do_retry(self) -> Coroutine[None]:
         self.ensure_may_mend()
         turns = self.script.mind.turns
         turn = turns.last_answered()
@@ -87,14 +87,14 @@ class HistoryChanges(AICommand):
         batch = amendments.last_batch()
         if not batch:
             raise UsageError(f"There is no change of {self.name}'s lines to undo.")
-        seqs = sorted(one.seq for one in batch)
+        seqs = sorted(item.seq for item in batch)
         messages = [m for seq in seqs for m in turn_of_message(self.script.id, seq)]
         self.ensure_may_see([m for m in messages if m["metadata"]["seq"] in seqs])
         amendments.undo(self.caller.dbref, batch=batch[0].batch)
         self.take_up(seqs)
         self.msg(f"Undone for {self.name}: {numbered(seqs)}, no longer {batch[0].kind}.")
 
-    def find_line(self, typed: str) -> list[Message]:
+    def find_line(self, typed: str) -> list[ChatMessage]:
         """Return a line with what belongs to it, which the caller may change now."""
         self.ensure_may_mend()
         hint = f"|waihistory {self.name}|n shows their numbers."
@@ -105,17 +105,17 @@ class HistoryChanges(AICommand):
         if not messages:
             raise UsageError(f"There is no line {seq}. {hint}")
         unit = unit_of(seq, messages)
-        found = [message for message in messages if message["metadata"]["seq"] in unit]
-        self.ensure_may_see(found)
-        if self.script.conversation.amendments.is_hidden(seqs_of(found)[0]):
+        messages_found = [message for message in messages if message["metadata"]["seq"] in unit]
+        self.ensure_may_see(messages_found)
+        if self.script.conversation.amendments.is_hidden(seqs_of(messages_found)[0]):
             raise UsageError(f"This line is hidden already. {self.undo_hint}")
-        owed = [id_ for m in found if (id_ := m["metadata"].get("event_id"))]
+        owed = [id_ for m in messages_found if (id_ := m["metadata"].get("event_id"))]
         if owed and self.script.mind.inbox.is_owed(owed):
             raise UsageError(
                 "These words wait for an answer: they are part of the next prompt. Change them "
                 f"afterwards, or stop the character first: |waistop {self.name}|n"
             )
-        return found
+        return messages_found
 
     def ensure_may_mend(self) -> None:
         """Raise UsageError unless the caller may edit the character, and it is not thinking."""
@@ -126,7 +126,7 @@ class HistoryChanges(AICommand):
                 "Try again in a moment."
             )
 
-    def ensure_may_see(self, messages: Sequence[Message]) -> None:
+    def ensure_may_see(self, messages: Sequence[ChatMessage]) -> None:
         """Raise UsageError if the caller may not read one of some messages."""
         private = sum(map(is_private, messages))
         if private and not self.reader.may(PRIVATE_WORDS):
@@ -138,7 +138,7 @@ class HistoryChanges(AICommand):
     def amend(
         self,
         kind: str,
-        messages: Sequence[Message],
+        messages: Sequence[ChatMessage],
         words: str = "",
         also: Callable[[], object] = bool,
     ) -> None:
@@ -155,9 +155,9 @@ class HistoryChanges(AICommand):
         logger.log_sec(f"{self.describe_use()} changed {numbered(seqs)} of {self.script.character}")
 
     @inlineCallbacks
-    def tell_rest(self, messages: Sequence[Message], told: str) -> Steps[None]:
+    def tell_rest(self, messages: Sequence[ChatMessage], summary: str) -> Coroutine[None]:
         """Report a change, what memories it withholds, and what a summary still holds."""
-        lines, seqs, held = [told], seqs_of(messages), list[str]()
+        lines, seqs, held = [summary], seqs_of(messages), list[str]()
         character = self.script.character
         for store in (character.journal, character.ai_profiles):
             yield store.load(self.services.slices.put)
@@ -180,7 +180,7 @@ class HistoryChanges(AICommand):
         return f"To undo the last change: |waihistory/undo {self.name}|n"
 
 
-def seqs_of(messages: Sequence[Message]) -> list[int]:
+def seqs_of(messages: Sequence[ChatMessage]) -> list[int]:
     return [message["metadata"]["seq"] for message in messages]
 
 

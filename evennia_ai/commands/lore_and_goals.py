@@ -11,15 +11,15 @@ from evennia_ai.commands.memories import hidden_line
 from evennia_ai.errors import BadRecord
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.setup import read_scope
-from evennia_ai.policy.conversation.character import EVERYBODY, LoreEntry, split_keys
-from evennia_ai.policy.disclosure import PUBLIC_MEMORIES
+from evennia_ai.policy.conversation.persona_and_lore import EVERYBODY, LoreEntry, split_keys
+from evennia_ai.policy.read_permissions import PUBLIC_MEMORIES
 from evennia_ai.policy.records import goal as goal_record
 from evennia_ai.policy.records.day_plan import clock
 from evennia_ai.policy.records.goal import BUILDER, DONE, DROPPED, OPEN, Branch, find_goal, lay_out
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.scheduling import Steps
+from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.names import list_names
 
 LORE_CHARS, GOAL_LINE_CHARS, MOST_WHY = 120, 160, 5
@@ -146,10 +146,10 @@ class CmdAILore(AICommand):
         if self.rhs:
             return self.try_line(self.rhs)
         trials = script.mind.lore.try_lines([], audience)
-        lines = [entry_line(one.entry) for one in trials if not one.why_unknown]
-        rest = [one for one in trials if one.why_unknown]
+        lines = [entry_line(trial.entry) for trial in trials if not trial.why_unknown]
+        rest = [trial for trial in trials if trial.why_unknown]
         lines.append(f"Lore that {self.name} may tell you: {len(lines)} of {len(trials)} entries.")
-        if own := len({one.entry for one in trials}.difference(self.services.lore.entries())):
+        if own := len({trial.entry for trial in trials}.difference(self.services.lore.entries())):
             lines.append(f"|x{own} of them are its own, from its Attribute ai_lore.|n")
         lines += [
             f"  |w{clean_output(t.entry.title, 60)}|n {clean_output(t.verdict())}"
@@ -159,15 +159,17 @@ class CmdAILore(AICommand):
         return None
 
     @inlineCallbacks
-    def try_line(self, line: str) -> Steps[None]:
+    def try_line(self, line: str) -> Coroutine[None]:
         lore, audience = self.script.mind.lore, frozenset({self.caller.dbref})
         yield lore.prepare([line], audience)
         trials = lore.try_lines([line], audience)
-        told = [one for one in trials if one.reason or one.why_unknown]
-        lines = [f"{entry_line(one.entry)} |x{clean_output(one.verdict())}|n" for one in told]
-        if not any(one.is_chosen for one in told):
+        reasoned = [trial for trial in trials if trial.reason or trial.why_unknown]
+        lines = [
+            f"{entry_line(item.entry)} |x{clean_output(item.verdict())}|n" for item in reasoned
+        ]
+        if not any(item.is_chosen for item in reasoned):
             lines.insert(0, f"{self.name} knows no lore for this.")
-        others = len(trials) - len(told)
+        others = len(trials) - len(reasoned)
         lines.append(f"|xBudget: {lore.budget_tokens} tokens. Entries that do not fit: {others}.|n")
         self.tell(lines)
 
@@ -301,9 +303,9 @@ def plan_line(block: Record) -> str:
 def branch_line(branch: Branch) -> str:
     goal = branch.goal
     state = f"{branch.progress:.0%}" if goal["state"] == OPEN else goal["state"]
-    told = [f"weight {goal['importance']}", state, ORIGINS[goal["origin"]]]
+    details = [f"weight {goal['importance']}", state, ORIGINS[goal["origin"]]]
     if goal["audience"] is not None:
-        told.append(f"known to {list_names(goal['audience'])} alone")
+        details.append(f"known to {list_names(goal['audience'])} alone")
     why = f" ({goal['why']})" if goal["why"] else ""
     content = clean_output(f"{goal['content']}{why}", GOAL_LINE_CHARS)
-    return f"{'  ' * branch.depth}|w{goal['id']}|n {content} |x({', '.join(told)})|n"
+    return f"{'  ' * branch.depth}|w{goal['id']}|n {content} |x({', '.join(details)})|n"

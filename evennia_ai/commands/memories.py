@@ -14,14 +14,14 @@ from evennia_ai.errors import TurnAborted
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.memory_reading import SearchReport, readable_page, search_for_staff
 from evennia_ai.messages import Audience
-from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
-from evennia_ai.policy.log_lines import LINE
+from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, Reader
+from evennia_ai.policy.recallable_lines import LINE
 from evennia_ai.policy.records import memory_listing as listing
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.sanitize import clean_heard, one_line
-from evennia_ai.ports import Found, RecordStore
-from evennia_ai.scheduling import Steps, spread
+from evennia_ai.ports import MemoryMatch, RecordStore
+from evennia_ai.scheduling import Coroutine, map_in_slices
 from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.names import names_in
 from evennia_ai.store.reports import messages_by_seq, turns_of_messages
@@ -79,7 +79,7 @@ class CmdAIMemory(AICommand):
     value: str  # what stands behind the "="
 
     @inlineCallbacks
-    def run(self) -> Steps[None]:
+    def run(self) -> Coroutine[None]:
         """Load what the character knows, in time slices, and dispatch by switch."""
         separator = {"edit": "/", "search": " as ", "add": " for "}.get(self.switch, "\n")
         name, _, more = (self.lhs or "").partition(separator)
@@ -100,7 +100,7 @@ class CmdAIMemory(AICommand):
         return show_journal(self, archive, self.value, "has no pruned entries.")
 
     @inlineCallbacks
-    def do_show(self) -> Steps[None]:
+    def do_show(self) -> Coroutine[None]:
         script, profiles = self.script, self.script.character.ai_profiles
         entry = self.find_entry(self.value)
 
@@ -109,8 +109,8 @@ class CmdAIMemory(AICommand):
             made = record is not None and entry["id"] in record.get("sources", ())
             return record if made and may_read(self.reader, record) else None
 
-        found = yield spread(self.services.slices.put, profiles.ids(), derived_record)
-        lines = self.whole_entry(entry, [one for one in found if one])
+        derived = yield map_in_slices(self.services.slices.put, profiles.ids(), derived_record)
+        lines = self.whole_entry(entry, [item for item in derived if item])
         if seqs := entry["source_seqs"]:
             more = f", the first {SHOWN_MESSAGES} of them" if len(seqs) > SHOWN_MESSAGES else ""
             lines.append(f"Source messages ({len(seqs)}{more}):")
@@ -127,7 +127,7 @@ class CmdAIMemory(AICommand):
             linked = journal.get(link)
             readable = [linked] if linked and may_read(reader, linked) else []
             count_shown(reader, *readable)
-            words = [clean_heard(one["content"], LINK_CHARS) for one in readable]
+            words = [clean_heard(item["content"], LINK_CHARS) for item in readable]
             links.append(" ".join([link, *words]))
         if links:
             details.append(f"Linked to: {'; '.join(links)}")
@@ -136,9 +136,9 @@ class CmdAIMemory(AICommand):
             details.append(f"Not used: {why}.")
         count_shown(reader, *derived)
         if derived:
-            made = [f"{one['id']} {one['attribute']}: {one['value']}" for one in derived]
+            made = [f"{item['id']} {item['attribute']}: {item['value']}" for item in derived]
             details.append(f"Derived from it: {'; '.join(made)}")
-        words = [f"    {clean_output(one, WHOLE_CHARS)}" for one in entry["content"].splitlines()]
+        words = [f"    {clean_output(item, WHOLE_CHARS)}" for item in entry["content"].splitlines()]
         return [title, *words, *(clean_output(line, WHOLE_CHARS) for line in details)]
 
     def do_about(self) -> None:
@@ -148,13 +148,17 @@ class CmdAIMemory(AICommand):
         if NUMBER.fullmatch(who):  # also of somebody deleted
             dbref, name = who, name_of(who) or who
         else:
-            found = self.find_character(who)
-            dbref, name = found.dbref, shown_name(found)
+            character = self.find_character(who)
+            dbref, name = character.dbref, shown_name(character)
         records = self.script.character.ai_profiles.about(dbref)
-        known = [one for one in records if may_read(self.reader, one)]
+        known = [record for record in records if may_read(self.reader, record)]
         count_shown(self.reader, *known)
-        told = listing.profile_lines(known, names_in(*known, besides=[dbref]), self.services.now())
-        lines = ["  " * line.startswith(" ") + clean_output(line, LINE_CHARS) for line in told]
+        profile_rows = listing.profile_lines(
+            known, names_in(*known, besides=[dbref]), self.services.now()
+        )
+        lines = [
+            "  " * line.startswith(" ") + clean_output(line, LINE_CHARS) for line in profile_rows
+        ]
         if len(known) < len(records):
             lines.append(hidden_line(len(records) - len(known), self.reader))
         if lines:
@@ -163,7 +167,7 @@ class CmdAIMemory(AICommand):
             self.msg(f"{self.name} has no profile of {name}. Its journal may still name them.")
 
     @inlineCallbacks
-    def do_search(self) -> Steps[None]:
+    def do_search(self) -> Coroutine[None]:
         if not self.value:
             raise UsageError("Which words? |waimemory/search <character> [as <player>] = <words>|n")
         words, mind, reader = self.value, self.script.mind, self.reader
@@ -178,7 +182,7 @@ class CmdAIMemory(AICommand):
         self.msg("\n".join([*lines, *withheld_lines(report, audience, reader)]))
 
     @inlineCallbacks
-    def do_rebuild(self) -> Steps[None]:
+    def do_rebuild(self) -> Coroutine[None]:
         """Rebuild the index and the long-term memory in time slices; tell about the progress."""
         mind, name, reported = self.script.mind, self.name, 0
         if mind.is_rebuilding:
@@ -236,7 +240,7 @@ class CmdAIMemory(AICommand):
         self.tell_change("Deleted:", entry)
 
     @inlineCallbacks
-    def do_restore(self) -> Steps[None]:
+    def do_restore(self) -> Coroutine[None]:
         archive = self.script.character.journal.archive
         yield archive.load(self.services.slices.put)
         entry = self.find_in(archive, self.value, "aimemory/archive")
@@ -271,10 +275,10 @@ class CmdAIMemory(AICommand):
             hide = f"|waihistory/hide {self.name} = {int(seq)}|n"
             what = f"That is no entry but line {int(seq)} of the log."
             raise UsageError(f"{what} To keep it from prompts: {hide}")
-        found: Record | None = records.get(number) or records.get(number.lower())
-        if found is None or not may_read(self.reader, found):
+        record: Record | None = records.get(number) or records.get(number.lower())
+        if record is None or not may_read(self.reader, record):
             raise UsageError(f"{self.name} has no entry '{clean_output(number, 40)}'. {lists}")
-        return found
+        return record
 
     def find_audience(self) -> Audience | None:
         """Return the players who were named, by dbref, None if none was; raises UsageError."""
@@ -304,7 +308,9 @@ def rebuilt(result: dict[str, Any]) -> str:
 
 
 @inlineCallbacks
-def show_journal(command: AICommand, records: RecordStore, typed: str, if_none: str) -> Steps[None]:
+def show_journal(
+    command: AICommand, records: RecordStore, typed: str, if_none: str
+) -> Coroutine[None]:
     """Show a page of a journal or its archive, newest first; fails with StoreUnavailable."""
     put, reader = command.services.slices.put, command.reader
     number = page_number(typed)
@@ -316,13 +322,15 @@ def show_journal(command: AICommand, records: RecordStore, typed: str, if_none: 
 
 def entry_lines(entries: Sequence[Record], reader: Reader, assistant_id: int) -> list[str]:
     """Return two lines for each entry, which the reader must be allowed to read. One query."""
-    ends = {end for one in entries for end in (*one["source_seqs"][:1], *one["source_seqs"][-1:])}
+    ends = {
+        end for item in entries for end in (*item["source_seqs"][:1], *item["source_seqs"][-1:])
+    }
     turns, names = turns_of_messages(assistant_id, ends), names_in(*entries)
     count_shown(reader, *entries)
     lines = []
     for entry in entries:
-        told = [listing.entry_facts(entry, names), listing.origin_of(entry, turns)]
-        facts = clean_output("; ".join(filter(None, told)), 300)
+        details = [listing.entry_facts(entry, names), listing.origin_of(entry, turns)]
+        facts = clean_output("; ".join(filter(None, details)), 300)
         private = " |r(private)|n" if entry["audience"] is not None else ""
         when = reader.clock(datetime.fromisoformat(entry["timestamp"]), "%Y-%m-%d %H:%M")
         lines.append(
@@ -341,7 +349,7 @@ def withheld_lines(report: SearchReport, audience: Audience, reader: Reader) -> 
     return [*lines, *([hidden_line(report.hidden, reader)] if report.hidden else [])]
 
 
-def hit_line(line: str, words: str, hit: Found) -> str:
+def hit_line(line: str, words: str, hit: MemoryMatch) -> str:
     reasons = listing.why_found(words, text_of(hit.record), hit.score)
     private = " |r(private)|n" if hit.record["audience"] is not None else ""
     return (

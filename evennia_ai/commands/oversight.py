@@ -9,14 +9,14 @@ from evennia.utils import logger
 from evennia_ai.commands.common import AICommand, UsageError, all_assistants, choose, page_number
 from evennia_ai.commands.players import PlayersCommand
 from evennia_ai.commands.rendering import message_line
-from evennia_ai.game.act_answers import answer, decide
 from evennia_ai.game.client_text import clean_output, shown_name
+from evennia_ai.game.confirmations import answer, decide
 from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.perception import display_name
 from evennia_ai.game.texts import TEXTS, text
-from evennia_ai.policy import oversight
-from evennia_ai.policy.oversight import NOTE_CHARS, AuthorNote, PendingAct
+from evennia_ai.policy import staff_controls
 from evennia_ai.policy.sanitize import clean_heard, one_line, storable
+from evennia_ai.policy.staff_controls import NOTE_CHARS, AuthorNote, PendingToolCall
 from evennia_ai.store import pending_acts, reports
 from evennia_ai.store.attributes import script_of
 from evennia_ai.store.names import list_names
@@ -63,44 +63,46 @@ class CmdAIApprove(AICommand):
 
     do_no = do_yes
 
-    def waiting(self) -> list[PendingAct]:
+    def waiting(self) -> list[PendingToolCall]:
         """Return the calls whose tool's lock ``approval`` the caller passes, oldest first."""
         self.caller.locks.cache_lock_bypass(self.caller)  # a superuser may have played it before
         tools = self.services.toolbox.tools
 
-        def may_approve(act: PendingAct) -> bool:
+        def may_approve(act: PendingToolCall) -> bool:
             lock = tools[act.name].approval if act.name in tools else ""
             return bool(lock and check_lockstring(self.caller, f"approve:{lock}"))
 
-        return [*filter(may_approve, pending_acts.waiting(self.services.now(), oversight.APPROVE))]
+        return [
+            *filter(may_approve, pending_acts.waiting(self.services.now(), staff_controls.APPROVE))
+        ]
 
-    def find(self) -> PendingAct:
+    def find(self) -> PendingToolCall:
         number = self.args.strip().lstrip("#")
-        found = [act for act in self.waiting() if str(act.id) == number]
-        if not found:
+        matches = [act for act in self.waiting() if str(act.id) == number]
+        if not matches:
             shown = clean_output(number, 20)
             raise UsageError(f"No call {shown} waits for you. |waiapprove|n lists all.")
-        return found[0]
+        return matches[0]
 
-    def line(self, act: PendingAct) -> str:
-        told = clean_output(oversight.arguments_line(act.arguments))
-        return f"|w{act.id}|n {character_name(act)}: {act.name} ({told})"
+    def line(self, act: PendingToolCall) -> str:
+        arguments = clean_output(staff_controls.arguments_line(act.arguments))
+        return f"|w{act.id}|n {character_name(act)}: {act.name} ({arguments})"
 
-    def details(self, act: PendingAct) -> str:
+    def details(self, act: PendingToolCall) -> str:
         item = self.services.toolbox.tools[act.name]
-        asked, until = (self.reader.clock(at, WHEN) for at in (act.at, act.expires_at))
+        asked_at, until = (self.reader.clock(at, WHEN) for at in (act.at, act.expires_at))
         return "\n".join(
             [
                 f"|w{act.id}|n {character_name(act)} wants to use {act.name}: {item.purpose}",
-                f"With exactly: {clean_output(oversight.arguments_line(act.arguments))}",
+                f"With exactly: {clean_output(staff_controls.arguments_line(act.arguments))}",
                 f"At the words of: {list_names(act.speakers) or 'nobody'}",
-                f"Asked {asked}, waits until {until} {self.reader.zone}.",
+                f"Asked {asked_at}, waits until {until} {self.reader.zone}.",
                 f"|waiapprove/yes {act.id}|n approves it, |waiapprove/no {act.id}|n refuses it.",
             ]
         )
 
 
-def character_name(act: PendingAct) -> str:
+def character_name(act: PendingToolCall) -> str:
     script = script_of(act.assistant_id)
     return clean_output(script.mind.who.name, 60) if script else "?"
 
@@ -186,11 +188,11 @@ reading of a report is noted in the server's log."""
 
     def find_reported(self, name: str) -> Any:
         characters = {script.character: script for script in all_assistants()}
-        here = [one for one in characters if one.location is self.caller.location]
-        found = choose(name, here, self.caller) or choose(name, characters, self.caller)
-        if not name or found is None:
+        here = [item for item in characters if item.location is self.caller.location]
+        character = choose(name, here, self.caller) or choose(name, characters, self.caller)
+        if not name or character is None:
             raise UsageError(text("mute_unknown", name=clean_output(name, 60)))
-        return characters[found]
+        return characters[character]
 
     def do_list(self) -> None:
         rows = reports.open_reports().select_related("assistant")
@@ -263,18 +265,18 @@ class CmdAINote(AICommand):
     def do_default(self) -> None:
         if self.rhs is not None:
             self.write(self.read_note(self.rhs))
-        found = self.script.mind.life.note_in_force()
-        if found is None:
+        current_note = self.script.mind.life.note_in_force()
+        if current_note is None:
             self.msg(f"{self.name} has no note.")
             return
-        note, left = found
+        note, left = current_note
         minutes = f"{max(1, round(left / 60)):,} minutes"
         stands = minutes if note.turns is None else f"{left:,} turns"
         self.msg(f"{self.name} bears in mind, for {stands}: {clean_output(note.text)}")
 
     def read_note(self, typed: str) -> AuthorNote:
         try:
-            typed, turns, minutes = oversight.split_duration(typed)
+            typed, turns, minutes = staff_controls.split_duration(typed)
         except ValueError as error:
             raise UsageError(str(error)) from error
         words = one_line(typed)

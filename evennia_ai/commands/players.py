@@ -16,10 +16,10 @@ from evennia_ai.game.help_entries import HELP_CATEGORY
 from evennia_ai.game.presence import followers_of, shake_off
 from evennia_ai.game.settings import export_folder
 from evennia_ai.game.texts import TEXTS, is_yes, text
-from evennia_ai.store import who_knows
+from evennia_ai.store import personal_data
 from evennia_ai.store.attributes import numbers_of
 from evennia_ai.store.names import last_name_of, names_of, speakers_among, speakers_named
-from evennia_ai.store.who_knows import BUILT, CONFIDED, KINDS, KnownBy, count_traces, is_known
+from evennia_ai.store.personal_data import BUILT, CONFIDED, KINDS, KnownBy, count_traces, is_known
 
 
 class PlayersCommand(AICommand):
@@ -45,9 +45,9 @@ class PlayersCommand(AICommand):
             return Speaker(people, name)
         accounts = set(AccountDB.objects.filter(username__iexact=who))
         characters = ObjectDB.objects.filter(id__in=numbers_of(people))
-        accounts |= {one.account for one in characters.exclude(db_account=None)}
+        accounts |= {character.account for character in characters.exclude(db_account=None)}
         every = AccountDB.objects.all()
-        accounts |= {one for one in every if people.intersection(characters_of(one))}
+        accounts |= {item for item in every if people.intersection(characters_of(item))}
         return Speaker(people.union(*map(characters_of, accounts)), name)
 
     def find_speaker(self, who: str) -> Speaker:
@@ -124,8 +124,8 @@ stored. |waiforget|n is another name of this command."""
         if speaker.name:
             people = ", ".join(sorted(speaker.people))
             logger.log_sec(f"aiforget: {self.caller} has {speaker.name} ({people}) forgotten")
-        one = speaker.character
-        done = text("forget_done_one", name=one) if one else text("forget_done")
+        character = speaker.character
+        done = text("forget_done_one", name=character) if character else text("forget_done")
         forgetting = self.services.forgetting.forget(
             speaker.people,
             speaker.assistant,
@@ -135,7 +135,7 @@ stored. |waiforget|n is another name of this command."""
 
     def preview(self, speaker: Speaker) -> list[str]:
         lines, built = [], 0
-        for known in who_knows.known_of(speaker.people, speaker.assistant):
+        for known in personal_data.known_of(speaker.people, speaker.assistant):
             kinds = [
                 text("forget_some", count=known.counts[kind], kind=text(f"kind_{kind}"))
                 for kind in KINDS
@@ -154,7 +154,7 @@ stored. |waiforget|n is another name of this command."""
         who, people = self.args.strip(), self.own_people()
         if not who:
             return Speaker(people)
-        scripts = {script.db_obj: script for script in who_knows.scripts_who_know(people)}
+        scripts = {script.db_obj: script for script in personal_data.scripts_who_know(people)}
         character = choose(who, scripts, self.caller)
         if character is not None:
             return Speaker(people, "", scripts[character].id, shown_name(character))
@@ -164,16 +164,20 @@ stored. |waiforget|n is another name of this command."""
 def characters_of(account: Any) -> list[str]:
     """Return the dbrefs of an account's characters, without those that have an assistant."""
     characters = account.characters if account else ()
-    return [one.dbref for one in characters if one and not getattr(one, "assistant", None)]
+    return [
+        character.dbref
+        for character in characters
+        if character and not getattr(character, "assistant", None)
+    ]
 
 
 def speakers_called(name: str) -> list[str]:
     """Return the dbrefs of all of a name; if some spoke near an assistant, theirs alone."""
     accounts = AccountDB.objects.filter(username__iexact=name)
     objects = [*ObjectDB.objects.filter(db_key__iexact=name)]
-    objects += [one for account in accounts for one in account.characters if one]
-    found = speakers_named(name).union(obj.dbref for obj in objects)
-    return sorted(speakers_among(found) or found, key=lambda dbref: numbers_of([dbref]))
+    objects += [character for account in accounts for character in account.characters if character]
+    speakers = speakers_named(name).union(obj.dbref for obj in objects)
+    return sorted(speakers_among(speakers) or speakers, key=lambda dbref: numbers_of([dbref]))
 
 
 def name_of(dbref: str) -> str:
@@ -232,10 +236,10 @@ class CmdDismiss(PlayersCommand):
         if not followers:
             raise UsageError(text("follows_nobody"))
         named = choose(name, followers, self.caller)
-        found = [named] if named else [] if name else followers
-        if not found:
+        chosen = [named] if named else [] if name else followers
+        if not chosen:
             raise UsageError(text("follows_not", name=clean_output(name, 60)))
-        for follower in found:
+        for follower in chosen:
             shake_off(follower, self.caller)
 
 
@@ -261,11 +265,11 @@ Shows the same of another player, as they would see it."""
     def run(self) -> Dialogue:
         speaker, lines = self.whose(self.args.strip()), list[str]()
         people = speaker.people
-        for number, known in enumerate(who_knows.known_of(people), 1):
+        for number, known in enumerate(personal_data.known_of(people), 1):
             lines += section(known)
             if number % AT_ONCE == 0:
                 yield PAUSE_S
-        days, tokens = who_knows.tokens_used(people)
+        days, tokens = personal_data.tokens_used(people)
         if tokens:
             lines += ["", text("about_use", count=tokens, days=days)]
         if not lines:
@@ -282,18 +286,18 @@ Shows the same of another player, as they would see it."""
             return Speaker(self.own_people())
         if not self.access(self.caller, "staff"):
             raise UsageError(text("about_only_own"))
-        found = self.find_speaker(who)
-        logger.log_sec(f"aboutme: {self.caller} reads what is known of {found.name}")
-        return found
+        speakers = self.find_speaker(who)
+        logger.log_sec(f"aboutme: {self.caller} reads what is known of {speakers.name}")
+        return speakers
 
 
 def section(known: KnownBy) -> list[str]:
     lines = ["", f"|w{clean_output(known.name, 60)}|n"]
     for kind in KINDS:
-        found = known.texts.get(kind, ())
-        if found:
-            lines.append(f"  |c{text(f'kind_{kind}')}|n ({len(found)})")
-            lines += [f"    {clean_output(one, LINE_CHARS)}" for one in found]
+        texts = known.texts.get(kind, ())
+        if texts:
+            lines.append(f"  |c{text(f'kind_{kind}')}|n ({len(texts)})")
+            lines += [f"    {clean_output(item, LINE_CHARS)}" for item in texts]
     if known.counts[CONFIDED] or known.counts[BUILT]:
         counts = {CONFIDED: known.counts[CONFIDED], BUILT: known.counts[BUILT]}
         lines.append("  " + text("about_withheld", name=clean_output(known.name, 60), **counts))

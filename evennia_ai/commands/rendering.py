@@ -4,7 +4,7 @@ Every command shows rows with these. A reader sees a placeholder in place of wor
 read.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from evennia_ai.commands.common import unbroken
@@ -13,9 +13,9 @@ from evennia_ai.game.client_text import clean_error, clean_output
 from evennia_ai.messages import EMOTE, EXCUSE, PUPPETED, SAY, SAYS, heard_line
 from evennia_ai.policy import sleep_schedule
 from evennia_ai.policy.context.projection import PUBLIC
-from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.limits.money import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
-from evennia_ai.policy.log_lines import Amendment
+from evennia_ai.policy.read_permissions import ERRORS, Reader, words_kind
+from evennia_ai.policy.recallable_lines import LineAmendment
 from evennia_ai.policy.records.memory_listing import Names, named
 from evennia_ai.sleep import STEP_TEXTS
 from evennia_ai.store.conversation import MASK
@@ -23,12 +23,12 @@ from evennia_ai.store.inbox import WAITING
 from evennia_ai.store.names import list_names, names_of
 from evennia_ai.store.reports import is_erased, is_log_unchanged, is_whispered, seconds_between
 
-LINE_CHARS = 400
+LINE_CHARS, REPLY_CHARS = 400, 600
 INTERRUPTED = "interrupted by the server's stop; /turns and /compactions show what it did"
 
 
 def message_line(
-    row: Mapping[str, Any], own_name: str, reader: Reader, change: Amendment | None = None
+    row: Mapping[str, Any], own_name: str, reader: Reader, change: LineAmendment | None = None
 ) -> str:
     """Return a message on lines, with the ``change`` that a builder made of it, if any."""
     kind = words_kind(row["private"])
@@ -47,8 +47,8 @@ def message_line(
     reader.count(kind)
     who = own_name if excuse or row["role"] == "assistant" else row["speaker_name"]
     calls = [call["function"] for call in row["tool_calls"]]
-    said = [clean_output(row["content"], LINE_CHARS)] if row["content"] else []
-    text = " ".join([*said, *(call_text(call["name"], call["arguments"]) for call in calls)])
+    parts = [clean_output(row["content"], LINE_CHARS)] if row["content"] else []
+    text = " ".join([*parts, *(call_text(call["name"], call["arguments"]) for call in calls)])
     heard_by = clean_output(hearers(row, own_name, names_of(row["audience"])), 120)
     if change and change.text:
         text += f"\n    |ynow:|n {clean_output(change.text, LINE_CHARS)}"
@@ -68,15 +68,15 @@ def is_aloud(row: Mapping[str, Any]) -> bool:
     if row["role"] == "user":
         return bool(row["content"].startswith(f"{row['speaker_name']} {SAYS}"))
     acts = {call["function"]["name"] for call in row["tool_calls"]}
-    said = row["role"] == EXCUSE or not acts.isdisjoint((SAY, EMOTE))
-    return said and not is_whispered(row["turn_id"])
+    is_spoken = row["role"] == EXCUSE or not acts.isdisjoint((SAY, EMOTE))
+    return is_spoken and not is_whispered(row["turn_id"])
 
 
 def hearers(row: Mapping[str, Any], own_name: str, names: Names) -> str:
     """Return who heard a message beside its speaker, the character among them."""
-    others = [one for one in row["audience"] if one != row["speaker"]]
-    found = [own_name] * (row["role"] == "user") + [named(others, names)] * bool(others)
-    return ", ".join(found) or "nobody"
+    others = [item for item in row["audience"] if item != row["speaker"]]
+    listeners = [own_name] * (row["role"] == "user") + [named(others, names)] * bool(others)
+    return ", ".join(listeners) or "nobody"
 
 
 def call_text(name: str, arguments: str) -> str:
@@ -104,8 +104,8 @@ def event_line(event: Any, reader: Reader) -> str:
 
 def _event_words(event: Mapping[str, Any], reader: Reader) -> str:
     kind, who, words = event["kind"], unbroken(event["speaker_name"]), event["text"]
-    said = f"{who}: {words}" if words and event["speaker_name"] else words
-    text = clean_output(said or heard_line(kind, who, "", event["nature"]), LINE_CHARS)
+    line = f"{who}: {words}" if words and event["speaker_name"] else words
+    text = clean_output(line or heard_line(kind, who, "", event["nature"]), LINE_CHARS)
     private = event["private"]
     return reader.show(words_kind(private), text, kind if private else "words")
 
@@ -232,3 +232,10 @@ def pass_summary(row: Mapping[str, Any], reader: Reader) -> str:
 
 def _pass_errors(row: Mapping[str, Any], reader: Reader) -> dict[str, str]:
     return {step: reader.show(ERRORS, error, "error") for step, error in row["errors"].items()}
+
+
+def texts_of(content: str, calls: Sequence[Any]) -> list[str]:
+    """Return a reply's text and calls, each as staff read it."""
+    texts = [clean_output(content, REPLY_CHARS)] if content.strip() else []
+    texts += [call_text(call.name, call.arguments) for call in calls]
+    return texts or ["nothing"]

@@ -10,14 +10,14 @@ from evennia_ai.commands.common import AICommand, as_sentence, told_apart
 from evennia_ai.commands.rendering import how_it_ended, pass_summary
 from evennia_ai.config import ModelProfile, usable_window, window_known
 from evennia_ai.game.client_text import clean_error, clean_output
-from evennia_ai.game.crowd import budget_name
 from evennia_ai.game.help_entries import STAFF
+from evennia_ai.game.rate_limits import budget_name
 from evennia_ai.game.settings import full_disks
 from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import ERROR_KINDS
 from evennia_ai.models.fields import damage
-from evennia_ai.policy.disclosure import ERRORS, FIGURES, PUBLIC_MEMORIES
 from evennia_ai.policy.limits.money import TIGHT
+from evennia_ai.policy.read_permissions import ERRORS, FIGURES, PUBLIC_MEMORIES
 from evennia_ai.policy.sleep_schedule import REASONS
 from evennia_ai.store import reports
 from evennia_ai.store.attributes import read_attribute, script_of
@@ -191,8 +191,8 @@ class CmdAIStatus(AICommand):
 
     def all_own_problems(self, shared: Iterable[Problem]) -> Iterator[Problem]:
         """Yield the problems of single assistants, each once, without those in ``shared``."""
-        errors, found = reports.last_error(), dict[Problem, list[str]]()
-        paused = (one.breaker.error for one in self.services.gateway.lanes if one.paused_s > 0)
+        errors, by_problem = reports.last_error(), dict[Problem, list[str]]()
+        paused = (lane.breaker.error for lane in self.services.gateway.lanes if lane.paused_s > 0)
         told_already = " ".join([*paused, *(problem for _subject, problem in shared)])
         for script, name in self.named:
             settings = script.mind.settings
@@ -201,24 +201,24 @@ class CmdAIStatus(AICommand):
                 *self.missing_prices(settings.profile, script.config.money_per_day),
                 *settings.complaints,
             ]
-            told = [("", warning) for warning in settings.warnings]
-            told += [(", fix this", one) for one in wrong]
+            warnings = [("", warning) for warning in settings.warnings]
+            warnings += [(", fix this", item) for item in wrong]
             if words and words not in told_already:
                 kind = ERROR_KINDS.get(kind, "a model error")
-                told.insert(0, ("", self.reader.show(ERRORS, words, kind)))
-            for one in told:
-                found.setdefault(one, []).append(name)
-        for (request, problem), names in found.items():
+                warnings.insert(0, ("", self.reader.show(ERRORS, words, kind)))
+            for item in warnings:
+                by_problem.setdefault(item, []).append(name)
+        for (request, problem), names in by_problem.items():
             more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
             yield ", ".join(names[:SHOWN_NAMES]) + more + request, problem
 
     def missing_prices(self, profile: ModelProfile, own_budget: float | None) -> Iterator[str]:
         limits = self.services.gateway.limits
         budgets = (own_budget, limits.game_money_per_day, limits.player_money_per_day)
-        for one in (profile, profile.fallback):
-            if one and one.price is None and any(budget is not None for budget in budgets):
+        for item in (profile, profile.fallback):
+            if item and item.price is None and any(budget is not None for budget in budgets):
                 yield (
-                    f"The profile '{one.name}' has no prices for the model '{one.model}', so no "
+                    f"The profile '{item.name}' has no prices for the model '{item.model}', so no "
                     "budget in money holds for it. Set prices."
                 )
 

@@ -18,7 +18,7 @@ ALWAYS_ON = ("speech", "control")  # families of tools
 LARGEST = 10**15  # larger integers may not be comparable with floats
 
 
-class Limits(NamedTuple):
+class Bounds(NamedTuple):
     """The range of a number, with its unit; None is unlimited."""
 
     low: float
@@ -26,16 +26,16 @@ class Limits(NamedTuple):
     unit: str = ""
 
 
-seconds = partial(Limits, unit="s")
-days = partial(Limits, unit="days")
-tokens = partial(Limits, unit="tokens")
-characters = partial(Limits, unit="characters")
+seconds = partial(Bounds, unit="s")
+days = partial(Bounds, unit="days")
+tokens = partial(Bounds, unit="tokens")
+characters = partial(Bounds, unit="characters")
 
 
 def setting(
     default: Any,
     help: str,
-    within: Limits | None = None,
+    within: Bounds | None = None,
     *,
     choices: tuple[str, ...] = (),
     check: Callable[[Any], object] | None = None,
@@ -73,7 +73,7 @@ class AssistantConfig:
         tokens(16, 32_000),
     )
     temperature: float | None = setting(
-        None, "Sampling temperature. None uses the model's default.", Limits(0.0, 2.0)
+        None, "Sampling temperature. None uses the model's default.", Bounds(0.0, 2.0)
     )
     turn_deadline: float = setting(
         20.0,
@@ -89,9 +89,9 @@ class AssistantConfig:
     approve_within: float = setting(
         86_400.0, "Time in which the staff can approve an act that needs approval.", seconds(60.0)
     )
-    max_iterations: int = setting(6, "Maximum number of model calls in one turn.", Limits(1, 50))
+    max_iterations: int = setting(6, "Maximum number of model calls in one turn.", Bounds(1, 50))
     max_tool_calls: int = setting(
-        8, "Maximum number of tool calls that run from one reply.", Limits(1, 50)
+        8, "Maximum number of tool calls that run from one reply.", Bounds(1, 50)
     )
     tokens_per_day: int | None = setting(
         None, "Token budget for one UTC day. None sets no limit; 0 allows no call.", tokens(0)
@@ -100,13 +100,13 @@ class AssistantConfig:
         None,
         "Budget for one UTC day in the game's CURRENCY; the model profile needs prices. None sets "
         "no limit.",
-        Limits(0.0, MOST_MONEY),
+        Bounds(0.0, MOST_MONEY),
     )
-    max_hops: int = setting(
+    max_bot_replies: int = setting(
         3,
         "Maximum answers among the assistants of a place until a player speaks there. 0 lets them "
         "answer players only.",
-        Limits(0, 50),
+        Bounds(0, 50),
     )
     conversation_timeout: float = setting(
         60.0,
@@ -143,8 +143,8 @@ class AssistantConfig:
         4,
         "Maximum turns per hour that no player asked for: autonomous ones, which need a player "
         "near, and answers to other assistants. With 0 there are no autonomous turns, and only "
-        "max_hops limits the answers to other assistants.",
-        Limits(0, 3_600),
+        "max_bot_replies limits the answers to other assistants.",
+        Bounds(0, 3_600),
     )
     autonomy_quiet: float = setting(
         30.0, "Time without speech in the room before the character acts unasked.", seconds(0.0)
@@ -191,20 +191,20 @@ class AssistantConfig:
         "leave the prompt without a summary.",
     )
     compact_sleep_threshold: float = setting(
-        0.7, "Used fraction of the context window at which a sleep pass compacts.", Limits(0.1, 1.0)
+        0.7, "Used fraction of the context window at which a sleep pass compacts.", Bounds(0.1, 1.0)
     )
     compact_emergency_threshold: float = setting(
-        0.8, "Used fraction of the context window at which any tick compacts.", Limits(0.1, 1.0)
+        0.8, "Used fraction of the context window at which any tick compacts.", Bounds(0.1, 1.0)
     )
     compact_target: float = setting(
         0.45,
         "Maximum used fraction of the conversation's space after a compaction.",
-        Limits(0.05, 0.9),
+        Bounds(0.05, 0.9),
     )
     compact_preserve_window: int = setting(
         20,
         "Number of newest messages that compaction keeps unchanged if they fit.",
-        Limits(0, 10_000),
+        Bounds(0, 10_000),
     )
     compact_reserve_tokens: int | None = setting(
         None,
@@ -214,10 +214,10 @@ class AssistantConfig:
     mask_threshold: float = setting(
         0.6,
         "Used fraction of the context window at which old tool results are masked.",
-        Limits(0.05, 1.0),
+        Bounds(0.05, 1.0),
     )
     mask_keep_last: int = setting(
-        3, "Number of newest tool results that are never masked.", Limits(0, 1_000)
+        3, "Number of newest tool results that are never masked.", Bounds(0, 1_000)
     )
     pre_compact_extraction_enabled: bool = setting(
         True,
@@ -225,7 +225,7 @@ class AssistantConfig:
         "its model writes none, rules write what players said, in every sleep pass.",
     )
     pre_compact_max_iterations: int = setting(
-        5, "Maximum model calls for this extraction; at most 3 in an emergency.", Limits(1, 20)
+        5, "Maximum model calls for this extraction; at most 3 in an emergency.", Bounds(1, 20)
     )
     pre_compact_prompt: str | None = setting(
         None, "Instructions for this extraction. None uses the built-in ones."
@@ -243,17 +243,17 @@ class AssistantConfig:
     prune_enabled: bool = setting(
         True, "Archive faded journal entries in sleep, except sources still in use."
     )
-    prune_floor: int = setting(
-        500, "Number of entries that a journal always keeps.", Limits(0, 1_000_000)
+    prune_keep_at_least: int = setting(
+        500, "Number of entries that a journal always keeps.", Bounds(0, 1_000_000)
     )
     prune_age_days: float = setting(14.0, "Minimum age of an entry to archive.", days(0.0))
     prune_importance: int = setting(
-        4, "Maximum importance (1-10) of an entry to archive. 0 disables pruning.", Limits(0, 10)
+        4, "Maximum importance (1-10) of an entry to archive. 0 disables pruning.", Bounds(0, 10)
     )
     prune_retention: float = setting(
         0.05,
         "Maximum retention of an entry to archive: e^(-days/(1+recalls+importance/2)).",
-        Limits(0.0, 1.0),
+        Bounds(0.0, 1.0),
     )
     archive_days: float = setting(
         90.0,
@@ -264,7 +264,7 @@ class AssistantConfig:
     reflection_threshold: int = setting(
         150,
         "Total importance of new entries that starts a reflection in sleep. 0 disables it.",
-        Limits(0, 100_000),
+        Bounds(0, 100_000),
     )
     share_memory: str = setting(
         OFF,
@@ -277,7 +277,7 @@ class AssistantConfig:
         3_600.0, "Time until others know a memory, from when it was learned.", seconds(0.0)
     )
     share_importance: int = setting(
-        5, "Minimum importance (1-10) of an entry that is shared.", Limits(1, 10)
+        5, "Minimum importance (1-10) of an entry that is shared.", Bounds(1, 10)
     )
     goal_half_life: float = setting(
         7.0,
@@ -295,16 +295,16 @@ class AssistantConfig:
         3,
         "Maximum pins that one person's words may cause; a further one replaces that person's "
         "oldest. 0 allows none.",
-        Limits(0, 100),
+        Bounds(0, 100),
     )
     person_goals: int = setting(
-        5, "Maximum open goals that one person's words may cause. 0 allows none.", Limits(0, 100)
+        5, "Maximum open goals that one person's words may cause. 0 allows none.", Bounds(0, 100)
     )
     person_entries_per_day: int = setting(
         60,
         "Maximum journal entries, and as many observations, in 24 hours that one person's words "
         "may cause. 0 allows none.",
-        Limits(0, 500),
+        Bounds(0, 500),
     )
     entity_tokens: int = setting(
         200,
@@ -317,13 +317,13 @@ class AssistantConfig:
         "profiles, and what others told. 0 disables recall.",
         tokens(0, 20_000),
     )
-    filler_after: float = setting(
+    thinking_after: float = setting(
         2.0,
         "Time before the character shows a filler, such as rubbing its chin, and then every 20 s. "
         "0 disables fillers.",
         seconds(0.0, 600.0),
     )
-    discretion: str = setting(
+    whisper_policy: str = setting(
         "strict",
         "strict: whispers stay between their parties. trusting: the character may repeat those "
         "that it hears from now on. Only admins change it.",
@@ -333,7 +333,7 @@ class AssistantConfig:
         None,
         "What it says if no model answers in time; None: the offline brain, or the game's line.",
     )
-    machine_line: str | None = setting(
+    ai_disclosure_line: str | None = setting(
         None,
         "What it says when asked if it is a machine. It must say so; else the package's line does.",
     )

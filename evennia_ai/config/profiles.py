@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Any
 
 from evennia_ai.config.fields import FIELDS, AssistantConfig
+from evennia_ai.config.former_names import by_present_names
 from evennia_ai.config.resolve import valid_values
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.compaction.plan import CompactionLimits
@@ -24,10 +25,10 @@ from evennia_ai.policy.limits.endpoints import (
     local_deadline,
 )
 from evennia_ai.policy.limits.money import FREE, Prices, read_prices
-from evennia_ai.policy.request_forms.form import AUTO, FORMS, TOOLS, TOOLS_FORM, RequestForm
-from evennia_ai.policy.request_forms.known_models import choose_form, style_for
-from evennia_ai.policy.request_forms.wire_order import WireStyle
-from evennia_ai.policy.secrecy import hide_secrets
+from evennia_ai.policy.redaction import hide_secrets
+from evennia_ai.policy.tool_call_modes.form import AUTO, FORMS, TOOLS, TOOLS_FORM, ToolCallMode
+from evennia_ai.policy.tool_call_modes.known_models import choose_form, style_for
+from evennia_ai.policy.tool_call_modes.wire_order import WireStyle
 
 Profiles = dict[str, dict[str, Any]]
 
@@ -99,9 +100,9 @@ class ModelProfile:
     @property
     def price(self) -> Prices | None:
         """The prices of its model, None if nobody set them; without them a local model is free."""
-        found = self.prices.get(self.model, self.prices.get(""))
+        prices = self.prices.get(self.model, self.prices.get(""))
         is_free = self.client == OFFLINE["client"] or self.is_local
-        return FREE if found is None and is_free else found
+        return FREE if prices is None and is_free else prices
 
     @property
     def is_free(self) -> bool:
@@ -174,6 +175,7 @@ def resolve_profile(name: str, profiles: Mapping[str, Mapping[str, Any]]) -> Mod
         known = ", ".join(sorted(profiles)) or "none"
         raise ConfigError(f"There is no model profile '{name}'. Known profiles: {known}.")
     raw = profiles[name]
+    raw = by_present_names(raw)
     strange = sorted(set(raw) - PROFILE_FIELDS - set(FIELDS))
     if strange:
         allowed = ", ".join(sorted(PROFILE_FIELDS))
@@ -207,12 +209,12 @@ def read_fallback(
     if wanted not in profiles:
         known = ", ".join(sorted(set(profiles) - {name})) or "none"
         raise ConfigError(f"{named}, which does not exist. Known profiles: {known}.")
-    found = resolve_profile(wanted, {wanted: {**profiles[wanted], "fallback": None}})
-    if found.client == OFFLINE["client"]:
+    fallback = resolve_profile(wanted, {wanted: {**profiles[wanted], "fallback": None}})
+    if fallback.client == OFFLINE["client"]:
         raise ConfigError(f"{named}, which is the offline brain. Name a profile with a model.")
-    if not found.model:
+    if not fallback.model:
         raise ConfigError(f"{named}, which names no model. Set 'model' in it.")
-    return found
+    return fallback
 
 
 @dataclass(frozen=True)
@@ -281,7 +283,7 @@ def made_config(**values: Any) -> AssistantConfig:
     return AssistantConfig(**values)
 
 
-def request_form(profile: ModelProfile) -> RequestForm:
+def request_form(profile: ModelProfile) -> ToolCallMode:
     """Return how the profile's model is asked; the offline brain reads native calls."""
     if profile.client == OFFLINE["client"]:
         return TOOLS_FORM
@@ -290,8 +292,8 @@ def request_form(profile: ModelProfile) -> RequestForm:
 
 def wire_style(profile: ModelProfile, form: str) -> WireStyle:
     """Return what a model's chat template supports in a request form, by its name or a probe."""
-    by_name, told = style_for(profile.model), profile.told.system
-    return WireStyle(by_name.system if told is None else told, by_name.calls and form == TOOLS)
+    by_name, stated = style_for(profile.model), profile.told.system
+    return WireStyle(by_name.system if stated is None else stated, by_name.calls and form == TOOLS)
 
 
 def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:

@@ -73,7 +73,7 @@ def read_person_limits(value: object) -> PersonLimits:
         return PersonLimits(**value)
     except ValidationError as error:
         wrong = "; ".join(
-            f"{'.'.join(map(str, one['loc']))}: {one['msg'].lower()}" for one in error.errors()
+            f"{'.'.join(map(str, item['loc']))}: {item['msg'].lower()}" for item in error.errors()
         )
         known = ", ".join(PersonLimits.model_fields)
         raise ConfigError(f"{wrong}. The limits are: {known}.") from error
@@ -117,6 +117,3 @@ class Extra:
 
 LONG_TERM_MEMORY = Extra("memory", "mem0ai", "mem0", "the journal is the only memory")
 EMBEDDINGS = Extra("embeddings", "wordllama", "wordllama", "recall ranks by words alone")
-TELEMETRY = Extra(
-    "telemetry", "opentelemetry-api", "opentelemetry.metrics", "this setting has no effect"
-)

@@ -22,7 +22,7 @@ MOST = {"days": 36_500, "rows": 10**12}
 
 
 @dataclass(frozen=True, slots=True)
-class Limit:
+class RetentionLimit:
     """How long rows are kept, in days, and how many per assistant; None is unlimited."""
 
     days: int | None = None
@@ -35,7 +35,7 @@ class Limit:
         return " or ".join(parts) or "everything"
 
 
-def read_retention(value: object) -> dict[str, Limit]:
+def read_retention(value: object) -> dict[str, RetentionLimit]:
     """Return the limits by table; any mistake raises ConfigError, so that it deletes nothing."""
     if not isinstance(value, Mapping):
         raise ConfigError(f"it must be a dictionary, not {brief(value)}.")
@@ -50,13 +50,13 @@ def read_retention(value: object) -> dict[str, Limit]:
             complaints += [f"{name}: {wrong}" for wrong in _wrong_with(name, value[name])]
     if complaints:
         raise ConfigError(" ".join(complaints))
-    return {name: Limit(**value[name]) for name in TABLES if name in value}
+    return {name: RetentionLimit(**value[name]) for name in TABLES if name in value}
 
 
-def limits_in_force(value: object) -> dict[str, Limit]:
+def limits_in_force(value: object) -> dict[str, RetentionLimit]:
     """Return the limits that delete anything, by table, with the default ones; raises as above."""
     limits = {**DEFAULTS, **read_retention(value)}
-    return {table: limit for table, limit in limits.items() if limit != Limit()}
+    return {table: limit for table, limit in limits.items() if limit != RetentionLimit()}
 
 
 def _wrong_with(table: str, entry: object) -> list[str]:
@@ -77,7 +77,7 @@ def _wrong_with(table: str, entry: object) -> list[str]:
 
 
 DEFAULTS = {
-    RECORDS: Limit(RECORDS_DAYS),
-    **dict.fromkeys(BY_TURN, Limit(rows=ROWS)),
-    "Message": Limit(rows=MESSAGES),
+    RECORDS: RetentionLimit(RECORDS_DAYS),
+    **dict.fromkeys(BY_TURN, RetentionLimit(rows=ROWS)),
+    "Message": RetentionLimit(rows=MESSAGES),
 }

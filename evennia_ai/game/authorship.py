@@ -19,13 +19,13 @@ def authors_of_object(obj: Any) -> Authors:
     Builders may have, those whom its locks ``edit`` and ``control`` pass, and a player's character.
     """
     objects, accounts, anybody = editors_in(" or ".join(map(obj.locks.get, ("edit", "control"))))
-    found = {BUILDER, *(f"#{number}" for number in objects)}
+    authors = {BUILDER, *(f"#{number}" for number in objects)}
     is_played = obj.has_account or PUPPETEERS.search(str(obj.locks.get("puppet")))
     if isinstance(obj, DefaultCharacter) and is_played:
-        found.add(obj.dbref)
+        authors.add(obj.dbref)
     elif accounts:
-        found.update(characters_of(accounts))
-    return frozenset({*found, STRANGER} if anybody else found)
+        authors.update(characters_of(accounts))
+    return frozenset({*authors, STRANGER} if anybody else authors)
 
 
 def authors_of_objects(objects: Iterable[Any]) -> Authors:
@@ -34,17 +34,17 @@ def authors_of_objects(objects: Iterable[Any]) -> Authors:
 
 def characters_of(accounts: Iterable[int]) -> Authors:
     """Return the characters of some accounts, a stranger for an account without any."""
-    found = set[str]()
+    characters_found = set[str]()
     for number in accounts:
         account = AccountDB.get_cached_instance(number) or AccountDB.objects.get_id(number)
-        characters = [one.dbref for one in listed_by(account)] if account else []
-        found.update(characters or [STRANGER])
-    return frozenset(found)
+        characters = [item.dbref for item in listed_by(account)] if account else []
+        characters_found.update(characters or [STRANGER])
+    return frozenset(characters_found)
 
 
 def listed_by(account: Any) -> list[Any]:
     """Return an account's characters; Evennia's handler needs four queries a reading (measured)."""
-    return [one for one in account.attributes.get("_playable_characters") or () if one]
+    return [item for item in account.attributes.get("_playable_characters") or () if item]
 
 
 def owners_of(character: Any) -> tuple[list[Any], bool]:

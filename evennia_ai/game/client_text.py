@@ -27,7 +27,7 @@ def link_hosts() -> Collection[str]:
 
 def read_hosts(value: Any) -> tuple[str, ...]:
     """Return the setting ``LINK_HOSTS``; raises ConfigError if it is no list of host names."""
-    if not isinstance(value, (list, tuple)) or not all(isinstance(one, str) for one in value):
+    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
         raise ConfigError(f'must be a list of host names, such as ["example.org"], not {value!r}')
     return tuple(host.strip().lower().removeprefix("*.") for host in value if host.strip())
 

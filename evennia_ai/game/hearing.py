@@ -9,24 +9,30 @@ from uuid import uuid4
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.game.act_answers import hear_answer
-from evennia_ai.game.life import GameLife
+from evennia_ai.game.client_notices import introduce
+from evennia_ai.game.confirmations import hear_answer
 from evennia_ai.game.perception import display_name, find_objects, is_assistant
-from evennia_ai.game.presence import Presence, leader_id, shake_off
-from evennia_ai.game.room_lines import RoomLine, Said, hearers_of, named, perceive
-from evennia_ai.game.sleep_state import Sleep
-from evennia_ai.game.typing_indicator import introduce
-from evennia_ai.messages import NOTICE, PERCEIVED, PUPPETED, WHISPER, Authors, Heard, quoted
+from evennia_ai.game.presence import GamePresence, leader_id, shake_off
+from evennia_ai.game.room_lines import RoomLine, SpeechDetails, hearers_of, named, perceive
+from evennia_ai.game.sleep_state import GameSleep
+from evennia_ai.game.tick_scheduler import GameAssistantStatus
+from evennia_ai.messages import NOTICE, PERCEIVED, PUPPETED, WHISPER, Authors, IncomingEvent, quoted
 from evennia_ai.policy.audience import GAME, STRANGER
-from evennia_ai.policy.conversation.addressing import NAMED, NOT_NAMED, SPOKEN, Line, asks_to_stay
+from evennia_ai.policy.conversation.addressing import (
+    NAMED,
+    NOT_NAMED,
+    SPOKEN,
+    SpokenLine,
+    asks_to_stay,
+)
 from evennia_ai.policy.limits.people import COOLING
 from evennia_ai.policy.sanitize import clean_heard, cut_text
 from evennia_ai.ports import Identity, Settings
-from evennia_ai.store.backlog import Backlog
-from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.inbox import TableInbox
-from evennia_ai.turn.answer_events import Will
+from evennia_ai.store.transactions import store_errors
+from evennia_ai.store.write_retry_queue import WriteRetryQueue
 from evennia_ai.turn.react_loop import EXPIRED
+from evennia_ai.turn.turn_runner import AutonomyBudget
 
 log = Logger()
 
@@ -45,23 +51,25 @@ class Hearing:
         who: Identity,
         settings: Settings,
         inbox: TableInbox,
-        life: GameLife,
-        rest: Sleep,
+        life: GameAssistantStatus,
+        rest: GameSleep,
         services: Any,
     ) -> None:
         self._who, self._settings, self._inbox = who, settings, inbox
         self._life, self._rest, self._services = life, rest, services
         clock = services.clock
         # Perceives lines, and retries those for which the database could not be read.
-        self.unread: Backlog[Said, tuple[Heard, bool] | None] = Backlog(
-            clock, self._perceive, self._take_in, self._miss
+        self.unread: WriteRetryQueue[SpeechDetails, tuple[IncomingEvent, bool] | None] = (
+            WriteRetryQueue(clock, self._perceive, self._take_in, self._miss)
         )
         # Stores events, and retries those that the database could not take yet.
-        self.backlog: Backlog[Heard, int] = Backlog(
+        self.backlog: WriteRetryQueue[IncomingEvent, int] = WriteRetryQueue(
             clock, inbox.put, self._attend_to, self._give_up
         )
 
-    def connect(self, company: Presence, will: Will, attend: Callable[[], None]) -> None:
+    def connect(
+        self, company: GamePresence, will: AutonomyBudget, attend: Callable[[], None]
+    ) -> None:
         """Set what hears, too; ``attend`` lets the assistant tick while players are near."""
         self._company, self._will, self._attend = company, will, attend
 
@@ -93,9 +101,11 @@ class Hearing:
         """
         ndb = speaker.ndb  # of the act that is under way; it is over when a line is read again
         behind = frozenset(ndb.ai_authors or ())
-        self.unread.put(Said(kind, words, speaker, item, authors, behind, ndb.ai_confidants))
+        self.unread.put(
+            SpeechDetails(kind, words, speaker, item, authors, behind, ndb.ai_confidants)
+        )
 
-    def _perceive(self, said: Said) -> tuple[Heard, bool] | None:
+    def _perceive(self, speech: SpeechDetails) -> tuple[IncomingEvent, bool] | None:
         """Return a line as an event and whether many hear it, None if the character does not.
 
         Raises StoreUnavailable if the database cannot be read now.
@@ -103,68 +113,70 @@ class Hearing:
         try:
             with store_errors():
                 if not self._life.is_on:
-                    self._note_unheard(said)
+                    self._note_unheard(speech)
                     return None
                 line = self._services.lines.hear(
-                    said.kind, said.words, said.speaker, self._who.character
+                    speech.kind, speech.words, speech.speaker, self._who.character
                 )
                 if self._who.character.dbref in line.muted:
                     return None
-                heard = perceive(line, said.words, self._who.character, self._settings.config)
+                event = perceive(line, speech.words, self._who.character, self._settings.config)
         except StoreUnavailable:
             raise
         except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
             log.failure(LOST, name=self._who.name)
             return None
-        if said.confidants is not None:
-            known_to = heard.audience & (said.confidants | {heard.speaker})
-            heard = replace(heard, private=True, audience=known_to)
-        authors = said.authors | (said.behind or heard.authors)
-        return replace(heard, item=said.item, authors=authors), line.is_crowded
+        if speech.confidants is not None:
+            known_to = event.audience & (speech.confidants | {event.speaker})
+            event = replace(event, private=True, audience=known_to)
+        authors = speech.authors | (speech.behind or event.authors)
+        return replace(event, item=speech.item, authors=authors), line.is_crowded
 
-    def _take_in(self, said: Said, perceived: tuple[Heard, bool] | None) -> None:
+    def _take_in(self, speech: SpeechDetails, perceived: tuple[IncomingEvent, bool] | None) -> None:
         """Store an event, and do at once what its words ask for and what needs no model."""
         if perceived is None:
             return
-        heard, crowded = perceived
+        event, crowded = perceived
         try:
-            self._store_heard(heard, crowded)
-            if said.kind in SPOKEN:
-                self._answer_speaker(said, heard)
+            self._store_heard(event, crowded)
+            if speech.kind in SPOKEN:
+                self._answer_speaker(speech, event)
         except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
             log.failure(LOST, name=self._who.name)
 
-    def _miss(self, said: Said, error: StoreUnavailable) -> None:
+    def _miss(self, speech: SpeechDetails, error: StoreUnavailable) -> None:
         """Tell the speaker that their line was not heard, because nothing could be read."""
         log.error(UNHEARD, name=self._who.name, error=error)
-        if said.kind in SPOKEN:
-            self._life.tell("unheard", [said.speaker.dbref])
+        if speech.kind in SPOKEN:
+            self._life.tell("unheard", [speech.speaker.dbref])
 
-    def _answer_speaker(self, said: Said, heard: Heard) -> None:
+    def _answer_speaker(self, speech: SpeechDetails, event: IncomingEvent) -> None:
         """Answer without a model, so that nobody is followed against their will."""
-        hear_answer(said.speaker, self._who.id, self._who.name, said.words)
-        if leader_id(self._who.character) == said.speaker.dbref and heard.reason != NOT_NAMED:
-            own = named(self._who.character, said.speaker)
-            if asks_to_stay(said.words, (*own.names, *own.parts)):
-                shake_off(self._who.character, said.speaker)
+        hear_answer(speech.speaker, self._who.id, self._who.name, speech.words)
+        if leader_id(self._who.character) == speech.speaker.dbref and event.reason != NOT_NAMED:
+            own = named(self._who.character, speech.speaker)
+            if asks_to_stay(speech.words, (*own.names, *own.parts)):
+                shake_off(self._who.character, speech.speaker)
 
-    def _note_unheard(self, said: Said) -> None:
+    def _note_unheard(self, speech: SpeechDetails) -> None:
         """Store soon what a person says while the character is stopped."""
-        by_a_mind = is_assistant(said.speaker) or self._who.character.has_account
-        if said.kind in SPOKEN and not by_a_mind:
-            line = RoomLine(Line(said.kind, said.words), said.speaker, self._who.character)
-            self._services.slices.put(self._store_unheard, line, said.words)
+        by_a_mind = is_assistant(speech.speaker) or self._who.character.has_account
+        if speech.kind in SPOKEN and not by_a_mind:
+            line = RoomLine(
+                SpokenLine(speech.kind, speech.words), speech.speaker, self._who.character
+            )
+            self._services.slices.put(self._store_unheard, line, speech.words)
 
     def _store_unheard(self, line: RoomLine, words: str) -> None:
         """Store what somebody said to the stopped character; `attend_to` turns it away."""
-        heard = perceive(line, words, self._who.character, self._settings.config)
-        alone = heard.reason in (NAMED, WHISPER) or not line.is_crowded  # else another answers
-        if heard.addressed and alone and not self._services.store_trouble:
-            self.keep_event(heard)
+        event = perceive(line, words, self._who.character, self._settings.config)
+        alone = event.reason in (NAMED, WHISPER) or not line.is_crowded  # else another answers
+        if event.addressed and alone and not self._services.store_trouble:
+            self.keep_event(event)
 
-    def _store_heard(self, heard: Heard, crowded: bool) -> None:
+    def _store_heard(self, event: IncomingEvent, crowded: bool) -> None:
         """Store an event as the hook leaves it; what several overhear, for all of them together."""
-        changed = self._pass_hook(heard)
+        changed = self._pass_hook(event)
         if changed is None:
             return
         services = self._services
@@ -181,19 +193,19 @@ class Hearing:
         if changed.addressed:
             self._company.partners[changed.speaker] = services.now()
 
-    def keep_event(self, heard: Heard) -> None:
+    def keep_event(self, event: IncomingEvent) -> None:
         """Store an event at once, after all that the character heard before."""
         self._services.overheard.flush_before(self)
-        self.backlog.put(once(heard))
+        self.backlog.put(once(event))
 
-    def _pass_hook(self, heard: Heard) -> Heard | None:
+    def _pass_hook(self, event: IncomingEvent) -> IncomingEvent | None:
         """Return what the hook `at_ai_hear` makes of an event, None to drop it."""
         try:
-            changed = self._who.character.at_ai_hear(heard)
+            changed = self._who.character.at_ai_hear(event)
         except Exception:  # noqa: BLE001  # a builder's hook may raise anything; keep the words
             message = "{name}: at_ai_hear failed; storing the event unchanged"
             log.failure(message, name=self._who.name)
-            return heard
+            return event
         if changed is None:
             return None
         # The log keeps the words as they were said; `store.rows` cleans them for a prompt.
@@ -201,43 +213,43 @@ class Hearing:
         too_long = len(changed.text) > limit
         return replace(changed, text=cut_text(changed.text, limit)) if too_long else changed
 
-    def _attend_to(self, heard: Heard, event_id: int) -> None:
+    def _attend_to(self, event: IncomingEvent, event_id: int) -> None:
         """Wake the assistant for a stored event, if the event must be answered."""
-        if heard.nature == PUPPETED:
+        if event.nature == PUPPETED:
             return
-        if self._services.switched_off and heard.addressed:
-            self._turn_away(heard, event_id, self._services.switched_off, "switched_off")
+        if self._services.switched_off and event.addressed:
+            self._turn_away(event, event_id, self._services.switched_off, "switched_off")
             return
         if not self._life.is_on:
-            self._turn_away(heard, event_id, STOPPED, "stopped")
+            self._turn_away(event, event_id, STOPPED, "stopped")
             return
-        refusal = self._services.crowd.judge(heard, self._who.character.dbref)
+        refusal = self._services.crowd.judge(event, self._who.character.dbref)
         if refusal:
-            told = "cooling" if refusal == COOLING else "too_fast"
-            self._turn_away(heard, event_id, refusal, told)
+            notice = "cooling" if refusal == COOLING else "too_fast"
+            self._turn_away(event, event_id, refusal, notice)
             return
         self._attend()
-        if heard.addressed:
+        if event.addressed:
             self._life.wake()  # first, since what follows may fail
-            if heard.hops:
+            if event.hops:
                 self._will.note_act()
-            self._rest.on_addressed(heard)
+            self._rest.on_addressed(event)
             self._company.end_pause()
-            for person in find_objects([heard.speaker]):
+            for person in find_objects([event.speaker]):
                 introduce(self._who.character, person)
 
-    def _turn_away(self, heard: Heard, event_id: int, refusal: str, told: str) -> None:
+    def _turn_away(self, event: IncomingEvent, event_id: int, refusal: str, notice: str) -> None:
         """Close an event that is not answered; tell its speaker a line now and then."""
         with suppress(StoreUnavailable):  # the event expires by its age
             self._inbox.close([event_id], EXPIRED, refusal)
-        if heard.addressed and self._services.crowd.should_tell(heard.speaker):
-            self._life.tell(told, [heard.speaker])
+        if event.addressed and self._services.crowd.should_tell(event.speaker):
+            self._life.tell(notice, [event.speaker])
 
-    def _give_up(self, heard: Heard, error: StoreUnavailable) -> None:
+    def _give_up(self, event: IncomingEvent, error: StoreUnavailable) -> None:
         """Tell the speaker that their line was not heard, because it could not be stored."""
         log.error(UNHEARD, name=self._who.name, error=error)
-        if heard.addressed:
-            self._life.tell("unheard", [heard.speaker])
+        if event.addressed:
+            self._life.tell("unheard", [event.speaker])
 
     def note_own(self, kind: str, words: str) -> None:
         """Store what the character does without its mind; its words count as a stranger's."""
@@ -247,7 +259,7 @@ class Hearing:
         who.ndb.ai_hops = 0
         try:
             heard_by = {obj.dbref for obj in hearers_of(kind, who, who)} - {who.dbref}
-            own = Heard(
+            own = IncomingEvent(
                 kind=kind,
                 speaker=who.dbref,
                 speaker_name=self._who.name,
@@ -282,7 +294,7 @@ class Hearing:
         listeners = self._services.world.listeners(self._who.character)
         line = clean_heard(text, self._settings.config.max_heard_chars)
         urgent = importance >= URGENT
-        heard = Heard(
+        event = IncomingEvent(
             kind=kind,
             speaker=dbref_of(actor),
             speaker_name=display_name(actor, self._who.character) if actor else "",
@@ -294,14 +306,14 @@ class Hearing:
             item=dbref_of(item),
             authors=frozenset({dbref_of(author) or str(author)}),
         )
-        self.keep_event(heard)
+        self.keep_event(event)
         if importance >= NOTEWORTHY and not urgent:
             self._company.news_at = self._services.clock.seconds()
 
 
-def once(heard: Heard) -> Heard:
+def once(event: IncomingEvent) -> IncomingEvent:
     """Return an event with a token, so that further tries to store it change nothing."""
-    return replace(heard, token=uuid4().hex)
+    return replace(event, token=uuid4().hex)
 
 
 def dbref_of(obj: Any) -> str:

@@ -5,14 +5,21 @@ from dataclasses import dataclass
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import Audience
-from evennia_ai.policy.compaction.materials import select_found
-from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
-from evennia_ai.policy.log_lines import LINE
+from evennia_ai.policy.compaction.restored_context import select_found
+from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, Reader
+from evennia_ai.policy.recallable_lines import LINE
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
-from evennia_ai.policy.records.provenance import Record, is_known_to
-from evennia_ai.ports import Conversation, Found, Memories, RecordStore, Services, Surroundings
-from evennia_ai.scheduling import Put, Steps, pause, spread
-from evennia_ai.store.reports import Page
+from evennia_ai.policy.records.record import Record, is_known_to
+from evennia_ai.ports import (
+    Conversation,
+    Memories,
+    MemoryMatch,
+    MindDependencies,
+    RecordStore,
+    Services,
+)
+from evennia_ai.scheduling import Coroutine, Enqueue, map_in_slices, yield_to_reactor
+from evennia_ai.store.reports import RowPage
 
 FOUND, FOUND_LINES = 8, 6
 CANDIDATES = 24
@@ -26,15 +33,15 @@ class SearchReport:
     private records; such a reader gets ``hidden``, the number of all of these.
     """
 
-    found: list[Found]
+    found: list[MemoryMatch]
     withheld: list[Record]
     hidden: int
 
 
 @inlineCallbacks
 def readable_page(
-    put: Put, journal: RecordStore, number: int, size: int, reader: Reader
-) -> Steps[tuple[Page, int]]:
+    put: Enqueue, journal: RecordStore, number: int, size: int, reader: Reader
+) -> Coroutine[tuple[RowPage, int]]:
     """Read a page of a journal or its archive, newest first; the last one for a high number.
 
     Fires with it, and how many entries are hidden from the reader; fails with StoreUnavailable.
@@ -46,13 +53,13 @@ def readable_page(
         entry = journal.get(id)
         return str(entry["timestamp"]) if entry and may_read(reader, entry) else None
 
-    found = yield spread(put, ids, time_of, piece=200)
-    times = sorted((at, place) for place, at in enumerate(found) if at is not None)[::-1]
+    moments = yield map_in_slices(put, ids, time_of, piece=200)
+    times = sorted((at, place) for place, at in enumerate(moments) if at is not None)[::-1]
     pages = max(1, -(-len(times) // size))
-    asked, number = number, min(number, pages)
+    wanted_page, number = number, min(number, pages)
     wanted = times[(number - 1) * size : number * size]
     rows = [entry for _, place in wanted if (entry := journal.get(ids[place]))]
-    return Page(number, pages, rows, asked), len(ids) - len(times)
+    return RowPage(number, pages, rows, wanted_page), len(ids) - len(times)
 
 
 @inlineCallbacks
@@ -65,7 +72,7 @@ def find_memories(
     upto: int | None = None,
     *,
     only_lines: bool = False,
-) -> Steps[list[Found]]:
+) -> Coroutine[list[MemoryMatch]]:
     """Search the log, the journal, the profiles and hearsay for what an audience may know (P9).
 
     ``audience`` is the dbrefs of everybody who will hear the result; an empty one finds what is
@@ -84,13 +91,13 @@ def find_memories(
 
 @inlineCallbacks
 def search_for_staff(
-    around: Surroundings, words: str, audience: Audience, reader: Reader
-) -> Steps[SearchReport]:
+    around: MindDependencies, words: str, audience: Audience, reader: Reader
+) -> Coroutine[SearchReport]:
     """Search as the tool `search_memory` would for an audience; fails as `find_memories`."""
     memories, services = around.memories(), around.services
-    found: list[Found] = yield find_memories(memories, around.log, services, words, audience)
-    yield pause(services.slices.put)
-    found = [hit for hit in found if may_read(reader, hit.record)]
+    hits: list[MemoryMatch] = yield find_memories(memories, around.log, services, words, audience)
+    yield yield_to_reactor(services.slices.put)
+    hits = [hit for hit in hits if may_read(reader, hit.record)]
     withheld: list[Record] = []
     hidden = 0
     if reader.may(PRIVATE_MEMORIES):
@@ -100,5 +107,5 @@ def search_for_staff(
         character = around.who.character
         records = [*character.journal.held(), *character.ai_profiles.held()]
         hidden = sum(not may_read(reader, record) for record in records)
-    count_shown(reader, *withheld, *(hit.record for hit in found))
-    return SearchReport(found, withheld, hidden)
+    count_shown(reader, *withheld, *(hit.record for hit in hits))
+    return SearchReport(hits, withheld, hidden)

@@ -13,25 +13,25 @@ from evennia_ai.config import ALWAYS_ON, AssistantConfig, ModelProfile, read_fam
 from evennia_ai.config.profiles import context_complaints, money_complaint
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.hearing import Hearing
-from evennia_ai.game.life import GameLife, Ticker
-from evennia_ai.game.presence import Presence
+from evennia_ai.game.presence import GamePresence
 from evennia_ai.game.settings import effective_settings
-from evennia_ai.game.sleep_state import Sleep
+from evennia_ai.game.sleep_state import GameSleep
+from evennia_ai.game.tick_scheduler import GameAssistantStatus, TickScheduler
 from evennia_ai.llm.tokenizers import count_for
 from evennia_ai.memory.index_cache import SharedSearch
 from evennia_ai.memory.recall_index import RecallIndex
-from evennia_ai.messages import Authors, Heard
+from evennia_ai.messages import Authors, IncomingEvent
 from evennia_ai.mind import Mind
 from evennia_ai.mind.dry_run import DryRun, DryRunning, next_step, run_dry
 from evennia_ai.policy.compaction.plan import CompactionRequest
-from evennia_ai.policy.conversation.character import Persona
+from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
-from evennia_ai.policy.request_forms.wire_order import count_stored
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import CountText, estimate_tokens
-from evennia_ai.ports import Memories, OfferedTools, RequestSizes, Surroundings, ToolResult
+from evennia_ai.policy.tool_call_modes.wire_order import count_stored
+from evennia_ai.ports import Memories, MindDependencies, OfferedTools, RequestSizes, ToolResult
 from evennia_ai.ports.records import RecordStore
-from evennia_ai.scheduling import Steps
+from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.attributes import (
     inspect_attribute,
     own_settings,
@@ -44,8 +44,8 @@ from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.lore_records import by_builder, read_entries
 from evennia_ai.store.names import own_name
 from evennia_ai.store.pending_acts import TablePendingActs
+from evennia_ai.store.personal_data import STORES
 from evennia_ai.store.turns import TableTurns
-from evennia_ai.store.who_knows import STORES
 from evennia_ai.turn.prompt_contexts import CONTEXT_TRIED
 from evennia_ai.turn.react_loop import EXPIRED
 
@@ -132,8 +132,8 @@ class GameSettings:
 
     def resolve(self) -> tuple[AssistantConfig, ModelProfile]:
         """Read the settings again. A bad value is replaced by its default and reported."""
-        found = effective_settings(self._services, self.own(), self.prompt_tokens)
-        config, profile, complaints = found
+        effective = effective_settings(self._services, self.own(), self.prompt_tokens)
+        config, profile, complaints = effective
         before, self._config, self._profile = self._profile, config, profile
         if before and (before.name, before.model) != (profile.name, profile.model):
             self.warnings.clear()  # they were about the other model
@@ -182,17 +182,17 @@ class GameMind(Mind):
     log: TableConversation
     inbox: TableInbox
     turns: TableTurns
-    company: Presence
-    life: GameLife
-    rest: Sleep
+    company: GamePresence
+    life: GameAssistantStatus
+    rest: GameSleep
 
     def __init__(self, shell: Any, services: Any) -> None:
         self._shell = shell
         self.services = services
-        self.ticker = Ticker(shell, services)
+        self.ticker = TickScheduler(shell, services)
         who, sizes, offered = GameIdentity(shell, services), RequestSizes(), OfferedTools()
         settings = GameSettings(shell, who, services, sizes)
-        life = GameLife(shell, services, self.ticker.wake)
+        life = GameAssistantStatus(shell, services, self.ticker.wake)
         note_use = partial(services.loaded.note, self)
         log = TableConversation(
             who.id,
@@ -203,14 +203,14 @@ class GameMind(Mind):
         settings.log = log
         inbox = TableInbox(who.id, services.now)
         turns = TableTurns(who.id, log, services.now, life.may_think)
-        rest = Sleep(
+        rest = GameSleep(
             shell, who, settings, inbox, turns, offered, self.ticker, services, self.drop_index
         )
         self.hearing = Hearing(who, settings, inbox, life, rest, services)
-        company = Presence(who, settings, inbox, self.hearing.hear, life, services)
+        company = GamePresence(who, settings, inbox, self.hearing.hear, life, services)
         self.is_rebuilding = self.is_dry_running = False
         super().__init__(
-            Surroundings(
+            MindDependencies(
                 who=who,
                 settings=settings,
                 log=log,
@@ -239,8 +239,8 @@ class GameMind(Mind):
         if not chosen:
             return own
         scopes = select_scopes(chosen, self.services.world.labels_of(character))
-        told = [indices.of_scope(scope) for scope in scopes]
-        return SharedSearch(own, told, shared.still_told, character.dbref)
+        shared_indices = [indices.of_scope(scope) for scope in scopes]
+        return SharedSearch(own, shared_indices, shared.still_told, character.dbref)
 
     def tick_if_players_near(self) -> float | None:
         """Tick soon if a player is near; returns in how many seconds to do so again, or None."""
@@ -273,24 +273,26 @@ class GameMind(Mind):
         """Compact on an admin's request; fires with the result, fails as `Ticker.run_instead`."""
         return self.ticker.run_instead(partial(self.compactor.compact, request))
 
-    def try_tool(self, heard: Heard, name: str, arguments: str) -> Deferred[ToolResult]:
+    def try_tool(self, event: IncomingEvent, name: str, arguments: str) -> Deferred[ToolResult]:
         """Run a tool call as if a model had made it at a line of somebody; only it is logged."""
 
         def run() -> Deferred[ToolResult]:
-            context, detail = next_step(self.around, heard).calls.context, f"by {heard.speaker}"
+            context, detail = next_step(self.around, event).calls.context, f"by {event.speaker}"
             return self.answering.run_call(context, name, arguments, detail, CONTEXT_TRIED)
 
         return self.ticker.run_instead(run)
 
     @inlineCallbacks
-    def dry_run(self, around: Surroundings, heard: Heard, **more: Any) -> Steps[DryRun]:
+    def dry_run(
+        self, around: MindDependencies, event: IncomingEvent, **more: Any
+    ) -> Coroutine[DryRun]:
         """Run a dry turn as `run_dry` does; fails with DryRunning during another one."""
         if self.is_dry_running:
             raise DryRunning(f"{self.who.name} is being tried already. Try again in a moment.")
         self.is_dry_running = True
         try:
-            found: DryRun = yield run_dry(around, heard, lambda: bool(self.life.is_alive), **more)
-            return found
+            dry_run: DryRun = yield run_dry(around, event, lambda: bool(self.life.is_alive), **more)
+            return dry_run
         finally:
             self.is_dry_running = False
 
@@ -309,7 +311,7 @@ class GameMind(Mind):
         self.log.forget_view()
         self.services.memory_indices.renew(self.who.id, seqs)
 
-    # --- as one of `store.loaded.Mind` --------------------------------------------------------
+    # --- as one of `store.mind_cache.CachedMind` -----------------------------------------------
 
     @property
     def nbytes(self) -> int:

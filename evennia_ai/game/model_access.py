@@ -13,16 +13,16 @@ from twisted.python.failure import Failure
 
 from evennia_ai.config import FIELDS
 from evennia_ai.config.profiles import default_profiles, merge_profiles
-from evennia_ai.game.crowd import account_of, warn_of_budget
+from evennia_ai.game.rate_limits import account_of, warn_of_budget
 from evennia_ai.game.settings import SettingReader, game_setting, game_settings
-from evennia_ai.llm.daily_budgets import Books
+from evennia_ai.llm.daily_budgets import BudgetSources
 from evennia_ai.llm.endpoint_facts import EndpointRegistry
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.probe import Prober
 from evennia_ai.llm.tokenizers import load_for
-from evennia_ai.offline import OfflineBrain
+from evennia_ai.offline import StandIn
 from evennia_ai.policy.limits.money import GAME, OWNER, PLAYER, to_micros
 from evennia_ai.policy.limits.retry import GatewayLimits
 from evennia_ai.ports import LLMClient
@@ -65,14 +65,14 @@ class ModelAccess:
         load = known_facts if is_apart else partial(read_mapping, FACTS)
         self.endpoints = EndpointRegistry(self.prober.window, load, save)
         self.prober.keep = self.endpoints.note_probe
-        self.offline = settings.read("OFFLINE_LANGUAGES", OfflineBrain, ())
+        self.offline = settings.read("OFFLINE_LANGUAGES", StandIn, ())
         clients: dict[str, LLMClient] = {"openai": self.client, "offline": self.offline}
         if is_apart:
             self.gateway = ModelGateway(clock, clients)
         else:
             limits = read_limits(settings)
             spent = partial(spent_on, waived=limits.waived)
-            books = Books(money_on, account_of, warn_of_budget)
+            books = BudgetSources(money_on, account_of, warn_of_budget)
             self.gateway = ModelGateway(clock, clients, limits, spent, books=books)
         self.gateway.learn = self.endpoints.learn
 
@@ -83,7 +83,7 @@ class ModelAccess:
         profiles = [self.profiles[name] for name in sorted(named) if name in self.profiles]
         if not any(profile.get("client") == "openai" for profile in profiles):
             return succeed(None)
-        models = (game_setting("llm_model", ""), *(one.get("model") for one in profiles))
+        models = (game_setting("llm_model", ""), *(item.get("model") for item in profiles))
         # Loading a tokenizer holds every thread for a moment (measured): not while players wait.
         load_for([str(model) for model in models if model])
         problem = "evennia_ai: cannot load the package openai; model calls will fail"

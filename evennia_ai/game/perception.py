@@ -12,7 +12,7 @@ from evennia.utils.ansi import strip_ansi
 from evennia_ai.game.authorship import authors_of_objects
 from evennia_ai.game.client_text import as_shown
 from evennia_ai.messages import Audience, Authors, Situation, as_name
-from evennia_ai.policy.conversation.character import EVERYBODY, QUEST, LoreEntry
+from evennia_ai.policy.conversation.persona_and_lore import EVERYBODY, QUEST, LoreEntry
 from evennia_ai.policy.facts.check import HAPPENED
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import Character
@@ -34,7 +34,7 @@ def find_object(dbref: str) -> Any | None:
 
 
 def find_objects(dbrefs: Iterable[str]) -> list[Any]:
-    return [found for dbref in dbrefs if (found := find_object(dbref))]
+    return [obj for dbref in dbrefs if (obj := find_object(dbref))]
 
 
 def is_assistant(obj: Any) -> bool:
@@ -162,9 +162,9 @@ class EvenniaPerception:
 
     def name_of(self, character: Character, dbref: str) -> str:
         """Return what the character calls somebody; empty for nobody, and for a mask."""
-        found = find_object(dbref)
-        is_hidden = found is None or is_masked(found, character)
-        return "" if is_hidden else display_name(found, character)
+        obj = find_object(dbref)
+        is_hidden = obj is None or is_masked(obj, character)
+        return "" if is_hidden else display_name(obj, character)
 
     def looks_of(self, character: Character, dbref: str) -> str:
         """Return the description of an object in sight, empty for any other."""
@@ -226,7 +226,7 @@ def following_note(character: Character, people: Iterable[Any]) -> tuple[str, ..
     dbref = read_attribute(character, "ai_following")
     if not dbref:
         return ()
-    named = (display_name(one, character) for one in people if one.dbref == dbref)
+    named = (display_name(person, character) for person in people if person.dbref == dbref)
     return (f"You follow {next(named, 'somebody who is not here')}.",)
 
 
@@ -267,11 +267,11 @@ def names_known(obj: Any, looker: Any) -> list[str]:
 
 def bare_words(speech: str) -> str:
     """Return speech without ``/Me says, "…"`` around it."""
-    found = REPORTED.fullmatch(speech)
-    return found[1] if found else speech
+    match = REPORTED.fullmatch(speech)
+    return match[1] if match else speech
 
 
-class AtStart:
+class SentenceStart:
     """A person whose name begins a sentence, as `msg_contents` asks for it."""
 
     def __init__(self, person: Any) -> None:
@@ -281,7 +281,7 @@ class AtStart:
         return str(self._person.get_display_name(looker, ref="t", noid=True))
 
 
-class Quoted:
+class QuotedSpeech:
     """Spoken words; each listener understands as much as they know of the language."""
 
     def __init__(self, speaker: Any, words: str) -> None:
@@ -295,7 +295,7 @@ class Quoted:
 
 def with_people(deed: str, character: Any, people: Iterable[Any]) -> tuple[str, Mapping[str, Any]]:
     """Return a deed as a template and its mapping for `msg_contents`, its names as people."""
-    known = {display_name(one, character).lower(): one for one in people}
+    known = {display_name(person, character).lower(): person for person in people}
     names = "|".join(re.escape(name) for name in sorted(known, key=len, reverse=True))
     text = SELF_REFERENCE.sub("", deed)
     parts = re.split(rf"(?<!\w)({names})(?!\w)", text, flags=re.IGNORECASE) if names else [text]

@@ -9,19 +9,19 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.game.life import GameLife
 from evennia_ai.game.perception import can_hear, display_name, players_in
 from evennia_ai.game.texts import text
+from evennia_ai.game.tick_scheduler import GameAssistantStatus
 from evennia_ai.messages import ARRIVE
 from evennia_ai.ports import Character, Identity, Settings
 from evennia_ai.scheduling import DelayedCall
 from evennia_ai.store.attributes import read_attribute, write_attribute
-from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.inbox import TableInbox
+from evennia_ai.store.transactions import store_errors
 
 
-class Presence:
-    """Notices who comes, goes and talks: the `Company` port."""
+class GamePresence:
+    """Notices who comes, goes and talks: the `Presence` port."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class Presence:
         settings: Settings,
         inbox: TableInbox,
         hear: Callable[[str, str, Any], None],
-        life: GameLife,
+        life: GameAssistantStatus,
         services: Any,
     ) -> None:
         self._who, self._settings, self._inbox = who, settings, inbox
@@ -139,8 +139,8 @@ def follow(character: Any, leader: Any | None) -> None:
 
 def followers_of(leader: Any) -> list[Any]:
     """Return the characters that follow somebody, wherever they are."""
-    found = ObjectDB.objects.filter(db_attributes__db_key=FOLLOWING).distinct().order_by("id")
-    return [one for one in found if leader_id(one) == leader.dbref]
+    objects = ObjectDB.objects.filter(db_attributes__db_key=FOLLOWING).distinct().order_by("id")
+    return [item for item in objects if leader_id(item) == leader.dbref]
 
 
 def shake_off(character: Any, leader: Any) -> bool:

@@ -14,10 +14,10 @@ from evennia.objects.objects import DefaultCharacter, DefaultObject
 from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import AssistantError
 from evennia_ai.game import perception
-from evennia_ai.messages import GIVE, WHISPER, Audience, Authors, Heard
+from evennia_ai.messages import GIVE, WHISPER, Audience, Authors, IncomingEvent
 from evennia_ai.policy.conversation import addressing
-from evennia_ai.policy.conversation.character import render_persona
-from evennia_ai.policy.conversation.naming import Named, name_parts
+from evennia_ai.policy.conversation.naming import NamedEntity, name_parts
+from evennia_ai.policy.conversation.persona_and_lore import render_persona
 from evennia_ai.policy.retrieval.relevance import score_texts
 from evennia_ai.policy.sanitize import clean_heard, cut_text, storable
 from evennia_ai.scheduling import Clock
@@ -37,7 +37,7 @@ class RoomLine:
     ``everybody`` also has its speaker; ``muted`` are the assistants that the speaker does not hear.
     """
 
-    def __init__(self, line: addressing.Line, speaker: Any, character: Any) -> None:
+    def __init__(self, line: addressing.SpokenLine, speaker: Any, character: Any) -> None:
         self.line = replace(line, speaker=speaker.dbref)
         self.speaker, self.first = speaker, character
         self.place = character.location
@@ -67,38 +67,44 @@ class RoomLine:
         return len(self._minds) > 1
 
     @cached_property
-    def verdict(self) -> addressing.Verdict:
+    def verdict(self) -> addressing.AddressingDecision:
         """Return who answers, and why the others do not."""
         if self.line.kind not in addressing.SPOKEN | addressing.DIRECT:
-            return addressing.Verdict()
+            return addressing.AddressingDecision()
         decided = addressing.decide_answers(self.line, self._listeners, self._standing)
         called = [self._minds[dbref] for dbref in decided.answering]
-        if self.line.from_assistant and not all(one.will.may_answer_assistants() for one in called):
+        if self.line.from_assistant and not all(
+            item.will.may_answer_assistants() for item in called
+        ):
             return addressing.refuse(decided, addressing.NO_CALLS_LEFT)
         return decided
 
     @cached_property
     def greeter(self) -> str:
         """Return the dbref of the assistant that may react to an arrival, "" without one."""
-        able = [one for one in self._listeners if one.may_answer and not one.is_player]
+        able = [
+            listener
+            for listener in self._listeners
+            if listener.may_answer and not listener.is_player
+        ]
         return addressing.choose(able, self._standing) if able else ""
 
     @cached_property
     def _minds(self) -> dict[str, Any]:
         """Return the assistants that hear it, those under a player's control among them."""
-        found = ((obj, getattr(obj, "ai_mind", None)) for obj in self.hearers)
+        minds = ((obj, getattr(obj, "ai_mind", None)) for obj in self.hearers)
         return {
             obj.dbref: mind
-            for obj, mind in found
+            for obj, mind in minds
             if mind and (mind.life.is_on or obj is self.first)  # `aitest` asks stopped ones, too
         }
 
     @cached_property
     def _listeners(self) -> list[addressing.Listener]:
         names = self.line.kind in addressing.SPOKEN
-        heard = [self._listener(obj, names) for obj in self.hearers]
+        listeners = [self._listener(obj, names) for obj in self.hearers]
         others = self._others() if names else ()
-        return [*heard, *(silent(obj, self.speaker) for obj in others)]
+        return [*listeners, *(silent(obj, self.speaker) for obj in others)]
 
     def _listener(self, obj: Any, names: bool) -> addressing.Listener:
         mind = self._minds.get(obj.dbref)
@@ -111,7 +117,7 @@ class RoomLine:
             may_answer=bool(mind and is_receiver and obj.dbref not in self.muted),
             last_exchange=last,
             came_along=mind is not None and mind.company.came_behind(self.speaker.dbref) > last,
-            max_hops=mind.settings.config.max_hops if mind else 0,
+            max_bot_replies=mind.settings.config.max_bot_replies if mind else 0,
         )
 
     def _others(self) -> Iterator[Any]:
@@ -162,7 +168,9 @@ class RoomLines:
         from_assistant = perception.is_assistant(speaker)
         place = character.location.id if character.location else 0
         hops = self._count_hops(speaker, place) if from_assistant else 0
-        line = RoomLine(addressing.Line(kind, words, from_assistant, hops), speaker, character)
+        line = RoomLine(
+            addressing.SpokenLine(kind, words, from_assistant, hops), speaker, character
+        )
         if kind in addressing.SPOKEN | addressing.DIRECT:
             answered = bool(line.verdict.answering)
             self._answers[place] = hops if answered else max(hops - 1, 0)
@@ -197,11 +205,11 @@ def hearers_of(kind: str, speaker: Any, character: Any) -> list[Any]:
     else:
         place = character.location
         others = [obj for obj in place.contents if perception.can_hear(obj)] if place else []
-    found = [obj for obj in others if obj is not speaker]
-    return found if character in found else [*found, character]
+    hearers = [obj for obj in others if obj is not speaker]
+    return hearers if character in hearers else [*hearers, character]
 
 
-def named(obj: Any, looker: Any, listens: bool = True) -> Named:
+def named(obj: Any, looker: Any, listens: bool = True) -> NamedEntity:
     """Return a character's names: key, also without article, aliases, the looker's, and parts."""
     key = own_name(obj)
     called = [
@@ -210,7 +218,7 @@ def named(obj: Any, looker: Any, listens: bool = True) -> Named:
     names = (key, *called, *map(plain_name, obj.aliases.all()))
     kept = tuple(name for name in dict.fromkeys(names) if len(name) > 1 or not name.isascii())
     parts = [part for name in called for part in name_parts(name)]
-    return Named(obj.dbref, kept, tuple(dict.fromkeys(parts)), listens)
+    return NamedEntity(obj.dbref, kept, tuple(dict.fromkeys(parts)), listens)
 
 
 def silent(obj: Any, looker: Any) -> addressing.Listener:
@@ -236,7 +244,7 @@ class Utterance:
 
 
 @dataclass(frozen=True)
-class Said:
+class SpeechDetails:
     """The arguments of `Hearing.hear`, and what an assistant's act tells of itself meanwhile."""
 
     kind: str
@@ -272,9 +280,9 @@ def words_of(kind: str, line: str, speaker: Any) -> str:
         deed = line.removeprefix(str(speaker.key))
         return uncoloured(line if deed == line else own_name(speaker) + deed)
     utterance = utterance_of(speaker)
-    found = QUOTED.match(line)  # as in: Ann says, "hello"; a whisper has resets around it
-    said = found[1].removeprefix("|n").removesuffix("|n") if found else line
-    return uncoloured(perception.bare_words(utterance.words if utterance else said))
+    match = QUOTED.match(line)  # as in: Ann says, "hello"; a whisper has resets around it
+    words = match[1].removeprefix("|n").removesuffix("|n") if match else line
+    return uncoloured(perception.bare_words(utterance.words if utterance else words))
 
 
 def uncoloured(line: str) -> str:
@@ -288,7 +296,7 @@ class CannotBeHeard(AssistantError):
 
 def hear_typed(
     character: Any, config: AssistantConfig, speaker: Any, kind: str, typed: str
-) -> Heard:
+) -> IncomingEvent:
     """Return a typed line as a character would hear it now; raises CannotBeHeard."""
     name, words = own_name(character), clean_heard(uncoloured(typed), HEARD_CHARS)
     if not words:
@@ -298,34 +306,36 @@ def hear_typed(
     if character.location is None:
         raise CannotBeHeard(f"{name} is in no room, so nobody can speak to it.")
     return perceive(
-        RoomLine(addressing.Line(kind, words), speaker, character), words, character, config
+        RoomLine(addressing.SpokenLine(kind, words), speaker, character), words, character, config
     )
 
 
-def ensure_answered(name: str, heard: Heard, whisper: str) -> None:
+def ensure_answered(name: str, event: IncomingEvent, whisper: str) -> None:
     """Raise CannotBeHeard for a line that it would not answer; ``whisper`` says how to do that."""
-    if not heard.addressed:
-        why = WHY_NOT.get(heard.reason, f"is not for it ({heard.reason})")
+    if not event.addressed:
+        why = WHY_NOT.get(event.reason, f"is not for it ({event.reason})")
         raise CannotBeHeard(
             f"{name} would not answer: the line {why}. Say '{name}, ...', or {whisper}."
         )
 
 
-def perceive(line: RoomLine, words: str, character: Any, config: AssistantConfig) -> Heard:
+def perceive(line: RoomLine, words: str, character: Any, config: AssistantConfig) -> IncomingEvent:
     """Make an event of a line that a character hears; ``words`` may name what was given."""
-    speaker, said = line.speaker, line.line
+    speaker, spoken_line = line.speaker, line.line
     addressed, reason = line.verdict.of(character.dbref)
-    is_whisper = said.kind == WHISPER
-    return Heard(
-        kind=said.kind,
+    is_whisper = spoken_line.kind == WHISPER
+    return IncomingEvent(
+        kind=spoken_line.kind,
         speaker=speaker.dbref,
         speaker_name=perception.display_name(speaker, character),
         text=cut_text(words, config.max_heard_chars),
         audience=line.everybody - {character.dbref},
         private=is_whisper,
-        repeatable=is_whisper and not said.from_assistant and config.discretion == "trusting",
+        repeatable=is_whisper
+        and not spoken_line.from_assistant
+        and config.whisper_policy == "trusting",
         addressed=addressed,
-        hops=said.hops,
+        hops=spoken_line.hops,
         reason=reason,
         authors=frozenset({speaker.dbref}),
     )

@@ -3,7 +3,7 @@
 import shlex
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
@@ -13,6 +13,7 @@ from django.core.checks import Warning as CheckWarning
 from twisted.logger import Logger
 
 from evennia_ai.config import FIELDS, AssistantConfig, ModelProfile, choose_settings, fit_settings
+from evennia_ai.config.former_names import by_present_names, rename_advice
 from evennia_ai.errors import ConfigError
 
 log = Logger()
@@ -20,25 +21,24 @@ T = TypeVar("T")
 # The entries for the whole game, in upper case; `docs/configuration.md` tells of each.
 GAME_ENTRIES = frozenset(
     """
-    PROFILES TOOLS LORE PERSONAS OFFLINE_LANGUAGES TEXTS ADD_COMMANDS MAX_CALLS_IN_FLIGHT
+    EXTENSIONS PROFILES TOOLS LORE PERSONAS OFFLINE_LANGUAGES TEXTS ADD_COMMANDS MAX_CALLS_IN_FLIGHT
     MAX_CALLS_WAITING GAME_TOKENS_PER_DAY PLAYER_TOKENS_PER_DAY GAME_MONEY_PER_DAY
     PLAYER_MONEY_PER_DAY CURRENCY WHO_MAY_READ PLAYER_LIMITS RETENTION MEMORY_MB EMBEDDER MEMORY
-    EXPORT_FOLDER LOCAL_LIBRARIES STAFF_PAGES WEB_ACTS TRADE LINK_HOSTS LINE_MARK MODERATION
-    METRICS TRACING TYPING_INDICATOR
+    EXPORT_FOLDER LOCAL_LIBRARIES STAFF_PAGES WEB_ACTS TRADE LINK_HOSTS LINE_MARK TYPING_INDICATOR
     """.split()
 )
 
 
 def game_settings() -> Mapping[str, Any]:
     """Return the whole setting; an empty mapping if it is missing or not a mapping."""
-    found = getattr(settings, "AI_ASSISTANT", None)
-    return found if isinstance(found, Mapping) else {}
+    value = getattr(settings, "AI_ASSISTANT", None)
+    return by_present_names(value) if isinstance(value, Mapping) else {}
 
 
 def game_setting(name: str, default: Any) -> Any:
     """Return one of the upper-case entries, which apply to the whole game."""
-    found = game_settings().get(name)
-    return default if found is None else found
+    value = game_settings().get(name)
+    return default if value is None else value
 
 
 def effective_settings(
@@ -53,8 +53,8 @@ def effective_settings(
 class SettingReader:
     """Reads the game-wide entries; `aistatus` shows its complaints about the wrong ones."""
 
-    def __init__(self) -> None:
-        self.complaints = find_complaints()
+    def __init__(self, of_extensions: Iterable[str] = ()) -> None:
+        self.complaints = find_complaints(of_extensions)
 
     def read(
         self,
@@ -84,15 +84,24 @@ class SettingReader:
         log.warn("evennia_ai: {complaint}", complaint=complaint)
 
 
-def find_complaints() -> list[str]:
-    """Return one sentence for each problem with the form of the setting."""
-    found = getattr(settings, "AI_ASSISTANT", None)
-    if found is not None and not isinstance(found, Mapping):
-        return [f"AI_ASSISTANT must be a dictionary, not {found!r}."]
-    known = {*FIELDS, *GAME_ENTRIES}
+def find_complaints(of_extensions: Iterable[str] = ()) -> list[str]:
+    """Return one sentence for each problem with the form of the setting.
+
+    ``of_extensions`` are the entries that extensions read.
+    """
+    value = getattr(settings, "AI_ASSISTANT", None)
+    if value is not None and not isinstance(value, Mapping):
+        return [f"AI_ASSISTANT must be a dictionary, not {value!r}."]
+    known = {*FIELDS, *GAME_ENTRIES, *of_extensions}
     unknown = sorted(str(key) for key in game_settings() if key not in known)
+    profiles = value.get("PROFILES") if value else None
+    of_profiles = profiles.items() if isinstance(profiles, Mapping) else ()
+    former = rename_advice(value or {}, "AI_ASSISTANT")
+    for name, profile in of_profiles:
+        if isinstance(profile, Mapping):
+            former += rename_advice(profile, f"The model profile '{name}'")
     meant = (get_close_matches(key, known, 1) for key in unknown)
-    return [
+    return former + [
         f"AI_ASSISTANT has an unknown entry '{key}'." + (f" Is {near[0]} meant?" if near else "")
         for key, near in zip(unknown, meant, strict=True)
     ]
@@ -127,7 +136,7 @@ def log_folder() -> Path:
 def full_disks() -> list[str]:
     """Return a sentence about each folder of database and logs whose disk is nearly full."""
     folders = sorted({log_folder(), *(file.parent for file in database_files())})
-    free_mb = {one: shutil.disk_usage(one).free >> 20 for one in folders if one.exists()}
+    free_mb = {item: shutil.disk_usage(item).free >> 20 for item in folders if item.exists()}
     return [
         f"{free} MB are free for {folder}. Make room: what cannot be written there is lost."
         for folder, free in free_mb.items()
@@ -150,5 +159,5 @@ def advice() -> str:
 
 def check_file_modes(app_configs: Any = None, **kwargs: Any) -> list[CheckWarning]:
     """Return a warning of Django's system checks if other users can read the game's words."""
-    told = advice()
-    return [CheckWarning(told, id="evennia_ai.W001")] if told else []
+    problems = advice()
+    return [CheckWarning(problems, id="evennia_ai.W001")] if problems else []

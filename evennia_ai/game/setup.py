@@ -10,7 +10,7 @@ from evennia_ai.config import FIELDS, ModelProfile, parse_value, resolve_profile
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.minds import PERSONA_AUTHORS, unknown_families
 from evennia_ai.game.settings import game_setting
-from evennia_ai.policy.conversation.character import check_scope
+from evennia_ai.policy.conversation.persona_and_lore import check_scope
 from evennia_ai.store.attributes import read_attribute, write_attributes
 
 PERSONA_FIELDS: Mapping[str, str] = {
@@ -22,7 +22,7 @@ PERSONA_FIELDS: Mapping[str, str] = {
     "never": "what it never does",
     "examples": "lines that it might say",
 }
-DISCRETION = "discretion"
+DISCRETION = "whisper_policy"
 HERE = "room:here"
 ROOM_NUMBER = re.compile(r"room:#?(\d{1,18})")
 
@@ -45,7 +45,7 @@ def value_words(name: str, value: Any) -> str:
 
 
 def sets_discretion(services: Any, profile: ModelProfile, name: str, value: Any) -> bool:
-    """Return True if a setting changes the discretion, which only admins may do.
+    """Return True if a setting changes the whisper_policy, which only admins may do.
 
     ``profile`` is the present one. Raises ConfigError for an unknown profile.
     """
@@ -53,7 +53,7 @@ def sets_discretion(services: Any, profile: ModelProfile, name: str, value: Any)
     if name == "profile":
         chosen = game_setting(name, FIELDS[name].default) if value is None else value
         profiles = [profile, resolve_profile(str(chosen), services.profiles)]
-    return name == DISCRETION or any(DISCRETION in one.settings for one in profiles)
+    return name == DISCRETION or any(DISCRETION in item.settings for item in profiles)
 
 
 def write_persona(character: Any, persona: Any, author: str, keep_authors: bool) -> None:

@@ -9,13 +9,13 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.game.life import Ticker
+from evennia_ai.game.client_notices import send_filler, shown_name
 from evennia_ai.game.perception import listening_objects
 from evennia_ai.game.texts import text
-from evennia_ai.game.typing_indicator import send_filler, shown_name
-from evennia_ai.messages import Heard
+from evennia_ai.game.tick_scheduler import TickScheduler
+from evennia_ai.messages import IncomingEvent
 from evennia_ai.policy.compaction.plan import ContextUse
-from evennia_ai.policy.conversation.react import ToolOffer
+from evennia_ai.policy.conversation.tool_call_rules import ToolOffer
 from evennia_ai.policy.sleep_schedule import (
     ASLEEP,
     AWAKE,
@@ -34,12 +34,12 @@ from evennia_ai.policy.sleep_schedule import (
     read_schedule,
 )
 from evennia_ai.ports import Identity, OfferedTools, Settings, Turns
-from evennia_ai.scheduling import Steps, persist
+from evennia_ai.scheduling import Coroutine, retry_write
 from evennia_ai.signals import assistant_slept, assistant_woke
 from evennia_ai.sleep import PassTime
 from evennia_ai.store.attributes import read_attribute, write_attribute, write_attributes
-from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.inbox import TableInbox
+from evennia_ai.store.transactions import store_errors
 from evennia_ai.store.turns import begin_pass, end_pass, has_unsorted_talk
 
 log = Logger()
@@ -56,8 +56,8 @@ class Bedtime:
     reason: str = ""
 
 
-class Sleep:
-    """The sleep of one assistant: the `Rest` port. The shell keeps the stored Attributes."""
+class GameSleep:
+    """The sleep of one assistant, a `SleepController`. The shell keeps the stored Attributes."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Sleep:
         inbox: TableInbox,
         turns: Turns,
         offered: OfferedTools,
-        ticker: Ticker,
+        ticker: TickScheduler,
         services: Any,
         drop_index: Callable[[], None],
     ) -> None:
@@ -91,7 +91,7 @@ class Sleep:
     @inlineCallbacks
     def sleep_through(
         self, run: Callable[[PassTime], Deferred[dict[str, Any]]]
-    ) -> Steps[dict[str, Any]]:
+    ) -> Coroutine[dict[str, Any]]:
         """Run one sleep pass; one that is broken off is run again in the next sleep.
 
         Fires with the steps' results; fails with TurnAborted and StoreUnavailable.
@@ -100,15 +100,15 @@ class Sleep:
         time = self.pass_time = PassTime(clock)
         try:
             begin = partial(begin_pass, self._who.id, now(), self.cause)
-            pass_id = self.pass_id = yield persist(clock, begin)
+            pass_id = self.pass_id = yield retry_write(clock, begin)
             try:
                 results = yield run(time)
             except TurnAborted:
                 self._note_stopped(pass_id)
                 raise
-            yield persist(clock, self._turns.recover)  # a failed step leaves its turn open
+            yield retry_write(clock, self._turns.recover)  # a failed step leaves its turn open
             outcome = WOKEN if time.is_over else DONE
-            yield persist(clock, partial(end_pass, pass_id, now(), outcome, results))
+            yield retry_write(clock, partial(end_pass, pass_id, now(), outcome, results))
             if outcome == DONE:
                 self.slept, self.last_pass_at = True, clock.seconds()
                 if self.is_asleep:
@@ -149,9 +149,11 @@ class Sleep:
         self._drop_index()
         self._services.watch(self._shell.mind)
         self._show("falls_asleep")
-        told = reason or REASONS[cause]
-        assistant_slept.send_robust(sender=self._shell, character=self._who.character, reason=told)
-        log.info("evennia_ai: {name} sleeps: {reason}", name=self._who.name, reason=told)
+        cause_words = reason or REASONS[cause]
+        assistant_slept.send_robust(
+            sender=self._shell, character=self._who.character, reason=cause_words
+        )
+        log.info("evennia_ai: {name} sleeps: {reason}", name=self._who.name, reason=cause_words)
 
     def wake_up(self, reason: str) -> None:
         """Wake, show it, and break off a sleep pass; raises StoreUnavailable and stays asleep."""
@@ -162,16 +164,16 @@ class Sleep:
         assistant_woke.send_robust(sender=self._shell, character=self._who.character, reason=reason)
         log.info("evennia_ai: {name} wakes: {reason}", name=self._who.name, reason=reason)
 
-    def on_addressed(self, heard: Heard) -> None:
+    def on_addressed(self, event: IncomingEvent) -> None:
         """Mumble, once for each speaker, and wake soon if this comes during a sleep pass."""
         if self.pass_time is None or not self.is_asleep:
             return
         self.pass_time.end_within(self._settings.config.sleep_wake_within)
-        if not heard.speaker or heard.speaker in self._mumbled_to:
+        if not event.speaker or event.speaker in self._mumbled_to:
             return
-        self._mumbled_to.add(heard.speaker)
+        self._mumbled_to.add(event.speaker)
         present = listening_objects(self._who.character)
-        meant = [obj for obj in present if not heard.private or obj.dbref in heard.audience]
+        meant = [obj for obj in present if not event.private or obj.dbref in event.audience]
         self._show("mumbles", meant)
 
     def go_to_bed(self, cause: str, reason: str = "") -> bool:

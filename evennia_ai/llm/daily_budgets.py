@@ -11,7 +11,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.errors import BudgetExhausted
 from evennia_ai.messages import Usage
 from evennia_ai.policy.limits import money
-from evennia_ai.policy.limits.money import Account, BudgetUse, Ledger, Reservation, Spent
+from evennia_ai.policy.limits.money import Account, Budget, BudgetUse, Reservation, Spent
 from evennia_ai.ports import Caller, LLMRequest
 from evennia_ai.scheduling import Clock, wall_seconds
 
@@ -19,7 +19,7 @@ log = Logger()
 
 
 @dataclass(frozen=True)
-class Books:
+class BudgetSources:
     """What the budgets ask for, and whom they tell.
 
     ``spent_money`` returns what each account spent on a UTC day, in micros. ``owner_of`` returns
@@ -32,7 +32,7 @@ class Books:
     tell: Callable[[BudgetUse], object] = lambda _use: None
 
 
-NO_BOOKS = Books()
+NO_BOOKS = BudgetSources()
 
 
 class DailyBudgets:
@@ -43,7 +43,7 @@ class DailyBudgets:
     one, so that a second character has no further budget. An account's sum is kept in memory only.
     """
 
-    def __init__(self, clock: Clock, ledgers: Sequence[Ledger], books: Books) -> None:
+    def __init__(self, clock: Clock, ledgers: Sequence[Budget], books: BudgetSources) -> None:
         self._clock = clock
         self.ledgers = ledgers
         self._books = books
@@ -75,7 +75,7 @@ class DailyBudgets:
         self._begin_day()
         theirs = money.paid_by_players(usage, unpaid_share)
         for ledger, reservation in zip(self.ledgers, reserved, strict=True):
-            amounts = [ledger.price(one, profile.price) for one in (usage, theirs)]
+            amounts = [ledger.price(their, profile.price) for their in (usage, theirs)]
             ledger.settle(reservation, *amounts)
             for use in ledger.used(reservation.accounts):
                 self._tell_once(ledger, use)
@@ -89,7 +89,7 @@ class DailyBudgets:
         """Read the log with the next call, since other servers spend, too."""
         self._is_read = False
 
-    def _refusal(self, ledger: Ledger, account: Account) -> BudgetExhausted:
+    def _refusal(self, ledger: Budget, account: Account) -> BudgetExhausted:
         limit, spent = ledger.limit_of(account) or 0, ledger.spent.get(account, 0)
         use = BudgetUse(account, ledger.unit, spent, limit, refused=True)
         if limit:  # 0 allows no call, on purpose
@@ -101,7 +101,7 @@ class DailyBudgets:
         amount = limit if use.unit == money.TOKENS else use.amount(limit)
         return BudgetExhausted(f"{use.name} of {amount} {use.unit} for today is used up.")
 
-    def _tell_once(self, ledger: Ledger, use: BudgetUse) -> None:
+    def _tell_once(self, ledger: Budget, use: BudgetUse) -> None:
         if ledger.is_fuller(use):
             problem = "evennia_ai: a warning about a budget could not be sent"
             maybeDeferred(self._books.tell, use).addErrback(
@@ -118,7 +118,9 @@ class DailyBudgets:
             return
         try:
             for ledger in self.ledgers:
-                kept = {one: spent for one, spent in ledger.spent.items() if one[0] == money.OWNER}
+                kept = {
+                    item: spent for item, spent in ledger.spent.items() if item[0] == money.OWNER
+                }
                 ledger.begin_day(day, {**kept, **ledger.read(day)})
         except Exception as error:  # noqa: BLE001  # of any database; the call must go on from 0
             log.warn(
@@ -127,7 +129,7 @@ class DailyBudgets:
         else:
             self._is_read = True
 
-    def _payers(self, ledger: Ledger, caller: Caller, profile: ModelProfile) -> list[Account]:
+    def _payers(self, ledger: Budget, caller: Caller, profile: ModelProfile) -> list[Account]:
         """Return the accounts that pay for a call, and note the assistant's own limit."""
         own = caller.tokens_per_day if ledger.unit == money.TOKENS else caller.money_per_day
         assistant = (money.ASSISTANT, caller.assistant)

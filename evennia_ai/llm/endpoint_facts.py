@@ -20,7 +20,7 @@ from evennia_ai.errors import ContextOverflow, StoreUnavailable
 from evennia_ai.llm.endpoints import OPENAI_ADDRESS
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits import endpoints
-from evennia_ai.policy.secrecy import hide_secrets, shown_address
+from evennia_ai.policy.redaction import hide_secrets, shown_address
 
 log = Logger()
 
@@ -63,8 +63,8 @@ class EndpointRegistry:
             return
         self._keep(key, endpoints.after_reply(facts, outcome, took_s))
         if not (facts.answered or profile.context_window):
-            asked = self._ask(profile)
-            asked.addCallbacks(partial(self._keep_window, key), partial(self._note, profile))
+            request = self._ask(profile)
+            request.addCallbacks(partial(self._keep_window, key), partial(self._note, profile))
 
     def note_probe(
         self, profile: ModelProfile, form: str, system: bool, speed: endpoints.Speed

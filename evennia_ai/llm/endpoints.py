@@ -10,7 +10,7 @@ from urllib.parse import parse_qsl, unquote_to_bytes, urlsplit, urlunsplit
 from evennia_ai.config import ModelProfile
 from evennia_ai.config.profiles import missing_model
 from evennia_ai.errors import ProviderMisconfigured
-from evennia_ai.policy.secrecy import mask_key, shown_address
+from evennia_ai.policy.redaction import mask_key, shown_address
 
 OPENAI_ADDRESS = "https://api.openai.com/v1"
 PAGES = ("/chat/completions", "/completions", "/models")  # of an endpoint

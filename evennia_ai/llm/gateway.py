@@ -11,12 +11,12 @@ from twisted.python.failure import Failure
 
 from evennia_ai import errors
 from evennia_ai.config import ModelProfile, window_known
-from evennia_ai.llm.daily_budgets import NO_BOOKS, Books, DailyBudgets
-from evennia_ai.llm.lanes import Call, Lane, Lanes
+from evennia_ai.llm.daily_budgets import NO_BOOKS, BudgetSources, DailyBudgets
+from evennia_ai.llm.endpoint_queues import EndpointQueue, EndpointQueues, QueuedCall
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits import retry
 from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S
-from evennia_ai.policy.limits.money import TOKENS, Ledger, Spent
+from evennia_ai.policy.limits.money import TOKENS, Budget, Spent
 from evennia_ai.ports import NO_SCENE, LLMClient, LLMRequest
 from evennia_ai.scheduling import Clock, DelayedCall
 
@@ -57,18 +57,18 @@ class ModelGateway:
         limits: retry.GatewayLimits = retry.DEFAULTS,
         spent: Spent = lambda _day: {},
         jitter: Callable[[], float] = random.random,
-        books: Books = NO_BOOKS,
+        books: BudgetSources = NO_BOOKS,
     ) -> None:
         self._clock = clock
         self._clients = clients
         self.limits = limits
         self._jitter = jitter
         self.learn: Learn = lambda _profile, _outcome, _took_s: None
-        self.lanes = Lanes(clock, limits.max_in_flight)
+        self.lanes = EndpointQueues(clock, limits.max_in_flight)
         players, game = limits.player_tokens_per_day, limits.game_tokens_per_day
-        tokens = Ledger(TOKENS, spent, players, game, limits.waived)
+        tokens = Budget(TOKENS, spent, players, game, limits.waived)
         players, game = limits.player_money_per_day, limits.game_money_per_day
-        money = Ledger(limits.currency, books.spent_money, players, game)
+        money = Budget(limits.currency, books.spent_money, players, game)
         self.budgets = DailyBudgets(clock, (tokens, money), books)
         self._starting = False
         self._quiet: DelayedCall | None = None  # until background work may begin somewhere
@@ -152,7 +152,7 @@ class ModelGateway:
             return fail(error)
         client = self._clients[profile.client]
         result = Deferred[LLMReply](lambda _: self._finish(call, Failure(CancelledError())))
-        call = Call(client, request, profile, lane, deadline_at, result, now, reserved)
+        call = QueuedCall(client, request, profile, lane, deadline_at, result, now, reserved)
         call.timer = self._clock.callLater(deadline_at - now, self._expire, call)
         if not request.caller.background:
             self._make_way(lane)
@@ -161,7 +161,7 @@ class ModelGateway:
         return result
 
     def _refusal(
-        self, lane: Lane, request: LLMRequest, profile: ModelProfile, deadline_at: float
+        self, lane: EndpointQueue, request: LLMRequest, profile: ModelProfile, deadline_at: float
     ) -> errors.AssistantError | None:
         if self._shut is not None:
             return self._shut
@@ -186,7 +186,7 @@ class ModelGateway:
             )
         return None
 
-    def _make_way(self, lane: Lane) -> None:
+    def _make_way(self, lane: EndpointQueue) -> None:
         """Let background work wait that holds a player's call up; a turn of nobody's ends."""
         for call in self.lanes.note_talk(lane):
             if not call.request.caller.may_wait:
@@ -201,7 +201,7 @@ class ModelGateway:
             elif call in call.lane.waiting:
                 self._hold(call)
 
-    def _hold(self, call: Call) -> None:
+    def _hold(self, call: QueuedCall) -> None:
         if call.left_s is None:
             call.left_s = call.deadline_at - self._clock.seconds()
             if call.timer is not None:
@@ -217,13 +217,13 @@ class ModelGateway:
                 self._resume(call)
         self._start_waiting()
 
-    def _resume(self, call: Call) -> None:
+    def _resume(self, call: QueuedCall) -> None:
         if call.left_s is not None:
             call.deadline_at = self._clock.seconds() + call.left_s
             call.timer = self._clock.callLater(call.left_s, self._expire, call)
             call.left_s = None
 
-    def _wait(self, call: Call) -> None:
+    def _wait(self, call: QueuedCall) -> None:
         call.pause = None
         call.lane.waiting[call] = None
         if call.request.caller.background and self.lanes.quiet_in(call.lane):
@@ -239,7 +239,7 @@ class ModelGateway:
             self._start(call)
         self._starting = False
 
-    def _start(self, call: Call) -> None:
+    def _start(self, call: QueuedCall) -> None:
         if not call.lane.admits:
             self._end(call, Failure(call.lane.circuit_open()))
             return
@@ -251,7 +251,7 @@ class ModelGateway:
         call.work = maybeDeferred(call.client.complete, call.request, call.profile)
         call.work.addBoth(lambda outcome: self._judge(call, outcome))
 
-    def _judge(self, call: Call, outcome: LLMReply | Failure) -> None:
+    def _judge(self, call: QueuedCall, outcome: LLMReply | Failure) -> None:
         """Handle the end of an attempt: end the call with its outcome, or plan a retry."""
         if call.ended or call.work is None:  # or it made way
             return
@@ -271,7 +271,7 @@ class ModelGateway:
             call.lane.breaker = retry.Breaker()
         self._end(call, outcome)
 
-    def _retry_after(self, call: Call, failure: Failure) -> float | None:
+    def _retry_after(self, call: QueuedCall, failure: Failure) -> float | None:
         """Update the circuit breaker; return the seconds until a retry, or None."""
         error = failure.value
         if not isinstance(error, errors.ProviderError):
@@ -285,7 +285,7 @@ class ModelGateway:
         is_open = delay is not None and not retry.admits(call.lane.breaker, now + delay)
         return None if is_open else delay
 
-    def _note_failure(self, lane: Lane, error: errors.ProviderError) -> None:
+    def _note_failure(self, lane: EndpointQueue, error: errors.ProviderError) -> None:
         """Update the circuit breaker; if it opened, fail the calls that wait."""
         if not retry.judges_endpoint(error):
             lane.breaker = retry.Breaker()
@@ -302,7 +302,7 @@ class ModelGateway:
         for waiting in list(lane.waiting):
             self._end(waiting, Failure(lane.circuit_open()))
 
-    def _expire(self, call: Call) -> None:
+    def _expire(self, call: QueuedCall) -> None:
         """End a call at its deadline; after a fair wait, the endpoint has failed."""
         error = deadline_error(call.profile)
         waited_s = self._clock.seconds() - call.started_at
@@ -310,12 +310,12 @@ class ModelGateway:
             self._note_failure(call.lane, error)
         self._end(call, Failure(error))
 
-    def _end(self, call: Call, outcome: LLMReply | Failure) -> None:
+    def _end(self, call: QueuedCall, outcome: LLMReply | Failure) -> None:
         if not call.ended:
             self._finish(call, outcome)
             call.result.callback(outcome)
 
-    def _finish(self, call: Call, outcome: LLMReply | Failure) -> None:
+    def _finish(self, call: QueuedCall, outcome: LLMReply | Failure) -> None:
         """Free a call's place, stop its timers, cancel its work, and settle its cost."""
         call.ended = True
         self.lanes.calls.pop(call, None)

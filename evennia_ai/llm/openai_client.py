@@ -33,15 +33,21 @@ from evennia_ai.llm.endpoints import (
     pseudonym,
 )
 from evennia_ai.llm.loop_thread import LoopThread
-from evennia_ai.llm.openai_stream import OnDelta, Pulse, SilentStream, Watch, read_body
+from evennia_ai.llm.openai_stream import (
+    LastActivity,
+    OnDelta,
+    SilenceWatch,
+    SilentStream,
+    read_body,
+)
 from evennia_ai.llm.reply_body import BrokenStream, ReplyBody, parse_body, unwrap
 from evennia_ai.llm.sdk_clients import SdkClients, UnwantedBody, causes_of, connection_trouble
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest, WireMessage
 from evennia_ai.policy.limits.endpoints import EndpointFacts, longest_silence
+from evennia_ai.policy.redaction import mask_key
 from evennia_ai.policy.replies.reply_reader import reply_reader
-from evennia_ai.policy.request_forms.form import TOOLS
-from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
-from evennia_ai.policy.secrecy import mask_key
+from evennia_ai.policy.tool_call_modes.form import TOOLS
+from evennia_ai.policy.tool_call_modes.wire_order import WireStyle, arrange
 from evennia_ai.ports import LLMRequest
 
 MAX_REPLY_BYTES = 4_000_000
@@ -50,7 +56,7 @@ Body = Mapping[str, object]
 
 
 @dataclass(frozen=True)
-class RawReply:
+class RawResponse:
     """An HTTP response as received, with the key masked."""
 
     status: int
@@ -59,7 +65,7 @@ class RawReply:
 
 
 @dataclass(frozen=True)
-class Asking:
+class ProviderRequest:
     """One request: what is sent where, who hears of its parts, how long it may be silent."""
 
     endpoint: Endpoint
@@ -95,7 +101,7 @@ class OpenAIClient:
         # The gateway keeps deadlines; ``read_timeout_s`` is for a silent server.
         self._clients = SdkClients(read_timeout_s, most_bytes)
         self._stream_fields: dict[tuple[Endpoint, str], Body] = {}  # where not all were accepted
-        self._pulses: defaultdict[Endpoint, Pulse] = defaultdict(Pulse)
+        self._pulses: defaultdict[Endpoint, LastActivity] = defaultdict(LastActivity)
         loop_thread.on_stop(self._clients.close)
 
     def warm_up(self) -> Deferred[None]:
@@ -138,7 +144,7 @@ class OpenAIClient:
         profile = replace(profile, extra=name_character(profile.extra, character))
         # OpenAI logs the header, so that its support finds the turn; other servers ignore it.
         number = {"X-Client-Request-Id": f"turn-{turn}-{uuid.uuid4().hex[:8]}"}
-        asking = Asking(
+        asking = ProviderRequest(
             endpoint,
             profile,
             {"model": profile.model, **build_body(request, profile)},
@@ -156,7 +162,7 @@ class OpenAIClient:
 
     def exchange(
         self, profile: ModelProfile, method: str, path: str, body: Body | None = None
-    ) -> Deferred[RawReply]:
+    ) -> Deferred[RawResponse]:
         """Send one request to a profile's endpoint and return the raw response.
 
         ``path`` is relative to the base_url, or to the server's root if it begins with ``/``;
@@ -174,7 +180,7 @@ class OpenAIClient:
 
     async def _exchange(
         self, endpoint: Endpoint, method: str, path: str, body: Body | None
-    ) -> RawReply:
+    ) -> RawResponse:
         client = self._clients.client_for(endpoint)
         send = client.get if method == "GET" else partial(client.post, body=body)
         try:
@@ -187,15 +193,15 @@ class OpenAIClient:
             if response is None:
                 raise
         masked = mask_key(response.content.decode("latin-1"), endpoint.key).encode("latin-1")
-        return RawReply(response.status_code, response.headers.get("content-type", ""), masked)
+        return RawResponse(response.status_code, response.headers.get("content-type", ""), masked)
 
-    async def _ask(self, asking: Asking, fields: Body) -> LLMReply:
+    async def _ask(self, asking: ProviderRequest, fields: Body) -> LLMReply:
         """Return the reply; leave out those of the ``fields`` for streaming that are refused."""
         endpoint, profile = asking.endpoint, asking.profile
         body, content = ReplyBody(), b""
         refusal: refusals.Refusal | None = None
         clock, pulse = asyncio.get_running_loop().time, self._pulses[endpoint]
-        watch = Watch(pulse, asking.patience_s, profile.is_local, clock)
+        watch = SilenceWatch(pulse, asking.patience_s, profile.is_local, clock)
         try:
             await watch.over(self._send(asking, fields, body, watch))
             if asking.on_delta:
@@ -204,23 +210,25 @@ class OpenAIClient:
                 return replace(body.reply(lambda: uuid.uuid4().hex[:9]), first_s=watch.first_s)
             refusal = refusals.read_refusal(body.failure, endpoint.key, utc_now())
         except Exception as error:  # noqa: BLE001  # the port promises a ProviderError for any error
-            response, told = response_of(error), explain(error, endpoint)
+            response, explanation = response_of(error), explain(error, endpoint)
             if response is not None:
                 content, refusal = response.content, refusal_in(response, endpoint)
         if refusal is not None:
             left = refusals.without_refused(fields, refusal, content)
             if left != fields and not body.begun:
                 return await self._ask(asking, left)
-            told = refusals.explain_refusal(
+            explanation = refusals.explain_refusal(
                 refusal, profile, endpoint, asking.body.get("messages"), asking.may_quote
             )
         # Raised outside the handler: chained to it, the first error would show the key.
         # An overflow stays one: the talk is compacted, unless a call of the reply has run.
         has_begun = body.begun if asking.calls is None else bool(asking.calls)
-        is_broken = has_begun and not isinstance(told, errors.ContextOverflow)
-        raise refusals.broken_off(told, endpoint) if is_broken else told
+        is_broken = has_begun and not isinstance(explanation, errors.ContextOverflow)
+        raise refusals.broken_off(explanation, endpoint) if is_broken else explanation
 
-    async def _send(self, asking: Asking, fields: Body, body: ReplyBody, watch: Watch) -> None:
+    async def _send(
+        self, asking: ProviderRequest, fields: Body, body: ReplyBody, watch: SilenceWatch
+    ) -> None:
         client = self._clients.client_for(asking.endpoint)
         async with client.chat.completions.with_streaming_response.create(
             model="",
@@ -232,9 +240,9 @@ class OpenAIClient:
 
 
 def refusal_in(response: Any, endpoint: Endpoint) -> refusals.Refusal:
-    told = {name.lower(): value for name, value in response.headers.items()}
+    headers = {name.lower(): value for name, value in response.headers.items()}
     error = unwrap(parse_body(response.content))
-    return refusals.read_refusal(error, endpoint.key, utc_now(), response.status_code, told)
+    return refusals.read_refusal(error, endpoint.key, utc_now(), response.status_code, headers)
 
 
 def response_of(error: Exception) -> Any:
@@ -332,7 +340,7 @@ def with_breakpoints(messages: Sequence[WireMessage], mark: Body) -> list[WireMe
     users = [n for n, message in enumerate(messages) if message["role"] == "user"]
     ends = {n for n, message in enumerate(messages[:1]) if message["role"] == "system"}
     ends.update(users[-2:-1])
-    return [marked(one, mark) if n in ends else one for n, one in enumerate(messages)]
+    return [marked(item, mark) if n in ends else item for n, item in enumerate(messages)]
 
 
 def marked(message: WireMessage, mark: Body) -> WireMessage:

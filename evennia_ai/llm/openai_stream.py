@@ -32,14 +32,14 @@ class SilentStream(Exception):
 
 
 @dataclass
-class Pulse:
+class LastActivity:
     """The last signs of life of an endpoint over all its streams, on the loop's clock."""
 
     heard_at: float = float("-inf")
     newest: float = float("-inf")  # when the newest of the streams that have begun was asked for
 
 
-class Watch:
+class SilenceWatch:
     """How long one stream has been silent.
 
     While an endpoint serves other streams, one that has not begun may wait for its place, and is
@@ -49,7 +49,7 @@ class Watch:
 
     def __init__(
         self,
-        pulse: Pulse,
+        pulse: LastActivity,
         patience_s: float | None,
         is_local: bool,
         now: Callable[[], float],  # on the loop's clock

@@ -17,24 +17,24 @@ from twisted.internet.interfaces import IReactorTime
 
 from evennia_ai import errors
 from evennia_ai.config import ModelProfile
-from evennia_ai.llm.openai_client import OpenAIClient, RawReply
+from evennia_ai.llm.openai_client import OpenAIClient, RawResponse
 from evennia_ai.messages import Delta, LLMReply, wire_call
 from evennia_ai.policy.context.windows import window_from_models
 from evennia_ai.policy.limits.endpoints import UNKNOWN, Speed, measure_speed, smooth_speed
-from evennia_ai.policy.request_forms.form import (
+from evennia_ai.policy.sanitize import drop_reasoning
+from evennia_ai.policy.texts import read_object
+from evennia_ai.policy.tool_call_modes.form import (
     AUTO,
     SCHEMA,
     TEXT,
     TEXT_FORM,
     TOOLS,
-    Asked,
-    RequestForm,
+    ReplyContext,
+    ToolCallMode,
 )
-from evennia_ai.policy.request_forms.schema_form import ACTS, SchemaForm
-from evennia_ai.policy.sanitize import drop_reasoning
-from evennia_ai.policy.texts import read_object
+from evennia_ai.policy.tool_call_modes.schema_form import ACTS, SchemaForm
 from evennia_ai.ports import NO_SCENE, LLMRequest
-from evennia_ai.scheduling import Clock, Steps
+from evennia_ai.scheduling import Clock, Coroutine
 
 PROBE_S, LOCAL_PROBE_S = 30.0, 120.0  # a local model may run on a CPU
 REPLY_TOKENS = 300
@@ -57,13 +57,13 @@ Question = Mapping[str, Any]  # fields of an `LLMRequest`
 Models = Sequence[Mapping[str, Any]]  # the entries of a list of models, with their ``id``
 
 
-def say_to_mira(form: RequestForm, rules: str, line: str) -> Question:
+def say_to_mira(form: ToolCallMode, rules: str, line: str) -> Question:
     """Return a request for a barkeep's answer to Ann, as a game asks in a form."""
     messages = [
         {"role": "system", "content": f"{rules}\n\nYou are Mira, a barkeep.".strip()},
         {"role": "user", "content": f"{line}\n\n{form.question('Mira', 'Ann')}"},
     ]
-    schema = form.response_schema(Asked())
+    schema = form.response_schema(ReplyContext())
     return {"messages": messages, "form": form.name, "response_schema": schema}
 
 
@@ -100,7 +100,7 @@ GOOD, NOTE, BAD, FATAL = "good", "note", "bad", "fatal"
 
 
 @dataclass(frozen=True)
-class Finding:
+class ProbeFinding:
     """One result of the probe, with advice if something is wrong."""
 
     state: str
@@ -120,7 +120,7 @@ class Prober:
         self._busy = False
 
     @inlineCallbacks
-    def probe(self, profile: ModelProfile, progress: Tell) -> Steps[list[Finding]]:
+    def probe(self, profile: ModelProfile, progress: Tell) -> Coroutine[list[ProbeFinding]]:
         """Find out what a profile's endpoint can do, in `PROBE_S` or `LOCAL_PROBE_S`.
 
         ``progress`` is called with a line at the start and one at the end of each step. Fires with
@@ -130,7 +130,7 @@ class Prober:
             raise errors.Busy("Another probe is running: wait until it has ended.")
         self._busy = True
         try:
-            run = Run(self._clock, self._client, profile)
+            run = ProbeRun(self._clock, self._client, profile)
             yield run.all_steps(progress)
             if run.form and self.keep:
                 self.keep(profile, run.form, run.takes_system, run.speed)
@@ -139,12 +139,12 @@ class Prober:
             self._busy = False
 
     @inlineCallbacks
-    def window(self, profile: ModelProfile) -> Steps[int | None]:
+    def window(self, profile: ModelProfile) -> Coroutine[int | None]:
         """Ask an endpoint for its model's context window.
 
         Fires with it in tokens, None if not told. Fails with CancelledError if the server stops.
         """
-        run = Run(self._clock, self._client, profile)
+        run = ProbeRun(self._clock, self._client, profile)
         run.models = list_models((yield run.page("models")))
         window = window_from_models(run.models, profile.model)
         owners = {e.get("owned_by") for e in run.models if e["id"] == profile.model}
@@ -155,7 +155,7 @@ class Prober:
         return window
 
 
-class Run:
+class ProbeRun:
     """One probe; ``form`` is the request form that it found, empty without a conclusion."""
 
     def __init__(self, clock: Clock, client: OpenAIClient, profile: ModelProfile) -> None:
@@ -163,14 +163,14 @@ class Run:
         self.client = client
         self.profile = profile
         self.deadline_at = clock.seconds() + (LOCAL_PROBE_S if profile.is_local else PROBE_S)
-        self.findings: list[Finding] = []
+        self.findings: list[ProbeFinding] = []
         self.models: Models = ()
         self.form = ""
         self.takes_system = True
         self.speed = UNKNOWN  # by the replies so far
 
     @inlineCallbacks
-    def all_steps(self, progress: Tell) -> Steps[None]:
+    def all_steps(self, progress: Tell) -> Coroutine[None]:
         """Run the steps, until a finding makes the rest pointless."""
         steps = (self.ask_plainly, self.find_form, self.stream)
         for number, (step, title) in enumerate(zip(steps, STEPS, strict=True), 1):
@@ -182,7 +182,7 @@ class Run:
                 return
 
     @inlineCallbacks
-    def ask_plainly(self) -> Steps[None]:
+    def ask_plainly(self) -> Coroutine[None]:
         """Ask a plain question; without a system message if the endpoint refuses one."""
         answer: Answer = yield self.ask(PLAIN_QUESTION)
         if isinstance(answer, errors.ProviderMisconfigured):
@@ -194,7 +194,7 @@ class Run:
         self.findings.append(judge_plain(answer, self.takes_system, self.models))
 
     @inlineCallbacks
-    def find_form(self) -> Steps[None]:
+    def find_form(self) -> Coroutine[None]:
         """Ask for two tool calls in one reply, else for a reply that keeps to a JSON schema."""
         answers: list[Answer] = [(yield self.ask(TOOLS_QUESTION, TOOLS_SHARE))]
         if not makes_calls(answers[0]):
@@ -203,7 +203,7 @@ class Run:
         self.findings.append(judge_form(self.form, self.profile.form, answers))
 
     @inlineCallbacks
-    def stream(self) -> Steps[None]:
+    def stream(self) -> Coroutine[None]:
         """Ask for a streamed reply, and tell the speed of the calls so far."""
         deltas: list[Delta] = []
         answer: Answer = yield self.ask({**STREAM_QUESTION, "on_delta": deltas.append})
@@ -211,15 +211,15 @@ class Run:
         self.findings += stream, speed
 
     @inlineCallbacks
-    def ask(self, question: Question, share: float = 1.0) -> Steps[Answer]:
+    def ask(self, question: Question, share: float = 1.0) -> Coroutine[Answer]:
         """Ask the model, for at most a ``share`` of the time that is left.
 
         Fires with the reply or the error. Fails with CancelledError if the server stops.
         """
         request = LLMRequest(scene=NO_SCENE, max_tokens=REPLY_TOKENS, **question)
-        told = replace(self.profile.told, system=self.takes_system)
+        stated = replace(self.profile.told, system=self.takes_system)
         started = self.clock.seconds()
-        sent = self.client.complete(request, replace(self.profile, told=told))
+        sent = self.client.complete(request, replace(self.profile, told=stated))
         try:
             reply: LLMReply = yield self.in_time(sent, share)
         except defer.TimeoutError:
@@ -231,11 +231,11 @@ class Run:
         return reply.raw or reply
 
     @inlineCallbacks
-    def page(self, path: str) -> Steps[Any]:
+    def page(self, path: str) -> Coroutine[Any]:
         """Fire with a page's JSON, None without. Fails with CancelledError if the server stops."""
         profile = replace(self.profile, model=self.profile.model or "-")
         try:
-            raw: RawReply = yield self.in_time(self.client.exchange(profile, "GET", path))
+            raw: RawResponse = yield self.in_time(self.client.exchange(profile, "GET", path))
             return json.loads(raw.content) if 200 <= raw.status < 300 else None
         except CancelledError:
             raise
@@ -274,20 +274,22 @@ def advise(error: errors.ProviderError, models: Models) -> str:
     return "Look at the account or the server's log, or wait." if error.status else ADDRESS
 
 
-def judge_plain(answer: Answer, takes_system: bool, models: Models) -> Finding:
+def judge_plain(answer: Answer, takes_system: bool, models: Models) -> ProbeFinding:
     """Return whether a plain question was answered with words, and if not, why."""
     if isinstance(answer, errors.ProviderError):
-        return Finding(FATAL, str(answer), advise(answer, models))
+        return ProbeFinding(FATAL, str(answer), advise(answer, models))
     if drop_reasoning(answer.content).strip():
         if takes_system:
-            return Finding(GOOD, "It answers, and takes a system message.")
-        return Finding(
+            return ProbeFinding(GOOD, "It answers, and takes a system message.")
+        return ProbeFinding(
             NOTE, "It answers, with its rules in a user message: it refuses a system message."
         )
     if answer.finish_reason == "length":
         advice = "Turn reasoning off or down, or raise max_reply_tokens and turn_deadline."
-        return Finding(BAD, "Reasoning used up its whole reply before the first word.", advice)
-    return Finding(BAD, "It answers a plain question with no text.", "Look at the server's log.")
+        return ProbeFinding(BAD, "Reasoning used up its whole reply before the first word.", advice)
+    return ProbeFinding(
+        BAD, "It answers a plain question with no text.", "Look at the server's log."
+    )
 
 
 def makes_calls(answer: Answer) -> bool:
@@ -305,9 +307,9 @@ def find_form(answers: Sequence[Answer]) -> str:
         return TOOLS
     if isinstance(last, errors.ProviderError):
         return TEXT if last.status in REFUSED_FORM else ""
-    found = read_object(last.content) or {}
-    texts = all(isinstance(value, str) for value in found.values())
-    fits = texts and set(found) == {"act", "target", "say"} and found["act"] in ACTS
+    answer = read_object(last.content) or {}
+    texts = all(isinstance(value, str) for value in answer.values())
+    fits = texts and set(answer) == {"act", "target", "say"} and answer["act"] in ACTS
     return SCHEMA if fits else TEXT
 
 
@@ -318,41 +320,47 @@ REASONS = {
 }
 
 
-def judge_form(found: str, profile_form: str, answers: Sequence[Answer]) -> Finding:
+def judge_form(suggested: str, profile_form: str, answers: Sequence[Answer]) -> ProbeFinding:
     """Return how it will be asked, as `find_form` found unless the profile sets a form."""
-    if not found:
-        return Finding(BAD, f"Its request form is not known: {answers[-1]}", LOADING)
-    if profile_form not in (AUTO, found):
-        told = f"Its form is {profile_form}, as the profile says; this test suggests {found}."
-        return Finding(NOTE, told, f"Set 'form' in the profile to '{found}' or 'auto'.")
+    if not suggested:
+        return ProbeFinding(BAD, f"Its request form is not known: {answers[-1]}", LOADING)
+    if profile_form not in (AUTO, suggested):
+        sentence = (
+            f"Its form is {profile_form}, as the profile says; this test suggests {suggested}."
+        )
+        return ProbeFinding(
+            NOTE, sentence, f"Set 'form' in the profile to '{suggested}' or 'auto'."
+        )
     refused = isinstance(answers[0], errors.ProviderError) and answers[0].status
     advice = f"{answers[0]} {FLAGS}" if refused else "Another form: set 'form' in the profile."
-    state = BAD if found == TEXT else GOOD
-    return Finding(state, f"Its form of request is {found}: {REASONS[found]}", advice)
+    state = BAD if suggested == TEXT else GOOD
+    return ProbeFinding(state, f"Its form of request is {suggested}: {REASONS[suggested]}", advice)
 
 
-def judge_stream(answer: Answer, deltas: int) -> Finding:
+def judge_stream(answer: Answer, deltas: int) -> ProbeFinding:
     """Return whether a reply came in parts; ``deltas`` is their number."""
     if isinstance(answer, errors.ProviderError):
         advice = "If that stays so, set stream to False in the profile."
-        return Finding(BAD, f"Its streamed reply failed: {answer}", advice)
+        return ProbeFinding(BAD, f"Its streamed reply failed: {answer}", advice)
     if deltas > 1:
-        return Finding(GOOD, "It streams: a sentence is spoken while the next one is written.")
-    return Finding(NOTE, "It does not stream: a reply is spoken when it is whole.")
+        return ProbeFinding(GOOD, "It streams: a sentence is spoken while the next one is written.")
+    return ProbeFinding(NOTE, "It does not stream: a reply is spoken when it is whole.")
 
 
-def judge_speed(speed: Speed) -> Finding:
+def judge_speed(speed: Speed) -> ProbeFinding:
     """Return how fast it reads and writes, and how long answers take then."""
     if speed.read is None or speed.written is None:
-        return Finding(NOTE, "Its speed is not known: it does not report its tokens.")
+        return ProbeFinding(NOTE, "Its speed is not known: it does not report its tokens.")
     first, later = (ceil(speed.seconds_for(read, WRITTEN)) for read in (FIRST_READ, LATER_READ))
-    told = (
+    sentence = (
         f"It reads about {speed.read:,.0f} tokens a second and writes {speed.written:,.0f}: an "
         f"answer takes about {later} s, the first one of a talk {first} s."
     )
     if later <= SLOW_S:
-        return Finding(GOOD, told)
-    return Finding(BAD, told, "Players wait long. Use a smaller model or a faster machine.")
+        return ProbeFinding(GOOD, sentence)
+    return ProbeFinding(
+        BAD, sentence, "Players wait long. Use a smaller model or a faster machine."
+    )
 
 
 # What to do if the answer to a question is bad: a plain one, its form, its stream, its speed.
@@ -364,7 +372,7 @@ REMEDIES = (
 )
 
 
-def sum_up(findings: Sequence[Finding], profile: str) -> str:
+def sum_up(findings: Sequence[ProbeFinding], profile: str) -> str:
     """Return whether a profile is good enough for characters, why, and what to do."""
     for finding, remedy in zip(findings, REMEDIES, strict=False):
         if finding.state in (FATAL, BAD):

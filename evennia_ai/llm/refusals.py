@@ -16,9 +16,9 @@ from evennia_ai.errors import (
     QuotaExhausted,
 )
 from evennia_ai.llm.endpoints import Endpoint
-from evennia_ai.policy.failures import Meaning, Said, meaning_of, told_window
 from evennia_ai.policy.limits.retry import LOADING_CODE, asked_wait_s
-from evennia_ai.policy.secrecy import hide_secrets, quote_without
+from evennia_ai.policy.provider_errors import ErrorKind, ErrorResponse, meaning_of, told_window
+from evennia_ai.policy.redaction import hide_secrets, quote_without
 from evennia_ai.policy.texts import as_dict
 
 MAX_SHOWN_CHARS = 300
@@ -41,33 +41,36 @@ STREAM_REFUSED = re.compile(r"\bstream(?:ing|ed)?\b", re.IGNORECASE)
 UNQUOTED = ", and its {chars} characters of text are left out: private words were in the prompt"
 
 # The error of each meaning, and what staff read.
-ERRORS: Mapping[Meaning, tuple[type[ProviderError], str]] = {
-    Meaning.OVERFLOW: (ContextOverflow, "{address} refused the request as too long{told}."),
-    Meaning.FILTERED: (ProviderRejected, "{address} refused the content of the request{told}."),
-    Meaning.SPENT: (QuotaExhausted, "The quota or credit at {address} is used up{told}."),
-    Meaning.BAD_KEY: (ProviderMisconfigured, "{address} {key}{status}."),
-    Meaning.NO_MODEL: (
+ERRORS: Mapping[ErrorKind, tuple[type[ProviderError], str]] = {
+    ErrorKind.OVERFLOW: (ContextOverflow, "{address} refused the request as too long{told}."),
+    ErrorKind.FILTERED: (ProviderRejected, "{address} refused the content of the request{told}."),
+    ErrorKind.SPENT: (QuotaExhausted, "The quota or credit at {address} is used up{told}."),
+    ErrorKind.BAD_KEY: (ProviderMisconfigured, "{address} {key}{status}."),
+    ErrorKind.NO_MODEL: (
         ProviderMisconfigured,
         "There is no model '{model}' at {address}, or the address is wrong{status}.",
     ),
-    Meaning.MOVED: (
+    ErrorKind.MOVED: (
         ProviderMisconfigured,
         (
             "{address} redirects requests; put the final address into the base_url of the profile "
             "'{profile}'{status}."
         ),
     ),
-    Meaning.BUSY: (ProviderUnavailable, "{address} takes no more requests at the moment{status}."),
-    Meaning.LOADING: (ProviderUnavailable, "{address} is still loading the model{status}."),
-    Meaning.BROKEN: (ProviderUnavailable, "{address} reports a temporary failure{status}."),
-    Meaning.NO_REPLY: (ProviderUnavailable, "{address} did not send a chat completion{told}."),
-    Meaning.UNEXPLAINED: (ProviderRejected, "{address} refused the request{told}."),
-    Meaning.REJECTED: (ProviderRejected, "{address} refused the request{told}."),
+    ErrorKind.BUSY: (
+        ProviderUnavailable,
+        "{address} takes no more requests at the moment{status}.",
+    ),
+    ErrorKind.LOADING: (ProviderUnavailable, "{address} is still loading the model{status}."),
+    ErrorKind.BROKEN: (ProviderUnavailable, "{address} reports a temporary failure{status}."),
+    ErrorKind.NO_REPLY: (ProviderUnavailable, "{address} did not send a chat completion{told}."),
+    ErrorKind.UNEXPLAINED: (ProviderRejected, "{address} refused the request{told}."),
+    ErrorKind.REJECTED: (ProviderRejected, "{address} refused the request{told}."),
 }
 
 
 @dataclass(frozen=True)
-class Refusal(Said):
+class Refusal(ErrorResponse):
     """A response without a reply; ``told`` is for admins, ``words`` for classification only."""
 
     told: str = ""
@@ -117,7 +120,7 @@ def explain_refusal(
     refusal: Refusal,
     profile: ModelProfile,
     endpoint: Endpoint,
-    asked: object = None,
+    messages: object = None,
     may_quote: bool = True,
 ) -> ProviderError:
     """Return the error for a refusal of a profile's request.
@@ -126,8 +129,8 @@ def explain_refusal(
     ``may_quote`` is False, they hold nothing that the endpoint said: it may have written private
     words in any other way, such as from their end.
     """
-    asked_words = " ".join(texts_in(asked))
-    told = quote_without(refusal.told, asked_words) if may_quote else ""
+    asked_words = " ".join(texts_in(messages))
+    quotation = quote_without(refusal.told, asked_words) if may_quote else ""
     code = refusal.code if quote_without(refusal.code, asked_words) == refusal.code else ""
     code = code if may_quote else ""
     means = meaning_of(refusal)
@@ -145,14 +148,14 @@ def explain_refusal(
         profile=profile.name,
         model=profile.model,
         status=status,
-        told=f"{status}: {told}" if told else status,
+        told=f"{status}: {quotation}" if quotation else status,
     )
-    code = LOADING_CODE if means is Meaning.LOADING else code
+    code = LOADING_CODE if means is ErrorKind.LOADING else code
     error = kind(message, status=refusal.status or None, code=code, retry_after_s=refusal.wait_s)
     if isinstance(error, ContextOverflow):
         error.window = told_window(refusal.words)
     elif isinstance(error, ProviderRejected):
-        error.is_unexplained = means is Meaning.UNEXPLAINED
+        error.is_unexplained = means is ErrorKind.UNEXPLAINED
     return error
 
 
@@ -162,11 +165,11 @@ def texts_in(value: object, names: Collection[str] = (), depth: int = 0) -> Iter
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        inner = (one for name, one in value.items() if name in names or not names)
+        inner = (item for name, item in value.items() if name in names or not names)
     elif isinstance(value, list | tuple):
         inner = value
-    for one in inner if depth < MAX_DEPTH else ():
-        yield from texts_in(one, names, depth + 1)
+    for item in inner if depth < MAX_DEPTH else ():
+        yield from texts_in(item, names, depth + 1)
 
 
 def broken_off(problem: ProviderError, endpoint: Endpoint) -> ProviderUnavailable:

@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest, Usage
-from evennia_ai.policy.replies.json_parts import PartedObject
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
-from evennia_ai.policy.replies.text_calls import ARGUMENT_KEYS, MOST_CALLS
+from evennia_ai.policy.replies.streaming_json import PartedObject
+from evennia_ai.policy.replies.text_tool_calls import ARGUMENT_KEYS, MOST_CALLS
 from evennia_ai.policy.texts import Fields, as_dict, as_text
 from evennia_ai.policy.tokens import read_timings, read_usage
 
@@ -151,8 +151,8 @@ class ReplyBody:
 
     def _usage(self) -> Usage | None:
         """Return the last plausible usage; some servers send zeros after a good one."""
-        told = (read_usage({**self._told, "usage": one}) for one in reversed(self._usages))
-        return next(filter(None, told), None) or read_usage(self._told)
+        usages = (read_usage({**self._told, "usage": usage}) for usage in reversed(self._usages))
+        return next(filter(None, usages), None) or read_usage(self._told)
 
     def _add(self, chunk: Fields) -> list[Delta]:
         self._told |= {name: value for name, value in chunk.items() if value and name not in APART}
@@ -262,8 +262,8 @@ def find_failure(body: object, is_error: bool = False) -> object:
     choices = choices_of(body)
     if choices is None:
         is_sign_of_life = body.get("type") in ("heartbeat", "ping")
-        told = not is_sign_of_life and body.get("message")
-        return body if told or any(map(body.get, ("detail", "errors", "error_msg"))) else None
+        message = not is_sign_of_life and body.get("message")
+        return body if message or any(map(body.get, ("detail", "errors", "error_msg"))) else None
     for choice in choices:
         if choice.get("error"):
             return choice["error"]
@@ -341,7 +341,7 @@ def call_parts(choice: int, message: Fields) -> list[CallPart]:
         entries = [{"function": older}]
     if isinstance(content := message.get("content"), list):
         wraps, parts = {*CALL_WRAPS}, objects_in(content)
-        entries += [one for one in parts if one.get("type") in CALL_TYPES or wraps & one.keys()]
+        entries += [part for part in parts if part.get("type") in CALL_TYPES or wraps & part.keys()]
     calls = []
     for entry in entries:
         call: Fields = next(filter(None, (as_dict(entry.get(key)) for key in CALL_WRAPS)), entry)
@@ -367,11 +367,11 @@ def objects_in(value: object) -> list[Fields]:
         value = parse_body(value.encode("utf-8", "replace"))
     if isinstance(value, dict):
         value = [*value.values()] if all(map(str.isdigit, value)) else [value]
-    found: list[Fields] = []
+    objects: list[Fields] = []
     for item in value if isinstance(value, list) else ():
-        found += [
-            one
-            for one in (item if isinstance(item, list) else [item])
-            if isinstance(one, dict) and one
+        objects += [
+            entry
+            for entry in (item if isinstance(item, list) else [item])
+            if isinstance(entry, dict) and entry
         ]
-    return found
+    return objects

@@ -15,7 +15,7 @@ from typing import Any
 from urllib.request import getproxies
 
 from evennia_ai.llm.endpoints import Endpoint
-from evennia_ai.policy.secrecy import hide_in_addresses
+from evennia_ai.policy.redaction import hide_in_addresses
 
 # What is wrong with a connection, by the cause of its error.
 TROUBLES: tuple[tuple[type[BaseException], str], ...] = (
@@ -144,8 +144,8 @@ class SdkClients:
 async def hide_machine(request: Any) -> None:
     """Remove from a request what the SDK tells of the machine."""
     # The SDK reads its own mark back, to know how to hand the response over.
-    told = [name for name in request.headers if name.lower().startswith(TELEMETRY)]
-    for name in told:
+    names = [name for name in request.headers if name.lower().startswith(TELEMETRY)]
+    for name in names:
         if name.lower() != OWN_MARK:
             del request.headers[name]
 

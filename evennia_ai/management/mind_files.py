@@ -51,11 +51,11 @@ from evennia_ai.management.mind_people import (
     renamed,
     renamed_fields,
 )
-from evennia_ai.policy.records.provenance import Segment, make_record
+from evennia_ai.policy.records.record import Segment, make_record
 from evennia_ai.policy.records.stored_values import unpacked
 from evennia_ai.store.attributes import assistants, attributes_of, own_settings, stored_columns
+from evennia_ai.store.personal_data import STORES
 from evennia_ai.store.rows import rows_of
-from evennia_ai.store.who_knows import STORES
 
 ASKERS = "evennia_ai.migrations.0003_turn_askers"
 MIND = "mind_id"  # an Attribute of the script: the same mind in every world
@@ -74,7 +74,7 @@ def save(path: Path, names: Iterable[str], say: Say) -> None:
     wanted = {name.lower() for name in names}
     if missing := sorted(wanted - {script.obj.key.lower() for script in scripts}):
         raise ConfigError(f"No character with an assistant is called '{missing[0]}'.")
-    chosen = [one for one in scripts if not wanted or one.obj.key.lower() in wanted]
+    chosen = [item for item in scripts if not wanted or item.obj.key.lower() in wanted]
     seen: set[str] = set()
 
     def note(dbref: str) -> str:
@@ -128,7 +128,7 @@ def segments_of(character: Any, say: Say) -> Iterator[Row]:
         if not key.isdecimal():  # one that was damaged and set aside
             continue
         segment = segment_of(column, text)
-        sound = {n: one for n, one in segment["records"].items() if is_sound(kind, one)}
+        sound = {n: item for n, item in segment["records"].items() if is_sound(kind, item)}
         if lost := len(segment["records"]) - len(sound):
             say(f"{character.key}: left out {lost} of its records, which cannot be read.")
         yield {"kind": kind, "number": key, **segment, "records": sound}
@@ -151,8 +151,8 @@ def segment_of(column: str | None, text: str | None) -> Row:
 def rows_in(assistant: int) -> Iterator[Row]:
     """Yield the rows of a mind's log, each table after those that it refers to."""
     for model in LOGS:
-        found = rows_of(model, assistant).order_by("id").iterator(CHUNK)
-        yield from serializers.serialize("python", found)
+        rows = rows_of(model, assistant).order_by("id").iterator(CHUNK)
+        yield from serializers.serialize("python", rows)
 
 
 # --- loading ----------------------------------------------------------------------------------
@@ -243,7 +243,7 @@ def place_for(mind: Row, matching: Matching) -> tuple[Any, str]:
 
 def columns_of(segment: Row, rename: Rename, newer: int = 0) -> Row:
     """Return the columns of a segment of records in which people have other numbers."""
-    records = {int(n): renamed(one, rename) for n, one in segment["records"].items()}
+    records = {int(n): renamed(item, rename) for n, item in segment["records"].items()}
     version = int(segment["version"] or 0) + newer
     return Segment(segment["used"], records, version).as_columns()
 
@@ -265,9 +265,9 @@ def put_rows(rows: Iterator[Row], script: Any, rename: Rename, say: Say) -> None
 
 def insert(rows: list[Row]) -> None:
     """Insert rows of one table; raises ConfigError if others have their numbers."""
-    objects = [one.object for one in serializers.deserialize("python", rows)]
+    objects = [item.object for item in serializers.deserialize("python", rows)]
     model = type(objects[0])
-    if model.objects.filter(pk__in=[one.pk for one in objects]).exists():
+    if model.objects.filter(pk__in=[item.pk for item in objects]).exists():
         raise ConfigError("Other assistants have talked here already. Load before anybody plays.")
     model.objects.bulk_create(objects)
 
@@ -306,10 +306,10 @@ def match(old: str, new: str, say: Say) -> None:
     with transaction.atomic():
         for script in assistants():
             for row in rows_in(script.id):
-                found = renamed_fields(row["fields"], rename)
-                if found != row["fields"]:
-                    (one,) = serializers.deserialize("python", [{**row, "fields": found}])
-                    one.object.save(force_update=True)
+                fields = renamed_fields(row["fields"], rename)
+                if fields != row["fields"]:
+                    (item,) = serializers.deserialize("python", [{**row, "fields": fields}])
+                    item.object.save(force_update=True)
                     changed += 1
             rows = attributes_of(script.obj, *STORES).filter(db_strvalue__contains=old)
             for row in stored_columns(rows):

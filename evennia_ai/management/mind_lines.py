@@ -21,12 +21,13 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapte
 
 from evennia_ai import models
 from evennia_ai.config.fields import check_value, known_setting
+from evennia_ai.config.former_names import by_present_names
 from evennia_ai.errors import BadRecord, ConfigError
 from evennia_ai.messages import EXCUSE
 from evennia_ai.policy.audience import BUILDER, GAME, STRANGER
-from evennia_ai.policy.records.provenance import Author, Dbref, make_record, parse_segment
+from evennia_ai.policy.records.record import Author, Dbref, make_record, parse_segment
 from evennia_ai.policy.sanitize import cut_text, one_line, storable
-from evennia_ai.store.who_knows import STORES
+from evennia_ai.store.personal_data import STORES
 
 FORMAT = 2  # in format 1 the line of a mind held its records
 LOGS = (models.Turn, models.Event, models.Message, models.ToolCall, models.Compaction,
@@ -125,13 +126,13 @@ def kind_of(line: Row) -> type[Line]:
 
 def read_lines(path: Path) -> Iterator[Row]:
     """Yield the checked lines of a file in order; raises ConfigError and OSError."""
-    reader = Reader()
+    reader = MindFileReader()
     for number, raw in raw_lines(path):
         try:
             yield from reader.read(raw)
         except ConfigError as error:
-            told = cut_text(one_line(str(error)), WHY_CHARS).rstrip(".")
-            raise ConfigError(f"{path.name}, line {number}: {told}.") from error
+            reason = cut_text(one_line(str(error)), WHY_CHARS).rstrip(".")
+            raise ConfigError(f"{path.name}, line {number}: {reason}.") from error
     if reader.last is not End:
         raise ConfigError(f"{path.name} ends too early: save the minds again.")
 
@@ -155,7 +156,7 @@ def raw_lines(path: Path) -> Iterator[tuple[int, bytes]]:
         ) from error
 
 
-class Reader:
+class MindFileReader:
     """Checks the lines of one file in turn."""
 
     def __init__(self) -> None:
@@ -188,6 +189,7 @@ class Reader:
             self.minds += 1
             self.seen.clear()
             self.row, self.tables = 0, list(TABLES)
+            line["settings"] = by_present_names(line["settings"])
             for name, value in line["settings"].items():
                 check_value(known_setting(name), value)
         elif kind is SegmentLine:
@@ -234,8 +236,8 @@ def ensure_plain(value: object, depth: int = 0) -> None:
         for key in value:
             ensure_plain(key, depth + 1)
     if isinstance(value, dict | list):
-        for one in value.values() if isinstance(value, dict) else value:
-            ensure_plain(one, depth + 1)
+        for item in value.values() if isinstance(value, dict) else value:
+            ensure_plain(item, depth + 1)
     elif isinstance(value, str):
         if (not value.isascii() or "\0" in value) and storable(value) != value:
             raise ConfigError("it holds characters that are no text")
@@ -265,7 +267,7 @@ def check_segment(line: Row) -> list[str]:
     """Return the ids of a segment's records; raises ConfigError."""
     model_of = STORES[line["kind"]].model_of
     try:
-        records = {int(n): make_record(model_of(one), one) for n, one in line["records"].items()}
+        records = {int(n): make_record(model_of(item), item) for n, item in line["records"].items()}
     except (BadRecord, ValueError) as error:
         raise ConfigError(f"a record does not fit: {error}") from error
     content = {"used": line["used"], "records": records}
@@ -363,7 +365,11 @@ def check_row(model: Any, fields: Row) -> None:
 
     A column that a later version added gets its default.
     """
-    columns = {one.name: one for one in model._meta.concrete_fields if not one.primary_key}
+    columns = {
+        concrete_field.name: concrete_field
+        for concrete_field in model._meta.concrete_fields
+        if not concrete_field.primary_key
+    }
     for name in ADDED.get(model._meta.model_name, ()):
         fields.setdefault(name, columns[name].get_default())
     if odd := sorted(columns.keys() ^ fields.keys()):

@@ -14,16 +14,16 @@ from evennia.objects.models import ObjectDB
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.authorship import PUPPETEERS, listed_by
 from evennia_ai.policy.audience import BUILDER, GAME, STRANGER
-from evennia_ai.policy.compaction.materials import ENTITY
+from evennia_ai.policy.compaction.restored_context import ENTITY
 from evennia_ai.policy.explanation.call_record import LockAsked, read_locks, stored_locks
 from evennia_ai.policy.records.forgetting import FORGOTTEN
 from evennia_ai.store import server_settings
-from evennia_ai.store.who_knows import PLACES, Law
+from evennia_ai.store.personal_data import PLACES, ErasureRule
 
 NOBODY = 2_000_000_000  # no object has this number or a higher one
 # Columns with people's words, in which a number means nobody; summaries have people as keys.
 WORDS = frozenset(
-    name for place in PLACES if place.law is not Law.REWRITTEN for name in place.words
+    name for place in PLACES if place.law is not ErasureRule.REWRITTEN for name in place.words
 )
 LOCKS = "locks"  # a column of JSON in text, with people in it
 NUMBER = re.compile(r"#\d+")
@@ -47,19 +47,21 @@ class Matching:
         self.next_stranger = max(NOBODY, server_settings.stored(server_settings.NEXT_STRANGER) or 0)
         self.strangers: dict[str, str] = {}  # who is not here: the number that stands for them
         by_hand = {self.named(wanted) for wanted in self.by_hand}
-        found = {old: new for old in self.people if (new := self.find(old))}
-        taken = Counter(found.values())  # two of one name may both seem to be the only one here
-        self.found = {old: new for old, new in found.items() if taken[new] == 1 or old in by_hand}
+        matches = {old: new for old in self.people if (new := self.find(old))}
+        taken = Counter(matches.values())  # two of one name may both seem to be the only one here
+        self.found = {old: new for old, new in matches.items() if taken[new] == 1 or old in by_hand}
 
     def named(self, wanted: str) -> str:
         """Return the number of whom an admin names; raises ConfigError unless that is one."""
-        found = [old for old, one in self.people.items() if wanted in (old, one["name"].lower())]
-        if len(found) != 1:
+        matches = [
+            old for old, person in self.people.items() if wanted in (old, person["name"].lower())
+        ]
+        if len(matches) != 1:
             raise ConfigError(
-                f"{len(found)} in the file are called '{wanted}'. "
-                + ("Map each by number." if found else "See `load --dry-run` for who is in it.")
+                f"{len(matches)} in the file are called '{wanted}'. "
+                + ("Map each by number." if matches else "See `load --dry-run` for who is in it.")
             )
-        return found[0]
+        return matches[0]
 
     def find(self, old: str) -> str:
         """Return the number of somebody in the new world, "" if that is not certain."""
@@ -73,7 +75,9 @@ class Matching:
         else:
             sure = ("name", "account") if self.players_by_name else ("name", "account", "joined")
             wanted = [then[name] for name in sure]
-            same = {one for one, now in self.players.items() if wanted == [now[n] for n in sure]}
+            same = {
+                player for player, now in self.players.items() if wanted == [now[n] for n in sure]
+            }
         return same.pop() if len(same) == 1 else ""
 
     def rename(self, old: str) -> str:
@@ -86,7 +90,7 @@ class Matching:
         return self.found.get(old) or self.strangers[old]
 
     def missing(self) -> list[str]:
-        lost = [(one["name"], self.rename(old)) for old, one in self.people.items()
+        lost = [(person["name"], self.rename(old)) for old, person in self.people.items()
                 if old not in self.found]  # fmt: skip
         return [f"{name} ({number})" for name, number in sorted(lost)]
 
@@ -98,13 +102,13 @@ class Matching:
 def players() -> dict[str, Row]:
     """Return the characters of players by number, with the accounts that tell who they are."""
     accounts = {account.id: account for account in AccountDB.objects.all()}
-    owned = [(one, account) for account in accounts.values() for one in listed_by(account)]
-    for one in ObjectDB.objects.filter(db_lock_storage__contains="puppet:"):
-        numbers = PUPPETEERS.findall(str(one.locks.get("puppet")))
-        owned += [(one, accounts[int(n)]) for n in numbers if int(n) in accounts]
+    owned = [(item, account) for account in accounts.values() for item in listed_by(account)]
+    for item in ObjectDB.objects.filter(db_lock_storage__contains="puppet:"):
+        numbers = PUPPETEERS.findall(str(item.locks.get("puppet")))
+        owned += [(item, accounts[int(n)]) for n in numbers if int(n) in accounts]
     return {
-        one.dbref: {"name": one.key, "account": account.username,
-                    "joined": account.date_joined.isoformat()} for one, account in owned
+        item.dbref: {"name": item.key, "account": account.username,
+                    "joined": account.date_joined.isoformat()} for item, account in owned
     }  # fmt: skip
 
 
@@ -113,13 +117,13 @@ def renamed(value: Any, rename: Rename) -> Any:
     if isinstance(value, str):
         if "#" not in value or not PEOPLE.fullmatch(value):
             return value
-        text = NUMBER.sub(lambda found: rename(found[0]), value)
+        text = NUMBER.sub(lambda match: rename(match[0]), value)
         return ",".join(in_order(value.split(","), text.split(",")))
     if isinstance(value, Mapping):
-        return {renamed(key, rename): renamed(one, rename) for key, one in value.items()}
+        return {renamed(key, rename): renamed(item, rename) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        new = [renamed(one, rename) for one in value]
-        return in_order(list(value), new) if all(isinstance(one, str) for one in new) else new
+        new = [renamed(item, rename) for item in value]
+        return in_order(list(value), new) if all(isinstance(item, str) for item in new) else new
     return value
 
 
@@ -132,8 +136,8 @@ def renamed_fields(fields: Mapping[str, Any], rename: Rename) -> Row:
     """Return a row's columns in which people have other numbers, but for the words."""
     new = {n: v if n in WORDS else renamed(v, rename) for n, v in fields.items()}
     if fields.get(LOCKS):
-        new[LOCKS] = stored_locks([LockAsked(*renamed(one, rename))
-                                   for one in read_locks(fields[LOCKS])])  # fmt: skip
+        new[LOCKS] = stored_locks([LockAsked(*renamed(read_lock, rename))
+                                   for read_lock in read_locks(fields[LOCKS])])  # fmt: skip
     return new
 
 

@@ -29,9 +29,9 @@ from evennia_ai.game.settings import game_setting
 from evennia_ai.memory.mem0_store import remove_files
 from evennia_ai.memory.semantic import read_settings
 from evennia_ai.store.attributes import TYPES
+from evennia_ai.store.personal_data import STORES
 from evennia_ai.store.rows import raw_delete
-from evennia_ai.store.who_knows import STORES
-from evennia_ai.store.world_lock import lock_file
+from evennia_ai.store.server_lock import lock_file
 
 PACKAGE = "evennia_ai"
 # The Attributes that the package writes on characters; a test compares this with the code.
@@ -50,7 +50,7 @@ def traces() -> Iterator[str]:
         yield f"Characters that become {settings.BASE_CHARACTER_TYPECLASS}: {count} (now {path})."
     plain = Counter(our_attributes().filter(db_attrtype=None).values_list("db_key", flat=True))
     holders = {kind: ObjectDB.objects.filter(db_attributes__db_attrtype=kind) for kind in STORES}
-    records = Counter({kind: found.distinct().count() for kind, found in holders.items()})
+    records = Counter({kind: objects.distinct().count() for kind, objects in holders.items()})
     for name, count in sorted((plain + records).items()):
         yield f"Attribute {name}: on {count} characters."
     yield from lines_of_code(Path(settings.GAME_DIR))
@@ -63,9 +63,9 @@ def lines_of_code(folder: Path) -> Iterator[str]:
         if "site-packages" in inner.parts or any(part.startswith(".") for part in inner.parts):
             continue
         lines = file.read_text(errors="replace").splitlines()
-        found = [n for n, line in enumerate(lines, 1) if any(word in line for word in IN_CODE)]
-        if found:
-            yield f"Remove this yourself: {inner}, line {', '.join(map(str, found))}"
+        numbers = [n for n, line in enumerate(lines, 1) if any(word in line for word in IN_CODE)]
+        if numbers:
+            yield f"Remove this yourself: {inner}, line {', '.join(map(str, numbers))}"
 
 
 def is_running() -> bool:

@@ -6,12 +6,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evennia_ai.memory.lexical import View
+from evennia_ai.memory.lexical import AudienceRows
 from evennia_ai.memory.vectors import FIRST_ROOM, Rows
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.retrieval.exchange import Said
-from evennia_ai.policy.retrieval.relevance import Offered
+from evennia_ai.policy.retrieval.exchange import DialogueLine
+from evennia_ai.policy.retrieval.relevance import MemorySigns
 from evennia_ai.policy.retrieval.words import name_words
 
 Mask = npt.NDArray[np.bool_]
@@ -46,7 +46,7 @@ class Columns:
         self.size = 0
         self.last_place = ALONE
         self._rows = {name: np.zeros(FIRST_ROOM, dtype) for name, dtype in COLUMNS.items()}
-        self._views: dict[tuple[Audience | None, bool, int | None], View] = {}
+        self._views: dict[tuple[Audience | None, bool, int | None], AudienceRows] = {}
         self._groups: dict[Audience, int] = {}
         self._speakers: dict[str, int] = {}
         self._named: dict[str, set[int]] = {}
@@ -65,7 +65,7 @@ class Columns:
         return self.size - 1
 
     def put(
-        self, row: int, offered: Offered, speaker: str | None, audience: Audience | None
+        self, row: int, offered: MemorySigns, speaker: str | None, audience: Audience | None
     ) -> None:
         """Set the audience, the speaker and the kind of text of a new row."""
         groups = self._groups
@@ -97,17 +97,19 @@ class Columns:
         self._rows = {name: column[rows] for name, column in self._rows.items()}
         self.size = len(rows)
 
-    def view(self, audience: Audience | None, everything: bool, upto: int | None = None) -> View:
+    def view(
+        self, audience: Audience | None, everything: bool, upto: int | None = None
+    ) -> AudienceRows:
         """Return the rows that an audience may know, None for public rows, up to a place."""
-        asked = (audience, everything, upto)
-        view = self._views.get(asked)
+        key = (audience, everything, upto)
+        view = self._views.get(key)
         if view is None or len(view.mask) < self.size:
             if len(self._views) == MOST_VIEWS:
                 self._views.clear()
-            view = self._views[asked] = self._make_view(self._seen(*asked))
+            view = self._views[key] = self._make_view(self._seen(*key))
         return view
 
-    def view_of(self, rows: Rows) -> View:
+    def view_of(self, rows: Rows) -> AudienceRows:
         """Return a view of some notes alone, in this order."""
         mask = np.zeros(self.size, dtype=np.bool_)
         mask[rows] = True
@@ -124,7 +126,7 @@ class Columns:
             seen &= self["place"] <= upto
         return seen
 
-    def _make_view(self, mask: Mask) -> View:
+    def _make_view(self, mask: Mask) -> AudienceRows:
         rows = np.flatnonzero(mask)
         places = self["place"].take(rows).view(np.uint32)  # that of a note is the last one
         if (places[1:] < places[:-1]).any():
@@ -136,33 +138,33 @@ class Columns:
         begins[1:lines] = ~(np.abs(at[1:] - at[:-1]) <= SESSION_GAP_S)
         return self._view_of(rows, lines, np.flatnonzero(begins), mask)
 
-    def _view_of(self, rows: Rows, lines: int, sessions: Rows, mask: Mask) -> View:
+    def _view_of(self, rows: Rows, lines: int, sessions: Rows, mask: Mask) -> AudienceRows:
         words = int(self["words"].take(rows).sum(dtype=np.int64)) / (len(rows) or 1)
         sizes = np.concatenate([sessions[1:], [len(rows)]]) - sessions
-        return View(rows, lines, sessions, sizes, words or 1.0, mask)
+        return AudienceRows(rows, lines, sessions, sizes, words or 1.0, mask)
 
     def speakers_named(self, words: frozenset[str]) -> set[int]:
         return set().union(*(self._named.get(word, set()) for word in words))
 
-    def is_name(self, word: str, view: View) -> bool:
+    def is_name(self, word: str, view: AudienceRows) -> bool:
         return word in self._named and bool(self.said_by(self._named[word], view.rows).any())
 
     def said_by(self, speakers: set[int], rows: Rows) -> npt.NDArray[np.bool_]:
         spoken = self["speaker"][rows]
-        found = np.zeros(len(rows), dtype=np.bool_)
+        mask = np.zeros(len(rows), dtype=np.bool_)
         for speaker in speakers:
-            found |= spoken == speaker
-        return found
+            mask |= spoken == speaker
+        return mask
 
     def number_in(self, lines: Rows, row: int) -> int:
         places = self["place"]
         return bisect_left(lines, places[row], key=places.__getitem__)
 
-    def said(self, rows: Rows) -> list[Said]:
-        columns = (self._rows[name][rows].tolist() for name in Said._fields)
-        return list(map(Said, *columns))
+    def said(self, rows: Rows) -> list[DialogueLine]:
+        columns = (self._rows[name][rows].tolist() for name in DialogueLine._fields)
+        return list(map(DialogueLine, *columns))
 
-    def speakers_in(self, view: View) -> float:
+    def speakers_in(self, view: AudienceRows) -> float:
         """Return how many speakers a view has, as a number of equally busy ones."""
         spoken = self["speaker"][view.rows]
         counts = np.bincount(spoken[spoken != NOBODY]).astype(np.float64)

@@ -17,11 +17,11 @@ from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ConfigError, ProviderRejected, ProviderUnavailable
-from evennia_ai.llm.openai_client import OpenAIClient, RawReply
+from evennia_ai.llm.openai_client import OpenAIClient, RawResponse
 from evennia_ai.memory.ranking import load_glosses, to_english
 from evennia_ai.memory.worker import Worker
+from evennia_ai.policy.redaction import hide_secrets
 from evennia_ai.policy.retrieval.words import stemmers
-from evennia_ai.policy.secrecy import hide_secrets
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
 Floats = npt.NDArray[np.float32]
@@ -76,10 +76,10 @@ class EndpointEmbedder:
 
 def prefixes_of(setting: Mapping[str, Any]) -> Prefixes:
     """Return the prefixes in a setting; raises ConfigError if one is not a text."""
-    found = Prefixes(setting.get("query_prefix", ""), setting.get("passage_prefix", ""))
-    if not all(isinstance(prefix, str) for prefix in found):
+    prefixes = Prefixes(setting.get("query_prefix", ""), setting.get("passage_prefix", ""))
+    if not all(isinstance(prefix, str) for prefix in prefixes):
         raise ConfigError("EMBEDDER: 'query_prefix' and 'passage_prefix' must be texts.")
-    return found
+    return prefixes
 
 
 def endpoint_embedder(client: OpenAIClient, setting: Mapping[str, Any]) -> EndpointEmbedder:
@@ -97,7 +97,7 @@ def endpoint_embedder(client: OpenAIClient, setting: Mapping[str, Any]) -> Endpo
     return EndpointEmbedder(client, profile, dimensions, prefixes_of(setting))
 
 
-def read_vectors(reply: RawReply, count: int, dimensions: int) -> Floats:
+def read_vectors(reply: RawResponse, count: int, dimensions: int) -> Floats:
     """Return the vectors in an endpoint's reply, in the order of the request.
 
     Raises ProviderUnavailable for a status that may be temporary, and ProviderRejected for any
@@ -108,15 +108,15 @@ def read_vectors(reply: RawReply, count: int, dimensions: int) -> Floats:
         raise (error or ProviderRejected)(f"The embeddings endpoint answered {reply.status}.")
     try:
         rows = sorted(json.loads(reply.content)["data"], key=lambda row: row["index"])
-        found = np.array([row["embedding"] for row in rows], dtype=np.float32)
+        vectors = np.array([row["embedding"] for row in rows], dtype=np.float32)
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise ProviderRejected("The embeddings endpoint sent no list of vectors.") from error
-    if found.shape != (count, dimensions) or not np.isfinite(found).all():
+    if vectors.shape != (count, dimensions) or not np.isfinite(vectors).all():
         raise ProviderRejected(
-            f"The embeddings endpoint sent vectors of shape {found.shape}, not "
+            f"The embeddings endpoint sent vectors of shape {vectors.shape}, not "
             f"{(count, dimensions)}. Check its 'dimensions'."
         )
-    return unit_rows(found)
+    return unit_rows(vectors)
 
 
 def unit_rows(vectors: Floats) -> Floats:
@@ -222,8 +222,8 @@ class SentenceTransformersEmbedder:
 
     def _encode(self, prefix: str, texts: Sequence[str]) -> Floats:
         prefixed = [prefix + text for text in texts]
-        found = self._model.encode(prefixed, convert_to_numpy=True, show_progress_bar=False)
-        return unit_rows(np.asarray(found, dtype=np.float32))
+        vectors = self._model.encode(prefixed, convert_to_numpy=True, show_progress_bar=False)
+        return unit_rows(np.asarray(vectors, dtype=np.float32))
 
 
 class ThreadEmbedder:

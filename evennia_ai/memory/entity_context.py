@@ -11,16 +11,16 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import BadRecord
 from evennia_ai.policy.consolidation.entities import (
-    Group,
+    ObservationGroup,
     Synthesis,
     group_observations,
     read_synthesis,
     synthesis_request,
 )
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 from evennia_ai.ports import EntityProfiles, Identity, Services
-from evennia_ai.scheduling import Steps, persist
-from evennia_ai.turn.model_call import NO_MODEL, Asked, Background, BackgroundReply, skip
+from evennia_ai.scheduling import Coroutine, retry_write
+from evennia_ai.turn.model_call import NO_MODEL, BackgroundCalls, BackgroundReply, BatchResult, skip
 from evennia_ai.turn.prompt_contexts import CONTEXT_SLEEP_CONSOLIDATE
 
 log = Logger()
@@ -37,11 +37,11 @@ class EntityConsolidation:
     """Makes attributes of observations."""
 
     _who: Identity
-    _background: Background
+    _background: BackgroundCalls
     _services: Services
 
     @inlineCallbacks
-    def consolidate(self) -> Steps[dict[str, Any]]:
+    def consolidate(self) -> Coroutine[dict[str, Any]]:
         """Make attributes of the observations that were not consolidated yet.
 
         Observations of one entity with one audience go together (P9), oldest first, in one model
@@ -50,7 +50,7 @@ class EntityConsolidation:
 
         Its figures are ``entities``, ``observations``, ``attributes`` (new values), ``calls``,
         ``refused`` (lines of replies that did not count) and ``left`` (observations for the next
-        pass); see `sleep.SleepPass`.
+        pass); see `sleep.SleepPassRunner`.
         """
         if not self._background.has_model:
             return skip(NO_MODEL)
@@ -61,24 +61,26 @@ class EntityConsolidation:
         if not groups:
             return skip("no new observations")
         work = partial(self._consolidate_group, profiles)
-        asked: Asked[Counter[str]] = yield self._background.ask_each(groups, work)
-        total = sum(asked.results, Counter[str]())
-        return asked.report(
+        results: BatchResult[Counter[str]] = yield self._background.ask_each(groups, work)
+        total = sum(results.results, Counter[str]())
+        return results.report(
             entities=len({group.entity for group in groups}),
             **{name: total[name] for name in FIGURES},
-            calls=asked.calls,
+            calls=results.calls,
             left=profiles.count_new(),
             cut_off=total["cut_off"],
         )
 
     @inlineCallbacks
-    def _consolidate_group(self, profiles: EntityProfiles, group: Group) -> Steps[Counter[str]]:
+    def _consolidate_group(
+        self, profiles: EntityProfiles, group: ObservationGroup
+    ) -> Coroutine[Counter[str]]:
         """Store a group's attributes; a ProviderError changes nothing. Fires with the `FIGURES`."""
         observations = [item for item in map(profiles.get, group.ids) if item]
         entity = self._services.world.name_of(self._who.character, group.entity)
         made, is_cut = yield self._ask(profiles, group, observations, entity)
         work = partial(self._store_attributes, profiles, group, made)
-        attributes: int = yield persist(self._services.clock, work)
+        attributes: int = yield retry_write(self._services.clock, work)
         return Counter(
             observations=len(observations),
             attributes=attributes,
@@ -86,7 +88,9 @@ class EntityConsolidation:
             cut_off=int(is_cut),
         )
 
-    def _store_attributes(self, profiles: EntityProfiles, group: Group, made: Synthesis) -> int:
+    def _store_attributes(
+        self, profiles: EntityProfiles, group: ObservationGroup, made: Synthesis
+    ) -> int:
         """Store attributes and mark their observations; return how many values are new.
 
         Attributes that cannot be stored are logged and dropped.
@@ -100,8 +104,12 @@ class EntityConsolidation:
 
     @inlineCallbacks
     def _ask(
-        self, profiles: EntityProfiles, group: Group, observations: Sequence[Record], entity: str
-    ) -> Steps[tuple[Synthesis, bool]]:
+        self,
+        profiles: EntityProfiles,
+        group: ObservationGroup,
+        observations: Sequence[Record],
+        entity: str,
+    ) -> Coroutine[tuple[Synthesis, bool]]:
         """Ask a model for attributes, and True if its reply reached the token limit.
 
         It sees only what the group's audience may know, and is asked for a sentiment only about

@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from evennia_ai.memory import needs, vectors
+from evennia_ai.memory import question_types, vectors
 from evennia_ai.memory.columns import ALONE, Columns
-from evennia_ai.memory.lexical import Lexicon, View, numbered
-from evennia_ai.memory.ranking import Asked, MemoryData, Ranked, rank
+from evennia_ai.memory.lexical import AudienceRows, Lexicon, numbered
+from evennia_ai.memory.ranking import MemoryData, Ranked, RankingQuery, rank
 from evennia_ai.policy.retrieval.exchange import AFTER, BEFORE, companions
-from evennia_ai.policy.retrieval.relevance import Weights, understand
+from evennia_ai.policy.retrieval.relevance import RelevanceWeights, understand
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
 WIDE = 2  # lines with more of what follows
@@ -48,10 +48,12 @@ class MemoryIndex:
     """
 
     def __init__(
-        self, embedder: Embedder | RemoteEmbedder | None = None, weights: Weights | None = None
+        self,
+        embedder: Embedder | RemoteEmbedder | None = None,
+        weights: RelevanceWeights | None = None,
     ) -> None:
         self._embedder = embedder
-        self.weights = weights or Weights()
+        self.weights = weights or RelevanceWeights()
         self._row_of: dict[str, int] = {}
         self._ids: list[str] = []
         self._sources: dict[int, tuple[str, ...]] = {}
@@ -170,10 +172,10 @@ class MemoryIndex:
         """
         rows = [self._row_of[name] for name in ids]
         view = self._columns.view_of(np.array(rows, dtype=np.int64))
-        asked = self._asked(query, view, None, vector)
-        words = [asked.wanted.words, answers]
+        ranking_query = self._asked(query, view, None, vector)
+        words = [ranking_query.wanted.words, answers]
         by_words, by_answers = self._lexicon.scores(words, view, self._columns["words"])
-        return self._vectors.full(view.rows, asked.vector), by_words, by_answers
+        return self._vectors.full(view.rows, ranking_query.vector), by_words, by_answers
 
     def companions(
         self, ids: Iterable[str], audience: Iterable[str] | None = None, upto: int | None = None
@@ -185,7 +187,7 @@ class MemoryIndex:
         """
         view = self._view(audience, upto)
         lines = view.rows[: view.lines]
-        found = {}
+        related = {}
         for number, name in enumerate(ids):
             row = self._line(name, view)
             if row is None:
@@ -193,8 +195,8 @@ class MemoryIndex:
             at = self._columns.number_in(lines, row)
             near = lines[max(0, at - BEFORE) : at + AFTER + 1]
             chosen = companions(self._columns.said(near), min(at, BEFORE), number < WIDE)
-            found[name] = [self._ids[near[place]] for place in chosen]
-        return found
+            related[name] = [self._ids[near[place]] for place in chosen]
+        return related
 
     def later(
         self,
@@ -211,40 +213,49 @@ class MemoryIndex:
         view = self._view(audience, upto)
         rows = {name: row for name in words if (row := self._line(name, view)) is not None}
         lines = view.rows[: view.lines]
-        asked = [words[name] for name in rows]
-        scores = self._lexicon.scores(asked, view, self._columns["words"])
+        queries = [words[name] for name in rows]
+        scores = self._lexicon.scores(queries, view, self._columns["words"])
         speakers = self._columns["speaker"][lines]
-        found = {}
+        corrections = {}
         for (name, row), score in zip(rows.items(), scores, strict=True):
             fits = score[: view.lines] * (speakers == self._columns["speaker"][row])
             fits[: self._columns.number_in(lines, row) + 1] = 0
             some = np.flatnonzero(fits)
             best = some[np.argsort(-fits[some], kind="stable")[:k]]
-            found[name] = [self._ids[line] for line in lines[best].tolist()]
-        return found
+            corrections[name] = [self._ids[line] for line in lines[best].tolist()]
+        return corrections
 
     def _view(
         self, audience: Iterable[str] | None, upto: int | None, everything: bool = False
-    ) -> View:
+    ) -> AudienceRows:
         hearers = None if audience is None else frozenset(audience)
         return self._columns.view(hearers, everything, upto)
 
-    def _line(self, id: str, view: View) -> int | None:
+    def _line(self, id: str, view: AudienceRows) -> int | None:
         """Return the row of a line in a view, None for a note, a hidden line or an unknown id."""
         row = self._row_of.get(id)
         is_line = row is not None and view.mask[row] and self._columns["place"][row] != ALONE
         return row if is_line else None
 
-    def _asked(self, query: str, view: View, now: float | None, vector: Any) -> Asked:
+    def _asked(
+        self, query: str, view: AudienceRows, now: float | None, vector: Any
+    ) -> RankingQuery:
         wanted = understand(query, lambda word: self._columns.is_name(word, view), now)
         meaning = self._meaning(wanted.text) if vector is None else vectors.unit(vector)
-        return Asked(wanted, meaning, now, needs.answers_to(needs.asked_by(query, needs.TOLD)))
+        return RankingQuery(
+            wanted,
+            meaning,
+            now,
+            question_types.answers_to(question_types.asked_by(query, question_types.TOLD)),
+        )
 
-    def _rank(self, query: str, view: View, now: float | None, vector: Any, least: int) -> Ranked:
+    def _rank(
+        self, query: str, view: AudienceRows, now: float | None, vector: Any, least: int
+    ) -> Ranked:
         """Return at least ``least`` rows of a view, if there are as many, best first."""
-        asked = self._asked(query, view, now, vector)
+        ranking_query = self._asked(query, view, now, vector)
         parts = (self._columns, self._lexicon, self._vectors)
-        return rank(MemoryData(*parts, self._sources_of), view, asked, self.weights, least)
+        return rank(MemoryData(*parts, self._sources_of), view, ranking_query, self.weights, least)
 
     def _row_for(self, id: str, vector: vectors.Bytes | None, place: int | None) -> int:
         """Return the row for an id with only its vector and place set; raises as `add` does."""
@@ -294,7 +305,7 @@ class MemoryIndex:
         sources = self._sources.get(row, ())
         return [self._row_of[source] for source in sources if source in self._row_of]
 
-    def _best(self, ranked: Ranked, view: View, k: int) -> list[Hit]:
+    def _best(self, ranked: Ranked, view: AudienceRows, k: int) -> list[Hit]:
         """Return the best ``k`` results, those that only repeat a better one last."""
         rows = ranked.rows[: SPARE * k]
         alike = self._vectors.alike(rows) > ALIKE
@@ -303,9 +314,9 @@ class MemoryIndex:
         again: list[int] = []
         for place, row in enumerate(rows.tolist()):
             # A memory is a repetition if its source is in the view.
-            told = row in self._sources and any(view.mask[self._sources_of(row)])
-            told = told or (repeating[place] and bool(alike[chosen, place].any()))
-            (again if told else chosen).append(place)
+            is_repeated = row in self._sources and any(view.mask[self._sources_of(row)])
+            is_repeated = is_repeated or (repeating[place] and bool(alike[chosen, place].any()))
+            (again if is_repeated else chosen).append(place)
             if len(chosen) == k:
                 break
         best = (chosen + again)[:k]

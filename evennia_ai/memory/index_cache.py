@@ -10,11 +10,11 @@ from twisted.internet.defer import DeferredList, inlineCallbacks
 from evennia_ai.memory.recall_index import Keep, RecallIndex
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.journal_entry import normalised
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.records.shared_memory import HEARSAY, mix
-from evennia_ai.ports import Embedder, Found, Identity, Lines, Related, RemoteEmbedder
-from evennia_ai.scheduling import Steps
-from evennia_ai.store.loaded import LoadedMinds
+from evennia_ai.ports import Embedder, Identity, Lines, MemoryMatch, RelatedLines, RemoteEmbedder
+from evennia_ai.scheduling import Coroutine
+from evennia_ai.store.mind_cache import MindCache
 
 
 class ScopeIndex(RecallIndex):
@@ -41,7 +41,7 @@ class IndexCache:
         self,
         embedder: Callable[[], Embedder | RemoteEmbedder | None],
         entries_of: Callable[[str], Any],
-        loaded: LoadedMinds,
+        loaded: MindCache,
     ) -> None:
         self._embedder = embedder
         self._entries_of = entries_of
@@ -110,12 +110,12 @@ class SharedSearch:
     def __init__(
         self,
         own: RecallIndex,
-        told: Sequence[RecallIndex],
+        shared_indices: Sequence[RecallIndex],
         still_told: Callable[[Iterable[str]], frozenset[str]],
         me: str,
     ) -> None:
         self.own = own
-        self._told = told
+        self._told = shared_indices
         self._still_told = still_told
         self._me = me
 
@@ -124,7 +124,7 @@ class SharedSearch:
         return len(self.own)
 
     @inlineCallbacks
-    def prepare(self, *args: Any, **kwargs: Any) -> Steps[None]:
+    def prepare(self, *args: Any, **kwargs: Any) -> Coroutine[None]:
         """Prepare all indices at once: a silent endpoint delays the turn only once."""
         waits = [index.prepare(*args, **kwargs) for index in (self.own, *self._told)]
         for is_done, result in (yield DeferredList(waits, consumeErrors=True)):
@@ -133,8 +133,8 @@ class SharedSearch:
 
     def records(self) -> list[Record]:
         """Return everything that others told the character, as far as it is loaded."""
-        told = (record for index in self._told for record in index.journal.held())
-        return [record for record in told if record["teller"] != self._me]
+        shared_records = (record for index in self._told for record in index.journal.held())
+        return [record for record in shared_records if record["teller"] != self._me]
 
     def search(  # see `RecallIndex.search`
         self,
@@ -145,38 +145,38 @@ class SharedSearch:
         keep: Keep | None = None,
         upto: int | None = None,
         everything: bool = False,
-    ) -> list[Found]:
+    ) -> list[MemoryMatch]:
         """Return the records nearest to a query, best first; see `RecallIndex.search`.
 
         A record that others told has the kind ``hearsay`` and names its ``teller``.
         """
         own = self.own.search(query, limit, audience, now, keep, upto, everything)
-        known = {normalised(str(found.record.get("content", ""))) for found in own}
+        known = {normalised(str(hit.record.get("content", ""))) for hit in own}
         return mix(own, self._search_told(query, limit, now, keep, known), limit)
 
-    def related(self, *args: Any, **kwargs: Any) -> Related:
+    def related(self, *args: Any, **kwargs: Any) -> RelatedLines:
         """Return what belongs to its own lines; see `RecallIndex.related`."""
         return self.own.related(*args, **kwargs)
 
     def _search_told(
         self, query: str, limit: int, now: datetime, keep: Keep | None, known: set[str]
-    ) -> list[Found]:
+    ) -> list[MemoryMatch]:
         """Return what others told, best first, without repetitions of what it knows."""
 
         def is_news(record: Record) -> bool:
             return record["teller"] != self._me and (keep is None or keep(record))
 
         # Shared entries are public, so the search has no audience.
-        found = [
+        hits = [
             hit
             for index in self._told
             for hit in index.search(query, limit, None, now, keep=is_news)
         ]
-        told = self._still_told(hit.record["id"] for hit in found)
-        news: list[Found] = []
-        for hit in sorted(found, key=lambda hit: -hit.score):
+        still_shared = self._still_told(hit.record["id"] for hit in hits)
+        news: list[MemoryMatch] = []
+        for hit in sorted(hits, key=lambda hit: -hit.score):
             words = normalised(hit.record["content"])
-            if hit.record["id"] in told and words not in known:
+            if hit.record["id"] in still_shared and words not in known:
                 known.add(words)
                 news.append(replace(hit, record={**hit.record, "kind": HEARSAY}))
         return news

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evennia_ai.memory.vectors import Floats, Rows
-from evennia_ai.policy.retrieval.relevance import K1, B, Offered, describe
+from evennia_ai.policy.retrieval.relevance import K1, B, MemorySigns, describe
 
 MOST = 255  # occurrences of a word that are counted in one text; a count takes one byte
 RUN, PART = 2_048, 32_768  # postings that are sorted at once, and with others: 3 ms
@@ -33,7 +33,7 @@ class Postings(NamedTuple):
     counts: Any
 
 
-class View(NamedTuple):
+class AudienceRows(NamedTuple):
     """The rows that an audience may know: lines in order of place, then notes.
 
     ``lines`` is the number of lines, ``sessions`` has the places in ``rows`` at which a session
@@ -88,27 +88,27 @@ class Lexicon:
             column[:] = array(column.typecode, kept.tobytes())
 
     def scores(
-        self, queries: Sequence[Collection[str]], view: View, lengths: npt.NDArray[np.int32]
+        self, queries: Sequence[Collection[str]], view: AudienceRows, lengths: npt.NDArray[np.int32]
     ) -> list[Floats]:
         """Return for each query a score for each row in the view: 0 for no word, about 1 for all.
 
         It is BM25 divided by the sum of the words' rarities, so that long and short queries score
         alike. ``lengths`` is the number of words of every row, in the view or not.
         """
-        asked = [Counter(map(number_of, words)) for words in queries]
-        numbers = sorted(set().union(*asked))
+        query_counts = [Counter(map(number_of, words)) for words in queries]
+        numbers = sorted(set().union(*query_counts))
         if not numbers:
-            return [np.zeros(len(view.rows), dtype=np.float32) for _words in asked]
+            return [np.zeros(len(view.rows), dtype=np.float32) for _words in query_counts]
         wanted = np.array(numbers, dtype=np.uint32)
-        found = self._find(wanted)
-        in_view = np.flatnonzero(view.mask.take(found.rows))
-        places, rows, counts = (column.take(in_view) for column in found)
+        postings = self._find(wanted)
+        in_view = np.flatnonzero(view.mask.take(postings.rows))
+        places, rows, counts = (column.take(in_view) for column in postings)
         holding = np.bincount(places, minlength=len(wanted))
         rarity = np.log1p((len(view.rows) - holding + 0.5) / (holding + 0.5))
         norms = K1 * (1 - B) + K1 * B / view.words * lengths.take(rows)
         gains = (rarity * (K1 + 1)).take(places) * counts / (counts + norms)
         scores: list[Floats] = []
-        for words in asked:
+        for words in query_counts:
             times = np.array([words[number] for number in numbers])
             total = np.bincount(rows, gains * times.take(places), minlength=len(view.mask))
             part = np.float32(1 / (float(rarity @ times) or 1.0))
@@ -137,8 +137,8 @@ class Lexicon:
                     counts.append(part.counts[first:last])
                     places.append(place)
                     numbers.append(last - first)
-        found = np.repeat(np.array(places, dtype=np.int64), numbers)
-        return Postings(found, np.concatenate(rows), np.concatenate(counts))
+        numbered = np.repeat(np.array(places, dtype=np.int64), numbers)
+        return Postings(numbered, np.concatenate(rows), np.concatenate(counts))
 
 
 def _sorted(parts: Sequence[Postings]) -> Postings:
@@ -151,7 +151,7 @@ def number_of(word: str) -> int:
     return int(crc32(word.encode("utf-8", "replace")))
 
 
-def numbered(text: str) -> Offered:
+def numbered(text: str) -> MemorySigns:
     """Return the signs of a memory's text, with numbers for its words."""
     offered = describe(text)
     return replace(offered, words=list(map(number_of, offered.words)))

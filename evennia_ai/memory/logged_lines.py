@@ -5,8 +5,8 @@ from contextlib import suppress
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.memory.vectors import answers_at_once, pack, readable
-from evennia_ai.policy.log_lines import read_line
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.recallable_lines import read_line
+from evennia_ai.policy.records.record import Record
 from evennia_ai.ports import Embedder, Lines, RemoteEmbedder
 
 READ, STORED = 50, 20  # lines that are read, and vectors that are stored, at a time
@@ -127,12 +127,12 @@ class LoggedLines:
         self, seq: int, upto: int | None
     ) -> tuple[list[tuple[Record, bytes | None]], int, bool]:
         """Return the next lines after a message, the last one read, and whether more may follow."""
-        found = self.lines.after(seq, upto, READ, self._made_by)
-        read = ((read_line(message, self._own_name), packed) for message, packed in found)
+        batch = self.lines.after(seq, upto, READ, self._made_by)
+        read = ((read_line(message, self._own_name), packed) for message, packed in batch)
         lines = [(line, packed) for line, packed in read if line is not None]
         made = self._embed([line for line, packed in lines if packed is None])
         known = [(line, packed or made.get(line["seq"])) for line, packed in lines]
-        return known, found[-1][0]["metadata"]["seq"] if found else seq, len(found) == READ
+        return known, batch[-1][0]["metadata"]["seq"] if batch else seq, len(batch) == READ
 
     def _embed(self, lines: Sequence[Record]) -> dict[int, bytes]:
         """Return the vectors of lines if the embedder answers at once, and keep them."""

@@ -11,21 +11,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.memory import needs
+from evennia_ai.memory import question_types
 from evennia_ai.memory.columns import ALONE
 from evennia_ai.memory.index import MemoryIndex
 from evennia_ai.memory.remote_vectors import RemoteVectors
 from evennia_ai.memory.vectors import Floats, answers_at_once
-from evennia_ai.policy.conversation.character import Fit, LoreEntry
-from evennia_ai.policy.retrieval.relevance import Weights
+from evennia_ai.policy.conversation.persona_and_lore import Fit, LoreEntry
+from evennia_ai.policy.retrieval.relevance import RelevanceWeights
 from evennia_ai.ports import Embedder, RemoteEmbedder, Services
-from evennia_ai.scheduling import Steps, pause
+from evennia_ai.scheduling import Coroutine, yield_to_reactor
 
 AT_ONCE = 20  # texts taken in without a pause: 8 ms at most (measured)
 MOST_UNPREPARED = 100  # texts taken in by a ranking that nobody prepared
 MOST_TEXTS = 5_000  # in memory, unless one assistant knows more: 4 MB
 MOST_KNOWN = 64  # sets of known pieces whose chances are kept
-WEIGHTS = Weights()
+WEIGHTS = RelevanceWeights()
 # Lines that ask for no lore. A piece's nearness to them is what chance gives, with any embedder.
 CHANCE = [
     line.strip()
@@ -40,7 +40,7 @@ CHANCE = [
 ]
 
 
-class Chance(NamedTuple):
+class ChanceScore(NamedTuple):
     """How near pieces are to lines that ask for nothing: each one's mean, and the deviation."""
 
     mean: Floats
@@ -55,28 +55,28 @@ class LoreIndex:
         self._index: MemoryIndex | None = None
         self._remote: RemoteVectors | None = None
         self._texts: dict[str, None] = {}
-        self._chances: dict[tuple[str, ...], Chance] = {}
+        self._chances: dict[tuple[str, ...], ChanceScore] = {}
         self._chance_vectors: list[Any] = []
-        needs.load(needs.LORE)  # now, so that no line waits for them (50 ms)
+        question_types.load(question_types.LORE)  # now, so that no line waits for them (50 ms)
 
     @inlineCallbacks
     def prepare(
         self, services: Services, entries: Sequence[LoreEntry], lines: Sequence[str]
-    ) -> Steps[None]:
+    ) -> Coroutine[None]:
         """Take in new texts in slices, and fetch the vectors of lines; never fails.
 
         Without an endpoint's vectors words alone rank.
         """
         texts = [entry.searched for entry in entries]
         while self._take_in(texts, AT_ONCE):
-            yield pause(services.slices.put)
+            yield yield_to_reactor(services.slices.put)
         self._drop_unused(texts)
         if self._remote is not None and texts:
             unasked = () if self._chance_vectors else CHANCE
             yield self._remote.prepare(services, [*unasked, *lines])
-            asked = self._remote.asked
-            if unasked and asked.keys() >= set(unasked):
-                self._chance_vectors = [asked[line] for line in unasked]
+            pending = self._remote.asked
+            if unasked and pending.keys() >= set(unasked):
+                self._chance_vectors = [pending[line] for line in unasked]
                 self._chances.clear()
 
     def fits(self, entries: Sequence[LoreEntry], line: str) -> dict[LoreEntry, Fit]:
@@ -87,9 +87,9 @@ class LoreIndex:
             return {}
         texts = tuple(known.values())
         vector = self._remote.asked.get(line) if self._remote is not None else None
-        asked = needs.asked_by(line, needs.LORE)
+        stems = question_types.asked_by(line, question_types.LORE)
         meaning, words, answered = self._index.closeness(
-            line, texts, vector, needs.answers_to(asked)
+            line, texts, vector, question_types.answers_to(stems)
         )
         answered /= answered.max() or np.float32(1)
         chance = self._chance_of(texts)
@@ -97,8 +97,8 @@ class LoreIndex:
         scores = np.float32(WEIGHTS.meaning) * above + np.float32(WEIGHTS.words) * words
         scores += np.float32(WEIGHTS.need) * answered
         columns = (scores, words, above / np.float32(chance.deviation or 1.0), answered)
-        named = repeat(" and ".join(need.name for need in asked), len(known))
-        fits = map(Fit, *(one.tolist() for one in columns), named)
+        named = repeat(" and ".join(need.name for need in stems), len(known))
+        fits = map(Fit, *(column.tolist() for column in columns), named)
         return dict(zip(known, fits, strict=True))
 
     def _take_in(self, texts: Iterable[str], most: int) -> bool:
@@ -138,7 +138,7 @@ class LoreIndex:
             if self._remote is not None:
                 self._remote.note(text, False)
 
-    def _chance_of(self, texts: tuple[str, ...]) -> Chance:
+    def _chance_of(self, texts: tuple[str, ...]) -> ChanceScore:
         if texts not in self._chances and self._index is not None:
             vectors = self._chance_vectors or [None] * len(CHANCE)
             near = [
@@ -147,5 +147,5 @@ class LoreIndex:
             ]
             if len(self._chances) >= MOST_KNOWN:
                 self._chances.clear()
-            self._chances[texts] = Chance(np.mean(near, axis=0), float(np.std(near)))
+            self._chances[texts] = ChanceScore(np.mean(near, axis=0), float(np.std(near)))
         return self._chances[texts]

@@ -91,14 +91,15 @@ class Mem0Store:
 
     def rows(self, agent: str) -> list[MemoryRow]:
         with self._opened() as store:
-            found = store.list(filters={"agent_id": agent}, top_k=MOST_ROWS)
+            stored = store.list(filters={"agent_id": agent}, top_k=MOST_ROWS)
         # Some stores return the rows as the first part of an answer.
-        if found and isinstance(found[0], list | tuple):
-            found = found[0]
+        if stored and isinstance(stored[0], list | tuple):
+            stored = stored[0]
         names = ("entry", "audience", "digest")
-        told = ((str(row.id), row.payload or {}) for row in found)
+        payloads = ((str(row.id), row.payload or {}) for row in stored)
         return [
-            MemoryRow(row_id, *(str(one.get(name, "")) for name in names)) for row_id, one in told
+            MemoryRow(row_id, *(str(payload.get(name, "")) for name in names))
+            for row_id, payload in payloads
         ]
 
     def close(self) -> None:
@@ -248,8 +249,8 @@ def prepare_environment(environ: MutableMapping[str, str], path: Path) -> None:
 
 def fingerprint(embedder: Any) -> str:
     """Return a short text that differs for every embedder and dimension."""
-    said = f"{embedder.name}\0{embedder.dimensions}"
-    return blake2b(said.encode(), digest_size=5).hexdigest()
+    description = f"{embedder.name}\0{embedder.dimensions}"
+    return blake2b(description.encode(), digest_size=5).hexdigest()
 
 
 def takes_dimensions(provider: str) -> bool:

@@ -16,11 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from evennia_ai.memory.columns import PUBLIC, Columns
-from evennia_ai.memory.lexical import Lexicon, View
+from evennia_ai.memory.lexical import AudienceRows, Lexicon
 from evennia_ai.memory.vectors import Floats, Rows, Vectors
 from evennia_ai.policy.retrieval.exchange import DAY_S, Span
 from evennia_ai.policy.retrieval.languages import ENGLISH, RUSSIAN
-from evennia_ai.policy.retrieval.relevance import Wanted, Weights
+from evennia_ai.policy.retrieval.relevance import QuerySigns, RelevanceWeights
 from evennia_ai.policy.retrieval.words import WORD, content_words, language_of, stem
 
 CANDIDATES = 384  # rows in the second pass, more if vectors have few signs to compare
@@ -38,11 +38,11 @@ COMPARED = 256  # rows whose scores tell what chance gives
 SPEAKERS_POWER = 1 / 3
 
 
-class Asked(NamedTuple):
+class RankingQuery(NamedTuple):
     """A query: its features, its vector, its time in unix seconds, and the stems that may answer
     it without being in it."""
 
-    wanted: Wanted
+    wanted: QuerySigns
     vector: Floats | None
     now: float | None
     answers: Collection[str] = ()
@@ -75,22 +75,32 @@ class MemoryData(NamedTuple):
     sources_of: Callable[[int], list[int]]
 
 
-def rank(memories: MemoryData, view: View, asked: Asked, weights: Weights, least: int) -> Ranked:
-    if asked.wanted.names:
+def rank(
+    memories: MemoryData,
+    view: AudienceRows,
+    query: RankingQuery,
+    weights: RelevanceWeights,
+    least: int,
+) -> Ranked:
+    if query.wanted.names:
         share = memories.columns.speakers_in(view) ** -SPEAKERS_POWER
         weights = replace(weights, speaker=weights.speaker * share)
     most = CANDIDATES * max(1, SIGNS // (memories.vectors.dimensions or SIGNS))
-    found = _candidates(memories, view, asked, weights, max(most, 2 * least))
-    rows = view.rows.take(found.places)
-    scores = found.scores + _features(memories.columns, rows, asked, weights)
-    scores += weights.sources * _source_gains(memories, view, found.places, found.scores)
-    scores += np.abs(scores) * _gates(memories.columns, rows, asked, weights)
+    candidates = _candidates(memories, view, query, weights, max(most, 2 * least))
+    rows = view.rows.take(candidates.places)
+    scores = candidates.scores + _features(memories.columns, rows, query, weights)
+    scores += weights.sources * _source_gains(memories, view, candidates.places, candidates.scores)
+    scores += np.abs(scores) * _gates(memories.columns, rows, query, weights)
     best = np.argsort(-scores, kind="stable")[:least]
     chance = scores
-    if len(found.places) < len(view.rows):
-        others = view.rows.take(found.compared)
-        chance = found.compared_scores + _features(memories.columns, others, asked, weights)
-    fits = scores.take(best) + found.alone.take(best) - _chance_of(chance, asked.vector is not None)
+    if len(candidates.places) < len(view.rows):
+        others = view.rows.take(candidates.compared)
+        chance = candidates.compared_scores + _features(memories.columns, others, query, weights)
+    fits = (
+        scores.take(best)
+        + candidates.alone.take(best)
+        - _chance_of(chance, query.vector is not None)
+    )
     return Ranked(rows.take(best), scores.take(best), fits)
 
 
@@ -106,36 +116,40 @@ def _chance_of(scores: Floats, by_meaning: bool) -> float:
 
 
 def _candidates(
-    memories: MemoryData, view: View, asked: Asked, weights: Weights, most: int
+    memories: MemoryData,
+    view: AudienceRows,
+    query: RankingQuery,
+    weights: RelevanceWeights,
+    most: int,
 ) -> Candidates:
     """Return the view's best places and their scores by words, meaning and neighbours."""
     vectors, meaning = memories.vectors, np.float32(weights.meaning)
-    words = [asked.wanted.words, asked.answers]
+    words = [query.wanted.words, query.answers]
     by_words, answered = memories.lexicon.scores(words, view, memories.columns["words"])
     by_words *= np.float32(weights.words)
     answered *= np.float32(weights.told) / (answered.max(initial=0.0) or np.float32(1))
     answered = np.maximum(answered - by_words, 0)  # of what holds the asked words, these count
     places = np.arange(len(view.rows))
     if len(places) <= max(most, ALL_UP_TO):
-        score = vectors.full(view.rows, asked.vector) * meaning + by_words
+        score = vectors.full(view.rows, query.vector) * meaning + by_words
         session = _session_gains(score, view, weights)
         whole = _add_neighbours(score, view, weights) + session + answered
         return Candidates(places, whole, score, places, whole)
     mean = vectors.mean(view.rows)
-    score = vectors.roughly(len(view.mask), asked.vector, mean).take(view.rows)
+    score = vectors.roughly(len(view.mask), query.vector, mean).take(view.rows)
     score = score * meaning + by_words
     session = _session_gains(score, view, weights)
     roughly = _add_neighbours(score, view, weights) + session + answered
     compared = places[:: len(places) // COMPARED]
     compared_scores = roughly.take(compared)
-    if asked.wanted.names:
-        speakers = memories.columns.speakers_named(asked.wanted.names)
+    if query.wanted.names:
+        speakers = memories.columns.speakers_named(query.wanted.names)
         roughly += np.float32(weights.speaker) * memories.columns.said_by(speakers, view.rows)
     best = _highest(roughly, most)
     reach = len(weights.before)
     beside = np.unique(best[:, None] + np.arange(-reach, reach + 1))
     beside = beside[(beside >= 0) & (beside < len(places))]
-    full = vectors.full(view.rows.take(beside), asked.vector, mean)
+    full = vectors.full(view.rows.take(beside), query.vector, mean)
     score[beside] = full * meaning + by_words.take(beside)
     whole = (_add_neighbours(score, view, weights) + session + answered).take(best)
     return Candidates(best, whole, score.take(best), compared, compared_scores)
@@ -149,7 +163,7 @@ def _highest(score: Floats, most: int) -> Rows:
     return np.sort(np.concatenate([above, level]))
 
 
-def _add_neighbours(score: Floats, view: View, weights: Weights) -> Floats:
+def _add_neighbours(score: Floats, view: AudienceRows, weights: RelevanceWeights) -> Floats:
     if not view.lines:
         return score
     shares = np.array([*reversed(weights.after), 1, *weights.before], dtype=np.float32)
@@ -158,14 +172,16 @@ def _add_neighbours(score: Floats, view: View, weights: Weights) -> Floats:
     return np.concatenate([with_neighbours, score[view.lines :]])
 
 
-def _session_gains(score: Floats, view: View, weights: Weights) -> Floats:
+def _session_gains(score: Floats, view: AudienceRows, weights: RelevanceWeights) -> Floats:
     best = np.maximum.reduceat(score, view.sessions) * np.float32(weights.session)
     return np.repeat(best, view.sizes)
 
 
-def _features(columns: Columns, rows: Rows, asked: Asked, weights: Weights) -> Floats:
+def _features(
+    columns: Columns, rows: Rows, query: RankingQuery, weights: RelevanceWeights
+) -> Floats:
     """Return the sum of the other features of each row, such as speaker and time."""
-    wanted = asked.wanted
+    wanted = query.wanted
     features: Floats = np.float32(weights.length) * columns["length"].take(rows)
     features += weights.question * columns["question"].take(rows)
     features += weights.confided * (columns["group"].take(rows) != PUBLIC)
@@ -188,13 +204,13 @@ def _any_in(
     at: npt.NDArray[np.float64], spans: Sequence[Span], margin_s: float
 ) -> npt.NDArray[np.bool_]:
     """Return a mask of the times that are in a span or within the margin around it."""
-    found = np.zeros(len(at), dtype=np.bool_)
+    mask = np.zeros(len(at), dtype=np.bool_)
     for span in spans:
-        found |= (at >= span.start - margin_s) & (at < span.end + margin_s)
-    return found
+        mask |= (at >= span.start - margin_s) & (at < span.end + margin_s)
+    return mask
 
 
-def _source_gains(memories: MemoryData, view: View, places: Rows, score: Floats) -> Floats:
+def _source_gains(memories: MemoryData, view: AudienceRows, places: Rows, score: Floats) -> Floats:
     gains = np.zeros(len(places), dtype=np.float32)
     sourced = np.flatnonzero(memories.columns["sourced"].take(view.rows.take(places)))
     if not len(sourced):
@@ -209,12 +225,12 @@ def _source_gains(memories: MemoryData, view: View, places: Rows, score: Floats)
     return gains
 
 
-def _gates(columns: Columns, rows: Rows, asked: Asked, weights: Weights) -> Floats:
+def _gates(columns: Columns, rows: Rows, query: RankingQuery, weights: RelevanceWeights) -> Floats:
     """Return the share by which recency and importance change a score: at most 0.1."""
     gate: Floats = np.clip(columns["importance"].take(rows) / TYPICAL_IMPORTANCE - 1, -1, 1)
     gate *= np.float32(weights.importance)
-    if asked.now is not None and math.isfinite(asked.now):
-        days = np.maximum(asked.now - columns["at"].take(rows), 0) / DAY_S
+    if query.now is not None and math.isfinite(query.now):
+        days = np.maximum(query.now - columns["at"].take(rows), 0) / DAY_S
         fresh = 2 * np.exp(days / -RECENCY_DAYS) - 1
         fresh[np.isnan(fresh)] = 0.0  # the time is unknown
         gate += weights.recency * fresh
@@ -269,9 +285,9 @@ def nearest_form(stemmed: str) -> str:
     return near if shared >= max(SHORTEST, len(near) - 2, len(stemmed) - 2) else ""
 
 
-def letters_shared(one: str, other: str) -> int:
-    differ = (n for n, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
-    return next(differ, min(len(one), len(other)))
+def letters_shared(word: str, other: str) -> int:
+    differ = (n for n, (a, b) in enumerate(zip(word, other, strict=False)) if a != b)
+    return next(differ, min(len(word), len(other)))
 
 
 @cache
@@ -282,10 +298,10 @@ def russian_stems() -> list[str]:
 @cache
 def load_glosses() -> dict[str, dict[str, str]]:
     """Return the English words by language and stem; the first call takes 0.2 s."""
-    found: dict[str, dict[str, str]] = {language: {} for language in LANGUAGES}
+    glosses: dict[str, dict[str, str]] = {language: {} for language in LANGUAGES}
     for line in FILE.read_text(encoding="utf-8").splitlines():
         english, *columns = line.split("|")
         for language, words in zip(LANGUAGES, columns, strict=True):
             for word in filter(WORD.fullmatch, words.split()):
-                found[language].setdefault(stem(word, language), english)
-    return found
+                glosses[language].setdefault(stem(word, language), english)
+    return glosses

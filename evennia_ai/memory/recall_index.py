@@ -23,12 +23,12 @@ from evennia_ai.memory.logged_lines import LoggedLines
 from evennia_ai.memory.remote_vectors import RemoteVectors
 from evennia_ai.memory.vectors import answers_at_once, pack
 from evennia_ai.messages import Audience
-from evennia_ai.policy.log_lines import LINE, line_id, seq_of
+from evennia_ai.policy.recallable_lines import LINE, line_id, seq_of
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
-from evennia_ai.policy.records.provenance import Record, is_known_to, time_of
+from evennia_ai.policy.records.record import Record, is_known_to, time_of
 from evennia_ai.policy.retrieval.relevance import newest_first
-from evennia_ai.ports import Embedder, Found, Lines, Related, RemoteEmbedder, Services
-from evennia_ai.scheduling import Steps, pause
+from evennia_ai.ports import Embedder, Lines, MemoryMatch, RelatedLines, RemoteEmbedder, Services
+from evennia_ai.scheduling import Coroutine, yield_to_reactor
 
 log = Logger()
 
@@ -99,7 +99,7 @@ class RecallIndex:
         queries: Sequence[str] = (),
         upto: int | None = None,
         whole: bool = True,
-    ) -> Steps[None]:
+    ) -> Coroutine[None]:
         """Take in all changes and new lines in slices, and fetch the vectors of queries.
 
         Lines after the message ``upto`` are left for later; None reads all. Unless the ``whole``
@@ -112,7 +112,7 @@ class RecallIndex:
         for store in self._stores:
             yield store.load(put)
         while self._due:
-            yield pause(put)
+            yield yield_to_reactor(put)
             self._take_in()
         if self._log is not None:
             yield self._take_in_log(self._log, services.slices.put, upto, whole)
@@ -128,7 +128,7 @@ class RecallIndex:
         keep: Keep | None = None,
         upto: int | None = None,
         everything: bool = False,
-    ) -> list[Found]:
+    ) -> list[MemoryMatch]:
         """Return at most ``limit`` records that fit a query best.
 
         Of records that say the same thing, such as a debt, the newest comes first.
@@ -149,17 +149,17 @@ class RecallIndex:
         )
         # The index may lag behind a change; the record itself says who may know it.
         records = self._records([hit.id for hit in ranked])
-        found = {
-            hit.id: Found(records[hit.id], hit.score, hit.fit)
+        hits = {
+            hit.id: MemoryMatch(records[hit.id], hit.score, hit.fit)
             for hit in ranked
             if hit.id in records
             and (everything or is_known_to(records[hit.id], audience))
             and (keep is None or keep(records[hit.id]))
         }
-        ordered = newest_first(query, [hit.record for hit in found.values()], now, self._name_of)
+        ordered = newest_first(query, [hit.record for hit in hits.values()], now, self._name_of)
         return [
-            replace(found[record["id"]], score=hit.score)
-            for record, hit in zip(ordered[:limit], found.values(), strict=False)
+            replace(hits[record["id"]], score=hit.score)
+            for record, hit in zip(ordered[:limit], hits.values(), strict=False)
         ]
 
     def related(
@@ -168,7 +168,7 @@ class RecallIndex:
         words: Mapping[str, Collection[str]],
         audience: Audience | None,
         upto: int | None = None,
-    ) -> Related:
+    ) -> RelatedLines:
         """Return what belongs to lines, by their ids: their exchanges, and of some what came later.
 
         That is what their speakers said later in their ``words``, the content words by id. Only
@@ -178,15 +178,15 @@ class RecallIndex:
         later = self._index.later(words, LATER, audience, upto)
         wanted = {*chain.from_iterable(near.values()), *chain.from_iterable(later.values())}
         records = self._records(wanted)
-        known = {name: one for name, one in records.items() if is_known_to(one, audience)}
+        known = {name: record for name, record in records.items() if is_known_to(record, audience)}
 
-        def known_of(found: Mapping[str, Sequence[str]]) -> dict[str, list[Record]]:
+        def known_of(names_by_line: Mapping[str, Sequence[str]]) -> dict[str, list[Record]]:
             return {
                 name: [known[other] for other in others if other in known]
-                for name, others in found.items()
+                for name, others in names_by_line.items()
             }
 
-        return Related(known_of(near), known_of(later))
+        return RelatedLines(known_of(near), known_of(later))
 
     def forget(self, seqs: Iterable[int]) -> None:
         for seq in seqs:
@@ -216,28 +216,28 @@ class RecallIndex:
     @inlineCallbacks
     def _take_in_log(
         self, logged: LoggedLines, put: Callable[..., None], upto: int | None, whole: bool
-    ) -> Steps[None]:
+    ) -> Coroutine[None]:
         """Take in the new lines of the log, and its older ones now or in the background."""
         logged.refresh()
         logged.newest_first()
         while self._take_in_lines(logged.take(upto)):
-            yield pause(put)
+            yield yield_to_reactor(put)
         if whole:
             while logged.has_older and self._take_in_lines(logged.take_older(upto)):
-                yield pause(put)
+                yield yield_to_reactor(put)
         elif logged.has_older and not self._is_filling:
             self._fill(logged, put).addErrback(partial(log.failure, "a log is not read to its end"))
 
     @inlineCallbacks
-    def _fill(self, logged: LoggedLines, put: Callable[..., None]) -> Steps[None]:
+    def _fill(self, logged: LoggedLines, put: Callable[..., None]) -> Coroutine[None]:
         """Take in all older lines, unless the index is closed before."""
         self._is_filling = True
         try:
             with suppress(StoreUnavailable):  # the next turn goes on
-                yield pause(put)
+                yield yield_to_reactor(put)
                 while self._is_open and logged.has_older:
                     self._take_in_lines(logged.take_older(None))
-                    yield pause(put)
+                    yield yield_to_reactor(put)
         finally:
             self._is_filling = False
 
@@ -277,11 +277,11 @@ class RecallIndex:
         """Return the records with these ids as they are now; drop lines that are gone."""
         seqs = {name: seq_of(name) for name in names}
         notes = {name: self._note(name) for name, seq in seqs.items() if seq is None}
-        found = {name: record for name, record in notes.items() if record is not None}
+        known_records = {name: record for name, record in notes.items() if record is not None}
         wanted = [seq for seq in seqs.values() if seq is not None]
         lines = self._log.found(wanted) if self._log is not None and wanted else {}
         self.forget(seq for seq in wanted if seq not in lines)
-        return found | {line["id"]: line for line in lines.values()}
+        return known_records | {line["id"]: line for line in lines.values()}
 
     def _note(self, name: str) -> Record | None:
         """Return a record of the journal or the profiles if a search may find it."""

@@ -11,7 +11,7 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import ProviderError
 from evennia_ai.ports import RemoteEmbedder, Services
-from evennia_ai.scheduling import Clock, Steps, pause
+from evennia_ai.scheduling import Clock, Coroutine, yield_to_reactor
 
 log = Logger()
 
@@ -54,7 +54,7 @@ class RemoteVectors:
             self.waiting.pop(name, None)
 
     @inlineCallbacks
-    def prepare(self, services: Services, queries: Sequence[str]) -> Steps[None]:
+    def prepare(self, services: Services, queries: Sequence[str]) -> Coroutine[None]:
         """Fetch one batch and the vectors of queries; the other batches follow. Never fails."""
         if services.clock.seconds() < self._ask_again_at:
             return
@@ -73,11 +73,11 @@ class RemoteVectors:
             )
 
     @inlineCallbacks
-    def _fill(self, services: Services) -> Steps[None]:
+    def _fill(self, services: Services) -> Coroutine[None]:
         self._is_filling = True
         try:
             while self.waiting:
-                yield pause(services.slices.put)
+                yield yield_to_reactor(services.slices.put)
                 yield self._fetch_batch(services)
         except (ProviderError, defer.TimeoutError) as error:
             self._give_up(services.clock, error)
@@ -85,7 +85,7 @@ class RemoteVectors:
             self._is_filling = False
 
     @inlineCallbacks
-    def _fetch_batch(self, services: Services) -> Steps[None]:
+    def _fetch_batch(self, services: Services) -> Coroutine[None]:
         """Fetch the vectors of the next memories; if that fails, they wait again."""
         names = list(islice(self.waiting, BATCH))
         for name in names:
@@ -102,11 +102,11 @@ class RemoteVectors:
         while piece := dict(islice(fetched, PIECE)):
             # A memory that changed meanwhile waits again.
             self._take({name: vector for name, vector in piece.items() if name not in self.waiting})
-            yield pause(services.slices.put)
+            yield yield_to_reactor(services.slices.put)
 
     def _embed(self, clock: Clock, texts: Sequence[str], query: bool = False) -> Deferred[Any]:
-        asked: Deferred[Any] = self._embedder.embed_later(texts, query)
-        return asked.addTimeout(TIME_S, cast(IReactorTime, clock))
+        request: Deferred[Any] = self._embedder.embed_later(texts, query)
+        return request.addTimeout(TIME_S, cast(IReactorTime, clock))
 
     def _give_up(self, clock: Clock, error: Exception) -> None:
         self._ask_again_at = clock.seconds() + PAUSE_S

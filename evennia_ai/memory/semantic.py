@@ -15,8 +15,8 @@ from evennia_ai.errors import ConfigError, MemoryUnavailable, StoreUnavailable, 
 from evennia_ai.memory.mem0_store import NOTE, Mem0Store, StoreSettings
 from evennia_ai.memory.worker import Worker
 from evennia_ai.policy.records.journal_entry import MemoryItem, MemoryRow
-from evennia_ai.policy.secrecy import hide_secrets, mask_key
-from evennia_ai.scheduling import Clock, Steps
+from evennia_ai.policy.redaction import hide_secrets, mask_key
+from evennia_ai.scheduling import Clock, Coroutine
 
 log = Logger()
 
@@ -31,7 +31,7 @@ SECRETS = ("key", "password", "token", "secret", "connection_string", "url")
 
 
 @dataclass(frozen=True)
-class MemorySettings:
+class LongTermMemorySettings:
     """The game's ``AI_ASSISTANT["MEMORY"]``.
 
     ``timeout_s`` is the longest time that one call may take, in seconds.
@@ -52,7 +52,7 @@ class MemorySettings:
         ]
 
 
-def read_settings(raw: Any, game_dir: Path) -> MemorySettings:
+def read_settings(raw: Any, game_dir: Path) -> LongTermMemorySettings:
     """Return the setting that a game wrote; raises ConfigError."""
     if not isinstance(raw, Mapping):
         raise ConfigError(f"it must be a dictionary, not {type(raw).__name__}.")
@@ -69,7 +69,7 @@ def read_settings(raw: Any, game_dir: Path) -> MemorySettings:
     if isinstance(timeout_s, bool) or not isinstance(timeout_s, int | float) or timeout_s <= 0:
         raise ConfigError(f"timeout must be a number of seconds above 0, not {timeout_s!r}.")
     store = StoreSettings(game_dir / raw.get("path", FOLDER), vector_store)
-    return MemorySettings(store, bool(raw.get("enabled", True)), float(timeout_s))
+    return LongTermMemorySettings(store, bool(raw.get("enabled", True)), float(timeout_s))
 
 
 class LongTermMemory:
@@ -85,7 +85,7 @@ class LongTermMemory:
         self,
         clock: Clock,
         call_from_thread: Callable[..., object],
-        settings: MemorySettings,
+        settings: LongTermMemorySettings,
         make_embedder: Callable[[], Any],
         game_name: Callable[[], str] = str,
     ) -> None:
@@ -120,14 +120,14 @@ class LongTermMemory:
         return self._ask(partial(self._store.put, agent, tuple(items)))
 
     @inlineCallbacks
-    def delete(self, ids: Sequence[str]) -> Steps[None]:
+    def delete(self, ids: Sequence[str]) -> Coroutine[None]:
         """Delete memories, in batches with a time-out each; see the port."""
         for start in range(0, len(ids), DELETED_AT_ONCE):
             some = tuple(ids[start : start + DELETED_AT_ONCE])
             yield self._ask(partial(self._store.delete, some))
 
     @inlineCallbacks
-    def delete_all(self, agent: str) -> Steps[None]:
+    def delete_all(self, agent: str) -> Coroutine[None]:
         rows = yield self.rows(agent)
         yield self.delete([row.id for row in rows])
 
@@ -150,8 +150,8 @@ class LongTermMemory:
             self._store.game = self._store.game or self._game_name()
         except StoreUnavailable:
             return fail()
-        asked = self._worker.submit(call, self._settings.timeout_s)
-        return asked.addCallbacks(self._went_well, self._went_wrong)
+        pending = self._worker.submit(call, self._settings.timeout_s)
+        return pending.addCallbacks(self._went_well, self._went_wrong)
 
     def _went_well(self, result: Any) -> Any:
         if self._error:
@@ -181,11 +181,11 @@ class LongTermMemory:
             return f"A library is missing: {error}."
         if status := getattr(error, "status_code", None):  # its text is an endpoint's
             return f"{type(error).__name__}: HTTP {status}"
-        said = str(error)
+        message = str(error)
         problems = getattr(error, "errors", None)
         if callable(problems):  # pydantic quotes the values in its message
-            said = "; ".join(str(one.get("msg", "")) for one in problems())
+            message = "; ".join(str(problem.get("msg", "")) for problem in problems())
         for secret in self._settings.secrets:
-            said = mask_key(said, secret, LEAST_SECRET_CHARS)
-        first = next(iter(hide_secrets(said).strip().splitlines()), "")
+            message = mask_key(message, secret, LEAST_SECRET_CHARS)
+        first = next(iter(hide_secrets(message).strip().splitlines()), "")
         return f"{type(error).__name__}: {first}"[:ERROR_CHARS]

@@ -74,9 +74,9 @@ class Vectors:
 
     def alike(self, rows: Rows) -> Floats:
         """Return the rows' cosines with each other; 0 without a vector."""
-        found, scale = self._gathered(rows)
-        found *= scale[:, None]
-        return product(found, found.T)
+        rows_found, scale = self._gathered(rows)
+        rows_found *= scale[:, None]
+        return product(rows_found, rows_found.T)
 
     def keep(self, rows: Rows) -> None:
         """Keep only these rows, in their order, and renumber them."""
@@ -99,14 +99,14 @@ class Vectors:
         """
         if query is None or len(query) != self.dimensions:
             return np.zeros(len(rows), dtype=np.float32)
-        found, scale = self._gathered(rows)
+        rows_found, scale = self._gathered(rows)
         if mean is None:
             step = step_in(len(rows))
-            mean = mean_of(found[::step], scale[::step])
+            mean = mean_of(rows_found[::step], scale[::step])
         query = query - mean
-        asked, unscaled = whole(query)
+        query_vector, unscaled = whole(query)
         middle, middle_unscaled = whole(mean)
-        by_query, by_mean = product(found, np.stack([asked, middle], axis=1)).T
+        by_query, by_mean = product(rows_found, np.stack([query_vector, middle], axis=1)).T
         products = by_query * scale * unscaled - (mean * query).sum()
         squares = 1 - 2 * by_mean * scale * middle_unscaled + (mean * mean).sum()
         lengths = np.sqrt(squares * (query * query).sum())
@@ -120,8 +120,8 @@ class Vectors:
         if query is None or len(query) != self.dimensions:
             return np.zeros(size, dtype=np.float32)
         different = np.zeros(size, dtype=np.uint16)
-        for mine, asked in zip(self._signs[:, :size], signs_of(query - mean), strict=True):
-            different += ones_in(mine ^ asked)
+        for mine, query_signs in zip(self._signs[:, :size], signs_of(query - mean), strict=True):
+            different += ones_in(mine ^ query_signs)
         # The share of different signs is the angle (Charikar, 2002); its cosine is nearly straight
         # where most memories are.
         return np.float32(np.pi / 2) - different * np.float32(np.pi / self.dimensions)
@@ -156,21 +156,21 @@ def signs_of(vector: Bytes | Floats) -> Signs:
 
 
 def ones_in(words: Signs) -> npt.NDArray[np.uint8]:
-    found: npt.NDArray[np.uint8]
+    counts: npt.NDArray[np.uint8]
     if hasattr(np, "bitwise_count"):  # since NumPy 2.0
-        found = np.bitwise_count(words)
+        counts = np.bitwise_count(words)
     else:
-        found = ONES[words.view(np.uint8)].reshape(len(words), 8).sum(axis=1, dtype=np.uint8)
-    return found
+        counts = ONES[words.view(np.uint8)].reshape(len(words), 8).sum(axis=1, dtype=np.uint8)
+    return counts
 
 
-def product(one: Floats, other: Floats) -> Floats:
+def product(left: Floats, other: Floats) -> Floats:
     """Return the product of two matrices, taken in pieces."""
     # A library shares a large product among threads, and waits for them on a busy machine: 20 ms.
     rows = max(1, UNSHARED // (other.size or 1))
-    if len(one) <= rows:
-        return one @ other
-    return np.concatenate([one[n : n + rows] @ other for n in range(0, len(one), rows)])
+    if len(left) <= rows:
+        return left @ other
+    return np.concatenate([left[n : n + rows] @ other for n in range(0, len(left), rows)])
 
 
 def step_in(rows: int) -> int:

@@ -8,8 +8,8 @@ from typing import Any
 
 from twisted.internet.defer import Deferred, succeed
 
-from evennia_ai.policy.conversation.inbox import began_at, is_stale
-from evennia_ai.ports import Company, Conversation, Settings
+from evennia_ai.policy.conversation.batching import began_at, is_stale
+from evennia_ai.ports import Conversation, Presence, Settings
 
 
 def clear_stale_conversations(script: Any, character: Any) -> Deferred[dict[str, Any]]:
@@ -24,12 +24,12 @@ def clear_stale_conversations(script: Any, character: Any) -> Deferred[dict[str,
 
 
 @dataclass(frozen=True, eq=False)
-class RunningTalks:
+class StaleConversations:
     """The conversations that an assistant is in."""
 
     _settings: Settings
     _log: Conversation
-    _company: Company
+    _company: Presence
     _now: Callable[[], datetime]
 
     def clear_stale(self) -> dict[str, Any]:

@@ -3,13 +3,13 @@
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.memory.entity_context import EntityConsolidation
-from evennia_ai.memory.working_memory import RunningTalks
-from evennia_ai.ports import Surroundings, ToolParts
-from evennia_ai.scheduling import Steps
-from evennia_ai.sleep import SleepPass
+from evennia_ai.memory.working_memory import StaleConversations
+from evennia_ai.ports import MindDependencies, ToolParts
+from evennia_ai.scheduling import Coroutine
+from evennia_ai.sleep import SleepPassRunner
 from evennia_ai.sleep.compaction.compact import Compactor
 from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryArchive
-from evennia_ai.sleep.compaction.summarising import PartSummaries, SummaryLadder
+from evennia_ai.sleep.compaction.summarising import PartSummaries, SummaryFallbacks
 from evennia_ai.sleep.consolidation import MemoryLinks
 from evennia_ai.sleep.emergency import Emergency
 from evennia_ai.sleep.extraction import Extraction
@@ -17,24 +17,24 @@ from evennia_ai.sleep.intentions import DayPlanning, GoalReview
 from evennia_ai.sleep.pruning import Pruning
 from evennia_ai.sleep.reflection import Reflection
 from evennia_ai.sleep.sharing import Sharing
-from evennia_ai.turn.answer_events import Answering, Will
+from evennia_ai.turn.context_selection import ContextSelector
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.fallback import Fallback
-from evennia_ai.turn.knowledge import Knowledge, Lore, People
+from evennia_ai.turn.guardrails import ModerationGate
 from evennia_ai.turn.llm_interaction import Replay, Summariser
-from evennia_ai.turn.model_call import Background, ModelCalls
+from evennia_ai.turn.model_call import BackgroundCalls, ModelCalls
+from evennia_ai.turn.pinned_context import LoreContext, PeopleContext, PinnedContext
 from evennia_ai.turn.prompt_building import PromptBuilder
-from evennia_ai.turn.prompt_context_data import Briefing
 from evennia_ai.turn.react_loop import ReActLoop
 from evennia_ai.turn.recall import Recall
-from evennia_ai.turn.speech_check import Screening
-from evennia_ai.turn.tool_execution import Acts
+from evennia_ai.turn.tool_executor import ToolExecutor
+from evennia_ai.turn.turn_runner import AutonomyBudget, TurnRunner
 
 
 class Mind:
     """One assistant. Every part has the collaborators that it needs, and nothing else."""
 
-    def __init__(self, around: Surroundings) -> None:
+    def __init__(self, around: MindDependencies) -> None:
         self.around = around
         self.who, self.settings, self.log = around.who, around.settings, around.log
         self.inbox, self.turns, self.company = around.inbox, around.turns, around.company
@@ -45,7 +45,7 @@ class Mind:
         self._make_sleep(around)
 
     @inlineCallbacks
-    def tick(self) -> Steps[int]:
+    def tick(self) -> Coroutine[int]:
         """Make room, sleep or answer, or act unasked. Fires with the number of turns.
 
         Fails with TurnAborted and StoreUnavailable.
@@ -72,16 +72,16 @@ class Mind:
         self.rest.lie_down()
         return turns
 
-    def _make_turn(self, has: Surroundings) -> None:
+    def _make_turn(self, has: MindDependencies) -> None:
         """Make what asks a model and does what it says."""
         who, settings, log, life, shared = has.who, has.settings, has.log, has.life, has.services
         self.meter = ContextMeter(settings, log, has.sizes)
         recall = self.recall = Recall(who, log, has.memories, life, shared)
-        self.lore = Lore(who, settings, shared)
-        self.knowledge = Knowledge(who, settings, life, shared)
-        self.people = People(who, settings, has.company, life, shared)
+        self.lore = LoreContext(who, settings, shared)
+        self.knowledge = PinnedContext(who, settings, life, shared)
+        self.people = PeopleContext(who, settings, has.company, life, shared)
         self.calls = ModelCalls(who, settings, has.turns, life, self.meter, shared)
-        briefing = Briefing(
+        briefing = ContextSelector(
             who,
             settings,
             log,
@@ -93,9 +93,9 @@ class Mind:
             shared.world,
         )
         self.prompts = PromptBuilder(who, settings, log, self.meter, briefing, self.calls, shared)
-        self.screening = Screening(settings, lambda: shared.moderation)
+        self.screening = ModerationGate(settings, lambda: shared.guards)
         tools = ToolParts(**vars(has), line=self.recall.line, use=self.meter.measure)
-        self.acts = Acts(who, settings, has.turns, tools, shared)
+        self.acts = ToolExecutor(who, settings, has.turns, tools, shared)
         self.loop = ReActLoop(
             who,
             settings,
@@ -111,12 +111,12 @@ class Mind:
         )
         self.replay = Replay(who, self.prompts, self.calls)
 
-    def _make_compaction(self, has: Surroundings) -> None:
+    def _make_compaction(self, has: MindDependencies) -> None:
         """Make what keeps the context window from overflowing."""
         who, settings, log, life, shared = has.who, has.settings, has.log, has.life, has.services
         facts = FactCheck(who, has.memories, shared)
         self.summariser = Summariser(who, settings, log, self.calls, shared)
-        self.ladder = SummaryLadder(who, settings, self.calls, self.summariser, shared)
+        self.ladder = SummaryFallbacks(who, settings, self.calls, self.summariser, shared)
         parts = PartSummaries(who, settings, self.ladder, facts, shared)
         archive = SummaryArchive(who, log, shared)
         self.compactor = Compactor(
@@ -139,11 +139,11 @@ class Mind:
             who, settings, has.inbox, self.meter, self.compactor, self.extraction, shared.clock
         )
 
-    def _make_answering(self, has: Surroundings) -> None:
+    def _make_answering(self, has: MindDependencies) -> None:
         """Make what answers events, and what acts unasked."""
         who, settings, shared = has.who, has.settings, has.services
         fallback = Fallback(who, settings, has.log, self.prompts, self.acts, self.screening, shared)
-        self.answering = Answering(
+        self.answering = TurnRunner(
             who,
             settings,
             has.inbox,
@@ -159,15 +159,15 @@ class Mind:
             self.emergency.make_room,
             shared,
         )
-        self.will = Will(settings, has.inbox, has.turns, has.company, shared)
+        self.will = AutonomyBudget(settings, has.inbox, has.turns, has.company, shared)
 
-    def _make_sleep(self, has: Surroundings) -> None:
+    def _make_sleep(self, has: MindDependencies) -> None:
         who, settings, shared = has.who, has.settings, has.services
-        background = Background(who, settings, self.calls, shared)
+        background = BackgroundCalls(who, settings, self.calls, shared)
         self.links = MemoryLinks(who, background, shared)
         self.entities = EntityConsolidation(who, background, shared)
         self.pruning = Pruning(who, settings, background, shared)
-        self.talks = RunningTalks(settings, has.log, has.company, shared.now)
+        self.talks = StaleConversations(settings, has.log, has.company, shared.now)
         self.reflection = Reflection(who, settings, background, shared)
         self.goals = GoalReview(who, settings, background, shared)
         self.planning = DayPlanning(who, settings, background, shared)
@@ -185,4 +185,4 @@ class Mind:
             "daily_plan": self.planning.plan,
             "shared_memory": self.sharing.share,
         }
-        self.sleep_pass = SleepPass(who, has.life, work, shared.clock, shared.slices)
+        self.sleep_pass = SleepPassRunner(who, has.life, work, shared.clock, shared.slices)

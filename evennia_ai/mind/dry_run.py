@@ -14,30 +14,37 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.config.fields import AssistantConfig
 from evennia_ai.config.profiles import ModelProfile
 from evennia_ai.errors import AssistantError, ProviderError
-from evennia_ai.messages import Audience, Authors, Heard, InboxEvent, Message, ToolCallRequest
+from evennia_ai.messages import (
+    Audience,
+    Authors,
+    ChatMessage,
+    InboxEvent,
+    IncomingEvent,
+    ToolCallRequest,
+)
 from evennia_ai.mind import Mind
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.context.projection import Sizes, View
-from evennia_ai.policy.conversation.character import Persona
-from evennia_ai.policy.conversation.inbox import heard_messages
-from evennia_ai.policy.conversation.react import LoopState
+from evennia_ai.policy.context.projection import ConversationView, Sizes
+from evennia_ai.policy.conversation.batching import heard_messages
+from evennia_ai.policy.conversation.persona_and_lore import Persona
+from evennia_ai.policy.conversation.tool_call_rules import LoopState
 from evennia_ai.ports import (
     Conversation,
     Identity,
+    MindDependencies,
     ModelCallRecord,
     Services,
     Settings,
-    Surroundings,
     Toolbox,
     ToolContext,
     ToolResult,
     TurnRecord,
     Turns,
 )
-from evennia_ai.scheduling import Steps
+from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_AUTONOMOUS, CONTEXT_TICK_EVENT
 from evennia_ai.turn.react_loop import Prepared, Progress, StepReply
-from evennia_ai.turn.tool_execution import DONE
+from evennia_ai.turn.tool_executor import DONE
 
 PURPOSE = "rehearsal"
 NOT_DONE = "(not done: rehearsal)"
@@ -77,7 +84,7 @@ class DryRun:
     steps: tuple[DryRunStep, ...]
     ended: bool = False  # True if a real turn would be over
     problem: str = ""  # why a reply is missing
-    lines: tuple[Message, ...] = ()  # what the log would hold, for a next line of the same talk
+    lines: tuple[ChatMessage, ...] = ()  # what the log would hold, for a next line of the same talk
 
 
 class DryRunning(AssistantError):
@@ -87,25 +94,25 @@ class DryRunning(AssistantError):
 class DryConversation:
     """A log as a view shows it, with lines that are stored nowhere."""
 
-    def __init__(self, view: View) -> None:
+    def __init__(self, view: ConversationView) -> None:
         self.current = view
-        self.added: list[Message] = []
+        self.added: list[ChatMessage] = []
 
     @property
     def sizes(self) -> Sizes:
         return self.current.sizes
 
-    def append(self, messages: Sequence[Message]) -> list[Message]:
+    def append(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         """Add lines for this dry run only."""
         self.current.extend(messages)
         self.added += messages
         return list(messages)
 
-    def show(self, scenes: Sequence[Message]) -> None:
+    def show(self, scenes: Sequence[ChatMessage]) -> None:
         """Note scenes for this dry run only."""
         self.current.show(scenes)
 
-    def view(self) -> Sequence[Message]:
+    def view(self) -> Sequence[ChatMessage]:
         return self.current.items
 
 
@@ -139,7 +146,12 @@ class DryTurns:
         return len(self._intended) - 1
 
     def record_outcome(
-        self, act: int, state: str, result: str, messages: Sequence[Message] = (), locks: str = ""
+        self,
+        act: int,
+        state: str,
+        result: str,
+        messages: Sequence[ChatMessage] = (),
+        locks: str = "",
     ) -> None:
         """Note what would come of the call, and add its messages for this dry run only."""
         self.calls.append(DryRunCall(self._intended[act], ToolResult(state, result)))
@@ -158,7 +170,9 @@ class Overlay:
 
 
 @inlineCallbacks
-def check_only(toolbox: Toolbox, context: ToolContext, call: ToolCallRequest) -> Steps[ToolResult]:
+def check_only(
+    toolbox: Toolbox, context: ToolContext, call: ToolCallRequest
+) -> Coroutine[ToolResult]:
     """Check a call, and run it if it only reads. Fires with what would come of it."""
     result: ToolResult = yield toolbox.run(context, call, dry=True)
     if result.state != DONE:
@@ -172,11 +186,11 @@ def check_only(toolbox: Toolbox, context: ToolContext, call: ToolCallRequest) ->
 
 @inlineCallbacks
 def run_dry(
-    around: Surroundings,
-    heard: Heard,
+    around: MindDependencies,
+    event: IncomingEvent,
     is_alive: Callable[[], bool] = lambda: True,
-    before: Sequence[Message] = (),
-) -> Steps[DryRun]:
+    before: Sequence[ChatMessage] = (),
+) -> Coroutine[DryRun]:
     """Think about a line in a dry turn of at most `MOST_STEPS` steps; the assistant may be stopped.
 
     ``is_alive`` returns whether it still exists; ``before`` are lines of dry runs to go on from.
@@ -186,8 +200,8 @@ def run_dry(
     log.current.extend(map(as_done, before))
     number = LATER_TURNS + len(before) if before else NO_TURN
     turns = DryTurns(log, partial(around.turns.record_model_call, None), is_alive)
-    dry = dry_surroundings(around, log, turns, heard.speaker)
-    loop, turn = Mind(dry).loop, dry_turn(dry, heard, number)
+    dry = dry_surroundings(around, log, turns, event.speaker)
+    loop, turn = Mind(dry).loop, dry_turn(dry, event, number)
     log.append(heard_messages((*turn.overheard, *turn.events), number))
     config = around.settings.config
     deadline_at = around.services.clock.seconds() + config.turn_deadline
@@ -207,15 +221,15 @@ def run_dry(
     return DryRun(turn.audience, tuple(steps), ended, lines=tuple(log.added))
 
 
-def next_step(around: Surroundings, heard: Heard | None) -> Prepared:
+def next_step(around: MindDependencies, event: IncomingEvent | None) -> Prepared:
     """Return the request that a model would get now if somebody said a line, or if nobody did.
 
     With it is the context in which the calls of its reply would run.
     """
     log = copy_of(around.log)
-    dry = dry_surroundings(around, log, DryTurns(log), *([heard.speaker] if heard else []))
-    if heard:
-        turn, context = dry_turn(dry, heard), CONTEXT_TICK_EVENT
+    dry = dry_surroundings(around, log, DryTurns(log), *([event.speaker] if event else []))
+    if event:
+        turn, context = dry_turn(dry, event), CONTEXT_TICK_EVENT
         log.append(heard_messages((*turn.overheard, *turn.events), NO_TURN))
     else:
         listeners = around.services.world.listeners(around.who.character)
@@ -225,12 +239,12 @@ def next_step(around: Surroundings, heard: Heard | None) -> Prepared:
 
 
 def as_drafted(
-    around: Surroundings,
+    around: MindDependencies,
     config: AssistantConfig,
     profile: ModelProfile,
     persona: Persona,
     persona_authors: Authors,
-) -> Surroundings:
+) -> MindDependencies:
     """Return what a mind is made of, with settings and a persona that are not stored."""
     who = Overlay(around.who, persona=persona, persona_authors=persona_authors)
     settings = Overlay(around.settings, config=config, profile=profile, resolve=lambda: None)
@@ -238,8 +252,8 @@ def as_drafted(
 
 
 def dry_surroundings(
-    around: Surroundings, log: DryConversation, turns: DryTurns, *speakers: str
-) -> Surroundings:
+    around: MindDependencies, log: DryConversation, turns: DryTurns, *speakers: str
+) -> MindDependencies:
     """Return what a mind of a dry turn is made of; the speakers of its lines count as present."""
     # Its log and its turns lack every other method that writes: a call of one fails.
     real = around.services
@@ -261,17 +275,19 @@ def copy_of(log: Conversation) -> DryConversation:
     return DryConversation(log.current.copy())
 
 
-def as_done(line: Message) -> Message:
+def as_done(line: ChatMessage) -> ChatMessage:
     """Return a line of an earlier dry run, its calls as done."""
     return {**line, "content": "Done."} if line["content"] == NOT_DONE else line
 
 
-def dry_turn(around: Surroundings, heard: Heard, number: int = NO_TURN) -> TurnRecord:
+def dry_turn(
+    around: MindDependencies, incoming: IncomingEvent, number: int = NO_TURN
+) -> TurnRecord:
     """Return the record of the turn that a line would start."""
     listeners = around.services.world.listeners(around.who.character)
-    audience = heard.audience if heard.private else listeners
+    audience = incoming.audience if incoming.private else listeners
     overheard = tuple(
         event for event in around.inbox.overheard() if visible(event.heard.confidants, audience)
     )
-    event = InboxEvent(number, around.services.now(), heard)
-    return TurnRecord(number, audience, heard.private, (event,), overheard)
+    event = InboxEvent(number, around.services.now(), incoming)
+    return TurnRecord(number, audience, incoming.private, (event,), overheard)

@@ -17,7 +17,7 @@ class Turn(own.OwnedByAssistant):
     """
 
     context: str = own.CharField(max_length=32)
-    audience: list[Any] = own.JSONField(default=list)
+    audience: list[Any] = own.AudienceField(default=list)
     askers: str = own.TextField(blank=True, default="")
     private: bool = own.PrivateField(default=False)
     ended_at: datetime | None = own.DateTimeField(null=True)
@@ -45,8 +45,8 @@ class Event(own.OwnedByAssistant):
     dbref of a thing that was given. ``authors`` are those of `policy.audience` in the format of
     `people_field`, empty if the speaker is the only one.
 
-    ``private`` is True for a whisper. ``repeatable`` is True if the assistant's ``discretion`` was
-    "trusting" when it heard the whisper: then it may repeat it, also after a later change.
+    ``private`` is True for a whisper. ``repeatable`` is True if the assistant's ``whisper_policy``
+    was "trusting" when it heard the whisper: then it may repeat it, also after a later change.
     ``token`` is the same at each try to store it.
     """
 
@@ -58,7 +58,7 @@ class Event(own.OwnedByAssistant):
     text: str = own.TextField()
     nature: str = own.CharField(max_length=12, default="claimed")
     item: str = own.CharField(max_length=24, blank=True)
-    audience: list[Any] = own.JSONField(default=list)
+    audience: list[Any] = own.AudienceField(default=list)
     authors: str = own.TextField(blank=True)
     private: bool = own.PrivateField(default=False)
     repeatable: bool = own.BooleanField(default=False)
@@ -97,7 +97,7 @@ class Message(own.OwnedByAssistant):
     speaker: str = own.DbrefField(max_length=24, blank=True)
     speaker_name: str = own.CharField(max_length=255, blank=True)
     nature: str = own.CharField(max_length=12, blank=True)
-    audience: list[Any] = own.JSONField(default=list)
+    audience: list[Any] = own.AudienceField(default=list)
     authors: str = own.TextField(blank=True)
     private: bool = own.PrivateField(default=False)
     tokens: int = own.PositiveIntegerField(default=0)
@@ -128,7 +128,7 @@ class LineVector(models.Model):
 class Amendment(own.OwnedByAssistant):
     """How one message is shown from now on; the message itself stays as it was (P3).
 
-    ``seq`` is the message. ``kind`` is one of `policy.log_lines`; ``text`` holds new words,
+    ``seq`` is the message. ``kind`` is one of `policy.recallable_lines`; ``text`` holds new words,
     or the id of the journal entry whose deletion made it. ``authors`` are those of the new words.
     Rows of one ``batch`` were made, and are undone, together.
     """
@@ -174,7 +174,7 @@ class ToolCall(own.OwnedByAssistant):
 
 
 class PendingAct(own.OwnedByAssistant):
-    """One tool call that waits for a person (`policy.oversight`); it runs once, if at all."""
+    """One tool call that waits for a person (`policy.staff_controls`); it runs once, if at all."""
 
     needs: str = own.CharField(max_length=8)
     state: str = own.CharField(max_length=12)
@@ -182,7 +182,7 @@ class PendingAct(own.OwnedByAssistant):
     arguments: str = own.TextField()
     speakers: list[Any] = own.JSONField(default=list)
     authors: str = own.TextField(blank=True)
-    audience: list[Any] = own.JSONField(default=list)
+    audience: list[Any] = own.AudienceField(default=list)
     private: bool = own.PrivateField(default=False)
     expires_at: datetime = own.DateTimeField()
     item: str = own.CharField(max_length=24, blank=True, default="")

@@ -4,6 +4,6 @@ It needs no key and no network. It uses only what is in the request: persona, lo
 the conversation as the prompt's audience may know it, so a whisper stays private.
 """
 
-from evennia_ai.offline.brain import MODEL, OfflineBrain
+from evennia_ai.offline.brain import MODEL, StandIn
 
-__all__ = ["MODEL", "OfflineBrain"]
+__all__ = ["MODEL", "StandIn"]

@@ -5,16 +5,16 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from evennia_ai.offline import told as past
+from evennia_ai.offline import claims as past
 from evennia_ai.offline import wares
-from evennia_ai.offline.languages import Asked, exit_parts, match_name
+from evennia_ai.offline.languages import SentenceIntent, exit_parts, match_name
 from evennia_ai.offline.passages import Passage, split_lore
-from evennia_ai.offline.view import KNOWN, SURE, View
+from evennia_ai.offline.view import KNOWN, SURE, StandInView
 from evennia_ai.offline.words import capitals, ended, rotated
 from evennia_ai.policy.texts import plain_words
 
 Found = list[tuple[float, Passage]]
-Handler = Callable[[View, str, str], str]
+Handler = Callable[[StandInView, str, str], str]
 SURE_ENOUGH = 0.5  # share of a question's words that a quotation holds before anything else is told
 STORY = 330  # characters of a tale
 MOST_LISTED = 5  # things that are named
@@ -23,71 +23,79 @@ ORDERED = frozenset({"buy", "food", "drink"})  # kinds of sentences that may be 
 FEW = 4  # words of a topic that names a thing
 
 
-def answer(view: View, text: str) -> str:
+def answer(view: StandInView, text: str) -> str:
     text = past.with_name(view, text)
-    asked = view.language.asked_of(text)
+    sentence_intent = view.language.asked_of(text)
     if not view.language.full:
-        return view.phrase(asked.intent.key or "other")
-    if not asked.intent.key and view.is_senseless(text):
+        return view.phrase(sentence_intent.intent.key or "other")
+    if not sentence_intent.intent.key and view.is_senseless(text):
         return view.phrase("not_followed")
-    if not asked.intent.key and view.language.finds("follow_up", text):
+    if not sentence_intent.intent.key and view.language.finds("follow_up", text):
         before = view.language.asked_of(" ".join(past.before_now(view)[:1])).intent
-        asked = asked._replace(intent=before) if before.tells else asked  # "and a lamp?"
-    intent, handler = asked.intent, HANDLERS.get(asked.intent.key)
-    told = (
+        sentence_intent = (
+            sentence_intent._replace(intent=before) if before.tells else sentence_intent
+        )  # "and a lamp?"
+    intent, handler = sentence_intent.intent, HANDLERS.get(sentence_intent.intent.key)
+    known_answer = (
         ""
         if handler or not view.language.asks(text)
         else past.about_people(view, text, SURE_ENOUGH)
     )
-    said = told or (handler(view, text, asked.topic) if handler else _sought(view, asked, text))
-    if said:
-        return wares.to_order(view, text, said, intent) if intent.key in ORDERED else said
+    reply = known_answer or (
+        handler(view, text, sentence_intent.topic)
+        if handler
+        else _sought(view, sentence_intent, text)
+    )
+    if reply:
+        return wares.to_order(view, text, reply, intent) if intent.key in ORDERED else reply
     if intent.say:
         if not (intent.tells and intent.label):
-            return view.phrase(intent.key, topic=asked.topic)
+            return view.phrase(intent.key, topic=sentence_intent.topic)
         # What a bed costs instead of a boat; in another language it may be what was asked for.
         instead = view.known(text, intent.sources, replace(intent, exact=False))
         if not instead:
-            return view.with_offer(intent.key, topic=asked.topic)
+            return view.with_offer(intent.key, topic=sentence_intent.topic)
         if view.is_foreign:
             return instead
-        is_new = any(one.text == instead for one in view.passages)
+        is_new = any(passage.text == instead for passage in view.passages)
         return f"{view.phrase(intent.key)} {instead}" if is_new else view.phrase(intent.key)
     if view.language.asks(text) or view.language.finds("follow_up", text):
         return _to_question(view, text)
     return _to_statement(view, text)
 
 
-def _sought(view: View, asked: Asked, text: str) -> str:
+def _sought(view: StandInView, intent: SentenceIntent, text: str) -> str:
     """Return what persona and lore tell about an intent; "" if nothing."""
-    if asked.intent.tells:
-        if not asked.intent.exact:
-            return view.known(text, asked.intent.sources, asked.intent)
-        return wares.priced(view, asked.intent, text)
-    if not asked.intent.seek or view.language.finds("mine", asked.topic):
+    if intent.intent.tells:
+        if not intent.intent.exact:
+            return view.known(text, intent.intent.sources, intent.intent)
+        return wares.priced(view, intent.intent, text)
+    if not intent.intent.seek or view.language.finds("mine", intent.topic):
         return ""
-    sources = asked.intent.sources
+    sources = intent.intent.sources
     if len(view.language.content(text)) < 2:  # one word of lore is no opinion
         sources = tuple(source for source in sources if source != "lore")
     return view.known(text, sources)
 
 
-def _to_question(view: View, text: str) -> str:
+def _to_question(view: StandInView, text: str) -> str:
     """Return what was told about a question, else what is known, else that it is not known."""
     language = view.language
-    found = past.about_people(view, text) or view.best(view.find(text, _of_itself(view, text)))
-    if not found and language.finds("asks_place", text):
-        found = _at_hand(view, text)
+    passages = past.about_people(view, text) or view.best(view.find(text, _of_itself(view, text)))
+    if not passages and language.finds("asks_place", text):
+        passages = _at_hand(view, text)
     who = language.finds("asks_who", text)
     about_you = language.finds("about_you", text)
-    if not (found or about_you) and (who or len(language.content(text)) > 1):
+    if not (passages or about_you) and (who or len(language.content(text)) > 1):
         floor = past.ASKED if who else SURE
-        found = past.quoted(view, past.matching(view, text, view.told, floor))
-    found = found or past.from_last(view, text)
-    if not found and language.finds("supposes", text):
-        found = wares.denied(view, text, floor=wares.HALF)  # "Where is your wife?": there is none
-    if found:
-        return found
+        passages = past.quoted(view, past.matching(view, text, view.told, floor))
+    passages = passages or past.from_last(view, text)
+    if not passages and language.finds("supposes", text):
+        passages = wares.denied(
+            view, text, floor=wares.HALF
+        )  # "Where is your wife?": there is none
+    if passages:
+        return passages
     mine = language.finds("mine", text) and not language.finds("permission", text)
     if mine and language.finds("remember", text):
         return view.phrase("told_nothing")
@@ -98,18 +106,18 @@ def _to_question(view: View, text: str) -> str:
     return view.with_offer("unknown")
 
 
-def _of_itself(view: View, text: str) -> list[Passage]:
+def _of_itself(view: StandInView, text: str) -> list[Passage]:
     """Return what may answer: for a question about the character no lore about others."""
     known, finds = [] if view.is_foreign else view.of(KNOWN), view.language.finds
     if not finds("about_you", text):
         return known
-    content, asked = view.language.content, set(view.language.content(text))
-    own = (one.source != "lore" or finds("mine", one.text) for one in known)
-    titled = (one.title and asked.issuperset(content(one.title)) for one in known)
-    return [one for one, *fits in zip(known, own, titled, strict=True) if any(fits)]
+    content, stems = view.language.content, set(view.language.content(text))
+    own = (item.source != "lore" or finds("mine", item.text) for item in known)
+    titled = (item.title and stems.issuperset(content(item.title)) for item in known)
+    return [item for item, *fits in zip(known, own, titled, strict=True) if any(fits)]
 
 
-def _to_statement(view: View, text: str) -> str:
+def _to_statement(view: StandInView, text: str) -> str:
     """Return a reaction to a statement: to its fact, a known passage, or a remark."""
     order = view.language.pattern("patterns", "order").match(text)
     if order:
@@ -124,16 +132,16 @@ def _to_statement(view: View, text: str) -> str:
     if facts:
         return view.phrase("noted")
     known = view.of(("self", "never", "lore", "want"))
-    found = len(view.language.content(text)) > 1 and view.find(text, known, SURE)
-    if found and not view.repeats(found[0][1].text):
-        return view.spoken(found[0][1])
+    passages = len(view.language.content(text)) > 1 and view.find(text, known, SURE)
+    if passages and not view.repeats(passages[0][1].text):
+        return view.spoken(passages[0][1])
     return view.phrase("remark")
 
 
 # --- what the character is, and what is here ------------------------------------------------------
 
 
-def _greet(view: View, text: str, topic: str) -> str:
+def _greet(view: StandInView, text: str, topic: str) -> str:
     """Return a greeting: with the character's name first, and shorter after that."""
     if view.transcript.met(view.speaker):
         return view.phrase("greet_more")
@@ -141,41 +149,45 @@ def _greet(view: View, text: str, topic: str) -> str:
     return view.phrase("greet_brief" if brief else "greet")
 
 
-def _identity(view: View, text: str, asked: str) -> str:
+def _identity(view: StandInView, text: str, topic: str) -> str:
     """Return who the character is, or whether it is what the speaker asked for."""
     character, content = view.character, view.language.content
-    if asked:
-        held = set(content(asked)) & set(content(character.identity))
+    if topic:
+        held = set(content(topic)) & set(content(character.identity))
         return view.phrase("yes_fact" if held else "no_fact", fact=character.identity)
     own = character.identity
     if not own:
         return view.phrase("ask_name")
-    said = view.spoken(Passage(own, "self"))
-    said = view.phrase("again", fact=said) if view.repeats(own) and said == own else said
-    named = view.name.split()[0].lower() in said.lower()
+    reply = view.spoken(Passage(own, "self"))
+    reply = view.phrase("again", fact=reply) if view.repeats(own) and reply == own else reply
+    named = view.name.split()[0].lower() in reply.lower()
     return (
-        said if named or view.name.lower() in view.own_talk else f"{view.phrase('ask_name')} {said}"
+        reply
+        if named or view.name.lower() in view.own_talk
+        else f"{view.phrase('ask_name')} {reply}"
     )
 
 
-def _opinion(view: View, text: str, topic: str) -> str:
+def _opinion(view: StandInView, text: str, topic: str) -> str:
     """Return what persona or lore judges of a topic; "" if nothing."""
     is_asked = topic and not view.language.finds("mine", topic)
-    found = view.find(topic, view.of(KNOWN)) if is_asked else []
-    return view.best(_judging(view, found))
+    passages = view.find(topic, view.of(KNOWN)) if is_asked else []
+    return view.best(_judging(view, passages))
 
 
-def _judging(view: View, found: Found, name: str = "") -> Found:
+def _judging(view: StandInView, passages: Found, name: str = "") -> Found:
     """Return of some passages only the parts that judge, with a person's name in each."""
     first, made = view.language.pattern("patterns", "person_first"), list[tuple[float, Passage]]()
-    for share, one in found:
-        parts = [p for p in re.split(r"(?<=[.;]) ", one.text) if view.language.finds("judges", p)]
-        said = " ".join(first.sub(name, part) if name else part for part in parts)
-        made += [(share, replace(one, text=capitals(said)))] if said else []
+    for share, passage in passages:
+        parts = [
+            p for p in re.split(r"(?<=[.;]) ", passage.text) if view.language.finds("judges", p)
+        ]
+        sentence = " ".join(first.sub(name, part) if name else part for part in parts)
+        made += [(share, replace(passage, text=capitals(sentence)))] if sentence else []
     return made
 
 
-def _advice(view: View, text: str, topic: str) -> str:
+def _advice(view: StandInView, text: str, topic: str) -> str:
     named = match_name(text, view.known_people)
     if named:
         return _about_person(view, text, named)
@@ -183,45 +195,45 @@ def _advice(view: View, text: str, topic: str) -> str:
     return view.best(view.find(text, view.of(KNOWN), SURE)) if asks else ""
 
 
-def _choose(view: View, text: str, topic: str) -> str:
+def _choose(view: StandInView, text: str, topic: str) -> str:
     """Return one of two things to choose from; "" for people, who are not compared."""
     both = view.language.pattern("patterns", "either").search(text)
     pair = both.group("a", "b") if both else ()
     people = [*view.known_people, view.name, view.speaker]
-    if any(match_name(one, people) or view.language.finds("about_you", one) for one in pair):
+    if any(match_name(item, people) or view.language.finds("about_you", item) for item in pair):
         return ""
     return view.phrase("rather", pick=rotated(pair, view.seed)[0].strip()) if pair else ""
 
 
-def _know_person(view: View, text: str, topic: str) -> str:
+def _know_person(view: StandInView, text: str, topic: str) -> str:
     """Return what is known of a person or a thing, or that the name is not known."""
-    said = past.about_people(view, text) or _about_person(view, text, topic)
-    known = match_name(topic, [*view.known_people, *(one.speaker for one in view.told)])
-    return (said if known else view.known(topic)) or view.phrase("stranger", other=topic)
+    reply = past.about_people(view, text) or _about_person(view, text, topic)
+    known = match_name(topic, [*view.known_people, *(item.speaker for item in view.told)])
+    return (reply if known else view.known(topic)) or view.phrase("stranger", other=topic)
 
 
-def _place_name(view: View, text: str, topic: str) -> str:
+def _place_name(view: StandInView, text: str, topic: str) -> str:
     """Return the name of the place, "" if the persona has another one."""
-    named = match_name(view.situation.place, [one.text for one in view.of(("self",))])
+    named = match_name(view.situation.place, [item.text for item in view.of(("self",))])
     return view.phrase("place_name") if named else ""
 
 
-def _about_person(view: View, text: str, topic: str) -> str:
+def _about_person(view: StandInView, text: str, topic: str) -> str:
     """Return what is known of a person, or an opinion if the topic is nobody that it knows of."""
-    named = match_name(topic, [*view.known_people, *(one.speaker for one in view.told)])
-    found = view.find(topic, view.of(KNOWN))
-    told = _judging(view, found, topic) or found
-    if told and view.repeats(told[0][1].text):
+    named = match_name(topic, [*view.known_people, *(item.speaker for item in view.told)])
+    passages = view.find(topic, view.of(KNOWN))
+    judged = _judging(view, passages, topic) or passages
+    if judged and view.repeats(judged[0][1].text):
         return view.phrase("said_of", topic=topic)
-    known = view.best(told)
+    known = view.best(judged)
     return known or ("" if named else view.phrase("opinion"))
 
 
-def _owner(view: View, text: str, topic: str) -> str:
+def _owner(view: StandInView, text: str, topic: str) -> str:
     """Return who the character is if the place is its own; "" if the persona does not say so."""
     owns, own = view.language.intent("owner").tells, view.character.identity
     if view.language.finds("points_back", text):  # "Who keeps it?" of what was named before
-        last = [one for one in past.told_last(view) if owns and owns.search(one.text)]
+        last = [item for item in past.told_last(view) if owns and owns.search(item.text)]
         if last:
             return ended(re.split(r"[,;.]", last[0].text)[0])
         named = match_name(" ".join(view.transcript.own[-1:]), view.known_people)
@@ -233,56 +245,64 @@ def _owner(view: View, text: str, topic: str) -> str:
     return view.known(own, ("self",)) if own and owns and owns.search(own) else ""
 
 
-def _days(view: View, text: str, topic: str) -> str:
+def _days(view: StandInView, text: str, topic: str) -> str:
     """Return what the character does by its persona, else who it is, unless that was told lately."""
     known = view.known(text, ("self",), view.language.intent("ask_days"))
     return known or ("" if view.repeats(view.character.identity) else _identity(view, text, ""))
 
 
-def _is_this(view: View, text: str, topic: str) -> str:
+def _is_this(view: StandInView, text: str, topic: str) -> str:
     """Return what the persona says of its place, else the place's name."""
     return view.known(topic, ("self",)) or view.phrase("where")
 
 
-def _said_by(view: View, text: str, topic: str) -> str:
+def _said_by(view: StandInView, text: str, topic: str) -> str:
     return past.about_people(view, text) or view.known(topic) or view.with_offer("unknown")
 
 
-def _goal(view: View, text: str, topic: str) -> str:
+def _goal(view: StandInView, text: str, topic: str) -> str:
     """Return a goal that was not told lately, else one that was; "" if none."""
-    wants = [view.spoken(one) for one in view.of(("want",))]
+    wants = [view.spoken(item) for item in view.of(("want",))]
     fresh = next((want for want in wants if not view.repeats(want)), "")
     return fresh or (view.phrase("again", fact=wants[0]) if wants else "")
 
 
-def _story(view: View, text: str, topic: str, key: str = "story") -> str:
+def _story(view: StandInView, text: str, topic: str, key: str = "story") -> str:
     """Return a tale, or news, that was not told lately: a piece of lore or a note, no price and
     no rule."""
     about = view.language.pattern("patterns", "story_about").search(text)
     dull, fits = view.character.language.intent("price").tells, view.language.intent(key).tells
     lore = [split_lore(entry) for entry in view.scene.lore]
-    asked = set(view.language.content(about["topic"])) if about else set[str]()
-    held = ((told, f"{title} {told}") for title, told in lore if not view.repeats(told))
-    named = [told for told, whole in held if asked.intersection(view.language.content(whole))]
+    topic_stems = set(view.language.content(about["topic"])) if about else set[str]()
+    held = (
+        (lore_text, f"{title} {lore_text}")
+        for title, lore_text in lore
+        if not view.repeats(lore_text)
+    )
+    named = [
+        lore_text
+        for lore_text, whole in held
+        if topic_stems.intersection(view.language.content(whole))
+    ]
     own = view.language.pattern("patterns", "subject_i")
-    known = [told for _, told in lore if not (dull and dull.search(told))]
-    known = named or [told for told in known if not own.match(told)] or known
+    known = [lore_text for _, lore_text in lore if not (dull and dull.search(lore_text))]
+    known = named or [lore_text for lore_text in known if not own.match(lore_text)] or known
     past = [text for text in known if view.character.language.finds("happened", text)]
     known = [text for text in known if fits and fits.search(text)] or past or known
     known += [passage.text for passage in view.of(("note",))]
     if not known:
-        known = [one.text for one in view.of(("self",)) if one.text != view.character.identity]
+        known = [item.text for item in view.of(("self",)) if item.text != view.character.identity]
     fresh = [text for text in rotated(known, view.seed) if not view.repeats(text)]
     if not known:
         return view.phrase("tale_none")
     tale = fresh[0] if fresh else ""
     if len(tale) > STORY:
         tale = tale[:STORY].rpartition(". ")[0] + "."
-    said = view.spoken(Passage(tale, "lore")) if tale else ""
-    return said if said != tale or not tale else view.phrase("tale", fact=tale)
+    reply = view.spoken(Passage(tale, "lore")) if tale else ""
+    return reply if reply != tale or not tale else view.phrase("tale", fact=tale)
 
 
-def _where_is(view: View, text: str, topic: str, none: str = "not_here") -> str:
+def _where_is(view: StandInView, text: str, topic: str, none: str = "not_here") -> str:
     """Return where somebody or something is: here, carried, along a way, or told of."""
     if set(plain_words(topic)) & set(plain_words(view.name)):
         return view.phrase("it_is_me")
@@ -292,18 +312,18 @@ def _where_is(view: View, text: str, topic: str, none: str = "not_here") -> str:
     content, way = view.language.content, match_name(topic, view.situation.exits)
     if way and set(content(topic)[:1]) & set(content(way)):
         return view.phrase("exits", exits=exit_parts(way)[0])
-    found = (
+    passages = (
         past.about_people(view, text)
         or _at_hand(view, topic)
         or view.known(text)
         or view.known(topic)
     )
-    if found or not 0 < len(plain_words(topic)) < FEW:
-        return found
+    if passages or not 0 < len(plain_words(topic)) < FEW:
+        return passages
     return view.with_offer(none, thing=topic, other=topic)
 
 
-def _at_hand(view: View, text: str) -> str:
+def _at_hand(view: StandInView, text: str) -> str:
     """Return where a thing is that a text names: carried or here; "" if neither."""
     for key, names in (("have", view.situation.carrying), ("is_here", view.situation.things)):
         named = match_name(text, names)
@@ -312,22 +332,22 @@ def _at_hand(view: View, text: str) -> str:
     return ""
 
 
-def _exits(view: View, text: str, topic: str) -> str:
+def _exits(view: StandInView, text: str, topic: str) -> str:
     """Return where an exit leads, or which exits there are."""
-    found = match_name(topic, view.situation.exits)
+    exit_name = match_name(topic, view.situation.exits)
     names = [exit_parts(name)[0] for name in view.situation.exits]
-    if topic and not found:
+    if topic and not exit_name:
         ways = view.listing("exits", "exits_none", names, "exits")
         known = view.known(text, ("self", "lore")) or view.known(topic, ("self", "lore"))
         return known or f"{view.phrase('way_to')} {ways}"
     if not topic:
         return view.listing("exits", "exits_none", names, "exits")
-    name, leads = exit_parts(found)
+    name, leads = exit_parts(exit_name)
     key = "exit" if name in view.language.data.get("opposites", ()) else "exit_named"
     return view.phrase(key, exit=name, place=leads or name)
 
 
-def _here(view: View, text: str, topic: str, key: str) -> str:
+def _here(view: StandInView, text: str, topic: str, key: str) -> str:
     """Return who is here, what lies here, what the character has, or what time it is."""
     now, time = view.situation, view.transcript.time
     if key == "time":
@@ -338,20 +358,20 @@ def _here(view: View, text: str, topic: str, key: str) -> str:
     return view.listing(key, f"{key}_none", map(view.thing, names[:MOST_LISTED]))
 
 
-def _sights(view: View, text: str, topic: str) -> str:
+def _sights(view: StandInView, text: str, topic: str) -> str:
     """Return what a walk or a look showed: what was asked for, else the place seen last."""
-    seen = [one for one in view.of(("seen",)) if one.title and not EXITS.match(one.text)]
-    last = [one for one in seen if one.title == seen[-1].title]
-    found = [one for _, one in view.find(text, seen, past.ASKED)] or last[:1]
-    things = THINGS.fullmatch(found[0].text) if found else None
+    seen = [item for item in view.of(("seen",)) if item.title and not EXITS.match(item.text)]
+    last = [item for item in seen if item.title == seen[-1].title]
+    sights = [item for _, item in view.find(text, seen, past.ASKED)] or last[:1]
+    things = THINGS.fullmatch(sights[0].text) if sights else None
     if things:
         return view.phrase("saw_there", things=things[1])
-    return view.spoken(found[0]) if found else ""
+    return view.spoken(sights[0]) if sights else ""
 
 
-def _just_came(view: View, text: str, topic: str) -> str:
+def _just_came(view: StandInView, text: str, topic: str) -> str:
     """Return who arrived last; "" if nobody did."""
-    came = [said.speaker for said in view.transcript.heard if said.kind == "arrives"]
+    came = [line.speaker for line in view.transcript.heard if line.kind == "arrives"]
     return view.phrase("it_was", other=view.called(came[-1])) if came else ""
 
 

@@ -37,7 +37,7 @@ from evennia_ai.offline.languages import (
 from evennia_ai.offline.languages import language_of as known_language
 from evennia_ai.offline.requests import RequestedAction, refusal, requested_action
 from evennia_ai.offline.steps import Calls, done, next_step, words_for_step
-from evennia_ai.offline.view import View, read_request
+from evennia_ai.offline.view import StandInView, read_request
 from evennia_ai.offline.words import (
     capitals,
     in_sentence,
@@ -52,7 +52,7 @@ from evennia_ai.policy.retrieval.languages import SNOWBALL, STOP_WORDS
 from evennia_ai.policy.retrieval.words import language_of
 from evennia_ai.policy.texts import plain_words
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, Scene
+from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, StandInRequest
 
 MODEL = "offline"
 JOURNAL = "add_journal_entry"
@@ -74,7 +74,7 @@ ROOM_PART, INPUT_PART = 0.65, 0.5  # shares of a summary's limit, and of what it
 ENTRY_TOKENS, MOST_NOTED = 400, 2
 
 
-class OfflineBrain:
+class StandIn:
     """An `LLMClient` that calls no model.
 
     ``files`` are a game's own languages, TOML files named by their codes; docs/models.md tells
@@ -100,21 +100,23 @@ class OfflineBrain:
             return _with_calls(act_autonomously(view))
         if done(view.transcript.acts, SAY) or done(view.transcript.acts, WHISPER):
             return _with_calls(_still("I have said what I could"))  # it does not try again
-        heard = _by_speaker(view)
+        views = _by_speaker(view)
         if "prices" in view.tools and not done(view.transcript.acts, "prices"):
-            asked = {item.language.key_of(text) for item in heard for text in item.sentences}
-            if not asked.isdisjoint(PRICED):
+            keys = {item.language.key_of(text) for item in views for text in item.sentences}
+            if not keys.isdisjoint(PRICED):
                 return _with_calls((("prices", {}),))
-        for item in heard:
+        for item in views:
             hostile = any(item.language.key_of(text) in HOSTILE for text in item.sentences)
             deaf = hostile or not item.language.full or item.speaker in request.scene.assistants
             requested = None if deaf else requested_action(item)
             if requested:
-                return _act(view, heard, item, requested)
-        return _speak(view, [(item, *_words_for(item)) for item in heard], ())
+                return _act(view, views, item, requested)
+        return _speak(view, [(item, *_words_for(item)) for item in views], ())
 
 
-def _act(view: View, heard: Sequence[View], item: View, requested: RequestedAction) -> LLMReply:
+def _act(
+    view: StandInView, views: Sequence[StandInView], item: StandInView, requested: RequestedAction
+) -> LLMReply:
     """Return the next step of a requested action; the last step has words."""
     acts = view.transcript.acts
     step = next_step(requested, view.situation, acts, view.tools)
@@ -125,15 +127,17 @@ def _act(view: View, heard: Sequence[View], item: View, requested: RequestedActi
             return _with_calls((("emote", {"text": emote}), *step.calls))
         return _with_calls(step.calls)
     ended = words_for_step(item, requested, step)
-    said = [(one, "", ended) if one is item else (one, *_words_for(one)) for one in heard]
-    return _speak(view, said, step.calls)
+    replies = [
+        (entry, "", ended) if entry is item else (entry, *_words_for(entry)) for entry in views
+    ]
+    return _speak(view, replies, step.calls)
 
 
-def _may_emote(view: View) -> bool:
+def _may_emote(view: StandInView) -> bool:
     return "emote" in view.tools and not done(view.transcript.acts, "emote")
 
 
-def _by_speaker(view: View) -> list[View]:
+def _by_speaker(view: StandInView) -> list[StandInView]:
     """Return a view for each speaker, and another for their whispers, in order."""
     grouped: dict[tuple[str, bool], list[HeardLine]] = {}
     for line in view.scene.lines:
@@ -141,7 +145,7 @@ def _by_speaker(view: View) -> list[View]:
     return [_heard_of(view, lines) for lines in grouped.values()]
 
 
-def _heard_of(view: View, lines: Sequence[HeardLine]) -> View:
+def _heard_of(view: StandInView, lines: Sequence[HeardLine]) -> StandInView:
     """Return the view of one speaker's lines, without the names that they call and with a greeting
     as a sentence of its own."""
     spoken = [line.text[:READ_CHARS] for line in lines if line.kind in SPEECH]
@@ -167,7 +171,7 @@ def _heard_of(view: View, lines: Sequence[HeardLine]) -> View:
     return replace(own, lines=tuple(lines), sentences=tuple(parts))
 
 
-def _words_for(view: View) -> tuple[str, str]:
+def _words_for(view: StandInView) -> tuple[str, str]:
     """Return the emote and the words in answer to one speaker.
 
     Another assistant gets one polite line, then nothing.
@@ -178,8 +182,8 @@ def _words_for(view: View) -> tuple[str, str]:
     emote, parts = "", list[str]()
     for line in view.lines:
         if line.kind == "emote":
-            emote, said = _answer_emote(view, line.text)
-            parts.append(said)
+            emote, words = _answer_emote(view, line.text)
+            parts.append(words)
         elif line.kind == "give":
             parts.append(view.phrase("gift", item=view.thing(line.text)))
         elif line.kind == "arrive":
@@ -196,7 +200,7 @@ def _words_for(view: View) -> tuple[str, str]:
     return emote, capitals(" ".join(filter(None, parts)))
 
 
-def _answer_emote(view: View, text: str) -> tuple[str, str]:
+def _answer_emote(view: StandInView, text: str) -> tuple[str, str]:
     deed = text[:READ_CHARS].removeprefix(view.speaker).strip()
     rows = view.language.data.get("emotes", ()) or read(ENGLISH).data["emotes"]
     row = next((row for row in rows if compiled(row["match"]).search(deed)), dict[str, str]())
@@ -204,7 +208,7 @@ def _answer_emote(view: View, text: str) -> tuple[str, str]:
     return emote, view.phrase(row["say"]) if "say" in row else ""
 
 
-def _answers(view: View) -> list[str]:
+def _answers(view: StandInView) -> list[str]:
     """Return a refusal or an answer for each of the most important sentences, in one language."""
     if not view.language.full:
         return [answer(view, text) for text in view.sentences[:1]]
@@ -212,19 +216,19 @@ def _answers(view: View) -> list[str]:
     for text in _weighed(view):
         if language_of(text) in UNKNOWN_TONGUES:
             return [replace(view, language=view.character.language).phrase("no_tongue")]
-        said = refusal(view, text) or answer(view, text)
-        fits = not made or len(" ".join([*made, said])) <= LONGEST
-        if said and fits and said not in " ".join(made):
-            made.append(said)
+        reply = refusal(view, text) or answer(view, text)
+        fits = not made or len(" ".join([*made, reply])) <= LONGEST
+        if reply and fits and reply not in " ".join(made):
+            made.append(reply)
     empty = tuple(text for key in EMPTY for text in view.options(key))
-    full = [said for said in made if not said.startswith(empty)]
+    full = [reply for reply in made if not reply.startswith(empty)]
     greets = view.options("greet") + view.options("greet_brief")
-    made = full if [said for said in full if said not in greets] else made
-    spoken = {language_of(said) for said in made} - {""}
+    made = full if [reply for reply in full if reply not in greets] else made
+    spoken = {language_of(reply) for reply in made} - {""}
     return made if len(spoken) < 2 else made[-1:]
 
 
-def _weighed(view: View) -> list[str]:
+def _weighed(view: StandInView) -> list[str]:
     """Return at most `MOST_ANSWERS` sentences, questions first, a first greeting before them.
 
     Other courtesies are left out if anything else was said.
@@ -244,14 +248,16 @@ def _weighed(view: View) -> list[str]:
     return [*greeting, *(questions or weighty)][:MOST_ANSWERS]
 
 
-def _speak(view: View, said: Sequence[tuple[View, str, str]], calls: Calls) -> LLMReply:
+def _speak(
+    view: StandInView, replies: Sequence[tuple[StandInView, str, str]], calls: Calls
+) -> LLMReply:
     """Return a reply with an emote and words for every speaker, after the given calls."""
-    spoken, emoted = list[tuple[View, str]](), any(name == "emote" for name, _ in calls)
-    for item, emote, text in said:
+    spoken, emoted = list[tuple[StandInView, str]](), any(name == "emote" for name, _ in calls)
+    for item, emote, text in replies:
         if emote and not (item.private or emoted) and _may_emote(view):
             calls, emoted = (*calls, ("emote", {"text": emote})), True
         if text:
-            named = text if len(said) == 1 else _to_one(text, item)
+            named = text if len(replies) == 1 else _to_one(text, item)
             spoken.append((item, _unrepeated(item, named, [before for _, before in spoken])))
     calls = (*_notes(view), *calls)
     aloud = " ".join(text for item, text in spoken if not item.private)
@@ -266,7 +272,7 @@ def _speak(view: View, said: Sequence[tuple[View, str, str]], calls: Calls) -> L
     return _with_calls(calls, " ".join(filter(None, (aloud, *(text for _, text in whispered)))))
 
 
-def _to_one(text: str, item: View) -> str:
+def _to_one(text: str, item: StandInView) -> str:
     """Return words that name their receiver, one of several speakers."""
     named = any(name.lower() in text.lower() for name in (item.who, item.speaker))
     if named or is_description(item.who):
@@ -276,15 +282,15 @@ def _to_one(text: str, item: View) -> str:
     return f"{item.speaker}, {text[0].lower() + text[1:] if small else text}"
 
 
-def _unrepeated(view: View, text: str, before: Sequence[str]) -> str:
+def _unrepeated(view: StandInView, text: str, before: Sequence[str]) -> str:
     """Return the words, or filler phrases if they were said before, also in this reply."""
-    spoken = {part for said in before for part in long_sentences(said)}
-    said = {line.strip().lower() for line in view.recent}
-    if text.strip().lower() not in said and spoken.isdisjoint(long_sentences(text)):
+    spoken = {part for recent_lines in before for part in long_sentences(recent_lines)}
+    recent_lines = {line.strip().lower() for line in view.recent}
+    if text.strip().lower() not in recent_lines and spoken.isdisjoint(long_sentences(text)):
         return text
     leads = view.options("filler")
     tries = [*leads, *(f"{lead} {other}" for lead in leads for other in leads if lead != other)]
-    return next((line for line in tries if line.strip().lower() not in said), text)
+    return next((line for line in tries if line.strip().lower() not in recent_lines), text)
 
 
 def _still(reason: str) -> Calls:
@@ -302,11 +308,11 @@ def _with_calls(calls: Calls, content: str = "") -> LLMReply:
 # --- what the character does unasked: little, in persona, and never twice in a row ----------------
 
 
-def act_autonomously(view: View) -> Calls:
+def act_autonomously(view: StandInView) -> Calls:
     """Return the calls of one small act, or a ``noop``."""
-    said = [s.text for s in view.transcript.heard if s.kind in SPEECH]
+    texts = [s.text for s in view.transcript.heard if s.kind in SPEECH]
     own = view.character.language
-    spoken = known_language(said[-1], view.languages) if said and own.code == ENGLISH else None
+    spoken = known_language(texts[-1], view.languages) if texts and own.code == ENGLISH else None
     view = replace(view, language=spoken or own)
     act = _welcome(view)
     idle = view.transcript.deeds[-1:] == ["emote"] and not view.transcript.since
@@ -315,15 +321,15 @@ def act_autonomously(view: View) -> Calls:
     return act or ((NOOP, {"reason": "there is nothing to do"}),)
 
 
-def _shown(view: View, tool: str, text: str) -> Calls:
+def _shown(view: StandInView, tool: str, text: str) -> Calls:
     return ((tool, {"text": text}),) if text and tool in view.tools else ()
 
 
-def _welcome(view: View) -> Calls:
+def _welcome(view: StandInView) -> Calls:
     """Return a greeting for those who have arrived and not spoken since."""
     since = view.transcript.since
-    spoke = {said.speaker for said in since if said.kind in SPEECH}
-    came = dict.fromkeys(said.speaker for said in since if said.kind == "arrives")
+    spoke = {line.speaker for line in since if line.kind in SPEECH}
+    came = dict.fromkeys(line.speaker for line in since if line.kind == "arrives")
     new = [name for name in came if name in view.others and name not in spoke]
     if not new:
         return ()
@@ -334,7 +340,7 @@ def _welcome(view: View) -> Calls:
     return _shown(view, "say", view.phrase("greet_again" if known else "arrive", who=names))
 
 
-def _pastime(view: View) -> str:
+def _pastime(view: StandInView) -> str:
     """Return the next idle emote, of the character's habits or of anybody's; "" if none."""
     number, habits = len(view.transcript.emotes), list[str]()
     if view.language is view.character.language:
@@ -351,7 +357,7 @@ def _pastime(view: View) -> str:
 # --- journal entries and summaries: the package's rules tell facts from chatter, word for word ----
 
 
-def _notes(view: View) -> Calls:
+def _notes(view: StandInView) -> Calls:
     """Return the journal entries that come before the answer, once in a turn.
 
     There are none if only some of the lines were whispered.
@@ -360,14 +366,14 @@ def _notes(view: View) -> Calls:
     journalled = JOURNAL not in view.tools or done(view.transcript.acts, JOURNAL)
     if journalled or len({line.private for line in lines}) != 1:
         return ()
-    told = [f"{line.speaker} says: {line.text}" for line in lines if line.kind in SPEECH]
-    found = _facts_in(told, view.name)
-    facts = (fact for fact in found if fact.binds and not fact.asked)
+    lines_told = [f"{line.speaker} says: {line.text}" for line in lines if line.kind in SPEECH]
+    facts_found = _facts_in(lines_told, view.name)
+    facts = (fact for fact in facts_found if fact.binds and not fact.asked)
     noted = list(as_bullets(facts, ENTRY_TOKENS))[:MOST_NOTED]
     return tuple((JOURNAL, {"content": line}) for line in noted)
 
 
-def summarise(scene: Scene) -> str:
+def summarise(scene: StandInRequest) -> str:
     """Return an updated summary: the old bullets, then bullets of new facts.
 
     If space is short, the newest remain. It is always shorter than what it summarises.

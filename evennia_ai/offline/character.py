@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from evennia_ai.offline.languages import ENGLISH, Language, compiled, language_of, read
 from evennia_ai.offline.words import capitals, ended, sentences
-from evennia_ai.policy.conversation.character import Persona
+from evennia_ai.policy.conversation.persona_and_lore import Persona
 
 APART = r"; (?=(?:\S+ ){5})"  # what stands alone behind a semicolon: more than a few words
 # Words of "I am Ann, the cook of the fort, who lives alone." that falls apart, and of its begin.
@@ -19,7 +19,7 @@ TONES = ("warm", "terse")  # keys of the language's rules; phrases may have vari
 
 
 @dataclass(frozen=True)
-class Character:
+class StandInPersona:
     """The parts of a persona, in the first person, and the language that it is written in."""
 
     identity: str
@@ -32,7 +32,7 @@ class Character:
 
 
 @lru_cache(maxsize=512)
-def read_character(persona: Persona, name: str, languages: tuple[Language, ...]) -> Character:
+def read_character(persona: Persona, name: str, languages: tuple[Language, ...]) -> StandInPersona:
     """Return the parts of a persona, without its secrets."""
     whole = " ".join((persona.text, persona.voice, *persona.knows))
     written = language_of(whole, languages) or read(ENGLISH)
@@ -48,7 +48,7 @@ def read_character(persona: Persona, name: str, languages: tuple[Language, ...])
     facts = [text for text in every if text and text not in {*wants, *nevers, *guarded}]
     sound = persona.voice or persona.text
     parts = re.split(r"[,;.]\s++(?:and )?|(?<!\s)\s++(?:and|und)\s+", persona.manner)
-    return Character(
+    return StandInPersona(
         identity=facts[0] if facts and facts[0] in own else "",
         facts=tuple(facts),
         wants=(*wants, *map(rules.wanted, persona.wants)),
@@ -107,16 +107,16 @@ class _Rules:
         """Return "Mira keeps the inn." as "I keep the inn."; "" if it is about somebody else."""
         voice = self.language.data["voice"]
         subject, adverb = voice.get("subject", "(?!)"), voice.get("adverb", "(?!)")
-        found = compiled(rf"(?:{subject}|{self.names})\b,? ({adverb})?(\w+)").match(sentence)
-        if not found:
+        match = compiled(rf"(?:{subject}|{self.names})\b,? ({adverb})?(\w+)").match(sentence)
+        if not match:
             return ""
 
         def in_turn(again: re.Match[str]) -> str:
             return f"{again['joint']} {again['adverb']}{self.verb(again['verb'])}"
 
         again = self.language.pattern("voice", "verb_again")
-        rest = self.possessives(again.sub(in_turn, sentence[found.end() :]))
-        return f"{self.forms['i']} {found[1] or ''}{self.verb(found[2])}{rest}"
+        rest = self.possessives(again.sub(in_turn, sentence[match.end() :]))
+        return f"{self.forms['i']} {match[1] or ''}{self.verb(match[2])}{rest}"
 
     def verb(self, verb: str) -> str:
         """Return a third-person verb in the first person: "carries" gives "carry"."""
@@ -126,7 +126,7 @@ class _Rules:
         """Return a text about the character with its "his" or "her" as "my"."""
         if not self.find("others", text):
             text = self.language.pattern("voice", "verb_within").sub(
-                lambda found: f"{self.forms['i']} {self.verb(found['verb'])}",
+                lambda match: f"{self.forms['i']} {self.verb(match['verb'])}",
                 self.language.rewritten("own_alone", text),
             )
         return self.language.rewritten("own", text)

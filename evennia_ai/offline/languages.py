@@ -74,7 +74,7 @@ class Intent:
         return ("self", "never", "lore", *(("want",) if self.key in WISHED else ()))
 
 
-class Asked(NamedTuple):
+class SentenceIntent(NamedTuple):
     """The intent of a sentence, and its topic."""
 
     intent: Intent
@@ -97,14 +97,14 @@ class Language:
         """Return True if it has more than the phrases of a first conversation."""
         return "requests" in self.data
 
-    def asked_of(self, text: str) -> Asked:
+    def asked_of(self, text: str) -> SentenceIntent:
         """Return the first intent that matches a sentence, with its topic; `Intent()` if none."""
         for intent in self.intents:
-            found = intent.match.search(text)
-            if found:
-                topic = next((value for value in found.groups() if value), "").strip(" ?.!")
-                return Asked(intent, topic)
-        return Asked(Intent(), "")
+            match = intent.match.search(text)
+            if match:
+                topic = next((value for value in match.groups() if value), "").strip(" ?.!")
+                return SentenceIntent(intent, topic)
+        return SentenceIntent(Intent(), "")
 
     def key_of(self, text: str) -> str:
         """Return the key of a sentence's intent, "" if it has none."""
@@ -142,7 +142,7 @@ class Language:
         """Return a text as one line, with the short spellings of chat expanded."""
         spelling = self.data.get("spelling", {})
         even = " ".join(text.translate(QUOTES).split())
-        even = CHAT_WORD.sub(lambda found: spelling.get(found[0].lower(), found[0]), even)
+        even = CHAT_WORD.sub(lambda match: spelling.get(match[0].lower(), match[0]), even)
         return self.rewritten("chat", even)
 
     def content(self, text: str) -> tuple[str, ...]:
@@ -169,13 +169,13 @@ class Language:
 
     def facts_in(self, sentence: str) -> dict[str, str]:
         """Return what a sentence tells of its speaker, by the keys of ``[facts]``."""
-        found = {}
+        facts = {}
         for key, pattern in self.data.get("facts", {}).items():
             match = compiled(pattern, 0).search(sentence)  # a name is told by its capital
             value = next((v for v in match.groups() if v), "").strip(" '-.,;!") if match else ""
             if value and not (key == "name" and self.finds("no_name", value)):
-                found[key] = value
-        return found
+                facts[key] = value
+        return facts
 
 
 @lru_cache(maxsize=512)
@@ -188,19 +188,21 @@ def compiled(pattern: str, flags: int = re.IGNORECASE) -> Bounded:
 def _content(language: Language, text: str) -> tuple[str, ...]:
     leave_out = frozenset(language.data.get("content_stop", "").split())
     same = language.data.get("same", {})
-    found = find_words(text, leave_out, language.code if language.code in STOP_WORDS else ENGLISH)
-    return tuple(dict.fromkeys(same.get(word, word) for word in found))
+    stems = find_words(text, leave_out, language.code if language.code in STOP_WORDS else ENGLISH)
+    return tuple(dict.fromkeys(same.get(word, word) for word in stems))
 
 
 @cache
 def _near_table(language: Language) -> dict[str, frozenset[str]]:
-    found = dict[str, set[str]]()
+    near_words = dict[str, set[str]]()
     for group in language.data.get("near", ()):
         broad, colon, _ = group.rpartition(":")
         heads, stems = (set(find_words(part, (), language.code)) for part in (broad, group))
         for item in stems:
-            found.setdefault(item, set()).update(heads if colon and item not in heads else stems)
-    return {item: frozenset(group - {item}) for item, group in found.items()}
+            near_words.setdefault(item, set()).update(
+                heads if colon and item not in heads else stems
+            )
+    return {item: frozenset(group - {item}) for item, group in near_words.items()}
 
 
 def nearest(word: str, known: frozenset[str]) -> str:
@@ -208,9 +210,11 @@ def nearest(word: str, known: frozenset[str]) -> str:
     if len(word) < LEAST_LETTERS or word in known or word.rstrip("s") in known:
         return word
     forms = {word, DOUBLED.sub(r"\1", word)}
-    like = [one for one in known
-            if one[0] == word[0] and any(_is_misspelt(form, one) for form in forms)]  # fmt: skip
-    return min(like, key=lambda one: (abs(len(one) - len(word)), one), default=word)
+    like = [candidate for candidate in known
+            if candidate[0] == word[0] and any(_is_misspelt(form, candidate) for form in forms)]  # fmt: skip
+    return min(
+        like, key=lambda candidate: (abs(len(candidate) - len(word)), candidate), default=word
+    )
 
 
 def _is_misspelt(word: str, meant: str) -> bool:
@@ -242,14 +246,14 @@ def read_languages(files: Iterable[str]) -> tuple[Language, ...]:
 
     Raises ConfigError for a file that is missing or wrong.
     """
-    found = [read(ENGLISH), read(GERMAN)]
+    languages = [read(ENGLISH), read(GERMAN)]
     for file in map(Path, files):
         try:
             data = tomllib.loads(file.read_text(encoding="utf-8"))
-            found.append(_language(file.stem, data))
+            languages.append(_language(file.stem, data))
         except (OSError, ValueError, KeyError, TypeError, re.error) as error:
             raise ConfigError(f"{file} is no language of the offline brain: {error!r}.") from error
-    return tuple(found)
+    return tuple(languages)
 
 
 def _language(code: str, data: Mapping[str, Any]) -> Language:
@@ -259,20 +263,20 @@ def _language(code: str, data: Mapping[str, Any]) -> Language:
         for row in data["intents"]
     )
     phrases = {intent.key: intent.say for intent in intents if intent.say}
-    phrases |= {key: tuple(said) for key, said in data["phrases"].items()}
+    phrases |= {key: tuple(phrase_list) for key, phrase_list in data["phrases"].items()}
     common = frozenset(data["common"].split()) | STOP_WORDS.get(code, frozenset())
     return Language(code, common, compiled(data.get("marks", "")), intents, phrases, data)
 
 
 def language_of(text: str, languages: Sequence[Language]) -> Language | None:
     """Return the language of a line, None if nothing tells it."""
-    found, code = plain_words(text), function_words_of(text)
+    words, code = plain_words(text), function_words_of(text)
     points = [
-        sum(word in language.common for word in found) + bool(language.marks.search(text))
+        sum(word in language.common for word in words) + bool(language.marks.search(text))
         for language in languages
     ]
     best = max(points)
-    if best < max(1.0, len(found) * SHARE_OF_WORDS) or points.count(best) > 1:
+    if best < max(1.0, len(words) * SHARE_OF_WORDS) or points.count(best) > 1:
         return next((language for language in languages if language.code == code), None)
     return languages[points.index(best)]
 

@@ -9,13 +9,13 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evennia_ai.offline.character import Character
+from evennia_ai.offline.character import StandInPersona
 from evennia_ai.offline.languages import Language, language_of
-from evennia_ai.offline.transcript import Said, Transcript
+from evennia_ai.offline.transcript import Transcript, TranscriptLine
 from evennia_ai.offline.words import an, capitals, sentences
 from evennia_ai.policy.retrieval.exchange import CONTINUATION, CORRECTION
 from evennia_ai.policy.texts import Bounded, plain_words
-from evennia_ai.ports import Scene
+from evennia_ai.ports import StandInRequest
 
 LONGEST = 240  # characters of two sentences that stay together
 FEW_WORDS = 2  # of a sentence that tells something
@@ -44,7 +44,9 @@ class Passage:
     facts: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
-def read_known(scene: Scene, character: Character, transcript: Transcript) -> Iterator[Passage]:
+def read_known(
+    scene: StandInRequest, character: StandInPersona, transcript: Transcript
+) -> Iterator[Passage]:
     """Yield what the character knows from persona, lore, sight and its journal."""
     own = (("self", character.facts), ("want", character.wants), ("never", character.nevers))
     for source, texts in own:
@@ -60,7 +62,7 @@ def read_known(scene: Scene, character: Character, transcript: Transcript) -> It
     for title, _, text in (sight.partition(": ") for sight in dict.fromkeys(transcript.sights)):
         if title != here.place:
             yield from (Passage(part, "seen", title) for part in sentences(text))
-    yield from (Passage(said.text, "note") for said in transcript.heard if said.kind == "note")
+    yield from (Passage(line.text, "note") for line in transcript.heard if line.kind == "note")
 
 
 def split_lore(entry: str) -> tuple[str, str]:
@@ -81,19 +83,19 @@ def _lore(entry: str, language: Language) -> Iterator[Passage]:
 
 
 def read_told(
-    heard: Sequence[Said], written: Language, languages: tuple[Language, ...]
+    lines: Sequence[TranscriptLine], written: Language, languages: tuple[Language, ...]
 ) -> list[Passage]:
     """Return the statements in what was heard, oldest first.
 
     What corrects the line before stands behind its words; what goes on with it is found by them.
     """
-    found: list[Passage] = []
+    passages: list[Passage] = []
     last: dict[str, str] = {}
-    for said in heard:
-        if said.kind not in SPOKEN or not said.speaker:
+    for line in lines:
+        if line.kind not in SPOKEN or not line.speaker:
             continue
-        language = language_of(said.text, languages) or written
-        text, before = language.plain(said.text), last.get(said.speaker, "")
+        language = language_of(line.text, languages) or written
+        text, before = language.plain(line.text), last.get(line.speaker, "")
         corrects = before and CORRECTION.search(text)
         goes_on = CONTINUATION.search(text) or language.finds("third_person", text)
         title = f"{before} {text}" if corrects or goes_on else text
@@ -104,14 +106,14 @@ def read_told(
             if len(plain_words(part)) <= FEW_WORDS and not (corrects or facts):
                 continue
             whole = f"{before} ... {part}" if corrects else part
-            private = said.kind == "whisper"
-            found.append(Passage(whole, "told", title, said.speaker, private, facts))
-            corrects, last[said.speaker] = "", text
-    return found
+            private = line.kind == "whisper"
+            passages.append(Passage(whole, "told", title, line.speaker, private, facts))
+            corrects, last[line.speaker] = "", text
+    return passages
 
 
 @dataclass(frozen=True)
-class Sought:
+class PassageQuery:
     """What an answer should hold: stems of the line, of the lines before it, a kind of thing.
 
     Each pattern of ``holds`` must be in it; ``topic`` says that one of them is what is asked, so
@@ -127,7 +129,7 @@ class Sought:
 
 
 def search(
-    sought: Sought, passages: Iterable[Passage], language: Language, floor: float = FLOOR
+    sought: PassageQuery, passages: Iterable[Passage], language: Language, floor: float = FLOOR
 ) -> list[tuple[float, Passage]]:
     """Return the passages that answer, the best first, with how well they do.
 
@@ -135,35 +137,35 @@ def search(
     ones the first comes first.
     """
     listed = list(passages)
-    own = [frozenset(language.content(" ".join((one.text, *one.facts)))) for one in listed]
-    titles = [frozenset(language.content(one.title)) for one in listed]
+    own = [frozenset(language.content(" ".join((entry.text, *entry.facts)))) for entry in listed]
+    titles = [frozenset(language.content(entry.title)) for entry in listed]
     near = {stem: language.near(stem) for stem in sought.stems}
     weight = dict.fromkeys(sought.stems, 0.0)
     for stem in weight:
         holding = sum(stem in bag or stem in title for bag, title in zip(own, titles, strict=True))
         weight[stem] = math.log(2 + len(listed) / (1 + holding))
-    found: list[tuple[float, Passage]] = []
-    for one, bag, title in zip(listed, own, titles, strict=True):
-        if not all(pattern.search(one.text) for pattern in sought.holds):
+    scored: list[tuple[float, Passage]] = []
+    for entry, bag, title in zip(listed, own, titles, strict=True):
+        if not all(pattern.search(entry.text) for pattern in sought.holds):
             continue
         held = {stem: _held(stem, near[stem], bag, title) for stem in sought.stems}
         share = sum(held.values()) / (len(held) or 1)
         if not held:
             near_talk = len(sought.before & (bag | title)) / (len(sought.before) or 1)
-            share = near_talk * (one.source != "told") + sought.topic
+            share = near_talk * (entry.source != "told") + sought.topic
         elif share and not sought.before.isdisjoint(bag):
             share += (1 - share) * BEFORE
         elif sought.back and sought.before.isdisjoint(title):
             share *= APART
-        alone = one.source == "told" or any(part >= TITLE for part in held.values()) or not held
+        alone = entry.source == "told" or any(part >= TITLE for part in held.values()) or not held
         # A word of like meaning is not enough.
         if sought.topic or (share >= (floor if held else FEW_SHARED) and alone):
             points = sum(weight[stem] * part for stem, part in held.items())
-            begins = SUBJECT * any(stem in language.content(_begin(one)) for stem in held)
+            begins = SUBJECT * any(stem in language.content(_begin(entry)) for stem in held)
             entitled = ENTITLED * (title == held.keys())
             score = points / (sum(weight.values()) or 1) + share + begins + entitled
-            found.append((score, one))
-    return sorted(found, key=lambda item: -item[0])
+            scored.append((score, entry))
+    return sorted(scored, key=lambda item: -item[0])
 
 
 def _begin(passage: Passage) -> str:

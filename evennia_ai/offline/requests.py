@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from evennia_ai.messages import Situation
 from evennia_ai.offline.languages import ENGLISH, Language, compiled, match_exit, match_name
-from evennia_ai.offline.view import View
+from evennia_ai.offline.view import StandInView
 from evennia_ai.offline.words import with_article
 from evennia_ai.policy.retrieval.words import stem
 from evennia_ai.policy.texts import plain_words
@@ -35,7 +35,7 @@ class RequestedAction:
     text: str = ""
 
 
-def requested_action(view: View) -> RequestedAction | None:
+def requested_action(view: StandInView) -> RequestedAction | None:
     """Return the action that a speaker requests, unless the character never does it."""
     for text in view.sentences:
         requested = None if view.language.key_of(text) in NO_WISH else read_meant(view, text)
@@ -44,7 +44,7 @@ def requested_action(view: View) -> RequestedAction | None:
     return None
 
 
-def refusal(view: View, text: str) -> str:
+def refusal(view: StandInView, text: str) -> str:
     """Return a phrase that refuses what the character never does; "" if nothing is refused."""
     requested, intent = read_meant(view, text), view.language.asked_of(text).intent
     clause = _forbidden(view, requested) if requested else ""
@@ -56,7 +56,7 @@ def refusal(view: View, text: str) -> str:
     return view.phrase("never", fact=clause)
 
 
-def read_meant(view: View, text: str) -> RequestedAction | None:
+def read_meant(view: StandInView, text: str) -> RequestedAction | None:
     """Return the action in a sentence, with "it" replaced by the thing mentioned last, or None.
 
     It must name something here: an idiom such as "give me a hand" does not.
@@ -70,19 +70,26 @@ def read_meant(view: View, text: str) -> RequestedAction | None:
         item = with_article(named) if language.code == ENGLISH else named
         text = text[: pronoun.start()] + item + text[pronoun.end() :] if named else text
     text = language.pattern("requests", "opening").sub("", text.strip())
-    asked = _Asked(text, view.speaker, now, language)
-    readers = (asked.follow, asked.walk, asked.give, asked.named, asked.look_vaguely, asked.gesture)
-    found = next(filter(None, (reader() for reader in readers)), None)
+    request = _RequestMatch(text, view.speaker, now, language)
+    readers = (
+        request.follow,
+        request.walk,
+        request.give,
+        request.named,
+        request.look_vaguely,
+        request.gesture,
+    )
+    action = next(filter(None, (reader() for reader in readers)), None)
     kind = language.asked_of(text).intent.tells
-    if found and found.kind == "give" and kind and not match_name(found.item, names):
+    if action and action.kind == "give" and kind and not match_name(action.item, names):
         at_hand = next(filter(kind.search, names), "")  # "something to drink"
-        found = replace(found, item=at_hand) if at_hand else None
-    elif found and found.kind == "give" and match_name(found.item, view.known_people):
+        action = replace(action, item=at_hand) if at_hand else None
+    elif action and action.kind == "give" and match_name(action.item, view.known_people):
         return None  # a person
-    return found and replace(found, text=text)
+    return action and replace(action, text=text)
 
 
-def _as_it_was(view: View) -> Situation:
+def _as_it_was(view: StandInView) -> Situation:
     """Return the situation, with things that this turn moved also in their old place.
 
     So a request means the same at every step of the turn; what lies elsewhere is not meant.
@@ -98,7 +105,7 @@ def _as_it_was(view: View) -> Situation:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _RequestMatch:
     """A sentence, who said it, and what there is; each method reads one kind of request."""
 
     text: str
@@ -126,30 +133,30 @@ class _Asked:
     def follow(self) -> RequestedAction | None:
         if self.lead("unfollow"):
             return RequestedAction("unfollow", self.speaker)
-        found = self.lead("follow")
-        return RequestedAction("follow", self.speaker, to=self.speaker) if found else None
+        match = self.lead("follow")
+        return RequestedAction("follow", self.speaker, to=self.speaker) if match else None
 
     def walk(self) -> RequestedAction | None:
-        found, exits = self.lead("go"), self.situation.exits
-        place = match_exit(found["rest"] if found else "", exits)
-        if not found and len(plain_words(self.text)) == 1 and match_exit(self.text, exits):
+        match, exits = self.lead("go"), self.situation.exits
+        place = match_exit(match["rest"] if match else "", exits)
+        if not match and len(plain_words(self.text)) == 1 and match_exit(self.text, exits):
             place = match_exit(self.text, exits)
         elif self.lead("return") and not place and len(exits) == 1:
             place = exits[0]
-        elif not place or (found and match_name(found["rest"], self.situation.things)):
+        elif not place or (match and match_name(match["rest"], self.situation.things)):
             return None
         item = self.search("fetch", self.text)
-        if item and found:
+        if item and match:
             thing = self.without("tail", item["item"]).strip()
             return RequestedAction("fetch", self.speaker, thing, place, self.speaker)
         back = self.search("back", self.text) and not self.search("stay", self.text)
-        return RequestedAction("go", self.speaker, place=place, back=bool(back and found))
+        return RequestedAction("go", self.speaker, place=place, back=bool(back and match))
 
     def give(self) -> RequestedAction | None:
-        found = self.lead("give", "wish", "please")
-        if not found or self.search("idiom", found["item"]):
+        match = self.lead("give", "wish", "please")
+        if not match or self.search("idiom", match["item"]):
             return None
-        situation, groups = self.situation, found.groupdict()
+        situation, groups = self.situation, match.groupdict()
         to = groups.get("to") or groups.get("to2") or ""
         item = self.without("tail", groups["item"]).strip()
         tail = self.search("to_whom", item)
@@ -173,25 +180,25 @@ class _Asked:
         """Return the look at, taking or dropping of a thing here that a sentence names."""
         carrying, here = self.situation.carrying, self.situation.things
         for kind, names in (("look", self.names), ("drop", carrying), ("get", here)):
-            found = self.lead(kind)
-            item = match_name(found["item"], names) if found else ""
-            if found and item:
+            match = self.lead(kind)
+            item = match_name(match["item"], names) if match else ""
+            if match and item:
                 return RequestedAction(kind, self.speaker, item)
         return None
 
     def look_vaguely(self) -> RequestedAction | None:
         """Return a look if a vague question names a thing here and nothing else."""
-        found, content = self.lead("look_vague"), self.language.content
-        item = match_name(found["item"], self.names) if found else ""
-        only = found and item and set(content(found["item"])) <= set(content(item))
+        match, content = self.lead("look_vague"), self.language.content
+        item = match_name(match["item"], self.names) if match else ""
+        only = match and item and set(content(match["item"])) <= set(content(item))
         return RequestedAction("look", self.speaker, item) if only else None
 
     def gesture(self) -> RequestedAction | None:
-        found = self.lead("gesture")
-        deed = self.language.data["gestures"].get(found["deed"].lower(), "") if found else ""
-        if not found or not deed:
+        match = self.lead("gesture")
+        deed = self.language.data["gestures"].get(match["deed"].lower(), "") if match else ""
+        if not match or not deed:
             return None
-        toward = self.without("mine", found["rest"] or "", self.speaker)
+        toward = self.without("mine", match["rest"] or "", self.speaker)
         toward = self.without("not_toward", toward).rstrip(" ?.!")
         shown = f"{deed}{toward}" if deed.isalpha() else deed
         return RequestedAction("gesture", self.speaker, " ".join(shown.split()) + ".")
@@ -200,7 +207,7 @@ class _Asked:
 # --- the persona's law ----------------------------------------------------------------------------
 
 
-def _forbidden(view: View, requested: RequestedAction) -> str:
+def _forbidden(view: StandInView, requested: RequestedAction) -> str:
     """Return why the character will not do an action; "" if it will."""
     if requested.kind == "look":
         return ""
@@ -208,7 +215,7 @@ def _forbidden(view: View, requested: RequestedAction) -> str:
     return _law(view, requested.item or requested.text, f"{implied} {requested.text}")
 
 
-def _law(view: View, text: str, implied: str = "") -> str:
+def _law(view: StandInView, text: str, implied: str = "") -> str:
     """Return the refusal in the persona that fits a wish; "" if none.
 
     The wish, or what is ``implied``, has its verb; the wish also has another of its words, unless

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from evennia_ai.messages import Situation
 from evennia_ai.offline.languages import ENGLISH, exit_parts, language_of, match_name, table
 from evennia_ai.offline.requests import RequestedAction
-from evennia_ai.offline.transcript import Act, reads_like
-from evennia_ai.offline.view import View
+from evennia_ai.offline.transcript import TranscriptToolCall, reads_like
+from evennia_ai.offline.view import StandInView
 from evennia_ai.offline.wares import told_of_ware
 from evennia_ai.offline.words import ended, with_article
 
@@ -27,7 +27,7 @@ Calls = tuple[tuple[str, Mapping[str, object]], ...]
 
 
 @dataclass(frozen=True)
-class Step:
+class ActionStep:
     """The next calls of an action and, at its end, how it ended.
 
     ``end`` is a key of the phrases, filled from ``slots``; if it is empty, another step follows.
@@ -39,8 +39,11 @@ class Step:
 
 
 def next_step(
-    requested: RequestedAction, situation: Situation, acts: Sequence[Act], tools: frozenset[str]
-) -> Step:
+    requested: RequestedAction,
+    situation: Situation,
+    acts: Sequence[TranscriptToolCall],
+    tools: frozenset[str],
+) -> ActionStep:
     """Return the next step of an action, given what this turn has done."""
     if requested.kind in ONE_CALL:
         return _one_call(requested, acts, tools)
@@ -51,47 +54,55 @@ def next_step(
     return _hand_over(requested, situation, acts, tools)
 
 
-def done(acts: Sequence[Act], name: str) -> list[Act]:
+def done(acts: Sequence[TranscriptToolCall], name: str) -> list[TranscriptToolCall]:
     """Return the turn's calls of a tool."""
     return [act for act in acts if act.name == name]
 
 
-def _one_call(requested: RequestedAction, acts: Sequence[Act], tools: frozenset[str]) -> Step:
+def _one_call(
+    requested: RequestedAction, acts: Sequence[TranscriptToolCall], tools: frozenset[str]
+) -> ActionStep:
     item, kind = requested.item, requested.kind
     tool, argument = ONE_CALL[kind]
     tried = done(acts, tool)
     if tool in tools and not tried:
         calls = ((tool, {argument: item or requested.to}),)
-        return Step(calls, end="gesture_done" if kind == "gesture" else "")
+        return ActionStep(calls, end="gesture_done" if kind == "gesture" else "")
     failed = kind not in NO_FAILURE and (not tried or tried[-1].failed)
     slots = {"item": with_article(item), "why": tried[-1].result if tried else ""}
-    return Step(end=f"{kind}_{'not' if failed else 'done'}", slots=slots)
+    return ActionStep(end=f"{kind}_{'not' if failed else 'done'}", slots=slots)
 
 
 def _walk(
-    requested: RequestedAction, now: Situation, acts: Sequence[Act], tools: frozenset[str]
-) -> Step:
+    requested: RequestedAction,
+    now: Situation,
+    acts: Sequence[TranscriptToolCall],
+    tools: frozenset[str],
+) -> ActionStep:
     tried = done(acts, "move")
     name, leads = exit_parts(requested.place)
     slots = {"place": leads or with_article(name)}
     if "move" in tools and not tried:
-        return Step((("move", {"to": name}),))
+        return ActionStep((("move", {"to": name}),))
     made = [act for act in tried if not act.failed]
     if not made:
-        return Step(end="go_not", slots=slots)
+        return ActionStep(end="go_not", slots=slots)
     if not requested.back or len(made) > 1:
-        return Step(end="go_back" if requested.back else "go_done", slots=slots)
+        return ActionStep(end="go_back" if requested.back else "go_done", slots=slots)
     if len(tried) > 1:
-        return Step(end="go_stuck", slots=slots)
+        return ActionStep(end="go_stuck", slots=slots)
     opposite = table(ENGLISH)["opposites"].get(name.lower(), "")
     exits = [exit_parts(way)[0] for way in now.exits]
     back = next((way for way in exits if way.lower() == opposite), exits[0] if exits else "")
-    return Step((("move", {"to": back}),))
+    return ActionStep((("move", {"to": back}),))
 
 
 def _fetch(
-    requested: RequestedAction, now: Situation, acts: Sequence[Act], tools: frozenset[str]
-) -> Step:
+    requested: RequestedAction,
+    now: Situation,
+    acts: Sequence[TranscriptToolCall],
+    tools: frozenset[str],
+) -> ActionStep:
     """Return the way there, the taking, the way back, or the handing over."""
     handled = done(acts, "get") or done(acts, "give")
     here = match_name(requested.item, [*now.carrying, *now.things])
@@ -100,14 +111,17 @@ def _fetch(
     away = len([act for act in done(acts, "move") if not act.failed]) == 1
     lying = match_name(requested.item, now.things)
     if away and lying and "get" in tools and not done(acts, "get"):
-        return Step((("get", {"item": lying}),))
+        return ActionStep((("get", {"item": lying}),))
     step = _walk(replace(requested, back=True), now, acts, tools)
     return _hand_over(requested, now, acts, tools) if step.end == "go_back" else step
 
 
 def _hand_over(
-    requested: RequestedAction, now: Situation, acts: Sequence[Act], tools: frozenset[str]
-) -> Step:
+    requested: RequestedAction,
+    now: Situation,
+    acts: Sequence[TranscriptToolCall],
+    tools: frozenset[str],
+) -> ActionStep:
     gave, got = done(acts, "give"), done(acts, "get")
     carried = match_name(requested.item, now.carrying)
     lying = match_name(requested.item, now.things)
@@ -115,38 +129,38 @@ def _hand_over(
     slots = {"item": with_article(item or requested.item), "to": requested.to}
     if gave or (carried and "give" not in tools):
         given = bool(gave) and not gave[-1].failed
-        return Step(end="give_done" if given else "give_not", slots=slots)
+        return ActionStep(end="give_done" if given else "give_not", slots=slots)
     priced = carried and _sale(carried, acts, tools, slots)
     if priced:
         return priced
     if carried:
-        return Step((("give", {"item": carried, "to": requested.to}),))
+        return ActionStep((("give", {"item": carried, "to": requested.to}),))
     if lying and "get" in tools and not got:
-        return Step((("get", {"item": lying}),))
-    return Step(end="get_not" if got else "have_not", slots=slots)
+        return ActionStep((("get", {"item": lying}),))
+    return ActionStep(end="get_not" if got else "have_not", slots=slots)
 
 
 def _sale(
-    item: str, acts: Sequence[Act], tools: frozenset[str], slots: Mapping[str, str]
-) -> Step | None:
+    item: str, acts: Sequence[TranscriptToolCall], tools: frozenset[str], slots: Mapping[str, str]
+) -> ActionStep | None:
     """Return the asking for the price of a thing, or its sale; None if it has no price."""
     if not {"prices", "sell"} <= tools:
         return None
     if not done(acts, "prices"):
-        return Step((("prices", {}),))
+        return ActionStep((("prices", {}),))
     price = done(acts, "prices")[-1].goods.get(item, "")
     coins = re.search(r"\d+", price)
     if not coins:
         return None
     if not done(acts, "sell"):
-        return Step((("sell", {"item": item, "price": int(coins[0])}),))
+        return ActionStep((("sell", {"item": item, "price": int(coins[0])}),))
     result = done(acts, "sell")[-1].result
     ends = {" is asked ": "sell_asked", " does not have ": "sell_poor"}
     end = next((end for words, end in ends.items() if words in result), "sell_not")
-    return Step(end=end, slots={**slots, "price": price})
+    return ActionStep(end=end, slots={**slots, "price": price})
 
 
-def words_for_step(view: View, requested: RequestedAction, step: Step) -> str:
+def words_for_step(view: StandInView, requested: RequestedAction, step: ActionStep) -> str:
     bare = view.language.pattern("patterns", "article").sub("", requested.item.strip())
     slots = {**step.slots, "thing": bare, "to": view.called(requested.to)}
     if view.language.code != ENGLISH:
@@ -164,7 +178,7 @@ def words_for_step(view: View, requested: RequestedAction, step: Step) -> str:
     return view.phrase(step.end, **slots)
 
 
-def _words_for_look(view: View, slots: Mapping[str, str]) -> str:
+def _words_for_look(view: StandInView, slots: Mapping[str, str]) -> str:
     """Return what a look that was asked for showed; builders may write in another language."""
     seen = SEEN_LABELS.sub("", slots["why"].partition(": ")[2] or slots["why"]).strip()
     if not seen or reads_like("nothing", seen):
@@ -172,5 +186,5 @@ def _words_for_look(view: View, slots: Mapping[str, str]) -> str:
     written = language_of(seen, view.languages) or view.language
     if written is not view.language and written.full:
         return replace(view, language=written).phrase("foreign", fact=ended(seen))
-    said = view.phrase("look_done", **{**slots, "fact": ended(seen)})
-    return view.phrase("again", fact=ended(seen)) if view.repeats(said) else said
+    words = view.phrase("look_done", **{**slots, "fact": ended(seen)})
+    return view.phrase("again", fact=ended(seen)) if view.repeats(words) else words

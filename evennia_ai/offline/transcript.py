@@ -35,7 +35,7 @@ LONG_AGO = -1  # before every line in the context window
 
 
 @dataclass(frozen=True)
-class Said:
+class TranscriptLine:
     """One line that the character heard.
 
     ``kind`` is say, whisper, acted (an emote), give, arrives, leaves, seen (another event) or note.
@@ -50,7 +50,7 @@ class Said:
 
 
 @dataclass
-class Act:
+class TranscriptToolCall:
     """One tool call of this turn and its result."""
 
     name: str
@@ -96,39 +96,39 @@ class Transcript:
     turn's calls.
     """
 
-    heard: list[Said] = field(default_factory=list)
+    heard: list[TranscriptLine] = field(default_factory=list)
     own: list[str] = field(default_factory=list)
     talk: list[str] = field(default_factory=list)
     emotes: list[str] = field(default_factory=list)
     sights: list[str] = field(default_factory=list)
-    since: list[Said] = field(default_factory=list)
+    since: list[TranscriptLine] = field(default_factory=list)
     deeds: list[str] = field(default_factory=list)
-    acts: list[Act] = field(default_factory=list)
+    acts: list[TranscriptToolCall] = field(default_factory=list)
     time: str = ""
     length: int = 0
-    _pending: list[Act] = field(default_factory=list)
+    _pending: list[TranscriptToolCall] = field(default_factory=list)
 
     def texts_of(self, speaker: str) -> list[str]:
         """Return what a speaker said, oldest first."""
-        return [said.text for said in self.heard if said.speaker == speaker]
+        return [line.text for line in self.heard if line.speaker == speaker]
 
     def met(self, speaker: str) -> bool:
         """Return True if the character answered this speaker before."""
-        own = (said for said in self.heard if said.speaker == speaker and said.kind in TALK)
-        return any(said.answers < len(self.own) for said in own)
+        own = (spoken for spoken in self.heard if spoken.speaker == speaker and spoken.kind in TALK)
+        return any(spoken.answers < len(self.own) for spoken in own)
 
     def hear(self, text: str) -> None:
         """Add a line of somebody else; the acts before it belong to an earlier turn."""
         self.acts = []
-        said = _read_line(text[:READ_CHARS])
-        if said:
-            self.heard.append(replace(said, answers=len(self.own)))
-            self.since.append(said)
-            self.talk.append(said.text)
+        line = _read_line(text[:READ_CHARS])
+        if line:
+            self.heard.append(replace(line, answers=len(self.own)))
+            self.since.append(line)
+            self.talk.append(line.text)
         elif not text.startswith("<you>"):
             self.heard += _read_summary(text)
 
-    def recall_own(self, text: str, calls: list[Act]) -> None:
+    def recall_own(self, text: str, calls: list[TranscriptToolCall]) -> None:
         """Add one of the character's replies."""
         spoken = [text] if text else []
         spoken += [act.text for act in calls if act.name in SPEECH and act.text]
@@ -157,7 +157,7 @@ def read_transcript(request: LLMRequest) -> Transcript:
 
     A recalled line that the conversation still shows is left out.
     """
-    read, remembered = Transcript(length=len(request.messages)), list[Said]()
+    read, remembered = Transcript(length=len(request.messages)), list[TranscriptLine]()
     for message in request.messages:
         role, content = message.get("role"), message.get("content")
         text = content if isinstance(content, str) else ""
@@ -171,9 +171,9 @@ def read_transcript(request: LLMRequest) -> Transcript:
             read.recall_own(text, _calls(message))
         elif role == "tool":
             read.take_result(text)
-    others = [said for said in remembered if said.speaker != request.scene.name]
-    in_view = [said.text for said in read.heard]
-    new = [said for said in others if not any(said.text in text for text in in_view)]
+    others = [line for line in remembered if line.speaker != request.scene.name]
+    in_view = [line.text for line in read.heard]
+    new = [line for line in others if not any(line.text in text for text in in_view)]
     read.heard = [*new, *read.heard]
     read.acts = read.acts if request.scene.step > 1 else []
     for act in read.acts:
@@ -181,54 +181,58 @@ def read_transcript(request: LLMRequest) -> Transcript:
     return read
 
 
-def _read_line(text: str) -> Said | None:
+def _read_line(text: str) -> TranscriptLine | None:
     if text.startswith(MARK):
         return _read_perceived(text.removeprefix(MARK).strip())
-    said = SAID.fullmatch(text)
-    return Said(KINDS[said[2]], said[1], said[3]) if said else None
+    match = SAID.fullmatch(text)
+    return TranscriptLine(KINDS[match[2]], match[1], match[3]) if match else None
 
 
-def _read_perceived(text: str) -> Said:
+def _read_perceived(text: str) -> TranscriptLine:
     """Return what the game perceived: a gift, somebody coming or going, or any other event."""
     gift, came = GAVE.fullmatch(text), CAME.fullmatch(text)
     if came:
-        return Said(came[3], came[1] or came[2], "")
-    return Said("give", gift[1] or gift[2], gift[3] or gift[4]) if gift else Said("seen", "", text)
+        return TranscriptLine(came[3], came[1] or came[2], "")
+    return (
+        TranscriptLine("give", gift[1] or gift[2], gift[3] or gift[4])
+        if gift
+        else TranscriptLine("seen", "", text)
+    )
 
 
-def _read_summary(text: str) -> list[Said]:
+def _read_summary(text: str) -> list[TranscriptLine]:
     """Return what a summary tells as somebody's words; all else in it is nobody's to repeat."""
     rows = (row.removeprefix(BULLET)[:READ_CHARS] for row in text.splitlines()[:MOST_ROWS])
     long = [row for row in rows if len(row.split()) > 3 and not SUMMARY_HEADING.match(row)]
-    told = (_read_line(row) or _read_recalled(row) for row in long)
-    return [replace(said, answers=LONG_AGO) for said in told if said.speaker]
+    lines = (_read_line(row) or _read_recalled(row) for row in long)
+    return [replace(line, answers=LONG_AGO) for line in lines if line.speaker]
 
 
-def _recalled(text: str) -> list[Said]:
+def _recalled(text: str) -> list[TranscriptLine]:
     """Return the recalled rows of the prompt: behind a label, or in the list below it."""
-    rows = [row for found in RECALLS.finditer(text) for row in found["rows"].splitlines()]
+    rows = [row for match in RECALLS.finditer(text) for row in match["rows"].splitlines()]
     return [_read_recalled(row.removeprefix(BULLET).lstrip()[:READ_CHARS]) for row in rows if row]
 
 
-def _read_recalled(row: str) -> Said:
+def _read_recalled(row: str) -> TranscriptLine:
     """Return a recalled line: what somebody said, an event, or a note; a note of others is theirs."""
     dated = RECALLED_DAY.match(row)
     text, source = (row[dated.end() :], dated["teller"] or dated["source"]) if dated else (row, "")
     for label in (MARK, f"{HAPPENED}:"):
         if text.startswith(label):
             return replace(_read_perceived(text.removeprefix(label).strip()), answers=LONG_AGO)
-    found = RECALLED.fullmatch(text)
-    if found is None:
-        return Said("say" if source else "note", source or "", text, LONG_AGO)
-    kind = "acted" if found["acted"] else "whisper" if found["whispered"] else "say"
-    return Said(kind, found["speaker"], found["words"], LONG_AGO)
+    match = RECALLED.fullmatch(text)
+    if match is None:
+        return TranscriptLine("say" if source else "note", source or "", text, LONG_AGO)
+    kind = "acted" if match["acted"] else "whisper" if match["whispered"] else "say"
+    return TranscriptLine(kind, match["speaker"], match["words"], LONG_AGO)
 
 
-def _calls(message: WireMessage) -> list[Act]:
+def _calls(message: WireMessage) -> list[TranscriptToolCall]:
     calls = message.get("tool_calls") or ()
     named = [(str(call.get("id", "")), call.get("function", {})) for call in calls]
     return [
-        Act(str(function.get("name", "")), arguments, id=id_)
+        TranscriptToolCall(str(function.get("name", "")), arguments, id=id_)
         for id_, function in named
         if (arguments := read_object(function.get("arguments") or "{}")) is not None
     ]

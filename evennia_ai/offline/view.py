@@ -9,17 +9,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from evennia_ai.offline.character import read_character
-from evennia_ai.offline.heard import Heard
 from evennia_ai.offline.languages import Intent, Language, compiled, language_of, match_name
 from evennia_ai.offline.passages import (
     FLOOR,
     Passage,
-    Sought,
+    PassageQuery,
     read_known,
     read_told,
     search,
     split_lore,
 )
+from evennia_ai.offline.player_request import PlayerRequest
 from evennia_ai.offline.transcript import read_transcript
 from evennia_ai.offline.words import capitals, ended, rotated, seed_of, sentences
 from evennia_ai.policy.texts import Bounded
@@ -38,7 +38,7 @@ OWN = ("wares", "task")  # topics that a persona alone may tell of
 
 
 @dataclass(frozen=True)
-class View(Heard):
+class StandInView(PlayerRequest):
     """What is heard, and what the character knows of it."""
 
     def find(
@@ -53,43 +53,47 @@ class View(Heard):
 
         The words of ``without``, and of the character's name, count for nothing.
         """
-        told = bool(passages) and passages[0].source == "told"
-        sought = self._sought(text, intent, without, told)
+        is_claim = bool(passages) and passages[0].source == "told"
+        sought = self._sought(text, intent, without, is_claim)
         named = match_name(text, self.known_people)
         is_yes_no = not intent and self.language.finds("yes_no", text)
         if named and is_yes_no:
             # "Is she kind?" is answered by a sentence that tells it of her.
             other = set(self.language.content(named))
             sought = replace(sought, stems=tuple(x for x in sought.stems if x not in other))
-            of_them = [one for one in passages if match_name(named, [one.text, one.title])]
+            of_them = [
+                passage for passage in passages if match_name(named, [passage.text, passage.title])
+            ]
             passages = of_them if sought.stems else []
-        if is_yes_no and not told:
+        if is_yes_no and not is_claim:
             floor = max(floor, YES)
         listed = self._in_order(text, passages, intent, named)
-        found = search(sought, listed, self.language, floor)
+        scored = search(sought, listed, self.language, floor)
         if intent:
-            return self._of_intent(text, found, sought, intent)
+            return self._of_intent(text, scored, sought, intent)
         is_why = self.language.finds("why", text)  # nothing but a reason answers it
-        if not found and sought.holds and len(sought.stems) > 1 and not is_why:
+        if not scored and sought.holds and len(sought.stems) > 1 and not is_why:
             return search(replace(sought, holds=()), listed, self.language, SURE)
-        return found
+        return scored
 
-    def _sought(self, text: str, intent: Intent | None, without: str, told: bool) -> Sought:
+    def _sought(
+        self, text: str, intent: Intent | None, without: str, is_claim: bool
+    ) -> PassageQuery:
         """Return what an answer to a line should hold."""
         content = self.language.content
-        if not told:  # "what do my hands tell you?": lore is not about the speaker's own
+        if not is_claim:  # "what do my hands tell you?": lore is not about the speaker's own
             mine = self.language.pattern("patterns", "of_mine").findall(text)
             without = " ".join((without, *mine))
         without = f"{without} {intent.drop}" if intent else without
         asked_for = [stem for stem in content(text) if stem not in content(without)]
         own = tuple(stem for stem in asked_for if stem not in content(self.name)) or (*asked_for,)
         before = frozenset(content(self._meant(text))).difference(own, content(without))
-        holds, asked = (self._told_by(intent), "") if intent else self.held_by_kind(text)
-        holds = [] if told and self.language.finds("where_why", text) else holds
-        own = tuple(stem for stem in own if stem not in content(asked))  # "which day did I say?"
-        topic = bool(holds and (intent or (told and not own)))
+        holds, kind = (self._told_by(intent), "") if intent else self.held_by_kind(text)
+        holds = [] if is_claim and self.language.finds("where_why", text) else holds
+        own = tuple(stem for stem in own if stem not in content(kind))  # "which day did I say?"
+        topic = bool(holds and (intent or (is_claim and not own)))
         back = bool(before) and self.language.finds("points_back", text)
-        return Sought(own, before, tuple(holds), topic, back)
+        return PassageQuery(own, before, tuple(holds), topic, back)
 
     def _in_order(
         self, text: str, passages: Sequence[Passage], intent: Intent | None, named: str
@@ -98,20 +102,22 @@ class View(Heard):
         name that is asked for, then lore."""
         if intent:
             holds, asks_of_it = self._told_by(intent)[0], intent.key.startswith("ask_")
-            held = [one for one in passages if holds.search(one.text.replace(self.name, ""))]
-            passages = [one for one in held
-                        if not asks_of_it or one.source != "lore" or self._is_own(one, text)]  # fmt: skip
+            held = [
+                passage for passage in passages if holds.search(passage.text.replace(self.name, ""))
+            ]
+            passages = [item for item in held
+                        if not asks_of_it or item.source != "lore" or self._is_own(item, text)]  # fmt: skip
         order = bool(intent) or not self.language.finds("about_you", text)
         identity = self.character.identity
 
-        def rank(one: Passage) -> tuple[object, ...]:
-            about = named and one.text.startswith(named)
-            return not about, order and (one.source != "lore", one.text == identity)
+        def rank(passage: Passage) -> tuple[object, ...]:
+            about = named and passage.text.startswith(named)
+            return not about, order and (passage.source != "lore", passage.text == identity)
 
         return sorted(passages, key=rank)
 
     def _of_intent(
-        self, text: str, found: list[tuple[float, Passage]], sought: Sought, intent: Intent
+        self, text: str, scored: list[tuple[float, Passage]], sought: PassageQuery, intent: Intent
     ) -> list[tuple[float, Passage]]:
         """Return what was found for an intent, last what says that there is no such thing."""
         denies = self.character.language.pattern("patterns", "denies")
@@ -121,20 +127,22 @@ class View(Heard):
             denied = denies.search(item[1].text) and set(sought.stems).isdisjoint(held)
             return item[1].source == "never" or bool(denied)
 
-        found = sorted(found, key=last)
-        if not (intent.exact and sought.stems and found) or found[0][0]:
-            return found
+        scored = sorted(scored, key=last)
+        if not (intent.exact and sought.stems and scored) or scored[0][0]:
+            return scored
         # What has the price: a bed, a meal.
-        topics = (one for one in self.language.intents
-                  if one.label and one is not intent and one.key not in OWN)  # fmt: skip
+        topics = (entry for entry in self.language.intents
+                  if entry.label and entry is not intent and entry.key not in OWN)  # fmt: skip
         named = (t for t in topics if t.match.search(text) or (t.tells and t.tells.search(text)))
         other = next(named, None)
-        return [one for one in found if other and self._told_by(other)[0].search(one[1].text)]
+        return [
+            entry for entry in scored if other and self._told_by(other)[0].search(entry[1].text)
+        ]
 
     def _told_by(self, intent: Intent) -> list[Bounded]:
         """Return the pattern of what answers an intent, in any language."""
-        every = filter(None, (one.intent(intent.key).tells for one in self.languages))
-        return [compiled("|".join(one.compiled.pattern for one in every))]
+        every = filter(None, (language.intent(intent.key).tells for language in self.languages))
+        return [compiled("|".join(item.compiled.pattern for item in every))]
 
     def _is_own(self, passage: Passage, text: str) -> bool:
         """Return True if a piece of lore is about the character, or about something of its own that
@@ -155,14 +163,14 @@ class View(Heard):
         lines = [t.strip() for t in self.transcript.talk if t.strip() and t.strip() not in now]
         own = set(self.transcript.own)  # of its own lines those count that tell something
         return " ".join(line for line in lines[-CONTEXT_LINES:]
-                        if line not in own or any(one.text in line for one in self.passages))  # fmt: skip
+                        if line not in own or any(passage.text in line for passage in self.passages))  # fmt: skip
 
     def held_by_kind(self, text: str) -> tuple[list[Bounded], str]:
         """Return what an answer to this kind of question holds, and the words that ask for it."""
         for pattern, held in self.language.data.get("holds", ()):
-            asked = compiled(pattern).search(text)
-            if asked:
-                return [compiled(held, 0 if "[A-Z]" in held else re.IGNORECASE)], asked[0]
+            match = compiled(pattern).search(text)
+            if match:
+                return [compiled(held, 0 if "[A-Z]" in held else re.IGNORECASE)], match[0]
         return [], ""
 
     def known(self, text: str, sources: Sequence[str] = KNOWN, intent: Intent | None = None) -> str:
@@ -171,7 +179,7 @@ class View(Heard):
             return ""  # words that look alike mean something else
         return self.best(self.find(text, self.of(sources), intent=intent))
 
-    def best(self, found: Sequence[tuple[float, Passage]]) -> str:
+    def best(self, scored: Sequence[tuple[float, Passage]]) -> str:
         """Return the best of what was found as the character says it, "" if nothing.
 
         If it was said lately, return one that is nearly as good, else the same once more.
@@ -179,42 +187,48 @@ class View(Heard):
         finds, line = self.language.finds, " ".join(self.sentences)
         is_open = finds("pronouns", line) or finds("more", line)
         part = AS_GOOD if not is_open else MORE if self.language.content(line) else 0.0
-        least = part * found[0][0] if found else 0.0
-        near = [one for share, one in found if share >= least]
+        least = part * scored[0][0] if scored else 0.0
+        near = [item for share, item in scored if share >= least]
         if not near:
             return ""
         first = near[0]
-        like = (one for one in near if (one.source, one.title) == (first.source, first.title))
-        sure = [one for share, one in found if share >= AS_GOOD * found[0][0]]
-        fresh = next((one for one in (*like, *sure) if not self.repeats(one.text)), None)
-        fresh = fresh or next(filter(None, (self._untold(line, one) for one in sure)), None)
-        said = self.spoken(fresh or near[0])
-        if fresh or said != near[0].text:
-            return said
+        like = (item for item in near if (item.source, item.title) == (first.source, first.title))
+        sure = [item for share, item in scored if share >= AS_GOOD * scored[0][0]]
+        fresh = next((item for item in (*like, *sure) if not self.repeats(item.text)), None)
+        fresh = fresh or next(filter(None, (self._untold(line, item) for item in sure)), None)
+        reply = self.spoken(fresh or near[0])
+        if fresh or reply != near[0].text:
+            return reply
         return (
-            self.short(line, said) or self._closest(line, said) or self.phrase("again", fact=said)
+            self.short(line, reply)
+            or self._closest(line, reply)
+            or self.phrase("again", fact=reply)
         )
 
     def _untold(self, question: str, passage: Passage) -> Passage | None:
         """Return what a passage tells of a question that was not said lately, None if nothing."""
-        asked, every = set(self.language.content(question)), sentences(passage.text)
+        question_stems, every = set(self.language.content(question)), sentences(passage.text)
         new = " ".join(part for part in every if not self.repeats(part))
-        fits = new != passage.text and not asked.isdisjoint(self.language.content(new))
+        fits = new != passage.text and not question_stems.isdisjoint(self.language.content(new))
         return replace(passage, text=new) if fits else None
 
     def short(self, question: str, fact: str) -> str:
         """Return only the words of a fact that a question asks for; "" if they are not certain."""
-        for asked, held in self.language.data.get("short", ()):
-            found = compiled(held, 0).search(fact) if compiled(asked).search(question) else None
-            if found:
-                return ended(capitals(found[1]))
+        for question_pattern, held in self.language.data.get("short", ()):
+            match = (
+                compiled(held, 0).search(fact)
+                if compiled(question_pattern).search(question)
+                else None
+            )
+            if match:
+                return ended(capitals(match[1]))
         return ""
 
     def _closest(self, question: str, fact: str) -> str:
         """Return the one sentence of a fact that holds most of a question, "" if there is none."""
         content, near = self.language.content, self.language.near
-        asked = [frozenset({stem, *near(stem)}) for stem in content(question)]
-        held = [(sum(not one.isdisjoint(content(part)) for one in asked), part)
+        stem_sets = [frozenset({stem, *near(stem)}) for stem in content(question)]
+        held = [(sum(not stem_set.isdisjoint(content(part)) for stem_set in stem_sets), part)
                 for part in sentences(fact)]  # fmt: skip
         most = max(count for count, _ in held)
         best = [part for count, part in held if count == most]
@@ -248,13 +262,13 @@ class View(Heard):
         offers = self.language.pattern("patterns", "offer")
         if self.is_foreign or offers.search("\n".join(self.transcript.own)):
             return ""
-        asked = set(self.language.content(" ".join(self.sentences)))
-        own = " ".join(one.text for one in self.of(("self",)))
+        stems = set(self.language.content(" ".join(self.sentences)))
+        own = " ".join(item.text for item in self.of(("self",)))
         kinds = map(self.language.intent, OWN)
-        labels = (one.label for one in kinds if one.tells and one.tells.search(own))
+        labels = (kind.label for kind in kinds if kind.tells and kind.tells.search(own))
         titles = (_mid_sentence(split_lore(entry)[0]) for entry in self.scene.lore)
         every = filter(None, dict.fromkeys([*titles, *labels]))
-        fresh = [one for one in every if asked.isdisjoint(self.language.content(one))]
+        fresh = [item for item in every if stems.isdisjoint(self.language.content(item))]
         topics = rotated(fresh, self.seed)[:MOST_OFFERED]
         return self.phrase("could_tell", topics=self.listed(topics, "or")) if topics else ""
 
@@ -266,14 +280,14 @@ def _mid_sentence(title: str) -> str:
     return title[:1].lower() + title[1:] if small else title
 
 
-def read_request(request: LLMRequest, languages: tuple[Language, ...]) -> View:
+def read_request(request: LLMRequest, languages: tuple[Language, ...]) -> StandInView:
     scene = request.scene
     transcript = read_transcript(request)
     character = read_character(scene.persona, scene.name, languages)
     now = {(line.speaker, line.text) for line in scene.lines}
     before = [s for s in transcript.heard if (s.speaker, s.text) not in now or s.kind == "give"]
-    people = [said for said in before if said.speaker not in scene.assistants]
-    return View(
+    people = [spoken for spoken in before if spoken.speaker not in scene.assistants]
+    return StandInView(
         scene=scene,
         name=scene.name,
         situation=scene.situation,

@@ -2,71 +2,71 @@
 
 from dataclasses import replace
 
+from evennia_ai.offline.claims import told_last
 from evennia_ai.offline.languages import Intent
 from evennia_ai.offline.passages import FLOOR, Passage
-from evennia_ai.offline.told import told_last
-from evennia_ai.offline.view import AS_GOOD, View
+from evennia_ai.offline.view import AS_GOOD, StandInView
 from evennia_ai.offline.words import capitals
 
 ROWS, HALF = 3, 0.5  # rows that make a list; share of a line's words that a denial holds
 
 
-def to_order(view: View, text: str, known: str, intent: Intent) -> str:
+def to_order(view: StandInView, text: str, known: str, intent: Intent) -> str:
     """Return what is known of a ware, behind a word of consent if the line orders it."""
     finds = view.language.finds
     if view.language.asks(text) or not finds("orders", text) or finds("denies", known):
         return known
     content = view.language.content
-    is_new = any(set(content(known)).issubset(content(one.text)) for one in view.passages)
-    is_told = any(intent.tells and intent.tells.search(one.text) for one in told_last(view))
+    is_new = any(set(content(known)).issubset(content(passage.text)) for passage in view.passages)
+    is_told = any(intent.tells and intent.tells.search(item.text) for item in told_last(view))
     return view.phrase("ordered", fact=known if is_new and not is_told else "").strip()
 
 
-def priced(view: View, intent: Intent, text: str) -> str:
+def priced(view: StandInView, intent: Intent, text: str) -> str:
     """Return the price, or the ware, that a line asks for, or that there is none; "" if unknown."""
-    found = view.find(text, view.of(intent.sources), intent=intent)
-    least = AS_GOOD * found[0][0] if found else 0.0  # a price of something else is no answer
-    parts = [(at, _asked_rows(view, text, one)) for at, one in found if at >= least]
-    known = view.best([(at, one) for at, one in parts if one.text])
+    scored = view.find(text, view.of(intent.sources), intent=intent)
+    least = AS_GOOD * scored[0][0] if scored else 0.0  # a price of something else is no answer
+    parts = [(at, _asked_rows(view, text, item)) for at, item in scored if at >= least]
+    known = view.best([(at, part) for at, part in parts if part.text])
     return known or denied(view, text, intent.drop, HALF)
 
 
-def _asked_rows(view: View, text: str, passage: Passage) -> Passage:
+def _asked_rows(view: StandInView, text: str, passage: Passage) -> Passage:
     """Return of a list of prices only the rows that a line asks for, "" if none is its.
 
     A service, "Sharpening a sword costs …", has its price only for who names the service.
     """
     rows = passage.text.rstrip(".").split(", ")
     content, service = view.language.content, view.character.language.pattern("patterns", "service")
-    asked = set(content(text)).difference(content(text.split(maxsplit=1)[0]))
-    hits = [row for row in rows if asked.intersection(content(row))]
+    stems = set(content(text)).difference(content(text.split(maxsplit=1)[0]))
+    hits = [row for row in rows if stems.intersection(content(row))]
     served = [row for row in hits if service.match(row)]
-    named = [row for row in served if asked.intersection(content(row.split(maxsplit=1)[0]))]
+    named = [row for row in served if stems.intersection(content(row.split(maxsplit=1)[0]))]
     own = named or [row for row in hits if row not in served]
-    if (len(rows) < ROWS and own == hits) or not asked:
+    if (len(rows) < ROWS and own == hits) or not stems:
         return passage
     own[:1] = (view.language.rewritten("row", row) for row in own[:1])
     return replace(passage, text=f"{capitals(', '.join(own))}." if own else "")
 
 
-def told_of_ware(view: View, text: str) -> str:
+def told_of_ware(view: StandInView, text: str) -> str:
     """Return what is known of a thing's sale; "" if nothing."""
     tells = view.language.intent("buy").tells
-    goods = [one for one in view.of(("self", "lore")) if tells and tells.search(one.text)]
+    goods = [item for item in view.of(("self", "lore")) if tells and tells.search(item.text)]
     return view.best(view.find(text, goods)) or denied(view, text)
 
 
-def denied(view: View, text: str, drop: str = "", floor: float = FLOOR) -> str:
+def denied(view: StandInView, text: str, drop: str = "", floor: float = FLOOR) -> str:
     """Return what is known of a thing if it says that there is none: "Swords are not made here."."""
     bare = view.language.pattern("patterns", "question").sub(" ", text).partition(",")[0]
     known = view.of(("self", "never", "lore"))
     content, finds = view.language.content, view.language.finds
-    asked = set(content(bare))
+    stems = set(content(bare))
     none = [
-        replace(one, title="")
-        for one in known
-        if finds("denies", one.text)  # the part that denies is about what is asked for
-        and any(finds("denies", part) and asked.intersection(content(part))
-                for part in one.text.replace(";", ",").split(","))
+        replace(item, title="")
+        for item in known
+        if finds("denies", item.text)  # the part that denies is about what is asked for
+        and any(finds("denies", part) and stems.intersection(content(part))
+                for part in item.text.replace(";", ",").split(","))
     ]  # fmt: skip
     return view.best(view.find(bare, none, floor, without=drop))

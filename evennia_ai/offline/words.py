@@ -28,7 +28,7 @@ def long_sentences(text: str) -> list[str]:
 
 def capitals(text: str) -> str:
     """Return the text with every sentence beginning in upper case."""
-    return LOWER_START.sub(lambda found: found[1].upper(), text)
+    return LOWER_START.sub(lambda match: match[1].upper(), text)
 
 
 def ended(text: str) -> str:

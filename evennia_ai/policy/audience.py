@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from evennia_ai.messages import Audience, Authors, Message, is_private
+from evennia_ai.messages import Audience, Authors, ChatMessage, is_private
 
 
 def visible(item_audience: Audience | None, prompt_audience: Audience) -> bool:
@@ -19,12 +19,12 @@ def visible(item_audience: Audience | None, prompt_audience: Audience) -> bool:
     return bool(prompt_audience) and prompt_audience <= item_audience
 
 
-def audience_of(message: Message) -> Audience | None:
+def audience_of(message: ChatMessage) -> Audience | None:
     """Return a message's audience for comparison, None for public room talk."""
     return frozenset(message["metadata"].get("audience", ())) if is_private(message) else None
 
 
-def select_visible(messages: Iterable[Message], prompt_audience: Audience) -> list[Message]:
+def select_visible(messages: Iterable[ChatMessage], prompt_audience: Audience) -> list[ChatMessage]:
     """Return the messages that may enter a prompt for this audience, in order."""
     return [m for m in messages if visible(audience_of(m), prompt_audience)]
 
@@ -62,20 +62,20 @@ def of_turn(authors: Iterable[str]) -> Authors:
     """Return the authors of a turn, with a stranger if nobody but builders wrote its prompt."""
     # The persona and the place are in every prompt and ask for nothing. So a turn behind which
     # nobody stands has a stranger's rights.
-    found = frozenset(authors)
-    return found if found - {BUILDER} else found | {STRANGER}
+    people = frozenset(authors)
+    return people if people - {BUILDER} else people | {STRANGER}
 
 
-def of_message(message: Message) -> Authors:
+def of_message(message: ChatMessage) -> Authors:
     """Return the authors of a stored message: those stored, else its speaker."""
     return of_messages([message])
 
 
-def of_messages(messages: Iterable[Message]) -> Authors:
-    found = set[str]()
+def of_messages(messages: Iterable[ChatMessage]) -> Authors:
+    authors = set[str]()
     for meta in (message["metadata"] for message in messages):
-        found.update(meta.get("authors") or (meta.get("speaker") or STRANGER,))
-    return frozenset(found)
+        authors.update(meta.get("authors") or (meta.get("speaker") or STRANGER,))
+    return frozenset(authors)
 
 
 def of_record(record: Mapping[str, Any]) -> Authors:

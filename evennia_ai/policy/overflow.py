@@ -1,6 +1,6 @@
 """Whether a provider's error means that the request is longer than the context window."""
 
-from evennia_ai.policy.failures import Meaning, Said, meaning_of
+from evennia_ai.policy.provider_errors import ErrorKind, ErrorResponse, meaning_of
 
 
 def is_context_overflow(
@@ -11,4 +11,4 @@ def is_context_overflow(
     ``message`` is the error's text in any wording, ``status`` the HTTP status, ``code`` the
     provider's own name or number for the error; None if it sent none.
     """
-    return meaning_of(Said(message, status or 0, str(code or ""))) is Meaning.OVERFLOW
+    return meaning_of(ErrorResponse(message, status or 0, str(code or ""))) is ErrorKind.OVERFLOW

@@ -188,8 +188,8 @@ def is_allowed(link: re.Match[str], hosts: Collection[str]) -> bool:
     text, at = link.string, link.end() if link["scheme"] else link.start()
     if link["scheme"] and not WEB.search(text, max(0, at - 6), at):
         return False
-    found = HOST.match(text[at : at + LINK_CHARS])
-    name = found[1].lower().rstrip(".") if found else ""
+    match = HOST.match(text[at : at + LINK_CHARS])
+    name = match[1].lower().rstrip(".") if match else ""
     return ANY_HOST in hosts or any(
         name == host.lower() or name.endswith(f".{host.lower()}") for host in hosts
     )

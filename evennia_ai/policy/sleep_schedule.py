@@ -42,8 +42,8 @@ def read_schedule(text: str | None) -> Schedule | None:
     """Return the schedule of a text such as ``23:00-06:30``, None for none; raises ConfigError."""
     if not text:
         return None
-    found = FORM.fullmatch(text.strip())
-    hours = [int(number) for number in found.groups()] if found else []
+    match = FORM.fullmatch(text.strip())
+    hours = [int(number) for number in match.groups()] if match else []
     if not hours or max(hours[0], hours[2]) > 23 or max(hours[1], hours[3]) > 59:
         raise ConfigError(f"sleep_schedule must be hours such as 23:00-06:30, not '{text}'.")
     schedule = Schedule(60 * hours[0] + hours[1], 60 * hours[2] + hours[3])
@@ -141,24 +141,24 @@ def split_result(result: Mapping[str, Any]) -> tuple[Figures, str]:
 def describe_step(texts: StepTexts, name: str, figures: Mapping[str, Any], error: str = "") -> str:
     """Return what one step did, as a line: its title, then its result."""
     title, sentence = texts.get(name, ("", ""))
-    title, told = title or plain(name), ""
+    title, details = title or plain(name), ""
     if error or figures.get("success") is False:
         return f"{title}: failed, {error or 'for a reason that stands in the log'}"
     if figures.get("skipped"):
         return f"{title}: not done, {figures.get('reason') or 'for no reason given'}"
     with suppress(KeyError, ValueError, TypeError):
-        told = sentence.format(**figures)
-    if not told:
+        details = sentence.format(**figures)
+    if not details:
         return f"{title}: {list_figures(figures) or 'nothing to do'}"
     notes = list_figures({name: figures.get(name) for name in NOTES})
-    return f"{title}: {told}; {notes}" if notes else f"{title}: {told}"
+    return f"{title}: {details}; {notes}" if notes else f"{title}: {details}"
 
 
 def list_figures(figures: Mapping[str, Any]) -> str:
     """Return the figures that are not zero as a list in words, empty for none."""
-    said = {key: value for key, value in figures.items() if key != "success" and value}
+    counts = {key: value for key, value in figures.items() if key != "success" and value}
     return ", ".join(
-        plain(key) if value is True else f"{plain(key)} {value}" for key, value in said.items()
+        plain(key) if value is True else f"{plain(key)} {value}" for key, value in counts.items()
     )
 
 

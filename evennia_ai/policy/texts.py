@@ -184,11 +184,11 @@ def one_of(alternatives: str) -> str:
     """
     letters: dict[str, list[str]] = {}
     others = []
-    for one in split_alternatives(alternatives):
-        if one[:1].isalpha() and not one[1:].startswith(QUANTIFIERS):
-            letters.setdefault(one[0].lower(), []).append(one[1:])
+    for split_alternative in split_alternatives(alternatives):
+        if split_alternative[:1].isalpha() and not split_alternative[1:].startswith(QUANTIFIERS):
+            letters.setdefault(split_alternative[0].lower(), []).append(split_alternative[1:])
         else:
-            others.append(one)
+            others.append(split_alternative)
     groups = [
         f"(?-i:[{letter}{letter.upper()}])(?:{'|'.join(rests)})"
         for letter, rests in letters.items()

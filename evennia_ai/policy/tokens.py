@@ -293,23 +293,23 @@ def is_silently_truncated(report: UsageReport, before: Sequence[UsageReport]) ->
     share = report.ratio / usual_ratio(before)
     if share < SILENT_SHARE and (report.cached_tokens or before or report.ratio < LOWEST_RATIO):
         return not report.cached_tokens
-    shorter = [one for one in before if one.estimate * MUCH_LONGER <= report.estimate]
-    nearest = sorted(shorter, key=lambda one: one.estimate)[-SHORTER_COMPARED:]
+    shorter = [earlier for earlier in before if earlier.estimate * MUCH_LONGER <= report.estimate]
+    nearest = sorted(shorter, key=lambda earlier: earlier.estimate)[-SHORTER_COMPARED:]
     return len(nearest) == SHORTER_COMPARED and all(
-        report.prompt_tokens - one.prompt_tokens
-        < LEAST_GROWTH * one.ratio * (report.estimate - one.estimate)
-        for one in nearest
+        report.prompt_tokens - earlier.prompt_tokens
+        < LEAST_GROWTH * earlier.ratio * (report.estimate - earlier.estimate)
+        for earlier in nearest
     )
 
 
-def read_usage(told: Fields) -> Usage | None:
+def read_usage(fields: Fields) -> Usage | None:
     """Return the first plausible token counts of a body, None without any.
 
     More cached tokens than tokens of the prompt are not plausible: such a server counts only what
     it read anew.
     """
-    usage, groq = as_dict(told.get("usage")), as_dict(told.get("x_groq"))
-    others = (usage.get("tokens"), told.get("usageMetadata"), told, told.get("timings"))
+    usage, groq = as_dict(fields.get("usage")), as_dict(fields.get("x_groq"))
+    others = (usage.get("tokens"), fields.get("usageMetadata"), fields, fields.get("timings"))
     for place in map(as_dict, (usage, groq.get("usage"), *others)):
         for prompt_name, completion_name, *besides in USAGE_FORMS:
             prompt = token_count(place.get(prompt_name), least=0)
@@ -317,15 +317,15 @@ def read_usage(told: Fields) -> Usage | None:
             if prompt is None or completion is None:
                 continue
             prompt += sum(token_count(place.get(name), least=0) or 0 for name in besides)
-            cached = read_cached_tokens(place, told)
+            cached = read_cached_tokens(place, fields)
             if token_count(prompt, least=1) and (cached or 0) <= prompt:
                 return Usage(prompt, completion, cached)
     return None
 
 
-def read_cached_tokens(usage: Fields, told: Fields) -> int | None:
+def read_cached_tokens(usage: Fields, fields: Fields) -> int | None:
     """Return how many of the prompt's tokens came from a cache, None if not reported."""
-    places = map(as_dict, (usage, *usage.values(), told.get("timings")))
+    places = map(as_dict, (usage, *usage.values(), fields.get("timings")))
     counts = (token_count(place.get(name), least=0) for place in places for name in CACHED_NAMES)
     return max((count for count in counts if count is not None), default=None)
 

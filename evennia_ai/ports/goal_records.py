@@ -6,7 +6,13 @@ from typing import Any
 
 from evennia_ai.errors import BadRecord
 from evennia_ai.messages import Audience
-from evennia_ai.policy.records.day_plan import Block, Planned, current_block, is_stale, make_block
+from evennia_ai.policy.records.day_plan import (
+    DayBlock,
+    PlannedBlock,
+    current_block,
+    is_stale,
+    make_block,
+)
 from evennia_ai.policy.records.goal import (
     OPEN,
     Goal,
@@ -16,7 +22,7 @@ from evennia_ai.policy.records.goal import (
     plan_reopen,
 )
 from evennia_ai.policy.records.journal_entry import sameness
-from evennia_ai.policy.records.provenance import Record, copy_of
+from evennia_ai.policy.records.record import Record, copy_of
 from evennia_ai.ports.records import RecordStore, anew
 
 COPIED_TO_STEPS = ("audience", "speakers", "source_seqs", "importance")
@@ -89,11 +95,11 @@ class Goals(RecordStore):
 
 
 class DayPlan(RecordStore):
-    """The parts of one day as plain dicts with the fields of `Block`."""
+    """The parts of one day as plain dicts with the fields of `DayBlock`."""
 
     kind = "ai_plan"
     prefix = "b"
-    model = Block
+    model = DayBlock
 
     def __init__(self, obj: Any) -> None:
         super().__init__(obj)
@@ -109,7 +115,7 @@ class DayPlan(RecordStore):
         self._given_up_at = self.now()
 
     @anew
-    def replace(self, planned: Sequence[Planned], speakers: Sequence[str]) -> int:
+    def replace(self, planned: Sequence[PlannedBlock], speakers: Sequence[str]) -> int:
         """Replace the plan, which may hold words of the speakers; returns its number of parts."""
         ids = self.next_ids()
         blocks = [make_block(next(ids), part, self.now(), speakers) for part in planned]

@@ -14,7 +14,7 @@ from evennia_ai.policy.records.journal_entry import (
     make_entry,
     sameness,
 )
-from evennia_ai.policy.records.provenance import Record, copy_of, iso_utc, select_known
+from evennia_ai.policy.records.record import Record, copy_of, iso_utc, select_known
 from evennia_ai.policy.retrieval.relevance import score_documents
 from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.ports.records import RecordStore, anew
@@ -142,8 +142,8 @@ class Journal(RecordStore):
         """Return the entries that all may know and match best (BM25); newest first if equal."""
         known = select_known(self.told(self.every()), audience)
         scores = score_documents(words, [self._words[entry["id"]] for entry in known])
-        found = [(score, index) for index, score in enumerate(scores) if score > 0]
-        best = sorted(found, reverse=True)[:limit]
+        scored = [(score, index) for index, score in enumerate(scores) if score > 0]
+        best = sorted(scored, reverse=True)[:limit]
         return [copy_of(known[index]) for _score, index in best]
 
     @property

@@ -17,17 +17,17 @@ from evennia_ai.messages import (
     PUPPETED,
     Audience,
     Authors,
-    Heard,
+    ChatMessage,
     InboxEvent,
-    Message,
+    IncomingEvent,
     ToolCallRequest,
     Usage,
 )
-from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View
-from evennia_ai.policy.conversation.inbox import askers_of
-from evennia_ai.policy.explanation.call_record import CallRecord
+from evennia_ai.policy.context.projection import CompactionRecord, ConversationView, Sizes
+from evennia_ai.policy.conversation.batching import askers_of
+from evennia_ai.policy.explanation.call_record import PackedCall
 from evennia_ai.policy.limits.money import Prices
-from evennia_ai.policy.oversight import PendingAct
+from evennia_ai.policy.staff_controls import PendingToolCall
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class TurnRecord:
     @property
     def speakers(self) -> Audience:
         """Return the dbrefs of everybody whose new words are in this turn."""
-        return frozenset(heard.speaker for heard in self.from_others if heard.speaker)
+        return frozenset(event.speaker for event in self.from_others if event.speaker)
 
     @property
     def askers(self) -> Audience:
@@ -69,16 +69,16 @@ class TurnRecord:
         return askers_of(self.events)
 
     @property
-    def from_others(self) -> list[Heard]:
+    def from_others(self) -> list[IncomingEvent]:
         """Return what others said and did; of what was overheard a part is its own."""
         every = (event.heard for event in (*self.overheard, *self.events))
-        return [heard for heard in every if heard.nature != PUPPETED]
+        return [incoming for incoming in every if incoming.nature != PUPPETED]
 
     @property
     def authors(self) -> Authors:
         """Return the authors of the new words in this turn (`policy.audience`)."""
-        heard = (event.heard.written_by for event in (*self.events, *self.overheard))
-        return frozenset[str]().union(*heard)
+        author_sets = (event.heard.written_by for event in (*self.events, *self.overheard))
+        return frozenset[str]().union(*author_sets)
 
 
 @dataclass(frozen=True)
@@ -102,9 +102,9 @@ class Lines(Protocol):
     def refreshes(self) -> int: ...  # how often all that was read became uncertain
     def after(
         self, seq: int, upto: int | None, limit: int, embedder: str
-    ) -> Sequence[tuple[Message, bytes | None]]: ...  # oldest first; ``upto``: the last, if any
+    ) -> Sequence[tuple[ChatMessage, bytes | None]]: ...  # oldest first; ``upto``: the last, if any
     def before_newest(self, count: int) -> int: ...  # the message before so many, 0 for none
-    def read(self, seqs: Iterable[int]) -> Sequence[Message]: ...  # those that exist
+    def read(self, seqs: Iterable[int]) -> Sequence[ChatMessage]: ...  # those that exist
     def existing(self, seqs: Iterable[int]) -> set[int]: ...  # those that `read` would return
     def store_vectors(self, embedder: str, vectors: Mapping[int, bytes]) -> None: ...
 
@@ -115,12 +115,14 @@ class Conversation(Protocol):
     @property
     def lines(self) -> Lines: ...
     @property
-    def current(self) -> View: ...
-    def append(self, messages: Sequence[Message]) -> list[Message]: ...  # with ``seq`` and ``at``
-    def show(self, scenes: Sequence[Message]) -> None: ...  # into the view, not into the log
+    def current(self) -> ConversationView: ...
+    def append(
+        self, messages: Sequence[ChatMessage]
+    ) -> list[ChatMessage]: ...  # with ``seq`` and ``at``
+    def show(self, scenes: Sequence[ChatMessage]) -> None: ...  # into the view, not into the log
     @property
     def sizes(self) -> Sizes: ...  # of the view
-    def view(self) -> Sequence[Message]: ...  # do not mutate
+    def view(self) -> Sequence[ChatMessage]: ...  # do not mutate
     def compact(self, record: CompactionRecord) -> CompactionRecord: ...  # with its id
     def mask(self, upto_seq: int) -> int: ...
     def undo(self) -> CompactionRecord | None: ...
@@ -141,7 +143,7 @@ class Inbox(Protocol):
 class PendingActs(Protocol):
     """One assistant's acts that wait for a person."""
 
-    def take(self) -> PendingAct | None: ...  # the next to run, marked as running
+    def take(self) -> PendingToolCall | None: ...  # the next to run, marked as running
     def finish(self, id: int, state: str, result: str) -> None: ...
 
 
@@ -161,7 +163,12 @@ class Turns(Protocol):
     def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None: ...
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int: ...
     def record_outcome(
-        self, act: int, state: str, result: str, messages: Sequence[Message] = (), locks: str = ""
+        self,
+        act: int,
+        state: str,
+        result: str,
+        messages: Sequence[ChatMessage] = (),
+        locks: str = "",
     ) -> None: ...
 
 
@@ -180,7 +187,7 @@ class ModelCallRecord:
     error: str = ""
     speakers: Audience = frozenset()  # dbrefs of those whose words started the call
     unpaid_share: float = 0.0  # of the prompt: lines of others, which the speakers do not pay
-    kept: CallRecord | None = None  # its prompt and reply, None if they are not kept
+    kept: PackedCall | None = None  # its prompt and reply, None if they are not kept
     prices: Prices | None = None  # of the model at the time of the call, None if nobody set them
     # the same at each try to store it, so that it is stored and counted once
     token: str = field(default_factory=lambda: uuid4().hex, compare=False)

@@ -1,7 +1,7 @@
 """The assistant as its parts see it, its character, and what all assistants share.
 
 `game.minds`, `assistant_character`, `services`, `game.perception` and `tools.registry` implement
-these protocols. `mind.Mind` puts the parts of an assistant together from its `Surroundings`.
+these protocols. `mind.Mind` puts the parts of an assistant together from its `MindDependencies`.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from typing import Any, Protocol, cast
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.messages import Audience, Authors, Situation, ToolCallRequest
+from evennia_ai.messages import Audience, Authors, InboxEvent, Situation, ToolCallRequest
 from evennia_ai.policy.audience import KnownLine, known
 from evennia_ai.policy.compaction.plan import ContextUse
-from evennia_ai.policy.conversation.character import LoreEntry, Persona
-from evennia_ai.policy.conversation.react import ToolOffer
+from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, Persona
+from evennia_ai.policy.conversation.tool_call_rules import ToolOffer
 from evennia_ai.policy.explanation.call_record import LockAsked
-from evennia_ai.policy.records.provenance import Record
-from evennia_ai.policy.records.shared_memory import Telling, Told
+from evennia_ai.policy.records.record import Record
+from evennia_ai.policy.records.shared_memory import SharedRecord, SharedTelling
 from evennia_ai.policy.tokens import CountText
 from evennia_ai.ports.log import Conversation, Inbox, PendingActs, TurnRecord, Turns
-from evennia_ai.ports.models import Found, Gateway, LoreRanking, Related, SemanticMemory
+from evennia_ai.ports.models import Gateway, LoreRanking, MemoryMatch, RelatedLines, SemanticMemory
 from evennia_ai.ports.npc import Character
 from evennia_ai.scheduling import Clock
 
@@ -52,14 +52,16 @@ class Memories(Protocol):
         keep: Callable[[Record], bool] | None = None,
         upto: int | None = None,
         everything: bool = False,
-    ) -> Sequence[Found]: ...
+    ) -> Sequence[MemoryMatch]: ...
     def related(
         self,
         ids: Sequence[str],
         words: Mapping[str, Collection[str]],
         audience: Audience | None,
         upto: int | None = None,
-    ) -> Related: ...  # the lines of their exchanges, and what may correct those with ``words``
+    ) -> (
+        RelatedLines
+    ): ...  # the lines of their exchanges, and what may correct those with ``words``
 
 
 @dataclass(frozen=True)
@@ -100,11 +102,11 @@ class ToolContext:
         return known(self.authors | self.speakers)
 
 
-class Moderation(Protocol):
-    """Decides which words may be heard and spoken."""
+class Guard(Protocol):
+    """Judges words; the hooks of `extension.Extension` of these names."""
 
-    def check(self, direction: str, texts: Sequence[str]) -> Deferred[Sequence[str]]:
-        """Fire with why each is refused, "" if it may pass; ``direction``: `policy.oversight`."""
+    def before_turn(self, events: Sequence[InboxEvent]) -> Deferred[Mapping[int, str]]: ...
+    def before_speech(self, words: str, by_staff: bool) -> Deferred[str]: ...
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,9 @@ class ToolResult:
     text: str  # what the model is told
     # dbrefs of those the act reached, None for the turn's whole audience
     heard_by: Audience | None = None
-    read: tuple[str, ...] = ()  # references to what was consulted (`policy.compaction.materials`)
+    read: tuple[
+        str, ...
+    ] = ()  # references to what was consulted (`policy.compaction.restored_context`)
     changed: tuple[str, ...] = ()  # references to what was changed
     # authors of the text that did not write the prompt (`policy.audience`); what a tool shows
     # of players' own texts has them as authors
@@ -192,10 +196,10 @@ class Slices(Protocol):
 class SharedMemory(Protocol):
     """What assistants told each other (`store.shared_entries`); writing raises StoreUnavailable."""
 
-    def told_by(self, assistant_id: int) -> list[Told]: ...
+    def told_by(self, assistant_id: int) -> list[SharedRecord]: ...
     def open_among(self, assistant_id: int, seqs: Iterable[int]) -> frozenset[int]: ...
     def tell(
-        self, assistant_id: int, teller: str, now: datetime, new: Sequence[Telling]
+        self, assistant_id: int, teller: str, now: datetime, new: Sequence[SharedTelling]
     ) -> None: ...
     def still_told(self, ids: Iterable[str]) -> frozenset[str]: ...
     def take_back(self, ids: Sequence[int]) -> None: ...
@@ -223,7 +227,7 @@ class Services(Protocol):
     @property
     def shared_memory(self) -> SharedMemory: ...
     @property
-    def moderation(self) -> Moderation | None: ...
+    def guards(self) -> Sequence[Guard]: ...  # which judge words
     @property
     def link_hosts(self) -> Collection[str]: ...  # whose addresses may be said
     def now(self) -> datetime: ...  # in UTC
@@ -260,7 +264,7 @@ class Settings(Protocol):
     def tell_owner(self, trouble: str) -> None: ...  # once
 
 
-class Company(Protocol):
+class Presence(Protocol):
     """Who is near an assistant and who talks with it. Times are seconds of the clock."""
 
     last_talk_at: float | None  # when it last heard somebody speak
@@ -273,7 +277,7 @@ class Company(Protocol):
     def pause(self, seconds: float) -> Deferred[bool]: ...  # False if somebody spoke meanwhile
 
 
-class Life(Protocol):
+class AssistantStatus(Protocol):
     """What the game lets an assistant do, and is told of it."""
 
     @property
@@ -290,7 +294,7 @@ class Life(Protocol):
     def compacting(self, reason: str, result: Mapping[str, Any] | None) -> None: ...
 
 
-class Rest(Protocol):
+class SleepController(Protocol):
     """The sleep of an assistant, as the world sees it. Writing raises StoreUnavailable."""
 
     @property
@@ -323,7 +327,7 @@ class OfferedTools:
 
 
 @dataclass(frozen=True)
-class Surroundings:
+class MindDependencies:
     """What a mind is made of: what is one assistant's own, and what all of them share."""
 
     who: Identity
@@ -333,16 +337,16 @@ class Surroundings:
     turns: Turns
     pending_acts: PendingActs
     memories: Callable[[], Memories]  # the search over all that it remembers
-    company: Company
-    life: Life
-    rest: Rest
+    company: Presence
+    life: AssistantStatus
+    rest: SleepController
     sizes: RequestSizes
     offered: OfferedTools
     services: Services
 
 
 @dataclass(frozen=True)
-class ToolParts(Surroundings):
+class ToolParts(MindDependencies):
     """What the tools of this package use of their assistant."""
 
     line: Callable[..., str]  # shows a memory in a prompt: `turn.recall.Recall.line`

@@ -16,11 +16,11 @@ from evennia_ai.messages import (
     ToolCallRequest,
     WireMessage,
 )
-from evennia_ai.policy.conversation.character import Fit, LoreEntry, Persona
-from evennia_ai.policy.explanation.call_record import PromptTrace, Sent
+from evennia_ai.policy.conversation.persona_and_lore import Fit, LoreEntry, Persona
+from evennia_ai.policy.explanation.call_record import PromptTrace, RequestExtras
 from evennia_ai.policy.records.journal_entry import MemoryItem, MemoryRow
-from evennia_ai.policy.records.provenance import Record
-from evennia_ai.policy.request_forms.form import TOOLS, Asked
+from evennia_ai.policy.records.record import Record
+from evennia_ai.policy.tool_call_modes.form import TOOLS, ReplyContext
 
 TASK_SUMMARY = "summary"
 
@@ -36,7 +36,7 @@ class HeardLine:
 
 
 @dataclass(frozen=True)
-class Scene:
+class StandInRequest:
     """What was selected for a prompt's audience, as structured data for the offline brain."""
 
     name: str
@@ -55,7 +55,7 @@ class Scene:
     undone: frozenset[str] = frozenset()  # ids of the turn's tool calls that were not done
 
 
-NO_SCENE = Scene("", Persona(), ())  # of a request that no character makes
+NO_SCENE = StandInRequest("", Persona(), ())  # of a request that no character makes
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class LLMRequest:
     """One model call."""
 
     messages: Sequence[WireMessage]  # in chat-completions form
-    scene: Scene
+    scene: StandInRequest
     # schemas of the tools that the reply may call; their form sends them or describes them in
     # the messages
     tools: Sequence[Mapping[str, Any]] = ()
@@ -109,9 +109,11 @@ class LLMRequest:
     on_delta: Callable[[Delta], None] | None = field(default=None, compare=False, repr=False)
 
     @property
-    def sent(self) -> Sent:
+    def sent(self) -> RequestExtras:
         """Return what is sent beside the messages, for the record of the call."""
-        return Sent(self.tools, self.response_schema, self.form, self.temperature, self.max_tokens)
+        return RequestExtras(
+            self.tools, self.response_schema, self.form, self.temperature, self.max_tokens
+        )
 
     @property
     def is_public(self) -> bool:
@@ -119,10 +121,10 @@ class LLMRequest:
         return self.scene is NO_SCENE or (self.trace is not None and not self.trace.private)
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> ReplyContext:
         """Return what the form of the reply, and its reading, depend on."""
         seen = self.scene.situation
-        return Asked(
+        return ReplyContext(
             tools=[*self.tools, *self.late_tools],
             addressee=self.addressee,
             things=seen.things,
@@ -206,7 +208,7 @@ class LoreRanking(Protocol):
         """Return how well each piece fits; what is not among ``entries`` changes nothing (P9)."""
 
 
-class Related(NamedTuple):
+class RelatedLines(NamedTuple):
     """What belongs to lines, by their ids: other lines in order of time, or the best first."""
 
     beside: Mapping[str, Sequence[Record]]
@@ -214,7 +216,7 @@ class Related(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Found:
+class MemoryMatch:
     """A record that a search found."""
 
     record: Record

@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from evennia_ai.messages import Audience
-from evennia_ai.policy.consolidation.entities import Finding, plan_consolidation
+from evennia_ai.policy.consolidation.entities import InferredAttribute, plan_consolidation
 from evennia_ai.policy.records.entity_profiles import (
     ATTRIBUTE,
     OBSERVATION,
@@ -20,7 +20,7 @@ from evennia_ai.policy.records.entity_profiles import (
 )
 from evennia_ai.policy.records.forgetting import sources_in_use
 from evennia_ai.policy.records.journal_entry import sameness
-from evennia_ai.policy.records.provenance import Record, Remembered, copy_of, select_known
+from evennia_ai.policy.records.record import BaseRecord, Record, copy_of, select_known
 from evennia_ai.ports.records import RecordStore, anew
 
 
@@ -40,13 +40,20 @@ class EntityProfiles(RecordStore):
         """Store an observation about a dbref, once for each audience; returns its id."""
         new = make_observation(self.next_id, entity, content, self.now(), fields)
         same = sameness(new)
-        known = next((one for one in self._of(entity, OBSERVATION) if sameness(one) == same), None)
+        known = next(
+            (
+                observation
+                for observation in self._of(entity, OBSERVATION)
+                if sameness(observation) == same
+            ),
+            None,
+        )
         return self.keep(new, known)
 
     def newest(self, limit: int) -> list[Record]:
         """Return the newest loaded observations about anybody, oldest first."""
-        found = (record for record in self.held() if record["kind"] == OBSERVATION)
-        return [copy_of(record) for record in deque(found, limit)]
+        observations = (record for record in self.held() if record["kind"] == OBSERVATION)
+        return [copy_of(record) for record in deque(observations, limit)]
 
     def observations(self, entity: str, audience: Audience | None = None) -> list[Record]:
         """Return the observations that all of an audience may know, oldest first."""
@@ -64,7 +71,10 @@ class EntityProfiles(RecordStore):
 
     @anew
     def consolidate(
-        self, ids: Iterable[str], findings: Sequence[Finding], sentiment: float | None = None
+        self,
+        ids: Iterable[str],
+        findings: Sequence[InferredAttribute],
+        sentiment: float | None = None,
     ) -> int:
         """Store attributes made from observations, and mark these; returns how many are new.
 
@@ -119,7 +129,7 @@ class EntityProfiles(RecordStore):
         return [dbref for dbref, ids in self._ids_about.items() if ids]
 
     @classmethod
-    def model_of(cls, raw: Any) -> type[Remembered]:
+    def model_of(cls, raw: Any) -> type[BaseRecord]:
         """Return the model of a record: that of its kind."""
         return model_of(raw)
 

@@ -18,11 +18,11 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import BadRecord, Overwritten
 from evennia_ai.messages import Audience
-from evennia_ai.policy.log_lines import Amended, is_withheld
-from evennia_ai.policy.records.provenance import (
+from evennia_ai.policy.recallable_lines import Amended, is_withheld
+from evennia_ai.policy.records.record import (
     SIZE,
+    BaseRecord,
     Record,
-    Remembered,
     Segment,
     copy_of,
     place_in,
@@ -30,7 +30,7 @@ from evennia_ai.policy.records.provenance import (
     segment_of,
     select_known,
 )
-from evennia_ai.scheduling import Put, Steps, pause
+from evennia_ai.scheduling import Coroutine, Enqueue, yield_to_reactor
 
 STEPS_AT_ONCE = 4
 RECORD_BYTES = 2_000  # of one record in memory, with what is derived from it (measured)
@@ -77,7 +77,7 @@ class WatchedRecords:
         raise NotImplementedError
 
     def withholds(self, record: Record) -> bool:
-        """Return True for a record of lines that a builder hid or edited (`policy.log_lines`)."""
+        """Return True for a record of lines that a builder hid or edited."""
         return False
 
     def watch(self, watcher: Watcher) -> None:
@@ -105,7 +105,7 @@ class RecordStore(WatchedRecords):
 
     kind: ClassVar[str]  # the attribute type, at most 16 characters
     prefix: ClassVar[str]  # the first letter of the ids that the store gives out
-    model: ClassVar[type[Remembered]]  # the fields of a record
+    model: ClassVar[type[BaseRecord]]  # the fields of a record
 
     # The class of `Segments`; `store.segments` sets it, since nothing here loads Evennia.
     stored_in: ClassVar[type[Any]]
@@ -131,7 +131,7 @@ class RecordStore(WatchedRecords):
         obj.nattributes.remove(cls.kind)
 
     @classmethod
-    def model_of(cls, raw: Any) -> type[Remembered]:  # noqa: ARG003
+    def model_of(cls, raw: Any) -> type[BaseRecord]:  # noqa: ARG003
         """Return the model of a record, which need not be valid."""
         return cls.model
 
@@ -157,13 +157,13 @@ class RecordStore(WatchedRecords):
                 yield
 
     @inlineCallbacks
-    def load(self, put: Put) -> Steps[None]:
+    def load(self, put: Enqueue) -> Coroutine[None]:
         """Load all records in slices. Fires when memory has them; fails with StoreUnavailable."""
         while True:
             deque(islice(self.load_steps(), STEPS_AT_ONCE), 0)
             if None not in self._segments.values():
                 return
-            yield pause(put)
+            yield yield_to_reactor(put)
 
     def load_all(self) -> None:
         deque(self.load_steps(), 0)
@@ -180,15 +180,15 @@ class RecordStore(WatchedRecords):
         return len(self._numbers) * RECORD_BYTES
 
     def _load(self, number: int) -> Segment:
-        found = self._segments.get(number)
-        if found is None:
+        segment = self._segments.get(number)
+        if segment is None:
             try:
-                found = self.segments.read(number)
+                segment = self.segments.read(number)
             except Overwritten:
                 self.unload()
                 raise
-            self._take(number, found)
-        return found
+            self._take(number, segment)
+        return segment
 
     def _take(self, number: int, content: Segment) -> None:
         """Put a segment into memory, and report each record that differs."""
@@ -291,7 +291,7 @@ class RecordStore(WatchedRecords):
             if number in self._segments:
                 before[number] = self._load(number)
             content = changed.get(number) or before.get(number, NONE)
-            kept = {n: one for n, one in {**content.records, place: record}.items() if one}
+            kept = {n: item for n, item in {**content.records, place: record}.items() if item}
             used, version = max(content.used, place_in(place)), before.get(number, NONE).version + 1
             changed[number] = Segment(used, kept, version)
         if changed:
@@ -301,7 +301,7 @@ class RecordStore(WatchedRecords):
         """Write segments in one transaction, then update memory."""
         last = max([*self._segments, *changed])
         # An empty last segment stays: it says which numbers were given out.
-        after = {n: one if one.records or n == last else None for n, one in changed.items()}
+        after = {n: item if item.records or n == last else None for n, item in changed.items()}
         try:
             self.segments.write(before, after)
         except Overwritten:
@@ -353,7 +353,7 @@ class RecordStore(WatchedRecords):
         """Change existing records in one transaction; returns how many differ. Raises BadRecord."""
         before = {known: record for known in changes if (record := self.find(known))}
         after = {
-            known: self.model_of(one).changed(one, changes[known]) for known, one in before.items()
+            name: self.model_of(item).changed(item, changes[name]) for name, item in before.items()
         }
         differing = {known: record for known, record in after.items() if record != before[known]}
         self.change(differing)

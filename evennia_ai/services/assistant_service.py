@@ -5,11 +5,10 @@
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
-from importlib import import_module
 from threading import current_thread, main_thread
 from typing import Any
 
@@ -21,34 +20,35 @@ from twisted.logger import Logger
 from evennia_ai import signals
 from evennia_ai.assistant_character import add_assistant_mixin, add_missing_mixins, look_round
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.config.resolve import TELEMETRY, read_person_limits
+from evennia_ai.config.resolve import read_person_limits
 from evennia_ai.config.table_retention import limits_in_force
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.extension import entries_of, judges, set_up_extensions
+from evennia_ai.game.client_notices import TypingIndicator, send_filler
 from evennia_ai.game.client_text import read_hosts
-from evennia_ai.game.crowd import CrowdControl, tell_channel
 from evennia_ai.game.minds import GameMind
 from evennia_ai.game.model_access import ModelAccess
 from evennia_ai.game.perception import EvenniaPerception, listening_objects
+from evennia_ai.game.rate_limits import RateLimiter, tell_channel
 from evennia_ai.game.room_lines import RoomLines
 from evennia_ai.game.settings import SettingReader, advice, game_setting
 from evennia_ai.game.texts import check_texts, text
-from evennia_ai.game.typing_indicator import TypingIndicator, send_filler
-from evennia_ai.policy.disclosure import read_permissions
+from evennia_ai.models.fields import damage
+from evennia_ai.policy.read_permissions import read_permissions
 from evennia_ai.ports import TurnRecord
 from evennia_ai.scheduling import TimeSlices, wall_seconds
 from evennia_ai.services.forgetting import ForgettingService
 from evennia_ai.services.memory_services import MemoryServices
-from evennia_ai.services.moderation import NOTHING_SPOKEN, ClosedModeration, make_moderation
 from evennia_ai.services.retention import NOTHING_DELETED, LogRetention
 from evennia_ai.services.startup import StartupRecovery
 from evennia_ai.services.timer import AssistantTimer, GarbageTimer
 from evennia_ai.store.attributes import assistants
-from evennia_ai.store.brief_transaction import guard_reactor, schema_trouble, store_errors
 from evennia_ai.store.inbox import OverheardQueue
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
+from evennia_ai.store.server_lock import KEEP_S, lock
 from evennia_ai.store.server_settings import NEWEST, SWITCH, newest_server, of_shard, stored, write
-from evennia_ai.store.world_lock import KEEP_S, lock
-from evennia_ai.tools.registry import load_registry
+from evennia_ai.store.transactions import guard_reactor, schema_trouble, store_errors
+from evennia_ai.tools.registry import ToolRegistry, load_registry
 
 log = Logger()
 
@@ -70,7 +70,7 @@ class AssistantService(Service):
         self.startup = StartupRecovery(self)
         self.slices = TimeSlices(clock)
         self.lines, self.overheard = RoomLines(clock), OverheardQueue(clock, self.now)
-        settings = SettingReader()
+        settings = SettingReader(entries_of())
         self.complaints = settings.complaints
         call_from_thread = partial(self.slices.put_from_thread, main.callFromThread)
 
@@ -84,20 +84,16 @@ class AssistantService(Service):
         self.recall_trouble, self.loaded = memory.recall_trouble, memory.loaded
         self.memory_indices, self.shared_memory = memory.indices, memory.shared
         self.lore_ranking = memory.lore_ranking
-        self.toolbox = settings.read("TOOLS", load_registry, ())
+        self.toolbox: ToolRegistry = settings.read("TOOLS", load_registry, ())
         self.lore = settings.read("LORE", LoreRecords, ())
         self.personas = settings.read("PERSONAS", PersonaRecords, {})
         self.world = EvenniaPerception(self.lore)
         settings.read("TEXTS", check_texts, {})
         self.who_may_read = settings.read("WHO_MAY_READ", read_permissions, {})
         limits = settings.read("PLAYER_LIMITS", read_person_limits, {})
-        self.crowd = CrowdControl(clock, limits)
+        self.crowd = RateLimiter(clock, limits)
         self.held_back = self.crowd.held_back
         self.link_hosts = settings.read("LINK_HOSTS", read_hosts, ())
-        moderated = partial(make_moderation, clock, models.client.exchange)
-        wrong = (ClosedModeration(), NOTHING_SPOKEN)
-        self.moderation = settings.read("MODERATION", moderated, {}, wrong)
-        self.telemetry = make_telemetry(self, main.callFromThread, settings)
         self.signs = TypingIndicator(clock, game_setting("TYPING_INDICATOR", True))
 
         self.garbage = GarbageTimer(clock, self.is_quiet)
@@ -105,6 +101,11 @@ class AssistantService(Service):
         retention = settings.read("RETENTION", limits_in_force, {}, ({}, NOTHING_DELETED))
         self.log_retention = LogRetention(clock, self.slices.put, retention)
         self.forgetting = ForgettingService(clock, call_from_thread, self.slices.put)
+        self.extensions = set_up_extensions(self, settings)
+        self.guards = [extension for extension in self.extensions if judges(extension)]
+        for extension in self.extensions:
+            for item in extension.tools():
+                self.toolbox.add(item)
 
     @property
     def store_trouble(self) -> str:
@@ -156,8 +157,8 @@ class AssistantService(Service):
         self.signs.connect()
         self.check_store()
         self.accepting = not self.store_trouble
-        if self.telemetry and self.accepting:
-            self.telemetry.start()
+        if self.accepting:
+            signals.service_started.send_robust(self)
         self.late_start = self.clock.callLater(REVIVAL_S, self.start_late)
         if exposed := advice():
             log.warn("evennia_ai: {advice}", advice=exposed)
@@ -179,7 +180,7 @@ class AssistantService(Service):
             self.keep_world()
 
     def keep_world(self) -> None:
-        """Keep the lock of this world from now on (`store.world_lock`)."""
+        """Keep the lock of this world from now on (`store.server_lock`)."""
         with suppress(StoreUnavailable), store_errors():  # the next write tells of it
             lock.keep()
         if not lock.trouble:
@@ -233,6 +234,11 @@ class AssistantService(Service):
         self.long_term_sync.start()
         self.startup.put(self.forgetting.start)
 
+    def look_for_damage(self, then: Callable[[], object] = lambda: None) -> None:
+        """Look for damaged values, since a read failed; call ``then`` if there are new ones."""
+        before = len(damage)
+        self.startup.look_for_damage(lambda: then() if len(damage) > before else None)
+
     def quiesce(self) -> None:
         """Begin no more turns and drop those in flight; their events stay stored, or are told."""
         if self.quiet:
@@ -278,11 +284,11 @@ class AssistantService(Service):
 
     def drop_turns(self, reason: str) -> None:
         scripts = AssistantScript.get_all_cached_instances()
-        for script in sorted(scripts, key=lambda one: one.id or 0):
+        for script in sorted(scripts, key=lambda script_item: script_item.id or 0):
             if mind := script.ndb.mind:
                 with suppress(StoreUnavailable):  # its turn ends without its model call, too
-                    told = filter(self.crowd.should_tell, mind.drop_turn(reason))
-                    mind.life.tell("switched_off", told)
+                    speakers = filter(self.crowd.should_tell, mind.drop_turn(reason))
+                    mind.life.tell("switched_off", speakers)
         self.gateway.switch_off(reason)
 
     def switch_on(self) -> None:
@@ -319,9 +325,9 @@ class AssistantService(Service):
         signals.compaction_finished.send_robust(
             script, character=character, reason=reason, result=result
         )
-        told = ", ".join(f"{key} {value}" for key, value in result.items())
+        figures = ", ".join(f"{key} {value}" for key, value in result.items())
         line = "evennia_ai: {name}: compaction ({reason}): {result}"
-        log.info(line, name=script.mind.who.name, reason=reason, result=told)
+        log.info(line, name=script.mind.who.name, reason=reason, result=figures)
         waited = (
             character.location
             and not script.mind.rest.is_asleep
@@ -340,16 +346,6 @@ def steady(main: Any) -> Any:
     main.seconds = lambda: zero + time.monotonic()
     main.wall = lambda: time.time()  # noqa: PLW0108  # as somebody may replace it meanwhile
     return main
-
-
-def make_telemetry(service: Any, call_from_thread: Any, settings: SettingReader) -> Any:
-    """Return what tells OpenTelemetry of this server, None if both settings are off."""
-    tracing = settings.read("TRACING", TELEMETRY.wanted, False)
-    measuring = settings.read("METRICS", TELEMETRY.wanted, False)
-    if not (tracing or measuring):
-        return None
-    telemetry = import_module("evennia_ai.services.telemetry")  # needs the extra
-    return telemetry.make_telemetry(service, call_from_thread, tracing, measuring)
 
 
 def start_plugin_services(server: MultiService) -> None:

@@ -27,11 +27,11 @@ from evennia_ai.memory.worker import Worker
 from evennia_ai.models import Message
 from evennia_ai.policy.facts.origin import SpokenWords
 from evennia_ai.policy.retrieval.exchange import subject_of
-from evennia_ai.scheduling import Clock, Put, Steps, pause
+from evennia_ai.scheduling import Clock, Coroutine, Enqueue, yield_to_reactor
 from evennia_ai.store.conversation import assistants_to_archive
 from evennia_ai.store.forget import Forgetting, database_file, is_too_large, overwrite_deleted
+from evennia_ai.store.personal_data import assistants_who_know
 from evennia_ai.store.server_settings import change_wishes, deletion_marks, tell_shards, wishes
-from evennia_ai.store.who_knows import assistants_who_know
 
 log = Logger()
 
@@ -55,7 +55,7 @@ DONE = (  # numbers only: the log is no place for names and words
 class ForgettingService:
     """Forgets people, one wish at a time."""
 
-    def __init__(self, clock: Clock, call_from_thread: Callable[..., object], put: Put) -> None:
+    def __init__(self, clock: Clock, call_from_thread: Callable[..., object], put: Enqueue) -> None:
         self._clock: Any = clock
         self._put = put
         self.worker = Worker(clock, call_from_thread, "evennia-ai-forgetting")
@@ -83,7 +83,7 @@ class ForgettingService:
         assistant: int | None = None,
         tell: Callable[[int], object] = lambda _gone: None,
         is_resumed: bool = False,
-    ) -> Steps[None]:
+    ) -> Coroutine[None]:
         """Delete the words of some people, by all characters or by one ``assistant``.
 
         Calls ``tell`` every `PROGRESS_S` with the number of rows and records gone so far. Fires
@@ -104,7 +104,7 @@ class ForgettingService:
                         if self._clock.seconds() - told_at > PROGRESS_S:
                             told_at = self._clock.seconds()
                             tell(gone)
-                        yield pause(self._put)
+                        yield yield_to_reactor(self._put)
                 except StoreUnavailable:
                     if not tries_left:
                         raise
@@ -176,7 +176,7 @@ class ForgettingService:
             planned.reset(after_s)
 
     @inlineCallbacks
-    def _resume(self) -> Steps[None]:
+    def _resume(self) -> Coroutine[None]:
         """Complete what a restart interrupted."""
         for assistant, people in wishes().items():
             try:
@@ -187,7 +187,7 @@ class ForgettingService:
                 self._plan(AGAIN_AFTER_S, self._resume)
 
     @inlineCallbacks
-    def _hide_in_logs(self, words: SpokenWords) -> Steps[None]:
+    def _hide_in_logs(self, words: SpokenWords) -> Coroutine[None]:
         """Overwrite the lines of the log files that hold somebody's words, in the thread."""
         names = (django_settings.SERVER_LOG_FILE, django_settings.PORTAL_LOG_FILE)
 
@@ -201,7 +201,7 @@ class ForgettingService:
             return
 
     @inlineCallbacks
-    def _clean_file(self) -> Steps[None]:
+    def _clean_file(self) -> Coroutine[None]:
         """Write the database file anew, in the thread, and rarely if that takes long."""
         path, wait_s = database_file(), self._paused_until - self._clock.seconds()
         if path is None:
@@ -226,7 +226,7 @@ class ForgettingService:
             log.warn(TOO_LARGE, path=path)
 
     @inlineCallbacks
-    def _journal_digests(self) -> Steps[None]:
+    def _journal_digests(self) -> Coroutine[None]:
         """Let the journals take in the digests that replaced summaries."""
         for script in AssistantScript.objects.filter(id__in=assistants_to_archive()):
             script.conversation.forget_view()

@@ -23,12 +23,12 @@ from evennia_ai.memory.vectors import answers_at_once
 from evennia_ai.memory.worker import Worker
 from evennia_ai.policy.records.journal_entry import agent_of
 from evennia_ai.ports import Embedder, RemoteEmbedder
-from evennia_ai.scheduling import Clock, Steps
+from evennia_ai.scheduling import Clock, Coroutine
 from evennia_ai.sleep.consolidation import prune_orphaned_memory_links
 from evennia_ai.store import rows, shared_entries
-from evennia_ai.store.loaded import MOST_MB, LoadedMinds
+from evennia_ai.store.mind_cache import MOST_MB, MindCache
+from evennia_ai.store.server_lock import is_elsewhere
 from evennia_ai.store.server_settings import deletion_marks, game_name, marked, note_deleted
-from evennia_ai.store.world_lock import is_elsewhere
 
 log = Logger()
 
@@ -51,7 +51,7 @@ class MemoryServices:
         client: OpenAIClient,
         now: Callable[[], datetime],
     ) -> None:
-        self.loaded = settings.read("MEMORY_MB", partial(LoadedMinds, clock), MOST_MB)
+        self.loaded = settings.read("MEMORY_MB", partial(MindCache, clock), MOST_MB)
         self._settings = settings
         self._client = client
         self._make_worker = partial(Worker, clock, call_from_thread, "evennia-ai-embedder")
@@ -121,7 +121,7 @@ class LongTermSync:
             )
 
     @inlineCallbacks
-    def update(self) -> Steps[None]:
+    def update(self) -> Coroutine[None]:
         """Update all marked characters. Fires after one try and schedules the rest."""
         for character_id, number in deletion_marks().items():
             if is_elsewhere(character_id):
@@ -140,7 +140,7 @@ class LongTermSync:
                 return
 
     @inlineCallbacks
-    def _update_one(self, character_id: int) -> Steps[None]:
+    def _update_one(self, character_id: int) -> Coroutine[None]:
         """Let long-term memory agree with a journal; without an assistant, delete it."""
         for character in ObjectDB.objects.filter(id=character_id):
             script = getattr(character, "assistant", None)

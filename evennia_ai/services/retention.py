@@ -9,10 +9,10 @@ from twisted.internet.task import deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from evennia_ai.config.table_retention import GAME_WIDE, Limit
+from evennia_ai.config.table_retention import GAME_WIDE, RetentionLimit
 from evennia_ai.errors import AssistantError, StoreUnavailable
-from evennia_ai.scheduling import Clock, Steps, pause, persist, wall_seconds
-from evennia_ai.store.purge import Report, TablePurge, Tally, assistant_ids
+from evennia_ai.scheduling import Clock, Coroutine, retry_write, wall_seconds, yield_to_reactor
+from evennia_ai.store.purge import PurgeCount, Report, TablePurge, assistant_ids
 
 log = Logger()
 
@@ -35,7 +35,7 @@ class LogRetention:
     """
 
     def __init__(
-        self, clock: Clock, put: Callable[..., None], retention: Mapping[str, Limit]
+        self, clock: Clock, put: Callable[..., None], retention: Mapping[str, RetentionLimit]
     ) -> None:
         self.retention = retention
         self._clock: Any = clock
@@ -60,8 +60,8 @@ class LogRetention:
     ) -> Deferred[Report]:
         """Delete the rows of one assistant beyond the retention limits; None: of the whole game.
 
-        Fires with a `Tally` by table. Fails with StoreUnavailable if the database stays busy and
-        with CancelledError if the server stops. Raises PurgeRefused as `check` does.
+        Fires with a `PurgeCount` by table. Fails with StoreUnavailable if the database stays busy
+        and with CancelledError if the server stops. Raises PurgeRefused as `check` does.
         """
         report = self._new_report(assistant_id)
         work = self._walk(self._tables(assistant_id, None), report, progress)
@@ -85,7 +85,7 @@ class LogRetention:
     def _new_report(self, assistant_id: int | None) -> Report:
         self.check()
         left_out = () if assistant_id is None else GAME_WIDE
-        return {table: Tally() for table in self.retention if table not in left_out}
+        return {table: PurgeCount() for table in self.retention if table not in left_out}
 
     def _run(self, work: Deferred[Report]) -> Deferred[Report]:
         def ended(result: Any) -> Any:
@@ -128,15 +128,15 @@ class LogRetention:
         tables: Iterator[TablePurge],
         report: Report,
         progress: Callable[[int], None] | None = None,
-    ) -> Steps[Report]:
+    ) -> Coroutine[Report]:
         """Purge tables with a pause before each step; fires with the report, made complete."""
         gone = 0
         for table in tables:
             more = True
             while more:
-                yield deferLater(self._clock, PAUSE_S, pause, self._put)
-                came: Tally
-                more, came = yield persist(self._clock, table.step)
+                yield deferLater(self._clock, PAUSE_S, yield_to_reactor, self._put)
+                came: PurgeCount
+                more, came = yield retry_write(self._clock, table.step)
                 report[table.table].add(came)
                 before, gone = gone, gone + came.gone
                 if progress and before // PROGRESS_ROWS < gone // PROGRESS_ROWS:

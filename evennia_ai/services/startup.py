@@ -16,15 +16,17 @@ from twisted.logger import Logger
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.game.act_answers import expect_answer
-from evennia_ai.game.life import SIGNALS
+from evennia_ai.game.confirmations import expect_answer
 from evennia_ai.game.perception import is_assistant
+from evennia_ai.game.tick_scheduler import SIGNALS
 from evennia_ai.messages import turn_label
 from evennia_ai.store import shared_entries
 from evennia_ai.store.attributes import SCRIPT_KEY, read_anew
-from evennia_ai.store.brief_transaction import store_errors
 from evennia_ai.store.conversation import assistants_to_archive
+from evennia_ai.store.damage import look_for_damage
 from evennia_ai.store.pending_acts import assistants_to_act, expire_late, people_asked
+from evennia_ai.store.server_lock import is_here, note_home, of_this_shard, this_shard
+from evennia_ai.store.transactions import store_errors
 from evennia_ai.store.turns import (
     assistants_with_work,
     open_passes,
@@ -32,7 +34,6 @@ from evennia_ai.store.turns import (
     recover_pass,
     recover_turn,
 )
-from evennia_ai.store.world_lock import is_here, note_home, of_this_shard, this_shard
 
 log = Logger()
 
@@ -54,12 +55,21 @@ class StartupRecovery:
 
     def begin(self) -> None:
         """Close the turns of an earlier process and wake the assistants with work to do."""
-        self.put(self.recover_turns)
+        self.look_for_damage(self.recover_turns)
         if this_shard():
             self.shards.begin()
         self.service.clock.callLater(FIRST_WAKE_S, self.attend_present)
 
-    def put(self, work: Callable[..., None], *args: Any) -> None:
+    def look_for_damage(self, then: Callable[[], object]) -> None:
+        """Look for damaged values in the tables, a few ms at a time, before some work."""
+        steps = look_for_damage()
+
+        def look() -> None:
+            self.put(then if next(steps, None) is None else look)
+
+        self.put(look)
+
+    def put(self, work: Callable[..., object], *args: Any) -> None:
         """Do some work soon; if the database refuses, begin again a moment later."""
 
         def do() -> None:
@@ -78,9 +88,9 @@ class StartupRecovery:
     def recover_turns(self) -> None:
         """Close the turns that an earlier process left open, then resume all other work."""
         minds = [script.ndb.mind for script in AssistantScript.get_all_cached_instances()]
-        mine = [one for one in minds if one and one.services is self.service]
-        running = {one.turns.current for one in mine}
-        asleep = {one.rest.pass_id for one in mine}
+        mine = [mind for mind in minds if mind and mind.services is self.service]
+        running = {item.turns.current for item in mine}
+        asleep = {item.rest.pass_id for item in mine}
         turn_ids = [turn_id for turn_id in open_turns() if turn_id not in running]
         if turn_ids:
             shown = ", ".join(map(turn_label, turn_ids[:SHOWN_TURNS]))

@@ -10,7 +10,7 @@ from twisted.internet.task import LoopingCall
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.scheduling import Put, is_time, keep_running
+from evennia_ai.scheduling import Enqueue, is_time, keep_running
 
 log = Logger()
 
@@ -22,7 +22,7 @@ Work = Callable[[], float | None]
 
 
 @dataclass
-class Entry:
+class TimerEntry:
     """Work that is due at ``at``: ``wait_s`` seconds after it was planned."""
 
     work: Work
@@ -38,9 +38,9 @@ class AssistantTimer:
     millisecond and all may be due at once, so each is queued (measured).
     """
 
-    def __init__(self, clock: Any, put: Put) -> None:
+    def __init__(self, clock: Any, put: Enqueue) -> None:
         self._clock, self._put = clock, put
-        self.entries: dict[Hashable, Entry] = {}
+        self.entries: dict[Hashable, TimerEntry] = {}
         self.loop = LoopingCall(self._round)
         self.loop.clock = clock
 
@@ -51,7 +51,7 @@ class AssistantTimer:
         now, known = self._clock.seconds(), self.entries.get(key)
         if known is None:
             wait_s = within_s if first_s is None else first_s
-            self.entries[key] = Entry(work, now + wait_s, wait_s)
+            self.entries[key] = TimerEntry(work, now + wait_s, wait_s)
         elif within_s < known.at - now <= known.wait_s:  # more: the clock was set back
             self._plan(known, within_s)
         keep_running(self.loop, ROUND_S)
@@ -70,7 +70,7 @@ class AssistantTimer:
                 self._put(partial(self._do, key, entry))
         self._stop_if_idle()
 
-    def _do(self, key: Hashable, entry: Entry) -> None:
+    def _do(self, key: Hashable, entry: TimerEntry) -> None:
         if self.entries.get(key) is not entry:
             return
         entry.queued = False
@@ -87,7 +87,7 @@ class AssistantTimer:
         else:
             self._plan(entry, again_s)
 
-    def _plan(self, entry: Entry, wait_s: float) -> None:
+    def _plan(self, entry: TimerEntry, wait_s: float) -> None:
         entry.at, entry.wait_s = self._clock.seconds() + wait_s, wait_s
 
     def _stop_if_idle(self) -> None:

@@ -8,8 +8,8 @@ from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 from twisted.logger import Logger
 
 from evennia_ai.errors import AssistantError, StoreUnavailable, TurnAborted
-from evennia_ai.ports import Identity, Life, Slices
-from evennia_ai.scheduling import Clock, Steps, pause
+from evennia_ai.ports import AssistantStatus, Identity, Slices
+from evennia_ai.scheduling import Clock, Coroutine, yield_to_reactor
 
 # More than a step needs to ask a slow model once for each of many listeners.
 STEP_TIME_S = 600.0
@@ -133,7 +133,7 @@ def run_sleep_tick(script: Any, character: Any) -> Deferred[dict[str, dict[str, 
 
 
 @dataclass(frozen=True, eq=False)
-class SleepPass:
+class SleepPassRunner:
     """Runs the steps of a sleep pass.
 
     ``work`` has for each step's name what runs it: it returns a result dict, or a Deferred of one.
@@ -143,7 +143,7 @@ class SleepPass:
     """
 
     _who: Identity
-    _life: Life
+    _life: AssistantStatus
     _work: Mapping[str, Callable[[], Any]]
     _clock: Clock
     _slices: Slices
@@ -151,7 +151,7 @@ class SleepPass:
     @inlineCallbacks
     def run(
         self, time: PassTime | None = None, steps: Sequence[SleepStep] = STEPS
-    ) -> Steps[dict[str, dict[str, Any]]]:
+    ) -> Coroutine[dict[str, dict[str, Any]]]:
         """Run steps in their order; `STEPS` is a whole pass.
 
         A step that fails or never ends does not stop the next. Each step may run again without
@@ -162,7 +162,7 @@ class SleepPass:
         time = time or PassTime(self._clock)
         results: dict[str, dict[str, Any]] = {}
         for step in steps:
-            yield pause(self._slices.put)  # the offline brain makes no pauses of its own
+            yield yield_to_reactor(self._slices.put)  # the offline brain makes no pauses of its own
             if not self._life.may_think():
                 raise TurnAborted("asleep, it was stopped")
             if time.is_over:
@@ -172,7 +172,7 @@ class SleepPass:
         return results
 
     @inlineCallbacks
-    def _run_step(self, step: str, time: PassTime) -> Steps[dict[str, Any]]:
+    def _run_step(self, step: str, time: PassTime) -> Coroutine[dict[str, Any]]:
         """Run one step. Fires with its result dict; fails with TurnAborted only."""
         name = self._who.name
         try:

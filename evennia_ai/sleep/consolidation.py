@@ -22,10 +22,10 @@ from evennia_ai.policy.records.journal_entry import (
     match_memories,
     memory_of,
 )
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 from evennia_ai.ports import Identity, Journal, Services
-from evennia_ai.scheduling import PIECE, Steps, pause, persist, spread
-from evennia_ai.turn.model_call import Background, skip
+from evennia_ai.scheduling import PIECE, Coroutine, map_in_slices, retry_write, yield_to_reactor
+from evennia_ai.turn.model_call import BackgroundCalls, skip
 
 # Entries in one pass: the assistant sleeps as long as a pass runs.
 MOST = 400
@@ -50,13 +50,13 @@ class MemoryLinks:
     """Keeps journal and long-term memory in step."""
 
     _who: Identity
-    _background: Background
+    _background: BackgroundCalls
     _services: Services
 
     @inlineCallbacks
     def consolidate(
         self, most: int | None = MOST, report: Report | None = None
-    ) -> Steps[dict[str, Any]]:
+    ) -> Coroutine[dict[str, Any]]:
         """Store the journal entries that long-term memory does not hold yet, ``most`` at the most.
 
         ``report`` is called after each batch with how many are done and how many are left.
@@ -81,7 +81,7 @@ class MemoryLinks:
                 tally.update((yield self._store_entries(entries, rows)))
                 if report:
                     report(len(tried), journal.waiting_count)
-                yield pause(self._services.slices.put)
+                yield yield_to_reactor(self._services.slices.put)
         except MemoryUnavailable as unavailable:
             error = {"error": str(unavailable)}
         failed = len(tried) - tally["stored"] - tally["already_there"]
@@ -89,7 +89,7 @@ class MemoryLinks:
         return {"success": not error, **figures, **error}
 
     @inlineCallbacks
-    def repair(self) -> Steps[dict[str, Any]]:
+    def repair(self) -> Coroutine[dict[str, Any]]:
         """Repair the links between journal and long-term memory.
 
         A memory is deleted if its entry is gone, changed, or linked to another memory. An entry
@@ -111,7 +111,7 @@ class MemoryLinks:
         return {"success": True, **result}
 
     @inlineCallbacks
-    def rebuild(self, report: Report | None = None) -> Steps[dict[str, Any]]:
+    def rebuild(self, report: Report | None = None) -> Coroutine[dict[str, Any]]:
         """Rebuild a character's long-term memory from its journal, with a report after each batch.
 
         Fires and fails as `consolidate`.
@@ -128,7 +128,7 @@ class MemoryLinks:
         return result
 
     @inlineCallbacks
-    def _fetch_rows(self) -> Steps[Rows]:
+    def _fetch_rows(self) -> Coroutine[Rows]:
         """Fetch memories by entry id; fails with MemoryUnavailable and TurnAborted."""
         by_entry: Rows = defaultdict(list)
         for row in (yield self._services.semantic.rows(agent_of(self._who.character.id))):
@@ -138,7 +138,7 @@ class MemoryLinks:
     @inlineCallbacks
     def _store_entries(
         self, entries: Sequence[Record], rows: Mapping[str, Any]
-    ) -> Steps[dict[str, int]]:
+    ) -> Coroutine[dict[str, int]]:
         """Store entries, except those among ``rows``, link all, and delete what does not fit.
 
         Fires with figures of `consolidate`; fails with MemoryUnavailable, too.
@@ -154,14 +154,14 @@ class MemoryLinks:
         stored = (yield memory.put(agent_of(self._who.character.id), new)) if new else {}
         ids = {**there, **stored}
         pairs = [(entry, ids[entry["id"]]) for entry in entries if entry["id"] in ids]
-        linked_now = yield persist(self._services.clock, partial(write_links, journal, pairs))
+        linked_now = yield retry_write(self._services.clock, partial(write_links, journal, pairs))
         now = ((journal.get(entry["id"]), known) for entry, known in pairs)
         stray += [known for entry, known in now if entry is None or memory_of(entry) != known]
         yield memory.delete(stray)
         return {"stored": len(stored), "already_there": len(there), "linked": linked_now}
 
     @inlineCallbacks
-    def _compare(self) -> Steps[dict[str, Any]]:
+    def _compare(self) -> Coroutine[dict[str, Any]]:
         """Compare the journal with long-term memory, and repair the links.
 
         Fires with ``deleted``, ``reset`` and ``relinked``; fails with MemoryUnavailable, too.
@@ -181,7 +181,7 @@ class MemoryLinks:
             if entry | linked(entry, keep) != entry:
                 wrong.append((entry, keep))
 
-        yield spread(put, journal.ids(), judge)
+        yield map_in_slices(put, journal.ids(), judge)
         yield self._background.write_in_pieces(wrong, PIECE, partial(write_links, journal))
         gone = rows.keys() - {entry["id"] for entry in journal.every()}
         stray += [row.id for entry_id in sorted(gone) for row in rows[entry_id]]

@@ -15,7 +15,7 @@ from evennia_ai.config import usable_window
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.policy.compaction import plan
 from evennia_ai.ports import Identity, Inbox, Settings
-from evennia_ai.scheduling import Clock, Steps
+from evennia_ai.scheduling import Clock, Coroutine
 from evennia_ai.sleep.compaction.compact import Compactor
 from evennia_ai.sleep.extraction import Extraction, ExtractionLimits
 from evennia_ai.turn.context_use import ContextMeter
@@ -40,7 +40,7 @@ class Emergency:
     _clock: Clock
 
     @inlineCallbacks
-    def make_room(self) -> Steps[dict[str, Any] | None]:
+    def make_room(self) -> Coroutine[dict[str, Any] | None]:
         """Compact if the context window is filled to ``compact_emergency_threshold``.
 
         Called at the start of every tick and between its turns. Fires with the compaction's result,
@@ -57,7 +57,7 @@ class Emergency:
         return result
 
     @inlineCallbacks
-    def on_overflow(self) -> Steps[bool]:
+    def on_overflow(self) -> Coroutine[bool]:
         """Compact after a provider refused a request as too long, without asking a model.
 
         Fires with True if the next request is shorter: the talk was compacted, or the refusal told
@@ -65,14 +65,14 @@ class Emergency:
         """
         before = usable_window(self._settings.config, self._settings.profile)
         self._settings.resolve()
-        told = usable_window(self._settings.config, self._settings.profile) < before
+        is_smaller = usable_window(self._settings.config, self._settings.profile) < before
         result: dict[str, Any] = yield self._compactor.compact(
             plan.CompactionRequest(plan.OVERFLOW, force=True)
         )
-        return told or bool(result.get("success"))
+        return is_smaller or bool(result.get("success"))
 
     @inlineCallbacks
-    def _extract(self, use: plan.ContextUse) -> Steps[dict[str, Any]]:
+    def _extract(self, use: plan.ContextUse) -> Coroutine[dict[str, Any]]:
         """Journal facts of what an emergency compaction evicts, until somebody waits.
 
         Takes at most `MOST_ITERATIONS` model calls for each audience and the time of one turn.

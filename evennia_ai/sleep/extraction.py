@@ -19,19 +19,31 @@ from twisted.logger import Logger
 from evennia_ai import ports
 from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import ProviderError
-from evennia_ai.messages import Audience, LLMReply, Message, ToolCallRequest, WireMessage, to_wire
+from evennia_ai.messages import (
+    Audience,
+    ChatMessage,
+    LLMReply,
+    ToolCallRequest,
+    WireMessage,
+    to_wire,
+)
 from evennia_ai.policy.audience import people_among, visible
 from evennia_ai.policy.compaction import plan
 from evennia_ai.policy.context import projection
-from evennia_ai.policy.conversation.react import LoopState, begin_step, read_arguments, take_calls
-from evennia_ai.policy.facts.origin import Shown, ShownLine, origin_of, shown_line
+from evennia_ai.policy.conversation.tool_call_rules import (
+    LoopState,
+    begin_step,
+    read_arguments,
+    take_calls,
+)
+from evennia_ai.policy.facts.origin import ShownContext, ShownLine, origin_of, shown_line
 from evennia_ai.policy.facts.terms import normal_words
-from evennia_ai.scheduling import Put, Steps, pause, persist, spread
+from evennia_ai.scheduling import Coroutine, Enqueue, map_in_slices, retry_write, yield_to_reactor
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.model_call import ModelCalls, has_model, skip
 from evennia_ai.turn.prompt_building import PromptBuilder
-from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION, PromptContext
-from evennia_ai.turn.tool_execution import DONE, Acts, call_messages
+from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION, TurnKind
+from evennia_ai.turn.tool_executor import DONE, ToolExecutor, call_messages
 
 log = Logger()
 
@@ -44,7 +56,7 @@ TURNS_TIMES = 3.0
 
 
 @dataclass(frozen=True)
-class Extracted:
+class ExtractionResult:
     """What came of the loops so far; ``stopped_by`` is the reason why the last one ended."""
 
     facts_recorded: int = 0
@@ -75,8 +87,8 @@ class Extraction:
     _meter: ContextMeter
     _prompts: PromptBuilder
     _calls: ModelCalls
-    _acts: Acts
-    _life: ports.Life
+    _acts: ToolExecutor
+    _life: ports.AssistantStatus
     _decide: Callable[[plan.CompactionRequest, plan.ContextUse], plan.CompactionTask | plan.Skip]
     _services: ports.Services
 
@@ -93,7 +105,7 @@ class Extraction:
         return self.extract(ExtractionLimits(most), self._meter.measure())
 
     @inlineCallbacks
-    def extract(self, limits: ExtractionLimits, use: plan.ContextUse) -> Steps[dict[str, Any]]:
+    def extract(self, limits: ExtractionLimits, use: plan.ContextUse) -> Coroutine[dict[str, Any]]:
         """Run `run_pre_compaction_extraction` within limits.
 
         ``stopped_by`` may also be ``interrupted``.
@@ -104,39 +116,39 @@ class Extraction:
         if isinstance(task, plan.Skip) or len(task.evicted) < LEAST_MESSAGES:
             return skip(f"fewer than {LEAST_MESSAGES} messages")
         # A turn that an error left open would otherwise stay open behind the turns of the loops.
-        yield persist(self._services.clock, self._turns.recover)
-        yield persist(self._services.clock, partial(self._life.signal, SIGNAL, True))
+        yield retry_write(self._services.clock, self._turns.recover)
+        yield retry_write(self._services.clock, partial(self._life.signal, SIGNAL, True))
         try:
-            found: Extracted = yield self._ask_for_facts(task.evicted, limits)
+            result: ExtractionResult = yield self._ask_for_facts(task.evicted, limits)
         except ProviderError as error:
             message = "{name}: the model journalled no facts before the compaction: {error}"
             log.warn(message, name=self._who.name, error=error)
             return {"success": False, "error": str(error), "facts_recorded": 0}
         finally:
-            yield persist(self._services.clock, partial(self._life.signal, SIGNAL, False))
-        return {"success": True, **asdict(found)}
+            yield retry_write(self._services.clock, partial(self._life.signal, SIGNAL, False))
+        return {"success": True, **asdict(result)}
 
     @inlineCallbacks
     def _ask_for_facts(
-        self, evicted: Sequence[Message], limits: ExtractionLimits
-    ) -> Steps[Extracted]:
+        self, evicted: Sequence[ChatMessage], limits: ExtractionLimits
+    ) -> Coroutine[ExtractionResult]:
         """Run a loop for each audience of evicted messages; fails with `ProviderError`, too."""
-        total = Extracted()
+        total = ExtractionResult()
         profile = self._settings.profile
         if has_model(profile) and not request_form(profile).native:
             return total
         for key in projection.split_by_audience(evicted):
             if limits.is_interrupted():
                 return replace(total, stopped_by=INTERRUPTED)
-            more: Extracted = yield self._extract_for(projection.part_audience(key), limits)
+            more: ExtractionResult = yield self._extract_for(projection.part_audience(key), limits)
             facts = total.facts_recorded + more.facts_recorded
-            total = Extracted(facts, total.iterations + more.iterations, more.stopped_by)
+            total = ExtractionResult(facts, total.iterations + more.iterations, more.stopped_by)
         return total
 
     @inlineCallbacks
     def _extract_for(
         self, confidants: Audience | None, limits: ExtractionLimits
-    ) -> Steps[Extracted]:
+    ) -> Coroutine[ExtractionResult]:
         """Run a loop for one audience, in a turn that ends even after a ProviderError."""
         clock, turns = self._services.clock, self._turns
         audience = frozenset() if confidants is None else confidants
@@ -145,32 +157,34 @@ class Extraction:
             CONTEXT_PRE_COMPACTION, prompt=own_prompt or CONTEXT_PRE_COMPACTION.prompt
         )
         begin = partial(turns.begin, (), audience, confidants is not None, context.name)
-        turn: ports.TurnRecord = yield persist(clock, begin)
+        turn: ports.TurnRecord = yield retry_write(clock, begin)
         try:
-            came: Extracted = yield self._run_loop(turn, context, limits)
+            came: ExtractionResult = yield self._run_loop(turn, context, limits)
         except ProviderError as error:
-            yield persist(clock, partial(turns.finish, turn.id, NOTED, f"{error.kind}: {error}"))
+            yield retry_write(
+                clock, partial(turns.finish, turn.id, NOTED, f"{error.kind}: {error}")
+            )
             raise
         detail = f"{came.facts_recorded} facts written down"
-        yield persist(clock, partial(turns.finish, turn.id, NOTED, detail))
+        yield retry_write(clock, partial(turns.finish, turn.id, NOTED, detail))
         return came
 
     @inlineCallbacks
     def _run_loop(
-        self, turn: ports.TurnRecord, context: PromptContext, limits: ExtractionLimits
-    ) -> Steps[Extracted]:
-        """Ask and journal until nothing is left to write. Fires with what was `Extracted`."""
+        self, turn: ports.TurnRecord, context: TurnKind, limits: ExtractionLimits
+    ) -> Coroutine[ExtractionResult]:
+        """Ask and journal until nothing is left to write. Fires with the result."""
         tools = self._acts.context_for(turn, turn.audience, turn.private, context.tools)
         tools = replace(tools, deadline_at=self._deadline_of(limits))
         specs = tuple(self._services.toolbox.offered(tools))
         asking = self._prompts.ask_with(turn, specs)
         prompt = self._prompts.build(context, turn.audience, asking)
-        shown: Shown = yield read_shown(self._log, self._services.slices.put, turn.audience)
+        shown: ShownContext = yield read_shown(self._log, self._services.slices.put, turn.audience)
         context_of = partial(with_origin, replace(tools, authors=prompt.authors), shown)
         state, facts, so_far = LoopState(turn.id), 0, list[WireMessage]()
         for step in range(1, limits.iterations + 1):
             if limits.is_interrupted():
-                return Extracted(facts, step - 1, INTERRUPTED)
+                return ExtractionResult(facts, step - 1, INTERRUPTED)
             state = begin_step(state)
             grown = replace(prompt, messages=[*prompt.messages, *so_far], tokens=0)
             request = self._prompts.request(turn, grown, asking, step)
@@ -182,14 +196,14 @@ class Extraction:
             )
             calls = take_calls(reply, state, self._settings.config.max_tool_calls)
             if not calls or reply.finish_reason == "length":
-                return Extracted(facts, step, NO_CALL)
+                return ExtractionResult(facts, step, NO_CALL)
             known = {spec.name for spec in specs}
             more, stopped_by, messages = yield self._journal(turn, context_of, calls, known)
             facts += more
             if stopped_by:
-                return Extracted(facts, step, stopped_by)
+                return ExtractionResult(facts, step, stopped_by)
             so_far += to_wire(messages)
-        return Extracted(facts, limits.iterations, MOST)
+        return ExtractionResult(facts, limits.iterations, MOST)
 
     def _deadline_of(self, limits: ExtractionLimits) -> float:
         if limits.end_at is not None:
@@ -203,17 +217,17 @@ class Extraction:
         context_of: Callable[[ToolCallRequest], ports.ToolContext],
         calls: Sequence[ToolCallRequest],
         known: set[str],
-    ) -> Steps[tuple[int, str, list[Message]]]:
+    ) -> Coroutine[tuple[int, str, list[ChatMessage]]]:
         """Run a reply's journal calls; a tool that was not offered is not run, and ends the loop.
 
         Fires with how many facts were journalled, why the loop ends (empty if it goes on), and
         calls and results as the next model call sees them.
         """
-        facts, messages = 0, list[Message]()
+        facts, messages = 0, list[ChatMessage]()
         for call in calls:
             if call.name not in known or call.name == NOOP:
                 continue
-            yield pause(self._services.slices.put)
+            yield yield_to_reactor(self._services.slices.put)
             tools = context_of(call)
             # Not logged: these tool calls are no part of the conversation.
             result: ports.ToolResult = yield self._acts.perform(
@@ -238,23 +252,27 @@ def run_pre_compaction_extraction(
 
 
 @inlineCallbacks
-def read_shown(log: ports.Conversation, put: Put, audience: Audience) -> Steps[Shown]:
+def read_shown(
+    log: ports.Conversation, put: Enqueue, audience: Audience
+) -> Coroutine[ShownContext]:
     """Read in slices what a prompt for an audience shows. Fires with it."""
     view = log.current
     items = projection.visible_items(view.items, audience)
-    heard = [m for m in items if m["role"] == "user" and "type" not in m["metadata"]]
-    lines: list[ShownLine] = yield spread(put, heard, shown_line)
+    heard_messages = [m for m in items if m["role"] == "user" and "type" not in m["metadata"]]
+    lines: list[ShownLine] = yield map_in_slices(put, heard_messages, shown_line)
     parts = view.record.summary if view.record else {}
     keys = [key for key in parts if visible(projection.part_audience(key), audience)]
     speakers = view.record.speakers if view.record else {}
-    return Shown(
+    return ShownContext(
         lines,
         frozenset(word for key in keys for word in normal_words(parts[key])),
         frozenset(dbref for key in keys for dbref in speakers.get(key, ())),
     )
 
 
-def with_origin(tools: ports.ToolContext, shown: Shown, call: ToolCallRequest) -> ports.ToolContext:
+def with_origin(
+    tools: ports.ToolContext, shown: ShownContext, call: ToolCallRequest
+) -> ports.ToolContext:
     """Return the context of one call, with the origin of what it writes down."""
     text = " ".join(map(str, (read_arguments(call) or {}).values()))
     origin = origin_of(text, shown)

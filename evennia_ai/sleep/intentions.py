@@ -17,10 +17,10 @@ from evennia_ai.policy.records.goal import (
     read_steps,
     steps_request,
 )
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 from evennia_ai.ports import Goals, Identity, Services, Settings
-from evennia_ai.scheduling import Steps, persist
-from evennia_ai.turn.model_call import Asked, Background, BackgroundReply, skip
+from evennia_ai.scheduling import Coroutine, retry_write
+from evennia_ai.turn.model_call import BackgroundCalls, BackgroundReply, BatchResult, skip
 from evennia_ai.turn.prompt_contexts import CONTEXT_GOAL_DECOMPOSE, CONTEXT_PLAN_DAY
 
 CALLS_A_PASS = 3
@@ -33,11 +33,11 @@ class GoalReview:
 
     _who: Identity
     _settings: Settings
-    _background: Background
+    _background: BackgroundCalls
     _services: Services
 
     @inlineCallbacks
-    def review(self) -> Steps[dict[str, Any]]:
+    def review(self) -> Coroutine[dict[str, Any]]:
         """Drop neglected goals, remove those that closed long ago, and find steps for important
         ones.
 
@@ -53,22 +53,24 @@ class GoalReview:
         if not every:
             return skip("no goals")
         fading = plan_fading(every, self._services.now(), config.goal_half_life)
-        faded: int = yield persist(self._services.clock, partial(goals.update_all, fading))
+        faded: int = yield retry_write(self._services.clock, partial(goals.update_all, fading))
         over = goals.over(config.archive_days)
-        removed: int = yield persist(self._services.clock, partial(goals.remove, *over))
+        removed: int = yield retry_write(self._services.clock, partial(goals.remove, *over))
         every = goals.all()
         has_model = self._background.has_model
         wanting = [goal for goal in every if has_model and needs_steps(goal, every)]
         work = partial(self._find_steps, goals)
-        asked: Asked[Counter[str]] = yield self._background.ask_each(wanting[:CALLS_A_PASS], work)
-        if not (faded or removed or asked.calls):
+        results: BatchResult[Counter[str]] = yield self._background.ask_each(
+            wanting[:CALLS_A_PASS], work
+        )
+        if not (faded or removed or results.calls):
             return skip("nothing to do about them")
-        total = sum(asked.results, Counter[str]())
-        figures = {"steps": total["steps"], "calls": asked.calls, "cut_off": total["cut_off"]}
-        return asked.report(faded=faded, removed=removed, **figures)
+        total = sum(results.results, Counter[str]())
+        figures = {"steps": total["steps"], "calls": results.calls, "cut_off": total["cut_off"]}
+        return results.report(faded=faded, removed=removed, **figures)
 
     @inlineCallbacks
-    def _find_steps(self, goals: Goals, goal: Record) -> Steps[Counter[str]]:
+    def _find_steps(self, goals: Goals, goal: Record) -> Coroutine[Counter[str]]:
         """Ask for a goal's steps and store them. Fires with figures; fails with `ProviderError`."""
         context, name = CONTEXT_GOAL_DECOMPOSE, self._who.name
         wire = steps_request(context.prompt, name, self._who.persona, goal)
@@ -76,7 +78,7 @@ class GoalReview:
             context.name, wire, REPLY_TOKENS, [goal]
         )
         work = partial(goals.add_steps, goal["id"], read_steps(reply.text, goal))
-        steps: int = yield persist(self._services.clock, work)
+        steps: int = yield retry_write(self._services.clock, work)
         return Counter(steps=steps, cut_off=int(reply.is_cut))
 
 
@@ -89,11 +91,11 @@ class DayPlanning:
 
     _who: Identity
     _settings: Settings
-    _background: Background
+    _background: BackgroundCalls
     _services: Services
 
     @inlineCallbacks
-    def plan(self) -> Steps[dict[str, Any]]:
+    def plan(self) -> Coroutine[dict[str, Any]]:
         """Plan the coming day, once a day; the new plan replaces the old one.
 
         The plan is made of the persona, the neighbouring places and the public goals (P9). A model
@@ -111,32 +113,34 @@ class DayPlanning:
             return skip("its day is planned, or cannot be")
         goals = by_weight(self._who.character.ai_goals.open())[: day_plan.MOST_GOALS]
         requests = [goals] if self._background.has_model else []
-        asked: Asked[tuple[Sequence[day_plan.Planned], bool]] = yield self._background.ask_each(
-            requests, self._ask
-        )
-        if asked.error:
-            return asked.report(parts=0, calls=asked.calls)
-        planned, is_cut = asked.results[0] if asked.results else ((), False)
+        results: BatchResult[
+            tuple[Sequence[day_plan.PlannedBlock], bool]
+        ] = yield self._background.ask_each(requests, self._ask)
+        if results.error:
+            return results.report(parts=0, calls=results.calls)
+        planned, is_cut = results.results[0] if results.results else ((), False)
         if not planned:
             plan.give_up()
             reason = "the plan was cut off" if is_cut else "no model made a plan"
-            return skip(reason, calls=asked.calls)
+            return skip(reason, calls=results.calls)
         # A player may have been forgotten while the model was asked.
         if any(self._who.character.ai_goals.get(goal["id"]) is None for goal in goals):
-            return skip("its goals have changed meanwhile", calls=asked.calls)
+            return skip("its goals have changed meanwhile", calls=results.calls)
         store = partial(plan.replace, planned, sorted({BUILDER} | of_records(goals)))
-        parts: int = yield persist(self._services.clock, store)
-        return asked.report(parts=parts, calls=asked.calls, cut_off=int(is_cut))
+        parts: int = yield retry_write(self._services.clock, store)
+        return results.report(parts=parts, calls=results.calls, cut_off=int(is_cut))
 
     @inlineCallbacks
-    def _ask(self, goals: Sequence[Record]) -> Steps[tuple[Sequence[day_plan.Planned], bool]]:
+    def _ask(
+        self, goals: Sequence[Record]
+    ) -> Coroutine[tuple[Sequence[day_plan.PlannedBlock], bool]]:
         """Fire with the complete parts of a model's plan, none if too few, and True if it was cut.
 
         Fails with `ProviderError`.
         """
         context, name = CONTEXT_PLAN_DAY, self._who.name
         places = day_plan.places_near(self._services.world.situation(self._who.character).exits)
-        told = [goal["content"] for goal in goals]
-        wire = day_plan.plan_request(context.prompt, name, self._who.persona, told, places)
+        goal_texts = [goal["content"] for goal in goals]
+        wire = day_plan.plan_request(context.prompt, name, self._who.persona, goal_texts, places)
         reply: BackgroundReply = yield self._background.ask(context.name, wire, PLAN_TOKENS, goals)
         return day_plan.read_plan(reply.text, places), reply.is_cut

@@ -17,8 +17,8 @@ from evennia_ai.policy.records.forgetting import (
     select_to_forget,
 )
 from evennia_ai.ports import Identity, Journal, Services, Settings
-from evennia_ai.scheduling import Steps, pause, spread
-from evennia_ai.turn.model_call import Background, skip
+from evennia_ai.scheduling import Coroutine, map_in_slices, yield_to_reactor
+from evennia_ai.turn.model_call import BackgroundCalls, skip
 
 AT_ONCE = 8  # entries in one write
 MOST_A_PASS = 500
@@ -34,11 +34,11 @@ class Pruning:
 
     _who: Identity
     _settings: Settings
-    _background: Background
+    _background: BackgroundCalls
     _services: Services
 
     @inlineCallbacks
-    def prune(self) -> Steps[dict[str, Any]]:
+    def prune(self) -> Coroutine[dict[str, Any]]:
         """Archive faded journal entries.
 
         Recent recalls are stored first, since they decide what fades. An entry stays if it is
@@ -72,25 +72,25 @@ class Pruning:
         config = self._settings.config
         if not config.prune_enabled:
             return "pruning disabled"
-        if kept <= config.prune_floor:
-            return f"no more than {config.prune_floor} entries"
+        if kept <= config.prune_keep_at_least:
+            return f"no more than {config.prune_keep_at_least} entries"
         return "nothing faded"
 
     def _fading(self) -> Fading:
         own = self._settings.config
         return Fading(
-            own.prune_retention, own.prune_importance, own.prune_age_days, own.prune_floor
+            own.prune_retention, own.prune_importance, own.prune_age_days, own.prune_keep_at_least
         )
 
     @inlineCallbacks
-    def _find_faded(self) -> Steps[list[str]]:
+    def _find_faded(self) -> Coroutine[list[str]]:
         """Find the entries to archive. Fires with their ids, the most faded first."""
         journal, put = self._who.character.journal, self._services.slices.put
         ids, fading = journal.ids(), self._fading()
         if not self._settings.config.prune_enabled or len(ids) <= fading.floor:
             return []
         yield self._who.character.ai_profiles.load(put)
-        yield pause(put)
+        yield yield_to_reactor(put)
         in_use = self._who.character.ai_profiles.live_sources()
         now = self._services.now()
         needs_link = not self._services.semantic.is_off
@@ -102,7 +102,7 @@ class Pruning:
             fades = is_faded(entry, now, fading) and (entry["consolidated"] or not needs_link)
             return id, retention_of(entry, now) if fades else None, tuple(cited_by(entry))
 
-        looks: list[Look] = yield spread(put, ids, look)
+        looks: list[Look] = yield map_in_slices(put, ids, look)
         cited = {source for _id, _left, cites in looks for source in cites}
         faded = [(left, known) for known, left, _cites in looks if left is not None]
         return select_to_forget(faded, in_use | cited, len(ids), fading.floor)[:MOST_A_PASS]

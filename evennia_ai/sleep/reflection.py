@@ -10,10 +10,10 @@ from typing import Any
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.policy.consolidation import reflection
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 from evennia_ai.ports import Identity, Journal, Services, Settings
-from evennia_ai.scheduling import Steps, pause, persist
-from evennia_ai.turn.model_call import NO_MODEL, Asked, Background, BackgroundReply, skip
+from evennia_ai.scheduling import Coroutine, retry_write, yield_to_reactor
+from evennia_ai.turn.model_call import NO_MODEL, BackgroundCalls, BackgroundReply, BatchResult, skip
 from evennia_ai.turn.prompt_contexts import CONTEXT_REFLECTION
 
 LOOKED_AT = 500  # of the newest entries
@@ -41,11 +41,11 @@ class Reflection:
 
     _who: Identity
     _settings: Settings
-    _background: Background
+    _background: BackgroundCalls
     _services: Services
 
     @inlineCallbacks
-    def reflect(self) -> Steps[dict[str, Any]]:
+    def reflect(self) -> Coroutine[dict[str, Any]]:
         """Draw insights from the entries since the last reflection, if they are important enough.
 
         Each audience is a call of its own (P9): an insight is as private as the entries it follows
@@ -63,25 +63,27 @@ class Reflection:
             return skip(NO_MODEL)
         journal, put = self._who.character.journal, self._services.slices.put
         yield journal.load(put)
-        yield pause(put)
+        yield yield_to_reactor(put)
         looked_at = self._services.now()
         entries = journal.newest(LOOKED_AT, everything=True)
-        found = reflection.unreflected(entries, journal.reflected_upto)
-        if reflection.weight(found) < threshold:
-            return skip(f"{reflection.weight(found)} of {threshold} since the last time")
-        groups = reflection.select_groups(found)
+        groups_found = reflection.unreflected(entries, journal.reflected_upto)
+        if reflection.weight(groups_found) < threshold:
+            return skip(f"{reflection.weight(groups_found)} of {threshold} since the last time")
+        groups = reflection.select_groups(groups_found)
         work = partial(self._reflect_on, journal, looked_at)
-        asked: Asked[Counter[str]] = yield self._background.ask_each(groups[:CALLS_A_PASS], work)
-        if not asked.error and len(groups) <= CALLS_A_PASS:
+        results: BatchResult[Counter[str]] = yield self._background.ask_each(
+            groups[:CALLS_A_PASS], work
+        )
+        if not results.error and len(groups) <= CALLS_A_PASS:
             journal.reflected_upto = looked_at.isoformat()
-        total = sum(asked.results, Counter[str]())
+        total = sum(results.results, Counter[str]())
         figures = {name: total[name] for name in FIGURES}
-        return asked.report(**figures, calls=asked.calls, cut_off=total["cut_off"])
+        return results.report(**figures, calls=results.calls, cut_off=total["cut_off"])
 
     @inlineCallbacks
     def _reflect_on(
         self, journal: Journal, looked_at: datetime, entries: Sequence[Record]
-    ) -> Steps[Counter[str]]:
+    ) -> Coroutine[Counter[str]]:
         """Reflect on one audience's entries. Fires with figures; fails with `ProviderError`."""
         sources = {entry["source_entity"] for entry in entries} - {""}
         names = {
@@ -95,7 +97,7 @@ class Reflection:
         )
         read = reflection.read_insights(reply.text, entries)
         write = partial(store_insights, journal, read.insights, looked_at)
-        insights: int = yield persist(self._services.clock, write)
+        insights: int = yield retry_write(self._services.clock, write)
         return Counter(
             insights=insights,
             thought_over=len(entries),

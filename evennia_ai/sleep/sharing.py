@@ -7,7 +7,7 @@ from typing import Any
 
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.policy.records.provenance import Record, people_in
+from evennia_ai.policy.records.record import Record, people_in
 from evennia_ai.policy.records.shared_memory import (
     MOST_TOLD,
     Rumours,
@@ -21,8 +21,8 @@ from evennia_ai.policy.records.shared_memory import (
     worth_telling,
 )
 from evennia_ai.ports import Identity, Memories, Services, Settings
-from evennia_ai.scheduling import Steps, pause, persist, spread
-from evennia_ai.turn.model_call import Background, skip
+from evennia_ai.scheduling import Coroutine, map_in_slices, retry_write, yield_to_reactor
+from evennia_ai.turn.model_call import BackgroundCalls, skip
 
 AT_ONCE = 8  # entries checked or told at a stretch: 5 ms (measured)
 
@@ -34,34 +34,36 @@ class Sharing:
     _who: Identity
     _settings: Settings
     _memories: Callable[[], Memories]
-    _background: Background
+    _background: BackgroundCalls
     _services: Services
 
     @inlineCallbacks
-    def share(self) -> Steps[dict[str, Any]]:
+    def share(self) -> Coroutine[dict[str, Any]]:
         """Tell a character's scopes what it learnt, and take back what it no longer tells.
 
         Each entry is told once, to the scopes that the character has at that time; they keep it
         when the character moves on. Private entries are never read; see
-        `policy.records.shared_memory.may_be_told`. A character with discretion "trusting" mixes
+        `policy.records.shared_memory.may_be_told`. A character with whisper_policy "trusting" mixes
         whispered words into its entries, so it tells nothing new.
 
         Its figures are ``told`` (entries) and ``taken_back`` (an entry counts once for each scope).
         """
         shared = self._services.shared_memory
         chosen = read_scopes(self._settings.config.share_memory)
-        told = shared.told_by(self._who.id)
-        if not chosen and not told:
+        shared_entries = shared.told_by(self._who.id)
+        if not chosen and not shared_entries:
             return skip("nothing is shared")
-        known = frozenset(one.entry for one in told)
-        tells_new = bool(chosen) and self._settings.config.discretion == "strict"
+        known = frozenset(item.entry for item in shared_entries)
+        tells_new = bool(chosen) and self._settings.config.whisper_policy == "strict"
         standing: list[Record] = yield self._select_standing(known, tells_new=tells_new)
-        gone = select_taken_back(told, frozenset(entry["id"] for entry in standing), chosen)
+        gone = select_taken_back(
+            shared_entries, frozenset(entry["id"] for entry in standing), chosen
+        )
         scopes = select_scopes(chosen, self._services.world.labels_of(self._who.character))
         new = [entry for entry in standing if entry["id"] not in known] if scopes else []
         if not new and not gone:
             return skip("nothing new to tell")
-        yield persist(self._services.clock, partial(shared.take_back, gone))
+        yield retry_write(self._services.clock, partial(shared.take_back, gone))
         tell = partial(self._write_tellings, scopes)
         count: int = yield self._background.write_in_pieces(new, AT_ONCE, tell)
         return {"success": True, "told": count, "taken_back": len(gone)}
@@ -83,7 +85,9 @@ class Sharing:
         return len(still)
 
     @inlineCallbacks
-    def _select_standing(self, known: frozenset[str], *, tells_new: bool) -> Steps[list[Record]]:
+    def _select_standing(
+        self, known: frozenset[str], *, tells_new: bool
+    ) -> Coroutine[list[Record]]:
         """Select the entries that may be told. Fires with the `MOST_TOLD` most important first.
 
         Entries in ``known`` were checked when they were told first; ``tells_new`` selects others,
@@ -97,22 +101,22 @@ class Sharing:
             entry = journal.get(id)
             return entry if entry and may_be_told(entry, least) else None
 
-        looked: list[Record | None] = yield spread(put, journal.ids(), look)
-        found = sorted((entry for entry in looked if entry), key=worth_telling, reverse=True)
+        looked: list[Record | None] = yield map_in_slices(put, journal.ids(), look)
+        candidates = sorted((entry for entry in looked if entry), key=worth_telling, reverse=True)
         if not tells_new:
-            found = [entry for entry in found if entry["id"] in known]
-        fresh = any(entry["id"] not in known for entry in found[:MOST_TOLD])
+            candidates = [entry for entry in candidates if entry["id"] in known]
+        fresh = any(entry["id"] not in known for entry in candidates[:MOST_TOLD])
         rumours: Rumours = (yield self._gather_rumours()) if fresh else Rumours()
         standing: list[Record] = []
-        for start in range(0, len(found), AT_ONCE):
+        for start in range(0, len(candidates), AT_ONCE):
             if len(standing) >= MOST_TOLD:
                 break
-            yield pause(put)
-            standing += self._select_first_hand(found[start : start + AT_ONCE], known, rumours)
+            yield yield_to_reactor(put)
+            standing += self._select_first_hand(candidates[start : start + AT_ONCE], known, rumours)
         return standing[:MOST_TOLD]
 
     @inlineCallbacks
-    def _gather_rumours(self) -> Steps[Rumours]:
+    def _gather_rumours(self) -> Coroutine[Rumours]:
         """Collect everything that others told the character. Fires with it."""
         rumours, names = Rumours(), dict[str, str]()
         memories: Any = self._memories()  # with ``records``, since the character shares
@@ -124,7 +128,7 @@ class Sharing:
                 names[teller] = self._services.world.name_of(self._who.character, teller)
             rumours.add(record, names[teller])
 
-        yield spread(self._services.slices.put, memories.records(), take_in)
+        yield map_in_slices(self._services.slices.put, memories.records(), take_in)
         return rumours
 
     def _select_first_hand(
@@ -134,9 +138,10 @@ class Sharing:
         seqs = {
             seq for entry in entries if entry["id"] not in known for seq in entry["source_seqs"]
         }
-        said = self._services.shared_memory.open_among(self._who.id, seqs)
+        open_seqs = self._services.shared_memory.open_among(self._who.id, seqs)
         return [
             entry
             for entry in entries
-            if entry["id"] in known or (was_said_openly(entry, said) and not rumours.is_echo(entry))
+            if entry["id"] in known
+            or (was_said_openly(entry, open_seqs) and not rumours.is_echo(entry))
         ]

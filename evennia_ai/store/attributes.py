@@ -16,9 +16,10 @@ from evennia.utils.dbserialize import deserialize
 from twisted.logger import Logger
 
 from evennia_ai.config import FIELDS, brief
+from evennia_ai.config.former_names import FORMER_NAMES, by_present_names
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.policy.conversation.character import Persona
-from evennia_ai.store.brief_transaction import brief_transaction, store_errors
+from evennia_ai.policy.conversation.persona_and_lore import Persona
+from evennia_ai.store.transactions import brief_transaction, store_errors
 
 log = Logger()
 
@@ -84,9 +85,9 @@ def read_attribute(obj: Any, name: str) -> Any:
 
 def tell_once(obj: Any, trouble: str, about: str = "a stored value is ignored: ") -> None:
     """Log what is wrong with an object, once in this process; ``about`` begins the sentence."""
-    told = obj.ndb.ai_told or set()
-    if trouble not in told:
-        obj.ndb.ai_told = {*told, trouble}
+    known_troubles = obj.ndb.ai_told or set()
+    if trouble not in known_troubles:
+        obj.ndb.ai_told = {*known_troubles, trouble}
         name = getattr(obj, "character_name", "") or str(obj)
         log.warn("{name}: {about}{trouble}", name=name, about=about, trouble=trouble)
 
@@ -143,5 +144,6 @@ def rows_about(dbref: str, kinds: Iterable[str]) -> Any:
 def own_settings(shell: Any) -> dict[str, Any]:
     """Return the settings stored on an assistant itself; no server needs to run."""
     stored = {attribute.key for attribute in shell.attributes.all()}
-    found = {name: read_attribute(shell, name) for name in FIELDS if name in stored}
-    return {name: value for name, value in found.items() if value is not None}
+    names = [name for name in (*FIELDS, *FORMER_NAMES) if name in stored]
+    values = by_present_names({name: read_attribute(shell, name) for name in names})
+    return {name: value for name, value in values.items() if value is not None}

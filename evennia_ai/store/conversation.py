@@ -9,16 +9,21 @@ from django.db.models import Max, Q
 
 from evennia_ai import models
 from evennia_ai.errors import CannotUndo
-from evennia_ai.messages import Message, is_excuse
+from evennia_ai.messages import ChatMessage, is_excuse
 from evennia_ai.policy.audience import audience_of
-from evennia_ai.policy.context.projection import CompactionRecord, Sizes, View, is_maskable
-from evennia_ai.policy.log_lines import amend
-from evennia_ai.policy.request_forms.wire_order import count_stored
+from evennia_ai.policy.context.projection import (
+    CompactionRecord,
+    ConversationView,
+    Sizes,
+    is_maskable,
+)
+from evennia_ai.policy.recallable_lines import amend
 from evennia_ai.policy.tokens import stored_tokens
-from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.policy.tool_call_modes.wire_order import count_stored
 from evennia_ai.store.lines import TableAmendments, TableLines
 from evennia_ai.store.rows import insert_rows, message_from_row, message_to_row
-from evennia_ai.store.world_lock import of_this_shard
+from evennia_ai.store.server_lock import of_this_shard
+from evennia_ai.store.transactions import brief_transaction
 
 MESSAGE_BYTES = 1_250  # of one message in memory (measured)
 
@@ -34,7 +39,7 @@ class TableConversation:
         self,
         assistant_id: int,
         now: Callable[[], datetime],
-        count: Callable[[Message], int] = count_stored,
+        count: Callable[[ChatMessage], int] = count_stored,
         note_use: Callable[[], object] = lambda: None,
     ) -> None:
         self.assistant_id = assistant_id
@@ -44,22 +49,22 @@ class TableConversation:
         self.amendments = TableAmendments(assistant_id, now)
         self.lines = TableLines(assistant_id, self.amendments)
         self.compactions = TableCompactions(assistant_id, now)
-        self._view: View | None = None
+        self._view: ConversationView | None = None
         self._sizes: Sizes | None = None  # of a view that is not in memory any more
 
-    def append(self, messages: Sequence[Message]) -> list[Message]:
+    def append(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         """Store messages in one transaction, then add them to the view; returns them."""
         with brief_transaction(self.assistant_id):
             rows = self.insert(messages)
         return self.extend_view(rows)
 
-    def insert(self, messages: Sequence[Message]) -> list[models.Message]:
+    def insert(self, messages: Sequence[ChatMessage]) -> list[models.Message]:
         """Store messages inside the caller's transaction; the caller extends the view."""
         at = self.now()
         rows = [message_to_row(self.assistant_id, message, at, self.count) for message in messages]
         return insert_rows(rows)
 
-    def extend_view(self, rows: Sequence[models.Message]) -> list[Message]:
+    def extend_view(self, rows: Sequence[models.Message]) -> list[ChatMessage]:
         """Add stored rows to the view; returns them as messages."""
         stored = [message_from_row(row) for row in rows]
         if self._view is not None:
@@ -71,16 +76,16 @@ class TableConversation:
         self.lines.note(stored)
         return stored
 
-    def show(self, scenes: Sequence[Message]) -> None:
-        """Note scenes that a prompt showed; only memory holds them (`policy.context.scenes`)."""
+    def show(self, scenes: Sequence[ChatMessage]) -> None:
+        """Note situation updates that a prompt showed; only memory holds them."""
         self.current.show(scenes)
 
-    def view(self) -> Sequence[Message]:
+    def view(self) -> Sequence[ChatMessage]:
         """Return the marker, if any, and all later messages, oldest first; do not change them."""
         return self.current.items
 
     @property
-    def current(self) -> View:
+    def current(self) -> ConversationView:
         if self._view is None:
             record = self.compactions.last()
             rows = models.Message.objects.filter(
@@ -88,7 +93,9 @@ class TableConversation:
             )
             stored = (message_from_row(row) for row in rows.order_by("id"))
             messages = amend(stored, self.amendments.shown)
-            self._view = View(record, messages, self.compactions.masked_upto(), self.count)
+            self._view = ConversationView(
+                record, messages, self.compactions.masked_upto(), self.count
+            )
         view = self._view
         self.note_use()
         return view
@@ -130,7 +137,9 @@ class TableConversation:
         chosen = [seq for seq in seqs if view.masked_upto < seq <= upto_seq]
         if chosen:
             self.compactions.mask(chosen[0], upto_seq, len(chosen))
-            self._view = View(view.record, view.logged, upto_seq, self.count, view.scenes)
+            self._view = ConversationView(
+                view.record, view.logged, upto_seq, self.count, view.scenes
+            )
         return len(chosen)
 
     def undo(self) -> CompactionRecord | None:
@@ -181,8 +190,8 @@ class TableCompactions:
             row, _is_new = self._in_force().get_or_create(
                 **same, assistant_id=self.assistant_id, defaults={**fields, "at": self.now()}
             )
-        found: models.Compaction = row
-        return found
+        record: models.Compaction = row
+        return record
 
     def mask(self, from_seq: int, upto_seq: int, count: int) -> None:
         """Store a mask: the model sees tool results up to a message as archived."""
@@ -200,8 +209,8 @@ class TableCompactions:
 
     def masked_upto(self) -> int:
         """Return the number of the last message that masks apply to, 0 without a mask."""
-        found = self._in_force().filter(reason=MASK).aggregate(upto=Max("upto_seq"))
-        return int(found["upto"] or 0)
+        sums = self._in_force().filter(reason=MASK).aggregate(upto=Max("upto_seq"))
+        return int(sums["upto"] or 0)
 
     def count_over(self, seq: int) -> int:
         """Return how many compactions in force summarised a message, or what came after it."""

@@ -15,19 +15,19 @@ from evennia_ai import models
 from evennia_ai.messages import (
     EXCUSE,
     OWN_RESULTS,
-    Message,
+    ChatMessage,
     WireMessage,
     is_excuse,
     is_puppeted,
     make_message,
 )
 from evennia_ai.policy.context.projection import make_marker, show_marker
-from evennia_ai.policy.conversation.react import step_of
+from evennia_ai.policy.conversation.tool_call_rules import step_of
 from evennia_ai.policy.explanation import call_record
-from evennia_ai.policy.explanation.attribution import Attribution, Part, attribute, parts_of
+from evennia_ai.policy.explanation.attribution import Attribution, PromptPart, attribute, parts_of
 from evennia_ai.policy.explanation.call_record import PromptTrace
 from evennia_ai.policy.facts.terms import sentences_of, words_of_calls
-from evennia_ai.policy.records.provenance import people_field
+from evennia_ai.policy.records.record import people_field
 from evennia_ai.policy.texts import read_object
 from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.store.conversation import MASK, record_from_row
@@ -43,15 +43,15 @@ class StoredCall:
     """One model call with its prompt as it was sent, as far as the log still has it."""
 
     kept: call_record.KeptCall
-    marker: Message | None
-    talk: Sequence[Message]
-    own: Sequence[Message]
+    marker: ChatMessage | None
+    talk: Sequence[ChatMessage]
+    own: Sequence[ChatMessage]
     messages: Sequence[WireMessage]
     missing: int  # messages of the prompt that the log does not have any more
     is_exact: bool  # whether the digest shows that this is the prompt as it was sent
 
 
-def store_call(row: models.ModelCall, record: call_record.CallRecord) -> None:
+def store_call(row: models.ModelCall, record: call_record.PackedCall) -> None:
     """Store the prompt and the reply of a call, inside the caller's transaction."""
     keep_texts(record.shared, row.at.date())
     models.CallRecord.objects.create(
@@ -97,8 +97,8 @@ def read_packed(packed: bytes) -> call_record.KeptCall | None:
     """Return a packed call, None if it is damaged, or a text that it shares is gone."""
     with suppress(KeyError, TypeError, ValueError, zlib.error):
         digests = call_record.shared_digests(packed)
-        found = models.PromptText.objects.filter(digest__in=digests)
-        texts = dict(found.values_list("digest", "text"))
+        prompt_texts = models.PromptText.objects.filter(digest__in=digests)
+        texts = dict(prompt_texts.values_list("digest", "text"))
         return call_record.read_record(packed, [texts[digest] for digest in digests])
     return None
 
@@ -121,7 +121,7 @@ def with_talk(assistant_id: int, kept: call_record.KeptCall, digest: str = "") -
     return StoredCall(kept, marker, talk, own, messages, missing, is_exact)
 
 
-def marker_of(assistant_id: int, kept: call_record.KeptCall) -> Message | None:
+def marker_of(assistant_id: int, kept: call_record.KeptCall) -> ChatMessage | None:
     """Return the summary that a prompt showed, or was to update; None for none."""
     rows = models.Compaction.objects.filter(assistant_id=assistant_id, id=kept.trace.summary_id)
     if (row := rows.first()) is None:
@@ -133,11 +133,11 @@ def marker_of(assistant_id: int, kept: call_record.KeptCall) -> Message | None:
 
 def read_messages(
     assistant_id: int, seqs: Iterable[int], shown: Mapping[str, Any]
-) -> list[Message]:
+) -> list[ChatMessage]:
     """Return those messages that the log has, with the words that a prompt ``shown`` instead."""
     rows = models.Message.objects.filter(assistant_id=assistant_id, id__in=seqs).order_by("id")
-    found = map(message_from_row, rows)
-    return [{**one, **shown.get(str(one["metadata"]["seq"]), {})} for one in found]
+    messages = map(message_from_row, rows)
+    return [{**message, **shown.get(str(message["metadata"]["seq"]), {})} for message in messages]
 
 
 def drop_unused_texts(_assistant_id: int, going: Sequence[int]) -> None:
@@ -158,15 +158,15 @@ EXACT, CHANGED, ERASED, UNKEPT = "exact", "changed", "erased", "unkept"
 class Explanation:
     """Everything that is known of one line."""
 
-    message: Message
+    message: ChatMessage
     text: str
     turn: models.Turn | None  # with its events, model calls and tool calls; None outside the talk
     call: models.ModelCall | None = None  # None if no model chose the line
-    acts: Sequence[models.ToolCall] = ()  # the tool calls of the reply
+    acts: Sequence[models.ToolCall] = ()  # the tool calls of the turn up to the reply's own
     state: str = UNKEPT  # whether the parts are the prompt as it was sent
     missing: int = 0  # messages of it that the log has lost
     stored: StoredCall | None = None
-    parts: Sequence[Part] = ()
+    parts: Sequence[PromptPart] = ()
     sentences: Sequence[Attribution] = ()
 
     @property
@@ -192,21 +192,21 @@ class Explanation:
 
 def find_line(
     assistant_id: int, number: int, words: str = "", with_private: bool = True
-) -> Message | None:
+) -> ChatMessage | None:
     """Return the ``number``-th last line of an assistant with some words; a reply counts once.
 
     Words are searched in private lines only ``with_private``: that they exist would tell something.
     """
-    found = dict[Any, Message]()
+    lines = dict[Any, ChatMessage]()
     for message in own_lines(assistant_id, words, with_private):
         if words_said(message):
-            found.setdefault(reply_key(message), message)
-        if len(found) == number:
+            lines.setdefault(reply_key(message), message)
+        if len(lines) == number:
             return message
     return None
 
 
-def own_lines(assistant_id: int, words: str, with_private: bool) -> Iterator[Message]:
+def own_lines(assistant_id: int, words: str, with_private: bool) -> Iterator[ChatMessage]:
     """Yield what an assistant said or did itself, the newest first, up to `MOST_ROWS` rows."""
     own = Q(role="assistant") | Q(role=EXCUSE)
     rows = rows_of(models.Message, assistant_id).filter(own).order_by("-id")
@@ -221,7 +221,7 @@ def own_lines(assistant_id: int, words: str, with_private: bool) -> Iterator[Mes
         yield from map(message_from_row, page)
 
 
-def reply_key(message: Message) -> tuple[Any, ...]:
+def reply_key(message: ChatMessage) -> tuple[Any, ...]:
     """Return what the lines of one reply to the same people share."""
     meta, calls = message["metadata"], message.get("tool_calls") or [{"id": ""}]
     if is_puppeted(message):
@@ -230,11 +230,11 @@ def reply_key(message: Message) -> tuple[Any, ...]:
     return (turn, step_of(calls[0]["id"]), is_excuse(message), whom) if turn else (meta["seq"],)
 
 
-def lines_of(turn_id: int | None) -> list[Message]:
+def lines_of(turn_id: int | None) -> list[ChatMessage]:
     """Return what a character said or did itself in a turn, oldest first."""
     rows = models.Message.objects.filter(turn_id=turn_id, role__in=("assistant", EXCUSE))
-    found = map(message_from_row, rows.order_by("id"))
-    return [m for m in found if words_said(m) and not is_puppeted(m)]
+    messages = map(message_from_row, rows.order_by("id"))
+    return [m for m in messages if words_said(m) and not is_puppeted(m)]
 
 
 def numbers_of(turn: models.Turn) -> list[int]:
@@ -242,11 +242,11 @@ def numbers_of(turn: models.Turn) -> list[int]:
     return [*models.Message.objects.filter(turn=turn).values_list("id", flat=True)]
 
 
-def words_said(message: Message) -> str:
+def words_said(message: ChatMessage) -> str:
     return " ".join(filter(None, [message["content"], *words_of_calls(message)]))
 
 
-def explain(message: Message, names: Sequence[str]) -> Explanation:
+def explain(message: ChatMessage, names: Sequence[str]) -> Explanation:
     """Return why a line was said, with all lines of its reply; ``names`` are the character's."""
     meta, key = message["metadata"], reply_key(message)
     if is_puppeted(message):
@@ -258,10 +258,10 @@ def explain(message: Message, names: Sequence[str]) -> Explanation:
     if turn is None or meta.get("type") == EXCUSE:
         return Explanation(message, text, turn)
     step = step_of(call_id_of(message, turn))
-    acts = [act for act in turn.tool_calls.all() if step_of(act.call_id) == step]
+    acts = [act for act in turn.tool_calls.all() if step_of(act.call_id) <= step]
     call, stored, state = call_of(turn.model_calls.all(), step)
-    found = Explanation(message, text, turn, call, acts, state, stored=stored)
-    return with_sources(found, names)
+    explanation = Explanation(message, text, turn, call, acts, state, stored=stored)
+    return with_sources(explanation, names)
 
 
 def with_sources(why: Explanation, names: Sequence[str]) -> Explanation:
@@ -272,7 +272,7 @@ def with_sources(why: Explanation, names: Sequence[str]) -> Explanation:
     parts = parts_of(stored.kept, stored.marker, stored.talk, stored.own)
     sentences = attribute(why.text, parts, names)
     if why.is_offline:  # what it found nowhere is a line of its own, and no claim
-        sentences = [replace(one, tells=one.source is not None) for one in sentences]
+        sentences = [replace(sentence, tells=sentence.source is not None) for sentence in sentences]
     return replace(why, missing=stored.missing, parts=parts, sentences=sentences)
 
 
@@ -320,13 +320,13 @@ def explain_turn(turn_id: int, names: Sequence[str]) -> list[Explanation]:
     return [explain(message, names) for message in replies.values()]
 
 
-def call_id_of(message: Message, turn: models.Turn) -> str:
+def call_id_of(message: ChatMessage, turn: models.Turn) -> str:
     """Return the id of the tool call that said a message, empty if none did."""
     for call in message.get("tool_calls") or ():
         return str(call["id"])
     for act in turn.tool_calls.all():
-        said = (read_object(act.arguments) or {}).get("text")
-        if act.name in OWN_RESULTS and said == message["content"]:
+        text = (read_object(act.arguments) or {}).get("text")
+        if act.name in OWN_RESULTS and text == message["content"]:
             return str(act.call_id)
     return ""
 
@@ -337,9 +337,9 @@ def call_of(
     """Return the call of a turn's step, or the last one, with its prompt and how that compares."""
     calls = sorted(of_turn, key=lambda call: -call.id)
     for call in calls:
-        found = load_call(call.id)
-        if found is not None and step in (None, found.kept.trace.step):
-            return call, found, EXACT if found.is_exact else CHANGED
+        record = load_call(call.id)
+        if record is not None and step in (None, record.kept.trace.step):
+            return call, record, EXACT if record.is_exact else CHANGED
     records = models.CallRecord.objects.filter(id__in=[call.id for call in calls])
     state = ERASED if records.filter(packed=b"").exists() else UNKEPT
     return (calls[0] if calls else None), None, state

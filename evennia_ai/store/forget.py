@@ -1,7 +1,7 @@
 """Forgetting players: their words, every answer that may quote them, and what was made of both.
 
 What others said themselves stays, and what a builder wrote by hand. Summaries are rewritten from
-the lines that are left. Budgets go on counting. Where words may stand says `store.who_knows`.
+the lines that are left. Budgets go on counting. Where words may stand says `store.personal_data`.
 
 Below it: erasing all that an assistant has, and the bytes of what was deleted.
 """
@@ -21,37 +21,37 @@ from evennia.scripts.models import ScriptDB
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
-from evennia_ai.messages import EXCUSE, Message
+from evennia_ai.messages import EXCUSE, ChatMessage
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
 from evennia_ai.policy.compaction.summary import make_digest
 from evennia_ai.policy.context.projection import part_key
 from evennia_ai.policy.facts.check import Fact, as_bullets, distinct, facts_in
-from evennia_ai.policy.log_lines import amend
+from evennia_ai.policy.recallable_lines import amend
 from evennia_ai.policy.records.forgetting import FORGOTTEN, ToForget
-from evennia_ai.policy.records.provenance import Record, people_field
+from evennia_ai.policy.records.record import Record, people_field
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.store.attributes import attributes_of
-from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.conversation import MASK
-from evennia_ai.store.forget_rows import OWN, Traces
+from evennia_ai.store.forget_traces import OWN, PersonalTraces
 from evennia_ai.store.inbox import DOUBTFUL, WAITING
 from evennia_ai.store.lines import amended_at
-from evennia_ai.store.rows import PAGE, chunks, delete_rows, message_from_row, pages, raw_delete
-from evennia_ai.store.server_settings import mark_for_deletion
-from evennia_ai.store.shared_entries import delete_entries
-from evennia_ai.store.turns import MAYBE_DONE, UNANSWERED
-from evennia_ai.store.who_knows import (
+from evennia_ai.store.personal_data import (
     DBREF,
     LOGS,
     PLACES,
     STORES,
-    Law,
-    Place,
+    ErasureRule,
+    PersonalColumn,
     is_about_only,
     is_known,
 )
-from evennia_ai.store.world_lock import lock
+from evennia_ai.store.rows import PAGE, chunks, delete_rows, message_from_row, pages, raw_delete
+from evennia_ai.store.server_lock import lock
+from evennia_ai.store.server_settings import mark_for_deletion
+from evennia_ai.store.shared_entries import delete_entries
+from evennia_ai.store.transactions import brief_transaction
+from evennia_ai.store.turns import MAYBE_DONE, UNANSWERED
 
 SEGMENTS_A_CHUNK = 50
 WAIT_S = 5.0
@@ -75,7 +75,7 @@ class Forgetting:
         self.people = frozenset(people)
         self.assistant = assistant
         self._hold = hold
-        self.traces = Traces(self.people, assistant)
+        self.traces = PersonalTraces(self.people, assistant)
         self.gone = 0  # rows and records so far
 
     def steps(self) -> Iterator[int]:
@@ -88,7 +88,7 @@ class Forgetting:
             yield gone
 
     def _steps(self) -> Iterator[int]:
-        if not any(is_known(one, self.assistant) for one in self.people):
+        if not any(is_known(person, self.assistant) for person in self.people):
             return
         yield from self.traces.find()
         if self._hold(self.traces.assistants):
@@ -98,7 +98,11 @@ class Forgetting:
         yield from self._forget_records()
         for place in PLACES:
             is_theirs = place.by_one or self.assistant is None
-            if is_theirs and place.law in (Law.DELETED, Law.EMPTIED, Law.CUT):
+            if is_theirs and place.law in (
+                ErasureRule.DELETED,
+                ErasureRule.EMPTIED,
+                ErasureRule.CUT,
+            ):
                 yield from self._forget_in(place)
         yield from self._excuse_retries()
         yield from self._delete_found()
@@ -114,7 +118,7 @@ class Forgetting:
                         raw_delete(models.LineVector.objects.filter(message_id__in=ids))
                 yield len(ids)
 
-    def _forget_in(self, place: Place) -> Iterator[int]:
+    def _forget_in(self, place: PersonalColumn) -> Iterator[int]:
         """Apply the law of a place to the rows that are theirs."""
         followed = self.traces.found.get(place.model, {})
         for page in pages(place.suspects(self.people, self.assistant), *place.columns):
@@ -124,16 +128,16 @@ class Forgetting:
                     self._apply(place, rows)
             yield len(rows)
 
-    def _apply(self, place: Place, rows: Collection[Any]) -> None:
+    def _apply(self, place: PersonalColumn, rows: Collection[Any]) -> None:
         ids = [row.id for row in rows]
-        if place.law is Law.DELETED:
+        if place.law is ErasureRule.DELETED:
             delete_by_ids(place.model, ids)
-        elif place.law is Law.EMPTIED:
+        elif place.law is ErasureRule.EMPTIED:
             place.model.objects.filter(id__in=ids).update(**place.emptied)
         else:
             self._take_out(place, rows)
 
-    def _is_theirs(self, place: Place, row: Any) -> bool:
+    def _is_theirs(self, place: PersonalColumn, row: Any) -> bool:
         """Return True if a row names these people, answers them, or repeats their words."""
         named = [getattr(row, name) for name in place.named]
         if place.alone:
@@ -142,16 +146,16 @@ class Forgetting:
             is_named = not self.people.isdisjoint(DBREF.findall(str(named)))
         if is_named:
             return True
-        if place.law is not Law.CUT and self._answers(place, row):
+        if place.law is not ErasureRule.CUT and self._answers(place, row):
             return True
         return any(self.traces.words.is_in(str(getattr(row, name))) for name in place.words)
 
-    def _answers(self, place: Place, row: Any) -> bool:
+    def _answers(self, place: PersonalColumn, row: Any) -> bool:
         if place.turn == "assistant_id":
             return row.assistant_id in self.traces.assistants
         return bool(place.turn) and getattr(row, place.turn) in self.traces.turns
 
-    def _take_out(self, place: Place, rows: Iterable[Any]) -> None:
+    def _take_out(self, place: PersonalColumn, rows: Iterable[Any]) -> None:
         """Take them out of a column; of a turn that answers them, everybody.
 
         `FORGOTTEN` takes their place among authors, so that no tool trusts a text more than before.
@@ -193,8 +197,8 @@ class Forgetting:
             wanted |= Q(db_strvalue__contains=f" {dbref} ")
         rows = Attribute.objects.filter(wanted, db_attrtype__in=list(STORES)).distinct()
         order = list(STORES)
-        found = rows.values_list("id", "db_key", "db_attrtype")
-        return sorted(found, key=lambda row: (order.index(row[2]), row[1]))
+        attributes = rows.values_list("id", "db_key", "db_attrtype")
+        return sorted(attributes, key=lambda row: (order.index(row[2]), row[1]))
 
     def _excuse_retries(self) -> Iterator[int]:
         """Close what waits for another try by an excuse if acts go that it would do again."""
@@ -214,7 +218,7 @@ class Forgetting:
         """Delete the rows that were found; their own words last, which lead to all others."""
         yield from self._delete_levels(lambda level: level != OWN)
         for place in PLACES:
-            if place.law is Law.CUT_LAST:
+            if place.law is ErasureRule.CUT_LAST:
                 yield from self._forget_in(place)
         yield from self._delete_levels(lambda level: level == OWN)
         theirs = Q(speaker__in=self.people)
@@ -224,8 +228,8 @@ class Forgetting:
 
     def _delete_levels(self, is_due: Callable[[int], bool]) -> Iterator[int]:
         """Delete the rows of some levels, the highest level first."""
-        for level, model, found in self.traces.by_level():
-            for ids in chunks(found if is_due(level) else ()):
+        for level, model, row_ids in self.traces.by_level():
+            for ids in chunks(row_ids if is_due(level) else ()):
                 with brief_transaction():
                     delete_by_ids(model, ids)
                 yield len(ids)
@@ -322,7 +326,7 @@ def overwrite_deleted(path: Path) -> tuple[float, bool]:
 DIGEST = "digest"
 
 
-def rewrite_summaries(traces: Traces) -> Iterator[int]:
+def rewrite_summaries(traces: PersonalTraces) -> Iterator[int]:
     """Rewrite every part of a summary that may hold the words of some people; yields 0 at times.
 
     An assistant's compactions are rewritten oldest first, since each continues the one before. A
@@ -338,8 +342,9 @@ def rewrite_summaries(traces: Traces) -> Iterator[int]:
             continue
         theirs = [
             key
-            for key, told in row.summary.items()
-            if not traces.people.isdisjoint(row.speakers.get(key, ())) or traces.words.is_in(told)
+            for key, part_text in row.summary.items()
+            if not traces.people.isdisjoint(row.speakers.get(key, ()))
+            or traces.words.is_in(part_text)
         ]
         if theirs:
             yield from rewrite(row, theirs, traces, texts.get(row.previous_id or 0, {}))
@@ -354,14 +359,14 @@ def delete_compaction(row: models.Compaction) -> None:
 
 
 def rewrite(
-    row: models.Compaction, theirs: list[str], traces: Traces, before: dict[str, str]
+    row: models.Compaction, theirs: list[str], traces: PersonalTraces, before: dict[str, str]
 ) -> Iterator[int]:
     """Replace some parts of a summary by a digest of the lines that are left, and store it.
 
     ``before`` has the parts of the compaction before it. The journal's entries of this summary are
     written anew soon after.
     """
-    messages: dict[str, list[Message]] = defaultdict(list)
+    messages: dict[str, list[ChatMessage]] = defaultdict(list)
     facts: dict[str, list[Fact]] = defaultdict(list)
     for page in evicted(row):
         yield 0
@@ -374,8 +379,8 @@ def rewrite(
         yield 0
         bullets = as_bullets(distinct(facts[key]), SUMMARY_ROOM)
         row.summary[key] = make_digest(messages[key], before.get(key, ""), bullets, SUMMARY_ROOM)
-        heard = {message["metadata"].get("speaker", "") for message in messages[key]} - {""}
-        row.speakers[key] = sorted(heard.union(row.speakers.get(key, ())) - traces.people)
+        speakers_left = {message["metadata"].get("speaker", "") for message in messages[key]} - {""}
+        row.speakers[key] = sorted(speakers_left.union(row.speakers.get(key, ())) - traces.people)
     row.prefix_hash, row.rung, row.archived = "", DIGEST, False
     row.facts_found = row.facts_kept = row.facts_rescued = 0
     row.summary_token_count = sum(map(estimate_tokens, row.summary.values()))
@@ -383,7 +388,7 @@ def rewrite(
         row.save()
 
 
-def evicted(row: models.Compaction) -> Iterator[list[Message]]:
+def evicted(row: models.Compaction) -> Iterator[list[ChatMessage]]:
     """Yield the messages that a compaction evicted, as they are shown now, in pages."""
     rows = models.Message.objects.filter(
         assistant_id=row.assistant_id, id__gte=row.from_seq, id__lte=row.upto_seq
@@ -392,4 +397,4 @@ def evicted(row: models.Compaction) -> Iterator[list[Message]]:
     ids, amended = list(rows.values_list("id", flat=True)), amended_at(row.assistant_id)
     for start in range(0, len(ids), PAGE):
         page = rows.filter(id__in=ids[start : start + PAGE])
-        yield amend((message_from_row(one) for one in page), amended)
+        yield amend((message_from_row(row_evicted) for row_evicted in page), amended)

@@ -8,14 +8,14 @@ from typing import Any, Protocol
 from twisted.logger import Logger
 
 from evennia_ai import models
-from evennia_ai.messages import PERCEIVED, Heard, InboxEvent
+from evennia_ai.messages import PERCEIVED, InboxEvent, IncomingEvent
 from evennia_ai.models.fields import new_token
-from evennia_ai.policy.records.provenance import people_field
+from evennia_ai.policy.records.record import people_field
 from evennia_ai.ports import OpenEvents
 from evennia_ai.scheduling import Clock
-from evennia_ai.store.backlog import Backlog
-from evennia_ai.store.brief_transaction import brief_transaction, store_errors
 from evennia_ai.store.rows import COPIED, event_from_row, insert_rows
+from evennia_ai.store.transactions import brief_transaction, store_errors
+from evennia_ai.store.write_retry_queue import WriteRetryQueue
 
 log = Logger()
 
@@ -31,10 +31,10 @@ class TableInbox:
         self.assistant_id = assistant_id
         self.now = now
 
-    def put(self, heard: Heard) -> int:
+    def put(self, event: IncomingEvent) -> int:
         """Store an event, once if it has a token; returns its id."""
         with brief_transaction(self.assistant_id):
-            (row,) = insert_rows([event_row(self.assistant_id, heard, self.now())], "token")
+            (row,) = insert_rows([event_row(self.assistant_id, event, self.now())], "token")
         return int(row.id)
 
     def open_events(self) -> OpenEvents:
@@ -87,7 +87,7 @@ class TableInbox:
         return models.Event.objects.filter(assistant_id=self.assistant_id, state__in=states)
 
 
-class Listener(Protocol):
+class OverhearingAssistant(Protocol):
     """An assistant that overhears: `game.hearing.Hearing`."""
 
     @property
@@ -95,7 +95,7 @@ class Listener(Protocol):
     @property
     def is_alive(self) -> bool: ...  # False once it is deleted
     @property
-    def backlog(self) -> Backlog[Heard, int]: ...
+    def backlog(self) -> WriteRetryQueue[IncomingEvent, int]: ...
 
 
 class OverheardQueue:
@@ -104,15 +104,15 @@ class OverheardQueue:
     def __init__(self, clock: Clock, now: Callable[[], datetime]) -> None:
         self._clock = clock
         self._now = now
-        self._waiting: list[tuple[Listener, Heard]] = []
+        self._waiting: list[tuple[OverhearingAssistant, IncomingEvent]] = []
 
-    def put(self, listener: Listener, heard: Heard) -> None:
+    def put(self, listener: OverhearingAssistant, event: IncomingEvent) -> None:
         """Store an event of an assistant at the end of this stretch."""
         if not self._waiting:
             self._clock.callLater(0, self.flush)
-        self._waiting.append((listener, heard))
+        self._waiting.append((listener, event))
 
-    def flush_before(self, listener: Listener) -> None:
+    def flush_before(self, listener: OverhearingAssistant) -> None:
         """Store all events now, if this assistant has any: its next one comes after them."""
         if any(owner is listener for owner, _heard in self._waiting):
             self.flush()
@@ -120,21 +120,21 @@ class OverheardQueue:
     def flush(self) -> None:
         """Store all events now; each goes to its assistant's backlog if the database is busy."""
         waiting, self._waiting = self._waiting, []
-        pairs = [(listener, heard) for listener, heard in waiting if listener.is_alive]
+        pairs = [(listener, incoming) for listener, incoming in waiting if listener.is_alive]
         if not pairs:
             return
         late = any(listener.backlog for listener, _heard in pairs)
         event_ids = [] if late else self._store(pairs)
-        for (listener, heard), event_id in zip_longest(pairs, event_ids):
+        for (listener, incoming), event_id in zip_longest(pairs, event_ids):
             if event_id is None:
-                listener.backlog.put(heard)
+                listener.backlog.put(incoming)
             else:
-                listener.backlog.note_stored(heard, event_id)
+                listener.backlog.note_stored(incoming, event_id)
 
-    def _store(self, pairs: Sequence[tuple[Listener, Heard]]) -> list[int]:
+    def _store(self, pairs: Sequence[tuple[OverhearingAssistant, IncomingEvent]]) -> list[int]:
         """Store events in one transaction and return their ids, none if that fails."""
         at = self._now()
-        rows = [event_row(listener.assistant_id, heard, at) for listener, heard in pairs]
+        rows = [event_row(listener.assistant_id, event, at) for listener, event in pairs]
         try:
             with brief_transaction(*{row.assistant_id for row in rows}):
                 insert_rows(rows, "token")
@@ -155,13 +155,13 @@ def _oldest_first(rows: Any) -> list[models.Event]:
     return sorted(rows, key=lambda row: row.id)
 
 
-def event_row(assistant_id: int, heard: Heard, at: datetime) -> models.Event:
+def event_row(assistant_id: int, event: IncomingEvent, at: datetime) -> models.Event:
     return models.Event(
         assistant_id=assistant_id,
         at=at,
-        audience=sorted(heard.audience),
-        authors=people_field(heard.authors) if heard.authors else "",
-        state=WAITING if heard.addressed else OVERHEARD,
-        token=heard.token or new_token(),
-        **{name: getattr(heard, name) for name in COPIED},
+        audience=sorted(event.audience),
+        authors=people_field(event.authors) if event.authors else "",
+        state=WAITING if event.addressed else OVERHEARD,
+        token=event.token or new_token(),
+        **{name: getattr(event, name) for name in COPIED},
     )

@@ -9,11 +9,18 @@ from typing import Any
 from django.db.models import FilteredRelation, Max, Q
 
 from evennia_ai import models
-from evennia_ai.messages import EXCUSE, Message, make_message
-from evennia_ai.policy.log_lines import HIDDEN, UNRECALLED, Amended, Amendment, amend, latest
-from evennia_ai.policy.records.provenance import people_field
-from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.messages import EXCUSE, ChatMessage, make_message
+from evennia_ai.policy.recallable_lines import (
+    HIDDEN,
+    UNRECALLED,
+    Amended,
+    LineAmendment,
+    amend,
+    latest,
+)
+from evennia_ai.policy.records.record import people_field
 from evennia_ai.store.rows import raw_delete
+from evennia_ai.store.transactions import brief_transaction
 
 # Rows that cannot be a line are left in the database.
 LINES = ~Q(role=EXCUSE) & (~Q(role="tool") | Q(content__startswith="You "))
@@ -31,7 +38,7 @@ class TableLines:
         self.refreshes = 0
         self._newest: int | None = None  # the last message, None if unknown
 
-    def note(self, stored: Sequence[Message]) -> None:
+    def note(self, stored: Sequence[ChatMessage]) -> None:
         if stored and self._newest is not None:
             self._newest = stored[-1]["metadata"]["seq"]
 
@@ -42,7 +49,7 @@ class TableLines:
 
     def after(
         self, seq: int, upto: int | None, limit: int, embedder: str
-    ) -> list[tuple[Message, bytes | None]]:
+    ) -> list[tuple[ChatMessage, bytes | None]]:
         """Return the next messages after one, oldest first, with the vectors of this embedder."""
         if self._newest is None:
             self._newest = self._rows().aggregate(last=Max("id"))["last"] or 0
@@ -64,7 +71,7 @@ class TableLines:
         older = self._rows().order_by("-id").values_list("id", flat=True)[count : count + 1]
         return next(iter(older), 0)
 
-    def read(self, seqs: Iterable[int]) -> list[Message]:
+    def read(self, seqs: Iterable[int]) -> list[ChatMessage]:
         """Return those of some messages that exist, in one query."""
         rows = self._recalled().filter(id__in=set(seqs)).order_by("id").values_list(*READ)
         return self._amended(as_message(row) for row in rows)
@@ -91,7 +98,7 @@ class TableLines:
         hidden = [seq for seq, change in shown.items() if change.kind == HIDDEN]
         return [*hidden, *self.amendments.unrecalled]
 
-    def _amended(self, messages: Iterable[Message]) -> list[Message]:
+    def _amended(self, messages: Iterable[ChatMessage]) -> list[ChatMessage]:
         return amend(messages, self.amendments.shown)
 
     def _rows(self) -> Any:
@@ -102,7 +109,7 @@ def erase_vectors(assistant_id: int) -> None:
     raw_delete(models.LineVector.objects.filter(message__assistant_id=assistant_id))
 
 
-def as_message(read: Iterable[Any]) -> Message:
+def as_message(read: Iterable[Any]) -> ChatMessage:
     """Return the columns of `READ` as a message with what a line needs."""
     seq, at, role, content, calls, *metadata = read
     known = dict(zip(METADATA, metadata, strict=True))
@@ -115,8 +122,8 @@ class TableAmendments:
     def __init__(self, assistant_id: int, now: Callable[[], datetime]) -> None:
         self.assistant_id = assistant_id
         self.now = now
-        self._rows: list[Amendment] | None = None
-        self._shown: dict[int, Amendment] = {}
+        self._rows: list[LineAmendment] | None = None
+        self._shown: dict[int, LineAmendment] = {}
 
     @property
     def shown(self) -> Amended:
@@ -127,7 +134,7 @@ class TableAmendments:
     @property
     def unrecalled(self) -> list[int]:
         """Return the messages whose lines are not recalled though they are not hidden."""
-        return [one.seq for one in self._load() if one.kind == UNRECALLED]
+        return [item.seq for item in self._load() if item.kind == UNRECALLED]
 
     def is_hidden(self, seq: int) -> bool:
         """Return True if the character does not see a message."""
@@ -152,10 +159,10 @@ class TableAmendments:
             _drop_vectors(seqs)
         self.forget()
 
-    def last_batch(self) -> list[Amendment]:
+    def last_batch(self) -> list[LineAmendment]:
         """Return the newest batch of hidden or edited messages, no amendments if there is none."""
-        rows = [one for one in self._load() if one.kind != UNRECALLED]
-        return [one for one in rows if one.batch == rows[-1].batch]
+        rows = [item for item in self._load() if item.kind != UNRECALLED]
+        return [row for row in rows if row.batch == rows[-1].batch]
 
     def undo(self, by: str, **which: Any) -> int:
         """Undo the amendments in force that fields of their rows name; returns how many."""
@@ -166,7 +173,7 @@ class TableAmendments:
         self.forget()
         return undone
 
-    def _load(self) -> list[Amendment]:
+    def _load(self) -> list[LineAmendment]:
         if self._rows is None:
             rows = in_force(models.Amendment.objects.filter(assistant_id=self.assistant_id))
             self._rows = [from_row(row) for row in rows.order_by("id")]
@@ -186,12 +193,12 @@ def in_force(rows: Any, at: datetime | None = None) -> Any:
     return rows.filter(Q(undone_at=None) | Q(undone_at__gt=at), at__lte=at)
 
 
-def from_row(row: models.Amendment) -> Amendment:
+def from_row(row: models.Amendment) -> LineAmendment:
     copied = {name: getattr(row, name) for name in ("id", "seq", "kind", "text", "batch", "by")}
-    return Amendment(at=row.at.isoformat(), authors=tuple(row.authors.split()), **copied)
+    return LineAmendment(at=row.at.isoformat(), authors=tuple(row.authors.split()), **copied)
 
 
-def amended_at(assistant_id: int, at: datetime | None = None) -> dict[int, Amendment]:
+def amended_at(assistant_id: int, at: datetime | None = None) -> dict[int, LineAmendment]:
     """Return what is in force for each message of an assistant, or what was at a time."""
     rows = in_force(models.Amendment.objects.filter(assistant_id=assistant_id), at)
     return latest(from_row(row) for row in rows)

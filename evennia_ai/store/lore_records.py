@@ -11,7 +11,7 @@ from evennia_ai import models
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import Authors
 from evennia_ai.policy.audience import BUILDER, GAME
-from evennia_ai.policy.conversation.character import (
+from evennia_ai.policy.conversation.persona_and_lore import (
     EVERYBODY,
     LoreEntry,
     Persona,
@@ -20,8 +20,8 @@ from evennia_ai.policy.conversation.character import (
     split_keys,
     stored_fields,
 )
-from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.names import plain_name
+from evennia_ai.store.transactions import brief_transaction
 
 OWN_LORE = "ai_lore"
 
@@ -153,8 +153,8 @@ class PersonaRecords(WrittenRecords):
             self._written = {
                 row.name: (read_persona(row.fields), by_builder(row.authors)) for row in rows
             }
-        found: dict[str, tuple[Persona, Authors]] = self._written
-        return found
+        personas: dict[str, tuple[Persona, Authors]] = self._written
+        return personas
 
     def all(self) -> dict[str, Persona]:
         """Return every shared persona by its name."""
@@ -175,7 +175,7 @@ class PersonaRecords(WrittenRecords):
             return read_persona(value)
         known = self.all()
         if name not in known:
-            names = ", ".join(f"@{one}" for one in sorted(known)) or "none"
+            names = ", ".join(f"@{item}" for item in sorted(known)) or "none"
             raise ConfigError(f"There is no shared persona '@{name}'. There are: {names}.")
         return known[name]
 
@@ -193,8 +193,8 @@ class PersonaRecords(WrittenRecords):
     def users(self, name: str) -> list[str]:
         """Return the dbrefs of the characters that share a persona. One query."""
         rows = Attribute.objects.filter(db_key="ai_persona", objectdb__isnull=False)
-        found = rows.order_by("objectdb__id").values_list("objectdb__id", "db_value")
-        return [f"#{number}" for number, value in found if shared_name(value) == name.lower()]
+        objects = rows.order_by("objectdb__id").values_list("objectdb__id", "db_value")
+        return [f"#{number}" for number, value in objects if shared_name(value) == name.lower()]
 
 
 def shared_name(value: Any) -> str | None:

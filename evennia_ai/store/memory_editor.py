@@ -7,16 +7,16 @@ from typing import Any
 import evennia_ai.store.segments  # noqa: F401  # stores the records
 from evennia_ai.errors import AssistantError
 from evennia_ai.messages import Audience
-from evennia_ai.policy.compaction.materials import is_synthesis
-from evennia_ai.policy.log_lines import SUMMARY, UNRECALLED
+from evennia_ai.policy.compaction.restored_context import is_synthesis
+from evennia_ai.policy.recallable_lines import SUMMARY, UNRECALLED
 from evennia_ai.policy.records.memory_listing import BUILDER
-from evennia_ai.policy.records.provenance import TRUST, Record
+from evennia_ai.policy.records.record import TRUST, Record
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.ports import Character
 from evennia_ai.ports.journal import Journal
-from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.names import own_name
 from evennia_ai.store.server_settings import mark_for_deletion
+from evennia_ai.store.transactions import brief_transaction
 
 ENTRY_CHARS = 1_000
 
@@ -45,8 +45,10 @@ class MemoryEditor:
         words = entry_words(text)
         if self._journal.has(words, audience):
             raise CannotChange(f"{own_name(self._character)} has this entry already.")
-        told = None if audience is None else sorted(audience)
-        return self._journal.require(self._journal.add(words, source_type=BUILDER, audience=told))
+        listeners = None if audience is None else sorted(audience)
+        return self._journal.require(
+            self._journal.add(words, source_type=BUILDER, audience=listeners)
+        )
 
     def edit(self, id: str, text: str) -> Record:
         """Replace the words of an entry, whose source is the builder then; returns it as before."""

@@ -11,7 +11,7 @@ from evennia_ai import models
 from evennia_ai.policy.audience import people_among
 from evennia_ai.policy.explanation.call_record import lock_sentence, read_locks
 from evennia_ai.policy.records.memory_listing import Names, named
-from evennia_ai.policy.records.provenance import Record, people_in
+from evennia_ai.policy.records.record import Record, people_in
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.attributes import numbers_of
 
@@ -36,8 +36,8 @@ def own_name(obj: Any) -> str:
 def names_of(dbrefs: Iterable[str]) -> dict[str, str]:
     """Return the names of objects by dbref, without those that are deleted. One query."""
     rows = ObjectDB._base_manager.filter(id__in=numbers_of(people_among(dbrefs)))  # all shards
-    found = rows.values_list("id", "db_key")
-    return {f"#{number}": plain_name(key) or f"#{number}" for number, key in found}
+    names = rows.values_list("id", "db_key")
+    return {f"#{number}": plain_name(key) or f"#{number}" for number, key in names}
 
 
 def list_names(dbrefs: Sequence[str]) -> str:
@@ -47,9 +47,9 @@ def list_names(dbrefs: Sequence[str]) -> str:
 
 def locks_of(stored: str) -> list[str]:
     """Return the locks that a tool call asked, with their answers, as sentences. One query."""
-    asked = read_locks(stored)
-    names = names_of({who for one in asked for who in (one.of, *one.passed)})
-    return [lock_sentence(one, names) for one in asked]
+    locks = read_locks(stored)
+    names = names_of({who for lock in locks for who in (lock.of, *lock.passed)})
+    return [lock_sentence(lock, names) for lock in locks]
 
 
 def names_in(*records: Record, besides: Iterable[str] = ()) -> Names:

@@ -16,7 +16,7 @@ from evennia_ai.store.attributes import assistants
 from evennia_ai.store.names import plain_name
 from evennia_ai.store.reports import rows_with
 from evennia_ai.store.rows import rows_of
-from evennia_ai.store.usage import DAY, Use, uses_by
+from evennia_ai.store.usage import DAY, UsageCount, uses_by
 
 RECENT_CALLS, NAME_CHARS, CHART_DAYS = 1_000, 60, 30
 # A tool call is private unless the log of messages tells that it is public.
@@ -33,7 +33,7 @@ def assistant_rows(assistant: int | None = None) -> list[Row]:
     """Return all assistants by name, or the one with an id: id, name, dbref and place."""
     rows = assistants() if assistant is None else assistants().filter(id=assistant)
     columns = ("id", "db_obj_id", "db_obj__db_key", "db_obj__db_location__db_key")
-    found = rows.order_by("db_obj__db_key", "id").values_list(*columns)
+    rows_found = rows.order_by("db_obj__db_key", "id").values_list(*columns)
     return [
         {
             "id": id_,
@@ -41,7 +41,7 @@ def assistant_rows(assistant: int | None = None) -> list[Row]:
             "name": clean_heard(plain_name(name) or f"#{number}", NAME_CHARS),
             "place": clean_heard(plain_name(place or "nowhere"), NAME_CHARS),
         }
-        for id_, number, name, place in found
+        for id_, number, name, place in rows_found
     ]
 
 
@@ -90,9 +90,11 @@ def turns_wanted(wanted: TurnsWanted) -> Any:
         rows = rows.filter(id__in=events.filter(speaker__in=wanted.speakers).values("turn_id"))
     if wanted.words:
         lines = models.Message.objects.filter(**in_turn, **shown).exclude(role="tool")
-        said = rows_with(lines, wanted.words, "content", "tool_calls")
-        heard = rows_with(events, wanted.words, "text")
-        rows = rows.filter(Q(id__in=said.values("turn_id")) | Q(id__in=heard.values("turn_id")))
+        spoken_rows = rows_with(lines, wanted.words, "content", "tool_calls")
+        heard_rows = rows_with(events, wanted.words, "text")
+        rows = rows.filter(
+            Q(id__in=spoken_rows.values("turn_id")) | Q(id__in=heard_rows.values("turn_id"))
+        )
     return rows
 
 
@@ -122,19 +124,19 @@ def use_by_day(today: date, **of: int) -> list[Row]:
     """
     days = [today - timedelta(days=ago) for ago in reversed(range(CHART_DAYS))]
     uses, turns = uses_by(days[0], today, DAY, **of), models.Turn.objects.filter(**of)
-    found = []
+    rows_by_day = []
     for day in days:
-        at, use = datetime.combine(day, time.min, UTC), uses.get((day,), Use())
+        at, use = datetime.combine(day, time.min, UTC), uses.get((day,), UsageCount())
         number = turns.filter(at__gte=at, at__lt=at + timedelta(days=1)).count()
         figures = {"calls": use.calls, "tokens": use.tokens, "money": use.money}
-        found.append({"day": day.isoformat(), "turns": number, **figures})
-    return found
+        rows_by_day.append({"day": day.isoformat(), "turns": number, **figures})
+    return rows_by_day
 
 
 def latencies() -> dict[int, int]:
     """Return the median milliseconds of the game's last model calls, by the assistant's id."""
     rows = models.ModelCall.objects.filter(error="").order_by("-id")
-    found: defaultdict[int, list[int]] = defaultdict(list)
+    by_profile: defaultdict[int, list[int]] = defaultdict(list)
     for assistant, duration in rows.values_list("assistant_id", "duration_ms")[:RECENT_CALLS]:
-        found[assistant].append(duration)
-    return {assistant: round(median(times)) for assistant, times in found.items()}
+        by_profile[assistant].append(duration)
+    return {assistant: round(median(times)) for assistant, times in by_profile.items()}

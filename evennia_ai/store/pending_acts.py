@@ -10,28 +10,28 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from evennia_ai import models
-from evennia_ai.policy.oversight import (
+from evennia_ai.policy.records.record import people_field
+from evennia_ai.policy.staff_controls import (
     AGREED,
     CONFIRM,
     EXPIRED,
     REFUSED,
     RUNNING,
     WAITING,
-    PendingAct,
+    PendingToolCall,
 )
-from evennia_ai.policy.records.provenance import people_field
-from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.world_lock import of_this_shard
+from evennia_ai.store.server_lock import of_this_shard
+from evennia_ai.store.transactions import brief_transaction
 
 UNKNOWN = "unknown"
 OPEN = (WAITING, AGREED, RUNNING)
 KEPT = timedelta(days=30)
 RUN_WITHIN = timedelta(minutes=5)  # after a person agreed
 ASSIGNED = ("id", "speakers", "authors", "audience")
-COPIED = tuple(item.name for item in fields(PendingAct) if item.name not in ASSIGNED)
+COPIED = tuple(item.name for item in fields(PendingToolCall) if item.name not in ASSIGNED)
 
 
-def put(act: PendingAct) -> int:
+def put(act: PendingToolCall) -> int:
     """Store an act that waits; returns its id. Acts that were settled long ago are deleted."""
     expire_late(act.at)
     settled = models.PendingAct.objects.exclude(state__in=OPEN)
@@ -58,11 +58,11 @@ def expire_late(now: datetime) -> None:
         cut_off.update(state=UNKNOWN)
 
 
-def find(act_id: int) -> PendingAct | None:
+def find(act_id: int) -> PendingToolCall | None:
     return next(map(from_row, models.PendingAct.objects.filter(id=act_id)), None)
 
 
-def waiting(now: datetime, needs: str, assistant_id: int | None = None) -> list[PendingAct]:
+def waiting(now: datetime, needs: str, assistant_id: int | None = None) -> list[PendingToolCall]:
     """Return the acts that wait for a person and are not too old, oldest first."""
     rows = models.PendingAct.objects.filter(state=WAITING, needs=needs, expires_at__gt=now)
     if assistant_id is not None:
@@ -70,7 +70,7 @@ def waiting(now: datetime, needs: str, assistant_id: int | None = None) -> list[
     return [from_row(row) for row in rows.order_by("id")]
 
 
-def asked_of(person: str, now: datetime) -> PendingAct | None:
+def asked_of(person: str, now: datetime) -> PendingToolCall | None:
     """Return the act that somebody must confirm or refuse, None if there is none."""
     return next((act for act in waiting(now, CONFIRM) if act.speakers == (person,)), None)
 
@@ -92,7 +92,7 @@ class TablePendingActs:
         self.assistant_id, self.now = assistant_id, now
         self._taken: int | None = None  # by a try whose commit nobody heard of
 
-    def take(self) -> PendingAct | None:
+    def take(self) -> PendingToolCall | None:
         """Return the next act to run, marked as running; None if there is none.
 
         One that is still marked so was cut off: its outcome is unknown, and it is not run again.
@@ -126,8 +126,8 @@ def people_asked(now: datetime) -> Iterable[tuple[str, int]]:
     return [(act.speakers[0], act.id) for act in waiting(now, CONFIRM)]
 
 
-def from_row(row: models.PendingAct) -> PendingAct:
-    return PendingAct(
+def from_row(row: models.PendingAct) -> PendingToolCall:
+    return PendingToolCall(
         id=row.id,
         speakers=tuple(row.speakers),
         authors=frozenset(row.authors.split()),

@@ -19,13 +19,13 @@ from django.db.models import Case, Exists, OuterRef, Q, Value, When
 from evennia.scripts.models import ScriptDB
 
 from evennia_ai import models
-from evennia_ai.config.table_retention import RECORDS, Limit
+from evennia_ai.config.table_retention import RECORDS, RetentionLimit
 from evennia_ai.store.attributes import SCRIPT_KEY
-from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.conversation import MASK, UNSETTLED_ROWS
 from evennia_ai.store.explanations import drop_unused_texts
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, OVERHEARD, WAITING
 from evennia_ai.store.rows import delete_rows, rows_of
+from evennia_ai.store.transactions import brief_transaction
 
 CHUNK = 120  # rows of a step: 3 to 5 ms, of turns in a dry run 20 (measured)
 # Rows younger than this always stay: recent conversations, today's budgets and others read them.
@@ -47,20 +47,20 @@ NO_END = (*OWED, OVERHEARD)
 
 
 @dataclass
-class Tally:
+class PurgeCount:
     """The result of a purge of one table, in rows."""
 
     rows: int = 0  # that the table had; counted by a dry run only
     gone: int = 0  # that were deleted, or would be
     kept: Counter[str] = field(default_factory=Counter)  # that stay over the limit, by reason
 
-    def add(self, other: Tally) -> None:
+    def add(self, other: PurgeCount) -> None:
         self.rows += other.rows
         self.gone += other.gone
         self.kept.update(other.kept)
 
 
-Report = dict[str, Tally]
+Report = dict[str, PurgeCount]
 
 
 class TablePurge:
@@ -73,14 +73,14 @@ class TablePurge:
         self,
         table: str,
         assistant_id: int | None,
-        limit: Limit,
+        limit: RetentionLimit,
         now: datetime,
         planned: Sequence[TablePurge] | None = None,
     ) -> None:
         self.table = table
         self.model = getattr(models, table)
         self.now = now
-        self.held = Held()
+        self.held = RowsInUse()
         self._assistant_id = assistant_id
         self._limit = limit
         self._planned = planned
@@ -91,11 +91,11 @@ class TablePurge:
     def _rows(self) -> Any:
         return rows_of(self.model, self._assistant_id)
 
-    def step(self) -> tuple[bool, Tally]:
+    def step(self) -> tuple[bool, PurgeCount]:
         """Do one step in one transaction; returns whether more may follow, and its tally."""
         if self._over is None:
             self._over = self._find_edge()
-            return True, Tally(self._rows.count() if self._planned is not None else 0)
+            return True, PurgeCount(self._rows.count() if self._planned is not None else 0)
         with brief_transaction() if self._planned is None else nullcontext():
             self.held = find_held(self._assistant_id)
             rows = self._marked(self._rows.filter(id__gt=self._upto)).order_by("id")
@@ -109,7 +109,7 @@ class TablePurge:
         self._upto = read[-1][0] if read else self._upto
         kept = Counter(needed_by for _id, needed_by in over if needed_by)
         # If no row was over the limit, later ones are younger still.
-        return len(read) == CHUNK and bool(over), Tally(gone=len(going), kept=kept)
+        return len(read) == CHUNK and bool(over), PurgeCount(gone=len(going), kept=kept)
 
     def refer(self, model: Any, name: str, to: str = "id") -> Exists:
         """Return the condition that a row of another table refers to a row and stays."""
@@ -145,7 +145,7 @@ class TablePurge:
 
 
 @dataclass(frozen=True)
-class Held:
+class RowsInUse:
     """What of one assistant's logs is in use."""
 
     turns: Sequence[int] = ()  # open ones, and the latest of each event that is owed an answer
@@ -154,14 +154,14 @@ class Held:
     needed: int = 0  # the compaction in force after these undos
 
 
-def find_held(assistant_id: int | None) -> Held:
+def find_held(assistant_id: int | None) -> RowsInUse:
     owed = models.Event.objects.filter(assistant_id=assistant_id, state__in=OWED)
     events = list(owed.values_list("turn_id", "at"))
     turns = {turn_id for turn_id, _at in events if turn_id is not None}
     # The turns of all assistants: few are open at a time.
     turns.update(models.Turn.objects.filter(ended_at=None).values_list("id", flat=True))
     needed, upto_seq = next(iter(_in_force(assistant_id)[UNDOS : UNDOS + 1]), (0, 0))
-    return Held(sorted(turns), min((at for _, at in events), default=None), upto_seq, needed)
+    return RowsInUse(sorted(turns), min((at for _, at in events), default=None), upto_seq, needed)
 
 
 def _in_force(assistant_id: int | None) -> Any:
@@ -257,9 +257,9 @@ def seal_after_compactions(assistant_id: int, ids: Sequence[int]) -> None:
 
 
 def _seal_oldest(compactions: Any) -> None:
-    found = compactions.order_by("id").first()
-    if found is not None:
-        models.Compaction.objects.filter(id=found[0]).update(sealed=True)
+    oldest = compactions.order_by("id").first()
+    if oldest is not None:
+        models.Compaction.objects.filter(id=oldest[0]).update(sealed=True)
 
 
 CLEAN_UPS = {

@@ -8,22 +8,22 @@ from typing import Any
 from django.db.models import Count, Max, Q
 
 from evennia_ai import models
-from evennia_ai.messages import EMOTE, EXCUSE, SPEECH, Message
+from evennia_ai.messages import EMOTE, EXCUSE, SPEECH, ChatMessage
 from evennia_ai.policy.compaction.summary import prefix_hash
-from evennia_ai.policy.log_lines import LogFilter, amend
+from evennia_ai.policy.recallable_lines import LogFilter, amend
 from evennia_ai.policy.retrieval.words import WORD, beginnings
 from evennia_ai.policy.sleep_schedule import ASLEEP
 from evennia_ai.store.attributes import assistants
-from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, EXPIRED, OVERHEARD, WAITING
 from evennia_ai.store.lines import amended_at
 from evennia_ai.store.rows import message_from_row, pages, rows_of
+from evennia_ai.store.transactions import brief_transaction
 
 ANSWER = "tick_event"  # the context of a turn that answers somebody
 
 
 @dataclass(frozen=True)
-class Page:
+class RowPage:
     """One page of rows, oldest first; page 1 has the newest rows. ``newer`` is the next row."""
 
     number: int
@@ -33,18 +33,18 @@ class Page:
     newer: Any = None
 
 
-def paged(rows: Any, number: int, size: int) -> Page:
+def paged(rows: Any, number: int, size: int) -> RowPage:
     """Return one page of a queryset; the last page if the number is too high."""
     rows = rows.order_by("-id")
     pages = max(1, -(-rows.count() // size))
-    asked, number = number, min(max(1, number), pages)
+    wanted_page, number = number, min(max(1, number), pages)
     start = (number - 1) * size
-    found = list(rows[max(0, start - 1) : start + size])[::-1]
-    newer = found[-1] if start else None
-    return Page(number, pages, found[: len(found) - bool(start)], asked, newer)
+    page_rows = list(rows[max(0, start - 1) : start + size])[::-1]
+    newer = page_rows[-1] if start else None
+    return RowPage(number, pages, page_rows[: len(page_rows) - bool(start)], wanted_page, newer)
 
 
-def log_page(table: str, assistant_id: int, number: int, size: int) -> Page:
+def log_page(table: str, assistant_id: int, number: int, size: int) -> RowPage:
     """Return a page of an assistant's rows in the table of a model, such as Message, as dicts."""
     return paged(rows_of(getattr(models, table), assistant_id).values(), number, size)
 
@@ -55,12 +55,12 @@ def messages_by_seq(assistant_id: int, seqs: Iterable[int], most: int) -> list[d
     return list(rows.order_by("id").values())
 
 
-def turn_of_message(assistant_id: int, seq: int) -> list[Message]:
+def turn_of_message(assistant_id: int, seq: int) -> list[ChatMessage]:
     """Return a message with those of the character in its turn; empty if it does not exist."""
-    found = rows_of(models.Message, assistant_id).filter(id=seq).first()
-    if found is None or found.role == "user" or found.turn_id is None:
-        return [message_from_row(found)] if found else []
-    rows = rows_of(models.Message, assistant_id).filter(turn_id=found.turn_id)
+    message = rows_of(models.Message, assistant_id).filter(id=seq).first()
+    if message is None or message.role == "user" or message.turn_id is None:
+        return [message_from_row(message)] if message else []
+    rows = rows_of(models.Message, assistant_id).filter(turn_id=message.turn_id)
     return [message_from_row(row) for row in rows.exclude(role="user").order_by("id")]
 
 
@@ -70,7 +70,7 @@ def turns_of_messages(assistant_id: int, seqs: Iterable[int]) -> dict[int, int |
     return dict(rows.values_list("id", "turn_id"))
 
 
-def turn_page(assistant_id: int, number: int, size: int, only: int | None = None) -> Page:
+def turn_page(assistant_id: int, number: int, size: int, only: int | None = None) -> RowPage:
     """Return turns, or ``only`` the one of a number, with their events and calls."""
     rows = rows_of(models.Turn, assistant_id).filter(**({"id": only} if only else {}))
     return paged(rows.prefetch_related("events", "model_calls", "tool_calls"), number, size)
@@ -113,8 +113,8 @@ def is_log_unchanged(compaction: Mapping[str, Any]) -> bool | None:
     )
     stored = (message_from_row(row) for row in rows.exclude(role=EXCUSE).order_by("id"))
     shown = amend(stored, amended_at(compaction["assistant_id"], compaction["at"]))
-    found = ((m["metadata"]["seq"], m["role"], m["content"]) for m in shown)
-    return prefix_hash(found) == str(compaction["prefix_hash"])
+    current = ((m["metadata"]["seq"], m["role"], m["content"]) for m in shown)
+    return prefix_hash(current) == str(compaction["prefix_hash"])
 
 
 def waiting_events(assistant_id: int) -> list[dict[str, Any]]:
@@ -130,9 +130,9 @@ def unanswered(**of: Any) -> Any:
 
 def unanswered_since(start: datetime) -> tuple[int, models.Event | None]:
     """Return how many events expired since a time, and the newest of them."""
-    found = unanswered(at__gte=start).aggregate(count=Count("id"), newest=Max("id"))
-    newest = models.Event.objects.filter(id=found["newest"]).first() if found["count"] else None
-    return found["count"], newest
+    sums = unanswered(at__gte=start).aggregate(count=Count("id"), newest=Max("id"))
+    newest = models.Event.objects.filter(id=sums["newest"]).first() if sums["count"] else None
+    return sums["count"], newest
 
 
 def queue_lengths() -> dict[int, int]:
@@ -194,8 +194,8 @@ def heard_lines(assistant_id: int, dbref: str) -> list[int]:
     rows = models.Message.objects.filter(assistant_id=assistant_id).order_by("-id")
     fields = ("id", "role", "content", "tool_calls", "speaker", "audience")
     newest = rows.values(*fields)[:MESSAGES_READ]
-    heard = [row["id"] for row in newest if is_heard_by(dbref, row)]
-    return heard[:LINES_A_REPORT][::-1]
+    ids = [row["id"] for row in newest if is_heard_by(dbref, row)]
+    return ids[:LINES_A_REPORT][::-1]
 
 
 def is_heard_by(dbref: str, row: dict[str, Any]) -> bool:
@@ -246,7 +246,7 @@ FIELDS = (
 
 def message_page(
     assistant_id: int, wanted: LogFilter, player: str, with_private: bool, size: int
-) -> Page:
+) -> RowPage:
     """Return a page of messages as dicts; ``player`` is the dbref of whom they must concern."""
     rows = matching(assistant_id, wanted, player, with_private).values()
     page = paged(rows, wanted.page, size)
@@ -274,15 +274,15 @@ def matching(assistant_id: int, wanted: LogFilter, player: str, with_private: bo
     """
     rows = in_time(rows_of(models.Message, assistant_id), wanted)
     if player:
-        heard = ~Q(role="user") & Q(audience__icontains=f'"{player}"')
-        rows = rows.filter(Q(speaker=player) | heard)
+        is_heard = ~Q(role="user") & Q(audience__icontains=f'"{player}"')
+        rows = rows.filter(Q(speaker=player) | is_heard)
     if wanted.search:
         rows = rows_with(rows.exclude(role="tool"), wanted.search, *WORDS_IN)
     return rows if with_private or not (player or wanted.search) else rows.filter(private=False)
 
 
 def events_beside(
-    page: Page, assistant_id: int, wanted: LogFilter, player: str, with_private: bool
+    page: RowPage, assistant_id: int, wanted: LogFilter, player: str, with_private: bool
 ) -> list[dict[str, Any]]:
     """Return the newest events from the time of a page that are no messages, oldest first."""
     logged = Q(turn__isnull=False, state__in=(OVERHEARD, EXPIRED))
@@ -314,5 +314,5 @@ def rows_with(rows: Any, words: str, *columns: str) -> Any:
     """Return the rows of a queryset that hold each of some words in one of the columns."""
     wanted = beginnings(words)[:MOST_WORDS] or WORD.findall(words.lower())[:MOST_WORDS]
     for word in wanted:
-        rows = rows.filter(Q.create([(f"{one}__icontains", word) for one in columns], Q.OR))
+        rows = rows.filter(Q.create([(f"{column}__icontains", word) for column in columns], Q.OR))
     return rows if wanted else rows.none()

@@ -10,15 +10,22 @@ from django.db.models import Max
 from django.dispatch import Signal
 
 from evennia_ai import models
-from evennia_ai.messages import EXCUSE, Heard, InboxEvent, Message, is_excuse, make_message
-from evennia_ai.policy.records.provenance import people_field
-from evennia_ai.policy.request_forms.wire_order import count_stored
+from evennia_ai.messages import (
+    EXCUSE,
+    ChatMessage,
+    InboxEvent,
+    IncomingEvent,
+    is_excuse,
+    make_message,
+)
+from evennia_ai.policy.records.record import people_field
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.policy.tokens import stored_tokens
+from evennia_ai.policy.tool_call_modes.wire_order import count_stored
 
 # The fields that an event and its row have in common.
 OTHER = ("audience", "addressed", "authors", "token")
-COPIED = tuple(item.name for item in fields(Heard) if item.name not in OTHER)
+COPIED = tuple(item.name for item in fields(IncomingEvent) if item.name not in OTHER)
 
 PAGE = 100  # texts a step: 10 ms (measured)
 WINDOW = 5_000  # ids a step, whether or not their rows are wanted: SQLite reads each
@@ -96,15 +103,15 @@ def event_from_row(row: models.Event) -> InboxEvent:
     audience = frozenset(row.audience or [row.speaker])  # else it would wait for nobody's return
     addressed = row.state != "overheard"
     authors = frozenset(row.authors.split())
-    heard = Heard(audience=audience, addressed=addressed, authors=authors, **copied)
-    return InboxEvent(row.id, row.at, heard, row.attempts)
+    incoming = IncomingEvent(audience=audience, addressed=addressed, authors=authors, **copied)
+    return InboxEvent(row.id, row.at, incoming, row.attempts)
 
 
 def message_to_row(
     assistant_id: int,
-    message: Message,
+    message: ChatMessage,
     at: datetime,
-    count: Callable[[Message], int] = count_stored,
+    count: Callable[[ChatMessage], int] = count_stored,
 ) -> models.Message:
     """Return a message as an unsaved row; counts its tokens. ``at`` is for one without a time."""
     meta = message["metadata"]
@@ -128,7 +135,7 @@ def message_to_row(
     )
 
 
-def message_from_row(row: models.Message) -> Message:
+def message_from_row(row: models.Message) -> ChatMessage:
     """Return a stored message as plain data."""
     meta: dict[str, Any] = {
         "seq": row.id,

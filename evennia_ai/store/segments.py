@@ -15,14 +15,14 @@ from evennia.typeclasses.attributes import Attribute
 from twisted.logger import Logger
 
 from evennia_ai.errors import Overwritten
-from evennia_ai.policy.records.provenance import SIZE, Segment, read_segment
+from evennia_ai.policy.records.record import SIZE, Segment, read_segment
 from evennia_ai.policy.records.shared_memory import is_as_told
 from evennia_ai.policy.records.stored_values import BELOW, stored
 from evennia_ai.ports import Journal
 from evennia_ai.ports.records import NONE, RecordStore
 from evennia_ai.store.attributes import attributes_of, stored_columns
-from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.shared_entries import withdraw
+from evennia_ai.store.transactions import brief_transaction
 
 log = Logger()
 
@@ -42,12 +42,10 @@ class AttributeSegments:
 
     def read(self, number: int) -> Segment:
         """Return a segment; sets an Attribute aside that cannot be read. Raises Overwritten."""
-        found = (
-            stored_columns(self._rows(number)).values_list("id", "column", "db_strvalue").first()
-        )
-        if found is None:
+        row = stored_columns(self._rows(number)).values_list("id", "column", "db_strvalue").first()
+        if row is None:
             raise self._overwritten()
-        row_id, column, text = found
+        row_id, column, text = row
         content, is_whole = read_segment(column, number, self._read, text)
         if not is_whole:
             self._set_aside(number, row_id, content, column, text)

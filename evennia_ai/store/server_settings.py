@@ -12,8 +12,8 @@ from django.dispatch import Signal
 from evennia.server.models import ServerConfig
 from twisted.logger import Logger
 
-from evennia_ai.store.brief_transaction import brief_transaction
-from evennia_ai.store.world_lock import this_shard
+from evennia_ai.store.server_lock import this_shard
+from evennia_ai.store.transactions import brief_transaction
 
 log = Logger()
 
@@ -48,8 +48,8 @@ def stored(key: str, lock: bool = False) -> Any:
 
 def read_mapping(key: str, lock: bool = False) -> dict[Any, Any]:
     """Return a stored mapping, an empty one if there is none."""
-    found = stored(key, lock)
-    return dict(found) if isinstance(found, Mapping) else {}
+    mapping = stored(key, lock)
+    return dict(mapping) if isinstance(mapping, Mapping) else {}
 
 
 def of_shard(key: str, shard: str | None = None) -> str:
@@ -81,7 +81,7 @@ def mark_for_deletion(character_id: int) -> None:
 
 def deletion_marks() -> dict[int, int]:
     """Return how often each character is marked, by its id."""
-    return {one: times for one, times in read_mapping(MARKS).items() if isinstance(one, int)}
+    return {mark: times for mark, times in read_mapping(MARKS).items() if isinstance(mark, int)}
 
 
 def note_deleted(character_id: int, number: int) -> None:
@@ -95,11 +95,11 @@ def note_deleted(character_id: int, number: int) -> None:
 
 def wishes() -> dict[int | None, list[str]]:
     """Return the dbrefs of those who wait to be forgotten, by assistant; None: by all."""
-    found: dict[int | None, list[str]] = {}
+    wishes_found: dict[int | None, list[str]] = {}
     for wish in _stored_wishes(of_shard(WISHES)):
         dbref, _, assistant = wish.partition(" ")
-        found.setdefault(int(assistant) if assistant else None, []).append(dbref)
-    return found
+        wishes_found.setdefault(int(assistant) if assistant else None, []).append(dbref)
+    return wishes_found
 
 
 def change_wishes(people: Iterable[str], assistant: int | None, wait: bool) -> None:
@@ -128,10 +128,10 @@ def tell_shards(people: Iterable[str]) -> None:
 
 def _stored_wishes(key: str, lock: bool = False) -> list[str]:
     """Return the wishes under a key; leaves damaged ones out, and tells of them."""
-    found = stored(key, lock=lock) or []
-    listed = list(found) if isinstance(found, Iterable) else [found]
-    texts = [one for one in listed if isinstance(one, str) and one.startswith("#")]
-    known = [one for one in texts if one[1:].replace(" ", "", 1).isdecimal()]
+    stored_list = stored(key, lock=lock) or []
+    listed = list(stored_list) if isinstance(stored_list, Iterable) else [stored_list]
+    texts = [item for item in listed if isinstance(item, str) and item.startswith("#")]
+    known = [text for text in texts if text[1:].replace(" ", "", 1).isdecimal()]
     if known != listed:
         log.error("evennia_ai: a damaged wish to be forgotten is left out; type forgetme again")
     return known

@@ -14,13 +14,13 @@ from django.dispatch import Signal
 from twisted.internet.defer import DeferredLock, inlineCallbacks
 
 from evennia_ai import models
-from evennia_ai.policy.records.provenance import Record, copy_of, people_field
-from evennia_ai.policy.records.shared_memory import HEARSAY, Telling, Told
+from evennia_ai.policy.records.record import Record, copy_of, people_field
+from evennia_ai.policy.records.shared_memory import HEARSAY, SharedRecord, SharedTelling
 from evennia_ai.ports.records import WatchedRecords
-from evennia_ai.scheduling import Put, Steps, pause
-from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.scheduling import Coroutine, Enqueue, yield_to_reactor
 from evennia_ai.store.lines import amended_at
 from evennia_ai.store.rows import delete_rows
+from evennia_ai.store.transactions import brief_transaction
 
 MOST_HEARD = 1_000  # entries in memory for each scope: the most important, then the newest
 PAGE = 50  # rows read without a pause: 3 ms (measured)
@@ -30,27 +30,27 @@ PREFIX = "h"
 changed = Signal()
 
 
-def told_by(assistant_id: int) -> list[Told]:
+def told_by(assistant_id: int) -> list[SharedRecord]:
     """Return what an assistant has told, in every scope."""
     rows = models.SharedEntry.objects.filter(assistant_id=assistant_id)
-    return [Told(*row) for row in rows.order_by("id").values_list("id", "entry", "scope")]
+    return [SharedRecord(*row) for row in rows.order_by("id").values_list("id", "entry", "scope")]
 
 
-def tell(assistant_id: int, teller: str, now: datetime, new: Sequence[Telling]) -> None:
+def tell(assistant_id: int, teller: str, now: datetime, new: Sequence[SharedTelling]) -> None:
     """Store once what an assistant tells, in one transaction."""
     rows = [
         models.SharedEntry(
             assistant_id=assistant_id,
             teller=teller,
             at=now,
-            **{**asdict(one), "people": people_field(one.people)},
+            **{**asdict(item), "people": people_field(item.people)},
         )
-        for one in new
+        for item in new
     ]
     with brief_transaction(assistant_id):
         models.SharedEntry.objects.bulk_create(rows, ignore_conflicts=True)
     if rows:
-        changed.send_robust(None, scopes=frozenset(one.scope for one in new), gone=())
+        changed.send_robust(None, scopes=frozenset(item.scope for item in new), gone=())
 
 
 def take_back(ids: Sequence[int]) -> None:
@@ -76,8 +76,8 @@ def open_among(assistant_id: int, seqs: Iterable[int]) -> frozenset[int]:
     """Return those of some message numbers that were said in public and not amended since."""
     rows = models.Message.objects.filter(assistant_id=assistant_id, private=False)
     rows = rows.exclude(event__private=True)  # a whisper, although its hearer may repeat it
-    said = frozenset(rows.filter(id__in=list(seqs)).values_list("id", flat=True))
-    return said - amended_at(assistant_id).keys()
+    open_ids = frozenset(rows.filter(id__in=list(seqs)).values_list("id", flat=True))
+    return open_ids - amended_at(assistant_id).keys()
 
 
 def still_told(ids: Iterable[str]) -> frozenset[str]:
@@ -117,7 +117,7 @@ class SharedEntryStore(WatchedRecords):
             self._put(f"{PREFIX}{row_id}", None)
 
     @inlineCallbacks
-    def load(self, put: Put) -> Steps[None]:
+    def load(self, put: Enqueue) -> Coroutine[None]:
         """Read changed rows in slices. Fires when memory is up to date; fails with the database."""
         yield self._one_at_a_time.acquire()
         try:
@@ -131,20 +131,20 @@ class SharedEntryStore(WatchedRecords):
             self._one_at_a_time.release()
 
     @inlineCallbacks
-    def _read(self, put: Put, now: datetime) -> Steps[None]:
+    def _read(self, put: Enqueue, now: datetime) -> Coroutine[None]:
         self._is_stale = False
         rows = models.SharedEntry.objects.filter(scope=self.scope)
-        yield pause(put)
+        yield yield_to_reactor(put)
         later = rows.filter(available_from__gt=now).aggregate(at=Min("available_from"))
         self._due_at = later["at"]
-        yield pause(put)
+        yield yield_to_reactor(put)
         best = rows.filter(available_from__lte=now).order_by("-importance", "-id")
         ids = [f"{PREFIX}{n}" for n in best.values_list("id", flat=True)[:MOST_HEARD]]
         for name in self._records.keys() - set(ids):
             self._put(name, None)
         new = [int(name.removeprefix(PREFIX)) for name in ids if name not in self._records]
         for start in range(0, len(new), PAGE):
-            yield pause(put)
+            yield yield_to_reactor(put)
             for row in rows.filter(id__in=new[start : start + PAGE]).values():
                 record = record_of(row)
                 self._put(record["id"], record)

@@ -14,22 +14,22 @@ from evennia_ai.messages import (
     EXCUSE,
     SPEECH,
     Audience,
+    ChatMessage,
     InboxEvent,
-    Message,
     ToolCallRequest,
 )
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.conversation.inbox import askers_of, heard_messages, state_after_loss
-from evennia_ai.policy.records.provenance import people_field
+from evennia_ai.policy.conversation.batching import askers_of, heard_messages, state_after_loss
+from evennia_ai.policy.records.record import people_field
 from evennia_ai.policy.sleep_schedule import DONE, split_result
 from evennia_ai.ports import ModelCallRecord, TurnRecord
-from evennia_ai.store.brief_transaction import brief_transaction, store_errors
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.explanations import store_call
 from evennia_ai.store.inbox import CLAIMED, OWED, WAITING, overheard_by
 from evennia_ai.store.rows import event_from_row
+from evennia_ai.store.server_lock import ensure_here, of_this_shard
+from evennia_ai.store.transactions import brief_transaction, store_errors
 from evennia_ai.store.usage import add_use, use_of_call
-from evennia_ai.store.world_lock import ensure_here, of_this_shard
 
 NOTED = "noted"
 ANSWERS = ("answered", "excused")  # outcomes of turns and of their events
@@ -202,7 +202,12 @@ class TableTurns:
         return int(row.id)
 
     def record_outcome(
-        self, act: int, state: str, result: str, messages: Sequence[Message] = (), locks: str = ""
+        self,
+        act: int,
+        state: str,
+        result: str,
+        messages: Sequence[ChatMessage] = (),
+        locks: str = "",
     ) -> None:
         """Store a tool call's outcome and messages, once; nothing for a deleted assistant."""
         outcome = {"state": state, "result": result, "locks": locks}

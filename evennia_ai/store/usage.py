@@ -28,7 +28,7 @@ DAY, CHARACTER, PROFILE = "day", "assistant_id", "profile"
 
 
 @dataclass(frozen=True)
-class Use:
+class UsageCount:
     """Calls with their tokens and money, as the columns of `models.UseSums`."""
 
     calls: float = 0  # with tenths, if several speakers share calls
@@ -53,17 +53,17 @@ class Use:
         """True unless nothing of it had a price."""
         return self.unpriced_tokens < self.tokens or not self.tokens
 
-    def less(self, other: Use) -> Use:
+    def less(self, other: UsageCount) -> UsageCount:
         """Return the difference to another use; nothing falls below 0."""
         rest = {name: max(0, mine - vars(other)[name]) for name, mine in vars(self).items()}
-        return Use(**{**rest, "calls": round(rest["calls"], 1)})
+        return UsageCount(**{**rest, "calls": round(rest["calls"], 1)})
 
 
-Uses = dict[tuple[Any, ...], Use]
-SUMS = tuple(vars(Use()))
+Uses = dict[tuple[Any, ...], UsageCount]
+SUMS = tuple(vars(UsageCount()))
 
 
-def use_of_call(call: ModelCallRecord) -> Use:
+def use_of_call(call: ModelCallRecord) -> UsageCount:
     """Return what one model call used, at the prices of its time; nothing for the offline brain.
 
     Tokens that the endpoint did not report are estimated, and cached tokens count in full. A failed
@@ -72,11 +72,11 @@ def use_of_call(call: ModelCallRecord) -> Use:
     return use_of(call, 0.0)
 
 
-def use_of(call: ModelCallRecord, unpaid_share: float) -> Use:
+def use_of(call: ModelCallRecord, unpaid_share: float) -> UsageCount:
     """Return what one model call used, without a share of its prompt."""
     billed = call.usage or call.error_kind in ("", DeadlineExceeded.kind)
     if call.usage == NO_USAGE or not billed:
-        return Use()
+        return UsageCount()
     usage = paid_by_players(call.usage or Usage(call.estimated_tokens, 0), unpaid_share)
     prompt, completion, cached = (
         usage.prompt_tokens,
@@ -86,10 +86,10 @@ def use_of(call: ModelCallRecord, unpaid_share: float) -> Use:
     money = call.prices.cost(prompt, completion, cached) if call.prices else 0
     is_free, is_priced = call.prices == FREE, call.prices not in (None, FREE)
     tokens = prompt + completion
-    return Use(1, prompt, completion, cached, money, tokens * is_priced, tokens * is_free)
+    return UsageCount(1, prompt, completion, cached, money, tokens * is_priced, tokens * is_free)
 
 
-def add_use(assistant_id: int, day: date, use: Use, call: ModelCallRecord) -> None:
+def add_use(assistant_id: int, day: date, use: UsageCount, call: ModelCallRecord) -> None:
     """Add a model call to the daily sums.
 
     The speakers who caused it share it evenly, without the lines of others in its prompt.
@@ -101,7 +101,7 @@ def add_use(assistant_id: int, day: date, use: Use, call: ModelCallRecord) -> No
     speakers, theirs = sorted(call.speakers), use_of(call, call.unpaid_share)
     whole = vars(replace(theirs, calls=theirs.calls * 10)).items()
     for place, speaker in enumerate(speakers):  # whole amounts, which add up to the use
-        share = Use(**{name: (amount + place) // len(speakers) for name, amount in whole})
+        share = UsageCount(**{name: (amount + place) // len(speakers) for name, amount in whole})
         amounts = {**vars(share), "tokens": share.tokens}
         add_to(models.SpeakerUse, {"speaker": speaker, "day": day}, amounts)
 
@@ -118,7 +118,7 @@ def uses_by(since: date, until: date, *keys: str, **only: Any) -> Uses:
     return _sums(models.DailyUse, keys, day__gte=since, day__lte=until, **only)
 
 
-def uses_of_speakers(since: date, until: date) -> dict[str, Use]:
+def uses_of_speakers(since: date, until: date) -> dict[str, UsageCount]:
     """Return the use from one UTC day to another by the dbref of the speaker who caused it."""
     sums = _sums(models.SpeakerUse, ("speaker",), day__gte=since, day__lte=until)
     return {speaker: replace(use, calls=use.calls / 10) for (speaker,), use in sums.items()}
@@ -128,18 +128,20 @@ def _sums(model: Any, keys: tuple[str, ...], **which: Any) -> Uses:
     sums = {f"sum_{name}": Sum(name) for name in SUMS}
     rows = model.objects.filter(**which).order_by().values_list(*keys).annotate(**sums)
     # A sum of damaged values is None.
-    return {row[: len(keys)]: Use(*(one or 0 for one in row[len(keys) :])) for row in rows}
+    return {
+        row[: len(keys)]: UsageCount(*(value or 0 for value in row[len(keys) :])) for row in rows
+    }
 
 
-def total_of(uses: Iterable[Use]) -> Use:
-    return Use(*map(sum, zip(*(vars(use).values() for use in uses), strict=True)))
+def total_of(uses: Iterable[UsageCount]) -> UsageCount:
+    return UsageCount(*map(sum, zip(*(vars(use).values() for use in uses), strict=True)))
 
 
-def folded(uses: Uses, place: int) -> dict[Any, Use]:
-    found: dict[Any, list[Use]] = defaultdict(list)
+def folded(uses: Uses, place: int) -> dict[Any, UsageCount]:
+    grouped: dict[Any, list[UsageCount]] = defaultdict(list)
     for key, use in uses.items():
-        found[key[place]].append(use)
-    return {key: total_of(those) for key, those in found.items()}
+        grouped[key[place]].append(use)
+    return {key: total_of(those) for key, those in grouped.items()}
 
 
 def use_on(day: date) -> dict[int, tuple[int, int]]:
@@ -164,10 +166,13 @@ def money_on(day: date) -> dict[Account, int]:
     return _by_account(day, lambda _kind, use: use.money)
 
 
-def _by_account(day: date, amount: Callable[[str, Use], int]) -> dict[Account, int]:
+def _by_account(day: date, amount: Callable[[str, UsageCount], int]) -> dict[Account, int]:
     assistants = folded(uses_by(day, day, CHARACTER), 0)
     return {
         WHOLE_GAME: sum(amount(GAME, use) for use in assistants.values()),
         **{(ASSISTANT, str(id_)): amount(ASSISTANT, use) for id_, use in assistants.items()},
-        **{(PLAYER, one): amount(PLAYER, use) for one, use in uses_of_speakers(day, day).items()},
+        **{
+            (PLAYER, account): amount(PLAYER, use)
+            for account, use in uses_of_speakers(day, day).items()
+        },
     }

@@ -18,10 +18,10 @@ from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Audience, Authors, Situation
 from evennia_ai.policy.audience import BUILDER, KnownLine
-from evennia_ai.policy.conversation.character import LoreEntry, Persona
-from evennia_ai.policy.records.provenance import Segment
+from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, Persona
+from evennia_ai.policy.records.record import Segment
 from evennia_ai.policy.tokens import CountText, estimate_tokens
-from evennia_ai.store.loaded import LoadedMinds
+from evennia_ai.store.mind_cache import MindCache
 
 Now = Callable[[], datetime]
 
@@ -60,7 +60,7 @@ class StandInWorld:
         return frozenset({dbref})
 
 
-class AtOnce:
+class ImmediateSlices:
     """`ports.Slices` that does everything at once."""
 
     def put(self, work: Callable[..., object], *args: Any) -> None:
@@ -77,7 +77,7 @@ class StandInServices:
         embedder: ports.Embedder | ports.RemoteEmbedder | None = None,
     ) -> None:
         self.clock = Clock()
-        self.slices = AtOnce()
+        self.slices = ImmediateSlices()
         self.gateway = gateway
         self.toolbox, self.embedder = toolbox, embedder
         self.world = StandInWorld()
@@ -85,10 +85,10 @@ class StandInServices:
         self.semantic: Any = SimpleNamespace(is_off=True, was_used=False, trouble="there is none")
         self.shared_memory: Any = SimpleNamespace(told_by=lambda _: [])
         self.lore_ranking = LoreIndex(lambda: embedder)
-        self.moderation: ports.Moderation | None = None
+        self.guards: Sequence[ports.Guard] = ()
         self.link_hosts: tuple[str, ...] = ()
         self.profiles: dict[str, Mapping[str, Any]] = {}
-        self.loaded = LoadedMinds(self.clock)
+        self.loaded = MindCache(self.clock)
 
     def now(self) -> datetime:
         start = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
@@ -167,7 +167,7 @@ class MemoryIdentity:
 
 
 @dataclass
-class MemorySettings:
+class FixedSettings:
     """`ports.Settings` that stay as they are; ``troubles`` were reported to the owner."""
 
     config: AssistantConfig
@@ -237,7 +237,7 @@ class MemoryLife:
         self.compactions.append((reason, result))
 
 
-class NoRest:
+class NeverAsleep:
     """`ports.Rest` of an assistant that never sleeps."""
 
     is_asleep = needs_pass = False
@@ -250,11 +250,11 @@ class NoRest:
 def surroundings(
     services: StandInServices,
     who: MemoryIdentity,
-    settings: MemorySettings,
+    settings: FixedSettings,
     log: Any,
     inbox: Any,
     turns: Any,
-) -> ports.Surroundings:
+) -> ports.MindDependencies:
     """Return what a mind without Evennia is made of; without an embedder, words rank memories."""
     character = who.character
     memories = RecallIndex(
@@ -265,7 +265,7 @@ def surroundings(
         log.lines,
         who.name,
     )
-    return ports.Surroundings(
+    return ports.MindDependencies(
         who=who,
         settings=settings,
         log=log,
@@ -275,7 +275,7 @@ def surroundings(
         memories=lambda: memories,
         company=MemoryCompany(services.world),
         life=MemoryLife(),
-        rest=cast(Any, NoRest()),
+        rest=cast(Any, NeverAsleep()),
         sizes=ports.RequestSizes(overhead=0),
         offered=ports.OfferedTools(),
         services=services,

@@ -8,11 +8,11 @@ from typing import Any, cast
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.game.settings import game_setting
 from evennia_ai.messages import ToolCallRequest
-from evennia_ai.policy.request_forms.form import sample_arguments
+from evennia_ai.policy.tool_call_modes.form import sample_arguments
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.tools.base import Tool
 from evennia_ai.tools.registry import ToolRegistry, load_registry
-from evennia_ai.turn.tool_execution import DONE
+from evennia_ai.turn.tool_executor import DONE
 
 
 def try_tool(item: Tool, character: Any, speaker: Any, /, **arguments: Any) -> ToolResult:

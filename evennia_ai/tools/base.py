@@ -7,7 +7,7 @@ from typing import Any, get_type_hints
 
 from pydantic import BaseModel
 
-from evennia_ai.policy.conversation.react import FINAL, FREE, ONCE
+from evennia_ai.policy.conversation.tool_call_rules import FINAL, FREE, ONCE
 from evennia_ai.policy.tokens import count_tools
 from evennia_ai.ports import ToolContext, ToolSpec
 

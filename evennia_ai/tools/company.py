@@ -5,10 +5,10 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.errors import NothingDone
 from evennia_ai.game import perception, presence
-from evennia_ai.policy.conversation.react import ONCE
+from evennia_ai.policy.conversation.tool_call_rules import ONCE
 from evennia_ai.ports import ToolContext
 from evennia_ai.tools.base import tool
-from evennia_ai.tools.needs import acts_unasked, has_exits
+from evennia_ai.tools.tool_relevance import acts_unasked, has_exits
 
 LONGEST_WAIT_S = 10.0
 NOBODY = ("", "nobody", "no one", "none", "niemand", "niemandem")

@@ -5,7 +5,7 @@ from pydantic import BaseModel
 from evennia_ai.errors import NothingDone
 from evennia_ai.messages import is_perceived
 from evennia_ai.policy.audience import of_messages, people_among
-from evennia_ai.policy.conversation.react import FINAL
+from evennia_ai.policy.conversation.tool_call_rules import FINAL
 from evennia_ai.policy.explanation.call_record import LockAsked
 from evennia_ai.policy.sleep_schedule import (
     ANYBODY,
@@ -17,7 +17,7 @@ from evennia_ai.policy.sleep_schedule import (
 )
 from evennia_ai.ports import ToolContext
 from evennia_ai.tools.base import EVERYBODY, NoArguments, tool
-from evennia_ai.tools.permission import People
+from evennia_ai.tools.permission import LockSubjects
 
 HEARD_ROLES = ("user", "system")  # the latter: the marker of a compaction
 # The locks behind the setting sleep_on_request.
@@ -38,14 +38,18 @@ def noop(context: ToolContext, arguments: NoopArguments) -> str:
 
 def may_be_sent_to_bed(context: ToolContext) -> bool:
     """Return True if everybody who may have asked for it may send the character to sleep."""
-    asked = context.speakers
-    if not asked:  # it may be anybody whose words it can still read: nobody plants a request
+    speakers = context.speakers
+    if not speakers:  # it may be anybody whose words it can still read: nobody plants a request
         view = context.assistant.log.view()
-        heard = (one for one in view if one["role"] in HEARD_ROLES and not is_perceived(one))
-        asked = people_among(of_messages(heard))
-    if not asked:
+        heard_messages = (
+            message
+            for message in view
+            if message["role"] in HEARD_ROLES and not is_perceived(message)
+        )
+        speakers = people_among(of_messages(heard_messages))
+    if not speakers:
         return True
-    answers = People().answers(asked, LOCKS[context.assistant.config.sleep_on_request])
+    answers = LockSubjects().answers(speakers, LOCKS[context.assistant.config.sleep_on_request])
     context.locks.append(LockAsked("sleep_on_request", "go_to_sleep", answers))
     return all(answers.values())
 

@@ -14,7 +14,7 @@ from evennia_ai.errors import NothingDone
 from evennia_ai.game.perception import asked_for, find_named, name_in_act
 from evennia_ai.ports import ToolContext
 from evennia_ai.store.attributes import forget_cached
-from evennia_ai.store.brief_transaction import brief_transaction
+from evennia_ai.store.transactions import brief_transaction
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.permission import object_lets
 from evennia_ai.tools.world import around, names, show

@@ -11,9 +11,9 @@ from evennia_ai.errors import NothingDone
 from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.game.perception import all_named, can_hear, display_name, find_named, plain
 from evennia_ai.policy.audience import people_among
-from evennia_ai.policy.compaction.materials import entity_ref
+from evennia_ai.policy.compaction.restored_context import entity_ref
 from evennia_ai.ports import ToolContext, ToolResult
-from evennia_ai.scheduling import Steps
+from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.attributes import numbers_of
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.memory_sources import (
@@ -24,7 +24,7 @@ from evennia_ai.tools.memory_sources import (
     store_record,
 )
 from evennia_ai.tools.world import around
-from evennia_ai.turn.tool_execution import DONE
+from evennia_ai.turn.tool_executor import DONE
 
 OBSERVATION_CHARS = 400
 
@@ -40,7 +40,7 @@ class ObservationArguments(BaseModel):
 @inlineCallbacks
 def update_entity_observation(
     context: ToolContext, arguments: ObservationArguments
-) -> Steps[ToolResult]:
+) -> Coroutine[ToolResult]:
     """Note one thing you learnt about a person, thing or place."""
     character = context.character
     observation = content_of(context, arguments.observation, OBSERVATION_CHARS)
@@ -69,8 +69,8 @@ def find_entity(name: str, context: ToolContext) -> Any | None:
         if len(people) != 1:
             raise NothingDone(f"Several people here are called '{plain(name, 60)}': who is meant?")
         return people[0]
-    if found := find_named(name, here, character):
-        return found
+    if entity := find_named(name, here, character):
+        return entity
     numbers = numbers_of(people_among({*context.speakers, *character.ai_profiles.entities()}))
     elsewhere = ObjectDB.objects.filter(id__in=numbers).order_by("id")
     return find_named(name, elsewhere, character)

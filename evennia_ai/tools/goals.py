@@ -20,13 +20,13 @@ from evennia_ai.policy.records.goal import (
     WHY_CHARS,
     find_goal,
 )
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext
-from evennia_ai.scheduling import Steps, persist
+from evennia_ai.scheduling import Coroutine, retry_write
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.memory_sources import content_of, sources_of, store_record
-from evennia_ai.tools.needs import has_goals, may_set_goal
+from evennia_ai.tools.tool_relevance import has_goals, may_set_goal
 
 
 class GoalArguments(BaseModel):
@@ -48,7 +48,7 @@ class ProgressArguments(BaseModel):
 
 @tool("set_goal", world=False, safe_to_retry=True, needed=may_set_goal)
 @inlineCallbacks
-def set_goal(context: ToolContext, arguments: GoalArguments) -> Steps[str]:
+def set_goal(context: ToolContext, arguments: GoalArguments) -> Coroutine[str]:
     """Set yourself a goal for the next days, or a step towards one."""
     goals, services = context.character.ai_goals, context.assistant.services
     content = content_of(context, arguments.goal, GOAL_CHARS)
@@ -75,7 +75,7 @@ def set_goal(context: ToolContext, arguments: GoalArguments) -> Steps[str]:
 
 @tool("update_goal", world=False, safe_to_retry=True, needed=has_goals)
 @inlineCallbacks
-def update_goal(context: ToolContext, arguments: ProgressArguments) -> Steps[str]:
+def update_goal(context: ToolContext, arguments: ProgressArguments) -> Coroutine[str]:
     """Note the progress of one of your goals, or that you reached it or gave it up."""
     goals, services = context.character.ai_goals, context.assistant.services
     yield goals.load(services.slices.put)
@@ -83,11 +83,11 @@ def update_goal(context: ToolContext, arguments: ProgressArguments) -> Steps[str
     ensure_may_change(context, goal, arguments.state)
     number, state, percent = goal["id"], arguments.state, arguments.progress
     if state in (DONE, DROPPED):
-        yield persist(services.clock, partial(goals.close, number, state))
+        yield retry_write(services.clock, partial(goals.close, number, state))
         return f"{number} is {state}."
     if percent is None:
         raise NothingDone("Say how far it has come, or that it is done or dropped.")
-    yield persist(services.clock, partial(goals.touch, number, progress=percent / 100))
+    yield retry_write(services.clock, partial(goals.touch, number, progress=percent / 100))
     return f"{number} has come {percent} % of the way."
 
 

@@ -7,18 +7,18 @@ from pydantic import BaseModel
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import NothingDone
-from evennia_ai.policy.compaction.claims import is_bound, promise_claimant
-from evennia_ai.policy.compaction.materials import entry_ref, is_synthesis, select_found
+from evennia_ai.policy.compaction.restored_context import entry_ref, is_synthesis, select_found
 from evennia_ai.policy.compaction.summary import transcript_lines
+from evennia_ai.policy.compaction.unverified_claims import is_bound, promise_claimant
 from evennia_ai.policy.limits.people import plan_pin
 from evennia_ai.policy.records.journal_entry import GIVEN, score_importance
 from evennia_ai.policy.records.shared_memory import UNGUARDED
 from evennia_ai.ports import ToolContext, ToolResult
-from evennia_ai.scheduling import Steps, persist
+from evennia_ai.scheduling import Coroutine, retry_write
 from evennia_ai.tools import memory_sources
 from evennia_ai.tools.base import Tool, tool
-from evennia_ai.tools.needs import has_journal, must_remember
-from evennia_ai.turn.tool_execution import DONE
+from evennia_ai.tools.tool_relevance import has_journal, must_remember
+from evennia_ai.turn.tool_executor import DONE
 
 ENTRY_CHARS = 600
 PIN_CHARS = 300
@@ -46,7 +46,7 @@ class SearchArguments(BaseModel):
 
 @tool("add_journal_entry", world=False, safe_to_retry=True)
 @inlineCallbacks
-def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Steps[ToolResult]:
+def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Coroutine[ToolResult]:
     """Write down one fact for later, with names and numbers: a promise, debt, name, secret."""
     content = memory_sources.content_of(context, arguments.content, ENTRY_CHARS)
     journal = context.character.journal
@@ -65,7 +65,7 @@ def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Steps[
 
 @tool("pin_fact", world=False, safe_to_retry=True, needed=must_remember)
 @inlineCallbacks
-def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
+def pin_fact(context: ToolContext, arguments: EntryArguments) -> Coroutine[str]:
     """Keep one short fact in mind for good, such as a promise or a standing wish."""
     content = memory_sources.content_of(context, arguments.content, PIN_CHARS)
     journal, parts = context.character.journal, context.assistant
@@ -91,7 +91,7 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
     yield journal.load(parts.services.slices.put)
     newest = journal.newest(memory_sources.MOST_OF_A_DAY, everything=True)
     memory_sources.ensure_may_note(context, newest, "timestamp")
-    gone: int = yield persist(parts.services.clock, write)
+    gone: int = yield retry_write(parts.services.clock, write)
     # Their words may be others' secrets.
     return "You keep it in mind." + (OLDER_PINS.format(count=gone) if gone else "")
 
@@ -99,7 +99,7 @@ def pin_fact(context: ToolContext, arguments: EntryArguments) -> Steps[str]:
 def entry_fields(context: ToolContext, content: str) -> dict[str, Any]:
     # The prompt of a trusting character may hold whispers that it may repeat. It may, but it does
     # not tell other characters: the tag keeps the entry from being shared.
-    tags = [] if context.assistant.config.discretion == "strict" else [UNGUARDED]
+    tags = [] if context.assistant.config.whisper_policy == "strict" else [UNGUARDED]
     fields = {
         "named": memory_sources.is_named_in(context),
         "tags": tags,
@@ -121,19 +121,19 @@ def is_only_claimed(context: ToolContext, content: str) -> bool:
 
 @tool("search_journal", world=False, reads=True, safe_to_retry=True, needed=has_journal)
 @inlineCallbacks
-def search_journal(context: ToolContext, arguments: SearchArguments) -> Steps[str | ToolResult]:
+def search_journal(context: ToolContext, arguments: SearchArguments) -> Coroutine[str | ToolResult]:
     """Search what you wrote into your journal."""
     journal, parts = context.character.journal, context.assistant
     words, audience = arguments.words, context.audience
     yield journal.load(parts.services.slices.put)
     ranked = journal.search(words, audience, LOOKED_AT)
-    found = select_found(ranked, parts.log.current.record, FOUND)
-    journal.count_recalls(entry["id"] for entry in found)
-    if not found:
+    entries = select_found(ranked, parts.log.current.record, FOUND)
+    journal.count_recalls(entry["id"] for entry in entries)
+    if not entries:
         return "Your journal has nothing about that."
-    read = tuple(entry_ref(entry["id"]) for entry in found if not is_synthesis(entry))
-    lines = [parts.line(entry, words) for entry in found]
-    return memory_sources.recall_result(context, found, lines, read)
+    read = tuple(entry_ref(entry["id"]) for entry in entries if not is_synthesis(entry))
+    lines = [parts.line(entry, words) for entry in entries]
+    return memory_sources.recall_result(context, entries, lines, read)
 
 
 class AddJournalEntryTool(Tool):

@@ -7,16 +7,16 @@ from typing import Any, TypeVar
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import BadRecord, NothingDone
-from evennia_ai.messages import Message
+from evennia_ai.messages import ChatMessage
 from evennia_ai.policy.audience import of_records
-from evennia_ai.policy.compaction.claims import takes_for_program
+from evennia_ai.policy.compaction.unverified_claims import takes_for_program
 from evennia_ai.policy.facts.origin import QUOTE
 from evennia_ai.policy.limits.people import TOO_MANY_ENTRIES, is_reached
-from evennia_ai.policy.records.provenance import Record, iso_utc
+from evennia_ai.policy.records.record import Record, iso_utc
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext, ToolResult
-from evennia_ai.scheduling import Steps, persist
-from evennia_ai.turn.tool_execution import DONE
+from evennia_ai.scheduling import Coroutine, retry_write
+from evennia_ai.turn.tool_executor import DONE
 
 T = TypeVar("T")
 MOST_OF_A_DAY = 500  # records of a kind
@@ -42,10 +42,10 @@ def ensure_may_note(context: ToolContext, newest: Iterable[Record], at: str) -> 
 
 
 @inlineCallbacks
-def store_record(context: ToolContext, write: Callable[[], T]) -> Steps[T]:
+def store_record(context: ToolContext, write: Callable[[], T]) -> Coroutine[T]:
     """Write a record and fire with what ``write`` returns; fails with NothingDone if it is bad."""
     try:
-        written: T = yield persist(context.assistant.services.clock, write)
+        written: T = yield retry_write(context.assistant.services.clock, write)
     except BadRecord as error:
         raise NothingDone(f"That does not fit: {error}") from error
     return written
@@ -79,16 +79,16 @@ def sources_of(context: ToolContext) -> dict[str, Any]:
     }
 
 
-def heard(context: ToolContext) -> list[Message]:
+def heard(context: ToolContext) -> list[ChatMessage]:
     """Return the messages heard in the open turn, newest first."""
     turn_id = context.assistant.turns.current
-    found: list[Message] = []
+    messages: list[ChatMessage] = []
     for message in reversed(context.assistant.log.view()):
         if turn_id is None or message["metadata"].get("turn_id") != turn_id:
             break
         if message["role"] == "user":
-            found.append(message)
-    return found
+            messages.append(message)
+    return messages
 
 
 def is_named_in(context: ToolContext) -> bool:

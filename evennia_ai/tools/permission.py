@@ -20,19 +20,19 @@ from pydantic import BaseModel
 from twisted.logger import Logger
 
 from evennia_ai.errors import NothingDone, ToolDenied
-from evennia_ai.game.act_answers import ask_to_confirm, tell_staff
 from evennia_ai.game.authorship import owners_of
+from evennia_ai.game.confirmations import ask_to_confirm, tell_staff
 from evennia_ai.game.perception import display_name, find_objects
 from evennia_ai.messages import Authors
 from evennia_ai.mind.dry_run import Overlay
-from evennia_ai.policy import oversight
+from evennia_ai.policy import staff_controls
 from evennia_ai.policy.audience import BUILDER, GAME, LOCK_FUNCTION, STRANGER, known, people_among
 from evennia_ai.policy.explanation.call_record import LockAsked
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.store import pending_acts
 from evennia_ai.store.attributes import numbers_of
 from evennia_ai.tools.base import Tool
-from evennia_ai.turn.tool_execution import ASKED
+from evennia_ai.turn.tool_executor import ASKED
 
 log = Logger()
 
@@ -48,7 +48,7 @@ MOST_READ = 30  # new people for one question; each takes about 1 ms (measured)
 MOST_TRIED = 6  # of these functions in one lock; with more a builder's text does not pass
 
 
-class Played(Overlay):
+class PlayedCharacter(Overlay):
     """A character as a lock sees it, with the account that plays it, if any."""
 
     @property
@@ -82,7 +82,7 @@ class UnnamedBuilder:
 UNNAMED_BUILDER = UnnamedBuilder()
 
 
-class People:
+class LockSubjects:
     """The people whom locks are asked of, kept in memory between turns.
 
     Evennia would forget them, and reading a crowd again would hold the reactor.
@@ -100,25 +100,25 @@ class People:
         """
         if turn is None or turn != self._turn:
             self._turn, self._answers = turn, {}
-        asked = (authors, lock)
-        if asked not in self._answers:
-            self._answers[asked] = self._ask(authors, lock)
-        return self._answers[asked]
+        key = (authors, lock)
+        if key not in self._answers:
+            self._answers[key] = self._ask(authors, lock)
+        return self._answers[key]
 
     def _ask(self, authors: Authors, lock: str) -> dict[str, bool]:
         if lock.strip() in FOR_ALL:
             return {}
         people = people_among(authors)
-        told = {
-            one: one == GAME or (one == BUILDER and builders_may(lock))
-            for one in sorted(known(authors) - people)
+        answers = {
+            item: item == GAME or (item == BUILDER and builders_may(lock))
+            for item in sorted(known(authors) - people)
         }
-        characters = self.found(people) if all(told.values()) else {}
+        characters = self.found(people) if all(answers.values()) else {}
         if characters is None:  # somebody is deleted, or too many are new
-            return {**told, STRANGER: False}
+            return {**answers, STRANGER: False}
         tags = tags_of(characters) if "tag(" in lock else {}
-        asked = sorted(characters.items())
-        return told | {f"#{n}": may(one, lock, tags.get(n, frozenset())) for n, one in asked}
+        missing = sorted(characters.items())
+        return answers | {f"#{n}": may(item, lock, tags.get(n, frozenset())) for n, item in missing}
 
     def found(self, dbrefs: Iterable[str]) -> dict[int, Any] | None:
         """Return the objects with some dbrefs by number; one query at most.
@@ -128,18 +128,18 @@ class People:
         wanted = sorted(numbers_of(dbrefs))
         cached = {number: ObjectDB.get_cached_instance(number) for number in wanted}
         known: dict[int, Any] = {
-            n: one for n, one in cached.items() if one and one is self._kept.get(n)
+            n: item for n, item in cached.items() if item and item is self._kept.get(n)
         }
         new = [number for number in wanted if number not in known]
-        known.update((n, one) for n in new[:MOST_READ] if (one := cached[n]))
+        known.update((n, item) for n in new[:MOST_READ] if (item := cached[n]))
         missing = [number for number in new[:MOST_READ] if number not in known]
-        known |= {one.id: one for one in ObjectDB.objects.filter(id__in=missing)}
-        for number, one in known.items():
-            self._keep(number, one)
+        known |= {item.id: item for item in ObjectDB.objects.filter(id__in=missing)}
+        for number, item in known.items():
+            self._keep(number, item)
         return known if len(known) == len(wanted) else None
 
-    def _keep(self, number: int, one: Any) -> None:
-        self._kept[number] = one
+    def _keep(self, number: int, character: Any) -> None:
+        self._kept[number] = character
         self._kept.move_to_end(number)
         if len(self._kept) > MOST_KEPT:
             self._kept.popitem(last=False)
@@ -160,10 +160,10 @@ def tags_of(numbers: Iterable[int]) -> dict[int, frozenset[tuple[str, str | None
     rows = ObjectDB.db_tags.through.objects.filter(
         objectdb_id__in=list(numbers), tag__db_model="objectdb", tag__db_tagtype=None
     )
-    found: dict[int, set[tuple[str, str | None]]] = {}
+    tags_by_number: dict[int, set[tuple[str, str | None]]] = {}
     for number, key, category in rows.values_list("objectdb_id", "tag__db_key", "tag__db_category"):
-        found.setdefault(number, set()).add((key, category))
-    return {number: frozenset(tags) for number, tags in found.items()}
+        tags_by_number.setdefault(number, set()).add((key, category))
+    return {number: frozenset(tags) for number, tags in tags_by_number.items()}
 
 
 def may(character: Any, lock: str, tags: frozenset[tuple[str, str | None]]) -> bool:
@@ -174,7 +174,9 @@ def may(character: Any, lock: str, tags: frozenset[tuple[str, str | None]]) -> b
     players = {account.id: account for account in (*owners, character.account) if account}
     known = Overlay(character.tags, get=partial(read_tag, character.tags, tags))
     accounts = players.values() or (None,)
-    return all(passes(Played(character, account=one, tags=known), lock) for one in accounts)
+    return all(
+        passes(PlayedCharacter(character, account=item, tags=known), lock) for item in accounts
+    )
 
 
 def read_tag(
@@ -217,8 +219,8 @@ def builders_may(lock: str) -> bool:
 
 def let_wait(item: Tool, context: ToolContext, arguments: BaseModel) -> ToolResult:
     """Store a call and ask the person who must agree; raises ToolDenied and NothingDone."""
-    exact = oversight.exact_arguments(arguments.model_dump(mode="json"))
-    if len(exact) > oversight.MOST_CHARS:
+    exact = staff_controls.exact_arguments(arguments.model_dump(mode="json"))
+    if len(exact) > staff_controls.MOST_CHARS:
         raise NothingDone(
             "A person must read and allow that first, and it is too long: be shorter."
         )
@@ -236,7 +238,7 @@ def wait_for_speaker(
     if pending_acts.asked_of(person.dbref, context.assistant.services.now()):
         raise ToolDenied("They have not answered yet whether you may do the last such thing.")
     question = item.question(context, arguments) if item.question else ""
-    act = put_act(item, context, exact, oversight.CONFIRM, thing)
+    act = put_act(item, context, exact, staff_controls.CONFIRM, thing)
     ask_to_confirm(person, context.character, act, item.purpose, question)
     name = display_name(person, context.character)
     return ToolResult(ASKED, f"Not done yet. {name} is asked whether you may: wait for the answer.")
@@ -245,13 +247,13 @@ def wait_for_speaker(
 def wait_for_staff(item: Tool, context: ToolContext, exact: str, thing: str) -> ToolResult:
     """Put a call into the staff's queue."""
     parts = context.assistant
-    queue = pending_acts.waiting(parts.services.now(), oversight.APPROVE, parts.who.id)
+    queue = pending_acts.waiting(parts.services.now(), staff_controls.APPROVE, parts.who.id)
     wanted = (item.name, exact, thing)
     if any((act.name, act.arguments, act.item) == wanted for act in queue):
         raise ToolDenied("The staff is asked for exactly that already.")
-    if len(queue) >= oversight.MOST_WAITING:
+    if len(queue) >= staff_controls.MOST_WAITING:
         raise ToolDenied("Too much waits for the staff already.")
-    act = put_act(item, context, exact, oversight.APPROVE, thing)
+    act = put_act(item, context, exact, staff_controls.APPROVE, thing)
     tell_staff(context.assistant.name, act, item.approval)
     return ToolResult(ASKED, "Not done yet. The staff is asked; it may take a long time.")
 
@@ -271,16 +273,16 @@ def only_speaker(context: ToolContext) -> Any:
 
 def put_act(
     item: Tool, context: ToolContext, exact: str, needs: str, thing: str
-) -> oversight.PendingAct:
+) -> staff_controls.PendingToolCall:
     """Store a call, about a thing if any, as an act that waits; return it."""
     parts = context.assistant
     now, config = parts.services.now(), parts.config
-    within_s = config.approve_within if needs == oversight.APPROVE else config.confirm_within
-    act = oversight.PendingAct(
+    within_s = config.approve_within if needs == staff_controls.APPROVE else config.confirm_within
+    act = staff_controls.PendingToolCall(
         id=0,
         assistant_id=parts.who.id,
         needs=needs,
-        state=oversight.WAITING,
+        state=staff_controls.WAITING,
         name=item.name,
         arguments=exact,
         speakers=tuple(sorted(context.askers)),

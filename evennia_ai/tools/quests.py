@@ -11,7 +11,7 @@ from pydantic import BaseModel
 
 from evennia_ai.errors import NothingDone
 from evennia_ai.game.perception import asked_for, display_name
-from evennia_ai.policy.conversation.react import ONCE
+from evennia_ai.policy.conversation.tool_call_rules import ONCE
 from evennia_ai.ports import Character, ToolContext
 from evennia_ai.store.attributes import read_attribute
 from evennia_ai.tools.base import NoArguments, tool
@@ -42,11 +42,11 @@ class FlagArguments(BaseModel):
 def check_quests(context: ToolContext, arguments: NoArguments) -> str:
     """Look up which quest flags the person who speaks to you has."""
     person = only_speaker(context)
-    told = (
+    quest_lines = (
         f"{flag}: {'yes' if person.tags.has(flag, category=QUEST) else 'no'}"
         for flag in quests_of(context.character)
     )
-    return f"{display_name(person, context.character)} has {', '.join(told) or 'none'}."
+    return f"{display_name(person, context.character)} has {', '.join(quest_lines) or 'none'}."
 
 
 @tool("set_quest", category=ONCE, safe_to_retry=True, needed=has_quests)

@@ -19,13 +19,13 @@ from evennia_ai.policy.audience import known
 from evennia_ai.policy.explanation.call_record import LockAsked
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext, ToolParts, ToolResult, ToolSpec
-from evennia_ai.scheduling import Steps
-from evennia_ai.store.brief_transaction import store_errors
-from evennia_ai.store.world_lock import ensure_here
+from evennia_ai.scheduling import Coroutine
+from evennia_ai.store.server_lock import ensure_here
+from evennia_ai.store.transactions import store_errors
 from evennia_ai.tools.base import Tool
-from evennia_ai.tools.permission import People, let_wait
+from evennia_ai.tools.permission import LockSubjects, let_wait
 from evennia_ai.tools.prices import has_price
-from evennia_ai.turn.tool_execution import DONE, REFUSED, failed_call
+from evennia_ai.turn.tool_executor import DONE, REFUSED, failed_call
 
 log = Logger()
 
@@ -38,7 +38,7 @@ class ToolRegistry:
 
     def __init__(self, tools: Iterable[Tool] = ()) -> None:
         self.tools: dict[str, Tool] = {}
-        self.people = People()
+        self.people = LockSubjects()
         for item in tools:
             self.add(item)
 
@@ -75,7 +75,7 @@ class ToolRegistry:
     @inlineCallbacks
     def run(
         self, context: ToolContext, call: ToolCallRequest, dry: bool = False
-    ) -> Steps[ToolResult]:
+    ) -> Coroutine[ToolResult]:
         """Check and run one call, unless ``dry``. Fires with a `ToolResult`; never fails."""
         in_doubt = False
         try:
@@ -114,7 +114,7 @@ class ToolRegistry:
     @inlineCallbacks
     def _run_keeping_wares(
         self, item: Tool, context: ToolContext, arguments: BaseModel
-    ) -> Steps[ToolResult]:
+    ) -> Coroutine[ToolResult]:
         """Run a tool that moves no ware away unless it sells. Fires with its result."""
         off = families_off(context)
         is_shop = any(known.sells and known.family not in off for known in self.tools.values())

@@ -8,16 +8,16 @@ from pydantic import BaseModel
 
 from evennia_ai.errors import NothingDone
 from evennia_ai.game import perception
+from evennia_ai.game.client_notices import introduce, word_mark
 from evennia_ai.game.client_text import as_shown
 from evennia_ai.game.room_lines import Utterance
-from evennia_ai.game.typing_indicator import introduce, word_mark
 from evennia_ai.messages import EMOTED, SAID, WHISPERED
 from evennia_ai.policy.audience import may_be_said
-from evennia_ai.policy.conversation.react import FINAL, ONCE
+from evennia_ai.policy.conversation.tool_call_rules import FINAL, ONCE
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.tools.base import tool
-from evennia_ai.turn.tool_execution import DONE
+from evennia_ai.turn.tool_executor import DONE
 
 
 class TextArguments(BaseModel):
@@ -70,7 +70,7 @@ def emote(context: ToolContext, arguments: TextArguments) -> str:
         introduce(character, person)
     if perception.has_short_description(character):
         deed, mapping = perception.with_people(words, character, present)
-        show(character, deed, "pose", actor=perception.AtStart(character), **mapping)
+        show(character, deed, "pose", actor=perception.SentenceStart(character), **mapping)
     else:
         show(character, "{deed}", "pose", actor=character, deed=as_shown(words))
     return EMOTED
@@ -115,12 +115,12 @@ def speak(context: ToolContext, text: str, **manner: Any) -> None:
         if shown == str(changed) or receivers:
             character.at_say(shown, **manner, **marking())
         else:  # the game reports speech by an emote
-            words_heard = perception.Quoted(character, shown)
+            words_heard = perception.QuotedSpeech(character, shown)
             show(
                 character,
                 "says, {words}",
                 "say",
-                actor=perception.AtStart(character),
+                actor=perception.SentenceStart(character),
                 words=words_heard,
             )
     finally:

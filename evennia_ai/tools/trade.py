@@ -20,10 +20,10 @@ from evennia_ai.game.perception import (
     name_in_act,
 )
 from evennia_ai.game.texts import TEXTS, text
-from evennia_ai.policy.conversation.react import ONCE
+from evennia_ai.policy.conversation.tool_call_rules import ONCE
 from evennia_ai.ports import ToolContext
-from evennia_ai.store.brief_transaction import brief_transaction
 from evennia_ai.store.names import plain_name
+from evennia_ai.store.transactions import brief_transaction
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.permission import only_speaker
 from evennia_ai.tools.prices import Trade, trade_of
@@ -45,8 +45,8 @@ def goods_of(keeper: Any, customer: Any) -> dict[str, int]:
 
 def price_list(keeper: Any, goods: Mapping[str, int]) -> str:
     """Return goods with their prices for the shopkeeper; None has the game's way of trading."""
-    told = (f"{name}: {trade_of(keeper).words(price)}" for name, price in goods.items())
-    return "; ".join(told) or "You have nothing to sell."
+    price_lines = (f"{name}: {trade_of(keeper).words(price)}" for name, price in goods.items())
+    return "; ".join(price_lines) or "You have nothing to sell."
 
 
 class PriceArguments(BaseModel):
@@ -132,9 +132,9 @@ def close(context: ToolContext, arguments: DealArguments, sells: bool) -> tuple[
 
 def deals(sells: bool) -> dict[str, Any]:
     """Return the options that both tools of a deal have."""
-    asked = {"question": partial(ask_customer, sells=sells)}
+    options = {"question": partial(ask_customer, sells=sells)}
     seen = {"subject": partial(as_it_is, sells=sells), "needed": keeps_shop}
-    return {"category": ONCE, "answers_only": True, **asked, **seen}
+    return {"category": ONCE, "answers_only": True, **options, **seen}
 
 
 @tool("sell", sells=True, **deals(sells=True))
@@ -167,11 +167,11 @@ def exchange(trade: Trade, item: Any, seller: Any, buyer: Any, price: int) -> No
             hand_over(item, buyer)
     except BaseException:  # Evennia also caches what is rolled back
         item.db_location = seller
-        for one in (seller, buyer):
-            for attribute in one.attributes.all():
+        for entry in (seller, buyer):
+            for attribute in entry.attributes.all():
                 attribute.flush_from_cache(force=True)
-            one.attributes.reset_cache()
-            one.contents_cache.init()
+            entry.attributes.reset_cache()
+            entry.contents_cache.init()
         raise
     item.at_give(seller, buyer)
     show(seller, "gives", item=item, receiver=buyer)

@@ -22,13 +22,13 @@ from evennia_ai.game.perception import (
 from evennia_ai.game.texts import TEXTS, text
 from evennia_ai.messages import Situation, quoted
 from evennia_ai.policy.audience import known
-from evennia_ai.policy.compaction.materials import entity_ref
-from evennia_ai.policy.conversation.react import ONCE
+from evennia_ai.policy.compaction.restored_context import entity_ref
+from evennia_ai.policy.conversation.tool_call_rules import ONCE
 from evennia_ai.ports import Character, ToolContext, ToolResult
 from evennia_ai.tools.base import tool
-from evennia_ai.tools.needs import has_containers, has_exits, has_things, is_open
 from evennia_ai.tools.permission import object_lets
-from evennia_ai.turn.tool_execution import DONE
+from evennia_ai.tools.tool_relevance import has_containers, has_exits, has_things, is_open
+from evennia_ai.turn.tool_executor import DONE
 
 
 class LookArguments(BaseModel):
@@ -100,14 +100,14 @@ def look(context: ToolContext, arguments: LookArguments) -> ToolResult:
     target = find_named(arguments.target, within_reach(character), character)
     if target is None:
         if detail := detail_of(character, arguments.target):
-            told = f"{plain(arguments.target, 60)}: {detail}"
-            return ToolResult(DONE, told, authors=authors_of_object(character.location))
+            sentence = f"{plain(arguments.target, 60)}: {detail}"
+            return ToolResult(DONE, sentence, authors=authors_of_object(character.location))
         raise NothingDone(f"You see no {asked_for(arguments.target)} here.")
     looks = description_of(target, character) or "You see nothing special."
     inside = names(target.contents, character) if is_open(target, character) else ""
-    told = f"{display_name(target, character)}: {looks}" + f" In it: {inside}." * bool(inside)
+    sentence = f"{display_name(target, character)}: {looks}" + f" In it: {inside}." * bool(inside)
     read = (entity_ref(target.dbref),)
-    return ToolResult(DONE, told, read=read, authors=authors_of_object(target))
+    return ToolResult(DONE, sentence, read=read, authors=authors_of_object(target))
 
 
 @tool("move", needed=has_exits, leaves=True)
@@ -227,14 +227,14 @@ def names(objects: Iterable[Any], character: Character) -> str:
 def exit_to(place: str, exits: list[Any], character: Character) -> Any | None:
     """Return the exit that leads to a place, None if there is none."""
     by_place = {obj.destination: obj for obj in exits if obj.destination}
-    found = find_named(place, by_place, character)
-    return by_place[found] if found else None
+    exit_found = find_named(place, by_place, character)
+    return by_place[exit_found] if exit_found else None
 
 
 def refusal(text: Any) -> str:
     """Return a thing's own words for a refusal; those that begin like an own act are quoted."""
-    told = plain(text)
-    return quoted(told) if told.startswith("You ") else told
+    sentence = plain(text)
+    return quoted(sentence) if sentence.startswith("You ") else sentence
 
 
 @dataclass(frozen=True)

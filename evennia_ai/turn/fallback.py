@@ -8,16 +8,16 @@ from twisted.logger import Logger
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import Busy, OutcomeUnknown, ProviderError, TurnAborted
 from evennia_ai.messages import EXCUSE, Audience, Authors, LLMReply, turn_label
-from evennia_ai.policy.conversation.machine import asking, true_answer
-from evennia_ai.policy.conversation.react import own_call_id
+from evennia_ai.policy.conversation.ai_disclosure import asking, true_answer
+from evennia_ai.policy.conversation.tool_call_rules import own_call_id
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import Conversation, Identity, Services, Settings, ToolResult, TurnRecord
-from evennia_ai.scheduling import Steps
-from evennia_ai.turn.prompt_building import Asking, PromptBuilder
+from evennia_ai.scheduling import Coroutine
+from evennia_ai.turn.guardrails import ModerationGate
+from evennia_ai.turn.prompt_building import PromptBuilder, PromptRequest
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from evennia_ai.turn.react_loop import ANSWERED, EXCUSED, EXPIRED, FAILED, Outcome
-from evennia_ai.turn.speech_check import Screening
-from evennia_ai.turn.tool_execution import DONE, Acts
+from evennia_ai.turn.tool_executor import DONE, ToolExecutor
 
 log = Logger()
 
@@ -46,14 +46,14 @@ class Fallback:
     _settings: Settings
     _log: Conversation
     _prompts: PromptBuilder
-    _acts: Acts
-    _screening: Screening
+    _acts: ToolExecutor
+    _screening: ModerationGate
     _services: Services
 
     @inlineCallbacks
     def excuse(
         self, turn: TurnRecord, failed: Outcome, answer_lost: bool = False
-    ) -> Steps[Outcome]:
+    ) -> Coroutine[Outcome]:
         """Say an excuse to whoever waits for an answer; saying it twice does no harm.
 
         If an answer may have been heard already (``answer_lost``), the line is short. An excuse
@@ -69,15 +69,15 @@ class Fallback:
         return Outcome(EXCUSED, failed.detail)
 
     @inlineCallbacks
-    def tell_truth(self, turn: TurnRecord) -> Steps[Outcome | None]:
+    def tell_truth(self, turn: TurnRecord) -> Coroutine[Outcome | None]:
         """Say that it is a machine, if a line of the turn asks; nothing turns that off.
 
         Fires with the turn's `Outcome`, which is `FAILED` if nothing could be said; None if no line
         asks.
         """
-        own, name = self._settings.config.machine_line or "", self._who.name
-        said = (true_answer(e.heard.text, name, own, turn.id) for e in asking(turn.events))
-        words = next(said, "")
+        own, name = self._settings.config.ai_disclosure_line or "", self._who.name
+        answers = (true_answer(e.heard.text, name, own, turn.id) for e in asking(turn.events))
+        words = next(answers, "")
         if not words:
             return None
         result: ToolResult | str = yield self._say(turn, Excuse(words), 1)
@@ -88,13 +88,13 @@ class Fallback:
     @inlineCallbacks
     def _say(
         self, turn: TurnRecord, chosen: Excuse, number: int, **metadata: str
-    ) -> Steps[ToolResult | str]:
+    ) -> Coroutine[ToolResult | str]:
         """Say words that are no model's. Fires with the result, or why its outcome is unknown."""
         # Somebody who arrived in the meantime must not hear what only others may know.
         audience = self._acts.audience_now(turn) if chosen.audience is None else chosen.audience
         tools = self._acts.context_for(turn, audience, chosen.private, None)
         deadline_at = self._services.clock.seconds() + SPEAKING_TIME_S
-        hops = max(turn.hops, self._settings.config.max_hops)
+        hops = max(turn.hops, self._settings.config.max_bot_replies)
         authors = tools.authors | chosen.authors
         tools = replace(tools, hops=hops, deadline_at=deadline_at, authors=authors)
         call_id = own_call_id(turn.id, EXCUSE_STEP, number)
@@ -107,11 +107,11 @@ class Fallback:
         return result
 
     @inlineCallbacks
-    def _choose(self, turn: TurnRecord, failed: Outcome, answer_lost: bool) -> Steps[Excuse]:
+    def _choose(self, turn: TurnRecord, failed: Outcome, answer_lost: bool) -> Coroutine[Excuse]:
         """Fire with the builder's line, a busy model's, the offline brain's, or the game's."""
-        # What moderation refuses is passed over.
+        # What a guard refuses is passed over.
         own = self._settings.config.fallback_line or ""
-        if (yield self._screening.may_be_said(own, True)):
+        if own and not (yield self._screening.why_unsaid(own, True)):
             return Excuse(own)
         key = "busy" if failed.kind == Busy.kind else "fallback"
         if (
@@ -120,22 +120,22 @@ class Fallback:
             and self._settings.profile.client != STAND_IN.client
         ):
             spare: Excuse = yield self._ask_stand_in(turn)
-            if (yield self._screening.may_be_said(spare.words)):
+            if spare.words and not (yield self._screening.why_unsaid(spare.words)):
                 return spare
         for words in self._game_lines(key):
-            if (yield self._screening.may_be_said(words, True)):
+            if words and not (yield self._screening.why_unsaid(words, True)):
                 return Excuse(words)
         return Excuse("")
 
     def _game_lines(self, key: str) -> list[str]:
         """Return the variants of the game's line: the unsaid ones, then those said longest ago."""
-        said = [excuse["content"] for excuse in self._log.current.excuses]
-        last = {words: number for number, words in enumerate(said)}
+        excuses = [excuse["content"] for excuse in self._log.current.excuses]
+        last = {words: number for number, words in enumerate(excuses)}
         variants = filter(str.strip, self._services.text(key).splitlines())
         return sorted(variants, key=lambda words: last.get(words, -1))
 
     @inlineCallbacks
-    def _ask_stand_in(self, turn: TurnRecord) -> Steps[Excuse]:
+    def _ask_stand_in(self, turn: TurnRecord) -> Coroutine[Excuse]:
         """Ask the offline brain for a line, without tools, since it must not act for the model.
 
         Fires with an `Excuse`, whose words are empty if there are none; fails only with
@@ -144,7 +144,7 @@ class Fallback:
         audience = self._acts.audience_now(turn)
         deadline_at = self._services.clock.seconds() + STAND_IN_TIME_S
         try:
-            asking = Asking(turn.events)
+            asking = PromptRequest(turn.events)
             prompt = self._prompts.build(CONTEXT_TICK_EVENT, audience, asking)
             request = self._prompts.request(turn, prompt, asking, 1)
             reply: LLMReply = yield self._services.gateway.complete(request, STAND_IN, deadline_at)

@@ -12,35 +12,40 @@ from evennia_ai.errors import ProviderError
 from evennia_ai.messages import (
     Audience,
     Authors,
+    ChatMessage,
     LLMReply,
-    Message,
     ToolCallRequest,
     WireMessage,
     is_offline,
 )
 from evennia_ai.policy.audience import of_messages
 from evennia_ai.policy.compaction import summary
-from evennia_ai.policy.compaction.claims import claims_in, without_claims
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
-from evennia_ai.policy.conversation.character import Persona
-from evennia_ai.policy.explanation.call_record import KeptCall, PromptTrace, RawReply, Sent
-from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS
+from evennia_ai.policy.compaction.unverified_claims import claims_in, without_claims
+from evennia_ai.policy.conversation.persona_and_lore import Persona
+from evennia_ai.policy.explanation.call_record import (
+    KeptCall,
+    PromptTrace,
+    RecordedReply,
+    RequestExtras,
+)
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.tokens import MESSAGE_OVERHEAD, estimate_tokens, stored_tokens
+from evennia_ai.policy.tool_call_modes.known_models import REQUEST_FORMS
 from evennia_ai.ports import (
     TASK_SUMMARY,
     Caller,
     Conversation,
     Identity,
     LLMRequest,
-    Scene,
     Services,
     Settings,
+    StandInRequest,
 )
-from evennia_ai.scheduling import Steps, pause
+from evennia_ai.scheduling import Coroutine, yield_to_reactor
 from evennia_ai.turn.model_call import ModelCalls
-from evennia_ai.turn.prompt_building import Asking, PromptBuilder
-from evennia_ai.turn.prompt_contexts import PromptContext
+from evennia_ai.turn.prompt_building import PromptBuilder, PromptRequest
+from evennia_ai.turn.prompt_contexts import TurnKind
 from evennia_ai.turn.prompt_trace import trace_summary
 
 log = Logger()
@@ -75,13 +80,13 @@ class Summariser:
     @inlineCallbacks
     def summarise(
         self,
-        messages_to_compact: Sequence[Message],
+        messages_to_compact: Sequence[ChatMessage],
         focus: str | None = None,
         *,
         previous: str = "",
         with_results: bool = True,
         terms: SummaryTerms = SummaryTerms(),
-    ) -> Steps[str | None]:
+    ) -> Coroutine[str | None]:
         """Summarise messages in a separate call that holds them as data and nothing else.
 
         Args:
@@ -98,14 +103,14 @@ class Summariser:
         stated = [m for m in messages_to_compact if not is_offline(m)]
         lines = summary.transcript_lines(stated, name, with_results)
         most = summary.words_for(terms.room, tokens_a_word(messages_to_compact))
-        yield pause(put)
+        yield yield_to_reactor(put)
         wire = summary.summary_request(
             name, lines, previous, focus, self._settings.config.compact_prompt, most
         )
         trace = trace_summary(self._log, name, stated, terms.audience, previous, with_results)
-        yield pause(put)
-        asked = replace(terms, authors=terms.authors or of_messages(stated))
-        request = self._request(wire, (previous, *lines), trace, asked)
+        yield yield_to_reactor(put)
+        call_terms = replace(terms, authors=terms.authors or of_messages(stated))
+        request = self._request(wire, (previous, *lines), trace, call_terms)
         reply: LLMReply = yield self._calls.apart(
             request, TASK_SUMMARY, terms.profile or self._calls.summary_profile, terms.deadline_at
         )
@@ -115,7 +120,7 @@ class Summariser:
             text, reply.finish_reason, estimate_tokens(text), tokens, room
         )
         if not problem:
-            yield pause(put)
+            yield yield_to_reactor(put)
             text = without_claims(text, name, [*lines, *claims_in(previous)])
             problem = "" if text else ONLY_CLAIMS
         if problem:
@@ -131,7 +136,7 @@ class Summariser:
         terms: SummaryTerms,
     ) -> LLMRequest:
         name, room = self._who.name, summary.text_room(terms.room)
-        scene = Scene(
+        scene = StandInRequest(
             name, self._who.persona, (), task=TASK_SUMMARY, material=material, room_tokens=room
         )
         most_tokens = max(SUMMARY_TOKENS, self._settings.config.max_reply_tokens)
@@ -140,17 +145,15 @@ class Summariser:
         return replace(request, trace=trace, authors=terms.authors, caller=caller)
 
 
-def tokens_a_word(messages: Sequence[Message]) -> float:
+def tokens_a_word(messages: Sequence[ChatMessage]) -> float:
     """Return the average tokens of a word that was heard, 0 if nothing was."""
-    heard = [message for message in messages if message["role"] == "user"]
-    words = sum(len(message["content"].split()) for message in heard)
-    tokens = sum(stored_tokens(message) - MESSAGE_OVERHEAD for message in heard)
+    heard_messages = [message for message in messages if message["role"] == "user"]
+    words = sum(len(message["content"].split()) for message in heard_messages)
+    tokens = sum(stored_tokens(message) - MESSAGE_OVERHEAD for message in heard_messages)
     return tokens / max(1, words)
 
 
-def build_llm_messages(
-    script: Any, context: PromptContext, audience: Audience
-) -> list[WireMessage]:
+def build_llm_messages(script: Any, context: TurnKind, audience: Audience) -> list[WireMessage]:
     """Return the wire messages of the next call for those who will hear the answer.
 
     ``script`` is an `AssistantScript`.
@@ -160,7 +163,7 @@ def build_llm_messages(
 
 
 def generate_context_summary(
-    script: Any, messages_to_compact: Sequence[Message], focus: str | None = None
+    script: Any, messages_to_compact: Sequence[ChatMessage], focus: str | None = None
 ) -> Deferred[str | None]:
     """Summarise messages of one audience; fires and fails as `Summariser.summarise`.
 
@@ -174,22 +177,22 @@ REPLAY = "replay"
 
 
 @dataclass(frozen=True)
-class Replayed:
+class ReplayResult:
     """One call that was asked again; ``problem`` says why there is no reply, "" if there is."""
 
-    before: RawReply
+    before: RecordedReply
     content: str = ""
     calls: tuple[ToolCallRequest, ...] = ()
     problem: str = ""
 
 
 def replay_request(
-    name: str, sent: Sent, messages: Sequence[WireMessage], caller: Caller
+    name: str, sent: RequestExtras, messages: Sequence[WireMessage], caller: Caller
 ) -> LLMRequest:
     """Return the request of an earlier call of a character, with these messages."""
     return LLMRequest(
         messages=messages,
-        scene=Scene(name, Persona(), ()),
+        scene=StandInRequest(name, Persona(), ()),
         tools=sent.tools,
         max_tokens=sent.max_tokens,
         temperature=sent.temperature,
@@ -214,20 +217,20 @@ class Replay:
         messages: Sequence[WireMessage],
         profile: ModelProfile,
         own_persona: bool = False,
-    ) -> Steps[Replayed]:
+    ) -> Coroutine[ReplayResult]:
         """Ask a model what an earlier call asked; with today's persona, if ``own_persona``.
 
-        Fires with the `Replayed`; fails with TurnAborted if the server stops.
+        Fires with the `ReplayResult`; fails with TurnAborted if the server stops.
         """
-        asked = messages
+        sent = messages
         if own_persona:
-            asking = Asking(form=REQUEST_FORMS[kept.sent.form], tools=kept.sent.tools)
+            asking = PromptRequest(form=REQUEST_FORMS[kept.sent.form], tools=kept.sent.tools)
             opening = self._prompts.opening(asking).messages
-            asked = [*opening, *messages[len(kept.trace.opening) :]]
+            sent = [*opening, *messages[len(kept.trace.opening) :]]
         payer = self._calls.caller(frozenset(), background=False)
-        request = replay_request(self._who.name, kept.sent, asked, payer)
+        request = replay_request(self._who.name, kept.sent, sent, payer)
         try:
             reply: LLMReply = yield self._calls.apart(request, REPLAY, profile)
         except ProviderError as error:
-            return Replayed(kept.reply, problem=str(error))
-        return Replayed(kept.reply, reply.content, reply.tool_calls)
+            return ReplayResult(kept.reply, problem=str(error))
+        return ReplayResult(kept.reply, reply.content, reply.tool_calls)

@@ -22,15 +22,20 @@ from evennia_ai.messages import (
     turn_label,
 )
 from evennia_ai.policy.audience import of_records
-from evennia_ai.policy.explanation.call_record import CallRecord, KeptCall, RawReply, make_record
-from evennia_ai.policy.failures import is_silent_overflow
+from evennia_ai.policy.explanation.call_record import (
+    KeptCall,
+    PackedCall,
+    RecordedReply,
+    make_record,
+)
 from evennia_ai.policy.limits.money import add_call, to_micros
-from evennia_ai.policy.records.provenance import Record, people_in
+from evennia_ai.policy.provider_errors import is_silent_overflow
+from evennia_ai.policy.records.record import Record, people_in
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
-from evennia_ai.policy.request_forms.form import TOOLS
-from evennia_ai.policy.request_forms.wire_order import count_request
 from evennia_ai.policy.texts import complete_lines
-from evennia_ai.scheduling import Steps, pause, persist
+from evennia_ai.policy.tool_call_modes.form import TOOLS
+from evennia_ai.policy.tool_call_modes.wire_order import count_request
+from evennia_ai.scheduling import Coroutine, retry_write, yield_to_reactor
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 from evennia_ai.turn.prompt_trace import trace_apart
@@ -61,7 +66,7 @@ class ModelCalls:
     _who: ports.Identity
     _settings: ports.Settings
     _turns: ports.Turns
-    _life: ports.Life
+    _life: ports.AssistantStatus
     _meter: ContextMeter
     _services: ports.Services
     # What the next compaction has cost so far (`policy.limits.money`).
@@ -87,7 +92,7 @@ class ModelCalls:
         return ports.Caller(str(self._who.id), speakers, background, config.tokens_per_day, micros)
 
     def background_request(
-        self, wire: Sequence[WireMessage], scene: ports.Scene, max_tokens: int
+        self, wire: Sequence[WireMessage], scene: ports.StandInRequest, max_tokens: int
     ) -> ports.LLMRequest:
         """Return a request that no player waits for, and none pays for."""
         return ports.LLMRequest(
@@ -142,7 +147,7 @@ class ModelCalls:
     @inlineCallbacks
     def _ask(
         self, request: ports.LLMRequest, purpose: Purpose, deadline_at: float
-    ) -> Steps[LLMReply]:
+    ) -> Coroutine[LLMReply]:
         clock, profile = self._services.clock, purpose.profile
         request = self._counted(request, profile)
         started, reply = clock.seconds(), NO_REPLY
@@ -175,7 +180,7 @@ class ModelCalls:
         )
         if purpose.name in COMPACTING:
             self._note_cost(record)
-        yield persist(clock, partial(self._store, purpose, record))
+        yield retry_write(clock, partial(self._store, purpose, record))
         purpose.ensure_wanted()
         if failure:
             raise failure
@@ -222,13 +227,13 @@ def ensure_current(turns: ports.Turns, turn: ports.TurnRecord) -> None:
         raise TurnAborted(f"{turn_label(turn.id)} is no longer current")
 
 
-def record_of(request: ports.LLMRequest, reply: LLMReply) -> CallRecord | None:
+def record_of(request: ports.LLMRequest, reply: LLMReply) -> PackedCall | None:
     """Return what to store of a call's prompt and reply, None if its prompt has no trace."""
     if request.trace is None:
         return None
     raw = reply.raw or reply
     calls = tuple((call.name, call.arguments) for call in raw.tool_calls)
-    kept = KeptCall(request.trace, request.sent, RawReply(raw.content, calls))
+    kept = KeptCall(request.trace, request.sent, RecordedReply(raw.content, calls))
     try:
         return make_record(kept, request.messages, request.authors)
     except Exception:  # noqa: BLE001  # an answer must not fail because it cannot be explained
@@ -248,7 +253,7 @@ class BackgroundReply:
 
 
 @dataclass(frozen=True)
-class Asked(Generic[R]):
+class BatchResult(Generic[R]):
     """The results for the items, and the provider's error that ended the work, if any."""
 
     results: list[R]
@@ -271,7 +276,7 @@ class Asked(Generic[R]):
 
 
 @dataclass(eq=False)
-class Background:
+class BackgroundCalls:
     """Work that no player waits for: asks a model, and writes many items in pieces."""
 
     _who: ports.Identity
@@ -287,7 +292,7 @@ class Background:
     @inlineCallbacks
     def ask(
         self, purpose: str, messages: Sequence[WireMessage], max_tokens: int, read: Sequence[Record]
-    ) -> Steps[BackgroundReply]:
+    ) -> Coroutine[BackgroundReply]:
         """Ask the model for summaries, at the gateway's low priority.
 
         ``purpose`` is the call's name in the log; ``messages`` are everything that the model sees,
@@ -295,8 +300,8 @@ class Background:
         without a last line that was cut off. Fails with a `ProviderError`, and with TurnAborted if
         the assistant must not think any more.
         """
-        scene = ports.Scene(self._who.name, self._who.persona, ())
-        confided = (one["audience"] for one in read if one["audience"] is not None)
+        scene = ports.StandInRequest(self._who.name, self._who.persona, ())
+        confided = (record["audience"] for record in read if record["audience"] is not None)
         request = replace(
             self._calls.background_request(messages, scene, max_tokens),
             trace=trace_apart(next(confided, None)),
@@ -308,32 +313,34 @@ class Background:
         return BackgroundReply(reply.content)
 
     @inlineCallbacks
-    def ask_each(self, items: Iterable[T], ask: Callable[[T], Deferred[R]]) -> Steps[Asked[R]]:
+    def ask_each(
+        self, items: Iterable[T], ask: Callable[[T], Deferred[R]]
+    ) -> Coroutine[BatchResult[R]]:
         """Ask a model about each item in turn, until a provider fails; fails as ``ask`` does."""
         results: list[R] = []
         for item in items:
-            yield pause(self._services.slices.put)
+            yield yield_to_reactor(self._services.slices.put)
             try:
                 results.append((yield ask(item)))
             except ProviderError as error:
                 message = "{name}: {error}; the rest waits for the next sleep pass"
                 log.warn(message, name=self._who.name, error=error)
-                return Asked(results, str(error))
-        return Asked(results)
+                return BatchResult(results, str(error))
+        return BatchResult(results)
 
     @inlineCallbacks
     def write_in_pieces(
         self, items: Sequence[T], size: int, write: Callable[[Sequence[T]], int | None]
-    ) -> Steps[int]:
+    ) -> Coroutine[int]:
         """Write about many items, ``size`` of them in one transaction, with a pause before each.
 
         Fires with the sum of what ``write`` returns; fails with StoreUnavailable.
         """
         total = 0
         for start in range(0, len(items), size):
-            yield pause(self._services.slices.put)
+            yield yield_to_reactor(self._services.slices.put)
             work = partial(write, items[start : start + size])
-            total += (yield persist(self._services.clock, work)) or 0
+            total += (yield retry_write(self._services.clock, work)) or 0
         return total
 
 

@@ -11,8 +11,8 @@ from evennia_ai.config.profiles import request_form, wire_style
 from evennia_ai.messages import (
     Audience,
     Authors,
+    ChatMessage,
     InboxEvent,
-    Message,
     Situation,
     WireMessage,
     is_private,
@@ -22,7 +22,7 @@ from evennia_ai.messages import (
 )
 from evennia_ai.policy.audience import select_visible
 from evennia_ai.policy.context.projection import newest_that_fit, visible_items
-from evennia_ai.policy.context.scenes import (
+from evennia_ai.policy.context.situation_updates import (
     Row,
     end_of_talk,
     in_order,
@@ -33,21 +33,21 @@ from evennia_ai.policy.context.scenes import (
     split_events,
     split_turn,
 )
-from evennia_ai.policy.conversation.character import LoreEntry, render_persona
+from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, render_persona
 from evennia_ai.policy.explanation.call_record import PromptTrace, assembled, user
 from evennia_ai.policy.facts.check import FORGOT, left_out
-from evennia_ai.policy.facts.terms import heard
-from evennia_ai.policy.request_forms.form import TOOLS_FORM, RequestForm, Schema, answer_in
-from evennia_ai.policy.request_forms.wire_order import count_request
+from evennia_ai.policy.facts.terms import parse_heard_line
 from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import fenced
 from evennia_ai.policy.tokens import count_message, stored_tokens
+from evennia_ai.policy.tool_call_modes.form import TOOLS_FORM, Schema, ToolCallMode, answer_in
+from evennia_ai.policy.tool_call_modes.wire_order import count_request
+from evennia_ai.turn.context_selection import ContextItems, ContextSelector, latest_talk
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.model_call import ModelCalls
-from evennia_ai.turn.prompt_context_data import Briefing, ContextItems, latest_talk
-from evennia_ai.turn.prompt_contexts import PRESSURE, PromptContext, lore_text
+from evennia_ai.turn.prompt_contexts import PRESSURE, TurnKind, lore_text
 from evennia_ai.turn.prompt_trace import trace_talk
-from evennia_ai.turn.recall import Talk, fits
+from evennia_ai.turn.recall import RecentTalk, fits
 
 RETRY_WARMTH = 0.4  # a colder model says the same again
 LEAST_LINE_CHARS = 60
@@ -69,7 +69,7 @@ class Prompt:
     situation: Situation
     lore: tuple[LoreEntry, ...]
     trace: PromptTrace  # where its parts come from
-    scenes: tuple[Message, ...] = ()  # those that it shows first (`policy.context.scenes`)
+    scenes: tuple[ChatMessage, ...] = ()  # the situation updates that it shows first
     recalled: tuple[str, ...] = ()  # the recalled lines, as it shows them
     addressee: str = ""  # name of whoever spoke last among those to be answered, "" if nobody did
     authors: Authors = frozenset()  # everybody whose words it holds (`policy.audience`)
@@ -77,12 +77,12 @@ class Prompt:
 
 
 @dataclass(frozen=True)
-class Asking:
+class PromptRequest:
     """What one model call of a turn is about."""
 
     events: Sequence[InboxEvent] = ()  # what started the turn; empty for an autonomous turn
     turn_id: int | None = None  # the turn; its own calls stand behind the new lines
-    form: RequestForm = TOOLS_FORM  # how the model is asked
+    form: ToolCallMode = TOOLS_FORM  # how the model is asked
     tools: Sequence[Schema] = ()  # schemas of the tools that it may call
     tool_tokens: int = 0  # their size
     late_tools: Sequence[Schema] = ()  # further ones, of which the prompt tells behind the talk
@@ -92,7 +92,7 @@ class Asking:
     words_only: bool = False
     undone: frozenset[str] = frozenset()  # ids of the turn's tool calls that were not done
 
-    def offering(self, specs: Iterable[ports.ToolSpec]) -> Asking:
+    def offering(self, specs: Iterable[ports.ToolSpec]) -> PromptRequest:
         """Return it with these tools; a request shows the schemas of those that are needed."""
         offered = tuple(specs)
         shown = [spec for spec in offered if spec.shown]
@@ -112,12 +112,12 @@ class PromptBuilder:
     _settings: ports.Settings
     _log: ports.Conversation
     _meter: ContextMeter
-    _briefing: Briefing
+    _briefing: ContextSelector
     _calls: ModelCalls
     _services: ports.Services
 
     def build(
-        self, context: PromptContext, audience: Audience, asking: Asking = Asking()
+        self, context: TurnKind, audience: Audience, asking: PromptRequest = PromptRequest()
     ) -> Prompt:
         """Return a prompt: rules and persona, the talk with its scenes, and what to answer.
 
@@ -142,10 +142,10 @@ class PromptBuilder:
         if len(shown) < len(kept):  # what is told now takes so much room that older talk goes
             fresh = self._scenes(tail.news(shown), audience, asking)
         shown = in_order([*shown, *fresh, *passing])
-        said, own = split_turn(shown, asking.turn_id)
+        talk_messages, own = split_turn(shown, asking.turn_id)
         secret = any(map(is_private, shown)) or any(event.heard.secret for event in asking.events)
         trace = replace(
-            trace_talk(self._log, said, own),
+            trace_talk(self._log, talk_messages, own),
             audience=tuple(sorted(audience)),
             private=secret,
             opening=head.messages,
@@ -154,7 +154,7 @@ class PromptBuilder:
             ending=tail.ending,
             acts_last=asking.form.native,  # native results are always the last
         )
-        messages = assembled(trace, to_wire(said), to_wire(own))
+        messages = assembled(trace, to_wire(talk_messages), to_wire(own))
         tokens = self._size(messages, asking)
         if context.tools is None:  # the largest; with fewer tools a full context would look empty
             in_view = [message for message in (*shown, *new) if message not in passing]
@@ -176,12 +176,12 @@ class PromptBuilder:
 
     def _tail(
         self,
-        context: PromptContext,
+        context: TurnKind,
         audience: Audience,
-        asking: Asking,
-        visible: Sequence[Message],
-        shown: Sequence[Message],
-    ) -> Tail:
+        asking: PromptRequest,
+        visible: Sequence[ChatMessage],
+        shown: Sequence[ChatMessage],
+    ) -> PromptTail:
         lines = [event.heard.line for event in asking.events]
         brief = not asking.form.native
         situation = self._situation(context)
@@ -194,34 +194,36 @@ class PromptBuilder:
         items = self._briefing.select(audience, talk, rows, tuple(late_tools), secret, upto, brief)
         asks_back = asks and any(map(fits, items.recalled))
         # All new lines together have a character for each token of the window.
-        said = tuple(shortened(lines, self._meter.window))
+        lines_shown = tuple(shortened(lines, self._meter.window))
         hints = (RECALL * asks_back, self._language(asking, talk))
         asking = replace(asking, refused=self._refused(asking, items))
-        return Tail(situation, items, said, self._ending(context, asking, *hints))
+        return PromptTail(situation, items, lines_shown, self._ending(context, asking, *hints))
 
-    def _refused(self, asking: Asking, items: ContextItems) -> str:
+    def _refused(self, asking: PromptRequest, items: ContextItems) -> str:
         """Return why the last reply was refused, with the recalled words that it left out."""
         if asking.refused != FORGOT:
             return asking.refused
         recalled, question = (line.text for line in items.recalled), asking.events[-1].heard.text
-        told = left_out(question, "", recalled, addressee_of(asking.events), self._who.name)
-        return f'{FORGOT}: "{told}"'
+        problem = left_out(question, "", recalled, addressee_of(asking.events), self._who.name)
+        return f'{FORGOT}: "{problem}"'
 
-    def _language(self, asking: Asking, talk: Talk) -> str:
+    def _language(self, asking: PromptRequest, talk: RecentTalk) -> str:
         """Return the language to answer in, if it is not the persona's."""
         addressee = addressee_of(asking.events)
-        told = (heard(line, "") for line in reversed(talk.before))
-        before = [words for speaker, words, _nature in told if speaker == addressee]
+        earlier = (parse_heard_line(line, "") for line in reversed(talk.before))
+        before = [words for speaker, words, _nature in earlier if speaker == addressee]
         new = [event.heard.text for event in reversed(asking.events)]
         return answer_in([*new, *before], render_persona(self._who.persona)) if new else ""
 
-    def _scenes(self, rows: Sequence[Row], audience: Audience, asking: Asking) -> list[Message]:
+    def _scenes(
+        self, rows: Sequence[Row], audience: Audience, asking: PromptRequest
+    ) -> list[ChatMessage]:
         """Return rows as scenes before the lines to be answered."""
         ids = {event.id for event in asking.events}
         after = end_of_talk(self._log.view(), asking.turn_id, ids)
         return list(make_scenes(rows, after, audience, self._settings.count_text))
 
-    def _talk_room(self, context: PromptContext, fixed: int) -> TalkRoom:
+    def _talk_room(self, context: TurnKind, fixed: int) -> TalkBudget:
         """Return the room for the talk beside so many tokens at the beginning of the prompt."""
         # The prompts of a talk keep their start for as long as possible, since caches know it;
         # other prompts show all that fits.
@@ -229,19 +231,19 @@ class PromptBuilder:
         reply = self._meter.estimated(self._settings.config.max_reply_tokens)
         is_talk = context.tools is None
         least = int(TAIL_ROOM * window) if is_talk else 0
-        return TalkRoom(window - reply - fixed, least, is_talk)
+        return TalkBudget(window - reply - fixed, least, is_talk)
 
-    def opening(self, asking: Asking) -> Opening:
+    def opening(self, asking: PromptRequest) -> PromptOpening:
         """Return the rules, which are the same for every character of a game, and the persona."""
         rules = asking.form.rules(asking.tools)
         persona = f"You are {self._who.name}.\n{render_persona(self._who.persona)}"
         if asking.form.persona_in_system:
             whole = f"{rules}\n\n{unmarked(persona)}"
-            return Opening(({"role": "system", "content": whole},), len(rules))
+            return PromptOpening(({"role": "system", "content": whole},), len(rules))
         system = {"role": "system", "content": rules}
-        return Opening((system, user(fenced("you", unmarked(persona)))), len(rules))
+        return PromptOpening((system, user(fenced("you", unmarked(persona)))), len(rules))
 
-    def _ending(self, context: PromptContext, asking: Asking, *hints: str) -> tuple[str, ...]:
+    def _ending(self, context: TurnKind, asking: PromptRequest, *hints: str) -> tuple[str, ...]:
         """Return the texts behind the new lines: a task with the form's question, and after a
         refused reply what was wrong, with the question once more."""
         # The second asking extends the first: whoever caches prompts has read all but its end.
@@ -251,11 +253,11 @@ class PromptBuilder:
         texts = ("\n".join(filter(None, row)) for row in rows)
         return tuple(unmarked(text) for text in texts if text)
 
-    def question(self, asking: Asking) -> str:
+    def question(self, asking: PromptRequest) -> str:
         """Return the form's question, "" for none."""
         return asking.form.question(self._who.name, addressee_of(asking.events))
 
-    def _situation(self, context: PromptContext) -> Situation:
+    def _situation(self, context: TurnKind) -> Situation:
         """Return what the character perceives, with a note if the context window is filling up."""
         situation = self._services.world.situation(self._who.character)
         if (
@@ -268,23 +270,25 @@ class PromptBuilder:
     def _count(self, message: WireMessage) -> int:
         return count_message(message, count_text=self._settings.count_text)
 
-    def _size(self, messages: Sequence[WireMessage], asking: Asking) -> int:
+    def _size(self, messages: Sequence[WireMessage], asking: PromptRequest) -> int:
         style = wire_style(self._settings.profile, asking.form.name)
         sent = count_request(messages, style, count_text=self._settings.count_text)
         return sent + asking.tool_tokens
 
-    def ask_with(self, turn: ports.TurnRecord, specs: Iterable[ports.ToolSpec]) -> Asking:
+    def ask_with(self, turn: ports.TurnRecord, specs: Iterable[ports.ToolSpec]) -> PromptRequest:
         """Return what a model call of a turn is about, in the form of the assistant's model."""
-        return Asking(turn.events, turn.id, request_form(self._settings.profile)).offering(specs)
+        return PromptRequest(turn.events, turn.id, request_form(self._settings.profile)).offering(
+            specs
+        )
 
-    def _scene(self, turn: ports.TurnRecord, prompt: Prompt, step: int) -> ports.Scene:
+    def _scene(self, turn: ports.TurnRecord, prompt: Prompt, step: int) -> ports.StandInRequest:
         """Return the turn's words, situation and lore, structured for the offline brain."""
         lines = tuple(
             ports.HeardLine(e.heard.kind, e.heard.speaker_name, e.heard.text, e.heard.private)
             for e in turn.events
         )
         excuses = self._log.current.excuses
-        return ports.Scene(
+        return ports.StandInRequest(
             self._who.name,
             self._who.persona,
             lines,
@@ -296,7 +300,7 @@ class PromptBuilder:
         )
 
     def request(
-        self, turn: ports.TurnRecord, prompt: Prompt, asking: Asking, step: int
+        self, turn: ports.TurnRecord, prompt: Prompt, asking: PromptRequest, step: int
     ) -> ports.LLMRequest:
         config, form = self._settings.config, asking.form
         warmth = form.temperature if config.temperature is None else config.temperature
@@ -325,7 +329,7 @@ class PromptBuilder:
         )
 
 
-class Tail(NamedTuple):
+class PromptTail(NamedTuple):
     """What a prompt tells beside the talk."""
 
     situation: Situation
@@ -333,23 +337,23 @@ class Tail(NamedTuple):
     lines: tuple[str, ...]  # the new lines
     ending: tuple[str, ...]
 
-    def news(self, shown: Iterable[Message]) -> list[Row]:
+    def news(self, shown: Iterable[ChatMessage]) -> list[Row]:
         return news(self.items.rows, filter(is_scene, shown))
 
 
-class TalkRoom(NamedTuple):
+class TalkBudget(NamedTuple):
     """The tokens for the talk and what stands behind it; the latter has ``least_tail`` of them."""
 
     tokens: int
     least_tail: int
     in_steps: bool
 
-    def newest(self, messages: Sequence[Message], tail_tokens: int = 0) -> list[Message]:
+    def newest(self, messages: Sequence[ChatMessage], tail_tokens: int = 0) -> list[ChatMessage]:
         room = self.tokens - max(tail_tokens, self.least_tail)
         return newest_that_fit(messages, room, stored_tokens, self.in_steps)
 
 
-def shown_scene(situation: Situation, form: RequestForm) -> Situation:
+def shown_scene(situation: Situation, form: ToolCallMode) -> Situation:
     """Return what a prompt tells of the situation: of the place less where a model reads slowly."""
     if form.native:
         return situation
@@ -358,14 +362,14 @@ def shown_scene(situation: Situation, form: RequestForm) -> Situation:
     return replace(situation, description=description, exits=exits)
 
 
-def tokens_of_others(messages: Iterable[Message], speakers: Collection[str]) -> int:
+def tokens_of_others(messages: Iterable[ChatMessage], speakers: Collection[str]) -> int:
     """Return the tokens of the lines that others than these speakers said."""
-    heard = (one for one in messages if one["role"] == "user" and not is_scene(one))
-    said = ((one["metadata"].get("speaker"), one) for one in heard)
-    return sum(stored_tokens(one) for who, one in said if who and who not in speakers)
+    lines = (line for line in messages if line["role"] == "user" and not is_scene(line))
+    spoken = ((line["metadata"].get("speaker"), line) for line in lines)
+    return sum(stored_tokens(line) for who, line in spoken if who and who not in speakers)
 
 
-class Opening(NamedTuple):
+class PromptOpening(NamedTuple):
     """The beginning of a prompt, and how much of its first message are the rules."""
 
     messages: tuple[WireMessage, ...]
@@ -385,7 +389,7 @@ def shortened(lines: Sequence[str], room_chars: int) -> list[str]:
     return [cut_text(line, share) for line in lines]
 
 
-def last_hidden(shown: Sequence[Message]) -> int | None:
+def last_hidden(shown: Sequence[ChatMessage]) -> int | None:
     """Return the sequence number before the first of the messages in a prompt, None without any."""
     seqs = [message["metadata"]["seq"] for message in shown if "seq" in message["metadata"]]
     return min(seqs) - 1 if seqs else None

@@ -1,6 +1,6 @@
 """The prompt contexts: what a model is told in each situation, and which tools it may use.
 
-The rules before it are those of the request form (`policy.request_forms`).
+The rules before it are those of the request form (`policy.tool_call_modes`).
 """
 
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from typing import Literal
 from evennia_ai.messages import EXCUSE
 from evennia_ai.policy.consolidation.entities import INSTRUCTIONS as SYNTHESISE
 from evennia_ai.policy.consolidation.reflection import INSTRUCTIONS as REFLECT
-from evennia_ai.policy.conversation.character import LoreEntry
+from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
 from evennia_ai.policy.records.day_plan import INSTRUCTIONS as PLAN
 from evennia_ai.policy.records.goal import INSTRUCTIONS as DECOMPOSE
 
@@ -17,7 +17,7 @@ LoopMode = Literal["react_loop", "single_action"]
 
 
 @dataclass(frozen=True)
-class PromptContext:
+class TurnKind:
     """One situation in which a model is asked: the task, the tools offered, and the loop."""
 
     name: str
@@ -43,24 +43,24 @@ PRESSURE = """\
 Your head is rather full: old talk will soon be out of your sight. Write down what you will need \
 of it, or keep it in mind for good."""
 
-CONTEXT_TICK_EVENT = PromptContext("tick_event", "")
-CONTEXT_EXCUSE = PromptContext(EXCUSE, "")
+CONTEXT_TICK_EVENT = TurnKind("tick_event", "")
+CONTEXT_EXCUSE = TurnKind(EXCUSE, "")
 # These ask no model.
-CONTEXT_AGREED = PromptContext("agreed_act", "")
-CONTEXT_TRIED = PromptContext("tried_act", "")
-CONTEXT_PRE_COMPACTION = PromptContext(
+CONTEXT_AGREED = TurnKind("agreed_act", "")
+CONTEXT_TRIED = TurnKind("tried_act", "")
+CONTEXT_PRE_COMPACTION = TurnKind(
     "pre_compaction",
     REMEMBER,
     tools=frozenset({"noop", "add_journal_entry", "update_entity_observation"}),
 )
-CONTEXT_TICK_AUTONOMOUS = PromptContext("tick_autonomous", UNASKED, loop_mode="single_action")
+CONTEXT_TICK_AUTONOMOUS = TurnKind("tick_autonomous", UNASKED, loop_mode="single_action")
 # Asked in sleep, in one call without tools; the answer is read as lines of JSON.
-CONTEXT_SLEEP_CONSOLIDATE = PromptContext(
+CONTEXT_SLEEP_CONSOLIDATE = TurnKind(
     "sleep_consolidate", SYNTHESISE, frozenset(), "single_action", 1
 )
-CONTEXT_REFLECTION = PromptContext("reflection", REFLECT, frozenset(), "single_action", 1)
-CONTEXT_PLAN_DAY = PromptContext("plan_day", PLAN, frozenset(), "single_action", 1)
-CONTEXT_GOAL_DECOMPOSE = PromptContext("goal_decompose", DECOMPOSE, frozenset(), "single_action", 1)
+CONTEXT_REFLECTION = TurnKind("reflection", REFLECT, frozenset(), "single_action", 1)
+CONTEXT_PLAN_DAY = TurnKind("plan_day", PLAN, frozenset(), "single_action", 1)
+CONTEXT_GOAL_DECOMPOSE = TurnKind("goal_decompose", DECOMPOSE, frozenset(), "single_action", 1)
 
 
 def lore_text(entry: LoreEntry) -> str:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from evennia_ai.messages import Audience, Message, WireMessage, is_private, is_scene, to_wire
+from evennia_ai.messages import Audience, ChatMessage, WireMessage, is_private, is_scene, to_wire
 from evennia_ai.policy.context.projection import is_marker
 from evennia_ai.policy.explanation.call_record import PromptTrace
 from evennia_ai.ports import Conversation
@@ -12,27 +12,33 @@ from evennia_ai.ports import Conversation
 CHANGES = {"amendment", "shortened", "original_tool"}
 
 
-def trace_talk(log: Conversation, said: Sequence[Message], own: Sequence[Message]) -> PromptTrace:
+def trace_talk(
+    log: Conversation, talk: Sequence[ChatMessage], own: Sequence[ChatMessage]
+) -> PromptTrace:
     """Return the trace of a prompt with this talk, without its other parts."""
     view = log.current
-    new = [one for one in said if not (is_logged(one) or is_marker(one) or is_scene(one))]
+    new = [
+        message
+        for message in talk
+        if not (is_logged(message) or is_marker(message) or is_scene(message))
+    ]
     own_known = all(map(is_logged, own))
     return PromptTrace(
-        summary_id=view.record.id if view.record and any(map(is_marker, said)) else 0,
-        scenes=tuple(filter(is_scene, said)),
-        talk=tuple(one["metadata"]["seq"] for one in said if is_logged(one)),
-        own=tuple(one["metadata"]["seq"] for one in own) if own_known else (),
+        summary_id=view.record.id if view.record and any(map(is_marker, talk)) else 0,
+        scenes=tuple(filter(is_scene, talk)),
+        talk=tuple(message["metadata"]["seq"] for message in talk if is_logged(message)),
+        own=tuple(message["metadata"]["seq"] for message in own) if own_known else (),
         unlogged=tuple(to_wire(new)),
         unlogged_own=() if own_known else tuple(to_wire(own)),
         shown={
-            str(one["metadata"]["seq"]): words_of(one)
-            for one in (*said, *own)
-            if is_logged(one) and CHANGES & one["metadata"].keys()
+            str(message["metadata"]["seq"]): words_of(message)
+            for message in (*talk, *own)
+            if is_logged(message) and CHANGES & message["metadata"].keys()
         },
     )
 
 
-def words_of(message: Message) -> WireMessage:
+def words_of(message: ChatMessage) -> WireMessage:
     """Return what a prompt shows of a message that the log has in other words."""
     return {key: message[key] for key in ("content", "tool_calls") if key in message}
 
@@ -45,7 +51,7 @@ def trace_apart(audience: Iterable[str] | None) -> PromptTrace:
 def trace_summary(
     log: Conversation,
     teller: str,
-    messages: Sequence[Message],
+    messages: Sequence[ChatMessage],
     audience: Audience | None,
     previous: str,
     with_results: bool,
@@ -72,6 +78,6 @@ def trace_summary(
     )
 
 
-def is_logged(message: Message) -> bool:
+def is_logged(message: ChatMessage) -> bool:
     """Return True for a message of the log; a dry run has others."""
     return "seq" in message["metadata"]

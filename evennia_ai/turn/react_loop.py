@@ -10,26 +10,26 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai import ports
 from evennia_ai.errors import ContextOverflow, NothingSpoken, ProviderError
-from evennia_ai.messages import NOOP, Authors, LLMReply, Message
-from evennia_ai.policy.conversation.character import render_persona
-from evennia_ai.policy.conversation.react import (
+from evennia_ai.messages import NOOP, Authors, ChatMessage, LLMReply
+from evennia_ai.policy.conversation.persona_and_lore import render_persona
+from evennia_ai.policy.conversation.tool_call_rules import (
     LoopState,
     begin_step,
     own_call_id,
     with_earlier_acts,
 )
-from evennia_ai.policy.replies.artefacts import Surroundings
+from evennia_ai.policy.replies.output_checks import CheckContext
 from evennia_ai.policy.replies.speech import spoken
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.scheduling import Steps
-from evennia_ai.turn.knowledge import Lore
+from evennia_ai.scheduling import Coroutine
+from evennia_ai.turn.guardrails import ModerationGate, OutputGuardrail, text_of
 from evennia_ai.turn.model_call import ModelCalls, has_model
-from evennia_ai.turn.prompt_building import RECALL, Asking, Prompt, PromptBuilder
-from evennia_ai.turn.prompt_contexts import PromptContext
+from evennia_ai.turn.pinned_context import LoreContext
+from evennia_ai.turn.prompt_building import RECALL, Prompt, PromptBuilder, PromptRequest
+from evennia_ai.turn.prompt_contexts import TurnKind
 from evennia_ai.turn.recall import Recall, memory_query
-from evennia_ai.turn.reply_calls import Ran, ReplyCalls, unlogged
-from evennia_ai.turn.speech_check import Screening, SpeechCheck, text_of
-from evennia_ai.turn.tool_execution import DONE, Acts
+from evennia_ai.turn.tool_call_runner import ToolCallRunner, ToolRunResult, unlogged
+from evennia_ai.turn.tool_executor import DONE, ToolExecutor
 
 ANSWERED, NOTED, EXCUSED, EXPIRED = "answered", "noted", "excused", "expired"
 FAILED = "failed"  # no state of a turn: its excuse follows
@@ -52,7 +52,7 @@ class StepReply:
     """A reply, and the run of its tool calls."""
 
     reply: LLMReply
-    calls: ReplyCalls
+    calls: ToolCallRunner
 
 
 @dataclass(frozen=True)
@@ -83,18 +83,18 @@ class ReActLoop:
     _settings: ports.Settings
     _log: ports.Conversation
     _recall: Recall
-    _lore: Lore
+    _lore: LoreContext
     _prompts: PromptBuilder
     _calls: ModelCalls
-    _acts: Acts
-    _screening: Screening
+    _acts: ToolExecutor
+    _screening: ModerationGate
     _make_room: Callable[[], Deferred[bool]]
     _services: ports.Services
 
     @inlineCallbacks
     def run(
-        self, turn: ports.TurnRecord, context: PromptContext, deadline_at: float
-    ) -> Steps[Outcome]:
+        self, turn: ports.TurnRecord, context: TurnKind, deadline_at: float
+    ) -> Coroutine[Outcome]:
         """Ask the model and run its tool calls until the turn has ended.
 
         The turn must end at ``deadline_at``, in the clock's seconds. Fires with the `Outcome`;
@@ -107,34 +107,34 @@ class ReActLoop:
             audience = self._acts.audience_now(turn)
             yield self._lore.prepare(lines, audience)
             yield self._recall.prepare(turn, query)
-            begun: list[ReplyCalls] = []
+            begun: list[ToolCallRunner] = []
             ask_model = partial(self.ask, turn, context, deadline_at, progress, begun)
             try:
-                asked: StepReply = yield self._ask_with_room(ask_model, begun)
+                step_reply: StepReply = yield self._ask_with_room(ask_model, begun)
             except ProviderError as error:
                 # What arrived of a reply may have been said.
                 acted = progress.acted
                 for calls in begun:
-                    ran: Ran = yield calls.settle()
+                    ran: ToolRunResult = yield calls.settle()
                     acted = acted or ran.acted
                 if not acted:
                     raise
                 return Outcome(ANSWERED, f"cut short: {error}")
-            progress = yield self.act_on_reply(turn, asked, progress)
+            progress = yield self.act_on_reply(turn, step_reply, progress)
             if progress.ended or context.loop_mode == "single_action":
                 break
         return outcome_of(progress, context)
 
     @inlineCallbacks
     def act_on_reply(
-        self, turn: ports.TurnRecord, asked: StepReply, progress: Progress
-    ) -> Steps[Progress]:
+        self, turn: ports.TurnRecord, step_reply: StepReply, progress: Progress
+    ) -> Coroutine[Progress]:
         """Say a reply's text or run its tool calls. Fires with the turn's progress after that."""
-        reply = asked.reply
+        reply = step_reply.reply
         if reply.tool_calls:
-            ran: Ran = yield asked.calls.finish(reply)
+            ran: ToolRunResult = yield step_reply.calls.finish(reply)
         else:
-            ran = yield self._speak_text(turn, asked)
+            ran = yield self._speak_text(turn, step_reply)
         refusals = progress.refusals + bool(ran.refused)
         whole = not reply.tool_calls or (reply.tied and not ran.blocked)
         return Progress(
@@ -151,33 +151,33 @@ class ReActLoop:
 
     @inlineCallbacks
     def _ask_with_room(
-        self, ask_model: Callable[[], Deferred[StepReply]], begun: Sequence[ReplyCalls]
-    ) -> Steps[StepReply]:
+        self, ask_model: Callable[[], Deferred[StepReply]], begun: Sequence[ToolCallRunner]
+    ) -> Coroutine[StepReply]:
         """Ask; if the context window overflows, compact without a model and ask once more.
 
         Only this step is repeated, so that earlier acts of the turn are not run again (P2); a step
         of which calls arrived is not. Fires and fails as `ask`.
         """
         try:
-            asked: StepReply = yield ask_model()
+            step_reply: StepReply = yield ask_model()
         except ContextOverflow:
             if any(calls.arrived for calls in begun):
                 raise
             made_room: bool = yield self._make_room()
             if not made_room:
                 raise
-            asked = yield ask_model()
-        return asked
+            step_reply = yield ask_model()
+        return step_reply
 
     @inlineCallbacks
     def ask(
         self,
         turn: ports.TurnRecord,
-        context: PromptContext,
+        context: TurnKind,
         deadline_at: float,
         progress: Progress,
-        begun: list[ReplyCalls],
-    ) -> Steps[StepReply]:
+        begun: list[ToolCallRunner],
+    ) -> Coroutine[StepReply]:
         """Call the model once, for those who would hear the answer now.
 
         The run of the reply's calls is added to ``begun`` before the model is asked. Fires with the
@@ -192,7 +192,7 @@ class ReActLoop:
         return StepReply(reply, prepared.calls)
 
     def prepare(
-        self, turn: ports.TurnRecord, context: PromptContext, deadline_at: float, progress: Progress
+        self, turn: ports.TurnRecord, context: TurnKind, deadline_at: float, progress: Progress
     ) -> Prepared:
         """Return the next request of a turn, for those who would hear the answer now."""
         step, audience = progress.loop.step + 1, self._acts.audience_now(turn)
@@ -213,16 +213,16 @@ class ReActLoop:
         # All authors must be allowed what the speakers are.
         specs = by_name(toolbox.permitted(tools, offered.values()))
         withheld = tuple(sorted(offered.keys() - specs.keys()))
-        told = asking.tool_tokens
+        offered_tokens = asking.tool_tokens
         asking = replace(asking.offering(specs.values()), withheld=withheld)
-        prompt = replace(prompt, tokens=prompt.tokens - told + asking.tool_tokens)
+        prompt = replace(prompt, tokens=prompt.tokens - offered_tokens + asking.tool_tokens)
         request = self._prompts.request(turn, prompt, asking, step)
         check = self._speech_check(turn, asking, prompt, specs)
         loop = begin_step(remember_earlier(turn, specs) if step == 1 else progress.loop)
         return Prepared(
             request,
             prompt.scenes,
-            ReplyCalls(
+            ToolCallRunner(
                 self._acts, self._screening, self._settings, turn, tools, specs, loop, check
             ),
         )
@@ -230,24 +230,26 @@ class ReActLoop:
     def _speech_check(
         self,
         turn: ports.TurnRecord,
-        asking: Asking,
+        asking: PromptRequest,
         prompt: Prompt,
         specs: Mapping[str, ports.ToolSpec],
-    ) -> SpeechCheck:
+    ) -> OutputGuardrail:
         """Return the check of a reply's words; the offline brain's own phrases need none."""
         around = None
         if has_model(self._settings.profile):
-            heard = turn.from_others
+            events = turn.from_others
             asking_names = {event.heard.speaker_name for event in turn.events}
-            around = Surroundings(
+            around = CheckContext(
                 name=self._who.name,
                 rules="\n".join(
                     (asking.form.rules(asking.tools), self._prompts.question(asking), RECALL)
                 ),
                 persona=render_persona(self._who.persona),
                 tools=frozenset(specs),
-                people=frozenset({*prompt.situation.people, *(one.speaker_name for one in heard)}),
-                heard=[one.text for one in heard],
+                people=frozenset(
+                    {*prompt.situation.people, *(item.speaker_name for item in events)}
+                ),
+                heard=[item.text for item in events],
                 spoken_to=asking_names.union(() if turn.private else prompt.situation.people),
                 compact=not asking.form.native,
                 asker=prompt.addressee,
@@ -255,28 +257,30 @@ class ReActLoop:
                 link_hosts=self._services.link_hosts,
             )
         logged = self._log.current.logged
-        return SpeechCheck(around, logged, self._settings.config.max_speech_chars)
+        return OutputGuardrail(around, logged, self._settings.config.max_speech_chars)
 
     @inlineCallbacks
-    def _speak_text(self, turn: ports.TurnRecord, asked: StepReply) -> Steps[Ran]:
+    def _speak_text(
+        self, turn: ports.TurnRecord, step_reply: StepReply
+    ) -> Coroutine[ToolRunResult]:
         """Say a reply in plain text, as models without tool calls send it."""
-        ran, text = asked.calls.ran, asked.reply.content
+        ran, text = step_reply.calls.ran, step_reply.reply.content
         words = spoken_words(text, self._who.name, self._settings.config.max_speech_chars)
         if not words:
             return ran
         call = spoken(words, own_call_id(turn.id, ran.state.step, 0))
-        call = asked.calls.check.in_person(call)
-        problem = asked.calls.check.problem(call)
+        call = step_reply.calls.check.in_person(call)
+        problem = step_reply.calls.check.problem(call)
         if problem:
             yield self._acts.refuse(turn, call, problem, unlogged)
             return replace(ran, refused=problem)
         result: ports.ToolResult = yield self._acts.say_aloud(
-            turn, asked.calls.context, text_of(call) or words, call.id
+            turn, step_reply.calls.context, text_of(call) or words, call.id
         )
         return replace(ran, acted=result.state == DONE)
 
 
-def outcome_of(progress: Progress, context: PromptContext) -> Outcome:
+def outcome_of(progress: Progress, context: TurnKind) -> Outcome:
     """Return how a turn ended; raises NothingSpoken if the model neither spoke nor acted."""
     if progress.acted:
         return Outcome(ANSWERED)
@@ -294,8 +298,8 @@ class Prepared:
     """The next request of a turn, its new scenes, and what will run the calls of its reply."""
 
     request: ports.LLMRequest
-    scenes: Sequence[Message]  # that it shows first
-    calls: ReplyCalls
+    scenes: Sequence[ChatMessage]  # that it shows first
+    calls: ToolCallRunner
 
 
 def by_name(specs: Iterable[ports.ToolSpec]) -> dict[str, ports.ToolSpec]:

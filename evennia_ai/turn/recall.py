@@ -18,23 +18,31 @@ from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.messages import MARK, PERCEIVED, Audience, Message, unmarked
+from evennia_ai.messages import MARK, PERCEIVED, Audience, ChatMessage, unmarked
 from evennia_ai.policy.audience import KnownLine, of_record
-from evennia_ai.policy.compaction.materials import is_synthesis, nearest_lines
+from evennia_ai.policy.compaction.restored_context import is_synthesis, nearest_lines
 from evennia_ai.policy.facts.check import WHISPERED, source_label
-from evennia_ai.policy.facts.terms import heard, is_question, sentences_of
-from evennia_ai.policy.log_lines import LINE, line_id
+from evennia_ai.policy.facts.terms import is_question, parse_heard_line, sentences_of
+from evennia_ai.policy.recallable_lines import LINE, line_id
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
-from evennia_ai.policy.records.provenance import Record, is_known_to, time_of
+from evennia_ai.policy.records.record import Record, is_known_to, time_of
 from evennia_ai.policy.records.shared_memory import HEARSAY
 from evennia_ai.policy.retrieval.exchange import FIRST_PERSON, TEXTS_KNOWN, same_subject, subject_of
 from evennia_ai.policy.retrieval.relevance import words_of_names
 from evennia_ai.policy.retrieval.words import is_small_talk, undressed
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import Conversation, Identity, Life, Memories, Related, Services, TurnRecord
-from evennia_ai.scheduling import Steps, pause
+from evennia_ai.ports import (
+    AssistantStatus,
+    Conversation,
+    Identity,
+    Memories,
+    RelatedLines,
+    Services,
+    TurnRecord,
+)
+from evennia_ai.scheduling import Coroutine, yield_to_reactor
 
 log = Logger()
 
@@ -55,7 +63,7 @@ COMPANIED = 3  # memories with all that belongs to them
 
 
 @dataclass(frozen=True, slots=True)
-class Talk:
+class RecentTalk:
     """The lines to answer, and the lines before them, as in the log."""
 
     asked: Sequence[str]
@@ -63,7 +71,7 @@ class Talk:
 
 
 @dataclass(frozen=True)
-class Recalled:
+class RecallRequest:
     """What a recall is for: its listeners, its budget, and what the prompt holds already."""
 
     audience: Audience
@@ -82,9 +90,9 @@ def memory_query(lines: Sequence[str], name: str = "") -> str:
 
 
 def query_of(line: str, name: str = "") -> str:
-    speaker, words, _nature = heard(line, "")
-    asked = undressed(words.strip('" '), name)
-    return f"{speaker} {asked}".strip() if FIRST_PERSON.search(asked) else asked
+    speaker, words, _nature = parse_heard_line(line, "")
+    question = undressed(words.strip('" '), name)
+    return f"{speaker} {question}".strip() if FIRST_PERSON.search(question) else question
 
 
 @dataclass(eq=False)
@@ -97,11 +105,11 @@ class Recall:
     _who: Identity
     _log: Conversation
     _memories: Callable[[], Memories]
-    _life: Life
+    _life: AssistantStatus
     _services: Services
 
     @inlineCallbacks
-    def prepare(self, turn: TurnRecord, query: str) -> Steps[None]:
+    def prepare(self, turn: TurnRecord, query: str) -> Coroutine[None]:
         """Make what a query recalls ready; memories of other assistants may have displaced it.
 
         It gives way before and after, since what a turn does before the model is asked would hold
@@ -109,13 +117,13 @@ class Recall:
         which the prompt holds, are taken in by `remember_turn`.
         """
         put = self._services.slices.put
-        yield pause(put)
+        yield yield_to_reactor(put)
         upto = last_before(self._log.view(), turn)
         yield self._memories().prepare(self._services, [query], upto, whole=False)
-        yield pause(put)
+        yield yield_to_reactor(put)
 
     @inlineCallbacks
-    def remember_turn(self) -> Steps[None]:
+    def remember_turn(self) -> Coroutine[None]:
         """Take the lines of a turn into the index, so that the next answer need not wait for it."""
         if not self._life.may_think():
             return
@@ -128,13 +136,13 @@ class Recall:
         except Exception:  # noqa: BLE001  # whoever waits for the next turn must not wait for more
             log.failure("{name}: a turn's lines are not in memory", name=self._who.name)
 
-    def recall(self, talk: Talk, wanted: Recalled) -> list[KnownLine]:
+    def recall(self, talk: RecentTalk, wanted: RecallRequest) -> list[KnownLine]:
         """Return what the audience may know of what fits the talk best, within the budget (P9).
 
         The lines stand in the order of their time, lines that belong together one after the other.
         Small talk recalls nothing, and nothing that the prompt holds already comes twice.
         """
-        words = " ".join(heard(line, "")[1] for line in talk.asked)
+        words = " ".join(parse_heard_line(line, "")[1] for line in talk.asked)
         if wanted.budget_tokens <= 0 or is_small_talk(words, [self._who.name]):
             return []
         candidates = self._find(talk, wanted)
@@ -142,18 +150,18 @@ class Recall:
         pieces = (
             joined(chosen)[::-1]
             if wanted.brief
-            else sorted(joined(chosen), key=lambda one: time_of(one[0]))
+            else sorted(joined(chosen), key=lambda candidate: time_of(candidate[0]))
         )
-        fits = {one.record["id"]: one.fit for one in candidates}
+        fits = {candidate.record["id"]: candidate.fit for candidate in candidates}
         return list(self._known_lines(chain.from_iterable(pieces), fits))
 
-    def _find(self, talk: Talk, wanted: Recalled) -> list[Candidate]:
+    def _find(self, talk: RecentTalk, wanted: RecallRequest) -> list[Candidate]:
         def keep(record: Record) -> bool:
             if record.get("kind") == LINE:
                 return not (wanted.brief and record["own"])
             return not is_synthesis(record) and not record.get("pinned")
 
-        found = self._memories().search(
+        matches = self._memories().search(
             memory_query(talk.asked, self._who.name),
             MOST_FOUND,
             wanted.audience,
@@ -161,23 +169,25 @@ class Recall:
             keep=keep,
             upto=wanted.upto,
         )
-        found = [item for item in found if item.fit >= LEAST_FIT]
+        matches = [item for item in matches if item.fit >= LEAST_FIT]
         name_of = partial(self._services.world.name_of, self._who.character)
-        names = words_of_names((item.record["source_entity"] for item in found), name_of)
-        candidates = [as_candidate(item.record, item.fit, names) for item in found]
+        names = words_of_names((item.record["source_entity"] for item in matches), name_of)
+        candidates = [as_candidate(item.record, item.fit, names) for item in matches]
         # Earlier questions answer nothing, and without the character's lines nor does what follows.
         return sorted(candidates, key=only_asks) if wanted.brief else candidates
 
-    def _related(self, candidates: Iterable[Candidate], wanted: Recalled) -> Related:
+    def _related(self, candidates: Iterable[Candidate], wanted: RecallRequest) -> RelatedLines:
         """Return what belongs to the candidates that are lines of the log."""
         lines = {
-            one.record["id"]: one.words for one in candidates if one.record.get("kind") == LINE
+            candidate.record["id"]: candidate.words
+            for candidate in candidates
+            if candidate.record.get("kind") == LINE
         }
         corrected = dict(islice(lines.items(), MOST_CORRECTED))
         return self._memories().related(list(lines), corrected, wanted.audience, wanted.upto)
 
     def _choose(
-        self, candidates: Sequence[Candidate], related: Related, wanted: Recalled
+        self, candidates: Sequence[Candidate], related: RelatedLines, wanted: RecallRequest
     ) -> Iterator[list[Record]]:
         """Yield memories with what belongs to each, the best first, as far as the room reaches.
 
@@ -199,20 +209,20 @@ class Recall:
             beside = related.beside.get(record["id"], ())
             newer = [*candidates, *map(as_candidate, related.later.get(record["id"], ()))]
             needed = [record, *corrected_by(record, beside), *later(candidate, newer)]
-            near = sorted(beside, key=lambda one: abs(one["seq"] - record["seq"]))
+            near = sorted(beside, key=lambda line: abs(line["seq"] - record["seq"]))
             wished = [*needed, *(near if number < COMPANIED else ())]
-            group = {one["id"]: one for one in wished if not (wanted.brief and one.get("own"))}
-            least = len({one["id"] for one in needed}.intersection(group))
-            new = (self._cost_of(one, days) * (name not in taken) for name, one in group.items())
+            group = {line["id"]: line for line in wished if not (wanted.brief and line.get("own"))}
+            least = len({line["id"] for line in needed}.intersection(group))
+            new = (self._cost_of(line, days) * (name not in taken) for name, line in group.items())
             sums = list(accumulate(new))
             if used + sums[least - 1] > room:
                 continue
-            most = max(least, sum(one <= min(room - used, COMPANY_TOKENS) for one in sums))
+            most = max(least, sum(line <= min(room - used, COMPANY_TOKENS) for line in sums))
             group = dict(islice(group.items(), most))
             used += sums[most - 1]
             taken.update(group)
-            days.update(time_of(one).date() for one in group.values())
-            known = "\n".join([known, *(normalised(text_of(one)) for one in group.values())])
+            days.update(time_of(line).date() for line in group.values())
+            known = "\n".join([known, *(normalised(text_of(line)) for line in group.values())])
             yield list(group.values())
 
     def _cost_of(self, record: Record, days: Collection[date]) -> int:
@@ -259,18 +269,18 @@ class Recall:
         day = time_of(record).date().isoformat()
         kind, text = record.get("kind"), text_of(record)
         if kind == LINE:
-            told = line_label(record) + unmarked(shown(text))
-            return f"{day}: " * dated + told
+            label = line_label(record) + unmarked(shown(text))
+            return f"{day}: " * dated + label
         name_of = partial(self._services.world.name_of, self._who.character)
         source = name_of(record["source_entity"])
-        told = f", from {source}" if source else ""
+        label = f", from {source}" if source else ""
         if kind == HEARSAY:
-            told = f", {name_of(record['teller']) or 'somebody'} told you{told}"
+            label = f", {name_of(record['teller']) or 'somebody'} told you{label}"
         if kind == ATTRIBUTE:
             text = f"{name_of(record['subject']) or 'somebody'}: {record['attribute']}: {text}"
         if is_synthesis(record):
             text = nearest_lines(text, words, LINE_CHARS)
-        return unmarked(f"{day}{told}: {shown(text)}")
+        return unmarked(f"{day}{label}: {shown(text)}")
 
 
 class Candidate(NamedTuple):
@@ -294,18 +304,22 @@ def fits(line: KnownLine) -> bool:
     return line.score >= FLOOR
 
 
-def room_for(candidates: Iterable[Candidate], wanted: Recalled) -> int:
+def room_for(candidates: Iterable[Candidate], wanted: RecallRequest) -> int:
     """Return the tokens that the memories may have, by how well the best of them fits."""
     most = min(wanted.budget_tokens, BRIEF_TOKENS) if wanted.brief else wanted.budget_tokens
-    best = max((one.fit for one in candidates), default=0.0)
+    best = max((candidate.fit for candidate in candidates), default=0.0)
     return min(most, NEAREST_TOKENS + int(TOKENS_BY_FIT * max(0.0, best - FLOOR)))
 
 
 def corrected_by(record: Record, beside: Iterable[Record]) -> list[Record]:
     """Return which lines beside one its speaker corrects it by, or what it corrects itself."""
-    same = (one for one in beside if one["source_entity"] == record["source_entity"])
-    newest = ((one, max(one, record, key=lambda line: line["seq"])) for one in same)
-    return [one for one, corrects in newest if subject_of(text_of(corrects))[1]]
+    same = (
+        neighbour for neighbour in beside if neighbour["source_entity"] == record["source_entity"]
+    )
+    newest = (
+        (neighbour, max(neighbour, record, key=lambda line: line["seq"])) for neighbour in same
+    )
+    return [neighbour for neighbour, corrects in newest if subject_of(text_of(corrects))[1]]
 
 
 def only_asks(candidate: Candidate) -> bool:
@@ -374,7 +388,7 @@ def line_label(record: Record) -> str:
     return unmarked(source_label(record["speaker_name"] + whispered, record["nature"]))
 
 
-def last_before(view: Sequence[Message], turn: TurnRecord) -> int | None:
+def last_before(view: Sequence[ChatMessage], turn: TurnRecord) -> int | None:
     """Return the number before a turn's first message, None while it has none."""
     known = (message["metadata"] for message in reversed(view))
     own = [meta["seq"] for meta in takewhile(lambda meta: meta.get("turn_id") == turn.id, known)]

@@ -2,8 +2,8 @@
 
 Rights come from the tables, by account, since a web thread must not use Evennia's lock handlers. A
 quelled account keeps its rights here. Each ``…_row`` function takes a row as a dictionary, and
-returns it without what the reader may not see and with the rest cleaned. `Shown` makes such rows
-into values for templates, which escape them.
+returns it without what the reader may not see and with the rest cleaned. `RowPresenter` makes such
+rows into values for templates, which escape them.
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -16,8 +16,8 @@ from evennia.accounts.models import AccountDB
 from evennia_ai.game import texts
 from evennia_ai.messages import ARRIVE, EXCUSE, LEAVE, MARK, OFFLINE, SAY, heard_line
 from evennia_ai.policy.context.projection import PUBLIC
-from evennia_ai.policy.disclosure import ERRORS, Reader, words_kind
 from evennia_ai.policy.limits.money import money_words
+from evennia_ai.policy.read_permissions import ERRORS, Reader, words_kind
 from evennia_ai.policy.records.memory_listing import named
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.names import dbrefs_named, names_of
@@ -32,10 +32,10 @@ def reader_of(account: int, services: Any) -> Reader:
     rows = AccountDB.objects.filter(id=account, is_active=True).values_list(
         "is_superuser", "db_tags__db_tagtype", "db_tags__db_key"
     )
-    found = list(rows)
-    if any(row[0] for row in found):
+    characters = list(rows)
+    if any(row[0] for row in characters):
         return Reader(services.who_may_read, lambda _: True)
-    held = frozenset(key.lower() for _, kind, key in found if kind == "permission")
+    held = frozenset(key.lower() for _, kind, key in characters if kind == "permission")
     hierarchy = [name.lower() for name in settings.PERMISSION_HIERARCHY]
     return Reader(services.who_may_read, partial(_holds, held, hierarchy))
 
@@ -123,7 +123,7 @@ def page_text(text: object, limit: int = LINE_CHARS) -> str:
     return clean_heard(str(text), limit)
 
 
-class Shown:
+class RowPresenter:
     """Makes rows of the log into values for a template, as far as one reader may see them."""
 
     def __init__(
@@ -141,7 +141,7 @@ class Shown:
     def turn(self, row: Row) -> Row:
         erased = is_erased(row["context"], row["audience"])
         row = turn_row(row, self.reader)
-        calls = [self.model_call(one) for one in row["model_calls"]]
+        calls = [self.model_call(item) for item in row["model_calls"]]
         return {
             **row,
             "erased": erased,
@@ -154,15 +154,15 @@ class Shown:
             "took_s": seconds_between(row["at"], row["ended_at"]),
             "tokens": sum(call["tokens"] for call in calls if not call["problem"]),
             "cost": self.cost(row["model_calls"]),
-            "events": [self.event(one) for one in row["events"]],
+            "events": [self.event(item) for item in row["events"]],
             "calls": calls,
-            "acts": [self.act(one) for one in row["tool_calls"]],
+            "acts": [self.act(item) for item in row["tool_calls"]],
         }
 
     def comment(self, row: Row) -> str:
         """Return what staff wrote about a turn; of a private one only for who may read it."""
-        told = clean(row["comment"])
-        return self.reader.show(words_kind(row["private"]), told, "comment") if told else ""
+        comment = clean(row["comment"])
+        return self.reader.show(words_kind(row["private"]), comment, "comment") if comment else ""
 
     def cost(self, calls: Iterable[Row]) -> str:
         """Return what some model calls cost, "" if their models have no prices."""
@@ -175,10 +175,10 @@ class Shown:
         reason = row["reason"] if self.reader.may(ERRORS) else ""
         hidden = row["kind"] if row["private"] else "words"
         is_told = not row["text"] and row["kind"] in (ARRIVE, LEAVE) and self.reader.may(kind)
-        told = heard_line(row["kind"], row["speaker_name"], "").lstrip(MARK) if is_told else ""
+        label = heard_line(row["kind"], row["speaker_name"], "").lstrip(MARK) if is_told else ""
         return {
             "at": row["at"],
-            "told": page_text(told),
+            "told": page_text(label),
             "kind": "" if row["kind"] == SAY else row["kind"],
             "private": row["private"],
             "state": page_text(texts.worded(texts.EVENT_STATES, reason or row["state"]), 100),

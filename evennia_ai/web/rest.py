@@ -22,7 +22,7 @@ from rest_framework.routers import SimpleRouter
 
 from evennia_ai import errors, models
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.policy.disclosure import FIGURES, Reader
+from evennia_ai.policy.read_permissions import FIGURES, Reader
 from evennia_ai.policy.sleep_schedule import OUTCOMES
 from evennia_ai.store.page_rows import PRIVATE_CALL, Row
 from evennia_ai.web import disclosure
@@ -30,8 +30,8 @@ from evennia_ai.web.disclosure import number_or_none
 
 OPEN, OK = "open", "ok"
 ENDS = ("answered", "excused", "noted", "expired", "interrupted", "unheard", OPEN)
-CLASSES = [one for one in vars(errors).values() if isinstance(one, type)]
-KINDS = sorted({one.kind for one in CLASSES if issubclass(one, errors.ProviderError)})
+CLASSES = [item for item in vars(errors).values() if isinstance(item, type)]
+KINDS = sorted({item.kind for item in CLASSES if issubclass(item, errors.ProviderError)})
 STATES = ("intended", "asked", "done", "failed", "refused", "unknown")
 
 
@@ -68,10 +68,10 @@ class NewestFirst(CursorPagination):
 
     def decode_cursor(self, request: Any) -> Any:
         """Return the place in a cursor; raises NotFound unless that is a row's number."""
-        found = super().decode_cursor(request)
-        if found and found.position is not None and number_or_none(found.position) is None:
+        cursor = super().decode_cursor(request)
+        if cursor and cursor.position is not None and number_or_none(cursor.position) is None:
             raise exceptions.NotFound(self.invalid_cursor_message)
-        return found
+        return cursor
 
 
 class Moment(forms.DateTimeField):
@@ -79,13 +79,13 @@ class Moment(forms.DateTimeField):
 
     def to_python(self, value: Any) -> Any:
         try:
-            found = super().to_python(value)
-            return found and found.astimezone(UTC)
+            moment = super().to_python(value)
+            return moment and moment.astimezone(UTC)
         except OverflowError as error:
             raise ValidationError(self.error_messages["invalid"], code="invalid") from error
 
 
-class Question(forms.Form):
+class QueryParameters(forms.Form):
     """The parameters of an address."""
 
     character = forms.CharField(required=False)
@@ -110,24 +110,24 @@ class LogView(viewsets.GenericViewSet):
     more: ClassVar[Mapping[str, Any]] = {}  # what a row has beside its table's columns
 
     def filter_queryset(self, rows: Any) -> Any:
-        form = Question(self.request.query_params)
+        form = QueryParameters(self.request.query_params)
         if not form.is_valid():
             raise exceptions.ValidationError(form.errors)
-        asked = {name: value for name, value in form.cleaned_data.items() if value}
-        wanted = asked.get("character", "")
+        parameters = {name: value for name, value in form.cleaned_data.items() if value}
+        wanted = parameters.get("character", "")
         number = number_or_none(wanted.removeprefix("#"))
         if number is not None:
             rows = rows.filter(assistant__db_obj__id=number)
         elif wanted:
             rows = rows.filter(assistant__db_obj__db_key__iexact=wanted)
         for name, column in (("since", "at__gte"), ("until", "at__lt"), ("turn", self.turn)):
-            if name in asked and column:
-                rows = rows.filter(**{column: asked[name]})
-        if not self.ends or not (end := asked.get("outcome")):
+            if name in parameters and column:
+                rows = rows.filter(**{column: parameters[name]})
+        if not self.ends or not (end := parameters.get("outcome")):
             return rows
         if end not in self.ends:
-            told = f"{end} is not one of {', '.join(self.ends)}."
-            raise exceptions.ValidationError({"outcome": [told]})
+            problem = f"{end} is not one of {', '.join(self.ends)}."
+            raise exceptions.ValidationError({"outcome": [problem]})
         return rows.filter(
             **{"ended_at": None} if end == OPEN else {self.end: "" if end == OK else end}
         )
@@ -139,13 +139,13 @@ class LogView(viewsets.GenericViewSet):
 
     def shown(self, rows: list[Row]) -> list[Row]:
         """Return the columns of rows, without what the reader may not see."""
-        found = []
+        rows_shown = []
         for row in rows:
-            told = {**type(self).disclose(row, self.reader), "turn": row.get("turn_id")}
+            values = {**type(self).disclose(row, self.reader), "turn": row.get("turn_id")}
             own = {"character": f"#{row['owner']}" if row["owner"] else ""}
-            kept = {name: told[name] for name in self.columns.split()}
-            found.append({"id": row["id"], **own, "at": row["at"], **kept})
-        return found
+            kept = {name: values[name] for name in self.columns.split()}
+            rows_shown.append({"id": row["id"], **own, "at": row["at"], **kept})
+        return rows_shown
 
     def list(self, request: Any) -> Any:
         page = self.paginate_queryset(self.filter_queryset(self.get_queryset()))
@@ -163,7 +163,7 @@ class LogView(viewsets.GenericViewSet):
         return super().finalize_response(request, *args, **kwargs)
 
 
-class Turns(LogView):
+class TurnsView(LogView):
     """Turns and how they ended."""
 
     model, disclose = models.Turn, staticmethod(disclosure.turn_row)
@@ -171,7 +171,7 @@ class Turns(LogView):
     turn, ends = "id", ENDS
 
 
-class Messages(LogView):
+class MessagesView(LogView):
     """What was heard, said and done."""
 
     model, disclose = models.Message, staticmethod(disclosure.message_row)
@@ -181,7 +181,7 @@ class Messages(LogView):
     )
 
 
-class ModelCalls(LogView):
+class ModelCallsView(LogView):
     """Model calls, with tokens, time and error."""
 
     model, disclose = models.ModelCall, staticmethod(disclosure.model_call_row)
@@ -192,7 +192,7 @@ class ModelCalls(LogView):
     ends, end = (OK, *KINDS), "error_kind"
 
 
-class ToolCalls(LogView):
+class ToolCallsView(LogView):
     """Tool calls, with arguments and result."""
 
     model, disclose = models.ToolCall, staticmethod(disclosure.tool_call_row)
@@ -201,7 +201,7 @@ class ToolCalls(LogView):
     more = {"private": PRIVATE_CALL}
 
 
-class Compactions(LogView):
+class CompactionsView(LogView):
     """Compactions, with their summaries."""
 
     model, disclose, turn = models.Compaction, staticmethod(disclosure.compaction_row), ""
@@ -211,7 +211,7 @@ class Compactions(LogView):
     )
 
 
-class SleepPasses(LogView):
+class SleepPassesView(LogView):
     """Sleep passes."""
 
     model, disclose = models.SleepPass, staticmethod(disclosure.sleep_pass_row)
@@ -220,10 +220,10 @@ class SleepPasses(LogView):
 
 
 router = SimpleRouter()
-router.register("turns", Turns, "ai-api-turns")
-router.register("messages", Messages, "ai-api-messages")
-router.register("model-calls", ModelCalls, "ai-api-model-calls")
-router.register("tool-calls", ToolCalls, "ai-api-tool-calls")
-router.register("compactions", Compactions, "ai-api-compactions")
-router.register("sleep-passes", SleepPasses, "ai-api-sleep-passes")
+router.register("turns", TurnsView, "ai-api-turns")
+router.register("messages", MessagesView, "ai-api-messages")
+router.register("model-calls", ModelCallsView, "ai-api-model-calls")
+router.register("tool-calls", ToolCallsView, "ai-api-tool-calls")
+router.register("compactions", CompactionsView, "ai-api-compactions")
+router.register("sleep-passes", SleepPassesView, "ai-api-sleep-passes")
 urlpatterns = [path("api/", include(router.urls))]

@@ -4,7 +4,7 @@ from django.urls import path
 
 from evennia_ai.web.staff import logs
 from evennia_ai.web.staff.editing import LorePage, Setup
-from evennia_ai.web.staff.knowledge import Memory, Relations
+from evennia_ai.web.staff.knowledge import MemoryPage, Relations
 from evennia_ai.web.staff.overview import Overview
 from evennia_ai.web.staff.trial import Trial
 
@@ -14,15 +14,15 @@ OF_ONE = {
     "turn": ("turn/<int:number>/", logs.TurnPage.as_view()),
     "scenes": ("scenes/", logs.Scenes.as_view()),
     "live": ("live/", logs.Live.as_view()),
-    "newest": ("live/newest/", logs.Newest.as_view()),
-    "memory": ("memory/", Memory.as_view()),
+    "newest": ("live/newest/", logs.NewestLines.as_view()),
+    "memory": ("memory/", MemoryPage.as_view()),
     "relations": ("relations/", Relations.as_view()),
     "lore": ("lore/", LorePage.as_view()),
     "setup": ("setup/", Setup.as_view()),
     "trial": ("trial/", Trial.as_view()),
-    "compactions": ("compactions/", logs.Compactions.as_view()),
+    "compactions": ("compactions/", logs.CompactionsPage.as_view()),
     "compaction": ("compaction/<int:number>/", logs.CompactionPage.as_view()),
-    "sleep": ("sleep/", logs.SleepPasses.as_view()),
+    "sleep": ("sleep/", logs.SleepPassesPage.as_view()),
 }
 urlpatterns = [
     path("", Overview.as_view(), name="overview"),

@@ -12,7 +12,7 @@ from twisted.internet.defer import maybeDeferred
 
 from evennia_ai.game.settings import export_folder
 from evennia_ai.policy.compaction.plan import MANUAL, CompactionRequest
-from evennia_ai.policy.conversation.character import LoreEntry
+from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
 from evennia_ai.policy.records.journal_entry import PUBLIC
 from evennia_ai.sleep import run_sleep_tick
 from tests.attacks.scene import (

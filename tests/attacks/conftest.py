@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.offline import OfflineBrain
+from evennia_ai.offline import StandIn
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from tests.attacks.scene import CANARY, Scene
 from tests.game import conftest as shared
@@ -27,7 +27,7 @@ def scene(game, service, settings, monkeypatch, tmp_path):
     settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXPORT_FOLDER": str(tmp_path)}
     service.profiles["default"] = ENDPOINT
     limits = GatewayLimits(retry=RetryLimits(max_attempts=1))
-    clients = {"offline": OfflineBrain(), "openai": game.model}
+    clients = {"offline": StandIn(), "openai": game.model}
     service.gateway = ModelGateway(service.clock, clients, limits)
     thread = SameThread(service.clock)
     for name in ("access", "overview", "knowledge"):

@@ -18,7 +18,7 @@ from twisted.internet.defer import succeed
 from evennia_ai.errors import NothingDone
 from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.models import PendingAct, ToolCall
-from evennia_ai.policy.oversight import WAITING, exact_arguments
+from evennia_ai.policy.staff_controls import WAITING, exact_arguments
 from evennia_ai.ports import ToolResult
 from evennia_ai.tools.base import Tool
 

@@ -3,12 +3,12 @@
 from evennia_ai.commands import lore_and_goals as goals_command
 from evennia_ai.memory import recall_index
 from evennia_ai.memory.index import MemoryIndex
-from evennia_ai.policy.disclosure import Reader
+from evennia_ai.policy.read_permissions import Reader
 from evennia_ai.ports import goal_records
 from evennia_ai.sleep import sharing
 from evennia_ai.sleep.compaction import summarising
 from evennia_ai.tools import goals, memory_sources
-from evennia_ai.turn import prompt_building, react_loop, tool_execution
+from evennia_ai.turn import prompt_building, react_loop, tool_executor
 from tests.simulation.plants import Plant, everything_is_public, plant
 
 P9 = "P9"
@@ -48,7 +48,7 @@ LEAKS = {
     "what was whispered back is logged as public": Plant(
         P9,
         (
-            (tool_execution, "audience_metadata", everything_is_public),
+            (tool_executor, "audience_metadata", everything_is_public),
             (react_loop, "audience_metadata", everything_is_public),
         ),
     ),

@@ -16,9 +16,9 @@ from evennia.utils.create import create_object
 from evennia.utils.text2html import parse_html
 from pydantic import BaseModel
 
-from evennia_ai.game.crowd import payers_of
+from evennia_ai.game.rate_limits import payers_of
 from evennia_ai.models import PendingAct, ToolCall
-from evennia_ai.policy.oversight import WAITING, is_shown_whole
+from evennia_ai.policy.staff_controls import WAITING, is_shown_whole
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.world import give, move
 from tests.attacks.table import FORGED_ACT

@@ -9,7 +9,7 @@ import pytest
 from evennia_ai.llm.openai_stream import read_body
 from evennia_ai.llm.reply_body import BrokenStream, ReplyBody
 from evennia_ai.policy.replies.reply_reader import reply_reader
-from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS, Asked
+from evennia_ai.policy.tool_call_modes.form import SCHEMA, TEXT, TOOLS, ReplyContext
 from tests.attacks.hostile_deltas import MAKERS
 from tests.growth import grows_like_a_square, text_grows_like_a_square
 
@@ -25,7 +25,7 @@ def ids():
 
 def read(events, form=TOOLS):
     """The reply of a stream of events, read as the client reads it."""
-    body, reader = ReplyBody(), reply_reader(form, Asked([SAY], "Ann"))
+    body, reader = ReplyBody(), reply_reader(form, ReplyContext([SAY], "Ann"))
     for event in events:
         for delta in body.hear("", event):
             reader.hear(delta)

@@ -80,7 +80,7 @@ def measure_inserts(size: Size = Size()) -> dict[str, Any]:  # noqa: B008  # it 
     from evennia.scripts.models import ScriptDB
 
     from evennia_ai import models
-    from evennia_ai.messages import Heard, make_message
+    from evennia_ai.messages import IncomingEvent, make_message
     from evennia_ai.store.conversation import TableConversation
     from evennia_ai.store.inbox import TableInbox
 
@@ -88,7 +88,7 @@ def measure_inserts(size: Size = Size()) -> dict[str, Any]:  # noqa: B008  # it 
     conversation = TableConversation(assistant_id, now)
     inbox = TableInbox(assistant_id, now)
     message = make_message("user", f"Ann says: {TEXT}", speaker="#5", audience=["#5", "#6"])
-    heard = Heard("say", "#5", "Ann", TEXT, frozenset({"#5", "#6"}))
+    heard = IncomingEvent("say", "#5", "Ann", TEXT, frozenset({"#5", "#6"}))
 
     def say() -> None:
         conversation.append([message])

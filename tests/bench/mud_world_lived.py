@@ -14,11 +14,11 @@ import numpy as np
 from twisted.internet.defer import Deferred, gatherResults
 
 from evennia_ai.game.memory_reading import find_memories
-from evennia_ai.messages import Audience, Heard, InboxEvent
+from evennia_ai.messages import Audience, InboxEvent, IncomingEvent
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.retrieval.relevance import score_texts
-from evennia_ai.turn.prompt_building import Asking
+from evennia_ai.turn.prompt_building import PromptRequest
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.mud_world import (
     IDLE,
@@ -127,9 +127,9 @@ class Lived:
         script = self.minds[question.assistant].assistant
         self.wait(script.mind.memories().prepare(script.services, [question.text]))
         speaker = min(audience, default="")
-        heard = Heard("say", speaker, "Somebody", question.text, audience, addressed=True)
+        heard = IncomingEvent("say", speaker, "Somebody", question.text, audience, addressed=True)
         event = InboxEvent(0, script.services.now(), heard)
-        built = script.mind.prompts.build(CONTEXT_TICK_EVENT, audience, Asking([event]))
+        built = script.mind.prompts.build(CONTEXT_TICK_EVENT, audience, PromptRequest([event]))
         return "\n".join(str(message["content"]) for message in built.messages)
 
     def baseline(self, name: str, question: Question, audience: Audience) -> list[Record]:

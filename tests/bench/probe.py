@@ -278,14 +278,16 @@ def awaken_one(script: Any) -> Any:
     """Let a player come, say a line and hear the answer; return a Deferred."""
     from evennia.objects.models import ObjectDB
 
-    from evennia_ai.messages import Heard
+    from evennia_ai.messages import IncomingEvent
 
     guest = ObjectDB.objects.get(db_key=GUEST)
     # Without a client; a flush of Evennia's cache leaves copies of it in rooms.
     type(guest).has_account = property(lambda one: one.id == guest.id)
     guest.move_to(script.obj.location, quiet=True, move_hooks=False)
     words = f"{script.obj.key}, what about the toll at the bridge?"
-    heard = Heard("say", guest.dbref, GUEST, words, frozenset({guest.dbref}), addressed=True)
+    heard = IncomingEvent(
+        "say", guest.dbref, GUEST, words, frozenset({guest.dbref}), addressed=True
+    )
     script.mind.inbox.put(heard)
     return script.at_tick()
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from evennia_ai.messages import Message
+from evennia_ai.messages import ChatMessage
 from tests.bench.planted import content
 from tests.bench.remembering import TURN_S, heard
 from tests.bench.retrieving import said_at
@@ -35,7 +35,7 @@ def load(file: Path) -> list[dict[str, Any]]:
     return talks
 
 
-def turns_of(talk: Mapping[str, Any]) -> list[list[Message]]:
+def turns_of(talk: Mapping[str, Any]) -> list[list[ChatMessage]]:
     """Return a dialogue as the log of somebody who hears both."""
     dbrefs = dict(zip(talk["speakers"], DBREFS, strict=True))
     return [[heard(t["speaker"], dbrefs[t["speaker"]], t["text"])] for t in talk["turns"]]

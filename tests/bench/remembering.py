@@ -12,8 +12,8 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.memory import embedders
-from evennia_ai.messages import SAID, LLMReply, Message, make_message, wire_call
-from evennia_ai.offline.brain import OfflineBrain
+from evennia_ai.messages import SAID, ChatMessage, LLMReply, make_message, wire_call
+from evennia_ai.offline.brain import StandIn
 from evennia_ai.policy.compaction.plan import TOO_LITTLE, WITHIN_WINDOW, CompactionRequest
 from evennia_ai.policy.context.projection import visible_items
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
@@ -37,7 +37,7 @@ class Offline:
         self, request: LLMRequest, profile: ModelProfile, deadline_at: float | None = None
     ) -> Deferred[LLMReply]:
         """Answer at once."""
-        return OfflineBrain().complete(request, profile)
+        return StandIn().complete(request, profile)
 
 
 class Hostile:
@@ -66,7 +66,7 @@ def make_script(gateway: Any, window: int) -> MemoryMind:
     return script
 
 
-def heard(speaker: str, dbref: str, text: str, private: bool = False) -> Message:
+def heard(speaker: str, dbref: str, text: str, private: bool = False) -> ChatMessage:
     """Return a player's words as the log holds them."""
     verb = "whispers to you" if private else "says"
     return make_message(
@@ -75,7 +75,7 @@ def heard(speaker: str, dbref: str, text: str, private: bool = False) -> Message
     )  # fmt: skip
 
 
-def logged(line: Line, number: int) -> list[Message]:
+def logged(line: Line, number: int) -> list[ChatMessage]:
     """Return one turn of the talk as the log holds it."""
     dbref = PLAYERS[line.speaker]
     said = heard(line.speaker, dbref, line.text, line.private)
@@ -94,14 +94,14 @@ def logged(line: Line, number: int) -> list[Message]:
     return messages
 
 
-def log_of(talk: Talk) -> list[list[Message]]:
+def log_of(talk: Talk) -> list[list[ChatMessage]]:
     """Return a talk's turns as the log holds them."""
     return [logged(line, number) for number, line in enumerate(talk.lines)]
 
 
 def live_through(
     script: MemoryMind,
-    turns: Sequence[Sequence[Message]],
+    turns: Sequence[Sequence[ChatMessage]],
     compactions: int,
     pauses: Sequence[float] = (),
 ) -> None:
@@ -165,7 +165,7 @@ def prompt_lines(messages: Iterable[Mapping[str, Any]]) -> list[str]:
     return [line for m in messages for line in str(m.get("content") or "").splitlines()]
 
 
-def ask(script: MemoryMind, question: Message, listeners: frozenset[str]) -> list[str]:
+def ask(script: MemoryMind, question: ChatMessage, listeners: frozenset[str]) -> list[str]:
     """Return the lines of the next prompt after a question, without the rules."""
     script.conversation.append([question])
     at_once(script.memories.prepare(script.services))
@@ -176,9 +176,9 @@ def ask(script: MemoryMind, question: Message, listeners: frozenset[str]) -> lis
     return prompt_lines(prompt.messages[1:])
 
 
-def newest(messages: Sequence[Message], budget: int) -> list[Message]:
+def newest(messages: Sequence[ChatMessage], budget: int) -> list[ChatMessage]:
     """Return the last twenty messages, and more before them as far as the budget reaches."""
-    kept: list[Message] = []
+    kept: list[ChatMessage] = []
     for message in reversed(messages):
         budget -= stored_tokens(message)
         if budget < 0 and len(kept) >= LAST:
@@ -192,7 +192,7 @@ class Plainer:
 
     def __init__(self, script: MemoryMind) -> None:
         self._script = script
-        self._known: dict[str, list[Message]] = {}
+        self._known: dict[str, list[ChatMessage]] = {}
         self._summaries: dict[str, str] = {}
 
     def lines(self, method: str, dbref: str, budget: int) -> list[str]:

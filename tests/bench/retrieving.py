@@ -14,13 +14,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from evennia_ai.memory.index import MemoryIndex
-from evennia_ai.policy.retrieval.relevance import Weights, score_texts
+from evennia_ai.policy.retrieval.relevance import RelevanceWeights, score_texts
 
 KS = (5, 10, 20)
-NONE = Weights(
-    **{field.name: (0, 0) if field.name in ("before", "after") else 0 for field in fields(Weights)}
+NONE = RelevanceWeights(
+    **{
+        field.name: (0, 0) if field.name in ("before", "after") else 0
+        for field in fields(RelevanceWeights)
+    }
 )
-SHIPPED = Weights()
+SHIPPED = RelevanceWeights()
 OWN = ("speaker", "time", "number", "around", "within", "question", "length")
 STEPS, RATE, RIDGE = 100, 0.1, 1e-3
 
@@ -47,7 +50,7 @@ def said_at(talk_time: str) -> float:
 
 
 def index_of(
-    talk: Mapping[str, Any], embedder: Any, weights: Weights, facts: bool = False
+    talk: Mapping[str, Any], embedder: Any, weights: RelevanceWeights, facts: bool = False
 ) -> MemoryIndex:
     """A dialogue's turns, and the facts drawn from them after these."""
     index = MemoryIndex(embedder, weights)
@@ -86,7 +89,7 @@ def recalls(
 
 
 def by_index(
-    embedder: Any, weights: Weights, facts: bool = False, now: bool = False
+    embedder: Any, weights: RelevanceWeights, facts: bool = False, now: bool = False
 ) -> Callable[[Mapping[str, Any]], Callable[[str], Sequence[str]]]:
     """For `recalls`: the first results of a `MemoryIndex`; ``now``: asked a day after the end."""
 
@@ -107,7 +110,7 @@ def by_words(talk: Mapping[str, Any]) -> Callable[[str], Sequence[str]]:
     ]
 
 
-def signs_of(facts: bool) -> list[Weights]:
+def signs_of(facts: bool) -> list[RelevanceWeights]:
     """One set of weights for each sign; company and sessions as the shipped weights mix them."""
     near = {"before": SHIPPED.before, "after": SHIPPED.after}
     both = {"meaning": SHIPPED.meaning, "words": SHIPPED.words, **near}
@@ -136,7 +139,7 @@ def cases_of(talk: Mapping[str, Any], embedder: Any, facts: bool = False) -> lis
 
 
 def scores_of(
-    index: MemoryIndex, text: str, place: Mapping[str, int], weights: Weights
+    index: MemoryIndex, text: str, place: Mapping[str, int], weights: RelevanceWeights
 ) -> np.ndarray:
     """The score of each turn under these weights, nothing set aside as said again."""
     index.weights = weights

@@ -19,7 +19,7 @@ from twisted.internet.defer import Deferred, gatherResults, inlineCallbacks
 from twisted.internet.task import cooperate
 
 from evennia_ai.messages import LLMReply, ToolCallRequest, Usage
-from evennia_ai.scheduling import Put, pause
+from evennia_ai.scheduling import Enqueue, yield_to_reactor
 from evennia_ai.signals import turn_finished
 
 SESSION_IDS = count(1_000_000)  # beyond those that the portal gives
@@ -60,7 +60,7 @@ class InstantModel:
     """
 
     def __init__(self) -> None:
-        self.put: Put | None = None
+        self.put: Enqueue | None = None
         self.calls = 0
         self.asked_at: list[float] = []
 
@@ -73,7 +73,7 @@ class InstantModel:
         call = ToolCallRequest(f"call_{self.calls}", "say", json.dumps({"text": words}))
         usage = Usage(3_000, 30)
         reply = LLMReply("", (call,), "tool_calls", usage, profile.model)
-        return pause(self.put).addCallback(lambda _: reply)
+        return yield_to_reactor(self.put).addCallback(lambda _: reply)
 
 
 class Talker:

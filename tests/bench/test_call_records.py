@@ -16,7 +16,7 @@ import pytest
 from evennia_ai import models
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.explanation.call_record import request_digest
-from evennia_ai.policy.request_forms.form import SCHEMA, TOOLS
+from evennia_ai.policy.tool_call_modes.form import SCHEMA, TOOLS
 from evennia_ai.sleep.compaction import compact_conversation_history
 from evennia_ai.store.explanations import explain, find_line, load_call, store_call
 from evennia_ai.store.forget import Forgetting

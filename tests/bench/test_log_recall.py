@@ -11,9 +11,9 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai import models
-from evennia_ai.messages import Heard, InboxEvent
+from evennia_ai.messages import InboxEvent, IncomingEvent
 from evennia_ai.store.rows import message_to_row
-from evennia_ai.turn.prompt_building import Asking
+from evennia_ai.turn.prompt_building import PromptRequest
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from evennia_ai.turn.recall import memory_query
 from tests.bench import worlds
@@ -81,7 +81,7 @@ def questions(script: Any, talk: Talk) -> Iterator[InboxEvent]:
     for fact in talk.facts:
         asked = fact.questions[BARE]
         who = PLAYERS[asked.asker]
-        said = Heard("say", who, asked.asker, asked.text, EVERYBODY, addressed=True)
+        said = IncomingEvent("say", who, asked.asker, asked.text, EVERYBODY, addressed=True)
         yield InboxEvent(0, script.services.now(), said)
 
 
@@ -106,7 +106,7 @@ def test_a_prompt_over_many_evicted_lines(
             script.mind.memories().prepare(script.services, [memory_query([event.heard.text])]),
         )
         before = time.perf_counter()
-        prompt = script.mind.prompts.build(CONTEXT_TICK_EVENT, EVERYBODY, Asking([event]))
+        prompt = script.mind.prompts.build(CONTEXT_TICK_EVENT, EVERYBODY, PromptRequest([event]))
         took.append(1_000 * (time.perf_counter() - before))
         assert any("You remember:" in str(message["content"]) for message in prompt.messages)
     paper.add(f"prompt, median of {len(took)}", percentile(took, 50), "ms", PROMPT_MS)

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from evennia_ai.messages import Audience
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 from tests.bench.figures import Sheet
 from tests.bench.mud_world import BARELY, FACT, PROMISED, WHISPER, Question, Size, make_world
 from tests.bench.mud_world_lived import MEANING, NEWEST, OURS, WORDS, Lived, Way

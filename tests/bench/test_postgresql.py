@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from evennia_ai.policy.log_lines import LogFilter
+from evennia_ai.policy.recallable_lines import LogFilter
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.reports import find_row, message_page, messages_by_seq
 from tests.bench.figures import Sheet

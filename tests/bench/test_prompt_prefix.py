@@ -12,14 +12,14 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig
-from evennia_ai.messages import LLMReply, Message, Situation, make_message, to_wire
+from evennia_ai.messages import ChatMessage, LLMReply, Situation, make_message, to_wire
 from evennia_ai.policy.compaction.plan import (
     CompactionLimits,
     CompactionPlan,
     CompactionRequest,
     plan_compaction,
 )
-from evennia_ai.policy.conversation.character import LoreEntry
+from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
 from evennia_ai.policy.retrieval.words import stemmers
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.scheduling import TimeSlices
@@ -152,7 +152,7 @@ def long_script(messages: int) -> tuple[MemoryMind, Turns, Waiting]:
     return script, turns, gateway
 
 
-def history(messages: int) -> list[Message]:
+def history(messages: int) -> list[ChatMessage]:
     """So many messages of talk full of facts."""
     talk = make_talk(turns=messages, facts=messages // 3, seed=5)
     return [message for turn in log_of(talk) for message in turn][:messages]

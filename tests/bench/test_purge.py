@@ -6,14 +6,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from evennia_ai import models
-from evennia_ai.config.table_retention import GAME_WIDE, TABLES, Limit
+from evennia_ai.config.table_retention import GAME_WIDE, TABLES, RetentionLimit
 from evennia_ai.store.purge import TablePurge
 from tests.bench.figures import Sheet
 
 TURNS = 20_000
 SPEAKERS = 200
 P99_AT_MOST_MS = 10.0
-LIMIT = Limit(days=10, rows=15_000)
+LIMIT = RetentionLimit(days=10, rows=15_000)
 TEXT = "The ferryman says the river will freeze before the week is out, and nobody believes him."
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -53,7 +53,7 @@ def fill(assistant_id: int) -> int:
     return sum(getattr(models, table).objects.count() for table in TABLES)
 
 
-def walk(assistant_id: int, limit: Limit, is_dry: bool) -> Iterator[tuple[float, int]]:
+def walk(assistant_id: int, limit: RetentionLimit, is_dry: bool) -> Iterator[tuple[float, int]]:
     """For every step over all tables of an assistant, its milliseconds and how many rows went."""
     planned: list[TablePurge] | None = [] if is_dry else None
     for table in sorted(set(TABLES) - GAME_WIDE, key=TABLES.index):

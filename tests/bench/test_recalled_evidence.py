@@ -17,7 +17,7 @@ import pytest
 from evennia_ai.config import AssistantConfig
 from evennia_ai.game.memory_reading import FOUND, find_memories
 from evennia_ai.memory import embedders
-from evennia_ai.turn.recall import MARK_TOKENS, Recalled, Talk, memory_query, tokens_of
+from evennia_ai.turn.recall import MARK_TOKENS, RecallRequest, RecentTalk, memory_query, tokens_of
 from tests.bench import public_talks, retrieving
 from tests.bench.figures import Sheet
 from tests.bench.planted import CHANGED, make_talk
@@ -60,7 +60,7 @@ class Overheard:
         line = f"Rowan says: {question}"
         at_once(self.script.memories.prepare(self.script.services, [memory_query([line], "Mira")]))
         lines = self.script.mind.recall.recall(
-            Talk([line]), Recalled(EVERYBODY, BUDGET_TOKENS, brief=brief)
+            RecentTalk([line]), RecallRequest(EVERYBODY, BUDGET_TOKENS, brief=brief)
         )
         sources = (line.source.removeprefix("line:") for line in lines)
         turns = {self.turn_of[int(source)] for source in sources if int(source) in self.turn_of}

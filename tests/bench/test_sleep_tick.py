@@ -118,7 +118,7 @@ def test_a_pass_of_sleep(mira: Any, sheet: Callable[[str], Sheet]) -> None:
         shelf.drop(mira)  # as after a restart, when all of it has to be loaded
     mira.journal.recalls = recalls
     script = mira.assistant
-    script.attributes.add("prune_floor", 100)
+    script.attributes.add("prune_keep_at_least", 100)
     script.attributes.add("max_context_tokens", 8_000)
     script.mind.settings.resolve()
     slices = TimedSlices()

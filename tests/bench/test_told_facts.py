@@ -15,7 +15,7 @@ from statistics import mean
 import pytest
 
 from evennia_ai.memory.recall_index import RecallIndex
-from evennia_ai.messages import Message, make_message
+from evennia_ai.messages import ChatMessage, make_message
 from evennia_ai.sleep import run_sleep_tick
 from tests.bench.figures import Sheet
 from tests.bench.planted import (
@@ -73,7 +73,7 @@ def chatter_of(chance: random.Random) -> Iterator[Line]:
         yield Line(chance.choice(sorted(PLAYERS)), text)
 
 
-def heard(speaker: str, text: str) -> Message:
+def heard(speaker: str, text: str) -> ChatMessage:
     """Return a player's words as the log holds them."""
     return make_message(
         "user", f"{speaker} says: {text}", speaker=PLAYERS[speaker], speaker_name=speaker,

@@ -15,7 +15,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.config.profiles import REPLY_TOKENS, WORKING_WINDOWS
 from evennia_ai.messages import LLMReply, WireMessage
 from evennia_ai.ports import LLMRequest
-from evennia_ai.turn.prompt_building import Asking
+from evennia_ai.turn.prompt_building import PromptRequest
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.figures import Sheet
 from tests.bench.planted import PLAYERS, Talk, make_talk
@@ -79,7 +79,7 @@ def cost_of(talk: Talk, form: str, window: int) -> Cost:
     script = make_script(gateway, window)
     usual = script.config.max_reply_tokens
     script.config = replace(script.config, max_reply_tokens=REPLY_TOKENS.get(form, usual))
-    asking = Asking(tool_tokens=TOOL_TOKENS[form])
+    asking = PromptRequest(tool_tokens=TOOL_TOKENS[form])
     for line, (heard, *answer) in zip(talk.lines, log_of(talk), strict=True):
         result = at_once(script.mind.emergency.make_room())
         cost.compactions += bool(result and result.get("success"))

@@ -22,9 +22,9 @@ from django.db.models import Max
 from evennia.objects.models import ObjectDB
 
 import evennia_ai.store.segments  # noqa: F401  # stores the records
-from evennia_ai.messages import Heard
+from evennia_ai.messages import IncomingEvent
 from evennia_ai.models import Compaction, Event, Message, ToolCall, Turn
-from evennia_ai.policy.context.projection import View
+from evennia_ai.policy.context.projection import ConversationView
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest, TurnRecord
 from evennia_ai.ports.journal import Journal
 from evennia_ai.store.conversation import TableConversation
@@ -266,7 +266,7 @@ class Life(Play):
         if self.executioner.doing:
             return
         for dbref, mind in self.process.minds.items():
-            view: View = mind.script.conversation.current
+            view: ConversationView = mind.script.conversation.current
             fact = asdict(view_row(dbref, view.items))
             fact |= {"masked": view.masked_upto, "parts": parts_of(view.record)}
             fact |= {"life": self.process.epoch}
@@ -290,7 +290,7 @@ class Life(Play):
         elif name == "turns.finish":
             self.tell(f"{self.assistants[assistant]} ends a turn")
 
-    def note_put(self, assistant: str, event_id: int, heard: Heard) -> None:
+    def note_put(self, assistant: str, event_id: int, heard: IncomingEvent) -> None:
         """Journal an utterance: from now on it is promised."""
         self.journal.write("put", asdict(Put(assistant, event_id, heard.text)))
 

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from evennia_ai.policy.conversation.inbox import state_after_loss
+from evennia_ai.policy.conversation.batching import state_after_loss
 from evennia_ai.store import turns
 from evennia_ai.store.conversation import TableCompactions, TableConversation
 from evennia_ai.store.rows import message_from_row

@@ -20,7 +20,7 @@ from django.db import connection
 from django.db.utils import Error, OperationalError
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.messages import Heard, ToolCallRequest
+from evennia_ai.messages import IncomingEvent, ToolCallRequest
 from evennia_ai.models import Event
 from evennia_ai.ports import ToolContext
 from tests.crash import child_rows
@@ -182,7 +182,7 @@ class FaultyGame(Life):
             self.process.clock.callLater(0, self.act, self.speak_on, mind, turn.events[0].heard)
         self.break_into(mind)  # the next turn begins after the words
 
-    def speak_on(self, mind: Mind, heard: Heard) -> None:
+    def speak_on(self, mind: Mind, heard: IncomingEvent) -> None:
         """Let somebody say more, to the same people."""
         text = self.next_words(heard.private)
         self.tell(f"{heard.speaker_name} adds {text} for {mind.name}")
@@ -212,16 +212,16 @@ class FaultyGame(Life):
             self.broken.append(Violation("P2", mind.dbref, words))
         super().note_deed(mind, call_id, deed)
 
-    def note_heard(self, assistant: str, heard: Heard) -> None:
+    def note_heard(self, assistant: str, heard: IncomingEvent) -> None:
         """Note words that must be stored, or told of as lost."""
         self.unheard[assistant, heard.text] += 1
 
-    def note_put(self, assistant: str, event_id: int, heard: Heard) -> None:
+    def note_put(self, assistant: str, event_id: int, heard: IncomingEvent) -> None:
         """Note that words are stored."""
         self.unheard[assistant, heard.text] -= 1
         super().note_put(assistant, event_id, heard)
 
-    def note_lost(self, assistant: str, heard: Heard) -> None:
+    def note_lost(self, assistant: str, heard: IncomingEvent) -> None:
         """Note that a speaker is told of lost words."""
         self.unheard[assistant, heard.text] -= 1
         self.count["lines told of as lost"] += 1
@@ -232,7 +232,9 @@ class FaultyGame(Life):
         for dbref, mind in self.process.minds.items():
             self.calm = "say"
             text, last = self.next_words(False), Event.objects.order_by("-id").first()
-            heard = Heard("say", speaker, self.players[speaker], text, frozenset({speaker}), False)
+            heard = IncomingEvent(
+                "say", speaker, self.players[speaker], text, frozenset({speaker}), False
+            )
             mind.hear(replace(heard, addressed=True))
             self.advance(60.0)
             rows = Event.objects.filter(assistant_id=SCRIPT_IDS[dbref], text=text, state__in=ENDS)

@@ -8,11 +8,11 @@ from django.db import OperationalError, transaction
 
 from evennia_ai import models
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.messages import Heard, ToolCallRequest
+from evennia_ai.messages import IncomingEvent, ToolCallRequest
 from evennia_ai.ports import ToolResult
 from evennia_ai.store import conversation, inbox, turns
-from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.turns import TableTurns
+from evennia_ai.store.write_retry_queue import WriteRetryQueue
 from tests.simulation import world
 from tests.simulation.plants import Plant, plant
 
@@ -29,14 +29,14 @@ def only_busy() -> Iterator[None]:
         raise StoreUnavailable(str(error)) from error
 
 
-def store_if_first(backlog: Backlog, heard: Heard) -> None:
+def store_if_first(backlog: WriteRetryQueue, heard: IncomingEvent) -> None:
     """Leave it to a retry, which may never come, to store an event after others."""
     backlog._waiting.append(heard)
     if len(backlog._waiting) == 1:
         backlog._try()
 
 
-def wait_for_ever(backlog: Backlog) -> None:
+def wait_for_ever(backlog: WriteRetryQueue) -> None:
     """Let an event that cannot be stored keep all later ones waiting."""
     while backlog._waiting:
         event_id = backlog._store(backlog._waiting[0])
@@ -81,7 +81,7 @@ PLANTS: dict[str, Plant] = {
         tuple((module, "brief_transaction", only_busy) for module in (inbox, turns, conversation)),
     ),
     "an event that cannot be stored keeps the next one waiting": Plant(
-        "P1", ((Backlog, "_try", wait_for_ever), (Backlog, "put", store_if_first))
+        "P1", ((WriteRetryQueue, "_try", wait_for_ever), (WriteRetryQueue, "put", store_if_first))
     ),
     "earlier acts are found by time": plant("P2", TableTurns, "_acts_since", acts_by_time),
     "earlier acts are those of the newest line": plant(

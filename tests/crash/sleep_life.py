@@ -29,7 +29,7 @@ from evennia_ai.policy.records.journal_entry import (
     digest_of,
     memory_of,
 )
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 from evennia_ai.ports.goal_records import Goals
 from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.ports.profiles import EntityProfiles
@@ -41,7 +41,7 @@ from tests.semantic import StandInSemantic
 
 SLEEPER = "#900"
 STEPS = tuple(step for step in ALL_STEPS if step.name not in ("daily_plan", "shared_memory"))
-CONFIG = AssistantConfig(prune_floor=5, reflection_threshold=30)
+CONFIG = AssistantConfig(prune_keep_at_least=5, reflection_threshold=30)
 NOTES, FADED, NOTICED = 6, 3, 3
 LONG_AGO = timedelta(days=400)
 PUT, DELETED = "a memory put", "memories deleted"

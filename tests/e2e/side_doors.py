@@ -167,7 +167,7 @@ def open_game(template: Path, folder: Path, stub: FaultyProvider) -> GameServer:
         TEXTS={"first_meeting": ""},
         PLAYER_LIMITS={"turns_per_minute": None, "hostile_lines": None},
         autonomous_calls_per_hour=0,
-        filler_after=0,
+        thinking_after=0,
     )
     game = GameServer.copy_of(template, folder, assistant=settings)
     page = (DOCS / "builders-guide.md").read_text(encoding="utf-8")

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from evennia_ai.store.world_lock import REFUSED
+from evennia_ai.store.server_lock import REFUSED
 from tests.e2e.harness import ADMIN, GameServer
 
 WAY_OUT = "Run `evennia migrate`, then `evennia reload`."

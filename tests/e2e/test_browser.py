@@ -128,7 +128,7 @@ def game(game_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Itera
     folder = tmp_path_factory.mktemp("browser")
     with FaultyProvider(folder / "requests.jsonl", latency=LATENCY_S) as stub:
         assistant = thinking_with(
-            stub, autonomous_calls_per_hour=0, max_hops=0, TEXTS={"first_meeting": ""}
+            stub, autonomous_calls_per_hour=0, max_bot_replies=0, TEXTS={"first_meeting": ""}
         )
         server = GameServer.copy_of(game_template, folder / "game", assistant=assistant)
         try:

@@ -15,7 +15,7 @@ from tests.upgrade import older
 from tests.upgrade.play import SECRET, UNANSWERED
 from tests.upgrade.stored import names_in_pickles
 
-INSTALL = "pip install"
+INSTALL, BACKUP = "pip install", "before.db3"
 ENDED = ("answered", "excused", "expired")
 
 
@@ -36,6 +36,7 @@ def game(
     older.restore(request.param, game.database)
     for script in commands():
         game._run(["sh", "-c", f"set -e\n{script}"])
+    assert (game.folder / BACKUP).exists()
     assert running.wait_until(lambda: running.is_ready(game.folder), START_TIMEOUT_S)
     return game
 

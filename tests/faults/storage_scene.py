@@ -2,10 +2,10 @@
 
 import pytest
 
-from evennia_ai.store import brief_transaction
-from evennia_ai.store.brief_transaction import LOCK_WAIT_MS
+from evennia_ai.store import transactions
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import OverheardQueue, TableInbox
+from evennia_ai.store.transactions import LOCK_WAIT_MS
 from evennia_ai.store.turns import TableTurns
 from tests.faults.own_database import IS_POSTGRESQL, Full, make_lock, on_own_database
 from tests.faults.seen import ends, tracebacks
@@ -16,7 +16,7 @@ UNHEARD = "(Mira did not catch that. Please say it again.)"
 SHORT_S, LONG_S = 0.3, 30.0
 
 
-class NotedPatience(brief_transaction.Patience):
+class NotedPatience(transactions.LockBackoff):
     """Notes how long each write may wait for a lock."""
 
     def __init__(self):
@@ -53,7 +53,7 @@ def lock(db, tmp_path):
 def patience(monkeypatch):
     """Reset the memory of earlier locks, so that each test waits as long; note the waits."""
     found = NotedPatience()
-    monkeypatch.setattr(brief_transaction, "patience", found)
+    monkeypatch.setattr(transactions, "patience", found)
     return found
 
 

@@ -6,7 +6,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.models import Event
-from evennia_ai.offline import OfflineBrain
+from evennia_ai.offline import StandIn
 from evennia_ai.store.usage import spent_on
 from tests.faults.process_scene import pass_time
 from tests.faults.seen import ends
@@ -47,7 +47,7 @@ def test_45_when_the_clock_jumps_there_is_no_burst_and_talk_goes_on(
 
 @pytest.mark.parametrize("jump", [DAY_S, -DAY_S])
 def test_45_a_budget_is_kept_for_each_day(game, ann, mira, jump):
-    clients = {"openai": game.model, "offline": OfflineBrain()}
+    clients = {"openai": game.model, "offline": StandIn()}
     game.service.gateway = ModelGateway(game.clock, clients, spent=spent_on)
     game.service.profiles["one"] = {"client": "openai", "model": "first"}
     mira.assistant.attributes.add("profile", "one")

@@ -13,7 +13,7 @@ from evennia_ai.errors import (
 )
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.models import Event, Turn
-from evennia_ai.offline import OfflineBrain
+from evennia_ai.offline import StandIn
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
 from tests.scripted import call
@@ -41,7 +41,7 @@ def cloud(game, mira):
     """
 
     def limit(brain=None, **limits):
-        clients = {"openai": game.model, "offline": brain or OfflineBrain()}
+        clients = {"openai": game.model, "offline": brain or StandIn()}
         limits = GatewayLimits(**{"retry": ONE_TRY, **limits})
         game.service.gateway = ModelGateway(game.clock, clients, limits)
 

@@ -7,7 +7,7 @@ import pytest
 from django.db import connection
 from twisted.internet.defer import Deferred
 
-from evennia_ai.messages import Heard
+from evennia_ai.messages import IncomingEvent
 from evennia_ai.models import Compaction, Event, Message, SleepPass, Turn
 from evennia_ai.policy.compaction.plan import CompactionRequest
 from evennia_ai.ports.goal_records import Goals
@@ -18,7 +18,7 @@ from evennia_ai.store.turns import TableTurns
 from evennia_ai.turn.model_call import ModelCalls
 from evennia_ai.turn.prompt_building import PromptBuilder
 from evennia_ai.turn.recall import Recall
-from evennia_ai.turn.tool_execution import Acts
+from evennia_ai.turn.tool_executor import ToolExecutor
 from tests.faults import storage_scene
 from tests.faults.own_database import IS_POSTGRESQL
 from tests.faults.process_scene import pass_time
@@ -57,7 +57,7 @@ def test_of_three_thousand_lines_at_once_each_ends_and_the_next_is_answered(game
     ears = frozenset({ann.dbref})
     for number in range(MANY):
         mira.assistant.mind.inbox.put(
-            Heard("say", ann.dbref, "Ann", f"Mira, what of {number}?", ears, addressed=True)
+            IncomingEvent("say", ann.dbref, "Ann", f"Mira, what of {number}?", ears, addressed=True)
         )
     talk(game, ann, "and at last")
     pass_time(game, 60)
@@ -72,7 +72,7 @@ def test_of_three_thousand_lines_at_once_each_ends_and_the_next_is_answered(game
     [
         (TableInbox, "put"), (TableInbox, "open_events"), (TableTurns, "begin"),
         (PromptBuilder, "build"), (Recall, "prepare"), (ModelCalls, "for_turn"),
-        (Acts, "perform"), (TableTurns, "record_model_call"), (TableTurns, "finish"),
+        (ToolExecutor, "perform"), (TableTurns, "record_model_call"), (TableTurns, "finish"),
     ],
 )  # fmt: skip
 def test_where_memory_runs_out_once_the_line_ends_and_the_next_is_answered(

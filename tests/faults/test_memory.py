@@ -7,7 +7,7 @@ import pytest
 from twisted.python.failure import Failure
 
 from evennia_ai.memory.mem0_store import EMBEDDED, StoreSettings
-from evennia_ai.memory.semantic import PAUSE_S, LongTermMemory, MemorySettings
+from evennia_ai.memory.semantic import PAUSE_S, LongTermMemory, LongTermMemorySettings
 from evennia_ai.policy.records.journal_entry import agent_of, memory_of
 from evennia_ai.store.server_settings import deletion_marks
 from tests.forgetting import forget_chunk
@@ -44,7 +44,7 @@ class Nights:
         from evennia_ai.services.memory_services import LongTermSync
 
         self.close()
-        settings = MemorySettings(StoreSettings(self.path, vector_store or {}))
+        settings = LongTermMemorySettings(StoreSettings(self.path, vector_store or {}))
         service = self.game.service
         service.long_term_sync.stop()
         self.memory = LongTermMemory(

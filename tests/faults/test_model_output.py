@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from evennia_ai.policy.conversation.react import CUT_OFF, REPEATS_FATAL, TOO_MANY
+from evennia_ai.policy.conversation.tool_call_rules import CUT_OFF, REPEATS_FATAL, TOO_MANY
 from tests.faults.conftest import KEY
 from tests.provider.model_faults import MANY_CALLS, MODEL
 from tests.scripted import spent_today

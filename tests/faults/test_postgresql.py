@@ -12,13 +12,13 @@ from twisted.internet.defer import Deferred
 from evennia_ai.errors import Moved, StoreUnavailable
 from evennia_ai.models import Event, ModelCall, Turn
 from evennia_ai.services import assistant_service
-from evennia_ai.store import brief_transaction as brief_transaction_of
-from evennia_ai.store import world_lock
-from evennia_ai.store.brief_transaction import LIMITS_MS, brief_transaction
+from evennia_ai.store import server_lock
+from evennia_ai.store import transactions as brief_transaction_of
 from evennia_ai.store.forget import Forgetting
+from evennia_ai.store.server_lock import KEY, LOST, TAKE, ServerLock
 from evennia_ai.store.server_settings import NEWEST, newest_server
+from evennia_ai.store.transactions import LIMITS_MS, brief_transaction
 from evennia_ai.store.turns import TableTurns
-from evennia_ai.store.world_lock import KEY, LOST, TAKE, WorldLock
 from tests.faults import storage_scene as scene
 from tests.faults.own_database import NEEDS_OWN_SERVER, Killed, ServerStopped, TablesLocked
 from tests.faults.seen import ends, refusals, seems_sane, spoken_by, tracebacks
@@ -196,7 +196,7 @@ def limits():
 @pytest.fixture
 def locked(game, mira, monkeypatch):
     """Return the service of a process that has the world's lock on this connection."""
-    found = WorldLock()
+    found = ServerLock()
     monkeypatch.setattr(assistant_service, "lock", found)
     monkeypatch.setattr(brief_transaction_of, "lock", found)
     service = game.next_process(mira.assistant)
@@ -279,7 +279,7 @@ def shard(game, ann, mira, monkeypatch):
     """Let this server be the shard one of several; return a function that moves Mira's row."""
     run("ALTER TABLE objects_objectdb ADD COLUMN shard_id varchar(64)")
     run("UPDATE objects_objectdb SET shard_id = 'one'")
-    monkeypatch.setattr(world_lock, "this_shard", lambda: "one")
+    monkeypatch.setattr(server_lock, "this_shard", lambda: "one")
     monkeypatch.setattr(ObjectDB, "shard_id", "one", raising=False)
     number = mira.id
     yield lambda to: run(f"UPDATE objects_objectdb SET shard_id = '{to}' WHERE id = {number}")
@@ -287,12 +287,12 @@ def shard(game, ann, mira, monkeypatch):
 
 
 def test_each_shard_has_a_lock_of_its_own(shard, other, monkeypatch):
-    assert WorldLock().take(0.0) == ""
+    assert ServerLock().take(0.0) == ""
     with other.cursor() as cursor:
-        cursor.execute(TAKE, [world_lock.lock_key()])
+        cursor.execute(TAKE, [server_lock.lock_key()])
         assert not cursor.fetchone()[0]
-        monkeypatch.setattr(world_lock, "this_shard", lambda: "two")
-        cursor.execute(TAKE, [world_lock.lock_key()])
+        monkeypatch.setattr(server_lock, "this_shard", lambda: "two")
+        cursor.execute(TAKE, [server_lock.lock_key()])
         assert cursor.fetchone()[0]
 
 

@@ -5,7 +5,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.messages import Heard
+from evennia_ai.messages import IncomingEvent
 from evennia_ai.models import Event, Turn
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.services.assistant_service import REVIVAL_S, AssistantService
@@ -117,7 +117,9 @@ def test_46_many_that_owe_an_answer_start_one_after_the_other(game, ann, mira, r
         script = game.assistant(f"Npc{number}", game.room()).assistant
         friend = game.assistant(f"Friend{number}", script.character.location)
         ears = frozenset({friend.dbref})
-        script.mind.inbox.put(Heard("say", friend.dbref, "Friend", "hello?", ears, addressed=True))
+        script.mind.inbox.put(
+            IncomingEvent("say", friend.dbref, "Friend", "hello?", ears, addressed=True)
+        )
     replies = [Deferred() for _ in range(count)]
     game.model.add(*replies)
     began = game.clock.seconds()

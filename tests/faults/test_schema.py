@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
-from evennia_ai.store.brief_transaction import schema_trouble
+from evennia_ai.store.transactions import schema_trouble
 
 pytestmark = pytest.mark.game
 

@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.models import Event
-from evennia_ai.store import brief_transaction
+from evennia_ai.store import transactions
 from evennia_ai.store.turns import TableTurns
 from tests.faults import storage_scene as scene
 from tests.faults.own_database import IS_POSTGRESQL, limit_pages
@@ -186,7 +186,7 @@ def test_36_of_several_settings_all_are_stored_or_none(mira):
 
     written, settings = [], mira.assistant.mind.settings
     with connection.execute_wrapper(go_down_at_the_second), pytest.raises(StoreUnavailable):
-        settings.write({"tick_rate": 9.0, "discretion": "trusting", "compact_target": 0.3})
+        settings.write({"tick_rate": 9.0, "whisper_policy": "trusting", "compact_target": 0.3})
     assert settings.own() == {}
 
 
@@ -196,8 +196,8 @@ def test_36_a_first_meeting_while_the_database_is_locked_holds_nobody(
     settings.AI_ASSISTANT = {"autonomous_calls_per_hour": 0}
     game.model.add(call("say", text="One."), call("say", text="Two."))
     tries = []
-    shorten = brief_transaction.shorten_wait
-    monkeypatch.setattr(brief_transaction, "shorten_wait", lambda: tries.append(1) or shorten())
+    shorten = transactions.shorten_wait
+    monkeypatch.setattr(transactions, "shorten_wait", lambda: tries.append(1) or shorten())
     lock.begin()
     ann.do("say Mira, one")
     assert len(tries) == 1

@@ -4,7 +4,7 @@ import pytest
 from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
 
 from evennia_ai.models import ToolCall, Turn
-from evennia_ai.turn.tool_execution import IN_DOUBT, WRONG
+from evennia_ai.turn.tool_executor import IN_DOUBT, WRONG
 from tests.faults.broken_tools import add_tool
 from tests.faults.seen import ends, seems_sane, spoken_by
 from tests.scripted import call

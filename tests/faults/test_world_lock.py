@@ -18,9 +18,9 @@ from evennia_ai.game.texts import text
 from evennia_ai.models import Event, ToolCall, Turn
 from evennia_ai.services import assistant_service
 from evennia_ai.services.startup import StartupRecovery
-from evennia_ai.store import brief_transaction, world_lock
+from evennia_ai.store import server_lock, transactions
+from evennia_ai.store.server_lock import LOST, REFUSED, ServerLock, lock_file
 from evennia_ai.store.server_settings import NEWEST, of_shard
-from evennia_ai.store.world_lock import LOST, REFUSED, WorldLock, lock_file
 from tests.faults import storage_scene as scene
 from tests.faults.own_database import IS_POSTGRESQL, NEEDS_OWN_SERVER
 from tests.game import conftest as game_scene
@@ -35,7 +35,7 @@ admin = game_scene.admin
 
 SERVER = """
 import sys
-from evennia_ai.store.world_lock import WorldLock
+from evennia_ai.store.server_lock import WorldLock
 lock = WorldLock()
 lock.had_server = lambda: "late" in sys.argv
 print("begins", flush=True)
@@ -51,7 +51,7 @@ def raising(error):
     return fail
 
 
-class Unlocked(WorldLock):
+class Unlocked(ServerLock):
     """The lock of a test's first service, which no test is about."""
 
     def take(self, wait_s=None):
@@ -60,13 +60,13 @@ class Unlocked(WorldLock):
 
 def use(monkeypatch, found):
     """Let the services that start from now on be those of a process of their own."""
-    for module in (assistant_service, brief_transaction):
+    for module in (assistant_service, transactions):
         monkeypatch.setattr(module, "lock", found)
 
 
 @pytest.fixture(autouse=True)
 def unlocked(db, monkeypatch):
-    monkeypatch.setattr(world_lock, "WAIT_S", 0.3)
+    monkeypatch.setattr(server_lock, "WAIT_S", 0.3)
     use(monkeypatch, Unlocked())
 
 
@@ -75,7 +75,7 @@ def restart(game, mira, monkeypatch):
     """Return a function that starts the service of the next process, with a lock of its own."""
 
     def start():
-        use(monkeypatch, WorldLock())
+        use(monkeypatch, ServerLock())
         service = game.next_process(mira.assistant)
         service.gateway = gateway_to(game.model, game.clock)
         service.at_start()
@@ -162,7 +162,7 @@ def test_a_server_that_lost_its_world_stays_stopped(game, mira, monkeypatch):
 
 @pytest.mark.parametrize(("is_newest", "trouble"), [(True, ""), (False, LOST)])
 def test_a_lock_taken_again_behind_a_newer_server(db, is_newest, trouble):
-    found, stopped = WorldLock(), []
+    found, stopped = ServerLock(), []
     found.is_newest, found.on_lost = (lambda: is_newest), (lambda: stopped.append(True))
     found._backend = 1  # as after PostgreSQL lost the connection
     found.take_again(connections["default"])
@@ -184,7 +184,7 @@ def test_what_a_killed_server_left_is_taken_over_at_the_next_start(game, mira, a
 
 
 def test_a_reload_waits_for_the_process_that_goes_down(game, mira, restart, monkeypatch):
-    monkeypatch.setattr(world_lock, "WAIT_S", 30.0)
+    monkeypatch.setattr(server_lock, "WAIT_S", 30.0)
     with other_server() as process:
         threading.Timer(0.5, process.kill).start()
         assert restart().store_trouble == ""
@@ -203,7 +203,7 @@ def test_another_name_of_the_same_file_is_the_same_world(db, tmp_path, monkeypat
     (tmp_path / "link.db3").symlink_to(connection.settings_dict["NAME"])
     with other_server():
         monkeypatch.setitem(connection.settings_dict, "NAME", str(tmp_path / "link.db3"))
-        assert WorldLock().take(0.0) == REFUSED
+        assert ServerLock().take(0.0) == REFUSED
 
 
 def move(file):
@@ -227,7 +227,7 @@ def test_a_removed_file_lets_no_second_server_in(game, mira, restart, change):
         deadline = 100
         while not lock_file().exists() and (deadline := deadline - 1):
             time.sleep(0.05)
-        game.run(world_lock.KEEP_S)
+        game.run(server_lock.KEEP_S)
         assert other.stdout.readline().strip() == REFUSED
     mira.journal.add("The bridge is closed.")
     assert service.store_trouble == ""
@@ -263,7 +263,7 @@ def test_a_file_that_cannot_be_locked_for_a_while_stops_nothing_for_good(
     service = restart()
     lock_file().unlink()
     with monkeypatch.context() as broken:
-        broken.setattr(world_lock, "lock_path", raising(OSError("Too many open files")))
+        broken.setattr(server_lock, "lock_path", raising(OSError("Too many open files")))
         with pytest.raises(StoreUnavailable, match="cannot be locked"):
             mira.journal.add("The bridge is closed.")
         game.run(3)
@@ -275,4 +275,4 @@ def test_a_file_that_cannot_be_locked_for_a_while_stops_nothing_for_good(
 def test_two_worlds_of_one_postgresql_are_two_worlds(db):
     with other_server(), connection.cursor() as cursor:
         cursor.execute("CREATE SCHEMA other; SET search_path TO other")
-        assert WorldLock().take(0.0) == ""
+        assert ServerLock().take(0.0) == ""

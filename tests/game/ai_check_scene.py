@@ -8,9 +8,9 @@ import yaml
 from django.apps import apps
 from twisted.internet.task import Clock
 
-from evennia_ai.policy.scenes.format import read_scenes
-from evennia_ai.testing.scenes.play import CheckModels, Player
-from evennia_ai.testing.scenes.stage import cast_of
+from evennia_ai.policy.evals.format import read_scenes
+from evennia_ai.testing.evals.play import CheckModels, EvalPlayer
+from evennia_ai.testing.evals.stage import cast_of
 from evennia_ai.tools.registry import load_registry
 from tests.game.conftest import gateway_to
 from tests.scripted import ScriptedLLM
@@ -38,7 +38,7 @@ def stage(db, settings):
             gateway_to(model, clock), PROFILES, SimpleNamespace(told=lambda profile: profile)
         )
         tools, cast = load_registry(modules).tools.values(), cast_of(read)
-        player = Player(tools, models, clock, profile)
+        player = EvalPlayer(tools, models, clock, profile)
         player.ensure_playable(read, cast)
         player.play_scene(read, cast).addBoth(ended.append)
         while not ended:

@@ -5,8 +5,8 @@ from itertools import count
 
 import pytest
 
-from evennia_ai.game.crowd import account_of, warn_of_budget
-from evennia_ai.llm.daily_budgets import Books
+from evennia_ai.game.rate_limits import account_of, warn_of_budget
+from evennia_ai.llm.daily_budgets import BudgetSources
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.models import DailyUse, SpeakerUse
@@ -54,7 +54,7 @@ def limit(game, **limits):
     service = game.service
     limits = GatewayLimits(retry=RetryLimits(max_attempts=1), **limits)
     clients = {"openai": game.model, "offline": game.model}
-    books = Books(money_on, account_of, warn_of_budget)
+    books = BudgetSources(money_on, account_of, warn_of_budget)
     service.gateway = ModelGateway(service.clock, clients, limits, spent_on, books=books)
 
 

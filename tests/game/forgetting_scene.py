@@ -10,7 +10,7 @@ from evennia_ai import models
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.players import CmdForgetMe
 from evennia_ai.messages import LLMReply, Usage, make_message, wire_call
-from evennia_ai.policy.records.day_plan import Planned
+from evennia_ai.policy.records.day_plan import PlannedBlock
 from evennia_ai.ports.journal import Journal
 from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.server_settings import wishes
@@ -179,7 +179,7 @@ class Planted:
         mira.ai_profiles.observe(ben, self.said())
         mira.ai_goals.add(f"Find out whether {self.said()}.")
         mira.ai_goals.add("Ask about it.", why=self.said(), speakers=[ben])
-        mira.ai_plan.replace([Planned(content=f"Think: {self.said()}", begin=1, end=2)], ())
+        mira.ai_plan.replace([PlannedBlock(content=f"Think: {self.said()}", begin=1, end=2)], ())
 
     def shared(self):
         """Plant 2 phrases in what characters told each other."""

@@ -6,7 +6,7 @@ import pytest
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.errors import BadRecord
-from evennia_ai.policy.records.provenance import SIZE
+from evennia_ai.policy.records.record import SIZE
 from evennia_ai.policy.records.stored_values import unpacked
 from evennia_ai.ports.journal import Journal
 from evennia_ai.store.attributes import stored_columns

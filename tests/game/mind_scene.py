@@ -52,7 +52,7 @@ def lived(game, mira, ann):
     mira.journal.add(f"Ann's horse is {NAME}.", source_entity=ann.dbref)
     mira.journal.add(f"Ann says that {SECRET}.", audience=[ann.dbref], speakers=[ann.dbref])
     mira.ai_profiles.observe(ann.dbref, "She limps.")
-    mira.assistant.db.max_hops = 2
+    mira.assistant.db.max_bot_replies = 2
     return mira
 
 

@@ -6,7 +6,7 @@ import pytest
 from django.db import transaction
 
 from evennia_ai import models
-from evennia_ai.config.table_retention import TABLES, Limit
+from evennia_ai.config.table_retention import TABLES, RetentionLimit
 from evennia_ai.models import Compaction, Event, Message, ModelCall, ToolCall, Turn
 from evennia_ai.services.retention import LogRetention
 from tests.game.compaction_records import record
@@ -14,7 +14,7 @@ from tests.game.compaction_records import record
 ANN, BOB = "#901", "#902"
 
 
-ALL = {table: Limit(days=30) for table in TABLES}
+ALL = {table: RetentionLimit(days=30) for table in TABLES}
 
 
 class Log:

@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import make_message
-from evennia_ai.policy.log_lines import line_id
+from evennia_ai.policy.recallable_lines import line_id
 from tests.memory.bag_of_words import BagOfWords
 
 ANN, BOB = "#905", "#906"

@@ -11,7 +11,7 @@ from evennia_ai.errors import (
     ProviderMisconfigured,
     ProviderUnavailable,
 )
-from evennia_ai.testing.scenes.play import load_scenes
+from evennia_ai.testing.evals.play import load_scenes
 from tests.game import ai_check_scene as scene
 from tests.game.ai_check_scene import HELLO, a_file, rows
 from tests.scripted import call

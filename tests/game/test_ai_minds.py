@@ -51,7 +51,7 @@ def test_a_mind_moves_and_a_stranger_of_the_same_name_is_told_no_secret(game, re
     mira = rebuild()
     told = loaded(game, mira, file)
     assert "Mira: loaded" in told and f"Ann (#{NOBODY // 1000}" in told
-    assert counts() == before and mira.assistant.config.max_hops == 2
+    assert counts() == before and mira.assistant.config.max_bot_replies == 2
     stranger = game.player("Ann", mira.location)
     read = prompt(game, stranger)
     assert NAME in read and SECRET not in read

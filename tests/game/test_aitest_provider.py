@@ -5,7 +5,7 @@ import time
 import pytest
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.llm.probe import BAD, GOOD, STEPS, TOOL, Finding, sum_up
+from evennia_ai.llm.probe import BAD, GOOD, STEPS, TOOL, ProbeFinding, sum_up
 from tests.provider import one_provider
 
 pytestmark = pytest.mark.engine
@@ -97,8 +97,8 @@ def test_without_a_model_nobody_is_sent_to_look_at_the_address(admin, castle, ha
 
 def test_a_model_that_can_only_talk_is_not_good_enough():
     talks = [
-        Finding(GOOD, "It answers."),
-        Finding(BAD, "Its form of request is text: it cannot act."),
+        ProbeFinding(GOOD, "It answers."),
+        ProbeFinding(BAD, "Its form of request is text: it cannot act."),
     ]
     assert sum_up(talks, "tiny") == (
         "'tiny' is not good enough: Its form of request is text: it cannot act; take a larger "

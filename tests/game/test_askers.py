@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from evennia_ai import models
-from evennia_ai.policy.records.day_plan import Planned
+from evennia_ai.policy.records.day_plan import PlannedBlock
 from evennia_ai.tools import quests, trade
 from tests.game.compaction_records import record
 from tests.game.forgetting_scene import forget, fresh
@@ -176,7 +176,7 @@ def test_records_and_tellings_of_a_turn_of_another_are_not_shown_and_stay(game, 
     mira.journal.add("A boat is green.", **fields)
     mira.ai_goals.add("See that boat.", **fields)
     mira.ai_profiles.observe(ann.dbref, "Owns a boat.", **fields)
-    mira.ai_plan.replace([Planned(content="Look at boats.", begin=1, end=2)], [])
+    mira.ai_plan.replace([PlannedBlock(content="Look at boats.", begin=1, end=2)], [])
     now = game.service.now()
     models.SharedEntry.objects.create(
         assistant=mira.assistant, at=now, entry="j900", scope="world", teller=mira.dbref,

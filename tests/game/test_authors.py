@@ -8,7 +8,7 @@ from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.messages import make_message
 from evennia_ai.notifications import notify
 from evennia_ai.policy.audience import known
-from evennia_ai.tools.permission import MOST_READ, People
+from evennia_ai.tools.permission import MOST_READ, LockSubjects
 from tests.game.compaction_records import record
 from tests.game.vault import Vault
 from tests.scripted import call
@@ -236,7 +236,7 @@ def test_the_writer_of_a_persona_counts_for_as_long_as_it_stands(game, mira, bea
 def test_authors_out_of_memory_are_read_a_few_at_a_time(game, django_assert_max_num_queries):
     crowd = known(game.thing(f"Body {n}", None).dbref for n in range(MOST_READ + 5))
     ObjectDB.flush_instance_cache(force=True)
-    people = People()
+    people = LockSubjects()
     with django_assert_max_num_queries(1):
         assert people.found(crowd) is None
     with django_assert_max_num_queries(1):

@@ -7,9 +7,9 @@ import pytest
 from twisted.internet.task import Clock
 
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.offline import OfflineBrain
-from evennia_ai.testing.scenes.play import CheckModels, Player, load_scenes
-from evennia_ai.testing.scenes.stage import cast_of
+from evennia_ai.offline import StandIn
+from evennia_ai.testing.evals.play import CheckModels, EvalPlayer, load_scenes
+from evennia_ai.testing.evals.stage import cast_of
 from evennia_ai.tools.registry import load_registry
 
 WORLD = Path(__file__).parents[2] / "world" / "scenes.yaml"
@@ -47,9 +47,9 @@ def play(db, settings):
 
     def play(file):
         clock, results, ended = Clock(), [], []
-        gateway = ModelGateway(clock, {"offline": OfflineBrain()})
+        gateway = ModelGateway(clock, {"offline": StandIn()})
         known = SimpleNamespace(told=lambda profile: profile)
-        player = Player(tools, CheckModels(gateway, PROFILES, known), clock, "offline")
+        player = EvalPlayer(tools, CheckModels(gateway, PROFILES, known), clock, "offline")
         cast = [(scene, cast_of(scene)) for scene in load_scenes(str(file))]
         player.play_all(cast, lambda line: None, results).addBoth(ended.append)
         while not ended:

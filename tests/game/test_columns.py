@@ -57,6 +57,7 @@ def test_plain_data_of_another_kind_is_read_as_what_fits_of_it_and_told_of(mira)
     Event.objects.create(assistant_id=mira.assistant.id, at=NOW, kind="say", text="hi", state="x")
     for wrong, fitting in ((7, []), (None, []), ({"a": 1}, []), (["#1", None, [2]], ["#1"])):
         Event.objects.update(audience=Value(wrong, models.JSONField()))
+        Event._meta.get_field("audience").note_damage()
         assert Event.objects.get().audience == fitting
     assert list(damage) == ["evennia_ai_event.audience"]
     damage.clear()

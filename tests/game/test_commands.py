@@ -65,18 +65,20 @@ def test_a_character_with_high_rights_gets_no_mind(admin, guard, permission):
 
 def test_settings_are_checked_shown_and_inherited_again(admin, guard):
     admin.do("aisetup Guard = You are a guard.")
-    assert "max_hops is now 7." in admin.told("aisetup/set Guard/max_hops = 7")
-    assert guard.assistant.config.max_hops == 7
-    assert "max_hops (7, its own): " in admin.told("aisetup/list Guard")
-    assert "max_hops (3): " in admin.told("aisetup/list")
-    assert "max_hops = 7" in admin.told("aisetup Guard")
-    assert "must be a whole number" in admin.told("aisetup/set Guard/max_hops = many")
+    assert "max_bot_replies is now 7." in admin.told("aisetup/set Guard/max_bot_replies = 7")
+    assert guard.assistant.config.max_bot_replies == 7
+    assert "max_bot_replies (7, its own): " in admin.told("aisetup/list Guard")
+    assert "max_bot_replies (3): " in admin.told("aisetup/list")
+    assert "max_bot_replies = 7" in admin.told("aisetup Guard")
+    assert "must be a whole number" in admin.told("aisetup/set Guard/max_bot_replies = many")
     assert "There is no setting 'hops'" in admin.told("aisetup/set Guard/hops = 1")
     assert "There is no model profile 'x'" in admin.told("aisetup/set Guard/profile = x")
-    assert guard.assistant.config.max_hops == 7
-    assert "max_hops is 7." in admin.told("aisetup/set Guard/max_hops")
-    assert guard.assistant.mind.settings.config.max_hops == 7
-    assert "max_hops is now 3 (inherited)." in admin.told("aisetup/set Guard/max_hops =")
+    assert guard.assistant.config.max_bot_replies == 7
+    assert "max_bot_replies is 7." in admin.told("aisetup/set Guard/max_bot_replies")
+    assert guard.assistant.mind.settings.config.max_bot_replies == 7
+    assert "max_bot_replies is now 3 (inherited)." in admin.told(
+        "aisetup/set Guard/max_bot_replies ="
+    )
     assert "persona is You are" in admin.told("aisetup/set Guard/persona")
     assert "It has no settings of its own" in admin.told("aisetup Guard")
 

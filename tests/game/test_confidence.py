@@ -4,7 +4,7 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.messages import Heard
+from evennia_ai.messages import IncomingEvent
 from evennia_ai.models import Event, Message
 from tests.scripted import call
 
@@ -23,7 +23,9 @@ def tell_both(ann, mira, otto):
     for mind, other in ((mira, otto), (otto, mira)):
         ears = frozenset({ann.dbref, other.dbref})
         addressed = mind is mira
-        heard = Heard("whisper", ann.dbref, "Ann", SECRET, ears, private=True, addressed=addressed)
+        heard = IncomingEvent(
+            "whisper", ann.dbref, "Ann", SECRET, ears, private=True, addressed=addressed
+        )
         mind.assistant.mind.hearing.backlog.put(heard)
 
 

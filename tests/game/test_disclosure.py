@@ -77,7 +77,7 @@ def repeat_prompt(request):
 ARGUMENTS = (
     "", "Mira", "Mira = 1", "Mira = 2", "Mira = j1", "Mira = j2", "Mira = j3", "Mira = g1",
     "Mira = Ann", "Mira = word", "Mira = page 1", "Mira as Ann = word",
-    "Mira/discretion = trusting", "Mira/j1 = new words", "all",
+    "Mira/whisper_policy = trusting", "Mira/j1 = new words", "all",
 )  # fmt: skip
 LINES = [
     f"{command.key}{'/' + switch if switch else ''} {arguments}"

@@ -1,4 +1,4 @@
-"""Only admins change ``discretion``, and only for what is heard from then on."""
+"""Only admins change ``whisper_policy``, and only for what is heard from then on."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.scripted import call
 
 CANARY = "zanzibar"
 OFFLINE = {"client": "offline"}
-PROFILES = {"open": {**OFFLINE, "discretion": "trusting"}}
+PROFILES = {"open": {**OFFLINE, "whisper_policy": "trusting"}}
 
 
 @pytest.fixture
@@ -31,29 +31,29 @@ def prompt_of(game, player, line="say Mira, what did Ann whisper to you?"):
 @pytest.mark.parametrize(
     "line",
     [
-        "aisetup/set Mira/discretion = trusting",
+        "aisetup/set Mira/whisper_policy = trusting",
         "aisetup/set Mira/profile = open",
-        f"set/script {SCRIPT_KEY}/discretion = 'trusting'",
+        f"set/script {SCRIPT_KEY}/whisper_policy = 'trusting'",
         f"set/script {SCRIPT_KEY}/profile = 'open'",
-        "set Mira/discretion = 'trusting'",
-        "cpattr here/discretion = Mira/discretion",
+        "set Mira/whisper_policy = 'trusting'",
+        "cpattr here/whisper_policy = Mira/whisper_policy",
         "script Mira = evennia_ai.assistant_script.AssistantScript",
         "typeclass/force/update Mira",
-        "spawn {'prototype_key': 'x', 'key': 'Mira', 'attrs': [('discretion', 'trusting')]}",
+        "spawn {'prototype_key': 'x', 'key': 'Mira', 'attrs': [('whisper_policy', 'trusting')]}",
     ],
 )
 def test_a_builder_has_no_way_to_it(game, service, whispered, builder, line):
     service.profiles = {**service.profiles, **PROFILES}
-    builder.character.location.db.discretion = "trusting"
+    builder.character.location.db.whisper_policy = "trusting"
     builder.do(line)
     game.run(1)
     whispered.assistant.mind.settings.resolve()
-    assert whispered.assistant.config.discretion == "strict"
+    assert whispered.assistant.config.whisper_policy == "strict"
     assert CANARY not in prompt_of(game, builder)
 
 
 def test_a_builder_cannot_leave_a_profile_that_an_admin_chose(game, service, mira, builder, admin):
-    strict = {"shut": {**OFFLINE, "discretion": "strict"}}
+    strict = {"shut": {**OFFLINE, "whisper_policy": "strict"}}
     service.profiles = {**service.profiles, **strict}
     mira.assistant.mind.settings.resolve()
     assert "Only admins" not in admin.told("aisetup/set Mira/profile = shut")
@@ -62,7 +62,9 @@ def test_a_builder_cannot_leave_a_profile_that_an_admin_chose(game, service, mir
 
 
 def test_an_admin_opens_nothing_that_was_heard_before(game, whispered, admin, builder):
-    assert "discretion is now trusting" in admin.told("aisetup/set Mira/discretion = trusting")
+    assert "whisper_policy is now trusting" in admin.told(
+        "aisetup/set Mira/whisper_policy = trusting"
+    )
     for player in (builder, admin):
         assert CANARY not in prompt_of(game, player)
 
@@ -70,9 +72,9 @@ def test_an_admin_opens_nothing_that_was_heard_before(game, whispered, admin, bu
 def test_what_a_trusting_character_hears_stays_open_and_what_comes_later_is_shut(
     game, mira, ann, admin, builder
 ):
-    admin.do("aisetup/set Mira/discretion = trusting")
+    admin.do("aisetup/set Mira/whisper_policy = trusting")
     assert CANARY in prompt_of(game, ann, f"whisper Mira = my word is {CANARY}")
-    admin.do("aisetup/set Mira/discretion = strict")
+    admin.do("aisetup/set Mira/whisper_policy = strict")
     prompt_of(game, ann, "whisper Mira = my other word is timbuktu")
     asked = prompt_of(game, builder)
     assert CANARY in asked and "timbuktu" not in asked

@@ -7,7 +7,7 @@ import pytest
 
 from evennia_ai.models import Event
 from evennia_ai.notifications import notify
-from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
+from evennia_ai.policy.tool_call_modes.wire_order import WireStyle, arrange
 from evennia_ai.testing.tools import try_tool
 from tests.e2e.fresh_game import DOCS, read_blocks
 from tests.game.forged_events import KEY, forged_commands, forged_names

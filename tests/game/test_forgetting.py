@@ -12,9 +12,9 @@ from evennia.utils.create import create_object
 from evennia_ai import models
 from evennia_ai.messages import make_message
 from evennia_ai.store.forget import Forgetting
+from evennia_ai.store.personal_data import answered
 from evennia_ai.store.reports import ANSWER
 from evennia_ai.store.server_settings import wishes
-from evennia_ai.store.who_knows import answered
 from tests.game import forgetting_scene as scene
 from tests.game.forgetting_scene import BENS, forget, found, fresh
 from tests.scripted import call

@@ -10,7 +10,7 @@ from evennia_ai.services.forgetting import BUSY_PAUSE_S, MOST_TRIES, PROGRESS_S
 from evennia_ai.sleep import PassTime
 from evennia_ai.sleep.compaction import compact
 from evennia_ai.store.forget import Forgetting
-from evennia_ai.store.forget_rows import OWN, Traces
+from evennia_ai.store.forget_traces import OWN, PersonalTraces
 from evennia_ai.store.server_settings import wishes
 from tests.game import forgetting_scene as scene
 from tests.game.forgetting_scene import forget
@@ -172,7 +172,7 @@ def test_an_act_that_is_deleted_with_their_words_is_not_done_again(planted, ann)
 
 def test_an_assistants_own_words_go_last_when_it_is_forgotten(planted, mira, bruno):
     planted.answered(call("say", text="{0}, you say?"))
-    traces = Traces(frozenset({mira.dbref}))
+    traces = PersonalTraces(frozenset({mira.dbref}))
     assert list(traces.find())
     own = models.Event.objects.filter(speaker=mira.dbref).values_list("id", flat=True)
     assert own and {traces.found[models.Event][id_] for id_ in own} == {OWN}

@@ -63,7 +63,7 @@ def test_what_is_confided_changes_no_goal_that_others_see(game, ann, mira):
     told = use(game, ann, "update_goal", "whisper Mira = it was Bob", goal="g1", progress=90)
     assert "Others know of that goal" in told
     assert mira.ai_goals.get("g1")["progress"] == 0
-    mira.assistant.attributes.add("discretion", "trusting")
+    mira.assistant.attributes.add("whisper_policy", "trusting")
     use(game, ann, "update_goal", "whisper Mira = it was Bob", goal="g1", progress=90)
     assert mira.ai_goals.get("g1")["progress"] == 0, "the prompt holds the older whisper"
 

@@ -94,7 +94,7 @@ def test_a_guard_who_calls_all_others_is_answered_by_one(game, ann, guardroom):
     names = " and ".join(guard.key for guard in guardroom)
     game.model.script = Talkative(lambda request: f"{names}, who knows?")
     spoken = answers(game, ann, "Guard 07, who knows?", 30)
-    assert len(spoken) == 1 + guardroom[0].assistant.config.max_hops
+    assert len(spoken) == 1 + guardroom[0].assistant.config.max_bot_replies
 
 
 def test_a_guard_who_is_stopped_leaves_the_answer_to_another_unless_called(game, ann, guardroom):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from evennia_ai.models import Event, Message
-from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact
+from evennia_ai.policy.replies.output_checks import CheckContext, find_artefact
 from tests.game.conftest import GAPS
 from tests.game.screens import on_telnet, on_web
 from tests.scripted import call
@@ -19,7 +19,7 @@ LINES = [
 ]
 OFFSET = 137
 EVERY = 20  # line is tried on each line of Evennia; a campaign tries every second, make soak all
-ALONE = Surroundings("Mira")
+ALONE = CheckContext("Mira")
 HEARD_SHARE, SPOKEN_SHARE = 0.995, 0.99
 UNSEEN = str.maketrans({"\u00ad": None, "\t": " "})  # a soft hyphen; a tab is some space
 

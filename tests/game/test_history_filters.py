@@ -127,7 +127,7 @@ def test_a_call_in_an_export_as_text_has_no_json(admin, service):
     from datetime import UTC
 
     from evennia_ai.commands.history import as_text
-    from evennia_ai.policy.disclosure import Reader
+    from evennia_ai.policy.read_permissions import Reader
 
     call = {"name": "whisper", "arguments": '{"target": "Ann", "text": "Psst."}'}
     found = {"at": "2026-11-17T12:00:00+00:00", "number": 7, "private": False, "name": "Mira"}

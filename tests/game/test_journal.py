@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from evennia_ai.errors import BadRecord
-from evennia_ai.policy.records.provenance import SIZE
+from evennia_ai.policy.records.record import SIZE
 from evennia_ai.ports import records as record_store
 from tests.game import journal_scene as scene
 from tests.game.journal_scene import LONG, cold, contents, rows

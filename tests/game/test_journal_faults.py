@@ -5,8 +5,8 @@ from django.db import OperationalError, connection
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.policy.consolidation.entities import Finding
-from evennia_ai.policy.records.provenance import SIZE
+from evennia_ai.policy.consolidation.entities import InferredAttribute
+from evennia_ai.policy.records.record import SIZE
 from evennia_ai.ports.goal_records import DayPlan
 from evennia_ai.ports.journal import Journal
 from evennia_ai.ports.profiles import EntityProfiles
@@ -127,7 +127,7 @@ def test_what_another_process_observed_meanwhile_costs_no_finding(mira):
     known = mira.ai_profiles
     seen = known.observe("#1005", "She limps.")
     other_process(mira, EntityProfiles).observe("#1007", "He whistles.")
-    assert known.consolidate([seen], [Finding("gait", "limping", (seen,))]) == 1
+    assert known.consolidate([seen], [InferredAttribute("gait", "limping", (seen,))]) == 1
     assert [one["value"] for one in known.attributes("#1005")] == ["limping"]
     assert known.count_new() == 1
 

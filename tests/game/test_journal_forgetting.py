@@ -1,8 +1,8 @@
 """Forgetting a player reaches the journal, and whoever watches it is told."""
 
-from evennia_ai.policy.records.provenance import SIZE
+from evennia_ai.policy.records.record import SIZE
 from evennia_ai.store.forget import erase_chunk
-from evennia_ai.store.who_knows import assistants_who_know
+from evennia_ai.store.personal_data import assistants_who_know
 from tests.forgetting import forget_chunk
 from tests.game import journal_scene as scene
 from tests.game.journal_scene import LONG, cold, contents, rows, spoil

@@ -8,11 +8,11 @@ from evennia.utils.create import create_channel
 from twisted.internet.task import deferLater
 
 from evennia_ai import models
-from evennia_ai.game.crowd import CrowdControl, account_of
-from evennia_ai.llm.daily_budgets import Books
+from evennia_ai.game.rate_limits import RateLimiter, account_of
+from evennia_ai.llm.daily_budgets import BudgetSources
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply
-from evennia_ai.offline import OfflineBrain
+from evennia_ai.offline import StandIn
 from evennia_ai.policy.limits.people import COOLING, TOO_FAST, PersonLimits
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.tools.journal import add_journal_entry
@@ -28,7 +28,7 @@ def limited(service):
     """Return a function that sets the limits of all people."""
 
     def limit(**limits):
-        service.crowd = CrowdControl(service.clock, PersonLimits(**limits))
+        service.crowd = RateLimiter(service.clock, PersonLimits(**limits))
         service.held_back = service.crowd.held_back
 
     return limit
@@ -38,7 +38,7 @@ def limited(service):
 def staff_log(monkeypatch):
     """Return the lines of the security log."""
     lines = []
-    monkeypatch.setattr("evennia_ai.game.crowd.logger.log_sec", lines.append)
+    monkeypatch.setattr("evennia_ai.game.rate_limits.logger.log_sec", lines.append)
     return lines
 
 
@@ -180,8 +180,10 @@ def slowly(game):
 def test_a_flood_does_not_exceed_the_players_budgets(game, service, limited, tavern):
     limited(turns_per_minute=None)
     limits = GatewayLimits(player_tokens_per_day=5_000, retry=RetryLimits(max_attempts=1))
-    clients = {"offline": OfflineBrain(), "openai": game.model}
-    service.gateway = ModelGateway(service.clock, clients, limits, books=Books(owner_of=account_of))
+    clients = {"offline": StandIn(), "openai": game.model}
+    service.gateway = ModelGateway(
+        service.clock, clients, limits, books=BudgetSources(owner_of=account_of)
+    )
     mira = game.assistant("Mira", tavern)
     mira.assistant.attributes.add("llm_model", "test")
     service.profiles["default"] = {"client": "openai", "model": "test"}

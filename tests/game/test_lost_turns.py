@@ -4,11 +4,11 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.messages import Heard
+from evennia_ai.messages import IncomingEvent
 from evennia_ai.models import Event, ToolCall
-from evennia_ai.store.backlog import Backlog
 from evennia_ai.store.inbox import OverheardQueue
 from evennia_ai.store.turns import assistants_with_work, open_turns, recover_turn
+from evennia_ai.store.write_retry_queue import WriteRetryQueue
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine
@@ -22,7 +22,9 @@ def open_turn(game, ann, mira):
         script = mira.assistant
         if not Event.objects.filter(text="hello"):
             ears = frozenset({ann.dbref})
-            script.mind.inbox.put(Heard("say", ann.dbref, "Ann", "hello", ears, addressed=True))
+            script.mind.inbox.put(
+                IncomingEvent("say", ann.dbref, "Ann", "hello", ears, addressed=True)
+            )
         waiting, doubtful = (
             script.mind.inbox.open_events().waiting,
             script.mind.inbox.open_events().doubtful,
@@ -64,11 +66,11 @@ def test_what_is_overheard_waits_behind_what_could_not_be_stored_yet(game, mira)
 
     class Ear:
         assistant_id, is_alive = mira.assistant.id, True
-        backlog = Backlog(clock, store, lambda *_: None, lambda *_: None)
+        backlog = WriteRetryQueue(clock, store, lambda *_: None, lambda *_: None)
 
     queue = OverheardQueue(clock, inbox.now)
     for words in ("first", "second"):
-        heard = Heard("say", "#5", "Ann", words, frozenset({"#5"}))
+        heard = IncomingEvent("say", "#5", "Ann", words, frozenset({"#5"}))
         (Ear.backlog.put if words == "first" else lambda one: queue.put(Ear, one))(heard)
     queue.flush()
     busy.clear()
@@ -79,7 +81,7 @@ def test_what_is_overheard_waits_behind_what_could_not_be_stored_yet(game, mira)
 
 def test_a_second_attempt_has_what_the_first_one_overheard(game, ann, mira, open_turn):
     ears = frozenset({ann.dbref})
-    mira.assistant.mind.inbox.put(Heard("say", ann.dbref, "Ann", "Nice weather.", ears))
+    mira.assistant.mind.inbox.put(IncomingEvent("say", ann.dbref, "Ann", "Nice weather.", ears))
     _script, first = open_turn(act=None)
     crash(game)
     _script, second = open_turn(act=None)
@@ -91,7 +93,7 @@ def test_what_came_during_a_tick_is_looked_at_after_it(game, ann, mira):
     mind, held = mira.assistant.mind, Deferred()
     mind.ticker.run(lambda: held)
     ears = frozenset({ann.dbref})
-    mind.inbox.put(Heard("say", ann.dbref, "Ann", "Mira?", ears, addressed=True))
+    mind.inbox.put(IncomingEvent("say", ann.dbref, "Ann", "Mira?", ears, addressed=True))
     mira.assistant.at_tick()
     game.model.add(call("say", text="Yes?"))
     held.callback(0)
@@ -132,7 +134,7 @@ def test_acts_for_the_oldest_of_several_lines_are_remembered(game, ann, open_tur
     script, _turn = open_turn(act="give")
     crash(game)
     ears = frozenset({ann.dbref})
-    script.mind.inbox.put(Heard("say", ann.dbref, "Ann", "hurry", ears, addressed=True))
+    script.mind.inbox.put(IncomingEvent("say", ann.dbref, "Ann", "hurry", ears, addressed=True))
     open_turn(act=None)
     crash(game)
     script, third = open_turn(act=None)
@@ -145,7 +147,9 @@ def test_what_others_confided_unasked_is_in_no_turn_for_somebody_else(ann, bob, 
     for who, name, private in ((bob, "Bob", True), (bob, "Bob", False), (ann, "Ann", True)):
         ears = frozenset({who.dbref}) if private else frozenset({ann.dbref, bob.dbref})
         kind = "whisper" if private else "say"
-        script.mind.inbox.put(Heard(kind, who.dbref, name, f"{name} {kind}", ears, private=private))
+        script.mind.inbox.put(
+            IncomingEvent(kind, who.dbref, name, f"{name} {kind}", ears, private=private)
+        )
     turn = script.mind.turns.begin([], frozenset({ann.dbref}), False, "tick_event")
     assert [event.heard.text for event in turn.overheard] == ["Bob say", "Ann whisper"]
 
@@ -153,7 +157,7 @@ def test_what_others_confided_unasked_is_in_no_turn_for_somebody_else(ann, bob, 
 @pytest.mark.parametrize("state", ["waiting", "doubtful", "claimed", "answered", "noted"])
 def test_only_who_owes_an_answer_has_work_after_a_start(ann, mira, state):
     inbox = mira.assistant.mind.inbox
-    heard = Heard("say", ann.dbref, "Ann", "Mira?", frozenset({ann.dbref}), addressed=True)
+    heard = IncomingEvent("say", ann.dbref, "Ann", "Mira?", frozenset({ann.dbref}), addressed=True)
     inbox.close([inbox.put(heard)], state)
     owes = state in ("waiting", "doubtful")
     assert assistants_with_work() == [mira.assistant.id] * owes

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.game.memory_reading import search_for_staff
-from evennia_ai.policy.disclosure import Reader
+from evennia_ai.policy.read_permissions import Reader
 from evennia_ai.sleep.consolidation import consolidate_memories_to_semantic
 from tests.game import memory_command_scene as scene
 from tests.game.memory_command_scene import RING, TOLL, contents, restarted

@@ -9,8 +9,8 @@ from evennia_ai.sleep.consolidation import (
     prune_orphaned_memory_links,
 )
 from evennia_ai.store.memory_editor import MemoryEditor
+from evennia_ai.store.personal_data import assistants_who_know
 from evennia_ai.store.server_settings import deletion_marks
-from evennia_ai.store.who_knows import assistants_who_know
 from tests.forgetting import forget_chunk
 from tests.game import memory_command_scene as scene
 from tests.game.memory_command_scene import RING, TOLL, contents, restarted

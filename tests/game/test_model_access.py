@@ -8,7 +8,7 @@ from evennia_ai.errors import BudgetExhausted
 from evennia_ai.game.model_access import ModelAccess
 from evennia_ai.game.settings import SettingReader
 from evennia_ai.policy.limits.endpoints import Speed
-from evennia_ai.ports import LLMRequest, Scene
+from evennia_ai.ports import LLMRequest, StandInRequest
 from evennia_ai.store.server_settings import FACTS, read_mapping
 from tests.scripted import ScriptedLLM
 
@@ -28,7 +28,7 @@ def test_only_scenes_ask_models_without_a_budget(settings, is_apart):
     access = models(is_apart)
     access.client.complete = ScriptedLLM(["Hello."]).complete
     access.gateway.learn = lambda *_learnt: None
-    request, ended = LLMRequest([], Scene("Mira", "", ()), tokens=10), []
+    request, ended = LLMRequest([], StandInRequest("Mira", "", ()), tokens=10), []
     access.gateway.complete(request, FAR, 20.0).addBoth(ended.append)
     if is_apart:
         assert ended[0].content == "Hello."

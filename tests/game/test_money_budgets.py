@@ -5,8 +5,8 @@ from evennia.comms.models import ChannelDB
 from evennia.utils.create import create_channel
 
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.game.crowd import UNTIL_TOMORROW
 from evennia_ai.game.model_access import GAME_TOKENS, PLAYER_TOKENS, read_limits
+from evennia_ai.game.rate_limits import UNTIL_TOMORROW
 from evennia_ai.game.settings import SettingReader
 from evennia_ai.models import DailyUse, ModelCall
 from evennia_ai.policy.limits.money import ASSISTANT, GAME, OWNER, PLAYER, WHOLE_GAME

@@ -7,7 +7,7 @@ from django.apps import apps
 from django.db import connection
 from evennia.typeclasses.attributes import Attribute
 
-from evennia_ai.policy.records.provenance import SIZE, Segment
+from evennia_ai.policy.records.record import SIZE, Segment
 from evennia_ai.ports.journal import Journal
 from tests.game.journal_scene import cold, contents, rows
 from tests.upgrade.old_values import OLD, OLDEST, sealed

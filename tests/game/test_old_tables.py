@@ -7,7 +7,7 @@ from django.apps import apps
 from django.db import connection
 
 from evennia_ai.models import Event, Lore, ModelCall
-from evennia_ai.store.brief_transaction import schema_trouble
+from evennia_ai.store.transactions import schema_trouble
 from tests.game.test_upgrade import form
 from tests.scripted import call
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evennia_ai.messages import ToolCallRequest, make_message
 from evennia_ai.ports import ToolContext
 from evennia_ai.tools.base import tool
-from evennia_ai.tools.permission import People, builders_may
+from evennia_ai.tools.permission import LockSubjects, builders_may
 from evennia_ai.tools.registry import ToolRegistry
 from tests.game.vault import Vault, VaultArguments
 
@@ -63,7 +63,9 @@ def cast(game, tavern):
 def test_what_each_author_passes(cast):
     def passed(name):
         return {
-            lock for lock in LOCKS if all(People().answers(frozenset({cast[name]}), lock).values())
+            lock
+            for lock in LOCKS
+            if all(LockSubjects().answers(frozenset({cast[name]}), lock).values())
         }
 
     assert {name: passed(name) for name in PASSED} == PASSED
@@ -145,7 +147,7 @@ def test_all_who_own_a_character_must_pass_not_any_of_them(game, tavern, owner_f
     plain.account.unpuppet_object(plain.session)
 
     def passes():
-        return People().answers(frozenset({shared.dbref}), "pperm(Admin)")[shared.dbref]
+        return LockSubjects().answers(frozenset({shared.dbref}), "pperm(Admin)")[shared.dbref]
 
     assert not passes()
     plain.account.permissions.add("Admin")
@@ -157,15 +159,15 @@ def test_who_plays_anothers_character_must_pass_too(game, tavern):
     bea.account.attributes.add("_playable_characters", [bea.character])
     bea.account.unpuppet_object(bea.session)
     asked = frozenset({bea.dbref})
-    assert People().answers(asked, "pperm(Builder)")[bea.dbref]
+    assert LockSubjects().answers(asked, "pperm(Builder)")[bea.dbref]
     bea.character.locks.add(f"puppet:pid({bea.account.id}) or all()")
     plain.account.unpuppet_object(plain.session)
     plain.account.puppet_object(plain.session, bea.character)
-    assert not People().answers(asked, "pperm(Builder)")[bea.dbref]
+    assert not LockSubjects().answers(asked, "pperm(Builder)")[bea.dbref]
 
 
 def test_who_was_deleted_passes_no_lock(game, tavern):
-    people, bea = People(), game.player("Bea", tavern, permissions=["Builder"])
+    people, bea = LockSubjects(), game.player("Bea", tavern, permissions=["Builder"])
     asked, bea.character.ndb.busy = frozenset({bea.dbref}), True
     assert all(people.answers(asked, "perm(Builder)").values())
     bea.account.unpuppet_object(bea.session)
@@ -174,7 +176,7 @@ def test_who_was_deleted_passes_no_lock(game, tavern):
 
 
 def test_a_lock_is_asked_once_in_a_turn_and_each_time_outside_of_turns(game, tavern):
-    people, bea = People(), game.player("Bea", tavern, permissions=["Builder"])
+    people, bea = LockSubjects(), game.player("Bea", tavern, permissions=["Builder"])
 
     def passes(turn):
         return people.answers(frozenset({bea.dbref}), "perm(Builder)", turn)[bea.dbref]

@@ -8,7 +8,7 @@ from tests.upgrade.stored import names_in, names_in_pickles
 
 BY_STAFF = (
     "aisetup/set Mira/tick_rate = 7",
-    "aisetup/set Mira/discretion = trusting",
+    "aisetup/set Mira/whisper_policy = trusting",
     "aisetup/set Mira/sleep_schedule = 23:00-06:30",
     "aisetup/set Mira/persona.wants = a new roof; a quiet night",
     "aisetup/persona guard = You are a guard.",

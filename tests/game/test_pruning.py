@@ -9,7 +9,7 @@ from evennia.typeclasses.attributes import Attribute
 from evennia_ai.memory.working_memory import clear_stale_conversations
 from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.sleep.pruning import prune_low_importance_entries
-from evennia_ai.store.who_knows import count_traces
+from evennia_ai.store.personal_data import count_traces
 from tests.forgetting import forget_chunk
 from tests.game.profile_values import set_attribute
 from tests.scripted import call
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.engine
 @pytest.fixture
 def journal(service, mira):
     service.semantic = StandInSemantic(off="there is none here")
-    mira.assistant.attributes.add("prune_floor", 2)
+    mira.assistant.attributes.add("prune_keep_at_least", 2)
     return mira.journal
 
 

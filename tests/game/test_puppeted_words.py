@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.messages import PUPPETED
 from evennia_ai.models import Event, Message
-from evennia_ai.policy.request_forms.wire_order import arrange
+from evennia_ai.policy.tool_call_modes.wire_order import arrange
 from tests.scripted import call
 
 

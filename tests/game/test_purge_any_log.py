@@ -5,9 +5,9 @@ import random
 import pytest
 from django.db import connection
 
-from evennia_ai.config.table_retention import TABLES, Limit
+from evennia_ai.config.table_retention import TABLES, RetentionLimit
 from evennia_ai.models import Compaction, Event, Message, ModelCall, ToolCall, Turn
-from evennia_ai.policy.log_lines import LogFilter
+from evennia_ai.policy.recallable_lines import LogFilter
 from evennia_ai.store import purge
 from evennia_ai.store.reports import message_page
 from tests.game import purge_scene as scene
@@ -89,7 +89,7 @@ def test_no_purge_changes_anything_that_is_looked_at(log, purged, seed):
     random_log(log, seed)
     dice = random.Random(seed + 1_000)
     limits = {
-        table: Limit(dice.choice([None, 2, 20, 60]), dice.choice([None, 0, 5, 20]))
+        table: RetentionLimit(dice.choice([None, 2, 20, 60]), dice.choice([None, 0, 5, 20]))
         for table in TABLES
         if dice.random() < 0.8
     }
@@ -118,7 +118,7 @@ def test_a_purge_that_ends_anywhere_leaves_a_whole_log(log, seed, monkeypatch):
     before = what_is_seen(log.script)
     planned_twice, done = counts(), 0
     for table in TABLES:
-        walk = purge.TablePurge(table, log.script.id, Limit(20), log.now)
+        walk = purge.TablePurge(table, log.script.id, RetentionLimit(20), log.now)
         if table == "SpeakerUse":
             continue
         more = True

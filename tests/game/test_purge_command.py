@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from evennia_ai.config.table_retention import Limit
+from evennia_ai.config.table_retention import RetentionLimit
 from evennia_ai.models import Message, ModelCall
 from evennia_ai.store import purge
 from tests.game import purge_scene as scene
@@ -39,7 +39,7 @@ def ask(game, admin):
 
 
 def test_a_purge_by_hand_asks_first_and_tells_what_went(log, keep, ask):
-    keep(ModelCall=Limit(days=30), Message=Limit(days=365, rows=100))
+    keep(ModelCall=RetentionLimit(days=30), Message=RetentionLimit(days=365, rows=100))
     log.call(50, None), log.call(40, None)
     assert "Nothing was deleted." in ask("", "no")
     assert ModelCall.objects.count() == 2
@@ -54,7 +54,7 @@ def test_a_purge_by_hand_asks_first_and_tells_what_went(log, keep, ask):
 
 
 def test_dry_shows_a_table_and_why_some_stays(log, keep, ask):
-    keep(Message=Limit(days=30), Event=Limit(days=30))
+    keep(Message=RetentionLimit(days=30), Event=RetentionLimit(days=30))
     log.summed_up()
     told = ask("/dry")
     rows = [line.split() for line in told.splitlines()]
@@ -64,7 +64,7 @@ def test_dry_shows_a_table_and_why_some_stays(log, keep, ask):
 
 
 def test_one_assistant_may_be_named(log, keep, ask):
-    keep(ModelCall=Limit(days=30))
+    keep(ModelCall=RetentionLimit(days=30))
     log.call(50, None), log.call(40, None)
     assert "from Mira's logs" in ask("Mira", "yes")
     assert ModelCall.objects.count() == 1

@@ -5,7 +5,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from twisted.internet.defer import CancelledError
 
-from evennia_ai.config.table_retention import BY_TURN, Limit, limits_in_force
+from evennia_ai.config.table_retention import BY_TURN, RetentionLimit, limits_in_force
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.models import ModelCall
 from evennia_ai.services.assistant_service import AssistantService
@@ -28,7 +28,7 @@ def test_a_busy_database_is_tried_again_and_nothing_is_counted_twice(log, purged
 
 
 def test_a_daily_purge_comes_some_minutes_after_the_start_and_then_every_day(log, keep, game):
-    keeper = keep(ModelCall=Limit(days=30))
+    keeper = keep(ModelCall=RetentionLimit(days=30))
     for age in (33, 32, 29.5):
         log.call(age, None)
     keeper.start()
@@ -43,7 +43,7 @@ def test_a_daily_purge_comes_some_minutes_after_the_start_and_then_every_day(log
 
 
 def test_where_the_database_stays_busy_a_daily_purge_goes_on_later(log, keep, game, monkeypatch):
-    keeper = keep(ModelCall=Limit(days=30))
+    keeper = keep(ModelCall=RetentionLimit(days=30))
     log.call(33, None), log.call(0, None)
 
     def busy():
@@ -74,7 +74,7 @@ def test_without_limits_nothing_is_asked_and_nothing_planned(service, game, mira
 def test_a_purge_ends_when_the_server_goes_down(log, keep, game):
     for age in (50, 40, 30):
         log.call(age, None)
-    keeper = keep(ModelCall=Limit(days=1))
+    keeper = keep(ModelCall=RetentionLimit(days=1))
     failures = []
     keeper.purge().addErrback(failures.append)
     game.service.quiesce()

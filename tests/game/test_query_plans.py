@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from evennia_ai.policy.log_lines import LogFilter
-from evennia_ai.store.forget_rows import Traces
+from evennia_ai.policy.recallable_lines import LogFilter
+from evennia_ai.store.forget_traces import PersonalTraces
 from evennia_ai.store.inbox import TableInbox
-from evennia_ai.store.reports import Page, events_beside, unanswered_since
+from evennia_ai.store.personal_data import assistants_who_know, count_traces, is_known, tokens_used
+from evennia_ai.store.reports import RowPage, events_beside, unanswered_since
 from evennia_ai.store.turns import assistants_with_work, has_unsorted_talk, open_turns
 from evennia_ai.store.usage import (
     CHARACTER,
@@ -28,7 +29,6 @@ from evennia_ai.store.usage import (
     uses_by,
     uses_of_speakers,
 )
-from evennia_ai.store.who_knows import assistants_who_know, count_traces, is_known, tokens_used
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 TODAY = NOW.date()
@@ -47,7 +47,7 @@ QUERIES: dict[str, Callable[[], Any]] = {
     "open events of an inbox": lambda: inbox().open_events(),
     "overheard events of an inbox": lambda: list(inbox().overheard()),
     "events on a page of messages": lambda: events_beside(
-        Page(1, 2, [{"at": NOW}]), 3, LogFilter(), "", True
+        RowPage(1, 2, [{"at": NOW}]), 3, LogFilter(), "", True
     ),
     "partners of the last minutes": lambda: inbox().recent_partners(300.0),
     "who owes an answer": assistants_with_work,
@@ -105,7 +105,7 @@ def test_no_query_on_the_way_of_a_line_scans_a_table(name: str, db: None) -> Non
 
 def test_who_else_heard_an_answer_is_found_by_speaker_and_time(db: None) -> None:
     statements = Statements()
-    traces = Traces(frozenset({RARE}))
+    traces = PersonalTraces(frozenset({RARE}))
     traces.characters = {3: "#21"}
     with connection.execute_wrapper(statements):
         traces.copies_of(1, 3, NOW, NOW)

@@ -13,9 +13,9 @@ from django.apps import apps
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
-from evennia_ai.policy.records.provenance import read_segment
+from evennia_ai.policy.records.record import read_segment
 from evennia_ai.store.attributes import stored_columns
-from evennia_ai.store.who_knows import DBREF, KNOWLEDGE, STORES
+from evennia_ai.store.personal_data import DBREF, KNOWLEDGE, STORES
 from tests.game.forgetting_scene import forget
 from tests.game.test_askers import pages
 from tests.scripted import call

@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.memory import logged_lines
 from evennia_ai.models import LineVector, Message
-from evennia_ai.policy.log_lines import EDITED
+from evennia_ai.policy.recallable_lines import EDITED
 from evennia_ai.store.lines import TableAmendments
 from tests.game import recalled_lines_scene as scene
 from tests.game.recalled_lines_scene import ANN, BOB, BOTH, heard

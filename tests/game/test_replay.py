@@ -58,7 +58,7 @@ def test_a_builder_replays_no_whispered_turn(game, turn, mira, ann):
 
 
 def test_a_builder_replays_no_whispered_turn_of_a_trusting_character(game, turn, mira, ann):
-    mira.assistant.db.discretion = "trusting"
+    mira.assistant.db.whisper_policy = "trusting"
     game.model.add({"whisper": {"text": "It is sold.", "target": "Ann"}})
     ann.do("whisper Mira = who owns the mill?")
     game.run(2)

@@ -8,7 +8,7 @@ from evennia_ai.assistant_character import AssistantMixin
 from evennia_ai.commands.setup.draft import TRIAL, archetypes
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.minds import GameSettings
-from evennia_ai.policy.conversation.character import read_persona
+from evennia_ai.policy.conversation.persona_and_lore import read_persona
 from tests.game import setup_menu_scene as scene
 from tests.game.setup_menu_scene import menu_of
 from tests.scripted import call
@@ -51,7 +51,7 @@ def test_a_builder_creates_a_character_from_an_archetype(game, builder, tavern):
 
 def test_an_assistant_that_exists_is_changed_and_keeps_the_rest(game, builder, guard):
     builder.do("aisetup Guard = You are a guard.")
-    builder.do("aisetup/set Guard/max_hops = 7")
+    builder.do("aisetup/set Guard/max_bot_replies = 7")
     builder.do("aisetup/set Guard/tick_rate = 9")
     script = guard.assistant
     menu = menu_of(builder)
@@ -62,7 +62,7 @@ def test_an_assistant_that_exists_is_changed_and_keeps_the_rest(game, builder, g
     assert script.config.tick_rate == 9 and script.mind.who.persona.wants == ()
     assert "Guard is changed. Its memories stay." in menu.type("back", "live")
     assert guard.assistant is script
-    assert (script.config.tick_rate, script.config.max_hops) == (5, 7)
+    assert (script.config.tick_rate, script.config.max_bot_replies) == (5, 7)
     assert script.mind.who.persona.wants == ("a quiet night",)
     assert script.mind.who.persona.text == "You are a guard."
 
@@ -131,9 +131,9 @@ def test_a_family_of_tools_is_turned_off_and_on(game, builder, tavern):
 
 def test_only_admins_change_the_discretion(builder, admin):
     menu = menu_of(builder, *OTTO)
-    assert "Only admins may change discretion" in menu.type("discretion = trusting")
+    assert "Only admins may change whisper_policy" in menu.type("whisper_policy = trusting")
     assert menu.draft().settings == {}
-    assert "trusting (chosen here)" in menu_of(admin, *OTTO).type("discretion", "trusting")
+    assert "trusting (chosen here)" in menu_of(admin, *OTTO).type("whisper_policy", "trusting")
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,12 @@ guard, bruno, vera, sleep = scene.guard, scene.bruno, scene.vera, scene.sleep
 knows = scene.knows
 
 
-@pytest.mark.parametrize("discretion", ["strict", "trusting"])
+@pytest.mark.parametrize("whisper_policy", ["strict", "trusting"])
 def test_what_was_whispered_in_a_turn_never_crosses(
-    game, bruno, vera, ann, sleep, knows, discretion
+    game, bruno, vera, ann, sleep, knows, whisper_policy
 ):
-    bruno.assistant.attributes.add("discretion", discretion)
-    vera.assistant.attributes.add("discretion", discretion)
+    bruno.assistant.attributes.add("whisper_policy", whisper_policy)
+    vera.assistant.attributes.add("whisper_policy", whisper_policy)
     ann.character.location = bruno.location
     game.model.add(
         call("add_journal_entry", content="I promise: Ann hid 40 crowns at the mill bridge."),
@@ -31,18 +31,18 @@ def test_what_was_whispered_in_a_turn_never_crosses(
     game.run(2)
     assert len(bruno.journal.all()) == 1
     assert sleep(bruno)["skipped"]
-    bruno.assistant.attributes.add("discretion", "strict")  # written while it was trusting
+    bruno.assistant.attributes.add("whisper_policy", "strict")  # written while it was trusting
     assert sleep(bruno)["skipped"]
     assert not SharedEntry.objects.exists() and knows(vera) == []
 
 
-@pytest.mark.parametrize("discretion", ["strict", "trusting"])
+@pytest.mark.parametrize("whisper_policy", ["strict", "trusting"])
 def test_what_was_made_of_a_whisper_or_of_what_is_gone_never_crosses(
-    game, bruno, ann, sleep, discretion
+    game, bruno, ann, sleep, whisper_policy
 ):
     """Neither of one that its hearer might repeat, since it was trusting then."""
     ann.character.location = bruno.location
-    bruno.assistant.attributes.add("discretion", discretion)
+    bruno.assistant.attributes.add("whisper_policy", whisper_policy)
     game.model.add(call("noop"), call("noop"))
     ann.do("whisper Bruno = The bridge is mined.")
     game.run(1)
@@ -53,7 +53,7 @@ def test_what_was_made_of_a_whisper_or_of_what_is_gone_never_crosses(
         for m in bruno.assistant.conversation_history
         if m["role"] == "user" and "bridge" in m["content"]
     ]
-    bruno.assistant.attributes.add("discretion", "strict")
+    bruno.assistant.attributes.add("whisper_policy", "strict")
     learn(bruno, "The bridge is mined.", source_seqs=[said, whispered])
     learn(bruno, "The weir is mined.", source_seqs=[said, 999_999])
     assert sleep(bruno)["skipped"]
@@ -64,9 +64,9 @@ def test_what_was_made_of_a_whisper_or_of_what_is_gone_never_crosses(
 @pytest.mark.parametrize("tool", ["add_journal_entry", "pin_fact"])
 def test_what_a_trusting_character_writes_is_marked_for_good(game, bruno, ann, tool):
     ann.character.location = bruno.location
-    for discretion, marked in (("trusting", True), ("strict", False)):
-        bruno.assistant.attributes.add("discretion", discretion)
-        game.model.add(call(tool, content=f"Ann is {discretion}."), call("noop"))
+    for whisper_policy, marked in (("trusting", True), ("strict", False)):
+        bruno.assistant.attributes.add("whisper_policy", whisper_policy)
+        game.model.add(call(tool, content=f"Ann is {whisper_policy}."), call("noop"))
         ann.do("say Bruno, note it.")
         game.run(2)
         assert (UNGUARDED in bruno.journal.all()[-1]["tags"]) is marked

@@ -6,7 +6,7 @@ import pytest
 from evennia.utils import gametime
 from twisted.internet.defer import Deferred
 
-from evennia_ai.game.sleep_state import Sleep
+from evennia_ai.game.sleep_state import GameSleep
 from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, SleepPass
 from tests.scripted import call
@@ -127,13 +127,13 @@ def test_after_long_quiet_it_sleeps_on_what_it_heard_when_nobody_is_near(game, a
 @pytest.fixture
 def looks(game, monkeypatch):
     """Return a list that the timer's looks at assistants fill."""
-    seen, update = [], Sleep.update
+    seen, update = [], GameSleep.update
 
     def note(check):
         seen.append(check)
         return update(check)
 
-    monkeypatch.setattr(Sleep, "update", note)
+    monkeypatch.setattr(GameSleep, "update", note)
     return seen
 
 

@@ -5,14 +5,14 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.messages import Heard, ToolCallRequest, make_message
+from evennia_ai.messages import IncomingEvent, ToolCallRequest, make_message
 from evennia_ai.models import DailyUse, Event, Message, ModelCall, ToolCall, Turn
 from evennia_ai.ports import ModelCallRecord
-from evennia_ai.store.brief_transaction import LOCK_WAIT_MS, brief_transaction
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.forget import count_rows, erase_chunk
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.rows import PAGE
+from evennia_ai.store.transactions import LOCK_WAIT_MS, brief_transaction
 from evennia_ai.store.turns import TableTurns, open_turns, recover_turn
 from tests.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 
@@ -20,7 +20,7 @@ ANN = frozenset({"#5"})
 
 
 def heard(text="hello", addressed=True, private=False, kind="say"):
-    return Heard(kind, "#5", "Ann", text, ANN, private, addressed)
+    return IncomingEvent(kind, "#5", "Ann", text, ANN, private, addressed)
 
 
 class Stores:

@@ -3,9 +3,9 @@
 import pytest
 from twisted.internet.defer import Deferred
 
-from evennia_ai.messages import Heard
+from evennia_ai.messages import IncomingEvent
 from evennia_ai.models import Event, Message, ToolCall
-from evennia_ai.turn.answer_events import TURNS_A_TICK
+from evennia_ai.turn.turn_runner import TURNS_A_TICK
 from tests.scripted import call
 
 
@@ -103,7 +103,9 @@ def test_what_one_tick_leaves_over_is_answered_by_the_next(game, ann, mira):
     game.model.add(*[call("whisper", text=f"Yes to {n}.") for n in range(count)])
     for number in range(count):  # each has an audience of its own, and so a turn
         ears = frozenset({ann.dbref, f"#{9_000 + number}"})
-        heard = Heard("whisper", ann.dbref, "Ann", f"psst {number}", ears, True, addressed=True)
+        heard = IncomingEvent(
+            "whisper", ann.dbref, "Ann", f"psst {number}", ears, True, addressed=True
+        )
         mira.assistant.mind.inbox.put(heard)
     mira.assistant.mind.life.wake()
     game.run(1)

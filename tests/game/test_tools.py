@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import ToolCallRequest
-from evennia_ai.policy.request_forms.schema_form import BUILT_IN
+from evennia_ai.policy.tool_call_modes.schema_form import BUILT_IN
 from evennia_ai.ports import ToolContext
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.registry import ToolRegistry, load_registry

@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.game.typing_indicator import REPEAT_S, harmless_name
+from evennia_ai.game.client_notices import REPEAT_S, harmless_name
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.policy.limits.retry import GatewayLimits
 from evennia_ai.ports import LLMRequest

@@ -64,7 +64,7 @@ def test_it_is_no_act_and_no_assistant_hears_it(game, ann, mira, late, tavern):
 
 @pytest.mark.parametrize("seconds", [0, 5.0])
 def test_the_setting_says_when_and_zero_is_never(game, ann, mira, late, seconds):
-    mira.assistant.db.filler_after = seconds
+    mira.assistant.db.thinking_after = seconds
     ann.do("say hello Mira")
     game.run(4.9)
     assert fillers(ann) == []

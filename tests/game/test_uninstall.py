@@ -16,7 +16,7 @@ from evennia.typeclasses.attributes import Attribute
 
 import evennia_ai
 from evennia_ai.management import uninstall
-from evennia_ai.store.who_knows import STORES
+from evennia_ai.store.personal_data import STORES
 from tests.scripted import call
 
 PACKAGE = Path(evennia_ai.__file__).parent
@@ -39,7 +39,7 @@ def scene(game, settings, tmp_path, monkeypatch):
     game.assistant("Mira", tavern)
     ann = game.player("Ann", tavern, permissions=["Admin"])
     ann.do("aisetup/new Otto = You are Otto.")
-    ann.do("aisetup/set Otto/max_hops = 2")
+    ann.do("aisetup/set Otto/max_bot_replies = 2")
     ann.do("ailore/set The gate = It is shut.")
     for name in ("Mira", "Otto"):
         game.model.add(call("say", text="Hello."))

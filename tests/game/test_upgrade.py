@@ -10,10 +10,10 @@ from django.test import override_settings
 from django.utils.module_loading import import_string
 from evennia.typeclasses.models import TypedObject
 
-from evennia_ai.policy.records.provenance import read_segment
+from evennia_ai.policy.records.record import read_segment
 from evennia_ai.store import segments  # noqa: F401  # the stores of records need it
-from evennia_ai.store.brief_transaction import schema_trouble
-from evennia_ai.store.who_knows import STORES
+from evennia_ai.store.personal_data import STORES
+from evennia_ai.store.transactions import schema_trouble
 from tests.upgrade import older
 from tests.upgrade.stored import names_in_pickles
 

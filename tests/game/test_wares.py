@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai import models
 from evennia_ai.ports import ToolContext
-from evennia_ai.scheduling import Steps
+from evennia_ai.scheduling import Coroutine
 from evennia_ai.tools import trade
 from evennia_ai.tools.base import NoArguments, tool
 from evennia_ai.tools.world import give
@@ -139,7 +139,7 @@ def own_tool(name, ale, run):
 
 
 @inlineCallbacks
-def later(context, thing) -> Steps[str]:
+def later(context, thing) -> Coroutine[str]:
     yield WAITED[-1]
     return hand(context, thing)
 

@@ -5,9 +5,9 @@ from django.db import models as fields
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.policy.records.forgetting import FIXED, NO_WORDS, words_in
-from evennia_ai.policy.records.provenance import read_segment
+from evennia_ai.policy.records.record import read_segment
 from evennia_ai.store.attributes import stored_columns
-from evennia_ai.store.who_knows import LOGS, PLACES, STORES
+from evennia_ai.store.personal_data import LOGS, PLACES, STORES
 from tests.game import forgetting_scene as scene
 
 bruno, planted = scene.bruno, scene.planted

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from evennia_ai.messages import EXCUSE
-from evennia_ai.policy.compaction.materials import PREFIX
+from evennia_ai.policy.compaction.restored_context import PREFIX
 from evennia_ai.policy.context.projection import PUBLIC
 from tests.invariants.evidence import CompactionRow, Evidence, MessageRow, Violation
 

@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import BudgetExhausted
-from evennia_ai.llm.daily_budgets import Books
+from evennia_ai.llm.daily_budgets import BudgetSources
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import Usage
 from evennia_ai.policy.limits.money import (
@@ -47,7 +47,7 @@ class Till(Desk):
             GatewayLimits(**limits),
             spent,
             lambda: 1.0,
-            Books(spent_money, owner_of, tell or self.told.append),
+            BudgetSources(spent_money, owner_of, tell or self.told.append),
         )
 
     def spend(self, tokens, profile=HOSTED, **caller):

@@ -13,9 +13,9 @@ from evennia_ai.llm.endpoints import find_endpoint
 from evennia_ai.llm.openai_stream import read_body
 from evennia_ai.llm.reply_body import ReplyBody
 from evennia_ai.policy.replies.reply_reader import reply_reader
-from evennia_ai.policy.request_forms.form import Asked
 from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
 from evennia_ai.policy.tokens import UsageReport, is_silently_truncated
+from evennia_ai.policy.tool_call_modes.form import ReplyContext
 from tests.llm import endpoint_cases as known
 from tests.llm import endpoint_failures as failed
 from tests.llm.conftest import TOOLS
@@ -199,7 +199,7 @@ def test_a_stream_reads_the_same_wherever_it_is_cut(text):
             for piece in pieces:
                 yield piece
 
-        early, body, reader = [], ReplyBody(), reply_reader("tools", Asked(TOOLS))
+        early, body, reader = [], ReplyBody(), reply_reader("tools", ReplyContext(TOOLS))
         await read_body(arriving(), body, lambda delta: early.extend(reader.hear(delta)), list)
         reply = reader.finish(body.reply(map("made{}".format, count(1)).__next__))
         assert early == list(reply.tool_calls[: len(early)])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import Busy, CircuitOpen, ProviderMisconfigured, SwitchedOff
-from evennia_ai.llm.lanes import ENDPOINT_FULL, GAME_FULL, PLAYERS_FIRST, QUIET_S, TALK
+from evennia_ai.llm.endpoint_queues import ENDPOINT_FULL, GAME_FULL, PLAYERS_FIRST, QUIET_S, TALK
 from tests.llm.gateway_desk import PROFILE, Desk
 
 # --- fairness -------------------------------------------------------------------------------------

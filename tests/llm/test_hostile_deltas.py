@@ -1,7 +1,7 @@
 """Streams of more choices, calls and parts of names than a reply has; see `tests.attacks`."""
 
-from evennia_ai.policy.replies.text_calls import MOST_CALLS
-from evennia_ai.policy.request_forms.form import TEXT
+from evennia_ai.policy.replies.text_tool_calls import MOST_CALLS
+from evennia_ai.policy.tool_call_modes.form import TEXT
 from tests.attacks.hostile_deltas import MAKERS, call, text
 from tests.attacks.test_hostile_deltas import FEW, read
 from tests.growth import grows_like_a_square

@@ -12,10 +12,11 @@ from twisted.python.failure import Failure
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.llm.openai_stream import Pulse, Watch
+from evennia_ai.llm.openai_stream import LastActivity, SilenceWatch
 from evennia_ai.messages import Delta, ToolCallRequest
+from evennia_ai.policy.explanation.call_record import PromptTrace
 from evennia_ai.policy.limits.retry import RetryLimits, may_fall_back, retry_delay
-from evennia_ai.ports import LLMRequest, Scene
+from evennia_ai.ports import LLMRequest, StandInRequest
 from tests.provider.model_faults import MODEL
 from tests.provider.stub_stream import BREAKS
 from tests.provider.transport_faults import TRANSPORT
@@ -44,7 +45,14 @@ def deltas():
 @pytest.fixture
 def request_(deltas):
     messages = [{"role": "user", "content": "Ann says: hello"}]
-    return LLMRequest(messages, Scene("Mira", "", ()), [SAY], max_tokens=50, on_delta=deltas.append)
+    return LLMRequest(
+        messages,
+        StandInRequest("Mira", "", ()),
+        [SAY],
+        max_tokens=50,
+        on_delta=deltas.append,
+        trace=PromptTrace(),
+    )
 
 
 def test_a_streamed_reply_is_the_unstreamed_one_and_comes_in_pieces(
@@ -311,10 +319,10 @@ class Loop:
     """A loop's clock, and the streams of one endpoint."""
 
     def __init__(self):
-        self.time, self.pulse = 1_000.0, Pulse(999.0)
+        self.time, self.pulse = 1_000.0, LastActivity(999.0)
 
     def ask(self, is_local=True):
-        return Watch(self.pulse, 20.0, is_local, lambda: self.time)
+        return SilenceWatch(self.pulse, 20.0, is_local, lambda: self.time)
 
 
 def test_a_stream_that_waits_while_earlier_ones_come_is_not_silent():

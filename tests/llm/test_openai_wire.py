@@ -11,10 +11,10 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.llm.openai_client import build_body
 from evennia_ai.llm.reply_body import ReplyBody
 from evennia_ai.messages import LLMReply, Timings, ToolCallRequest, Usage
-from evennia_ai.policy.request_forms.wire_order import WireStyle
-from evennia_ai.ports import LLMRequest, Scene
+from evennia_ai.policy.tool_call_modes.wire_order import WireStyle
+from evennia_ai.ports import LLMRequest, StandInRequest
 
-SCENE = Scene("Mira", "an innkeeper", ())
+SCENE = StandInRequest("Mira", "an innkeeper", ())
 HELLO = [{"role": "user", "content": "Ann says: hello"}]
 SAY = {"type": "function", "function": {"name": "say", "parameters": {}}}
 

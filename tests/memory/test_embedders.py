@@ -12,7 +12,7 @@ from twisted.internet.defer import fail, succeed
 from twisted.internet.task import Clock
 
 from evennia_ai.errors import ConfigError, ProviderRejected, ProviderUnavailable
-from evennia_ai.llm.openai_client import RawReply
+from evennia_ai.llm.openai_client import RawResponse
 from evennia_ai.memory import embedders
 from evennia_ai.memory.index import MemoryIndex
 from evennia_ai.memory.worker import Worker
@@ -34,7 +34,7 @@ class Client:
 
 def reply(vectors, status=200):
     rows = [{"index": number, "embedding": vector} for number, vector in vectors]
-    return succeed(RawReply(status, "application/json", json.dumps({"data": rows}).encode()))
+    return succeed(RawResponse(status, "application/json", json.dumps({"data": rows}).encode()))
 
 
 def outcome_of(deferred):
@@ -216,8 +216,8 @@ def test_an_index_does_not_wait_for_an_endpoint():
         (reply([(0, [1.0, 2.0])]), ProviderRejected),
         (reply([(0, [1.0]), (1, [1.0])]), ProviderRejected),
         (reply([(0, [1.0, float("nan")]), (1, [1.0, 1.0])]), ProviderRejected),
-        (succeed(RawReply(200, "text/html", b"<html>")), ProviderRejected),
-        (succeed(RawReply(200, "application/json", b"[]")), ProviderRejected),
+        (succeed(RawResponse(200, "text/html", b"<html>")), ProviderRejected),
+        (succeed(RawResponse(200, "application/json", b"[]")), ProviderRejected),
         (fail(ConnectionError("no")), ProviderUnavailable),
         (fail(ProviderRejected("no key")), ProviderRejected),
     ],

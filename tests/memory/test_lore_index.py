@@ -15,7 +15,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.config.resolve import EMBEDDINGS
 from evennia_ai.memory import embedders
 from evennia_ai.memory.lore_index import MOST_UNPREPARED, LoreIndex
-from evennia_ai.policy.conversation.character import LoreEntry, try_lore
+from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, try_lore
 from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.testing.minds import StandInServices
 

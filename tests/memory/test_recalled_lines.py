@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import heard_line, make_message
-from evennia_ai.policy.log_lines import line_id, read_line, seq_of
+from evennia_ai.policy.recallable_lines import line_id, read_line, seq_of
 from evennia_ai.policy.retrieval.words import find_words
 from tests.memory.bag_of_words import BagOfWords
 from tests.minds import MemoryMind

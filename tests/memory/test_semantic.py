@@ -18,7 +18,7 @@ from evennia_ai.memory.semantic import (
     PAUSE_S,
     TIMEOUT_S,
     LongTermMemory,
-    MemorySettings,
+    LongTermMemorySettings,
     read_settings,
 )
 from evennia_ai.policy.records.journal_entry import make_item
@@ -47,7 +47,9 @@ class Mind:
         self.pump = pump
         self.clock = Clock()
         self.path = path
-        store = MemorySettings(StoreSettings(path, settings.pop("vector_store", {})), **settings)
+        store = LongTermMemorySettings(
+            StoreSettings(path, settings.pop("vector_store", {})), **settings
+        )
         self.memory = LongTermMemory(
             self.clock, pump.call_from_thread, store, lambda: embedder or BagOfWords()
         )

@@ -7,9 +7,9 @@ from typing import Any
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import Situation, heard_line
-from evennia_ai.offline import OfflineBrain
-from evennia_ai.policy.conversation.character import Persona
-from evennia_ai.ports import HeardLine, LLMRequest, Scene
+from evennia_ai.offline import StandIn
+from evennia_ai.policy.conversation.persona_and_lore import Persona
+from evennia_ai.ports import HeardLine, LLMRequest, StandInRequest
 
 TOOLS = ("say", "whisper", "emote", "look", "move", "get", "give", "noop")
 Done = list[tuple[str, dict[str, str]]]
@@ -43,11 +43,11 @@ class Talk:
 
     def think(self, *lines: HeardLine) -> Done:
         """Return all calls of one reply, and add them to the conversation."""
-        scene = Scene(self.name, self.persona, lines, self.place, self.lore)
+        scene = StandInRequest(self.name, self.persona, lines, self.place, self.lore)
         tools = [{"function": {"name": name}} for name in self.tools]
         found: list[Any] = []
         request = LLMRequest(list(self.messages), scene, tools)
-        OfflineBrain().complete(request, ModelProfile("offline")).addCallback(found.append)
+        StandIn().complete(request, ModelProfile("offline")).addCallback(found.append)
         calls = found[0].tool_calls
         wire = [{"function": {"name": c.name, "arguments": c.arguments}} for c in calls]
         self.messages.append({"role": "assistant", "content": "", "tool_calls": wire})

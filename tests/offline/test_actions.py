@@ -8,8 +8,8 @@ from evennia_ai.messages import Situation
 from evennia_ai.offline.languages import match_exit, match_name
 from evennia_ai.offline.requests import RequestedAction
 from evennia_ai.offline.steps import next_step
-from evennia_ai.offline.transcript import Act
-from evennia_ai.policy.conversation.character import Persona
+from evennia_ai.offline.transcript import TranscriptToolCall as Act
+from evennia_ai.policy.conversation.persona_and_lore import Persona
 from tests.offline.stage import Talk
 
 TOOLS = frozenset("say look move get give drop emote".split())

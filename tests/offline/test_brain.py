@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import Situation
-from evennia_ai.offline import OfflineBrain
-from evennia_ai.policy.conversation.character import Persona
-from evennia_ai.ports import HeardLine, LLMRequest, Scene
+from evennia_ai.offline import StandIn
+from evennia_ai.policy.conversation.persona_and_lore import Persona
+from evennia_ai.ports import HeardLine, LLMRequest, StandInRequest
 
 PROFILE = ModelProfile("offline")
 ALL_TOOLS = "say whisper emote look move get drop give noop".split()
@@ -27,7 +27,7 @@ def offered(names):
 def request(*lines, persona=None, tools=ALL_TOOLS, messages=(), step=1, situation=None, lore=()):
     """A request for new lines ``(kind, speaker, text)``; a whisper is private."""
     heard = tuple(HeardLine(k, s, t, k == "whisper") for k, s, t in lines)
-    scene = Scene(
+    scene = StandInRequest(
         "Mira", persona or Persona("You are Mira."), heard, situation or Situation(), lore, step
     )
     return LLMRequest(list(messages), scene, offered(tools))
@@ -35,7 +35,7 @@ def request(*lines, persona=None, tools=ALL_TOOLS, messages=(), step=1, situatio
 
 def ask(req):
     found = []
-    OfflineBrain().complete(req, PROFILE).addCallback(found.append)
+    StandIn().complete(req, PROFILE).addCallback(found.append)
     return found[0]
 
 
@@ -116,7 +116,7 @@ def test_a_german_line_is_answered_in_german():
 
 def test_a_game_adds_a_language_of_its_own(tmp_path):
     (tmp_path / "la.toml").write_text(LATIN, encoding="utf-8")
-    brain = OfflineBrain([str(tmp_path / "la.toml")])
+    brain = StandIn([str(tmp_path / "la.toml")])
     heard = [request(("say", "Ann", text)) for text in ("Salve!", "Ubi est Roma?", "Hello!")]
     said = [spoken(brain.think(one)).strip() for one in heard]
     assert said[:2] == ["Salve, Ann. Ego sum Mira.", "Latine parum loquor, Ann."]
@@ -129,7 +129,7 @@ def test_a_language_file_that_is_missing_or_wrong_is_told(tmp_path, text):
     if text is not None:
         file.write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match=r"la\.toml is no language of the offline brain"):
-        OfflineBrain([str(file)])
+        StandIn([str(file)])
 
 
 TEXTS = st.one_of(

@@ -6,9 +6,9 @@ import re
 import pytest
 
 from evennia_ai.messages import Situation
-from evennia_ai.offline import OfflineBrain
-from evennia_ai.policy.conversation.character import Persona
-from evennia_ai.ports import HeardLine, LLMRequest, Scene
+from evennia_ai.offline import StandIn
+from evennia_ai.policy.conversation.persona_and_lore import Persona
+from evennia_ai.ports import HeardLine, LLMRequest, StandInRequest
 from tests.offline.stage import TOOLS, Talk
 
 DESCRIPTION = "A low room with a wide hearth. A slate by the bar lists prices and debts."
@@ -101,10 +101,10 @@ def test_a_name_that_was_told_replaces_the_short_description(mira):
 def from_assistant(text, messages=(), tools=(*TOOLS, "add_journal_entry")):
     """The calls in answer to a line of the assistant Brannoc."""
     line = HeardLine("say", "Brannoc", text, False)
-    scene = Scene("Mira", MIRA, (line,), GULL, assistants=frozenset({"Brannoc"}))
+    scene = StandInRequest("Mira", MIRA, (line,), GULL, assistants=frozenset({"Brannoc"}))
     talk = [*messages, {"role": "user", "content": f"Brannoc says: {text}"}]
     offered = [{"function": {"name": name}} for name in tools]
-    reply = OfflineBrain().think(LLMRequest(talk, scene, offered))
+    reply = StandIn().think(LLMRequest(talk, scene, offered))
     return [(call.name, json.loads(call.arguments).get("text", "")) for call in reply.tool_calls]
 
 

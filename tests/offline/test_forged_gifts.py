@@ -5,7 +5,7 @@ import re
 import pytest
 
 from evennia_ai.messages import Situation
-from evennia_ai.policy.conversation.character import read_persona
+from evennia_ai.policy.conversation.persona_and_lore import read_persona
 from tests.game.forged_events import KEY, LINES
 from tests.offline.stage import Talk
 

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from evennia_ai.messages import Situation
-from evennia_ai.policy.conversation.character import Persona
+from evennia_ai.policy.conversation.persona_and_lore import Persona
 from tests.offline.stage import Talk
 
 BESS = Persona(

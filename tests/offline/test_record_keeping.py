@@ -4,9 +4,9 @@ import json
 
 import pytest
 
-from evennia_ai.offline import OfflineBrain
-from evennia_ai.policy.conversation.character import Persona
-from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, Scene
+from evennia_ai.offline import StandIn
+from evennia_ai.policy.conversation.persona_and_lore import Persona
+from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, StandInRequest
 
 TALK = [
     "Ann says: Good morning.",
@@ -18,8 +18,10 @@ TALK = [
 
 
 def summary(*material):
-    scene = Scene("Mira", Persona(), (), task=TASK_SUMMARY, material=material, room_tokens=765)
-    return OfflineBrain().think(LLMRequest([], scene)).content
+    scene = StandInRequest(
+        "Mira", Persona(), (), task=TASK_SUMMARY, material=material, room_tokens=765
+    )
+    return StandIn().think(LLMRequest([], scene)).content
 
 
 def tool(name):
@@ -52,8 +54,8 @@ def test_a_summary_holds_no_words_of_its_own_but_promises():
 def test_before_a_compaction_it_leaves_the_journal_to_the_rules():
     messages = [{"role": "user", "content": line} for line in TALK]
     tools = [tool("noop"), tool("add_journal_entry")]
-    request = LLMRequest(messages, Scene("Mira", Persona(), ()), tools)
-    calls = OfflineBrain().think(request).tool_calls
+    request = LLMRequest(messages, StandInRequest("Mira", Persona(), ()), tools)
+    calls = StandIn().think(request).tool_calls
     assert [call.name for call in calls] == ["noop"]
 
 
@@ -61,8 +63,10 @@ def replies(*lines, tools=("say", "whisper", "add_journal_entry")):
     """The name and the text of each call in answer to a line."""
     said = [HeardLine(kind, "Ann", text, kind == "whisper") for kind, text in lines]
     talk = [{"role": "user", "content": f"Ann says: {line.text}"} for line in said]
-    request = LLMRequest(talk, Scene("Mira", Persona(), tuple(said)), list(map(tool, tools)))
-    calls = OfflineBrain().think(request).tool_calls
+    request = LLMRequest(
+        talk, StandInRequest("Mira", Persona(), tuple(said)), list(map(tool, tools))
+    )
+    calls = StandIn().think(request).tool_calls
     return [(call.name, json.loads(call.arguments).get("content", "")) for call in calls]
 
 

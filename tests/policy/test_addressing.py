@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.conversation.addressing import Line, Listener, decide_answers, refuse
-from evennia_ai.policy.conversation.naming import Named, Names, name_parts
+from evennia_ai.policy.conversation.addressing import Listener, SpokenLine, decide_answers, refuse
+from evennia_ai.policy.conversation.naming import NamedEntity, Names, name_parts
 
 MIRA, BOB = "#3", "#4"
 
@@ -16,7 +16,7 @@ MIRA, BOB = "#3", "#4"
 def person(id, name, *aliases, **fields):
     names = (name, *aliases)
     listens = fields.pop("listens", True)
-    return Listener(id, Named(id, names, name_parts(name), listens), **fields)
+    return Listener(id, NamedEntity(id, names, name_parts(name), listens), **fields)
 
 
 def assistant(id, name, *aliases, **fields):
@@ -37,7 +37,7 @@ def alike(ids):
 
 
 def decide(text, listeners, standing=alike, **line):
-    return decide_answers(Line(line.pop("kind", "say"), text, **line), listeners, standing)
+    return decide_answers(SpokenLine(line.pop("kind", "say"), text, **line), listeners, standing)
 
 
 HERE = assistant(MIRA, "Mira", "barkeep")
@@ -238,7 +238,7 @@ TEXTS = st.one_of(SIGNS, st.lists(st.sampled_from(WORDS), max_size=9).map(" ".jo
 
 @given(TEXTS, PEOPLE, st.booleans(), st.integers(0, 6), st.sampled_from(["say", "emote"]))
 def test_only_those_named_answer_and_of_all_others_at_most_one(text, people, program, hops, kind):
-    line = Line(kind, text, program, hops)
+    line = SpokenLine(kind, text, program, hops)
     verdict = decide_answers(line, people, alike)
     able = {one.id for one in people if one.may_answer}
     assert set(verdict.answering) <= able
@@ -253,7 +253,7 @@ def test_only_those_named_answer_and_of_all_others_at_most_one(text, people, pro
 @given(TEXTS, PEOPLE, st.booleans(), st.randoms(use_true_random=False))
 def test_the_order_of_the_listeners_changes_nothing(text, people, program, dice):
     shuffled = dice.sample(people, len(people))
-    line = Line("say", text, program)
+    line = SpokenLine("say", text, program)
     assert decide_answers(line, people, alike) == decide_answers(line, shuffled, alike)
 
 

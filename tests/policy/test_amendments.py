@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from evennia_ai.messages import PERCEIVED, make_message, to_wire, wire_call
 from evennia_ai.policy.compaction.plan import orphans
-from evennia_ai.policy.context.projection import View
-from evennia_ai.policy.log_lines import (
+from evennia_ai.policy.context.projection import ConversationView
+from evennia_ai.policy.recallable_lines import (
     EDITED,
     HIDDEN,
     UNRECALLED,
-    Amendment,
+    LineAmendment,
     amend,
     is_withheld,
     latest,
@@ -41,7 +41,7 @@ def result(seq, call_id):
 
 
 def change(seq, kind=HIDDEN, text="", id=9, at=AT):
-    return Amendment(id, seq, kind, at, text, ("#2", "builder") if text else ())
+    return LineAmendment(id, seq, kind, at, text, ("#2", "builder") if text else ())
 
 
 def shown(message, words):
@@ -140,7 +140,7 @@ def test_units_stay_whole_and_nothing_hidden_is_shown(log):
     messages, amendments = log
     before = json.dumps(messages)
     amended = latest(amendments)
-    view = View(None, amend(messages, amended), 0, count_message)
+    view = ConversationView(None, amend(messages, amended), 0, count_message)
     assert not orphans(view.messages)
     wire = json.dumps(to_wire(view.items))
     for message in messages:

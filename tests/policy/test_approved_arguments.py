@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.oversight import arguments_line, exact_arguments, is_shown_whole
 from evennia_ai.policy.sanitize import one_line
+from evennia_ai.policy.staff_controls import arguments_line, exact_arguments, is_shown_whole
 
 TAGS = "".join(chr(0xE0000 + ord(char)) for char in "and 900 gold")
 HIDING = ("\u200b", "\u202e", "\u2066", "\u200f", "\u200d", "\ufe0f", "\U000e0101", "\x1b[8m", TAGS)

@@ -8,7 +8,7 @@ from evennia_ai.policy.consolidation.entities import (
     LONGEST_NAME,
     LONGEST_VALUE,
     MOST_FINDINGS,
-    Finding,
+    InferredAttribute,
     read_synthesis,
     synthesis_request,
 )
@@ -27,8 +27,8 @@ def read(reply):
 def test_what_has_the_shape_that_was_asked_for_counts():
     found = read(f"{line()}\n{line('home', 'Ferrow', ['p1', 'p2'])}\n" + '{"sentiment": -0.5}')
     assert found.findings == (
-        Finding("debt", "5 silver", ("p1",)),
-        Finding("home", "Ferrow", ("p1", "p2")),
+        InferredAttribute("debt", "5 silver", ("p1",)),
+        InferredAttribute("home", "Ferrow", ("p1", "p2")),
     )
     assert (found.sentiment, found.refused) == (-0.5, 0)
 

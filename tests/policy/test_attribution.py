@@ -12,25 +12,36 @@ from evennia_ai.policy.explanation.attribution import (
     RULES,
     SITUATION,
     TALK,
-    Line,
-    Part,
+    PromptLine,
+    PromptPart,
     attribute,
 )
 
 PROMPT = [
-    Part(RULES, (Line("You play one character. Speak in short sentences about silver coins."),)),
-    Part(PERSONA, (Line("You are Mira."), Line("You keep the Gilded Gull and fear Sister Oda."))),
-    Part(TALK, (Line("Ann says: I left my boat at the old pier.", "message 7"),)),
-    Part(SITUATION, (Line("Place: The Gilded Gull"), Line("People here: Ann, Bob"))),
-    Part(LORE, (Line("The mill: The miller was hanged for poisoning the well.", "The mill"),)),
-    Part(
+    PromptPart(
+        RULES, (PromptLine("You play one character. Speak in short sentences about silver coins."),)
+    ),
+    PromptPart(
+        PERSONA,
+        (PromptLine("You are Mira."), PromptLine("You keep the Gilded Gull and fear Sister Oda.")),
+    ),
+    PromptPart(TALK, (PromptLine("Ann says: I left my boat at the old pier.", "message 7"),)),
+    PromptPart(
+        SITUATION, (PromptLine("Place: The Gilded Gull"), PromptLine("People here: Ann, Bob"))
+    ),
+    PromptPart(
+        LORE, (PromptLine("The mill: The miller was hanged for poisoning the well.", "The mill"),)
+    ),
+    PromptPart(
         RECALLED,
         (
-            Line("2026-11-01: Bob says: I owe you fifteen silver for the stew.", "line3", 2.1),
-            Line("2026-11-02: Cid says: my daughter is called Wren.", "line9", 1.2),
+            PromptLine(
+                "2026-11-01: Bob says: I owe you fifteen silver for the stew.", "line3", 2.1
+            ),
+            PromptLine("2026-11-02: Cid says: my daughter is called Wren.", "line9", 1.2),
         ),
     ),
-    Part(NEW, (Line("Ann says: Mira, what does Bob owe you?"),)),
+    PromptPart(NEW, (PromptLine("Ann says: Mira, what does Bob owe you?"),)),
 ]
 
 
@@ -54,12 +65,17 @@ def test_a_sentence_leads_to_the_line_that_it_tells(sentence, source):
 
 
 def test_a_label_of_the_situation_tells_nothing_and_the_nearest_wording_wins():
-    told = Line("The harbour: It is ten steps away; she is kind, and sees too much.", "The harbour")
-    here = Part(SITUATION, (Line("You see: The common room is low and warm."),))
+    told = PromptLine(
+        "The harbour: It is ten steps away; she is kind, and sees too much.", "The harbour"
+    )
+    here = PromptPart(SITUATION, (PromptLine("You see: The common room is low and warm."),))
     said = "she is kind, and sees too much."
     assert attribute(said, [here])[0].source is None
-    seen = Line("Ann says: I see Bob.", "message 7")
-    for parts in ([here, Part(TALK, (seen,)), Part(LORE, (told,))], [Part(LORE, (told,)), here]):
+    seen = PromptLine("Ann says: I see Bob.", "message 7")
+    for parts in (
+        [here, PromptPart(TALK, (seen,)), PromptPart(LORE, (told,))],
+        [PromptPart(LORE, (told,)), here],
+    ):
         assert attribute(said, parts)[0].source.line.source == "The harbour"
 
 
@@ -111,7 +127,10 @@ def test_planted_facts_are_found_and_facts_mixed_of_them_have_no_source():
     for _ in range(PROMPTS):
         facts = [fact() for _ in range(FACTS_A_PROMPT)]
         texts = sorted({FACT.format(**one) for one in facts})
-        prompt = [*PROMPT[:2], Part(RECALLED, tuple(Line(text, text) for text in texts))]
+        prompt = [
+            *PROMPT[:2],
+            PromptPart(RECALLED, tuple(PromptLine(text, text) for text in texts)),
+        ]
         for one in facts:
             (found,) = attribute(rng.choice(TOLD).format(**one), prompt)
             right += found.source is not None and found.source.text == FACT.format(**one)
@@ -140,7 +159,7 @@ def test_a_greeting_by_name_tells_nothing():
     ],
 )
 def test_a_name_or_a_greeting_is_no_source(line, sentence):
-    (found,) = attribute(sentence, [Part(TALK, (Line(line),))], ["Mira"])
+    (found,) = attribute(sentence, [PromptPart(TALK, (PromptLine(line),))], ["Mira"])
     assert found.source is None and not found.tells
 
 
@@ -154,21 +173,25 @@ def test_a_name_or_a_greeting_is_no_source(line, sentence):
     ],
 )
 def test_who_somebody_is_has_a_source(sentence, tells, has_source):
-    parts = [Part(TALK, (Line("Karl says: Good evening, Mira. I am Karl."),))]
+    parts = [PromptPart(TALK, (PromptLine("Karl says: Good evening, Mira. I am Karl."),))]
     (found,) = attribute(sentence, parts, ["Mira"])
     assert (found.tells, found.source is not None) == (tells, has_source)
 
 
 def test_what_is_told_of_a_name_has_its_source():
-    parts = [Part(TALK, (Line("Karl says: Karl mends boats at the pier."),))]
+    parts = [PromptPart(TALK, (PromptLine("Karl says: Karl mends boats at the pier."),))]
     (found,) = attribute("Karl mends boats.", parts, ["Mira"])
     assert found.source is not None
 
 
 def test_another_number_makes_another_claim_however_much_else_is_the_same():
     told = "the ferry to Gullhaven leaves the stone pier on Sunday with {} barrels of herring"
-    others = (Line(FACT.format(subject=one, thing=THINGS[0], place=PLACES[0])) for one in SUBJECTS)
-    prompt = [Part(RECALLED, (Line(f"Cid says: {told.format('nine')}.", "line1"), *others))]
+    others = (
+        PromptLine(FACT.format(subject=one, thing=THINGS[0], place=PLACES[0])) for one in SUBJECTS
+    )
+    prompt = [
+        PromptPart(RECALLED, (PromptLine(f"Cid says: {told.format('nine')}.", "line1"), *others))
+    ]
     (same,) = attribute(told.format(9), prompt)
     (other,) = attribute(told.format(7), prompt)
     assert same.source is not None and other.source is None
@@ -179,7 +202,7 @@ def test_another_number_makes_another_claim_however_much_else_is_the_same():
 )
 def test_a_recalled_line_of_its_own_counts_less_than_one_of_others(told, share):
     words = "In the quarry lies the mirror that the tanner hid."
-    parts = [*PROMPT[:2], Part(RECALLED, (Line(f"{told}{words}", "line1"),))]
+    parts = [*PROMPT[:2], PromptPart(RECALLED, (PromptLine(f"{told}{words}", "line1"),))]
     (found,) = attribute(words, parts, ["Mira"])
     assert found.share == pytest.approx(share)
 
@@ -188,6 +211,9 @@ def test_a_recalled_line_of_its_own_counts_less_than_one_of_others(told, share):
 def test_a_quotation_leads_to_whom_it_quotes_not_to_its_own_echo(opening):
     words = "Mira, Brannoc is a thief and he has debts in Harwick"
     said = f"{opening}‘{words}’"
-    lines = (Line(f"Ann says: {words}.", "message 42"), Line(said, "message 48", own=True))
-    (found,) = attribute(said, [Part(TALK, lines)], ["Mira"])
+    lines = (
+        PromptLine(f"Ann says: {words}.", "message 42"),
+        PromptLine(said, "message 48", own=True),
+    )
+    (found,) = attribute(said, [PromptPart(TALK, lines)], ["Mira"])
     assert found.source and (found.source.line.source, found.share) == ("message 42", 1.0)

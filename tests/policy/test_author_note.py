@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.policy.oversight import AuthorNote, read_note, split_duration
+from evennia_ai.policy.staff_controls import AuthorNote, read_note, split_duration
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.conversation.inbox import (
+from evennia_ai.policy.conversation.batching import (
     HOUR_S,
     AutonomyState,
     may_answer_assistant,

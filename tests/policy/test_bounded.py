@@ -5,8 +5,8 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.request_forms.schema_form import split_receiver
 from evennia_ai.policy.texts import Bounded
+from evennia_ai.policy.tool_call_modes.schema_form import split_receiver
 
 WORD = Bounded("[ab]+", 5)
 

@@ -5,12 +5,12 @@ from hypothesis import strategies as st
 
 from evennia_ai.messages import SCENE, make_message
 from evennia_ai.policy.audience import KnownLine
-from evennia_ai.policy.context.scenes import scene_text
+from evennia_ai.policy.context.situation_updates import scene_text
 from evennia_ai.policy.explanation.call_record import (
     KeptCall,
     PromptTrace,
-    RawReply,
-    Sent,
+    RecordedReply,
+    RequestExtras,
     make_record,
     read_record,
     request_digest,
@@ -28,8 +28,10 @@ ROWS = st.builds(
 
 def test_the_digest_is_of_all_that_a_model_is_sent():
     messages, tools = [{"role": "user", "content": "hi"}], [{"function": {"name": "say"}}]
-    sent = [Sent(), Sent(tools=tools), Sent(schema={"type": "object"})]
-    digests = {request_digest(messages, one) for one in sent} | {request_digest([], Sent())}
+    sent = [RequestExtras(), RequestExtras(tools=tools), RequestExtras(schema={"type": "object"})]
+    digests = {request_digest(messages, one) for one in sent} | {
+        request_digest([], RequestExtras())
+    }
     assert len(digests) == 4
 
 
@@ -54,8 +56,8 @@ def test_a_record_is_read_as_it_was_made(lines, opening, reply, rows, cut, talk,
         shown={"7": {"content": reply}},
         length=len(messages),
     )
-    sent = Sent(({"type": "function"},), schema or None, "tools", 0.0, 300)
-    kept = KeptCall(trace, sent, RawReply(reply, (("say", "{}"),)))
+    sent = RequestExtras(({"type": "function"},), schema or None, "tools", 0.0, 300)
+    kept = KeptCall(trace, sent, RecordedReply(reply, (("say", "{}"),)))
     record = make_record(kept, messages, frozenset({"#2"}))
     shared = [record.shared[digest] for digest in shared_digests(record.packed)]
     assert read_record(record.packed, shared) == kept

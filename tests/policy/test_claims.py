@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.policy.compaction.claims import (
+from evennia_ai.policy.compaction.unverified_claims import (
     claims_in,
     program_at,
     promise_claimant,

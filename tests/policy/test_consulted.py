@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.compaction.materials import (
+from evennia_ai.policy.compaction.restored_context import (
     LASTING_MESSAGES,
     MOST_KEPT,
     MOST_RESTORED,

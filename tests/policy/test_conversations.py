@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.conversation.inbox import began_at, is_stale
+from evennia_ai.policy.conversation.batching import began_at, is_stale
 
 START = datetime(2026, 6, 1, tzinfo=UTC)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.disclosure import (
+from evennia_ai.policy.read_permissions import (
     DEFAULTS,
     ERRORS,
     FIGURES,

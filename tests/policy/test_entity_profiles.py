@@ -19,7 +19,7 @@ from evennia_ai.policy.records.entity_profiles import (
     new_relationship,
     sentiment_after,
 )
-from evennia_ai.policy.records.provenance import people_in, select_known
+from evennia_ai.policy.records.record import people_in, select_known
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 ANN, BOB, CID = "#5", "#7", "#9"

@@ -5,7 +5,7 @@ import pytest
 from evennia_ai.policy.retrieval.exchange import (
     CORRECTS,
     ENDS_ASKING,
-    Said,
+    DialogueLine,
     companions,
     same_subject,
     signs_of,
@@ -17,12 +17,12 @@ GAP_S = 20.0
 LATER_S = 4_000.0
 
 
-def talk(*lines: str, gap_s: float = GAP_S) -> list[Said]:
+def talk(*lines: str, gap_s: float = GAP_S) -> list[DialogueLine]:
     """Return "Ann: words" lines as a talk."""
     parts = [line.partition(": ") for line in lines]
     who = [speaker for speaker, _, _ in parts]
     return [
-        Said(who.index(speaker), signs_of(words), number * gap_s)
+        DialogueLine(who.index(speaker), signs_of(words), number * gap_s)
         for number, (speaker, _, words) in enumerate(parts)
     ]
 

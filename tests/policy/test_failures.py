@@ -15,17 +15,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.messages import LLMReply, Usage
-from evennia_ai.policy.failures import (
+from evennia_ai.policy.overflow import is_context_overflow as overflows
+from evennia_ai.policy.provider_errors import (
     MOST_CHARS,
     SOON_S,
     TABLE,
-    Meaning,
-    Said,
+    ErrorKind,
+    ErrorResponse,
     is_silent_overflow,
     meaning_of,
     told_window,
 )
-from evennia_ai.policy.overflow import is_context_overflow as overflows
 from tests.growth import text_grows_like_a_square
 
 TEXTS = json.loads(Path(__file__).with_name("failure_texts.json").read_text(encoding="utf-8"))
@@ -117,48 +117,54 @@ GEMINI = "You exceeded your current quota, please check your plan and billing de
 LONG = SOON_S + 1
 EXAMPLES = [
     # of the account
-    (Meaning.SPENT, Said("", 402)),
-    (Meaning.SPENT, Said(GEMINI, 429, "insufficient_quota")),
-    (Meaning.SPENT, Said(GEMINI, 429, "insufficient_quota", 2.0)),
-    (Meaning.SPENT, Said(GEMINI, 429)),
-    (Meaning.SPENT, Said("Slow down.", 429, "", LONG)),
-    (Meaning.SPENT, Said("Your credit balance is too low to access the API.", 400)),
-    (Meaning.SPENT, Said("Billing hard limit", 400, "billing_hard_limit_reached")),
-    (Meaning.BUSY, Said("Rate limit reached on tokens per min (TPM): Limit 10000.", 429)),
-    (Meaning.BUSY, Said("Quota exceeded for requests per minute.", 429)),
-    (Meaning.BUSY, Said("Slow down.", 429, "rate_limit_exceeded", SOON_S)),
-    (Meaning.BUSY, Said(GEMINI, 429, "", 34.0)),
-    (Meaning.BROKEN, Said("Overloaded.", 503, "", LONG)),
-    (Meaning.BROKEN, Said(GEMINI, 500)),
-    # of the settings
-    (Meaning.BAD_KEY, Said("", 401)),
-    (Meaning.BAD_KEY, Said("Incorrect API key provided: ab***cd.", 400)),
-    (Meaning.NO_MODEL, Said("", 404)),
-    (Meaning.NO_MODEL, Said("Model Not Exist", 400)),
-    (Meaning.NO_MODEL, Said("It is gone.", 400, "model_decommissioned")),
-    (Meaning.MOVED, Said("", 307)),
-    # of the moment
-    (Meaning.LOADING, Said("Loading model", 503)),
-    (Meaning.LOADING, Said("Model mistral is currently loading", 503)),
-    (Meaning.BROKEN, Said("no healthy upstream", 503)),
-    (Meaning.BROKEN, Said("Loading model", 500)),
-    (Meaning.BROKEN, Said("", 408)),
-    (Meaning.NO_REPLY, Said("Hello.")),
-    # of the request
-    (Meaning.FILTERED, Said("Your input was flagged.", 400)),
-    (Meaning.OVERFLOW, Said("Total tokens of image and text exceed max message tokens", 400)),
+    (ErrorKind.SPENT, ErrorResponse("", 402)),
+    (ErrorKind.SPENT, ErrorResponse(GEMINI, 429, "insufficient_quota")),
+    (ErrorKind.SPENT, ErrorResponse(GEMINI, 429, "insufficient_quota", 2.0)),
+    (ErrorKind.SPENT, ErrorResponse(GEMINI, 429)),
+    (ErrorKind.SPENT, ErrorResponse("Slow down.", 429, "", LONG)),
+    (ErrorKind.SPENT, ErrorResponse("Your credit balance is too low to access the API.", 400)),
+    (ErrorKind.SPENT, ErrorResponse("Billing hard limit", 400, "billing_hard_limit_reached")),
     (
-        Meaning.OVERFLOW,
-        Said("max_total_tokens (9) must be less than or equal to max_seq_len (8)", 400),
+        ErrorKind.BUSY,
+        ErrorResponse("Rate limit reached on tokens per min (TPM): Limit 10000.", 429),
     ),
-    (Meaning.OVERFLOW, Said("Oops.", 400, "context_length_exceeded")),
-    (Meaning.OVERFLOW, Said("Oops.", 400, "3051")),
-    (Meaning.OVERFLOW, Said("", 413)),
-    (Meaning.UNEXPLAINED, Said("", 400)),
-    (Meaning.UNEXPLAINED, Said("Bad Request", 400)),
-    (Meaning.UNEXPLAINED, Said("HTTP 422: Unprocessable Entity.", 422)),
-    (Meaning.REJECTED, Said("max_tokens is too large: 8192.", 400)),
-    (Meaning.REJECTED, Said("", 418)),
+    (ErrorKind.BUSY, ErrorResponse("Quota exceeded for requests per minute.", 429)),
+    (ErrorKind.BUSY, ErrorResponse("Slow down.", 429, "rate_limit_exceeded", SOON_S)),
+    (ErrorKind.BUSY, ErrorResponse(GEMINI, 429, "", 34.0)),
+    (ErrorKind.BROKEN, ErrorResponse("Overloaded.", 503, "", LONG)),
+    (ErrorKind.BROKEN, ErrorResponse(GEMINI, 500)),
+    # of the settings
+    (ErrorKind.BAD_KEY, ErrorResponse("", 401)),
+    (ErrorKind.BAD_KEY, ErrorResponse("Incorrect API key provided: ab***cd.", 400)),
+    (ErrorKind.NO_MODEL, ErrorResponse("", 404)),
+    (ErrorKind.NO_MODEL, ErrorResponse("Model Not Exist", 400)),
+    (ErrorKind.NO_MODEL, ErrorResponse("It is gone.", 400, "model_decommissioned")),
+    (ErrorKind.MOVED, ErrorResponse("", 307)),
+    # of the moment
+    (ErrorKind.LOADING, ErrorResponse("Loading model", 503)),
+    (ErrorKind.LOADING, ErrorResponse("Model mistral is currently loading", 503)),
+    (ErrorKind.BROKEN, ErrorResponse("no healthy upstream", 503)),
+    (ErrorKind.BROKEN, ErrorResponse("Loading model", 500)),
+    (ErrorKind.BROKEN, ErrorResponse("", 408)),
+    (ErrorKind.NO_REPLY, ErrorResponse("Hello.")),
+    # of the request
+    (ErrorKind.FILTERED, ErrorResponse("Your input was flagged.", 400)),
+    (
+        ErrorKind.OVERFLOW,
+        ErrorResponse("Total tokens of image and text exceed max message tokens", 400),
+    ),
+    (
+        ErrorKind.OVERFLOW,
+        ErrorResponse("max_total_tokens (9) must be less than or equal to max_seq_len (8)", 400),
+    ),
+    (ErrorKind.OVERFLOW, ErrorResponse("Oops.", 400, "context_length_exceeded")),
+    (ErrorKind.OVERFLOW, ErrorResponse("Oops.", 400, "3051")),
+    (ErrorKind.OVERFLOW, ErrorResponse("", 413)),
+    (ErrorKind.UNEXPLAINED, ErrorResponse("", 400)),
+    (ErrorKind.UNEXPLAINED, ErrorResponse("Bad Request", 400)),
+    (ErrorKind.UNEXPLAINED, ErrorResponse("HTTP 422: Unprocessable Entity.", 422)),
+    (ErrorKind.REJECTED, ErrorResponse("max_tokens is too large: 8192.", 400)),
+    (ErrorKind.REJECTED, ErrorResponse("", 418)),
 ]
 
 
@@ -171,8 +177,10 @@ def test_every_row_decides_about_something_that_was_really_sent():
     """A row that no example needs could go."""
     sent = [said for _, said in EXAMPLES]
     for entry in TEXTS["overflow"] + TEXTS["other"]:
-        sent.append(Said(entry["text"], entry.get("status") or 0, str(entry.get("code") or "")))
-        sent.append(Said(entry["text"]))
+        sent.append(
+            ErrorResponse(entry["text"], entry.get("status") or 0, str(entry.get("code") or ""))
+        )
+        sent.append(ErrorResponse(entry["text"]))
     deciding = set()
     for said in sent:
         fitting = [row for row in TABLE if row.fits(said)]

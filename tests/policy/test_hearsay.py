@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.records.journal_entry import make_entry
-from evennia_ai.policy.records.provenance import TRUST
+from evennia_ai.policy.records.record import TRUST
 from evennia_ai.policy.records.shared_memory import (
     LEAST_TRUST,
     TOLD_FIELDS,

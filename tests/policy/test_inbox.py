@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.messages import Heard, InboxEvent
-from evennia_ai.policy.conversation.inbox import (
+from evennia_ai.messages import InboxEvent, IncomingEvent
+from evennia_ai.policy.conversation.batching import (
     GAVE_UP,
     MANY,
     TOO_OLD,
@@ -22,7 +22,7 @@ ANN, BOB = "#5", "#6"
 
 def event(number, speaker=ANN, private=False, age_s=0.0, attempts=0, audience=None):
     heard_by = frozenset(audience or {speaker})
-    heard = Heard("say", speaker, "x", f"line {number}", heard_by, private, addressed=True)
+    heard = IncomingEvent("say", speaker, "x", f"line {number}", heard_by, private, addressed=True)
     return InboxEvent(number, NOW - timedelta(seconds=age_s), heard, attempts)
 
 

@@ -14,7 +14,7 @@ from evennia_ai.policy.records.journal_entry import (
     sameness,
     score_importance,
 )
-from evennia_ai.policy.records.provenance import is_sound, read_record
+from evennia_ai.policy.records.record import is_sound, read_record
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 ANN, BOB = "#5", "#7"

@@ -2,9 +2,9 @@
 
 import pytest
 
-from evennia_ai.policy.request_forms.form import SCHEMA, TOOLS
-from evennia_ai.policy.request_forms.known_models import form_for, style_for
-from evennia_ai.policy.request_forms.wire_order import WireStyle
+from evennia_ai.policy.tool_call_modes.form import SCHEMA, TOOLS
+from evennia_ai.policy.tool_call_modes.known_models import form_for, style_for
+from evennia_ai.policy.tool_call_modes.wire_order import WireStyle
 
 SMALL = """
     qwen2.5-coder:1.5b qwen2.5:0.5b qwen3:0.6b qwen3:4b qwen3.5-4b Qwen/Qwen3-1.7B llama3.2:3b

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from evennia_ai.policy.log_lines import read_filter, read_time, without_page
+from evennia_ai.policy.recallable_lines import read_filter, read_time, without_page
 
 BERLIN = ZoneInfo("Europe/Berlin")
 NOW = datetime(2026, 11, 20, 12, 30, tzinfo=BERLIN)  # a Friday

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.conversation.character import (
+from evennia_ai.policy.conversation.persona_and_lore import (
     Fit,
     LoreEntry,
     check_scope,

@@ -18,8 +18,8 @@ from evennia_ai.policy.limits.money import (
     TOKENS,
     USED_UP,
     WHOLE_GAME,
+    Budget,
     BudgetUse,
-    Ledger,
     Prices,
     add_call,
     money_words,
@@ -125,7 +125,7 @@ def test_players_pay_the_rest_of_the_prompt_and_the_reply(usage, share, theirs):
 
 
 def ledger(spent=None, **limits):
-    kept = Ledger(TOKENS, lambda _day: {}, **limits)
+    kept = Budget(TOKENS, lambda _day: {}, **limits)
     kept.begin_day(TODAY, spent or {})
     return kept
 

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.conversation.react import ToolOffer
+from evennia_ai.policy.conversation.tool_call_rules import ToolOffer
 
 
 def test_what_is_needed_after_the_start_is_late():

@@ -2,7 +2,7 @@
 
 from evennia_ai.messages import OFFLINE, make_message
 from evennia_ai.policy.facts.check import extract_facts
-from evennia_ai.policy.log_lines import read_line
+from evennia_ai.policy.recallable_lines import read_line
 
 PROMISE = "I promise you the grey mare on Friday, Ann."
 AT = "2026-11-20T10:00:00+00:00"

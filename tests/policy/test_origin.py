@@ -3,7 +3,13 @@
 import pytest
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.facts.origin import MOST_SOURCES, Shown, SpokenWords, origin_of, shown_line
+from evennia_ai.policy.facts.origin import (
+    MOST_SOURCES,
+    ShownContext,
+    SpokenWords,
+    origin_of,
+    shown_line,
+)
 from evennia_ai.policy.facts.terms import normal_words
 
 ANN, BOB, CID = "#5", "#6", "#7"
@@ -40,7 +46,7 @@ TALK = (
     ],
 )
 def test_an_entry_holds_the_words_of_those_who_said_them(text, speakers, seqs):
-    origin = origin_of(text, Shown(TALK))
+    origin = origin_of(text, ShownContext(TALK))
     assert origin.speakers == speakers
     assert origin.seqs == seqs
     assert origin.said_at == (f"at {seqs[-1]}" if seqs else "")
@@ -48,12 +54,12 @@ def test_an_entry_holds_the_words_of_those_who_said_them(text, speakers, seqs):
 
 def test_whoever_said_the_same_counts_too():
     talk = (*TALK, line(6, BOB, "Ann owes 12 crowns for the saddle."))
-    origin = origin_of("Ann owes 12 crowns for the saddle.", Shown(talk))
+    origin = origin_of("Ann owes 12 crowns for the saddle.", ShownContext(talk))
     assert (origin.speakers, origin.seqs) == ({ANN, BOB}, (3, 6))
 
 
 def test_words_that_stand_in_no_line_may_come_from_the_summary():
-    shown = Shown(TALK, frozenset(normal_words("Cid keeps bees.")), frozenset({CID}))
+    shown = ShownContext(TALK, frozenset(normal_words("Cid keeps bees.")), frozenset({CID}))
     assert origin_of("Ann, a smith, keeps bees.", shown).speakers == {ANN, CID}
     assert origin_of("Ann is a smith in Dunmore.", shown).speakers == {ANN}
     assert origin_of("They were friendly.", shown).speakers == {ANN, BOB, CID}
@@ -61,12 +67,12 @@ def test_words_that_stand_in_no_line_may_come_from_the_summary():
 
 def test_of_many_sources_the_newest_are_named():
     talk = [line(seq, ANN, "I am a smith.") for seq in range(50)]
-    origin = origin_of("Ann is a smith.", Shown(talk))
+    origin = origin_of("Ann is a smith.", ShownContext(talk))
     assert origin.seqs == tuple(range(50 - MOST_SOURCES, 50))
 
 
 def test_of_no_talk_there_is_no_origin():
-    assert origin_of("Ann is a smith.", Shown(())).speakers == frozenset()
+    assert origin_of("Ann is a smith.", ShownContext(())).speakers == frozenset()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.conversation.character import Persona, read_persona, render_persona
+from evennia_ai.policy.conversation.persona_and_lore import Persona, read_persona, render_persona
 
 
 def test_text_is_a_persona_as_it_is():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.messages import LLMReply, ToolCallRequest
-from evennia_ai.policy.conversation.react import (
+from evennia_ai.policy.conversation.tool_call_rules import (
     ALREADY_DONE,
     CUT_OFF,
     GAVE_UP,

@@ -3,13 +3,13 @@
 import pytest
 from pydantic import ValidationError
 
-from evennia_ai.policy.records.day_plan import Block
+from evennia_ai.policy.records.day_plan import DayBlock
 from evennia_ai.policy.records.entity_profiles import AttributeValue, Observation, Relationship
 from evennia_ai.policy.records.goal import Goal
 from evennia_ai.policy.records.journal_entry import ArchivedEntry, JournalEntry
-from evennia_ai.policy.records.provenance import ABOUT, PEOPLE
+from evennia_ai.policy.records.record import ABOUT, PEOPLE
 
-KINDS = (JournalEntry, ArchivedEntry, Observation, AttributeValue, Relationship, Goal, Block)
+KINDS = (JournalEntry, ArchivedEntry, Observation, AttributeValue, Relationship, Goal, DayBlock)
 # Ids of records, and who scored an importance.
 NO_WORDS = {"id", "parent", "links", "sources", "contradicts", "importance_by"}
 WORDS = "Ann hid the ring."

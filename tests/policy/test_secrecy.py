@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from evennia_ai.policy import secrecy
-from evennia_ai.policy.secrecy import (
+from evennia_ai.policy import redaction
+from evennia_ai.policy.redaction import (
     UNREADABLE,
     hide_secrets,
     mask_key,
@@ -84,7 +84,7 @@ def test_addresses_inside_a_text_are_cleaned():
 
 def test_the_module_needs_nothing_that_is_not_in_python_itself():
     """`make demo` imports it before it has installed anything."""
-    code = f"import runpy; runpy.run_path({secrecy.__file__!r})"
+    code = f"import runpy; runpy.run_path({redaction.__file__!r})"
     subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True)
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.errors import BadRecord
-from evennia_ai.policy.records.provenance import SIZE, Segment, place_in, read_segment, segment_of
+from evennia_ai.policy.records.record import SIZE, Segment, place_in, read_segment, segment_of
 from tests.upgrade.old_values import column
 
 RECORD = {"source_entity": "#5", "speakers": [], "audience": ["#12", "#7"]}

@@ -9,7 +9,7 @@ import pytest
 
 import evennia_ai
 from evennia_ai.errors import BadRecord
-from evennia_ai.policy.records.provenance import Segment, read_segment
+from evennia_ai.policy.records.record import Segment, read_segment
 from evennia_ai.policy.records.stored_values import OLD_FORMS, opened, stored, unpacked
 from tests.upgrade.old_values import OLD, OLDEST, column, sealed
 

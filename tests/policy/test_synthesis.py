@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.compaction.materials import (
+from evennia_ai.policy.compaction.restored_context import (
     nearest_lines,
     plan_syntheses,
     select_found,

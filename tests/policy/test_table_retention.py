@@ -4,16 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.config.table_retention import MOST, TABLES, Limit, read_retention
+from evennia_ai.config.table_retention import MOST, TABLES, RetentionLimit, read_retention
 from evennia_ai.errors import ConfigError
 
 
 def test_limits_are_read_table_by_table_in_the_order_of_deletion():
     found = read_retention({"Turn": {"days": 30}, "Message": {"days": 0, "rows": 50_000}})
-    assert found == {"Message": Limit(0, 50_000), "Turn": Limit(30)}
+    assert found == {"Message": RetentionLimit(0, 50_000), "Turn": RetentionLimit(30)}
     assert list(found) == ["Message", "Turn"]
     assert read_retention({}) == {}
-    assert read_retention({"Event": {"days": None, "rows": 5}}) == {"Event": Limit(None, 5)}
+    assert read_retention({"Event": {"days": None, "rows": 5}}) == {
+        "Event": RetentionLimit(None, 5)
+    }
 
 
 @pytest.mark.parametrize(
@@ -69,6 +71,6 @@ def test_a_setting_is_understood_or_refused_whatever_it_is(setting):
 
 
 def test_a_limit_reads_as_a_sentence_does():
-    assert str(Limit(365, 50_000)) == "365 days or 50,000 rows"
-    assert str(Limit(rows=0)) == "0 rows"
-    assert str(Limit()) == "everything"
+    assert str(RetentionLimit(365, 50_000)) == "365 days or 50,000 rows"
+    assert str(RetentionLimit(rows=0)) == "0 rows"
+    assert str(RetentionLimit()) == "everything"

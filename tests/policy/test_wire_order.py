@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.messages import EMOTED, LOST_RESULT, SAID, WHISPERED, wire_call
-from evennia_ai.policy.request_forms.wire_order import ACTS_SO_FAR, WireStyle, arrange
+from evennia_ai.policy.tool_call_modes.wire_order import ACTS_SO_FAR, WireStyle, arrange
 
 NATIVE, TEXT, BARE = WireStyle(), WireStyle(calls=False), WireStyle(system=False, calls=False)
 RULES = {"role": "system", "content": "You are Mira."}

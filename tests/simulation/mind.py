@@ -11,15 +11,15 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai import ports
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.messages import Heard
+from evennia_ai.messages import IncomingEvent
 from evennia_ai.policy.compaction.plan import EMERGENCY, MANUAL, CompactionRequest
-from evennia_ai.policy.conversation.character import Persona
-from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
+from evennia_ai.policy.conversation.persona_and_lore import Persona
+from evennia_ai.policy.tool_call_modes.form import SCHEMA, TEXT, TOOLS
 from evennia_ai.sleep import STEPS_IN_TICK, PassTime
-from evennia_ai.store.backlog import Backlog
-from evennia_ai.store.brief_transaction import store_errors
-from evennia_ai.testing.minds import MemoryIdentity, NoRest, in_memory
-from evennia_ai.turn.answer_events import EXPIRED, TURNS_A_TICK
+from evennia_ai.store.transactions import store_errors
+from evennia_ai.store.write_retry_queue import WriteRetryQueue
+from evennia_ai.testing.minds import MemoryIdentity, NeverAsleep, in_memory
+from evennia_ai.turn.turn_runner import EXPIRED, TURNS_A_TICK
 from tests.minds import MemoryMind
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Body(str):  # noqa: SLOT000  # one for each assistant
         self.journal: Any = None
 
 
-class Rest(NoRest):
+class Rest(NeverAsleep):
     """`ports.Rest` of an assistant that sleeps when the simulation says so, also over restarts."""
 
     def __init__(self, mind: Mind) -> None:
@@ -169,7 +169,9 @@ class Mind:
         self.script.life.may_think = self.may_think
         self.script.compactor.is_left_over = True
         self.script.will = self.whim = Whim()
-        self.backlog = Backlog(process.clock, self.script.inbox.put, self.attend_to, self.lose)
+        self.backlog = WriteRetryQueue(
+            process.clock, self.script.inbox.put, self.attend_to, self.lose
+        )
 
     def open_stores(self) -> Stores:
         """What was stored by all processes before this one."""
@@ -183,12 +185,12 @@ class Mind:
 
     # --- hearing -------------------------------------------------------------------------------
 
-    def hear(self, heard: Heard) -> None:
+    def hear(self, heard: IncomingEvent) -> None:
         """Store it first, then wake; where the database refuses, a moment later."""
         self.process.sim.note_heard(self.dbref, heard)
         self.backlog.put(heard)
 
-    def attend_to(self, heard: Heard, event_id: int) -> None:
+    def attend_to(self, heard: IncomingEvent, event_id: int) -> None:
         """As `AssistantScript.attend_to`: from here on it is promised."""
         self.process.sim.note_put(self.dbref, event_id, heard)
         if heard.addressed:
@@ -196,7 +198,7 @@ class Mind:
                 self.rest.time.end_within(PATIENCE_S)
             self.wake()
 
-    def lose(self, heard: Heard, error: StoreUnavailable) -> None:
+    def lose(self, heard: IncomingEvent, error: StoreUnavailable) -> None:
         """What could not be stored for so long was never promised."""
         self.process.sim.note_lost(self.dbref, heard)
         self.process.sim.tell(f"{self.name} cannot keep {heard.text}: {error}")

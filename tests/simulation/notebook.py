@@ -6,8 +6,8 @@ from datetime import datetime
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.messages import Audience
-from evennia_ai.policy.records.provenance import Record, select_known
-from evennia_ai.scheduling import Put, Steps, pause
+from evennia_ai.policy.records.record import Record, select_known
+from evennia_ai.scheduling import Coroutine, Enqueue, yield_to_reactor
 from evennia_ai.testing.minds import MemorySegments
 from tests.minds import MemoryJournal
 
@@ -26,11 +26,11 @@ class Notebook(MemoryJournal):
         self.loaded = False
 
     @inlineCallbacks
-    def load(self, put: Put) -> Steps[None]:
+    def load(self, put: Enqueue) -> Coroutine[None]:
         """Fire when all is loaded: after other work, the first time in a process."""
         if not self.loaded:
             self.loaded = True
-            yield pause(put)
+            yield yield_to_reactor(put)
         self.load_all()
 
     def pinned(self, audience: Audience) -> list[Record]:

@@ -13,7 +13,7 @@ from typing import Any
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.messages import LLMReply, Message, ToolCallRequest
+from evennia_ai.messages import ChatMessage, LLMReply, ToolCallRequest
 from evennia_ai.ports import LLMRequest
 
 WORD = re.compile(r"\bzu[a-z]{6}x\b", re.IGNORECASE)
@@ -134,7 +134,7 @@ class Parrot:
         return f"Aim: none. Progress: they spoke of {line}. Next: nothing."
 
 
-def is_first(messages: list[Message] | Any) -> bool:
+def is_first(messages: list[ChatMessage] | Any) -> bool:
     """Return True if the turn has no call yet."""
     last = messages[-1]
     return last["role"] == "user" and not str(last.get("content", "")).startswith("(")

@@ -10,16 +10,16 @@ from typing import Any
 from unittest.mock import patch
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.context.projection import PUBLIC, CompactionRecord, View
-from evennia_ai.policy.conversation import inbox as inbox_rules
-from evennia_ai.policy.conversation.inbox import Batch
+from evennia_ai.policy.context.projection import PUBLIC, CompactionRecord, ConversationView
+from evennia_ai.policy.conversation import batching as inbox_rules
+from evennia_ai.policy.conversation.batching import Batch
 from evennia_ai.policy.tokens import count_message
 from evennia_ai.ports import ToolContext
 from evennia_ai.sleep import extraction
 from evennia_ai.sleep.compaction import compact as compaction
 from evennia_ai.sleep.compaction import summarising
-from evennia_ai.turn import model_call, prompt_building, reply_calls, tool_execution
-from evennia_ai.turn.speech_check import SpeechCheck, text_of
+from evennia_ai.turn import model_call, prompt_building, tool_call_runner, tool_executor
+from evennia_ai.turn.guardrails import OutputGuardrail, text_of
 from tests import memory_stores
 from tests.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 from tests.simulation.mind import Mind
@@ -29,8 +29,8 @@ real_append = MemoryConversation.append
 real_begin = MemoryTurns.begin
 real_compact = MemoryConversation.compact
 real_finish = MemoryTurns.finish
-real_refuse = tool_execution.Acts.refuse
-real_metadata = tool_execution.audience_metadata
+real_refuse = tool_executor.ToolExecutor.refuse
+real_metadata = tool_executor.audience_metadata
 real_outcome = MemoryTurns.record_outcome
 real_record = compaction.make_record
 real_origin = extraction.with_origin
@@ -121,9 +121,9 @@ def compact_and_empty(conversation: MemoryConversation, record: Any) -> Any:
     return real_compact(conversation, record)
 
 
-def view_of_everything(conversation: MemoryConversation) -> View:
+def view_of_everything(conversation: MemoryConversation) -> ConversationView:
     """A view that begins at the beginning, whatever was compacted."""
-    return View(None, conversation.messages, 0, count_message)
+    return ConversationView(None, conversation.messages, 0, count_message)
 
 
 def take_what_came_later(*about: Any) -> CompactionRecord:
@@ -179,7 +179,7 @@ def log_the_refused(acts: Any, turn: Any, call: Any, reason: str, as_logged: Any
     """Words that were not spoken are in the log."""
     audience = sorted(turn.audience)
     words = make_message("assistant", text_of(call), turn_id=turn.id, audience=audience)
-    logged = as_logged if as_logged is not reply_calls.unlogged else lambda result: [words]
+    logged = as_logged if as_logged is not tool_call_runner.unlogged else lambda result: [words]
     return real_refuse(acts, turn, call, reason, logged)
 
 
@@ -227,13 +227,12 @@ PLANTS = {
     "the lease is never lost": plant("P2", MemoryTurns, "is_current", lambda turns, turn_id: True),
     "late replies are acted upon": Plant(
         "P5",
-        (
-            (model_call, "ensure_current", do_nothing),
-            (tool_execution, "ensure_current", do_nothing),
-        ),
+        ((model_call, "ensure_current", do_nothing), (tool_executor, "ensure_current", do_nothing)),
     ),
     "the log is rewritten": plant("P3", MemoryConversation, "append", rewrite_the_log),
-    "acts are not logged": plant("P3", reply_calls, "call_messages", lambda *about, **more: []),
+    "acts are not logged": plant(
+        "P3", tool_call_runner, "call_messages", lambda *about, **more: []
+    ),
     "a compaction empties what it sums up": plant(
         "P3", MemoryConversation, "compact", compact_and_empty
     ),
@@ -261,10 +260,14 @@ PLANTS = {
         "P9", prompt_building, "visible_items", lambda messages, *audience: list(messages)
     ),
     "what was whispered back is logged as public": plant(
-        "P9", tool_execution, "audience_metadata", everything_is_public
+        "P9", tool_executor, "audience_metadata", everything_is_public
     ),
-    "whatever a model writes is spoken": plant("P13", SpeechCheck, "problem", lambda *about: ""),
-    "refused words are in the log": plant("P13", tool_execution.Acts, "refuse", log_the_refused),
+    "whatever a model writes is spoken": plant(
+        "P13", OutputGuardrail, "problem", lambda *about: ""
+    ),
+    "refused words are in the log": plant(
+        "P13", tool_executor.ToolExecutor, "refuse", log_the_refused
+    ),
     "whispers and room talk make one turn": plant(
         "P9", inbox_rules, "next_batch", one_batch_of_all
     ),

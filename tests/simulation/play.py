@@ -14,8 +14,8 @@ from typing import Any
 
 from twisted.python.failure import Failure
 
-from evennia_ai.messages import Heard, make_message, wire_call
-from evennia_ai.policy.request_forms.form import FORMS
+from evennia_ai.messages import IncomingEvent, make_message, wire_call
+from evennia_ai.policy.tool_call_modes.form import FORMS
 from evennia_ai.ports import LLMRequest
 from tests.invariants import Deed
 from tests.simulation.mind import KEPT, Mind
@@ -101,13 +101,13 @@ class Play(ABC):
         """Note that an operation of a store is done."""
 
     @abstractmethod
-    def note_put(self, assistant: str, event_id: int, heard: Heard) -> None:
+    def note_put(self, assistant: str, event_id: int, heard: IncomingEvent) -> None:
         """Note that an utterance is promised from now on."""
 
-    def note_heard(self, assistant: str, heard: Heard) -> None:  # noqa: B027  # optional
+    def note_heard(self, assistant: str, heard: IncomingEvent) -> None:  # noqa: B027  # optional
         """Note that an assistant heard words, stored or not."""
 
-    def note_lost(self, assistant: str, heard: Heard) -> None:  # noqa: B027  # optional
+    def note_lost(self, assistant: str, heard: IncomingEvent) -> None:  # noqa: B027  # optional
         """Note that words cannot be stored, and that their speaker is told."""
 
     @abstractmethod
@@ -143,7 +143,7 @@ class Play(ABC):
         for mind in self.process.minds.values() if self.is_cramped else ():
             mind.script.conversation.append(past)
 
-    def is_addressed(self, heard: Heard) -> bool:
+    def is_addressed(self, heard: IncomingEvent) -> bool:
         """Return whether words among assistants call for an answer."""
         return not self.calm and self.rng.random() < 0.5
 
@@ -240,7 +240,7 @@ class Play(ABC):
         for dbref, mind in self.process.minds.items():
             if dbref in ears:
                 audience = (ears | {speaker}) - {dbref}
-                mind.hear(Heard(kind, speaker, name, text, audience, private, addressed))
+                mind.hear(IncomingEvent(kind, speaker, name, text, audience, private, addressed))
 
     def move(self) -> None:
         """Let somebody move, or leave the game."""

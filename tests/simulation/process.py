@@ -16,10 +16,10 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.internet.task import Clock
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.messages import Audience, Heard, ToolCallRequest
-from evennia_ai.policy.conversation.react import own_call_id
+from evennia_ai.messages import Audience, IncomingEvent, ToolCallRequest
+from evennia_ai.policy.conversation.tool_call_rules import own_call_id
 from evennia_ai.ports import ToolContext
-from evennia_ai.store.brief_transaction import store_errors
+from evennia_ai.store.transactions import store_errors
 from evennia_ai.testing.minds import StandInServices
 from evennia_ai.turn.fallback import EXCUSE_STEP
 from tests.invariants import Deed
@@ -42,7 +42,7 @@ class Died(BaseException):
 
 
 def turn_number(call_id: str) -> int:
-    """Return the turn of a call's id; see `policy.conversation.react.own_call_id`."""
+    """Return the turn of a call's id; see `policy.conversation.tool_call_rules.own_call_id`."""
     return int(call_id[:-4], 36)
 
 
@@ -157,16 +157,16 @@ class Process:
         self.sim.tell(f"{mind.name} DOES {call.name} {act.text!r} ({ears})")
         kind = call.name if call.name in ("say", "whisper", "emote") else "emote"
         private = context.private or act.private_to is not None
-        heard = Heard(kind, mind.dbref, mind.name, act.text, frozenset(), private)
+        heard = IncomingEvent(kind, mind.dbref, mind.name, act.text, frozenset(), private)
         hops = context.hops + 1
-        self.spread(replace(heard, hops=hops), act.heard_by, CONFIG.max_hops)
+        self.spread(replace(heard, hops=hops), act.heard_by, CONFIG.max_bot_replies)
 
-    def spread(self, heard: Heard, ears: Audience, max_hops: int) -> None:
+    def spread(self, heard: IncomingEvent, ears: Audience, max_bot_replies: int) -> None:
         """Let every assistant in ``ears`` hear it, addressed or not, by chance."""
         for dbref, mind in self.minds.items():
             if dbref in ears and dbref != heard.speaker:
                 audience = (ears | {heard.speaker}) - {dbref}
-                addressed = heard.hops <= max_hops and self.sim.is_addressed(heard)
+                addressed = heard.hops <= max_bot_replies and self.sim.is_addressed(heard)
                 mind.hear(replace(heard, audience=audience, addressed=addressed))
 
     def tool_pause(self) -> Deferred[None]:

@@ -10,7 +10,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.llm.openai_client import build_body
 from evennia_ai.llm.reply_body import ReplyBody
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
-from evennia_ai.policy.request_forms.form import SCHEMA, TEXT
+from evennia_ai.policy.tool_call_modes.form import SCHEMA, TEXT
 from evennia_ai.ports import LLMRequest
 from tests.provider.habits import WRITTEN, SmallModel, play_habit, write_calls
 from tests.provider.stub_replies import build_completion

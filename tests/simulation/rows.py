@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from evennia_ai.messages import EXCUSE, Message, is_excuse
-from evennia_ai.policy.compaction.materials import TITLE, is_memory
+from evennia_ai.messages import EXCUSE, ChatMessage, is_excuse
+from evennia_ai.policy.compaction.restored_context import TITLE, is_memory
 from evennia_ai.policy.context.projection import CompactionRecord, is_marker
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 from tests.invariants import (
     ActRow,
@@ -163,7 +163,7 @@ def memories_in(record: CompactionRecord) -> dict[str, str]:
     return {key: f"{TITLE}\n{text.strip()}" for key, text in parts if is_memory(text)}
 
 
-def view_row(dbref: str, items: Sequence[Message]) -> ViewRow:
+def view_row(dbref: str, items: Sequence[ChatMessage]) -> ViewRow:
     """Return what is in view."""
     marker = items[0]["metadata"]["id"] if items and is_marker(items[0]) else None
     messages = items if marker is None else items[1:]

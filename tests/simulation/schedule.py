@@ -17,7 +17,7 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.messages import Heard
+from evennia_ai.messages import IncomingEvent
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest
 from tests.invariants import (
     Deed,
@@ -182,7 +182,7 @@ class Simulation(Play):
         """Trace that the process died or the database refused."""
         self.tell(f"{mind.name}: a tick failed: {failure.type}")
 
-    def note_put(self, assistant: str, event_id: int, heard: Heard) -> None:
+    def note_put(self, assistant: str, event_id: int, heard: IncomingEvent) -> None:
         """Keep it."""
         self.puts.append(Put(assistant, event_id, heard.text))
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evennia_ai.policy.request_forms.form import FORMS
+from evennia_ai.policy.tool_call_modes.form import FORMS
 from tests.simulation.schedule import Simulation
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,11 +13,11 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai.errors import NothingDone
 from evennia_ai.messages import Audience, Situation, ToolCallRequest
 from evennia_ai.policy.audience import may_be_said
-from evennia_ai.policy.conversation.react import FINAL, FREE, ONCE
+from evennia_ai.policy.conversation.tool_call_rules import FINAL, FREE, ONCE
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ToolContext, ToolResult, ToolSpec
-from evennia_ai.scheduling import persist
-from evennia_ai.turn.tool_execution import failed_call
+from evennia_ai.scheduling import retry_write
+from evennia_ai.turn.tool_executor import failed_call
 
 if TYPE_CHECKING:
     from tests.simulation.process import Process
@@ -180,7 +180,7 @@ class Hands:
         """Into the journal, as `evennia_ai.tools.journal.add_journal_entry`."""
         audience = sorted(context.audience) if context.private else None
         add = partial(context.character.journal.add, text, audience=audience)
-        return persist(self.process.clock, add)
+        return retry_write(self.process.clock, add)
 
     def those_present(self, context: ToolContext) -> Audience:
         """Return everybody who would hear."""

@@ -10,11 +10,11 @@ from twisted.internet.task import Clock
 
 from evennia_ai.config import AssistantConfig
 from evennia_ai.policy.records.journal_entry import make_entry
-from evennia_ai.policy.records.provenance import TRUST
-from evennia_ai.policy.records.shared_memory import FIRST_HAND, UNGUARDED, Told
+from evennia_ai.policy.records.record import TRUST
+from evennia_ai.policy.records.shared_memory import FIRST_HAND, UNGUARDED, SharedRecord
 from evennia_ai.sleep.sharing import Sharing
-from evennia_ai.testing.minds import AtOnce, StandInWorld
-from evennia_ai.turn.model_call import Background
+from evennia_ai.testing.minds import ImmediateSlices, StandInWorld
+from evennia_ai.turn.model_call import BackgroundCalls
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ANN = "#5"
@@ -45,7 +45,7 @@ class Board:
         self.log, self.rows = log or {}, []
 
     def told_by(self, assistant_id):
-        return [Told(n, row.entry, row.scope) for n, row in enumerate(self.rows)]
+        return [SharedRecord(n, row.entry, row.scope) for n, row in enumerate(self.rows)]
 
     def open_among(self, assistant_id, seqs):
         return frozenset(seq for seq in seqs if self.log.get(seq) is False)
@@ -80,14 +80,14 @@ def share(notes, board, heard=(), **settings):
     services = SimpleNamespace(
         world=world,
         shared_memory=board,
-        slices=AtOnce(),
+        slices=ImmediateSlices(),
         clock=Clock(),
         now=lambda: NOW + timedelta(hours=1),
     )
     config = AssistantConfig(**{"share_memory": "world, faction", **settings})
     me = SimpleNamespace(journal=notes, dbref="#9")
     who, settings = SimpleNamespace(id=1, character=me), SimpleNamespace(config=config)
-    background = Background(who, settings, None, services)
+    background = BackgroundCalls(who, settings, None, services)
     sharing = Sharing(who, settings, lambda: memories, background, services)
     fired = []
     sharing.share().addBoth(fired.append)
@@ -118,7 +118,7 @@ def test_nothing_that_was_whispered_is_ever_told_and_all_that_may_be_is(found, l
 @given(entries, logs)
 def test_a_trusting_character_tells_nothing_new(found, log):
     board = Board(log)
-    share(notes_of(found), board, discretion="trusting")
+    share(notes_of(found), board, whisper_policy="trusting")
     assert board.rows == []
 
 

@@ -8,8 +8,8 @@ from twisted.internet.task import Clock
 from twisted.logger import capturedLogs, formatEvent
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.sleep import BROKEN_OFF, STEP_TIME_S, WOKEN, PassTime, SleepPass, SleepStep
-from evennia_ai.testing.minds import AtOnce, MemoryLife
+from evennia_ai.sleep import BROKEN_OFF, STEP_TIME_S, WOKEN, PassTime, SleepPassRunner, SleepStep
+from evennia_ai.testing.minds import ImmediateSlices, MemoryLife
 
 GOOD = {"success": True}
 
@@ -37,7 +37,9 @@ def start(clock, results, time=None, life=None):
     """
     came = []
     work = {name: lambda result=result: result for name, result in results.items()}
-    sleep = SleepPass(SimpleNamespace(name="Mira"), life or MemoryLife(), work, clock, AtOnce())
+    sleep = SleepPassRunner(
+        SimpleNamespace(name="Mira"), life or MemoryLife(), work, clock, ImmediateSlices()
+    )
     sleep.run(time, [SleepStep(name, name) for name in work]).addBoth(came.append)
     return came
 

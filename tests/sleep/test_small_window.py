@@ -10,9 +10,9 @@ from evennia_ai.config.profiles import REPLY_TOKENS
 from evennia_ai.memory import embedders
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.endpoints import EndpointFacts, Speed
-from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS
+from evennia_ai.policy.tool_call_modes.known_models import REQUEST_FORMS
 from evennia_ai.ports import TASK_SUMMARY
-from evennia_ai.turn.prompt_building import Asking
+from evennia_ai.turn.prompt_building import PromptRequest
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.remembering import at_once, heard, prompt_lines
 from tests.minds import MemoryMind
@@ -98,7 +98,7 @@ def talk_through(mind):
 
 def recalled(mind):
     """Return the answers that stand in the prompts of the questions about them."""
-    asking = Asking(form=REQUEST_FORMS["schema"])
+    asking = PromptRequest(form=REQUEST_FORMS["schema"])
     found = []
     for _fact, question, answer in PLANTED:
         mind.log.append([heard("Ann", ANN, f"Mira, {question}")])

@@ -4,7 +4,7 @@ keeps nothing: it calls no tool, and its summaries are empty talk."""
 import pytest
 
 from evennia_ai.messages import make_message
-from evennia_ai.turn.prompt_building import Asking
+from evennia_ai.turn.prompt_building import PromptRequest
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.test_context_compaction import ANN, BOB, make_script, sleep
 
@@ -42,7 +42,7 @@ def prompt_for(script, question):
     """The prompt of a question that is asked now, without the question itself."""
     script.hears(question)
     events = script.mind.inbox.open_events().waiting
-    prompt = script.mind.prompts.build(CONTEXT_TICK_EVENT, frozenset({ANN}), Asking(events))
+    prompt = script.mind.prompts.build(CONTEXT_TICK_EVENT, frozenset({ANN}), PromptRequest(events))
     script.mind.inbox.close([event.id for event in events], "answered")
     return "\n".join(str(m["content"]) for m in prompt.messages).replace(question, "")
 

@@ -8,12 +8,12 @@ from twisted.internet.task import Clock
 
 from evennia_ai.errors import OutcomeUnknown, StoreUnavailable, ToolError
 from evennia_ai.messages import ToolCallRequest
-from evennia_ai.policy.conversation.react import ONCE
+from evennia_ai.policy.conversation.tool_call_rules import ONCE
 from evennia_ai.policy.replies import speech
 from evennia_ai.ports import ToolSpec
 from evennia_ai.turn.react_loop import remember_earlier
-from evennia_ai.turn.reply_calls import unlogged
-from evennia_ai.turn.tool_execution import FAILED, UNKNOWN, failed_call, give_time
+from evennia_ai.turn.tool_call_runner import unlogged
+from evennia_ai.turn.tool_executor import FAILED, UNKNOWN, failed_call, give_time
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 from tests.simulation.restart import after_restart

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.policy.request_forms.form import answer_in
+from evennia_ai.policy.tool_call_modes.form import answer_in
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 

@@ -7,8 +7,8 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import Busy, OutcomeUnknown, ProviderUnavailable
-from evennia_ai.offline import OfflineBrain
-from evennia_ai.policy.conversation.inbox import MAX_ATTEMPTS
+from evennia_ai.offline import StandIn
+from evennia_ai.policy.conversation.batching import MAX_ATTEMPTS
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
@@ -164,7 +164,7 @@ def test_the_offline_brain_varies_the_lines_it_says_in_place_of_a_model():
     class Failing:
         def complete(self, request, profile, deadline_at):
             if profile.client == "offline":
-                return OfflineBrain().complete(request, profile)
+                return StandIn().complete(request, profile)
             raise ProviderUnavailable("down")
 
     script = MemoryMind(Failing())

@@ -5,9 +5,9 @@ from itertools import pairwise
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import NO_USAGE, OFFLINE, Situation, Usage, make_message
+from evennia_ai.turn.context_selection import latest_talk
 from evennia_ai.turn.llm_interaction import build_llm_messages
-from evennia_ai.turn.prompt_building import Asking
-from evennia_ai.turn.prompt_context_data import latest_talk
+from evennia_ai.turn.prompt_building import PromptRequest
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.minds import MemoryMind
 from tests.scripted import LLMReply, ScriptedLLM, call
@@ -144,7 +144,7 @@ def named(count):
 
 def test_all_lines_to_answer_stand_once_each_and_last_and_in_their_order():
     script, turn = crowd(13)
-    prompt = script.mind.prompts.build(CONTEXT_TICK_EVENT, ANN, Asking(turn.events))
+    prompt = script.mind.prompts.build(CONTEXT_TICK_EVENT, ANN, PromptRequest(turn.events))
     assert lines_in(prompt.messages) == lines_in(prompt.messages[-13:]) == named(13)
 
 
@@ -152,13 +152,15 @@ def test_a_line_that_has_no_answer_is_in_the_prompt_although_its_talk_is_gone():
     script, turn = crowd(13)
     script.conversation.messages[:2] = []
     for turn_id in (None, turn.id):
-        prompt = script.mind.prompts.build(CONTEXT_TICK_EVENT, ANN, Asking(turn.events, turn_id))
+        prompt = script.mind.prompts.build(
+            CONTEXT_TICK_EVENT, ANN, PromptRequest(turn.events, turn_id)
+        )
         assert lines_in(prompt.messages[-13:]) == named(13)
 
 
 def test_lines_that_the_window_has_no_room_for_are_cut_and_none_is_left_out():
     script, turn = crowd(15, words=180, max_context_tokens=3_000, max_reply_tokens=100)
-    prompt = script.mind.prompts.build(CONTEXT_TICK_EVENT, ANN, Asking(turn.events))
+    prompt = script.mind.prompts.build(CONTEXT_TICK_EVENT, ANN, PromptRequest(turn.events))
     assert lines_in(prompt.messages) == named(15)
     assert all("word word" in m["content"] for m in prompt.messages[-15:])
     assert prompt.tokens + 100 <= 3_000

@@ -1,6 +1,6 @@
 """What of the lore is ranked for a turn: the words of its lines, what its listeners may hear."""
 
-from evennia_ai.policy.conversation.character import Fit, LoreEntry
+from evennia_ai.policy.conversation.persona_and_lore import Fit, LoreEntry
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM
 

@@ -3,9 +3,14 @@
 import pytest
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.offline import OfflineBrain
-from evennia_ai.policy.conversation.machine import TONGUES, language_asking, rows_of, true_answer
-from evennia_ai.policy.replies.artefacts import Surroundings, find_slip
+from evennia_ai.offline import StandIn
+from evennia_ai.policy.conversation.ai_disclosure import (
+    TONGUES,
+    language_asking,
+    rows_of,
+    true_answer,
+)
+from evennia_ai.policy.replies.output_checks import CheckContext, find_slip
 from tests.growth import text_grows_like_a_square
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
@@ -120,7 +125,7 @@ def test_the_time_for_hostile_text_grows_with_its_length_not_its_square(unit):
 
 
 def assistant(form="tools", client="openai", reply=LIE, **settings):
-    model = OfflineBrain() if client == "offline" else ScriptedLLM([call("say", text=reply)] * 2)
+    model = StandIn() if client == "offline" else ScriptedLLM([call("say", text=reply)] * 2)
     script = MemoryMind(model, AssistantConfig(**settings))
     script.mind.settings.profile = ModelProfile("test", client=client, model="m", form=form)
     return script
@@ -189,10 +194,10 @@ def test_if_the_model_fails_the_truth_was_the_answer():
 
 def test_no_setting_turns_it_off():
     own = "Tin and sums, love: a machine."
-    for settings in ({"machine_line": own}, {"machine_line": "I am no bot."}):
+    for settings in ({"ai_disclosure_line": own}, {"ai_disclosure_line": "I am no bot."}):
         script = assistant(game_topics_only=True, **settings)
         script.hears("As a large language model: are you an AI?")
-        wanted = true_answer("are you an AI?", "Mira", settings["machine_line"], 1)
+        wanted = true_answer("are you an AI?", "Mira", settings["ai_disclosure_line"], 1)
         assert answers(script) == [("say", wanted)]
 
 
@@ -221,5 +226,5 @@ def test_a_gesture_and_another_machine_ask_nothing(fields):
     ],
 )
 def test_a_model_may_not_deny_it_where_the_question_had_other_words(heard, words, spoken):
-    slip = find_slip(words, Surroundings("Mira", heard=[heard]))
+    slip = find_slip(words, CheckContext("Mira", heard=[heard]))
     assert (slip == "") is spoken

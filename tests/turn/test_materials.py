@@ -5,8 +5,8 @@ import pytest
 from evennia_ai.messages import make_message, wire_call
 from evennia_ai.policy.compaction.plan import MANUAL, CompactionRequest
 from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.turn.context_selection import MATERIALS_PART, TAIL_PART
 from evennia_ai.turn.llm_interaction import build_llm_messages
-from evennia_ai.turn.prompt_context_data import MATERIALS_PART, TAIL_PART
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, talk
 
@@ -93,7 +93,7 @@ def test_that_something_was_consulted_in_a_whisper_is_private_too(compacted):
 
 def test_a_trusting_character_keeps_what_it_was_told_before(compacted):
     entries = [("Ann is a spy.", {"audience": [ANN]})]
-    script = compacted(entries=entries, private_to=ANN, discretion="trusting")
+    script = compacted(entries=entries, private_to=ANN, whisper_policy="trusting")
     assert "spy" not in tail(script, BOTH)
     assert script.mind.prompts.build(CONTEXT_TICK_EVENT, frozenset({ANN})).private
 

@@ -16,7 +16,7 @@ from evennia_ai.messages import (
     NOTICE,
     SAY,
     WHISPER,
-    Heard,
+    IncomingEvent,
     Situation,
     heard_line,
     make_message,
@@ -24,11 +24,11 @@ from evennia_ai.messages import (
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.compaction.summary import transcript_lines
 from evennia_ai.policy.context.projection import CompactionRecord
-from evennia_ai.policy.conversation.character import LoreEntry
-from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS
-from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
+from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.turn.prompt_building import Asking
+from evennia_ai.policy.tool_call_modes.known_models import REQUEST_FORMS
+from evennia_ai.policy.tool_call_modes.wire_order import WireStyle, arrange
+from evennia_ai.turn.prompt_building import PromptRequest
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
@@ -79,7 +79,7 @@ def perceived(kind, name, text):
 def live(script, events):
     """Let it hear some events and answer the last; return the lines that the game perceived."""
     for kind, name, text in events:
-        script.mind.inbox.put(Heard(kind, "#5", name, text, ANN))
+        script.mind.inbox.put(IncomingEvent(kind, "#5", name, text, ANN))
     script.hears("◆ x", name=events[-1][1])
     script.mind.answering.answer_all()
     return {line for one in events if (line := perceived(*one))}
@@ -127,7 +127,7 @@ def test_the_mark_stands_only_before_what_the_game_perceived(events, text, name,
     script.memories.prepare(script.services)
     turn = script.mind.turns.begin((), ANN, False, "tick_event")
     for form in REQUEST_FORMS.values():
-        asking = Asking(turn_id=turn.id, form=form, refused=text)
+        asking = PromptRequest(turn_id=turn.id, form=form, refused=text)
         messages = script.mind.prompts.build(CONTEXT_TICK_EVENT, ANN, asking).messages
         arranged = (arrange(messages, WireStyle(calls=calls)) for calls in (True, False))
         for wire in (messages, *arranged):

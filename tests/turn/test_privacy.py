@@ -88,15 +88,15 @@ def test_tools_are_told_that_a_prompt_held_something_private():
 
 
 def test_what_a_trusting_character_hears_it_may_repeat_for_good():
-    script = after_a_whisper(discretion="trusting")
+    script = after_a_whisper(whisper_policy="trusting")
     assert prompt_for(script, BOB).count(SECRET) == prompt_for(script, ANN).count(SECRET) == 2
-    script.config = AssistantConfig(discretion="strict")
+    script.config = AssistantConfig(whisper_policy="strict")
     assert SECRET in prompt_for(script, BOB)
 
 
 def test_what_a_strict_character_heard_stays_closed_when_it_becomes_trusting():
     script = after_a_whisper()
-    script.config = AssistantConfig(discretion="trusting")
+    script.config = AssistantConfig(whisper_policy="trusting")
     assert SECRET not in prompt_for(script, BOB)
     script.whispered("The moon is made of silver.")
     script.services.gateway.add(call("whisper", text="I keep that, too."))
@@ -107,7 +107,7 @@ def test_what_a_strict_character_heard_stays_closed_when_it_becomes_trusting():
 
 def test_a_whisper_to_a_trusting_character_is_answered_by_a_whisper():
     seen = []
-    script = script_with(call("say", text="I keep it."), discretion="trusting")
+    script = script_with(call("say", text="I keep it."), whisper_policy="trusting")
     script.services.world.present = frozenset({ANN, BOB})
     script.services.toolbox.behaviours["say"] = lambda context, a: seen.append(
         (context.whispered, context.private, context.audience)

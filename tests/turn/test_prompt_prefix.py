@@ -5,8 +5,8 @@ from itertools import pairwise
 import pytest
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.policy.request_forms.known_models import REQUEST_FORMS
-from evennia_ai.policy.request_forms.wire_order import WireStyle, arrange
+from evennia_ai.policy.tool_call_modes.known_models import REQUEST_FORMS
+from evennia_ai.policy.tool_call_modes.wire_order import WireStyle, arrange
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 

@@ -6,7 +6,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import NothingDone, ProviderRejected, ProviderUnavailable, TurnAborted
 from evennia_ai.messages import LLMReply
-from evennia_ai.policy.conversation.react import GAVE_UP
+from evennia_ai.policy.conversation.tool_call_rules import GAVE_UP
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 

@@ -6,7 +6,7 @@ import pytest
 
 from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import heard_line, make_message
-from evennia_ai.turn.recall import Recalled, Talk, fits, joined, memory_query
+from evennia_ai.turn.recall import RecallRequest, RecentTalk, fits, joined, memory_query
 from tests.memory.bag_of_words import BagOfWords
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM
@@ -38,8 +38,8 @@ def remembering(*lines, hours=0):
     script.memories.prepare(script.services)
 
     def ask(question, audience=EVERYBODY, budget=ROOMY, whole=False, **more):
-        wanted = Recalled(audience, budget, **more)
-        lines = script.mind.recall.recall(Talk([question]), wanted)
+        wanted = RecallRequest(audience, budget, **more)
+        lines = script.mind.recall.recall(RecentTalk([question]), wanted)
         return lines if whole else [line.text for line in lines]
 
     return ask

@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable, TurnAborted
-from evennia_ai.messages import Heard, LLMReply, Usage
+from evennia_ai.messages import IncomingEvent, LLMReply, Usage
 from evennia_ai.mind.dry_run import NOT_DONE, run_dry
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
@@ -21,7 +21,7 @@ def assistant(*lines, **config):
 
 def line(text="two ales, please", private=False, speaker="#5"):
     kind = "whisper" if private else "say"
-    return Heard(kind, speaker, "Ann", text, frozenset({speaker}), private, addressed=True)
+    return IncomingEvent(kind, speaker, "Ann", text, frozenset({speaker}), private, addressed=True)
 
 
 def run(script, heard=None):

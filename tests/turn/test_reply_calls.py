@@ -9,13 +9,13 @@ from twisted.internet.defer import Deferred
 from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import NothingDone, OutcomeUnknown
 from evennia_ai.messages import LLMReply, ToolCallRequest, make_message, wire_call
-from evennia_ai.policy.conversation.react import TOO_MANY, LoopState, begin_step
-from evennia_ai.policy.replies.artefacts import Surroundings
+from evennia_ai.policy.conversation.tool_call_rules import TOO_MANY, LoopState, begin_step
+from evennia_ai.policy.replies.output_checks import CheckContext
 from evennia_ai.ports import ToolResult
+from evennia_ai.turn.guardrails import REPEATED, OutputGuardrail
 from evennia_ai.turn.react_loop import by_name
-from evennia_ai.turn.reply_calls import ReplyCalls
-from evennia_ai.turn.speech_check import REPEATED, SpeechCheck
-from evennia_ai.turn.tool_execution import call_messages
+from evennia_ai.turn.tool_call_runner import ToolCallRunner
+from evennia_ai.turn.tool_executor import call_messages
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM
 
@@ -38,10 +38,10 @@ class Scene:
         specs = by_name(script.services.toolbox.offered(context))
         if leaves:
             specs[leaves] = replace(specs["look"], name=leaves, world=True, leaves=True)
-        check = SpeechCheck(Surroundings("Mira"), earlier, 1_000)
+        check = OutputGuardrail(CheckContext("Mira"), earlier, 1_000)
         state = begin_step(LoopState(turn.id))
         parts = (script.acts, script.screening, script.settings)
-        self.calls = ReplyCalls(*parts, turn, context, specs, state, check)
+        self.calls = ToolCallRunner(*parts, turn, context, specs, state, check)
 
     def arrive(self, *calls):
         for call in calls:

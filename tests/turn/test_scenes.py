@@ -6,13 +6,13 @@ import pytest
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.messages import Heard, Situation, make_message
+from evennia_ai.messages import IncomingEvent, Situation, make_message
 from evennia_ai.mind.dry_run import copy_of, next_step, run_dry
 from evennia_ai.policy.compaction.plan import MANUAL, CompactionRequest
-from evennia_ai.policy.context.projection import View
-from evennia_ai.policy.conversation.character import LoreEntry
-from evennia_ai.policy.log_lines import HIDDEN, Amendment
-from evennia_ai.policy.request_forms.wire_order import count_stored
+from evennia_ai.policy.context.projection import ConversationView
+from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
+from evennia_ai.policy.recallable_lines import HIDDEN, LineAmendment
+from evennia_ai.policy.tool_call_modes.wire_order import count_stored
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
@@ -99,7 +99,7 @@ def test_a_memory_that_is_gone_or_changed_stands_in_no_later_prompt(mira, change
     if change == "removed":
         mira.journal.remove(entry)
     elif change == "withheld":  # a builder hid the line that it was made of
-        hidden = Amendment(1, 1, HIDDEN, "2026-01-01T00:00:00+00:00")
+        hidden = LineAmendment(1, 1, HIDDEN, "2026-01-01T00:00:00+00:00")
         amendments = SimpleNamespace(shown={1: hidden})
         monkeypatch.setattr(type(mira.journal), "amendments", amendments)
     else:
@@ -130,7 +130,7 @@ def test_what_a_failed_call_told_is_told_again(mira):
 
 
 def test_a_dry_run_and_a_look_at_the_next_prompt_leave_no_scene(mira):
-    heard = Heard("say", "#5", "Ann", "hi", BOTH, addressed=True)
+    heard = IncomingEvent("say", "#5", "Ann", "hi", BOTH, addressed=True)
     mira.services.gateway.add(HI)
     run_dry(mira.around, heard)
     assert "Place: Tavern" in str(next_step(mira.around, heard).request.messages)
@@ -156,6 +156,6 @@ def test_what_changes_within_a_turn_is_told_before_its_lines(mira):
 
 
 def test_what_a_dry_run_adds_stands_in_no_view_that_the_talk_goes_on_from():
-    log = SimpleNamespace(current=View(None, (), 0, count_stored), hidden=())
+    log = SimpleNamespace(current=ConversationView(None, (), 0, count_stored), hidden=())
     copy_of(log).append([make_message("user", "Ann says: hi")])
     assert log.current.items == []

@@ -1,4 +1,4 @@
-"""What moderation refuses is in no prompt, and everything heard is judged once."""
+"""What a guard refuses is in no prompt, and everything heard is judged once."""
 
 import pytest
 from twisted.internet.defer import succeed
@@ -11,25 +11,24 @@ FOUL = "you rotten goat"
 
 
 class RefusesFoulWords:
-    """Moderation that refuses one line and records all that it is asked."""
+    """A guard that refuses one line and records what it judges."""
 
     def __init__(self):
-        self.asked = []
+        self.judged = []
 
-    def check(self, direction, texts):
-        self.asked.append((direction, list(texts)))
-        return succeed(["foul" if text == FOUL else "" for text in texts])
+    def before_turn(self, events):
+        self.judged += [event.heard.text for event in events]
+        return succeed({event.id: "foul" for event in events if event.heard.text == FOUL})
 
-    @property
-    def judged(self):
-        return [text for direction, texts in self.asked for text in texts if direction == "heard"]
+    def before_speech(self, words, by_staff):
+        return succeed("foul" if words == FOUL else "")
 
 
 @pytest.fixture
 def script():
     script = MemoryMind(ScriptedLLM([call("say", text="Aye."), call("say", text="Nay.")]))
     script.services.world.present = frozenset({"#5", BOB})
-    script.services.moderation = RefusesFoulWords()
+    script.services.guards = [RefusesFoulWords()]
     return script
 
 
@@ -47,9 +46,7 @@ def answer(script):
 def test_a_refused_line_is_closed_with_the_reason_and_its_speaker_is_told(script):
     script.hears(FOUL)
     assert answer(script) == 0
-    assert [(row.state, row.reason) for row in script.mind.inbox.rows] == [
-        ("expired", "moderation: foul")
-    ]
+    assert [(row.state, row.reason) for row in script.mind.inbox.rows] == [("expired", "foul")]
     assert script.mind.life.told == [("refuses_words", "#5")]
     assert prompts(script) == []
 
@@ -77,7 +74,7 @@ def test_each_line_is_judged_once(script):
     script.hears("a beer, please")
     script.hears("and one for Bob", private=True)
     assert answer(script) == 2
-    assert sorted(script.services.moderation.judged) == [
+    assert sorted(script.services.guards[0].judged) == [
         "a beer, please",
         "and one for Bob",
         "fine weather",

@@ -5,12 +5,12 @@ from dataclasses import replace
 import pytest
 
 from evennia_ai.messages import LOST_RESULT, ToolCallRequest, make_message, wire_call
-from evennia_ai.policy.conversation.react import CUT_OFF
-from evennia_ai.policy.replies.artefacts import Surroundings
-from evennia_ai.turn.speech_check import REPEATED, TURNS_COMPARED, SpeechCheck
+from evennia_ai.policy.conversation.tool_call_rules import CUT_OFF
+from evennia_ai.policy.replies.output_checks import CheckContext
+from evennia_ai.turn.guardrails import REPEATED, TURNS_COMPARED, OutputGuardrail
 from tests.scripted import call
 
-AROUND = Surroundings("Mira", heard=["Ann says: Where is the old mill, please?"])
+AROUND = CheckContext("Mira", heard=["Ann says: Where is the old mill, please?"])
 LINE = "The mill stands by the river, north of here."
 WORDS = [
     "Ale costs a penny today.",
@@ -33,7 +33,7 @@ def said(text, turn, tool="say"):
 
 
 def check(*earlier, around=AROUND):
-    return SpeechCheck(around, earlier, 1_000)
+    return OutputGuardrail(around, earlier, 1_000)
 
 
 def test_a_line_may_come_back_after_ten_other_turns():

@@ -9,7 +9,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import NothingDone, ProviderUnavailable
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest, Usage, make_message
 from evennia_ai.policy.audience import KnownLine
-from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, TOOLS
+from evennia_ai.policy.tool_call_modes.form import SCHEMA, TEXT, TOOLS
 from tests.minds import MemoryMind
 from tests.reading import ReplyClient
 

@@ -7,7 +7,7 @@ from types import ModuleType
 from typing import Any
 
 # The module of the class `Sealed` until bfb933b9, and after it.
-OLDEST, OLD = "evennia_ai.policy.records.sealed", "evennia_ai.policy.disclosure"
+OLDEST, OLD = "evennia_ai.policy.records.sealed", "evennia_ai.policy.read_permissions"
 
 
 def column(value: object) -> str:

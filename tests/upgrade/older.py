@@ -13,7 +13,6 @@ from django.db import connection
 DATA = Path(__file__).parent / "data"
 GAMES = sorted(DATA.glob("*.sql.xz"))
 NAMES = [file.name.partition(".")[0] for file in GAMES]
-PASSWORD = "correct-horse-4711"
 
 Records = Mapping[str, Mapping[str, Sequence[Mapping[str, Any]]]]
 

@@ -69,9 +69,8 @@ BY_STAFF = (
     "aimemory/add Mira = The harbour master is called Osk.",
     "aimemory/pin Mira = j1",
     "aigoals/add Brannoc = Polish the brass before the feast. : 8",
-    "aireport Mira = a test of the reports",
     "ainote Mira = Keep to the harbour this week.",
-    "aistop Bruno = for a test",
+    "aistop Bruno",
 )
 PASS_IS_OVER = "SELECT outcome FROM evennia_ai_sleeppass WHERE outcome = 'done' LIMIT 1"
 RECORDS = """
@@ -119,7 +118,7 @@ def play(game: GameServer, stub: FaultyProvider) -> None:
         ann.mark()
         ann.send(f"whisper Mira = {SECRET}")
         ann.expect("Mira whispers: ")
-        ben.send("drop all")
+        ann.send("aireport Mira = She repeats what I say.")
         for tale, answer in TALES:
             stub.queue({"tool_calls": [{"name": "say", "arguments": {"text": answer}}]})
             talk(ann, f"Mira, {tale}.", answer)

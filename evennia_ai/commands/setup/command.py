@@ -15,7 +15,7 @@ from evennia_ai.game.settings import game_settings
 from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import is_yes
 from evennia_ai.policy.audience import people_among
-from evennia_ai.policy.conversation.character import Persona, read_persona, render_persona
+from evennia_ai.policy.conversation.persona_and_lore import Persona, read_persona, render_persona
 from evennia_ai.store.forget import count_rows, erase_chunk
 from evennia_ai.store.names import list_names
 
@@ -164,8 +164,8 @@ class CmdAISetup(SetupMenu):
         personas = self.services.personas
         if not self.lhs:
             lines = [
-                f"|w@{clean_output(name)}|n: {clean_output(render_persona(one), 200)}"
-                for name, one in sorted(personas.all().items())
+                f"|w@{clean_output(name)}|n: {clean_output(render_persona(persona), 200)}"
+                for name, persona in sorted(personas.all().items())
             ]
             self.msg("\n".join(lines) or "There are no shared personas yet.")
             return

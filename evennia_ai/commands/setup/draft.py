@@ -33,7 +33,7 @@ from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.minds import PERSONA_AUTHORS
 from evennia_ai.game.perception import excessive_rights
 from evennia_ai.game.settings import effective_settings, game_settings
-from evennia_ai.policy.conversation.character import read_persona, stored_fields
+from evennia_ai.policy.conversation.persona_and_lore import read_persona, stored_fields
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports.mind import GUESSED_OVERHEAD
 from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute, write_attributes
@@ -90,8 +90,8 @@ class SetupCommand(TryingCommand):
     def profile_words(self) -> str:
         """Return the assistant's profile with its client and its model, each word once; escaped."""
         profile = self.script.mind.settings.profile
-        told = dict.fromkeys(filter(None, (profile.client, profile.model)))
-        return clean_output(f"'{profile.name}' ({', '.join(told)})")
+        parts = dict.fromkeys(filter(None, (profile.client, profile.model)))
+        return clean_output(f"'{profile.name}' ({', '.join(parts)})")
 
     def write_settings(self, changes: Mapping[str, Any]) -> None:
         """Store checked values of settings, None to inherit again; raises AssistantError."""
@@ -104,11 +104,11 @@ class SetupCommand(TryingCommand):
         self.services.watch(script.mind)  # it may sleep at other hours now
 
     def sets_discretion(self, profile: ModelProfile, name: str, value: Any) -> bool:
-        """Return True if a setting changes the discretion; raises AssistantError for no admin."""
+        """Return True if a setting changes whisper_policy; raises AssistantError for no admin."""
         changes = setup.sets_discretion(self.services, profile, name, value)
         if changes and not self.has_permission("Admin"):
             raise UsageError(
-                "Only admins may change discretion, by itself or with a profile that sets it: "
+                "Only admins may change whisper_policy, by itself or with a profile that sets it: "
                 "it decides who is told what players whisper."
             )
         return changes
@@ -123,7 +123,7 @@ def read_new(typed: str) -> tuple[str, list[str], type]:
     named, _, path = (part.strip() for part in typed.partition(":"))
     shown = clean_output(path, 120)
     try:
-        found = class_from_module(
+        setting_type = class_from_module(
             path or settings.BASE_CHARACTER_TYPECLASS, defaultpaths=settings.TYPECLASS_PATHS
         )
     except ImportError as error:
@@ -131,7 +131,7 @@ def read_new(typed: str) -> tuple[str, list[str], type]:
             f"There is no typeclass '{shown}'. Use a path such as "
             f"{settings.BASE_CHARACTER_TYPECLASS}."
         ) from error
-    if not issubclass(found, DefaultCharacter):
+    if not issubclass(setting_type, DefaultCharacter):
         raise UsageError(
             f"{shown} is no class of characters. Use one that inherits from "
             "Evennia's DefaultCharacter."
@@ -139,7 +139,7 @@ def read_new(typed: str) -> tuple[str, list[str], type]:
     names = [clean_heard(part, 80) for part in named.split(";") if part.strip()]
     if not names:
         raise UsageError("Which name? For example: |waisetup/new Mira = <persona>|n")
-    return names[0], names[1:], found
+    return names[0], names[1:], setting_type
 
 
 def changed_persona(stored: Any, field: str, value: str) -> Any:
@@ -246,23 +246,23 @@ def allowed_words(name: str) -> str:
 
 def profile_words(services: Any, name: str) -> str:
     try:
-        found = services.endpoints.told(resolve_profile(name, services.profiles))
+        endpoint = services.endpoints.told(resolve_profile(name, services.profiles))
     except ConfigError as error:
         return f"{name}: cannot be used. {error}"
-    if found.client == "offline":
+    if endpoint.client == "offline":
         return f"{name}: the offline brain, built in; needs no model and costs nothing"
-    where = "on this machine or nearby" if found.is_local else "remote"
-    return f"{name}: {found.model or 'no model named yet'}, {where}"
+    where = "on this machine or nearby" if endpoint.is_local else "remote"
+    return f"{name}: {endpoint.model or 'no model named yet'}, {where}"
 
 
 def families_of(tools: Mapping[str, Any]) -> dict[str, str]:
     """Return what each family is for: the first sentence of its module, or its tools."""
-    found = {}
+    families = {}
     for item in tools.values():
         doc = " ".join((sys.modules[item.run.__module__].__doc__ or "").split())
-        names = ", ".join(name for name, one in tools.items() if one.family == item.family)
-        found[item.family] = doc.partition(". ")[0].rstrip(".") or f"Tools: {names}"
-    return found
+        names = ", ".join(name for name, tool in tools.items() if tool.family == item.family)
+        families[item.family] = doc.partition(". ")[0].rstrip(".") or f"Tools: {names}"
+    return families
 
 
 @cache

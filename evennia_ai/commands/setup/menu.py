@@ -22,8 +22,8 @@ from evennia_ai.game.client_text import as_shown, shown_name
 from evennia_ai.game.room_lines import hear_typed
 from evennia_ai.game.setup import PERSONA_FIELDS, value_words
 from evennia_ai.mind.dry_run import as_drafted
-from evennia_ai.policy.conversation.character import read_persona, stored_fields
-from evennia_ai.policy.disclosure import DRY_RUNS
+from evennia_ai.policy.conversation.persona_and_lore import read_persona, stored_fields
+from evennia_ai.policy.read_permissions import DRY_RUNS
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.attributes import read_attribute
 from evennia_ai.store.lore_records import by_builder
@@ -37,12 +37,12 @@ LINE_CHARS, ANSWER_CHARS = 600, 200
 # They come first among the settings.
 FIRST = (
     "profile tools_off autonomous_calls_per_hour autonomy_quiet sleep_schedule "
-    "sleep_after_long_quiet daily_plan share_memory discretion"
+    "sleep_after_long_quiet daily_plan share_memory whisper_policy"
 ).split()
 MORE = "more"
 
 
-class Page(NamedTuple):
+class MenuPage(NamedTuple):
     """A step as it is shown."""
 
     title: str
@@ -51,7 +51,7 @@ class Page(NamedTuple):
     ask: str  # what may be typed
 
 
-class Left(Exception):
+class MenuExit(Exception):
     """The builder left the menu."""
 
 
@@ -77,14 +77,14 @@ class SetupMenu(SetupCommand):
                 is_done = yield from steps[step]()
                 knows_who = step == 0 and self.draft.persona
                 step = max(0, step + (1 + bool(knows_who) if is_done else -1))
-        except Left:
+        except MenuExit:
             self.msg("You left the setup. Nothing was changed. To begin again: |waisetup|n")
         finally:
             self.is_open = False
             self.end_trial()
 
     def ask(
-        self, page: Callable[[], Page], take: Callable[[str], str | bool | None]
+        self, page: Callable[[], MenuPage], take: Callable[[str], str | bool | None]
     ) -> Generator[str, str, bool]:
         """Show a page until ``take`` returns True; a text from it is shown instead of the page.
 
@@ -95,19 +95,19 @@ class SetupMenu(SetupCommand):
             typed = clean_heard((yield shown))
             word, choices = typed.lower(), page().choices
             if word in ("quit", "q"):
-                raise Left
+                raise MenuExit
             if word in ("back", "b"):
                 return False
             if word.isdecimal() and 0 < int(word[:9]) <= len(choices):
                 typed = choices[int(word) - 1][1]
             try:
                 self.ensure_there()
-                told = take(typed) if word not in ("", "look", "help") else None
+                reply = take(typed) if word not in ("", "look", "help") else None
             except AssistantError as error:
-                told = error_line(error)
-            if told is True:
+                reply = error_line(error)
+            if reply is True:
                 return True
-            shown = HELP if word == "help" else told or render(page())
+            shown = HELP if word == "help" else reply or render(page())
 
     def ensure_there(self) -> None:
         """Raise UsageError if the chosen character cannot have an assistant any more."""
@@ -125,29 +125,29 @@ class SetupMenu(SetupCommand):
 
     # --- the character ---
 
-    def see_characters(self) -> Page:
+    def see_characters(self) -> MenuPage:
         here = self.caller.location.contents if self.caller.location else ()
         choices = []
-        for one in here:
+        for item in here:
             with suppress(UsageError):
-                self.ensure_suitable(one)
-                has = ", has an assistant: change it" if getattr(one, "assistant", None) else ""
-                choices.append((f"{own_name(one)} ({one.dbref}){has}", one.dbref))
+                self.ensure_suitable(item)
+                has = ", has an assistant: change it" if getattr(item, "assistant", None) else ""
+                choices.append((f"{own_name(item)} ({item.dbref}){has}", item.dbref))
         who = "Who shall have an assistant? It plays a character: hears, answers and remembers."
         ask = "Type a number, the name of any character, or new and a name, such as new Mira."
-        return Page("1 of 3, character", [who], choices[:MOST_LISTED], ask)
+        return MenuPage("1 of 3, character", [who], choices[:MOST_LISTED], ask)
 
     def choose(self, typed: str) -> bool:
         word, _, name = typed.partition(" ")
         if word.lower() == "new":
             self.draft = Draft(name=drafts.read_new(name)[0], typed=name)
             return True
-        found = self.find_character(typed)
-        self.ensure_suitable(found)
-        stored = read_attribute(found, "ai_persona") or ""
+        character = self.find_character(typed)
+        self.ensure_suitable(character)
+        stored = read_attribute(character, "ai_persona") or ""
         if not isinstance(stored, str):
             stored = stored_fields(read_persona(stored))
-        self.draft = Draft(name=own_name(found), character=found, persona=stored)
+        self.draft = Draft(name=own_name(character), character=character, persona=stored)
         return True
 
     # --- the persona ---
@@ -160,11 +160,11 @@ class SetupMenu(SetupCommand):
                 return (yield from self.ask_persona())
         return is_done
 
-    def see_personas(self) -> Page:
-        ready = [(one["title"], key) for key, one in archetypes().items()]
+    def see_personas(self) -> MenuPage:
+        ready = [(archetype["title"], key) for key, archetype in archetypes().items()]
         who = f"Who is {self.draft.name}? Take a ready one, or use your own words: You are ..."
         ask = "Type a number, a persona, or @ and the name of a shared persona."
-        return Page("2 of 3, persona", [who], ready, ask)
+        return MenuPage("2 of 3, persona", [who], ready, ask)
 
     def describe(self, typed: str) -> bool:
         if typed in archetypes():
@@ -176,11 +176,13 @@ class SetupMenu(SetupCommand):
             self.draft.persona = typed
         return True
 
-    def see_blank(self) -> Page:
+    def see_blank(self) -> MenuPage:
         draft = self.draft
         question, example = archetypes()[draft.archetype]["blanks"][draft.next_blank]
         ask = "Type the answer, or 1 for the example."
-        return Page(f"2 of 3, persona: {draft.archetype}", [question], [(example, example)], ask)
+        return MenuPage(
+            f"2 of 3, persona: {draft.archetype}", [question], [(example, example)], ask
+        )
 
     def fill_blank(self, typed: str) -> bool:
         self.draft.answers[self.draft.next_blank] = typed[:ANSWER_CHARS]
@@ -198,40 +200,40 @@ class SetupMenu(SetupCommand):
             self.start, self.field = (self.start, "") if self.field else (0, "")
         return True
 
-    def see_fields(self) -> Page:
+    def see_fields(self) -> MenuPage:
         """Show a page of fields, first those that decide how it lives, or one field alone."""
         if self.field:
             return self.see_field(self.field)
-        draft, found, start = self.draft, self.draft.in_force(self.services), self.start
+        draft, in_force, start = self.draft, self.draft.in_force(self.services), self.start
         is_shared = isinstance(draft.persona, str) and draft.persona.startswith("@")
         persona = [PERSONA] if is_shared else [f"{PERSONA}.{name}" for name in PERSONA_FIELDS]
         first = [*persona, *FIRST]
         names = [*first, *sorted(set(config.FIELDS) - set(FIRST))]
         end = start + (MOST_LISTED if start else len(first))
-        choices = [(self.field_words(found, name), name) for name in names[start:end]]
+        choices = [(self.field_words(in_force, name), name) for name in names[start:end]]
         if end < len(names):
             choices.append((f"More settings ({len(names) - end})", f"{MORE} {end}"))
         what = "gets an assistant" if draft.character else "is created in this room with one"
-        return Page(
+        return MenuPage(
             f"3 of 3, {draft.name} {'is changed' if draft.script else what}",
-            [f"Fix this: {complaint}" for complaint in found.complaints],
+            [f"Fix this: {complaint}" for complaint in in_force.complaints],
             choices,
             "To change a field, type its number, or for example: voice = low and dry. To try it, "
             f"type what you would say to {draft.name}. To put it into the game, type live.",
         )
 
-    def field_words(self, found: InForce, name: str) -> str:
+    def field_words(self, in_force: InForce, name: str) -> str:
         part = name.removeprefix(f"{PERSONA}.")
         if name == PERSONA:
             return f"{name}: {self.draft.persona}"
         if part in PERSONA_FIELDS:
             value = getattr(read_persona(self.draft.persona), part)
             return f"{part} ({PERSONA_FIELDS[part]}): {drafts.persona_words(value) or 'empty'}"
-        return found.words(name)
+        return in_force.words(name)
 
-    def see_field(self, name: str) -> Page:
-        found = self.draft.in_force(self.services)
-        lines, choices = [f"Now: {self.field_words(found, name)}."], list[tuple[str, str]]()
+    def see_field(self, name: str) -> MenuPage:
+        in_force = self.draft.in_force(self.services)
+        lines, choices = [f"Now: {self.field_words(in_force, name)}."], list[tuple[str, str]]()
         if item := config.FIELDS.get(name):
             lines[:0] = [
                 item.metadata["help"],
@@ -240,16 +242,16 @@ class SetupMenu(SetupCommand):
             ]
         if name == "profile":
             words = partial(drafts.profile_words, self.services)
-            choices = [(words(one), one) for one in sorted(self.services.profiles)]
+            choices = [(words(profile), profile) for profile in sorted(self.services.profiles)]
         elif name == "tools_off":
-            off = config.read_families(found.config.tools_off)
+            off = config.read_families(in_force.config.tools_off)
             families = drafts.families_of(self.services.toolbox.tools)
-            lines += [f"Always on: {one}. {families.pop(one)}." for one in config.ALWAYS_ON]
-            for one, purpose in families.items():
-                others = ", ".join(sorted(off ^ {one})) or "none"
-                choices.append((f"{'off' if one in off else 'on'}: {one}. {purpose}", others))
+            lines += [f"Always on: {entry}. {families.pop(entry)}." for entry in config.ALWAYS_ON]
+            for family, purpose in families.items():
+                others = ", ".join(sorted(off ^ {family})) or "none"
+                choices.append((f"{'off' if family in off else 'on'}: {family}. {purpose}", others))
         ask = "Type the new text or value; reset lets the character inherit a setting."
-        return Page(f"3 of 3, {self.draft.name}: {name}", lines, choices, ask)
+        return MenuPage(f"3 of 3, {self.draft.name}: {name}", lines, choices, ask)
 
     def take_line(self, typed: str) -> str | bool | None:
         """Put the draft into the game, change a field, show a field, or try a line."""
@@ -279,15 +281,17 @@ class SetupMenu(SetupCommand):
         """Tell what the draft would answer, with nothing done or seen; raises UsageError."""
         draft, personas, self.is_trying = self.draft, self.services.personas, True
         try:
-            script, found = draft.script, draft.in_force(self.services)
+            script, in_force = draft.script, draft.in_force(self.services)
             if script is None:
                 script = self.staged = drafts.stage(draft, self.caller.location)
             self.script, self.name = script, shown_name(script)
             authors = by_builder([self.caller.dbref, *personas.authors_of(draft.persona)])
             persona = personas.resolve(draft.persona)
-            around = as_drafted(script.mind.around, found.config, found.profile, persona, authors)
-            heard = hear_typed(script.character, found.config, self.caller, "say", words)
-            asking = self.start_dry_run(heard, around)
+            around = as_drafted(
+                script.mind.around, in_force.config, in_force.profile, persona, authors
+            )
+            event = hear_typed(script.character, in_force.config, self.caller, "say", words)
+            asking = self.start_dry_run(event, around)
         except Exception:
             self.end_trial()
             raise
@@ -331,7 +335,7 @@ class SetupMenu(SetupCommand):
         self.is_open = False
 
 
-def render(page: Page) -> str:
+def render(page: MenuPage) -> str:
     shown = [f"|wStep {as_shown(page.title)}|n"]
     shown += [part for line in page.lines for part in wrapped_plain(line)]
     for number, (label, _typed) in enumerate(page.choices, 1):

@@ -8,7 +8,7 @@ import evennia
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 
-class Command(BaseCommand):
+class CheckCommand(BaseCommand):
     """Test how a character answers; nothing in the game changes, and no server is needed."""
 
     help = (
@@ -30,7 +30,7 @@ class Command(BaseCommand):
             raise CommandError(f"--repeat {repeat}: it must be at least 1.", returncode=2)
         if evennia.DefaultScript is None:
             evennia._init()
-        work = import_module("evennia_ai.testing.scenes.play")  # a room of the same floor
+        work = import_module("evennia_ai.testing.evals.play")  # a room of the same floor
         wanted = (options[n] for n in ("file", "profile", "repeat", "character"))
         code: int = work.check(*wanted, self._tell)
         if code:
@@ -40,3 +40,6 @@ class Command(BaseCommand):
         """Write a line at once, so that CI logs show progress."""
         self.stdout.write(line)
         self.stdout.flush()
+
+
+Command = CheckCommand  # the name that Django looks for

@@ -10,7 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from evennia_ai.errors import ConfigError, StoreUnavailable
 
 
-class Command(BaseCommand):
+class MindsCommand(BaseCommand):
     """Save minds into a file, load them into a new world, and match players to it."""
 
     help = (
@@ -57,8 +57,8 @@ class Command(BaseCommand):
                 minds.match(options["old"], options["new"], say)
             else:
                 by_hand = people.read_map(options["map"])
-                found = minds.read_head(Path(options["file"]))
-                matching = people.Matching(found, by_hand, options["players_by_name"])
+                somebody = minds.read_head(Path(options["file"]))
+                matching = people.Matching(somebody, by_hand, options["players_by_name"])
                 self.load(minds.load, matching, options)
         except (ConfigError, StoreUnavailable, OSError) as error:
             raise CommandError(str(error)) from error
@@ -72,3 +72,6 @@ class Command(BaseCommand):
         load(Path(options["file"]), matching, self.stdout.write, options["dry_run"])
         if options["dry_run"]:
             self.stdout.write("Nothing was changed.")
+
+
+Command = MindsCommand  # the name that Django looks for

@@ -17,7 +17,7 @@ STILL_WRITE_AHEAD = (
 )
 
 
-class Command(BaseCommand):
+class UninstallCommand(BaseCommand):
     """Remove the package's data after a question; the game must be stopped."""
 
     help = (
@@ -57,3 +57,6 @@ class Command(BaseCommand):
             return is_yes(input("Delete all of it for good? The characters stay. yes/[no] "))
         except EOFError:
             return False
+
+
+Command = UninstallCommand  # the name that Django looks for

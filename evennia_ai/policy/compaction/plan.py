@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from evennia_ai.messages import Message
-from evennia_ai.policy.context.projection import View
+from evennia_ai.messages import ChatMessage
+from evennia_ai.policy.context.projection import ConversationView
 from evennia_ai.policy.limits.endpoints import Speed
 
 Messages = Sequence[Mapping[str, Any]]
@@ -114,12 +114,12 @@ def call_spans(messages: Messages) -> list[tuple[int, int]]:
 def orphans(messages: Messages) -> set[int]:
     """Return the indices of the tool results that no earlier tool call in the list asked for."""
     called: set[str] = set()
-    found = set()
+    ids = set()
     for index, message in enumerate(messages):
         called.update(call["id"] for call in message.get("tool_calls") or ())
         if message["role"] == "tool" and message.get("tool_call_id") not in called:
-            found.add(index)
-    return found
+            ids.add(index)
+    return ids
 
 
 def legal_cuts(messages: Messages) -> list[int]:
@@ -196,8 +196,8 @@ def plan_compaction(
     room = max(0, limits.target_tokens - PARTS_SHOWN * limits.summary_room)
     pending = unanswered_from(messages)
     # The last line heard: room talk may be the whole history, and unanswered lines end the prompt.
-    heard = [index for index, message in enumerate(messages) if message["role"] == "user"] or [0]
-    last_turn = min(legal[heard[-1]], pending)
+    heard_at = [index for index, message in enumerate(messages) if message["role"] == "user"] or [0]
+    last_turn = min(legal[heard_at[-1]], pending)
     last_unit = min(legal[len(messages) - 1], pending)
     cut = min(legal[wanted_cut(sizes, limits)], last_turn)
     kept = sum(sizes[cut:])
@@ -310,13 +310,13 @@ class CompactionTask:
 
     request: CompactionRequest
     use: ContextUse  # how full the context window was
-    view: View
-    messages: Sequence[Message]  # in view when it was decided on
+    view: ConversationView
+    messages: Sequence[ChatMessage]  # in view when it was decided on
     plan: CompactionPlan
     limits: CompactionLimits  # by which the plan was made
 
     @property
-    def evicted(self) -> Sequence[Message]:
+    def evicted(self) -> Sequence[ChatMessage]:
         return self.messages[: self.plan.cut]
 
     @property

@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from evennia_ai.messages import Message, ToolCallRequest, WireMessage, prompt_text, unmarked
-from evennia_ai.policy.conversation.react import read_arguments
-from evennia_ai.policy.log_lines import EMPTY_RESULTS
+from evennia_ai.messages import ChatMessage, ToolCallRequest, WireMessage, prompt_text, unmarked
+from evennia_ai.policy.conversation.tool_call_rules import read_arguments
+from evennia_ai.policy.recallable_lines import EMPTY_RESULTS
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.replies.speech import opens_with_refusal
 from evennia_ai.policy.texts import fenced, request
@@ -42,12 +42,12 @@ still holds, correct what has changed, add what is new, and give the whole again
 
 def call_line(name: str, call: Mapping[str, Any]) -> str:
     """Return what the character did in one call, as a line."""
-    asked = ToolCallRequest(call["id"], **call["function"])
-    words = (read_arguments(asked) or {}).get("text")
-    verb = SPEECH.get(asked.name)
+    request = ToolCallRequest(call["id"], **call["function"])
+    words = (read_arguments(request) or {}).get("text")
+    verb = SPEECH.get(request.name)
     if verb and isinstance(words, str):
         return f"{name} {verb}: {words}"
-    return f"{name} uses {asked.name} {asked.arguments}"
+    return f"{name} uses {request.name} {request.arguments}"
 
 
 def shorten_result(text: str) -> str:
@@ -59,7 +59,7 @@ def shorten_result(text: str) -> str:
 
 
 def transcript_lines(
-    messages: Iterable[Message], name: str, with_results: bool = True
+    messages: Iterable[ChatMessage], name: str, with_results: bool = True
 ) -> list[str]:
     """Return messages as lines: players' words in full, tool results shortened or left out.
 
@@ -73,8 +73,8 @@ def transcript_lines(
                 lines.append(f"    = {shorten_result(content)}")
             continue
         if content:
-            said = message["role"] == "assistant"
-            lines.append(f"{name} says: {content}" if said else content)
+            is_own = message["role"] == "assistant"
+            lines.append(f"{name} says: {content}" if is_own else content)
         lines += [unmarked(call_line(name, call)) for call in message.get("tool_calls") or ()]
     return lines
 
@@ -142,7 +142,7 @@ COUNTED = "[Compacted "
 UNDER_WAY = "The turn under way, so far:"
 
 
-def count_line(messages: Sequence[Message]) -> str:
+def count_line(messages: Sequence[ChatMessage]) -> str:
     """Return a line with the numbers of evicted messages by role, empty for none."""
     if not messages:
         return ""
@@ -152,7 +152,7 @@ def count_line(messages: Sequence[Message]) -> str:
 
 
 def make_digest(
-    messages: Sequence[Message], previous: str, facts: Sequence[str] = (), room_tokens: int = 0
+    messages: Sequence[ChatMessage], previous: str, facts: Sequence[str] = (), room_tokens: int = 0
 ) -> str:
     """Return a summary without a model: a count line, the previous summary, and facts below it."""
     # The newest of the previous and the new facts stay, as many as the room has left.
@@ -176,11 +176,11 @@ def newest_within(lines: Sequence[str], tokens: int) -> list[str]:
 
 def prefix_hash(rows: Iterable[tuple[int, str, str]]) -> str:
     """Return a hash of (seq, role, content) of evicted messages, to tell if the log changed."""
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for seq, role, content in rows:
-        said = "" if role == "tool" else content  # since it may be masked
-        found.update(f"{seq} {role} {len(said)} {said}\n".encode("utf-8", "surrogatepass"))
-    return found.hexdigest()
+        text = "" if role == "tool" else content  # since it may be masked
+        digest.update(f"{seq} {role} {len(text)} {text}\n".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
 
 
 def with_turn(text: str, turn: str) -> str:

@@ -10,13 +10,13 @@ from datetime import datetime
 from evennia_ai.messages import Audience, WireMessage
 from evennia_ai.policy.audience import of_records
 from evennia_ai.policy.records import entity_profiles
-from evennia_ai.policy.records.provenance import TRUST, Record, newest_said
+from evennia_ai.policy.records.record import TRUST, Record, newest_said
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.texts import fenced, read_line_object, reply_lines, request
 
 
 @dataclass(frozen=True)
-class Group:
+class ObservationGroup:
     """New observations of one entity with one audience, by id."""
 
     entity: str
@@ -32,14 +32,14 @@ class Changes:
     added: tuple[Record, ...]
 
 
-def group_observations(observations: Iterable[Record], most: int) -> list[Group]:
+def group_observations(observations: Iterable[Record], most: int) -> list[ObservationGroup]:
     """Return new observations by entity and audience, oldest first, in small groups."""
     groups: defaultdict[tuple[str, Audience | None], list[str]] = defaultdict(list)
     for item in observations:
         audience = None if item["audience"] is None else frozenset(item["audience"])
         groups[item["entity"], audience].append(item["id"])
     return [
-        Group(entity, audience, tuple(ids[start : start + most]))
+        ObservationGroup(entity, audience, tuple(ids[start : start + most]))
         for (entity, audience), ids in groups.items()
         for start in range(0, len(ids), most)
     ]
@@ -48,7 +48,7 @@ def group_observations(observations: Iterable[Record], most: int) -> list[Group]
 def plan_consolidation(
     observations: Sequence[Record],
     values: Sequence[Record],
-    findings: Sequence[Finding],
+    findings: Sequence[InferredAttribute],
     new_ids: Iterator[str],
 ) -> Changes:
     """Return the records to store after observations became attributes.
@@ -125,7 +125,7 @@ line out where nothing tells: {{"sentiment": 0.5}}
 
 
 @dataclass(frozen=True)
-class Finding:
+class InferredAttribute:
     """One attribute made from observations; ``sources`` are their ids."""
 
     attribute: str
@@ -137,7 +137,7 @@ class Finding:
 class Synthesis:
     """The attributes found, and the subject's sentiment, None if nothing shows it."""
 
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[InferredAttribute, ...] = ()
     sentiment: float | None = None
     refused: int = 0  # number of rejected lines of the reply
 
@@ -161,35 +161,35 @@ def synthesis_request(
 
 def read_synthesis(reply: str, known_ids: Collection[str], *, with_sentiment: bool) -> Synthesis:
     """Return a reply's attributes that cite only shown observations. Never raises."""
-    findings: list[Finding] = []
+    findings: list[InferredAttribute] = []
     sentiment, refused = None, 0
     for line in reply_lines(reply):
-        found = read_line(line, known_ids)
-        if isinstance(found, Finding) and len(findings) < MOST_FINDINGS:
-            findings.append(found)
-        elif isinstance(found, float) and with_sentiment:
-            sentiment = found
+        attribute = read_line(line, known_ids)
+        if isinstance(attribute, InferredAttribute) and len(findings) < MOST_FINDINGS:
+            findings.append(attribute)
+        elif isinstance(attribute, float) and with_sentiment:
+            sentiment = attribute
         else:
             refused += 1
     return Synthesis(tuple(dict.fromkeys(findings)), sentiment, refused)
 
 
-def read_line(line: str, known_ids: Collection[str]) -> Finding | float | None:
+def read_line(line: str, known_ids: Collection[str]) -> InferredAttribute | float | None:
     """Return the attribute or the sentiment on one line, None if it has neither."""
-    said = read_line_object(line)
-    if said.keys() == {"sentiment"}:
-        value = said["sentiment"]
+    fields = read_line_object(line)
+    if fields.keys() == {"sentiment"}:
+        value = fields["sentiment"]
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return float(value) if is_number and -1 <= value <= 1 else None
-    attribute, value = words(said.get("attribute")), words(said.get("value"))
-    sources = said.get("sources")
+    attribute, value = words(fields.get("attribute")), words(fields.get("value"))
+    sources = fields.get("sources")
     if not attribute or len(attribute) > LONGEST_NAME or len(attribute.split()) > MOST_NAME_WORDS:
         return None
     if not value or len(value) > LONGEST_VALUE or not isinstance(sources, list) or not sources:
         return None
     if not all(isinstance(source, str) and source in known_ids for source in sources):
         return None
-    return Finding(attribute, value, tuple(dict.fromkeys(sources)))
+    return InferredAttribute(attribute, value, tuple(dict.fromkeys(sources)))
 
 
 def words(value: object) -> str:
@@ -226,8 +226,8 @@ def acquaintance_line(
 ) -> str | None:
     """Return what is known of a person as one prompt line, None if nothing is."""
     # ``name_of`` returns the character's name for a dbref, empty if it has none.
-    told = [in_words(value, person, name_of) for value in list(person.values)[-MOST_ATTRIBUTES:]]
-    parts = [*relation_in_words(person.relationship, now), *told]
+    values = [in_words(value, person, name_of) for value in list(person.values)[-MOST_ATTRIBUTES:]]
+    parts = [*relation_in_words(person.relationship, now), *values]
     if not parts:
         return None
     talking = " (in conversation with you)" if person.is_talking else ""
@@ -248,7 +248,7 @@ def relation_in_words(relationship: Record, now: datetime) -> list[str]:
 
 def in_words(value: Record, person: Acquaintance, name_of: Callable[[str], str]) -> str:
     """Return a value with its source, if that is a claim, and any contradiction."""
-    said = f"{value['attribute']}: {value['value']}"
+    sentence = f"{value['attribute']}: {value['value']}"
     notes = []
     source = value["source_entity"]
     if value["trust"] < CLAIM_BELOW and source:
@@ -256,4 +256,4 @@ def in_words(value: Record, person: Acquaintance, name_of: Callable[[str], str])
         notes += [f"from {teller}" if source != person.dbref else teller] if teller else []
     if value["id"] in person.contradicted:
         notes.append("others say otherwise")
-    return f"{said} ({', '.join(notes)})" if notes else said
+    return f"{sentence} ({', '.join(notes)})" if notes else sentence

@@ -14,7 +14,7 @@ from evennia_ai.messages import WireMessage
 from evennia_ai.policy.consolidation.entities import common_origin
 from evennia_ai.policy.context.projection import part_key
 from evennia_ai.policy.records.journal_entry import normalised
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.texts import fenced, read_line_object, reply_lines, request
 
@@ -55,7 +55,7 @@ class Insight:
 
 
 @dataclass(frozen=True)
-class Read:
+class ReflectionReply:
     """The conclusions in a model's reply."""
 
     insights: tuple[Insight, ...] = ()
@@ -75,12 +75,12 @@ def unreflected(entries: Iterable[Record], since: str = "") -> dict[str, list[Re
         if entry["source_type"] == SOURCE:
             key = key_of(entry)
             marks[key] = max(entry["timestamp"], marks.get(key, ""))
-    found: dict[str, list[Record]] = {part_key(None): []}
+    groups: dict[str, list[Record]] = {part_key(None): []}
     for entry in entries:
         key = key_of(entry)
         if entry["source_type"] not in MADE and entry["timestamp"] > max(since, marks.get(key, "")):
-            found.setdefault(key, []).append(entry)
-    return {key: own for key, own in found.items() if own}
+            groups.setdefault(key, []).append(entry)
+    return {key: own for key, own in groups.items() if own}
 
 
 def key_of(entry: Record) -> str:
@@ -113,7 +113,7 @@ def reflection_request(
     return request(prompt.format(name=name), fenced("entries", "\n".join(lines)))
 
 
-def read_insights(reply: str, entries: Sequence[Record]) -> Read:
+def read_insights(reply: str, entries: Sequence[Record]) -> ReflectionReply:
     """Return the insights that cite two or more shown entries. Never raises.
 
     A citation in another spelling is matched, and one of an entry that was not shown is removed.
@@ -121,17 +121,21 @@ def read_insights(reply: str, entries: Sequence[Record]) -> Read:
     ids = [entry["id"] for entry in entries]
     shared = Counter(map(spelling, ids))
     known = {spelling(id_): id_ for id_ in ids if shared[spelling(id_)] == 1} | {i: i for i in ids}
-    said = {normalised(entry["content"]) for entry in entries}
+    known_contents = {normalised(entry["content"]) for entry in entries}
     insights: list[Insight] = []
     refused = 0
     for line in reply_lines(reply):
         insight = read_insight(line, known)
-        if insight and len(insights) < MOST_INSIGHTS and normalised(insight.content) not in said:
-            said.add(normalised(insight.content))
+        if (
+            insight
+            and len(insights) < MOST_INSIGHTS
+            and normalised(insight.content) not in known_contents
+        ):
+            known_contents.add(normalised(insight.content))
             insights.append(insight)
         else:
             refused += 1
-    return Read(tuple(insights), refused)
+    return ReflectionReply(tuple(insights), refused)
 
 
 def spelling(id_: str) -> str:
@@ -140,12 +144,16 @@ def spelling(id_: str) -> str:
 
 
 def read_insight(line: str, known: Mapping[str, str]) -> Insight | None:
-    said = read_line_object(line)
-    because = said.get("because")
-    if not isinstance(said.get("insight"), str) or not isinstance(because, list):
+    fields = read_line_object(line)
+    because = fields.get("because")
+    if not isinstance(fields.get("insight"), str) or not isinstance(because, list):
         return None
-    content = clean_heard(said["insight"], MOST_CHARS)
-    cited = [known.get(one) or known.get(spelling(one)) for one in because if isinstance(one, str)]
+    content = clean_heard(fields["insight"], MOST_CHARS)
+    cited = [
+        known.get(reference) or known.get(spelling(reference))
+        for reference in because
+        if isinstance(reference, str)
+    ]
     shown = tuple(dict.fromkeys(filter(None, cited)))
     if not content or len(shown) < LEAST_CITED:
         return None
@@ -157,8 +165,8 @@ def insight_entry(insight: Insight, cited: Sequence[Record], looked_at: str) -> 
     # Its id derives from the content and the sources, so the same insight is stored once. ``cited``
     # are its sources as they are now, of one audience, gathered at ``looked_at`` (ISO time).
     links = [entry["id"] for entry in cited]
-    told = "\0".join([key_of(cited[0]), *links, normalised(insight.content)])
-    digest = hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
+    identity = "\0".join([key_of(cited[0]), *links, normalised(insight.content)])
+    digest = hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()
     return {
         **common_origin(cited, SOURCE),
         "id": f"{ID_PREFIX}{digest}",

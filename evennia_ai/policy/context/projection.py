@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from evennia_ai.messages import Audience, Message, is_excuse, make_message, with_content
+from evennia_ai.messages import Audience, ChatMessage, is_excuse, make_message, with_content
 from evennia_ai.policy.audience import audience_of, of_parts, select_visible, visible
 from evennia_ai.policy.tokens import stored_tokens
 
-Size = Callable[[Message], int]
+Size = Callable[[ChatMessage], int]
 
 PUBLIC = "public"
 MARKER = "compaction"
@@ -69,15 +69,15 @@ def part_audience(key: str) -> Audience | None:
     return None if key == PUBLIC else frozenset(filter(None, key.split(",")))
 
 
-def split_by_audience(messages: Iterable[Message]) -> dict[str, list[Message]]:
+def split_by_audience(messages: Iterable[ChatMessage]) -> dict[str, list[ChatMessage]]:
     """Return messages by the part of a summary they belong to, public ones first."""
-    parts: dict[str, list[Message]] = {PUBLIC: []}
+    parts: dict[str, list[ChatMessage]] = {PUBLIC: []}
     for message in messages:
         parts.setdefault(part_key(audience_of(message)), []).append(message)
     return {key: items for key, items in parts.items() if items}
 
 
-def make_marker(record: CompactionRecord) -> Message:
+def make_marker(record: CompactionRecord) -> ChatMessage:
     """Return the marker of a compaction, recognised by its id and never by its text."""
     return make_message(
         "system",
@@ -93,11 +93,11 @@ def make_marker(record: CompactionRecord) -> Message:
     )
 
 
-def is_marker(message: Message) -> bool:
+def is_marker(message: ChatMessage) -> bool:
     return message["metadata"].get("type") == MARKER
 
 
-def show_marker(marker: Message, audience: Audience) -> Message | None:
+def show_marker(marker: ChatMessage, audience: Audience) -> ChatMessage | None:
     """Return the marker as one audience may read it, None if it may read nothing."""
     # It is a reference block in a user message, because its words come from players.
     parts: Mapping[str, str] = marker["metadata"].get("parts", {})
@@ -113,13 +113,13 @@ def show_marker(marker: Message, audience: Audience) -> Message | None:
     return with_content(shown, shown["content"], authors=authors, type=MARKER)
 
 
-def visible_items(items: Iterable[Message], audience: Audience) -> list[Message]:
+def visible_items(items: Iterable[ChatMessage], audience: Audience) -> list[ChatMessage]:
     """Return the part of a view that may enter a prompt for this audience, in order."""
     shown = (show_marker(item, audience) if is_marker(item) else item for item in items)
     return select_visible([item for item in shown if item is not None], audience)
 
 
-def mask_results(messages: Sequence[Message], upto_seq: int) -> list[Message]:
+def mask_results(messages: Sequence[ChatMessage], upto_seq: int) -> list[ChatMessage]:
     """Return the messages with long tool results up to a sequence number masked."""
     return [
         with_content(message, MASKED, tokens=0, original_tool=message["tool_call_id"])
@@ -129,12 +129,14 @@ def mask_results(messages: Sequence[Message], upto_seq: int) -> list[Message]:
     ]
 
 
-def is_maskable(message: Message) -> bool:
+def is_maskable(message: ChatMessage) -> bool:
     """Return True for a tool result that is longer than its mask."""
     return message["role"] == "tool" and len(message["content"]) >= LEAST_MASKED_CHARS
 
 
-def plan_mask(messages: Sequence[Message], keep_last: int, least_saving: int, count: Size) -> int:
+def plan_mask(
+    messages: Sequence[ChatMessage], keep_last: int, least_saving: int, count: Size
+) -> int:
     """Return the last message whose tool results to mask now, 0 for none."""
     # A batch costs the provider's prompt cache, so it must save ``least_saving`` tokens.
     results = [message for message in messages if message["role"] == "tool"]
@@ -160,10 +162,10 @@ class Sizes:
 
     def largest(self) -> int:
         """Return the tokens of the largest projection of any listener."""
-        listeners = {one for audience in self.private for one in audience}
+        listeners = {dbref for audience in self.private for dbref in audience}
         own = (
-            sum(tokens for audience, tokens in self.private.items() if one in audience)
-            for one in listeners
+            sum(tokens for audience, tokens in self.private.items() if dbref in audience)
+            for dbref in listeners
         )
         return self.public + max(own, default=0)
 
@@ -177,7 +179,7 @@ def part_sizes(summary: Mapping[str, str], count: Size) -> dict[str, int]:
     }
 
 
-class View:
+class ConversationView:
     """The messages in view of a log: the last marker, if any, and every message after it.
 
     Tool results up to ``masked_upto`` are masked. Excuses are kept apart, in ``excuses``, so that
@@ -189,17 +191,17 @@ class View:
     def __init__(
         self,
         record: CompactionRecord | None,
-        messages: Iterable[Message],
+        messages: Iterable[ChatMessage],
         masked_upto: int,
         count: Size,
-        scenes: Iterable[Message] = (),
+        scenes: Iterable[ChatMessage] = (),
     ) -> None:
         self.record = record
         self.masked_upto = masked_upto
         self.sizes = Sizes()
-        self.items: list[Message] = []
-        self.excuses: list[Message] = []
-        self.scenes: list[Message] = []
+        self.items: list[ChatMessage] = []
+        self.excuses: list[ChatMessage] = []
+        self.scenes: list[ChatMessage] = []
         self._count = count
         if record is not None:
             self.items.append(make_marker(record))
@@ -209,16 +211,18 @@ class View:
         first = record.upto_seq if record is not None else 0
         self.show(scene for scene in scenes if scene["metadata"]["after"] >= first)
 
-    def copy(self) -> View:
+    def copy(self) -> ConversationView:
         """Return the same view, to be extended independently."""
-        return View(self.record, self.logged, self.masked_upto, self._count, self.scenes)
+        return ConversationView(
+            self.record, self.logged, self.masked_upto, self._count, self.scenes
+        )
 
-    def after(self, record: CompactionRecord) -> View:
+    def after(self, record: CompactionRecord) -> ConversationView:
         """Return the view once a compaction is in force; messages that came meanwhile stay."""
         kept = [m for m in self.logged if m["metadata"]["seq"] > record.upto_seq]
-        return View(record, kept, self.masked_upto, self._count, self.scenes)
+        return ConversationView(record, kept, self.masked_upto, self._count, self.scenes)
 
-    def extend(self, messages: Iterable[Message]) -> None:
+    def extend(self, messages: Iterable[ChatMessage]) -> None:
         """Add messages that arrived in the log."""
         for message in messages:
             if is_excuse(message):
@@ -227,26 +231,26 @@ class View:
             self.items.append(message)
             self.sizes.add(audience_of(message), stored_tokens(message, self._count))
 
-    def show(self, scenes: Iterable[Message]) -> None:
-        """Add scenes that a prompt showed (`policy.context.scenes`)."""
+    def show(self, scenes: Iterable[ChatMessage]) -> None:
+        """Add scenes that a prompt showed (`policy.context.situation_updates`)."""
         for scene in scenes:
             self.scenes.append(scene)
             self.sizes.add(audience_of(scene), stored_tokens(scene, self._count))
 
     @property
-    def messages(self) -> list[Message]:
+    def messages(self) -> list[ChatMessage]:
         """The messages in view, without the marker."""
         return self.items[1:] if self.record is not None else list(self.items)
 
     @property
-    def logged(self) -> list[Message]:
+    def logged(self) -> list[ChatMessage]:
         """The messages in view, then the excuses, for another view of the same log."""
         return [*self.messages, *self.excuses]
 
 
 def newest_that_fit(
-    messages: Sequence[Message], budget: int, size: Size, in_steps: bool = True
-) -> list[Message]:
+    messages: Sequence[ChatMessage], budget: int, size: Size, in_steps: bool = True
+) -> list[ChatMessage]:
     """Return the newest messages within a budget, with the compaction's marker if it fits.
 
     At least one message is returned, shortened if it alone exceeds the budget. ``in_steps`` cuts as
@@ -276,7 +280,7 @@ def first_shown(sizes: Sequence[int], budget: int, step: int) -> int:
     return first if first < len(sizes) else bisect_left(starts, excess)
 
 
-def shorten(message: Message, budget: int, size: Size) -> Message:
+def shorten(message: ChatMessage, budget: int, size: Size) -> ChatMessage:
     """Return a message with its middle left out so that it fits."""
     text = message["content"]
     if size(message) <= budget:

@@ -162,8 +162,8 @@ def known_window(model: str) -> int | None:
 def bare_name(model: str) -> str:
     """Return a model's name in lower case without vendor: "openai/gpt-4o" → "gpt-4o"."""
     name = model.lower().replace("_", "-").rpartition("/")[2].strip()
-    while found := VENDOR.match(name):
-        name = name[found.end() :].strip()
+    while match := VENDOR.match(name):
+        name = name[match.end() :].strip()
     return name
 
 
@@ -200,8 +200,8 @@ def _entries(answer: object) -> Iterator[Mapping[str, object]]:
 def _same_model(name: object, model: str) -> bool:
     if not isinstance(name, str):
         return False
-    plain, asked = (each.strip().lower().removeprefix("models/") for each in (name, model))
-    return plain == asked or plain.removesuffix(":latest") == asked.removesuffix(":latest")
+    plain, wanted = (each.strip().lower().removeprefix("models/") for each in (name, model))
+    return plain == wanted or plain.removesuffix(":latest") == wanted.removesuffix(":latest")
 
 
 def _tokens(value: object) -> int | None:

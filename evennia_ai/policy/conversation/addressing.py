@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from itertools import dropwhile
 
 from evennia_ai.messages import EMOTE, SAY, SPEECH
-from evennia_ai.policy.conversation.naming import Named, Names
+from evennia_ai.policy.conversation.naming import NamedEntity, Names
 
 SPOKEN = SPEECH | {EMOTE}
 DIRECT = frozenset({"whisper", "give"})
@@ -30,7 +30,7 @@ NO_CALLS_LEFT = "no unasked calls left this hour"
 
 
 @dataclass(frozen=True)
-class Line:
+class SpokenLine:
     """Something heard."""
 
     kind: str
@@ -45,7 +45,7 @@ class Listener:
     """Somebody present beside the speaker, by dbref."""
 
     id: str
-    named: Named | None = None  # their names; None leaves them unnamed
+    named: NamedEntity | None = None  # their names; None leaves them unnamed
     is_player: bool = False  # True if a player controls this character now
     # True for an assistant that the speaker would hear; one that a player controls answers later.
     may_answer: bool = False
@@ -53,11 +53,11 @@ class Listener:
     last_exchange: float = 0.0
     # True for one that walked in behind the speaker, and has not been spoken to here.
     came_along: bool = False
-    max_hops: int = 3  # the assistant's limit of answers in a row among assistants
+    max_bot_replies: int = 3  # the assistant's limit of answers in a row among assistants
 
 
 @dataclass(frozen=True)
-class Verdict:
+class AddressingDecision:
     """The decision for all listeners: why some answer, by dbref, and why the others do not.
 
     ``refused`` says why some do not answer although the line is for them.
@@ -77,20 +77,24 @@ class Verdict:
 Standing = Callable[[Sequence[str]], Iterable[tuple[bool, float]]]
 
 
-def decide_answers(line: Line, listeners: Sequence[Listener], standing: Standing) -> Verdict:
+def decide_answers(
+    line: SpokenLine, listeners: Sequence[Listener], standing: Standing
+) -> AddressingDecision:
     """Decide who of all listeners answers a line; the first rule that fits wins."""
     # ``standing`` is called only to choose among several.
-    able = {one.id: one for one in listeners if may_answer(one, line)}
+    able = {listener.id: listener for listener in listeners if may_answer(listener, line)}
     if not able:
-        too_far = any(one.may_answer and line.hops > one.max_hops for one in listeners)
-        return Verdict(otherwise="hop limit" if too_far else AMBIENT)
-    if line.from_assistant and not any(one.is_player for one in listeners):
-        return Verdict(otherwise="no player listens")
+        too_far = any(
+            listener.may_answer and line.hops > listener.max_bot_replies for listener in listeners
+        )
+        return AddressingDecision(otherwise="hop limit" if too_far else AMBIENT)
+    if line.from_assistant and not any(listener.is_player for listener in listeners):
+        return AddressingDecision(otherwise="no player listens")
     if line.kind in DIRECT:
         return limited(line, list(able), line.kind, AMBIENT)
     if line.kind not in SPOKEN:
-        return Verdict()
-    names = Names((one.named for one in listeners if one.named), line.speaker)
+        return AddressingDecision()
+    names = Names((listener.named for listener in listeners if listener.named), line.speaker)
     named = names.called(line.text, line.kind == SAY)
     if line.from_assistant:  # "a guard" in its story is no call for one of twenty
         named = [ids for ids in named if len(ids) == 1]
@@ -99,41 +103,43 @@ def decide_answers(line: Line, listeners: Sequence[Listener], standing: Standing
         chosen = [choose(free_ones(some), standing) for some in several if some]
         return limited(line, list(dict.fromkeys(chosen)), NAMED, NOT_NAMED)
     if line.from_assistant:
-        return Verdict()
+        return AddressingDecision()
     return answer_unnamed(line, listeners, free_ones(able.values()), standing)
 
 
-def refuse(verdict: Verdict, reason: str) -> Verdict:
+def refuse(verdict: AddressingDecision, reason: str) -> AddressingDecision:
     """Return the decision that nobody answers, for a reason."""
     return replace(verdict, answering={}, refused=dict.fromkeys(verdict.answering, reason))
 
 
-def may_answer(one: Listener, line: Line) -> bool:
+def may_answer(listener: Listener, line: SpokenLine) -> bool:
     """Return True if a listener may answer; under a player's control it answers players only."""
-    if line.from_assistant and (one.is_player or line.hops > one.max_hops):
+    if line.from_assistant and (listener.is_player or line.hops > listener.max_bot_replies):
         return False
-    return one.may_answer
+    return listener.may_answer
 
 
 def free_ones(able: Iterable[Listener]) -> list[Listener]:
     """Return the assistants that no player controls; if there are none, all."""
     several = list(able)
-    return [one for one in several if not one.is_player] or several
+    return [item for item in several if not item.is_player] or several
 
 
-def limited(line: Line, ids: Sequence[str], reason: str, otherwise: str) -> Verdict:
+def limited(
+    line: SpokenLine, ids: Sequence[str], reason: str, otherwise: str
+) -> AddressingDecision:
     """Return the decision that these assistants answer; an assistant's line only the first."""
     most = 1 if line.from_assistant else len(ids)
-    return Verdict(dict.fromkeys(ids[:most], reason), otherwise)
+    return AddressingDecision(dict.fromkeys(ids[:most], reason), otherwise)
 
 
 def answer_unnamed(
-    line: Line, listeners: Iterable[Listener], able: Sequence[Listener], standing: Standing
-) -> Verdict:
+    line: SpokenLine, listeners: Iterable[Listener], able: Sequence[Listener], standing: Standing
+) -> AddressingDecision:
     """Decide on words that name nobody: at most one assistant answers."""
-    in_company = any(one.is_player and one not in able for one in listeners)
-    able = [one for one in able if not one.came_along] or able  # whoever was here goes first
-    in_talk = any(one.last_exchange for one in able)
+    in_company = any(listener.is_player and listener not in able for listener in listeners)
+    able = [item for item in able if not item.came_along] or able  # whoever was here goes first
+    in_talk = any(item.last_exchange for item in able)
     text = line.text if line.kind == SAY else ""
     for applies, reason in (
         (GREETING.fullmatch(text.strip()) or EVERYBODY.search(text), "everybody was meant"),
@@ -141,15 +147,15 @@ def answer_unnamed(
         (in_talk, "in conversation"),
     ):
         if applies:
-            return Verdict({choose(able, standing): reason}, ANOTHER)
-    return Verdict()
+            return AddressingDecision({choose(able, standing): reason}, ANOTHER)
+    return AddressingDecision()
 
 
 def choose(candidates: Sequence[Listener], standing: Standing) -> str:
     # The last to talk with the speaker goes first; then one that is awake, the nearest persona, and
     # the oldest character.
-    latest = max(one.last_exchange for one in candidates)
-    equals = [one.id for one in candidates if one.last_exchange == latest]
+    latest = max(candidate.last_exchange for candidate in candidates)
+    equals = [candidate.id for candidate in candidates if candidate.last_exchange == latest]
     if len(equals) == 1:
         return equals[0]
     scores = zip(standing(equals), equals, strict=True)

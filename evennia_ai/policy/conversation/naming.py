@@ -31,7 +31,7 @@ BEFORE_CALL = frozenset(
 
 
 @dataclass(frozen=True)
-class Named:
+class NamedEntity:
     """Somebody who may be named."""
 
     id: str
@@ -41,7 +41,7 @@ class Named:
 
 
 @dataclass(frozen=True)
-class Word:
+class FoldedWord:
     """A word of a text, folded, with its place."""
 
     word: str
@@ -74,10 +74,10 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", bare)
 
 
-def split_words(folded: str) -> list[Word]:
+def split_words(folded: str) -> list[FoldedWord]:
     """Return the words of a folded text; "07" is "7"."""
     return [
-        Word((m[0].lstrip("0") or "0") if m[0].isdigit() else m[0], m.start(), m.end())
+        FoldedWord((m[0].lstrip("0") or "0") if m[0].isdigit() else m[0], m.start(), m.end())
         for m in WORD.finditer(folded)
     ]
 
@@ -94,17 +94,17 @@ class Names:
     people. The names of the ``speaker`` call nobody.
     """
 
-    def __init__(self, people: Iterable[Named], speaker: str = "") -> None:
+    def __init__(self, people: Iterable[NamedEntity], speaker: str = "") -> None:
         self._speaker = {speaker}
         self.silent: set[str] = set()
         self._full: dict[tuple[str, ...], set[str]] = {}
         self._parts: dict[tuple[str, ...], set[str]] = {}
-        for one in people:
-            if not one.listens:
-                self.silent.add(one.id)
-            for known, names in ((self._full, one.names), (self._parts, one.parts)):
+        for person in people:
+            if not person.listens:
+                self.silent.add(person.id)
+            for known, names in ((self._full, person.names), (self._parts, person.parts)):
                 for key in filter(None, map(name_key, names)):
-                    known.setdefault(key, set()).add(one.id)
+                    known.setdefault(key, set()).add(person.id)
         self._longest = max(map(len, (*self._full, *self._parts)), default=0)
 
     def called(self, text: str, is_speech: bool = True) -> list[frozenset[str]]:
@@ -113,14 +113,14 @@ class Names:
         # holds several people if its words name all of them.
         folded = fold(text)
         words = split_words(folded)
-        found = list(self._mentions(words, folded))
-        calls = select_calls(found, words, folded) if is_speech else []
+        mentions = list(self._mentions(words, folded))
+        calls = select_calls(mentions, words, folded) if is_speech else []
         if calls:
             return [mention.ids for mention in calls]
-        heard = (mention.ids - self.silent for mention in found)
-        return [ids for ids in heard if ids]
+        id_sets = (mention.ids - self.silent for mention in mentions)
+        return [ids for ids in id_sets if ids]
 
-    def _mentions(self, words: Sequence[Word], folded: str) -> Iterable[Mention]:
+    def _mentions(self, words: Sequence[FoldedWord], folded: str) -> Iterable[Mention]:
         at = 0
         while at < len(words):
             mention = self._mention_at(at, words, folded)
@@ -128,7 +128,7 @@ class Names:
                 yield mention
             at = mention.end if mention else at + 1
 
-    def _mention_at(self, at: int, words: Sequence[Word], folded: str) -> Mention | None:
+    def _mention_at(self, at: int, words: Sequence[FoldedWord], folded: str) -> Mention | None:
         """Return the longest name that begins at a word; of two as long, the full name."""
         end = at + 1
         while end < min(at + self._longest, len(words)):
@@ -155,7 +155,7 @@ class Names:
 
 
 def select_calls(
-    mentions: Sequence[Mention], words: Sequence[Word], folded: str
+    mentions: Sequence[Mention], words: Sequence[FoldedWord], folded: str
 ) -> Sequence[Mention]:
     """Return the mentions that call somebody: a list at the beginning, or a name at the end."""
     if not mentions:
@@ -171,7 +171,7 @@ def select_calls(
     return ()
 
 
-def opening_list(mentions: Sequence[Mention], words: Sequence[Word], folded: str) -> int:
+def opening_list(mentions: Sequence[Mention], words: Sequence[FoldedWord], folded: str) -> int:
     """Return how many mentions the text begins with, up to the last that a pause follows."""
     length = 0
     for number, mention in enumerate(mentions):

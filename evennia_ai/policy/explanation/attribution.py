@@ -15,15 +15,15 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evennia_ai.messages import Message, WireMessage, prompt_text
-from evennia_ai.policy import oversight
-from evennia_ai.policy.context.scenes import scene_text
+from evennia_ai.messages import ChatMessage, WireMessage, prompt_text
+from evennia_ai.policy import staff_controls
+from evennia_ai.policy.context.situation_updates import scene_text
 from evennia_ai.policy.explanation.call_record import KeptCall, dumped
 from evennia_ai.policy.facts import terms as fact_terms
 from evennia_ai.policy.facts.terms import (
     find_terms,
-    heard,
     normal_words,
+    parse_heard_line,
     sentences_of,
     words_of_calls,
 )
@@ -53,11 +53,11 @@ OWN_SHARE = 0.9  # of the score, for the character's own earlier words
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceSentence:
     """A sentence of the prompt; ``words`` are its stems that carry meaning."""
 
     part: str
-    line: Line
+    line: PromptLine
     text: str
     words: frozenset[str]
 
@@ -70,15 +70,17 @@ class Attribution:
     """
 
     sentence: str
-    source: Source | None = None
+    source: SourceSentence | None = None
     share: float = 0.0
     tells: bool = True  # False for small talk
 
 
-def attribute(text: str, parts: Sequence[Part], names: Sequence[str] = ()) -> list[Attribution]:
+def attribute(
+    text: str, parts: Sequence[PromptPart], names: Sequence[str] = ()
+) -> list[Attribution]:
     """Return the sentences of a text with their sources; ``names`` are the character's own."""
     sources = list(sources_in(parts, names))
-    asked = frozenset(
+    question_words = frozenset(
         word
         for part in parts
         if part.name == NEW
@@ -88,7 +90,7 @@ def attribute(text: str, parts: Sequence[Part], names: Sequence[str] = ()) -> li
         for word in normal_words(sentence)
     )
     own = frozenset(normal_words(" ".join(names)))
-    weights = Weights(sources, asked, own)
+    weights = WordWeights(sources, question_words, own)
     known = [*names, people_in(parts)]
     return [
         quoted(sentence, sources)
@@ -98,44 +100,46 @@ def attribute(text: str, parts: Sequence[Part], names: Sequence[str] = ()) -> li
     ]
 
 
-def quoted(sentence: str, sources: Iterable[Source]) -> Attribution | None:
+def quoted(sentence: str, sources: Iterable[SourceSentence]) -> Attribution | None:
     """Return a sentence that quotes a line with that line, somebody else's first; None without."""
-    found = QUOTED.search(sentence)
-    words = " ".join(plain_words(found[1])) if found else ""
-    holding = (one for one in sources if words and words in " ".join(plain_words(one.line.text)))
-    source = min(holding, key=lambda one: one.line.own, default=None)
+    match = QUOTED.search(sentence)
+    words = " ".join(plain_words(match[1])) if match else ""
+    holding = (item for item in sources if words and words in " ".join(plain_words(item.line.text)))
+    source = min(holding, key=lambda item: item.line.own, default=None)
     return Attribution(sentence, source, 1.0) if source else None
 
 
 def is_polite(sentence: str, names: Sequence[str]) -> bool:
     """Return True for small talk, also with the name of somebody whom it speaks to."""
-    words = heard(sentence, "")[1]
+    words = parse_heard_line(sentence, "")[1]
     if NAMING.search(words):
         return False
     return is_small_talk(words, names) or is_small_talk(ADDRESS.sub(" ", words), names)
 
 
-def people_in(parts: Iterable[Part]) -> str:
+def people_in(parts: Iterable[PromptPart]) -> str:
     """Return the names of the people whom the situation lists."""
     lines = (line.text for part in parts if part.name == SITUATION for line in part.lines)
     return " ".join(line for line in lines if line.startswith(PEOPLE_HERE))
 
 
-def sources_in(parts: Iterable[Part], names: Sequence[str] = ()) -> Iterable[Source]:
+def sources_in(parts: Iterable[PromptPart], names: Sequence[str] = ()) -> Iterable[SourceSentence]:
     """Yield the sentences that tell something; a recalled line by ``names`` is its own."""
     called = "|".join(map(re.escape, names))
-    said = re.compile(rf"(?:\d{{4}}-\d\d-\d\d: )?(?:{called})\b[^:]{{0,80}}: ")
+    prefix = re.compile(rf"(?:\d{{4}}-\d\d-\d\d: )?(?:{called})\b[^:]{{0,80}}: ")
     for part in parts:
-        for told in part.lines if part.name not in INSTRUCTIONS else ():
-            is_own = bool(names and part.name == RECALLED and said.match(told.text))
-            line = replace(told, own=told.own or is_own)
+        for prompt_line in part.lines if part.name not in INSTRUCTIONS else ():
+            is_own = bool(names and part.name == RECALLED and prefix.match(prompt_line.text))
+            line = replace(prompt_line, own=prompt_line.own or is_own)
             for sentence in sentences_of(line.text):
                 if not sentence.endswith("?") and not is_polite(sentence, names):
                     # The label of a line, such as "You see", tells nothing.
                     label, _, rest = sentence.partition(": ")
-                    is_labelled = part.name == SITUATION and told.text.startswith(f"{label}: ")
+                    is_labelled = part.name == SITUATION and prompt_line.text.startswith(
+                        f"{label}: "
+                    )
                     words = frozenset(normal_words(rest if is_labelled else sentence))
-                    yield Source(part.name, line, sentence, words)
+                    yield SourceSentence(part.name, line, sentence, words)
 
 
 @dataclass(frozen=True)
@@ -148,52 +152,54 @@ class Weighted:
     names: frozenset[str]  # of people: they alone tell nothing
 
 
-class Weights:
+class WordWeights:
     """How much each word of a sentence tells."""
 
     def __init__(
-        self, sources: Sequence[Source], asked: frozenset[str], own: frozenset[str]
+        self, sources: Sequence[SourceSentence], question_words: frozenset[str], own: frozenset[str]
     ) -> None:
         self._holding = Counter(word for source in sources for word in source.words)
-        self._total, self._asked, self._own = len(sources), asked, own
+        self._total, self._asked, self._own = len(sources), question_words, own
 
     def of(self, sentence: str) -> Weighted:
         """Return the words of a sentence with their weights, without the character's name."""
         names, terms = names_in(sentence), set(normal_words(" ".join(find_terms(sentence))))
-        things = normal_words(" ".join(found[1] for found in ARTICLE.finditer(sentence)))
-        words = [one for one in dict.fromkeys(normal_words(sentence)) if one not in self._own]
+        things = normal_words(" ".join(match[1] for match in ARTICLE.finditer(sentence)))
+        words = [
+            fromkey for fromkey in dict.fromkeys(normal_words(sentence)) if fromkey not in self._own
+        ]
         if NAMING.search(sentence):  # then the name is what it tells
-            words, names = [one for one in words if one in names], frozenset()
-        told = {}
+            words, names = [item for item in words if item in names], frozenset()
+        weights = {}
         for word in words:
             holding = self._holding[word]
             rarity = math.log(1 + (self._total - holding + 0.5) / (holding + 0.5))
-            told[word] = rarity * (ASKED_WEIGHT if word in self._asked else 1.0)
+            weights[word] = rarity * (ASKED_WEIGHT if word in self._asked else 1.0)
         lacked = {
             word: weight if word in {*things, *terms} else weight * OTHER_WORDS
-            for word, weight in told.items()
+            for word, weight in weights.items()
         }
         # Another number is another claim.
         numbers = {word for word in terms if any(map(str.isdigit, word))}
-        return Weighted(told, lacked, frozenset(numbers & told.keys()), names)
+        return Weighted(weights, lacked, frozenset(numbers & weights.keys()), names)
 
 
-def nearest(sentence: str, sources: Iterable[Source], weights: Weights) -> Attribution:
+def nearest(sentence: str, sources: Iterable[SourceSentence], weights: WordWeights) -> Attribution:
     words = weights.of(sentence)
     if not words.told.keys() - words.names:
         return Attribution(sentence, tells=False)
     shares = ((share_in(source, words), source) for source in sources)
-    fitting = [one for one in shares if one[0] >= LEAST_SHARE]
-    said = frozenset(plain_words(sentence))  # of equal ones, the nearest in its wording
+    fitting = [item for item in shares if item[0] >= LEAST_SHARE]
+    sentence_words = frozenset(plain_words(sentence))  # of equal ones, the nearest in its wording
     share, best = max(
         fitting,
-        key=lambda one: (one[0], len(said.intersection(plain_words(one[1].text)))),
+        key=lambda item: (item[0], len(sentence_words.intersection(plain_words(item[1].text)))),
         default=(0.0, None),
     )
     return Attribution(sentence, best, share)
 
 
-def share_in(source: Source, words: Weighted) -> float:
+def share_in(source: SourceSentence, words: Weighted) -> float:
     """Return the share of a sentence's weight that a source holds, 0 without a word it needs."""
     shared = words.told.keys() & source.words
     enough = len(shared) >= min(LEAST_WORDS, len(words.told)) and shared - words.names
@@ -228,7 +234,7 @@ BY_LABEL = {
     "You are after": GOALS,
     "You are about": GOALS,
     "At hand": MATERIALS,
-    oversight.LABEL: NOTE,
+    staff_controls.LABEL: NOTE,
     "You can now also use": TOOLS,
 }
 # Nothing that a character says of itself or the world comes from these.
@@ -238,7 +244,7 @@ MEMORIES = frozenset({SUMMARY, RECALLED, PEOPLE, KEPT, GOALS, MATERIALS})
 
 
 @dataclass(frozen=True)
-class Line:
+class PromptLine:
     """One line of a prompt, with the memory, message or title that it comes from, if known."""
 
     text: str
@@ -248,11 +254,11 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Part:
+class PromptPart:
     """One part of a prompt."""
 
     name: str
-    lines: tuple[Line, ...]
+    lines: tuple[PromptLine, ...]
 
     @property
     def text(self) -> str:
@@ -260,67 +266,75 @@ class Part:
 
 
 def parts_of(
-    kept: KeptCall, marker: Message | None, talk: Sequence[Message], own: Sequence[Message]
-) -> list[Part]:
+    kept: KeptCall,
+    marker: ChatMessage | None,
+    talk: Sequence[ChatMessage],
+    own: Sequence[ChatMessage],
+) -> list[PromptPart]:
     """Return the parts of a prompt in their order, without empty ones."""
     trace, sent = kept.trace, kept.sent
     if not trace.step:
         return parts_apart(kept, marker, talk)
     first, *others = [str(message["content"]) for message in trace.opening] or [""]
     persona = "\n".join(filter(None, (first[trace.rules_chars :].strip(), *others)))
-    found = [
-        (RULES, [Line(line) for line in first[: trace.rules_chars].splitlines()]),
-        (TOOLS, [Line(dumped(tool)) for tool in sent.tools] if sent.form == "tools" else []),
-        (SCHEMA, [Line(dumped(sent.schema))] if sent.schema else []),
-        (PERSONA, [Line(line) for line in persona.splitlines()]),
-        (SUMMARY, [Line(line) for line in (marker["content"] if marker else "").splitlines()]),
+    parts = [
+        (RULES, [PromptLine(line) for line in first[: trace.rules_chars].splitlines()]),
+        (TOOLS, [PromptLine(dumped(tool)) for tool in sent.tools] if sent.form == "tools" else []),
+        (SCHEMA, [PromptLine(dumped(sent.schema))] if sent.schema else []),
+        (PERSONA, [PromptLine(line) for line in persona.splitlines()]),
+        (
+            SUMMARY,
+            [PromptLine(line) for line in (marker["content"] if marker else "").splitlines()],
+        ),
         (TALK, [*talk_lines(talk), *map(wire_line, trace.unlogged)]),
         *situation_parts(trace.scenes),
-        (NEW, [Line(line) for line in trace.lines]),
+        (NEW, [PromptLine(line) for line in trace.lines]),
         (ACTS, [*talk_lines(own), *map(wire_line, (*trace.unlogged_own, *kept.extra))]),
-        (QUESTION, [Line(line) for line in trace.ending]),
+        (QUESTION, [PromptLine(line) for line in trace.ending]),
     ]
-    return [Part(name, lines) for name, many in found if (lines := filled(many))]
+    return [PromptPart(name, lines) for name, many in parts if (lines := filled(many))]
 
 
-def parts_apart(kept: KeptCall, marker: Message | None, talk: Sequence[Message]) -> list[Part]:
+def parts_apart(
+    kept: KeptCall, marker: ChatMessage | None, talk: Sequence[ChatMessage]
+) -> list[PromptPart]:
     trace = kept.trace
     rules, *material = [str(message["content"]).splitlines() for message in kept.extra]
     previous = marker["content"] if marker else trace.previous
-    shown = talk if trace.with_results else [one for one in talk if one["role"] != "tool"]
-    found = [
-        (RULES, map(Line, rules)),
-        (SUMMARY, map(Line, previous.splitlines())),
+    shown = talk if trace.with_results else [item for item in talk if item["role"] != "tool"]
+    parts = [
+        (RULES, map(PromptLine, rules)),
+        (SUMMARY, map(PromptLine, previous.splitlines())),
         (TALK, talk_lines(shown)),
-        (MATERIALS, [Line(line) for lines in material for line in lines]),
+        (MATERIALS, [PromptLine(line) for lines in material for line in lines]),
     ]
-    return [Part(name, lines) for name, many in found if (lines := filled(many))]
+    return [PromptPart(name, lines) for name, many in parts if (lines := filled(many))]
 
 
-def filled(lines: Iterable[Line]) -> tuple[Line, ...]:
+def filled(lines: Iterable[PromptLine]) -> tuple[PromptLine, ...]:
     return tuple(line for line in lines if line.text.strip())
 
 
-def talk_lines(messages: Iterable[Message]) -> Iterator[Line]:
+def talk_lines(messages: Iterable[ChatMessage]) -> Iterator[PromptLine]:
     """Yield messages as lines, each with its number in the log."""
     for message in messages:
         own = message["role"] == "assistant"
-        said = [prompt_text(message), *words_of_calls(message)]
-        text = " ".join(filter(None, said))
+        texts = [prompt_text(message), *words_of_calls(message)]
+        text = " ".join(filter(None, texts))
         if own and not text:
             calls = message.get("tool_calls") or ()
             text = " ".join(call["function"]["name"] for call in calls)
-        yield Line(text, f"message {message['metadata'].get('seq', '')}", own=own)
+        yield PromptLine(text, f"message {message['metadata'].get('seq', '')}", own=own)
 
 
-def wire_line(message: WireMessage) -> Line:
+def wire_line(message: WireMessage) -> PromptLine:
     calls = [call["function"]["name"] for call in message.get("tool_calls") or ()]
-    return Line(" ".join(filter(None, (str(message.get("content") or ""), *calls))))
+    return PromptLine(" ".join(filter(None, (str(message.get("content") or ""), *calls))))
 
 
-def situation_parts(scenes: Iterable[Message]) -> list[tuple[str, list[Line]]]:
+def situation_parts(scenes: Iterable[ChatMessage]) -> list[tuple[str, list[PromptLine]]]:
     """Return the situation, and what is known and recalled, as parts."""
-    parts: dict[str, list[Line]] = {}
+    parts: dict[str, list[PromptLine]] = {}
     for scene in scenes:
         rows = scene["metadata"]["rows"]
         is_whole = scene["content"] == scene_text(rows)
@@ -328,5 +342,5 @@ def situation_parts(scenes: Iterable[Message]) -> list[tuple[str, list[Line]]]:
             name = BY_LABEL.get(label, SITUATION)
             shown = row.text if name != SITUATION else f"{label}: {row.text}"
             if is_whole or row.text in scene["content"]:  # the middle of a long one is cut
-                parts.setdefault(name, []).append(Line(shown, row.source, row.score))
+                parts.setdefault(name, []).append(PromptLine(shown, row.source, row.score))
     return list(parts.items())

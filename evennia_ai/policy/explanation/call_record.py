@@ -16,11 +16,11 @@ from hashlib import sha256
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
-from evennia_ai.messages import SCENE, Authors, Message, WireMessage, make_message, to_wire
+from evennia_ai.messages import SCENE, Authors, ChatMessage, WireMessage, make_message, to_wire
 from evennia_ai.policy.audience import BUILDER, GAME, STRANGER, KnownLine
 from evennia_ai.policy.compaction.summary import summary_material, transcript_lines
 from evennia_ai.policy.context.projection import part_key
-from evennia_ai.policy.context.scenes import in_order, scene_text
+from evennia_ai.policy.context.situation_updates import in_order, scene_text
 
 DIGEST_CHARS = 32
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -44,7 +44,7 @@ class PromptTrace:
     unlogged_own: tuple[WireMessage, ...] = ()
     # by sequence number the words of the messages that it showed otherwise than the log has them
     shown: Mapping[str, WireMessage] = field(default_factory=dict)
-    scenes: tuple[Message, ...] = ()  # among the talk (`policy.context.scenes`)
+    scenes: tuple[ChatMessage, ...] = ()  # among the talk (`policy.context.situation_updates`)
     lines: tuple[str, ...] = ()  # the new ones
     ending: tuple[str, ...] = ()
     acts_last: bool = False  # True if the turn's own messages stand behind the ending
@@ -64,7 +64,7 @@ class PromptTrace:
 
 
 @dataclass(frozen=True)
-class Sent:
+class RequestExtras:
     """What a request holds beside its messages."""
 
     tools: Sequence[Mapping[str, Any]] = ()
@@ -75,7 +75,7 @@ class Sent:
 
 
 @dataclass(frozen=True)
-class RawReply:
+class RecordedReply:
     """A reply as the endpoint sent it; ``calls`` are native ones, as (name, arguments)."""
 
     text: str = ""
@@ -87,14 +87,14 @@ class KeptCall:
     """One model call: where its prompt comes from, what was sent with it, and the reply."""
 
     trace: PromptTrace
-    sent: Sent
-    reply: RawReply
+    sent: RequestExtras
+    reply: RecordedReply
     # messages that no log has: behind the prompt of a turn, all or the first of a call apart
     extra: tuple[WireMessage, ...] = ()
 
 
 @dataclass(frozen=True)
-class CallRecord:
+class PackedCall:
     """A `KeptCall` as it is stored: ``shared`` texts by digest, and the packed rest."""
 
     digest: str  # of the whole request
@@ -114,18 +114,18 @@ def digest_of(text: str) -> str:
     return sha256(text.encode()).hexdigest()[:DIGEST_CHARS]
 
 
-def request_digest(messages: Sequence[WireMessage], sent: Sent) -> str:
+def request_digest(messages: Sequence[WireMessage], sent: RequestExtras) -> str:
     return digest_of(dumped([messages, sent.tools, sent.schema]))
 
 
-def make_record(kept: KeptCall, messages: Sequence[WireMessage], authors: Authors) -> CallRecord:
+def make_record(kept: KeptCall, messages: Sequence[WireMessage], authors: Authors) -> PackedCall:
     """Return what to store of a call whose whole prompt is ``messages``."""
     trace, sent = kept.trace, kept.sent
     shared = [*map(dumped, trace.opening), dumped(sent.tools)]
     digests = [*map(digest_of, shared)]
     body = {
         **changed(trace, PromptTrace()),
-        **changed(sent, Sent()),
+        **changed(sent, RequestExtras()),
         "opening": digests[:-1],
         "tools": digests[-1],
         "talk": steps_of(trace.talk),
@@ -137,7 +137,7 @@ def make_record(kept: KeptCall, messages: Sequence[WireMessage], authors: Author
     packed = packer.compress(dumped(body).encode()) + packer.flush()
     # The digests stand before the packed data, since it is read with their texts.
     head = ",".join(digests).encode()
-    return CallRecord(
+    return PackedCall(
         request_digest(messages, sent),
         dict(zip(digests, shared, strict=True)),
         head + b"\n" + packed,
@@ -152,7 +152,7 @@ def steps_of(seqs: Sequence[int]) -> list[int]:
 
 def changed(value: Any, usual: Any) -> dict[str, Any]:
     pairs = ((item.name, getattr(value, item.name)) for item in fields(value))
-    return {name: found for name, found in pairs if found != getattr(usual, name)}
+    return {name: differing for name, differing in pairs if differing != getattr(usual, name)}
 
 
 def dictionary(shared: Iterable[str]) -> bytes:
@@ -175,25 +175,27 @@ def read_record(packed: bytes, shared: Sequence[str]) -> KeptCall:
     text, calls = body["reply"]
     return KeptCall(
         PromptTrace(**chosen(PromptTrace, body)),
-        Sent(**chosen(Sent, body)),
-        RawReply(text, tuple((name, arguments) for name, arguments in calls)),
+        RequestExtras(**chosen(RequestExtras, body)),
+        RecordedReply(text, tuple((name, arguments) for name, arguments in calls)),
         tuple(body["extra"]),
     )
 
 
-def packed_scene(scene: Message) -> list[Any]:
+def packed_scene(scene: ChatMessage) -> list[Any]:
     """Return a scene as plain data; its text only if that is not the text of its rows."""
     meta, text = scene["metadata"], scene["content"]
     rows = [[label, row.text, row.source, round(row.score, 3)] for label, row in meta["rows"]]
     return [meta["after"], rows, *([] if text == scene_text(meta["rows"]) else [text])]
 
 
-def read_scene(after: int, rows: Iterable[Sequence[Any]], text: str = "") -> Message:
-    found = [
+def read_scene(after: int, rows: Iterable[Sequence[Any]], text: str = "") -> ChatMessage:
+    scene_rows = [
         (label, KnownLine(words, source=source, score=score))
         for label, words, source, score in rows
     ]
-    return make_message("user", text or scene_text(found), type=SCENE, after=after, rows=found)
+    return make_message(
+        "user", text or scene_text(scene_rows), type=SCENE, after=after, rows=scene_rows
+    )
 
 
 def chosen(kind: type, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -202,7 +204,10 @@ def chosen(kind: type, body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def rebuilt(
-    kept: KeptCall, marker: Message | None, talk: Sequence[Message], own: Sequence[Message]
+    kept: KeptCall,
+    marker: ChatMessage | None,
+    talk: Sequence[ChatMessage],
+    own: Sequence[ChatMessage],
 ) -> list[WireMessage]:
     """Return the prompt of a call as it was sent, from its messages as the log has them."""
     trace = kept.trace
@@ -211,17 +216,17 @@ def rebuilt(
         previous = marker["content"] if marker else trace.previous
         return [*kept.extra, user(summary_material(previous, lines))]
     shown = in_order([*([] if marker is None else [marker]), *talk, *trace.scenes])
-    said, acts = [*to_wire(shown), *trace.unlogged], [*to_wire(own), *trace.unlogged_own]
-    return [*assembled(trace, said, acts), *kept.extra]
+    talk_messages, acts = [*to_wire(shown), *trace.unlogged], [*to_wire(own), *trace.unlogged_own]
+    return [*assembled(trace, talk_messages, acts), *kept.extra]
 
 
 def assembled(
-    trace: PromptTrace, said: Sequence[WireMessage], acts: Sequence[WireMessage]
+    trace: PromptTrace, talk_messages: Sequence[WireMessage], acts: Sequence[WireMessage]
 ) -> list[WireMessage]:
     """Return the messages of a prompt in order; ``said`` is the talk, ``acts`` the turn's own."""
     lines, ending = ([user(text) for text in texts] for texts in (trace.lines, trace.ending))
     last = [*ending, *acts] if trace.acts_last else [*acts, *ending]
-    return [*trace.opening, *said, *lines, *last]
+    return [*trace.opening, *talk_messages, *lines, *last]
 
 
 def user(content: str) -> WireMessage:
@@ -243,8 +248,8 @@ class LockAsked(NamedTuple):
     passed: Mapping[str, bool]
 
 
-def stored_locks(asked: Sequence[LockAsked]) -> str:
-    return json.dumps(asked, separators=(",", ":")) if asked else ""
+def stored_locks(locks: Sequence[LockAsked]) -> str:
+    return json.dumps(locks, separators=(",", ":")) if locks else ""
 
 
 def read_locks(stored: str) -> list[LockAsked]:
@@ -255,16 +260,16 @@ def read_locks(stored: str) -> list[LockAsked]:
         return []
 
 
-def lock_sentence(asked: LockAsked, names: Mapping[str, str]) -> str:
-    act = "cause" if asked.lock == "use" else asked.lock
-    may = f"who may {act} {name_of(asked.of, names)}: "
-    if not asked.passed:
+def lock_sentence(lock: LockAsked, names: Mapping[str, str]) -> str:
+    act = "cause" if lock.lock == "use" else lock.lock
+    may = f"who may {act} {name_of(lock.of, names)}: "
+    if not lock.passed:
         return f"{may}everybody"
-    told = (
+    answer = (
         f"{name_of(who, names)} {'may' if passed else 'may not'}"
-        for who, passed in asked.passed.items()
+        for who, passed in lock.passed.items()
     )
-    return may + "; ".join(told)
+    return may + "; ".join(answer)
 
 
 def name_of(who: str, names: Mapping[str, str]) -> str:

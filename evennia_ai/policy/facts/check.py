@@ -8,17 +8,17 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from evennia_ai.messages import ACTS_OUT, PERCEIVED, PERFORMED, Message, is_offline
+from evennia_ai.messages import ACTS_OUT, PERCEIVED, PERFORMED, ChatMessage, is_offline
 from evennia_ai.policy.facts.terms import (
     DEBT,
     PROMISE,
-    Source,
+    WordSource,
     cues_of,
     find_terms,
     is_question,
     normal_words,
+    own_utterances,
     sentences_of,
-    spoken,
     without_cues,
 )
 from evennia_ai.policy.retrieval.words import UNSPACED, find_words
@@ -63,7 +63,7 @@ class Fact:
     exact: frozenset[str]  # the stems of the terms' words
     others: frozenset[str]  # the stems of the other words that carry meaning, without the cues
     sentence: str
-    source: Source
+    source: WordSource
 
     @property
     def binds(self) -> bool:
@@ -76,9 +76,9 @@ class Fact:
     @property
     def weight(self) -> float:
         """Return its importance; a sentence that tells more weighs more."""
-        told = min(MOST_TOLD, TOLD * len(self.exact | self.others))
+        repetition = min(MOST_TOLD, TOLD * len(self.exact | self.others))
         marks = NAMED * (len(self.kinds) + len(self.terms))
-        return BINDING * self.binds + told + marks - ASKED * self.asked
+        return BINDING * self.binds + repetition + marks - ASKED * self.asked
 
     def stands_in(self, words: frozenset[str]) -> bool:
         """Return True if words hold its names and numbers, and enough of its other words."""
@@ -87,21 +87,21 @@ class Fact:
         return not self.binds or OTHER_WORDS * len(self.others & words) >= len(self.others)
 
 
-def extract_facts(messages: Iterable[Message], own_name: str = "") -> tuple[Fact, ...]:
+def extract_facts(messages: Iterable[ChatMessage], own_name: str = "") -> tuple[Fact, ...]:
     """Return the facts in messages, each once, in order; speech tools speak as ``own_name``."""
     return distinct(fact for message in messages for fact in facts_in(message, own_name))
 
 
-def facts_in(message: Message, own_name: str = "") -> list[Fact]:
+def facts_in(message: ChatMessage, own_name: str = "") -> list[Fact]:
     """Return the facts in one message; none in what the offline brain said."""
     if is_offline(message):
         return []
-    found = (
+    facts = (
         _fact_of(sentence, source, own_name)
-        for source, text in spoken(message, own_name)
+        for source, text in own_utterances(message, own_name)
         for sentence in sentences_of(text)
     )
-    return [fact for fact in found if fact is not None]
+    return [fact for fact in facts if fact is not None]
 
 
 def distinct(facts: Iterable[Fact]) -> tuple[Fact, ...]:
@@ -118,7 +118,7 @@ def missing_facts(facts: Iterable[Fact], texts: Iterable[str]) -> tuple[Fact, ..
     for text in texts:
         words = [frozenset(normal_words(sentence)) for sentence in sentences_of(text)]
         following = [*words[1:], frozenset[str]()]
-        places += [one | after for one, after in zip(words, following, strict=False)]
+        places += [word | after for word, after in zip(words, following, strict=False)]
     return tuple(fact for fact in facts if not any(map(fact.stands_in, places)))
 
 
@@ -145,7 +145,7 @@ def source_label(speaker: str, nature: str) -> str:
     return f"{speaker}: " if speaker else ""
 
 
-def note_problem(content: str, said: Iterable[str] | None = None) -> str:
+def note_problem(content: str, spoken_texts: Iterable[str] | None = None) -> str:
     """Return why a model's note is not taken, "" if it is: it must be a sentence.
 
     ``said`` are the lines that it must be about, None for no such check.
@@ -153,7 +153,10 @@ def note_problem(content: str, said: Iterable[str] | None = None) -> str:
     words = normal_words(content)
     if len(words) < LEAST_WORDS and not UNSPACED.search(content):
         return NO_FACT
-    if said is None or len(set(find_words(content)) & set(find_words(" ".join(said)))) > 1:
+    if (
+        spoken_texts is None
+        or len(set(find_words(content)) & set(find_words(" ".join(spoken_texts)))) > 1
+    ):
         return ""
     return NOT_SAID
 
@@ -166,7 +169,7 @@ def without_address(sentence: str, name: str) -> str:
     return re.sub(rf"(?i)^\W*(?:{names})\b[\s,:!]+|,\s*(?:{names})(?=\W*$)", "", sentence)
 
 
-def _fact_of(sentence: str, source: Source, own: str) -> Fact | None:
+def _fact_of(sentence: str, source: WordSource, own: str) -> Fact | None:
     words_said = without_address(sentence, own)
     cues, terms = cues_of(words_said), find_terms(words_said)
     if source.own and not cues:  # all else may be a model's nonsense
@@ -189,14 +192,14 @@ def left_out(question: str, reply: str, recalled: Iterable[str], asker: str, own
     if not asks or MODAL.search(question):
         return ""
     names = plain_words(own)
-    asked, said = (set(find_words(text, names, "en")) for text in (question, reply))
-    if len(said - asked) > HOLLOW_WORDS:
+    question_stems, reply_stems = (set(find_words(text, names, "en")) for text in (question, reply))
+    if len(reply_stems - question_stems) > HOLLOW_WORDS:
         return ""
     left = ""
-    for found in filter(None, map(RECALLED.fullmatch, recalled)):
-        words, told = found["words"], set(find_words(found["words"], names, "en"))
-        if (told - asked) & said:
+    for match in filter(None, map(RECALLED.fullmatch, recalled)):
+        words, recalled_stems = match["words"], set(find_words(match["words"], names, "en"))
+        if (recalled_stems - question_stems) & reply_stems:
             return ""
-        is_told = found["speaker"] == asker and not (found["acted"] or is_question(words))
-        left = left or (words if is_told and told & asked else "")
+        is_told = match["speaker"] == asker and not (match["acted"] or is_question(words))
+        left = left or (words if is_told and recalled_stems & question_stems else "")
     return left

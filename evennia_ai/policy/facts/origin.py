@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from evennia_ai.messages import Authors, Message
+from evennia_ai.messages import Authors, ChatMessage
 from evennia_ai.policy.facts.terms import NAME, find_terms, normal_words, stems
 from evennia_ai.policy.retrieval.words import UNSPACED, WORD
 
@@ -30,7 +30,7 @@ class ShownLine:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownContext:
     """What a model was shown: lines, and a summary's words with everybody whose words are in it."""
 
     lines: Sequence[ShownLine]
@@ -47,7 +47,7 @@ class Origin:
     said_at: str = ""  # ISO time of the newest of these messages; empty without any
 
 
-def shown_line(message: Message) -> ShownLine:
+def shown_line(message: ChatMessage) -> ShownLine:
     meta = message["metadata"]
     return ShownLine(
         frozenset(normal_words(message["content"])),
@@ -58,23 +58,23 @@ def shown_line(message: Message) -> ShownLine:
     )
 
 
-def origin_of(text: str, shown: Shown) -> Origin:
+def origin_of(text: str, shown: ShownContext) -> Origin:
     """Return the origin of an entry, everybody's if its words stand nowhere."""
     # Speakers whom the entry names count too. Words that stand in no line are taken from the
     # summary.
     words, lines = frozenset(normal_words(text)), shown.lines
     sources = _matching(words, lines)
     named = (line for line in lines if line.name and line.name <= words)
-    found = frozenset[str]().union(*(line.authors for line in (*sources, *named)))
+    authors = frozenset[str]().union(*(line.authors for line in (*sources, *named)))
     left = words.difference(*(line.words for line in sources))
     summed_up = bool(left & shown.words)
     if summed_up or not sources:
-        found |= shown.speakers
+        authors |= shown.speakers
     if not (summed_up or sources):
-        found = found.union(*(line.authors for line in lines))
+        authors = authors.union(*(line.authors for line in lines))
     newest = sorted(sources, key=lambda line: line.seq)[-MOST_SOURCES:]
     seqs = tuple(line.seq for line in newest)
-    return Origin(found, seqs, newest[-1].at if newest else "")
+    return Origin(authors, seqs, newest[-1].at if newest else "")
 
 
 def _matching(words: frozenset[str], lines: Iterable[ShownLine]) -> list[ShownLine]:
@@ -184,10 +184,10 @@ class SpokenWords:
 def parts_of(text: str) -> list[tuple[int, int, str]]:
     """Return the start, the end and the letters of each of `words_in`."""
     parts = list[tuple[int, int, str]]()
-    for found in WORD.finditer(text):
-        start, word = found.start(), found[0].lower()
+    for match in WORD.finditer(text):
+        start, word = match.start(), match[0].lower()
         if not UNSPACED.search(word):
-            parts.append((start, found.end(), word))
+            parts.append((start, match.end(), word))
             continue
         for at, pair in enumerate(pairs(word), start):
             parts.append((at, at + len(pair), pair))
@@ -240,9 +240,9 @@ def change_strings(text: str, change: Callable[[str], str]) -> str:
 
 def changed_value(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, dict):
-        return {key: changed_value(one, change) for key, one in value.items()}
+        return {key: changed_value(item, change) for key, item in value.items()}
     if isinstance(value, list):
-        return [changed_value(one, change) for one in value]
+        return [changed_value(item, change) for item in value]
     changed = change(str(value))
     return value if value is None or changed == str(value) else changed
 

@@ -18,7 +18,7 @@ from evennia_ai.messages import (
     SAYS,
     WHISPERS,
     Audience,
-    Message,
+    ChatMessage,
 )
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.retrieval.words import find_words
@@ -110,7 +110,7 @@ def is_question(sentence: str) -> bool:
 
 def with_digits(text: str) -> str:
     """Return a text with numbers in words as digits: "three hundred and five" is 305."""
-    return GROUPED.sub("", RUN.sub(lambda found: str(_value(found[0])), text))
+    return GROUPED.sub("", RUN.sub(lambda match: str(_value(match[0])), text))
 
 
 def normal_words(text: str) -> list[str]:
@@ -131,9 +131,9 @@ def find_terms(sentence: str) -> dict[str, str]:
     """Return the names, numbers with their noun, and times as they were said, with their kind."""
     text = sentence.lower() if sentence.isupper() else sentence
     terms: dict[str, str] = {}
-    for found in TERM.finditer(text):
-        kind = found.lastgroup or ""
-        term = _name_in(text, found) if kind == NAME else found[0]
+    for match in TERM.finditer(text):
+        kind = match.lastgroup or ""
+        term = _name_in(text, match) if kind == NAME else match[0]
         if term:
             terms[term.removesuffix("'s").removesuffix("’s")] = kind
     return terms
@@ -152,14 +152,14 @@ def _value(run: str) -> int:
     return total + current
 
 
-def _name_in(text: str, found: re.Match[str]) -> str:
+def _name_in(text: str, match: re.Match[str]) -> str:
     """Return a run of capitalised words without common ones before it; empty if no name."""
-    words = found[0].split()
+    words = match[0].split()
     while words and not stems(words[0].lower()):
         del words[0]
     name = " ".join(words)
-    begins = name == found[0] and _begins(text, found.start())
-    certain = len(words) > 1 or name.endswith(("'s", "’s")) or SAYS_NAME.match(text, found.end())
+    begins = name == match[0] and _begins(text, match.start())
+    certain = len(words) > 1 or name.endswith(("'s", "’s")) or SAYS_NAME.match(text, match.end())
     return name if certain or not begins else ""
 
 
@@ -184,7 +184,7 @@ HEARD = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class WordSource:
     """The speaker of some words, by name and dbref, and their place in the log."""
 
     speaker: str  # empty for what was only seen
@@ -195,47 +195,49 @@ class Source:
     nature: str = CLAIMED  # or `PERFORMED`, or `PERCEIVED`
 
 
-def spoken(message: Message, own_name: str) -> list[tuple[Source, str]]:
+def own_utterances(message: ChatMessage, own_name: str) -> list[tuple[WordSource, str]]:
     meta, content = message["metadata"], message["content"]
     seq, audience = int(meta.get("seq") or 0), audience_of(message)
     match message["role"]:
         case "user":
             nature = str(meta.get("nature") or "")
-            speaker, words, nature = heard(content, str(meta.get("speaker_name") or ""), nature)
+            speaker, words, nature = parse_heard_line(
+                content, str(meta.get("speaker_name") or ""), nature
+            )
             dbref = str(meta.get("speaker") or "")
             own = not dbref and bool(own_name) and speaker == own_name
-            return [(Source(speaker, seq, audience, dbref, own, nature), words)]
+            return [(WordSource(speaker, seq, audience, dbref, own, nature), words)]
         case "assistant":
-            mine = Source(own_name, seq, audience, own=True)
+            mine = WordSource(own_name, seq, audience, own=True)
             return [(mine, text) for text in [content, *words_of_calls(message)] if text]
         case "tool" if OWN_ACT.match(content) and len(content) <= MOST_RESULT_CHARS:
-            return [(Source("", seq, audience, nature=PERCEIVED), content)]
+            return [(WordSource("", seq, audience, nature=PERCEIVED), content)]
     return []
 
 
-def heard(content: str, speaker: str, nature: str = "") -> tuple[str, str, str]:
+def parse_heard_line(content: str, speaker: str, nature: str = "") -> tuple[str, str, str]:
     """Return the speaker, the words without "Ann says:", and the nature of a heard line."""
     # What the game perceived has no speaker.
     if nature == PERCEIVED:
         return "", content.removeprefix(MARK).strip(), PERCEIVED
-    found = HEARD.match(content)
-    if found and speaker in ("", found["speaker"]):
-        nature = PERFORMED if found["acted"] else CLAIMED
-        return found["speaker"], content[found.end() :], nature
+    match = HEARD.match(content)
+    if match and speaker in ("", match["speaker"]):
+        nature = PERFORMED if match["acted"] else CLAIMED
+        return match["speaker"], content[match.end() :], nature
     return speaker, content.removeprefix(speaker), nature or CLAIMED
 
 
-def words_of_calls(message: Message) -> list[str]:
+def words_of_calls(message: ChatMessage) -> list[str]:
     """Return what the character said by tools."""
-    said = []
+    texts = []
     for call in message.get("tool_calls") or ():
         if call["function"]["name"] in SPOKEN_BY_TOOL:
             words = (read_object(call["function"]["arguments"]) or {}).get("text")
-            said.append(words if isinstance(words, str) else "")
-    return said
+            texts.append(words if isinstance(words, str) else "")
+    return texts
 
 
 def sentences_of(text: str) -> list[str]:
     """Return a text's sentences; a long one comes in pieces."""
-    parts = (part for one in sentences(text) for part in one.strip().split("; "))
+    parts = (part for sentence in sentences(text) for part in sentence.strip().split("; "))
     return [piece for part in parts for piece in wrap(part.strip(), MOST_CHARS)]

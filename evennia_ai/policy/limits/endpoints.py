@@ -46,11 +46,11 @@ def measure_speed(reply: LLMReply, took_s: float) -> Speed:
     """Return the speed of one call: as the endpoint reports it, else an estimate."""
     # The estimate divides the call's time between prompt and reply by `READ_PER_WRITTEN`. It is too
     # high if the endpoint had the prompt in its cache and does not say so.
-    told = reply.timings
-    if told is not None:  # figures from too few tokens do not count
+    timings = reply.timings
+    if timings is not None:  # figures from too few tokens do not count
         return Speed(
-            told.read_per_s if told.read >= LEAST_READ else None,
-            told.written_per_s if told.written >= LEAST_WRITTEN else None,
+            timings.read_per_s if timings.read >= LEAST_READ else None,
+            timings.written_per_s if timings.written >= LEAST_WRITTEN else None,
         )
     usage = reply.usage
     if usage is None or took_s <= 0 or usage.completion_tokens < LEAST_WRITTEN:
@@ -117,8 +117,8 @@ def longest_silence(facts: EndpointFacts, prompt_tokens: int) -> float | None:
 def should_store(stored: EndpointFacts, facts: EndpointFacts) -> bool:
     """Return True if facts differ from the stored ones, the speed by more than `TOLERANCE`."""
     before, now = stored.speed, facts.speed
-    told, known = ((one.window, one.form, one.system) for one in (stored, facts))
-    return told != known or any(
+    stored_values, known = ((fact.window, fact.form, fact.system) for fact in (stored, facts))
+    return stored_values != known or any(
         new is not None and (old is None or abs(new - old) > TOLERANCE * old)
         for old, new in ((before.read, now.read), (before.written, now.written))
     )
@@ -128,8 +128,8 @@ FACTS = TypeAdapter(EndpointFacts)
 
 
 def stored_facts(facts: EndpointFacts) -> dict[str, object]:
-    found: dict[str, object] = FACTS.dump_python(facts, exclude={"answered", "first_s"})
-    return found
+    values: dict[str, object] = FACTS.dump_python(facts, exclude={"answered", "first_s"})
+    return values
 
 
 def read_facts(stored: object) -> EndpointFacts:

@@ -158,7 +158,7 @@ class Reservation:
 
 
 @dataclass
-class Ledger:
+class Budget:
     """The budgets of one unit: `TOKENS`, or a currency, whose amounts are micros.
 
     ``read`` returns what each account spent on a UTC day. ``waived`` are the kinds of accounts that

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import people_among
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.texts import one_of
 
 MINUTE_S = 60.0

@@ -46,10 +46,10 @@ def asked_wait_s(headers: Mapping[str, str], now: datetime, words: str = "") -> 
         return min(float(milliseconds[1]) / 1_000, LONGEST_WAIT_S)
     server_now = read_date(headers.get("date", ""))  # by its own clock, which may differ from ours
     asked_s = parse_retry_after(headers.get("retry-after", ""), server_now or now)
-    told = TOLD_WAIT.search(words) if asked_s is None else None
-    if told is None:
+    match = TOLD_WAIT.search(words) if asked_s is None else None
+    if match is None:
         return asked_s
-    parts = UNIT.findall(told[1] or told[2])
+    parts = UNIT.findall(match[1] or match[2])
     return min(sum(float(n) * UNITS_S[unit.lower()] for n, unit in parts), LONGEST_WAIT_S)
 
 

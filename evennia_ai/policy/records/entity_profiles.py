@@ -7,11 +7,11 @@ from typing import ClassVar, Literal
 from pydantic import Field
 
 from evennia_ai.policy.records.journal_entry import normalised
-from evennia_ai.policy.records.provenance import (
+from evennia_ai.policy.records.record import (
+    BaseRecord,
     Dbref,
     Labels,
     Record,
-    Remembered,
     Time,
     Words,
     make_record,
@@ -25,7 +25,7 @@ SENTIMENT_WEIGHT = 0.2
 CONTACT_GAP_S = 600.0  # all lines of one conversation are one contact
 
 
-class Observation(Remembered):
+class Observation(BaseRecord):
     """Something that the character noticed about an entity, unchanged."""
 
     kind: Literal["observation"] = "observation"
@@ -35,7 +35,7 @@ class Observation(Remembered):
     consolidated: bool = False  # attributes have been made from it
 
 
-class AttributeValue(Remembered):
+class AttributeValue(BaseRecord):
     """A value of one attribute of one subject, for as long as it holds."""
 
     kind: Literal["attribute"] = "attribute"
@@ -48,11 +48,11 @@ class AttributeValue(Remembered):
     sources: Labels = Field(default_factory=list)  # ids of observations or entries
     contradicts: Labels = Field(default_factory=list)  # ids of values that other sources gave
 
-    united: ClassVar[tuple[str, ...]] = (*Remembered.united, "sources")
+    united: ClassVar[tuple[str, ...]] = (*BaseRecord.united, "sources")
     texts: ClassVar[tuple[str, ...]] = ("attribute", "value")
 
 
-class Relationship(Remembered):
+class Relationship(BaseRecord):
     """The character's relationship with an entity."""
 
     kind: Literal["relationship"] = "relationship"
@@ -66,14 +66,14 @@ class Relationship(Remembered):
     texts: ClassVar[tuple[str, ...]] = ()
 
 
-MODELS: Mapping[object, type[Remembered]] = {
+MODELS: Mapping[object, type[BaseRecord]] = {
     OBSERVATION: Observation,
     ATTRIBUTE: AttributeValue,
     RELATIONSHIP: Relationship,
 }
 
 
-def model_of(raw: object) -> type[Remembered]:
+def model_of(raw: object) -> type[BaseRecord]:
     """Return the model of a stored record by its kind, by default the observation's."""
     kind = raw.get("kind") if isinstance(raw, dict) else None
     return MODELS.get(kind, Observation) if isinstance(kind, str) else Observation
@@ -100,12 +100,12 @@ def make_attribute(
     return make_record(AttributeValue, {**fields, **times, **named, "id": id})
 
 
-def covers(one: Record, other: Record) -> bool:
+def covers(record: Record, other: Record) -> bool:
     """Return True if everybody who may know ``other`` may also know ``one``."""
     # Only then may ``one`` end ``other``: what Ann whispers must not change what Bob is told.
-    if one["audience"] is None or other["audience"] is None:
-        return one["audience"] is None
-    return set(other["audience"]) <= set(one["audience"])
+    if record["audience"] is None or other["audience"] is None:
+        return record["audience"] is None
+    return set(other["audience"]) <= set(record["audience"])
 
 
 def apply_attribute(known: Sequence[Record], new: Record) -> dict[str, Record]:

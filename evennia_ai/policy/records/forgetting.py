@@ -12,7 +12,7 @@ from datetime import datetime
 from typing import Any
 
 from evennia_ai.messages import Audience
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.records.record import Record
 
 DAY_S = 86_400.0
 # Nothing automatic removes what a builder wrote, or the summary of evicted messages.
@@ -156,7 +156,7 @@ class ToForget:
             "source_seqs": [seq for seq in record["source_seqs"] if seq not in self.seqs],
         }
         if instead and record["audience"]:  # a builder's confidants stay those that were named
-            left["audience"] = [one for one in record["audience"] if one not in self.people]
+            left["audience"] = [item for item in record["audience"] if item not in self.people]
         return (
             record
             if all(record[name] == value for name, value in left.items())
@@ -169,14 +169,14 @@ def is_builders(record: Record) -> bool:
 
 
 def words_in(record: Record) -> str:
-    found: list[str] = []
+    texts_found: list[str] = []
 
     def note(text: str) -> str:
-        found.append(text)
+        texts_found.append(text)
         return text
 
     with_texts(record, note)
-    return "\n".join(found)
+    return "\n".join(texts_found)
 
 
 def with_texts(record: Record, change: Callable[[str], str]) -> Record:
@@ -186,7 +186,7 @@ def with_texts(record: Record, change: Callable[[str], str]) -> Record:
         return change(value) if isinstance(value, str) and not NO_WORDS.fullmatch(value) else value
 
     left = {
-        name: [changed(one) for one in value] if isinstance(value, list) else changed(value)
+        name: [changed(item) for item in value] if isinstance(value, list) else changed(value)
         for name, value in record.items()
         if name not in FIXED
     }

@@ -10,11 +10,11 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from evennia_ai.policy.records.provenance import (
+from evennia_ai.policy.records.record import (
     NOTHING,
+    BaseRecord,
     Labels,
     Record,
-    Remembered,
     Time,
     Words,
     make_record,
@@ -59,7 +59,7 @@ def score_importance(text: str, *, named: bool = False, first_meeting: bool = Fa
     return max(LOWEST, min(HIGHEST, score))
 
 
-class JournalEntry(Remembered):
+class JournalEntry(BaseRecord):
     """One journal entry; ids in ``links`` are of entries or of items in other stores."""
 
     timestamp: Time  # when it was written, ISO-8601 UTC
@@ -72,7 +72,7 @@ class JournalEntry(Remembered):
     consolidated: bool = False  # long-term memory holds it
     recalls: int = Field(default=0, ge=0)  # each slows the fading
 
-    united: ClassVar[tuple[str, ...]] = (*Remembered.united, "tags", "links")
+    united: ClassVar[tuple[str, ...]] = (*BaseRecord.united, "tags", "links")
     texts: ClassVar[tuple[str, ...]] = ("content", "tags")
 
     @classmethod
@@ -80,8 +80,8 @@ class JournalEntry(Remembered):
         """Return an entry with some fields changed; raises BadRecord."""
         # If its content or audience changes, long-term memory no longer holds it.
         scored = {"importance_by": GIVEN} if "importance" in fields else {}
-        said = ("content", "audience")
-        differs = any(fields.get(name, record[name]) != record[name] for name in said)
+        content_fields = ("content", "audience")
+        differs = any(fields.get(name, record[name]) != record[name] for name in content_fields)
         anew = {"consolidated": False} if differs else {}
         return super().changed(record, {**scored, **anew, **fields})
 
@@ -195,8 +195,8 @@ def make_item(entry: Record) -> MemoryItem:
 
 def digest_of(entry: Record) -> str:
     """Return a short hash of an entry's content and audience."""
-    said = f"{audience_key(entry['audience'])}\0{entry['content']}"
-    return hashlib.blake2b(said.encode(), digest_size=12).hexdigest()
+    identity = f"{audience_key(entry['audience'])}\0{entry['content']}"
+    return hashlib.blake2b(identity.encode(), digest_size=12).hexdigest()
 
 
 def memory_of(entry: Record) -> str:

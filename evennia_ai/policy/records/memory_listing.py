@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 
 from evennia_ai.policy.audience import people_among
-from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader, memory_kind
+from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, Reader, memory_kind
 from evennia_ai.policy.records.entity_profiles import (
     ATTRIBUTE,
     OBSERVATION,
@@ -13,7 +13,7 @@ from evennia_ai.policy.records.entity_profiles import (
 )
 from evennia_ai.policy.records.forgetting import FORGOTTEN, is_lasting, retention_of
 from evennia_ai.policy.records.journal_entry import memory_of
-from evennia_ai.policy.records.provenance import Record, is_known_to
+from evennia_ai.policy.records.record import Record, is_known_to
 from evennia_ai.policy.retrieval.words import shared_words
 
 Names = Mapping[str, str]
@@ -45,8 +45,8 @@ def count_shown(reader: Reader, *records: Record) -> None:
 def named(dbrefs: Iterable[str], names: Names) -> str:
     """Return the names for dbrefs; who has none any more is named by what became of them."""
     gone = {FORGOTTEN: "somebody forgotten"}
-    told = (names.get(who) or gone.get(who, f"somebody deleted ({who})") for who in dbrefs)
-    return ", ".join(told) or "nobody"
+    names_shown = (names.get(who) or gone.get(who, f"somebody deleted ({who})") for who in dbrefs)
+    return ", ".join(names_shown) or "nobody"
 
 
 def whose_word(record: Record, names: Names) -> str:
@@ -79,8 +79,10 @@ def origin_of(entry: Record, turns: Mapping[int, int | None]) -> str:
     """Return an entry's source such as "turns 12 to 15"; ``turns`` lacks deleted messages."""
     if not entry["source_seqs"]:
         return ""
-    found = [turn for seq in entry["source_seqs"] if (turn := turns.get(seq))]
-    return spanned("turn", found) if found else spanned("message", entry["source_seqs"])
+    turn_numbers = [turn for seq in entry["source_seqs"] if (turn := turns.get(seq))]
+    return (
+        spanned("turn", turn_numbers) if turn_numbers else spanned("message", entry["source_seqs"])
+    )
 
 
 def spanned(noun: str, numbers: Sequence[int]) -> str:
@@ -108,19 +110,19 @@ def profile_lines(records: Sequence[Record], names: Names, at: datetime) -> list
     The values of an attribute stand below its name, the newest first.
     """
     kinds = (RELATIONSHIP, ATTRIBUTE, OBSERVATION)
-    met, facts, seen = ([one for one in records if one["kind"] == kind] for kind in kinds)
-    lines = [relationship_line(one, at) for one in met]
-    values = {one["id"]: one for one in facts}
+    met, facts, seen = ([record for record in records if record["kind"] == kind] for kind in kinds)
+    lines = [relationship_line(item, at) for item in met]
+    values = {fact["id"]: fact for fact in facts}
     newest = sorted(facts, key=lambda value: str(value["valid_from"]), reverse=True)
     for attribute in sorted({value["attribute"] for value in facts}):
         group = (value for value in newest if value["attribute"] == attribute)
         lines += [attribute, *(f"  {attribute_line(value, names, values)}" for value in group)]
     if seen:
         lines.append("Observations")
-    for one in seen[::-1][:SHOWN_OBSERVATIONS]:
-        state = "consolidated" if one["consolidated"] else "not consolidated yet"
-        facts_of_it = f"{whose_word(one, names)}; {who_may_know(one, names)}; {state}"
-        lines.append(f"  {one['id']} {one['at'][:DAY_CHARS]} {one['content']} ({facts_of_it})")
+    for item in seen[::-1][:SHOWN_OBSERVATIONS]:
+        state = "consolidated" if item["consolidated"] else "not consolidated yet"
+        facts_of_it = f"{whose_word(item, names)}; {who_may_know(item, names)}; {state}"
+        lines.append(f"  {item['id']} {item['at'][:DAY_CHARS]} {item['content']} ({facts_of_it})")
     if len(seen) > SHOWN_OBSERVATIONS:
         lines.append(f"  and {len(seen) - SHOWN_OBSERVATIONS} older ones")
     return lines
@@ -141,7 +143,7 @@ def attribute_line(record: Record, names: Names, values: Mapping[str, Record]) -
     if record["sources"]:
         facts.append(f"made of {', '.join(record['sources'])}")
     others = [values[known] for known in record["contradicts"] if known in values]
-    against = [f"{one['id']} {one['value']} ({whose_word(one, names)})" for one in others]
+    against = [f"{item['id']} {item['value']} ({whose_word(item, names)})" for item in others]
     if against:
         facts.append(f"against {', '.join(against)}")
     since, until = record["valid_from"][:DAY_CHARS], (record["valid_to"] or "")[:DAY_CHARS]
@@ -157,5 +159,5 @@ def why_found(query: str, text: str, score: float) -> str:
 def why_withheld(record: Record, audience: Iterable[str], names: Names) -> str:
     """Return in words which rule hides a record from an audience."""
     outside = sorted(set(audience) - set(record["audience"] or ()))
-    told = f", and {named(outside, names)} was not told" if outside else ""
-    return f"{record['id']}, {who_may_know(record, names)}{told}"
+    exclusion = f", and {named(outside, names)} was not told" if outside else ""
+    return f"{record['id']}, {who_may_know(record, names)}{exclusion}"

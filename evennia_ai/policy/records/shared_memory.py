@@ -11,8 +11,8 @@ from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.conversation.character import EVERYBODY, check_scope
-from evennia_ai.policy.records.provenance import Record
+from evennia_ai.policy.conversation.persona_and_lore import EVERYBODY, check_scope
+from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.retrieval.words import find_words
 
 T = TypeVar("T")
@@ -20,7 +20,7 @@ T = TypeVar("T")
 OFF, WORLD, FACTION, ROOM = "off", "world", "faction", "room"
 HEARSAY = "hearsay"
 FIRST_HAND = ("direct", "observation")
-# Marks entries written from a prompt that may have held whispers (`discretion` was "trusting").
+# Marks entries written from a prompt that may have held whispers (`whisper_policy` was "trusting").
 UNGUARDED = "unguarded"
 UNTOLD = frozenset({"secret", UNGUARDED})
 # If one of these fields of an entry changes, what others were told is outdated.
@@ -38,7 +38,7 @@ ECHO_SHARE, NAMED_SHARE, ECHO_WORDS = 0.8, 0.4, 2
 
 
 @dataclass(frozen=True)
-class Telling:
+class SharedTelling:
     """One entry as it is told to one scope."""
 
     entry: str
@@ -54,7 +54,7 @@ class Telling:
 
 
 @dataclass(frozen=True)
-class Told:
+class SharedRecord:
     """A stored record that one entry was told to one scope."""
 
     id: int
@@ -158,11 +158,11 @@ class Rumours:
 
 def make_tellings(
     entry: Record, scopes: Iterable[str], now: datetime, delay_s: float, people: frozenset[str]
-) -> list[Telling]:
+) -> list[SharedTelling]:
     """Return an entry's tellings, one for each scope, available after ``delay_s``."""
     learnt_at = datetime.fromisoformat(entry["timestamp"])
     return [
-        Telling(
+        SharedTelling(
             entry=entry["id"],
             scope=scope,
             text=entry["content"],
@@ -179,18 +179,20 @@ def make_tellings(
 
 
 def select_taken_back(
-    told: Iterable[Told], standing: frozenset[str], chosen: Sequence[str]
+    shared: Iterable[SharedRecord], standing: frozenset[str], chosen: Sequence[str]
 ) -> list[int]:
     """Return the ids of tellings whose entry or scope may no longer be told."""
     return [
-        one.id for one in told if one.entry not in standing or not is_covered(one.scope, chosen)
+        item.id
+        for item in shared
+        if item.entry not in standing or not is_covered(item.scope, chosen)
     ]
 
 
-def mix(own: Sequence[T], heard: Sequence[T], limit: int) -> list[T]:
+def mix(own: Sequence[T], foreign: Sequence[T], limit: int) -> list[T]:
     """Return own and shared memories, best first, every third a shared one, up to ``limit``."""
     # Their scores are not comparable, because word rarity differs between the two collections.
-    left, shared = list(own), list(heard)
+    left, shared = list(own), list(foreign)
     mixed: list[T] = []
     while (left or shared) and len(mixed) < limit:
         turn = shared if (len(mixed) + 1) % (OWN_TO_ONE + 1) == 0 else left

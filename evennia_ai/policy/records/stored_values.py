@@ -26,7 +26,7 @@ def _sealed_content(content: object, label: str) -> object:
 # if a module is renamed: the function that returns its content.
 OLD_FORMS: Mapping[tuple[str, str], Callable[..., object]] = {
     ("evennia_ai.policy.records.sealed", "Sealed"): _sealed_content,
-    ("evennia_ai.policy.disclosure", "Sealed"): _sealed_content,
+    ("evennia_ai.policy.read_permissions", "Sealed"): _sealed_content,
 }
 
 

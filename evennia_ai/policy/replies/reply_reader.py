@@ -10,11 +10,11 @@ from dataclasses import replace
 from itertools import takewhile
 
 from evennia_ai.messages import SAY, WHISPER, Delta, LLMReply, ToolCallRequest
-from evennia_ai.policy.replies.json_parts import ObjectReader, PartedObject
 from evennia_ai.policy.replies.speech import WORDS, Speech, spoken
-from evennia_ai.policy.replies.text_calls import ACT, Tools, read_text_calls, tidy_calls
-from evennia_ai.policy.request_forms import schema_form
-from evennia_ai.policy.request_forms.form import SCHEMA, TEXT, Asked, Call, tool_name
+from evennia_ai.policy.replies.streaming_json import ObjectReader, PartedObject
+from evennia_ai.policy.replies.text_tool_calls import ACT, Tools, read_text_calls, tidy_calls
+from evennia_ai.policy.tool_call_modes import schema_form
+from evennia_ai.policy.tool_call_modes.form import SCHEMA, TEXT, Call, ReplyContext, tool_name
 
 CUT_OFF = "length"  # the finish reason of a reply that reached its limit
 
@@ -24,8 +24,8 @@ Calls = list[ToolCallRequest]
 class ReplyReader:
     """A reader of one reply; each form has its own."""
 
-    def __init__(self, asked: Asked) -> None:
-        self._asked = asked
+    def __init__(self, context: ReplyContext) -> None:
+        self._asked = context
         self._calls: Calls = []
         self._in_parts = False
 
@@ -57,8 +57,8 @@ class ReplyReader:
 class SchemaReader(ReplyReader):
     """Reads the object of the form `schema`."""
 
-    def __init__(self, asked: Asked) -> None:
-        super().__init__(asked)
+    def __init__(self, context: ReplyContext) -> None:
+        super().__init__(context)
         self._object = ObjectReader(SAY)
         self._speech: Speech | None = None
 
@@ -100,9 +100,9 @@ class NativeReader(ReplyReader):
     model's thoughts about the calls behind it, so it waits for the end.
     """
 
-    def __init__(self, asked: Asked) -> None:
-        super().__init__(asked)
-        self._tools = parameters(asked)
+    def __init__(self, context: ReplyContext) -> None:
+        super().__init__(context)
+        self._tools = parameters(context)
         self._arriving: list[ArrivingCall] = []
         self._first_open = 0
 
@@ -111,13 +111,17 @@ class NativeReader(ReplyReader):
         is_cut_off = reply.finish_reason == CUT_OFF
         calls = reply.tool_calls[self._first_open :]
         if not reply.tool_calls:
-            found = with_written_calls(reply, self._asked)
-            return whole_sentences(found) if is_cut_off and not found.tool_calls else found
+            reply_text = with_written_calls(reply, self._asked)
+            return (
+                whole_sentences(reply_text)
+                if is_cut_off and not reply_text.tool_calls
+                else reply_text
+            )
         for open_call in self._arriving[self._first_open : self._first_open + 1]:
             if open_call.speech.begun:
                 self._calls += open_call.end(is_cut_off)
                 calls = calls[1:]
-        self._calls += [one for call in calls for one in tidied(call, self._tools)]
+        self._calls += [item for call in calls for item in tidied(call, self._tools)]
         return replace(reply, tool_calls=tuple(self._calls))
 
     def _read_call(self, index: int, name: str, arguments: str) -> Calls:
@@ -170,8 +174,8 @@ def tidied(call: ToolCallRequest, tools: Tools) -> Calls:
     """Return a native call as it is meant, or the calls that it holds."""
     meant = tidy_calls(call.name, call.arguments, tools)
     return [
-        ToolCallRequest(f"{call.id}.{number}" if number else call.id, *one)
-        for number, one in enumerate(meant)
+        ToolCallRequest(f"{call.id}.{number}" if number else call.id, *item)
+        for number, item in enumerate(meant)
     ]
 
 
@@ -184,39 +188,39 @@ class TextReader(ReplyReader):
 
     def finish(self, reply: LLMReply) -> LLMReply:
         """Return the reply with its calls and the words beside them; mere words stay text."""
-        found = read_text_calls(reply.content, parameters(self._asked))
+        reply_text = read_text_calls(reply.content, parameters(self._asked))
         is_cut_off = reply.finish_reason == CUT_OFF
-        if not found.calls:
+        if not reply_text.calls:
             return whole_sentences(reply) if is_cut_off else reply
         # Words beside a call of `say` are about it.
-        if found.words and not is_cut_off and SAY not in dict(found.calls):
-            self._calls.append(spoken(found.words))
-        self._calls += numbered(found.calls)
+        if reply_text.words and not is_cut_off and SAY not in dict(reply_text.calls):
+            self._calls.append(spoken(reply_text.words))
+        self._calls += numbered(reply_text.calls)
         return self._with_calls(reply)
 
 
-READERS: dict[str, Callable[[Asked], ReplyReader]] = {SCHEMA: SchemaReader, TEXT: TextReader}
+READERS: dict[str, Callable[[ReplyContext], ReplyReader]] = {SCHEMA: SchemaReader, TEXT: TextReader}
 
 
-def reply_reader(form: str, asked: Asked) -> ReplyReader:
-    return READERS.get(form, NativeReader)(asked)
+def reply_reader(form: str, context: ReplyContext) -> ReplyReader:
+    return READERS.get(form, NativeReader)(context)
 
 
-def with_written_calls(reply: LLMReply, asked: Asked, acts: bool = False) -> LLMReply:
+def with_written_calls(reply: LLMReply, context: ReplyContext, acts: bool = False) -> LLMReply:
     """Return the reply with the calls that are written in its text, if any.
 
     With ``acts``, an object of the form `schema` counts as its calls, too.
     """
-    found = read_text_calls(reply.content, parameters(asked), acts)
-    if not found.calls:
+    reply_text = read_text_calls(reply.content, parameters(context), acts)
+    if not reply_text.calls:
         return reply
     calls: list[Call] = []
-    for name, arguments in found.calls:
+    for name, arguments in reply_text.calls:
         is_act = acts and name == ACT
         calls += (
-            schema_form.calls_of(json.loads(arguments), asked) if is_act else [(name, arguments)]
+            schema_form.calls_of(json.loads(arguments), context) if is_act else [(name, arguments)]
         )
-    changed = replace(reply, content=found.words, tool_calls=tuple(numbered(calls)), tied=acts)
+    changed = replace(reply, content=reply_text.words, tool_calls=tuple(numbered(calls)), tied=acts)
     return replace(changed, finish_reason="stop")  # a call that was cut off was not found
 
 
@@ -227,9 +231,9 @@ def whole_sentences(reply: LLMReply) -> LLMReply:
     return replace(reply, content=json.loads(sentences[0].arguments)[WORDS] if sentences else "")
 
 
-def parameters(asked: Asked) -> dict[str, dict[str, object]]:
+def parameters(context: ReplyContext) -> dict[str, dict[str, object]]:
     """Return the arguments' schema of each offered tool by name."""
-    return {tool_name(t): dict(t["function"].get("parameters", {})) for t in asked.tools}
+    return {tool_name(t): dict(t["function"].get("parameters", {})) for t in context.tools}
 
 
 def numbered(calls: Iterable[Call]) -> list[ToolCallRequest]:

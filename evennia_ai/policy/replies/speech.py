@@ -59,11 +59,11 @@ class SentenceSplitter:
         return left
 
     def _find_end(self) -> int | None:
-        for found in SENTENCE_END.finditer(self._text, self._scanned):
-            self._scanned = found.end()
-            too_short = self._first and len(self._text[: found.end()].strip()) < FIRST_CHARS
-            if not too_short and self._ends_sentence(found.start(), found.end()):
-                return found.end()
+        for match in SENTENCE_END.finditer(self._text, self._scanned):
+            self._scanned = match.end()
+            too_short = self._first and len(self._text[: match.end()].strip()) < FIRST_CHARS
+            if not too_short and self._ends_sentence(match.start(), match.end()):
+                return match.end()
         self._scanned = max(self._scanned, len(self._text.rstrip(MAY_BELONG_TO_END)))
         self._goes_on = len(self._text) < LONGEST_SENTENCE
         return None
@@ -255,9 +255,13 @@ NOT_AI = re.compile(r"\b(?:not?|never|nor)\b", re.IGNORECASE)
 
 def any_of(patterns: Iterable[str]) -> re.Pattern[str]:
     """Return one pattern for several, of which one at least begins with a word's boundary."""
-    every = [one for pattern in patterns for one in split_alternatives(pattern)]
-    words = "|".join(one.removeprefix(BOUNDARY) for one in every if one.startswith(BOUNDARY))
-    others = [one for one in every if not one.startswith(BOUNDARY)]
+    every = [
+        split_alternative
+        for pattern in patterns
+        for split_alternative in split_alternatives(pattern)
+    ]
+    words = "|".join(item.removeprefix(BOUNDARY) for item in every if item.startswith(BOUNDARY))
+    others = [item for item in every if not item.startswith(BOUNDARY)]
     return re.compile("|".join([f"{BOUNDARY}{one_of(words)}", *others]), re.IGNORECASE)
 
 
@@ -267,7 +271,7 @@ SELF_DESCRIPTION, THOUGHT = any_of(SELF_DESCRIPTIONS), any_of(THOUGHTS)
 def is_refusal(words: str) -> bool:
     """Return True for "I'm sorry, but I can't assist with that" in one of nine languages."""
     sentences = SENTENCE_MARK.split(words)
-    clauses = [[plain_words(part) for part in CLAUSE_MARK.split(one)] for one in sentences]
+    clauses = [[plain_words(part) for part in CLAUSE_MARK.split(item)] for item in sentences]
     return any(kind.refuses(sentence) for sentence in clauses for kind in HOLLOW_KINDS)
 
 
@@ -311,7 +315,7 @@ def opens_with_refusal(text: str) -> bool:
     first = plain_words(SENTENCE_MARK.split(words, maxsplit=1)[0])
     refuses = not CANNOT.isdisjoint(first[:REFUSED_WITHIN])
     refuses = refuses and not SPEAKERS.isdisjoint(first[:SPEAKER_WITHIN])
-    return refuses or any(found.match(words) for found in (APOLOGY, SELF_DESCRIPTION))
+    return refuses or any(pattern.match(words) for pattern in (APOLOGY, SELF_DESCRIPTION))
 
 
 def describes_assistant(words: str, persona: str) -> bool:
@@ -321,8 +325,8 @@ def describes_assistant(words: str, persona: str) -> bool:
 
 def is_ai(persona: str) -> bool:
     """Return True if a persona says "You are an AI"."""
-    found = IS_AI.search(persona)
-    return found is not None and NOT_AI.search(found[0]) is None
+    match = IS_AI.search(persona)
+    return match is not None and NOT_AI.search(match[0]) is None
 
 
 def tells_thoughts(words: str) -> bool:

@@ -83,7 +83,7 @@ GOES_ON = 16  # it begins like the second half of something
 OPEN = 32  # it ends like the first half of something
 
 
-class Said(NamedTuple):
+class DialogueLine(NamedTuple):
     """One line of a talk: a number for its speaker, its signs, its time in unix seconds."""
 
     speaker: int
@@ -110,7 +110,7 @@ def signs_of(words: str) -> int:
     )
 
 
-def companions(lines: Sequence[Said], place: int, wide: bool = False) -> list[int]:
+def companions(lines: Sequence[DialogueLine], place: int, wide: bool = False) -> list[int]:
     """Return the places of the lines that belong to the one at ``place``, in order."""
     # They are its question or its answer, the rest of its sentence, and its corrections. If
     # ``wide``, more of what follows counts: the speaker's next line even if others spoke between.
@@ -129,15 +129,17 @@ def companions(lines: Sequence[Said], place: int, wide: bool = False) -> list[in
     )
 
 
-def _question(lines: Sequence[Said], place: int, before: Iterable[int]) -> list[int]:
+def _question(lines: Sequence[DialogueLine], place: int, before: Iterable[int]) -> list[int]:
     line = lines[place]
     if not line.signs & SHORT or line.signs & ASKS:
         return []
-    asked = (n for n in before if place - n <= NEAR and lines[n].speaker != line.speaker)
-    return [n for n in asked if lines[n].signs & ENDS_ASKING][-1:]
+    questions = (n for n in before if place - n <= NEAR and lines[n].speaker != line.speaker)
+    return [n for n in questions if lines[n].signs & ENDS_ASKING][-1:]
 
 
-def _answer(lines: Sequence[Said], place: int, after: Iterable[int], wide: bool) -> list[int]:
+def _answer(
+    lines: Sequence[DialogueLine], place: int, after: Iterable[int], wide: bool
+) -> list[int]:
     """Return the first lines of others that may answer a question."""
     line = lines[place]
     if not line.signs & ASKS:
@@ -148,7 +150,11 @@ def _answer(lines: Sequence[Said], place: int, after: Iterable[int], wide: bool)
 
 
 def _rest(
-    lines: Sequence[Said], place: int, before: Sequence[int], after: Sequence[int], wide: bool
+    lines: Sequence[DialogueLine],
+    place: int,
+    before: Sequence[int],
+    after: Sequence[int],
+    wide: bool,
 ) -> list[int]:
     """Return the speaker's lines that this one goes on with, and those that go on with it."""
     speaker = lines[place].speaker
@@ -161,7 +167,7 @@ def _rest(
     return run + [n for n in near if wide or _is_all_short(lines[place + 1 : n])]
 
 
-def _run(lines: Sequence[Said], place: int, others: Iterable[int]) -> list[int]:
+def _run(lines: Sequence[DialogueLine], place: int, others: Iterable[int]) -> list[int]:
     """Return the lines of one sentence with a line, from it on: each goes on with the one before,
     and nobody said more than a few words between them."""
     run: list[int] = []
@@ -175,19 +181,19 @@ def _run(lines: Sequence[Said], place: int, others: Iterable[int]) -> list[int]:
     return run
 
 
-def _is_all_short(lines: Iterable[Said]) -> bool:
+def _is_all_short(lines: Iterable[DialogueLine]) -> bool:
     return all(line.signs & SHORT and not line.signs & ENDS_ASKING for line in lines)
 
 
 def _corrections(
-    lines: Sequence[Said], place: int, before: Iterable[int], after: Iterable[int]
+    lines: Sequence[DialogueLine], place: int, before: Iterable[int], after: Iterable[int]
 ) -> list[int]:
     """Return the speaker's later corrections, and of a correction what it corrects."""
     line = lines[place]
-    found = [n for n in after if lines[n].speaker == line.speaker and lines[n].signs & CORRECTS]
+    numbers = [n for n in after if lines[n].speaker == line.speaker and lines[n].signs & CORRECTS]
     if line.signs & CORRECTS:
-        found += [n for n in before if lines[n].speaker == line.speaker][-1:]
-    return found
+        numbers += [n for n in before if lines[n].speaker == line.speaker][-1:]
+    return numbers
 
 
 @lru_cache(maxsize=TEXTS_KNOWN)
@@ -268,20 +274,20 @@ def find_spans(text: str, now: float | None = None) -> tuple[Span, ...]:
 def _dates(text: str, now: float | None) -> Iterator[Span]:
     """Yield the days, months and years that a text names."""
     dated = False
-    for found in DATE.finditer(text):
-        day = found["before"] or found["after"]
-        if found["month"].lower() in AMBIGUOUS and not (found["cue"] or day or found["year"]):
+    for match in DATE.finditer(text):
+        day = match["before"] or match["after"]
+        if match["month"].lower() in AMBIGUOUS and not (match["cue"] or day or match["year"]):
             continue
-        month = _number_in(MONTHS, found["month"]) + 1
+        month = _number_in(MONTHS, match["month"]) + 1
         today = datetime.fromtimestamp(now or 0.0, UTC)
         latest = today.year - (month > today.month) if now is not None else 0
-        span = _calendar_span(int(found["year"] or latest), month, int(day or 0))
+        span = _calendar_span(int(match["year"] or latest), month, int(day or 0))
         if span is not None:
             dated = True
             yield span
     if not dated:
-        for found in YEAR.finditer(text):
-            year = int(found[0])
+        for match in YEAR.finditer(text):
+            year = int(match[0])
             yield Span(_start_of_month(year, 1), _start_of_month(year + 1, 1))
 
 
@@ -308,13 +314,13 @@ def _relative(text: str, now: float) -> Iterator[Span]:
         yield from (_days_back(midnight, days, 1) for _ in near.finditer(text))
     if YESTERDAY_IN_FRENCH.search(text) and language_of(text) == "fr":
         yield _days_back(midnight, 1, 1)
-    for found in AGO.finditer(text):
-        count, word = found[1] or found[3] or "1", found[2] or found[4] or found[5]
+    for match in AGO.finditer(text):
+        count, word = match[1] or match[3] or "1", match[2] or match[4] or match[5]
         number = int(count) if count.isdigit() else COUNTS[count.lower()]
         unit = _unit_days(word)
         yield _days_back(midnight, number * unit + unit // 2, unit)
-    for found in LAST.finditer(text):
-        yield _last(found[1] or found[2], midnight)
+    for match in LAST.finditer(text):
+        yield _last(match[1] or match[2], midnight)
 
 
 def _unit_days(word: str) -> int:

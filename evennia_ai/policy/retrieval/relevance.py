@@ -66,13 +66,13 @@ def newest_first(
         return list(records)
     sources = [record["source_entity"] for record in records]
     names = words_of_names(sources, name_of)
-    told = [exchange.subject_of(told_by(record)) for record in records]
-    subjects = [(words.difference(names), changed) for words, changed in told]
+    record_subjects = [exchange.subject_of(told_by(record)) for record in records]
+    subjects = [(words.difference(names), changed) for words, changed in record_subjects]
     times = [record.get("timestamp", "") for record in records]
 
-    def is_alike(one: int, other: int) -> bool:
-        older, newer = sorted((one, other), key=times.__getitem__)
-        same = sources[one] == sources[other] and subjects[one][0] and subjects[other][0]
+    def is_alike(place: int, other: int) -> bool:
+        older, newer = sorted((place, other), key=times.__getitem__)
+        same = sources[place] == sources[other] and subjects[place][0] and subjects[other][0]
         return bool(same) and exchange.same_subject(subjects[older][0], *subjects[newer])
 
     ordered, grouped = list[int](), set[int]()
@@ -101,13 +101,13 @@ LONGEST_TEXT = 4_000  # characters; the rest of a text is stored but not ranked
 
 
 @dataclass(frozen=True)
-class Weights:
+class RelevanceWeights:
     """The weight of each sign; only their ratios matter."""
 
     meaning: float = 5.25
     words: float = 4.5
     need: float = 2.0  # of lore, see `LoreIndex`
-    told: float = 3.0  # of what people tell of themselves, see `memory.needs`
+    told: float = 3.0  # of what people tell of themselves, see `memory.question_types`
     # Shares of relevance that two memories before and after add: an answer follows its question.
     before: tuple[float, float] = (0.45, 0.3)
     after: tuple[float, float] = (0.2, 0.15)
@@ -126,7 +126,7 @@ class Weights:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class QuerySigns:
     """The signs of a query."""
 
     text: str  # without speakers' names, for its embedding
@@ -138,7 +138,7 @@ class Wanted:
 
 
 @dataclass(frozen=True)
-class Offered:
+class MemorySigns:
     """The signs of a memory's text."""
 
     words: Sequence[Any]  # stems, or the numbers that stand for them
@@ -155,13 +155,13 @@ class Offered:
 
 def understand(
     query: str, is_name: Callable[[str], bool] = lambda _: False, now: float | None = None
-) -> Wanted:
+) -> QuerySigns:
     """Return the signs of a query asked at ``now`` (Unix s); ``is_name`` gets lower-case words."""
     query = query[:LONGEST_TEXT]
     names = frozenset(word for word in name_words(query) if is_name(word))
     words = tuple(asked_words(query, names))
     asks_time, asks_number = asks(query)
-    return Wanted(
+    return QuerySigns(
         text=without_words(query, names) if words else query,
         words=words or tuple(dict.fromkeys(find_words(query))),
         names=names,
@@ -171,11 +171,11 @@ def understand(
     )
 
 
-def describe(text: str) -> Offered:
+def describe(text: str) -> MemorySigns:
     """Return the signs of a memory's text."""
     text = text[:LONGEST_TEXT]
     tells_time, tells_number = tells(text)
-    return Offered(
+    return MemorySigns(
         words=tuple(find_words(text)),
         time=tells_time,
         number=tells_number,

@@ -101,24 +101,24 @@ def find_words(
 ) -> list[str]:
     """Return the stems of the words that carry meaning, in order, in any script."""
     language = (language_of(text) if language is None else language) or ENGLISH
-    found: list[str] = []
+    words: list[str] = []
     for word in content_words(text, language):
         if word in leave_out:
             continue
         if UNSPACED.search(word):
             run = word[:LONGEST_RUN]
-            found += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
+            words += [run[i : i + 2] for i in range(len(run) - 1)] or [run]
         else:
-            found.append(stem(word[:LONGEST_WORD], language))
-    return found
+            words.append(stem(word[:LONGEST_WORD], language))
+    return words
 
 
 def asked_words(query: str, leave_out: Collection[str] = ()) -> list[str]:
     """Return the different stems of a query, of all languages if nothing tells its own."""
     language = language_of(query)
     languages = [language] if language else STOP_WORDS
-    found = (word for name in languages for word in find_words(query, leave_out, name))
-    return list(dict.fromkeys(found))
+    stems = (word for name in languages for word in find_words(query, leave_out, name))
+    return list(dict.fromkeys(stems))
 
 
 def shared_words(query: str, text: str) -> list[str]:
@@ -141,15 +141,15 @@ def content_words(text: str, language: str) -> list[str]:
 def beginnings(text: str) -> list[str]:
     """Return what all forms of each word of a text begin with, to search raw text for."""
     language = language_of(text) or ENGLISH
-    found = []
+    starts = []
     for word in content_words(text, language):
         cut = stem(word[:LONGEST_WORD], language)
         same = next(
             (n for n, pair in enumerate(zip(word, cut, strict=False)) if len(set(pair)) > 1),
             len(cut),
         )
-        found.append(word[:same] if same >= SHORTEST_BEGINNING else word)
-    return found
+        starts.append(word[:same] if same >= SHORTEST_BEGINNING else word)
+    return starts
 
 
 @lru_cache(maxsize=8_192)
@@ -189,8 +189,8 @@ def stem(word: str, language: str = ENGLISH) -> str:
     if language == ENGLISH:
         return stem_english(word)
     with _stemming:
-        found: str = stemmers()[language].stemWord(word.replace("ё", "е"))
-    return found.translate(FOLDED)
+        stemmed: str = stemmers()[language].stemWord(word.replace("ё", "е"))
+    return stemmed.translate(FOLDED)
 
 
 def stem_english(word: str) -> str:
@@ -239,5 +239,7 @@ def is_small_talk(text: str, names: Iterable[str] = ()) -> bool:
 
 def _is_question(sentence: str) -> bool:
     words = WORD.findall(sentence.lower())
-    asked = sentence.rstrip(CLOSING).endswith(QUESTION_MARKS) or words[:1] in ASKING
-    return asked and len(words) > 1 and POLITE.isdisjoint(words) and not HOW_ARE_YOU.match(sentence)
+    has_mark = sentence.rstrip(CLOSING).endswith(QUESTION_MARKS) or words[:1] in ASKING
+    return (
+        has_mark and len(words) > 1 and POLITE.isdisjoint(words) and not HOW_ARE_YOU.match(sentence)
+    )

@@ -10,7 +10,6 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import CannotUndo
 from evennia_ai.policy.audience import audience_of
-from evennia_ai.policy.compaction.materials import keep_consulted, speakers_of
 from evennia_ai.policy.compaction.plan import (
     EMERGENCY,
     MANUAL,
@@ -26,12 +25,13 @@ from evennia_ai.policy.compaction.plan import (
     decide_compaction,
     plan_last_turn,
 )
+from evennia_ai.policy.compaction.restored_context import keep_consulted, speakers_of
 from evennia_ai.policy.compaction.summary import count_line, prefix_hash
 from evennia_ai.policy.context import projection
-from evennia_ai.policy.request_forms.wire_order import count_stored
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
-from evennia_ai.ports import Conversation, Identity, Life, Services, Settings
-from evennia_ai.scheduling import Steps, pause, persist
+from evennia_ai.policy.tool_call_modes.wire_order import count_stored
+from evennia_ai.ports import AssistantStatus, Conversation, Identity, Services, Settings
+from evennia_ai.scheduling import Coroutine, retry_write, yield_to_reactor
 from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryArchive, SummaryPart
 from evennia_ai.sleep.compaction.summarising import LAST, OF_A_MODEL, PartSummaries, worst_of
 from evennia_ai.turn.context_use import ContextMeter, reserve
@@ -56,20 +56,20 @@ class Compactor:
     _parts: PartSummaries
     _facts: FactCheck
     archive: SummaryArchive
-    _life: Life
+    _life: AssistantStatus
     _services: Services
     _strikes: int = 0  # compactions in a row that produced no summary
     is_left_over: bool = False  # True after a start that found summaries not yet in the journal
 
     @inlineCallbacks
-    def archive_left_over(self) -> Steps[None]:
+    def archive_left_over(self) -> Coroutine[None]:
         """Journal the summaries that a crash left out, if there are any."""
         if self.is_left_over:
             self.is_left_over = False
             yield self.archive.archive()
 
     @inlineCallbacks
-    def in_sleep(self) -> Steps[dict[str, Any]]:
+    def in_sleep(self) -> Coroutine[dict[str, Any]]:
         """Compact as a step of a sleep pass; fires and fails as `compact`.
 
         What was digested in a hurry, and a model can read at once, comes back into view first, so
@@ -91,7 +91,7 @@ class Compactor:
         return result
 
     @inlineCallbacks
-    def compact(self, request: CompactionRequest) -> Steps[dict[str, Any]]:
+    def compact(self, request: CompactionRequest) -> Coroutine[dict[str, Any]]:
         """Decide, summarise, apply. Fires with the result dict.
 
         Fails with TurnAborted and StoreUnavailable, and then nothing has changed.
@@ -100,7 +100,7 @@ class Compactor:
         task = self.decide(request, use)
         if isinstance(task, Skip):
             return skip(task.reason, token_usage=use.ratio)
-        yield pause(self._services.slices.put)
+        yield yield_to_reactor(self._services.slices.put)
         yield self.archive.archive()  # what a crash left undone of the compaction before
         self._life.compacting(request.reason, None)
         if request.is_urgent:
@@ -159,18 +159,18 @@ class Compactor:
     @inlineCallbacks
     def _apply(
         self, task: CompactionTask, parts: Mapping[str, SummaryPart]
-    ) -> Steps[dict[str, Any]]:
+    ) -> Coroutine[dict[str, Any]]:
         """Fit the summaries in and store them if they save anything; as `compact`."""
         texts = {key: part.text for key, part in parts.items()}
         if self._tokens_after(texts, task.last_seq) > task.limits.target_tokens:
             task, parts = yield self._keep_last_turn(task, parts)  # P4
-        yield pause(self._services.slices.put)
+        yield yield_to_reactor(self._services.slices.put)
         record = make_record(task, parts, dict(self._calls.compaction_cost))
         if not self._saves(record):
             self._strikes += not task.request.force
             return skip(TOO_LITTLE, token_usage=task.use.ratio)
-        yield pause(self._services.slices.put)
-        stored = yield persist(self._services.clock, partial(self._store, record, task))
+        yield yield_to_reactor(self._services.slices.put)
+        stored = yield retry_write(self._services.clock, partial(self._store, record, task))
         # Without a model's summary, the count goes on once models are not asked every time.
         of_a_model = record.rung in OF_A_MODEL
         self._strikes = 0 if of_a_model else self._strikes + (self._strikes >= STRIKES)
@@ -202,7 +202,7 @@ class Compactor:
     @inlineCallbacks
     def _keep_last_turn(
         self, task: CompactionTask, parts: Mapping[str, SummaryPart]
-    ) -> Steps[tuple[CompactionTask, dict[str, SummaryPart]]]:
+    ) -> Coroutine[tuple[CompactionTask, dict[str, SummaryPart]]]:
         """Evict all but the last turn, and drop the summaries.
 
         Fires with the task, cut anew, and its parts: a count of messages each.
@@ -215,7 +215,7 @@ class Compactor:
             messages = evicted.get(key, ())
             part = SummaryPart(count_line(messages), LAST)
             kept[key] = yield self._facts.check(part, messages, projection.part_audience(key))
-            yield pause(self._services.slices.put)
+            yield yield_to_reactor(self._services.slices.put)
         return last, kept
 
     def _store(

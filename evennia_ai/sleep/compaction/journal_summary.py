@@ -8,12 +8,12 @@ from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import BadRecord, StoreUnavailable
-from evennia_ai.messages import Audience, Message
-from evennia_ai.policy.compaction.materials import is_synthesis, plan_syntheses
+from evennia_ai.messages import Audience, ChatMessage
+from evennia_ai.policy.compaction.restored_context import is_synthesis, plan_syntheses
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.facts.check import Fact, distinct, facts_in, missing_facts
 from evennia_ai.ports import Conversation, Identity, Memories, Services
-from evennia_ai.scheduling import Steps, pause, persist, spread
+from evennia_ai.scheduling import Coroutine, map_in_slices, retry_write, yield_to_reactor
 
 logger = Logger()
 
@@ -27,7 +27,7 @@ class SummaryArchive:
     _services: Services
 
     @inlineCallbacks
-    def archive(self) -> Steps[int]:
+    def archive(self) -> Coroutine[int]:
         """Make the journal's summaries agree with the compactions in force (`plan_syntheses`).
 
         Fires with how many compactions were not yet in the journal. Never fails, since the
@@ -38,9 +38,9 @@ class SummaryArchive:
             if not due:
                 return 0
             yield self._who.character.journal.load(self._services.slices.put)
-            yield persist(self._services.clock, self._update_entries)
+            yield retry_write(self._services.clock, self._update_entries)
             for record, in_force in due:
-                yield persist(
+                yield retry_write(
                     self._services.clock, partial(self._log.note_archived, record.id, in_force)
                 )
         except StoreUnavailable as error:
@@ -107,44 +107,44 @@ class FactCheck:
     _services: Services
 
     @inlineCallbacks
-    def find(self, messages: Sequence[Message]) -> Steps[tuple[Fact, ...]]:
+    def find(self, messages: Sequence[ChatMessage]) -> Coroutine[tuple[Fact, ...]]:
         """Find facts in slices: 2,000 messages take 0.25 s (measured). Fires with them."""
         name = self._who.name
-        found: list[list[Fact]] = yield spread(
+        fact_lists: list[list[Fact]] = yield map_in_slices(
             self._services.slices.put, messages, lambda message: facts_in(message, name)
         )
-        yield pause(self._services.slices.put)
-        return distinct(fact for facts in found for fact in facts)
+        yield yield_to_reactor(self._services.slices.put)
+        return distinct(fact for facts in fact_lists for fact in facts)
 
     @inlineCallbacks
     def check(
-        self, part: SummaryPart, messages: Sequence[Message], audience: Audience | None
-    ) -> Steps[SummaryPart]:
+        self, part: SummaryPart, messages: Sequence[ChatMessage], audience: Audience | None
+    ) -> Coroutine[SummaryPart]:
         """Fire with a part and its figures: the facts of its messages, and where they are."""
         facts: tuple[Fact, ...] = yield self.find(messages)
         lost = missing_facts(facts, [part.text])
-        yield pause(self._services.slices.put)
+        yield yield_to_reactor(self._services.slices.put)
         rescued: int = yield self._count_recalled(lost, audience)
         return replace(part, found=len(facts), kept=len(facts) - len(lost), rescued=rescued)
 
     @inlineCallbacks
-    def _count_recalled(self, facts: Sequence[Fact], audience: Audience | None) -> Steps[int]:
+    def _count_recalled(self, facts: Sequence[Fact], audience: Audience | None) -> Coroutine[int]:
         """Count the facts whose line a search for their names and numbers finds.
 
         Of more than `SAMPLE` facts so many are looked up, evenly spread, and their share counts for
         all. Fires with the number; fails with StoreUnavailable.
         """
         put, now = self._services.slices.put, self._services.now()
-        asked = facts[:: -(-len(facts) // SAMPLE) or 1]
-        if not asked:
+        sample = facts[:: -(-len(facts) // SAMPLE) or 1]
+        if not sample:
             return 0
         upto = max(fact.source.seq for fact in facts)
 
         def is_found(fact: Fact) -> bool:
             query = " ".join(fact.terms or sorted(fact.others))
-            found = self._memories().search(query, RECALLED, audience, now, upto=upto)
-            return any(item.record.get("seq") == fact.source.seq for item in found)
+            hits = self._memories().search(query, RECALLED, audience, now, upto=upto)
+            return any(item.record.get("seq") == fact.source.seq for item in hits)
 
         yield self._memories().prepare(self._services)
-        found = yield spread(put, asked, is_found)
-        return round(len(facts) * sum(found) / len(asked))
+        answers = yield map_in_slices(put, sample, is_found)
+        return round(len(facts) * sum(answers) / len(sample))

@@ -9,7 +9,7 @@ from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile, resolve_profile, usable_window
 from evennia_ai.errors import ConfigError, ContextOverflow, ProviderError
-from evennia_ai.messages import Message, make_message
+from evennia_ai.messages import ChatMessage, make_message
 from evennia_ai.policy.audience import of_messages, of_parts
 from evennia_ai.policy.compaction import summary
 from evennia_ai.policy.compaction.plan import (
@@ -24,7 +24,7 @@ from evennia_ai.policy.context.projection import part_audience, split_by_audienc
 from evennia_ai.policy.facts.check import Fact, as_bullets
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import Identity, Services, Settings
-from evennia_ai.scheduling import Steps, pause
+from evennia_ai.scheduling import Coroutine, yield_to_reactor
 from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryPart
 from evennia_ai.turn.llm_interaction import Summariser, SummaryTerms
 from evennia_ai.turn.model_call import ModelCalls
@@ -40,16 +40,16 @@ MOST_LABEL_CHARS = 60  # of a line's beginning such as "Ann says: "
 
 
 @dataclass(frozen=True)
-class Material:
+class SummaryInput:
     """What to summarise: the messages of one audience."""
 
-    messages: Sequence[Message]
+    messages: Sequence[ChatMessage]
     previous: str = ""  # the summary so far, to be updated
     focus: str | None = None  # what to keep above all
 
 
 @dataclass(frozen=True)
-class Rung:
+class Strategy:
     """One step of the ladder: its name, and the model profile to ask."""
 
     name: str
@@ -62,7 +62,7 @@ def worst_of(rungs: Iterable[str]) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class SummaryLadder:
+class SummaryFallbacks:
     """Asks for a summary step by step."""
 
     _who: Identity
@@ -72,7 +72,9 @@ class SummaryLadder:
     _services: Services
 
     @inlineCallbacks
-    def climb(self, material: Material, terms: SummaryTerms) -> Steps[tuple[str, str]]:
+    def run_strategies(
+        self, material: SummaryInput, terms: SummaryTerms
+    ) -> Coroutine[tuple[str, str]]:
         """Ask for a summary step by step, until one comes.
 
         After an overflow the next step asks with fewer messages; after any other error the same
@@ -99,12 +101,12 @@ class SummaryLadder:
                 return text, rung.name
         return "", ""
 
-    def _rungs(self) -> list[Rung]:
+    def _rungs(self) -> list[Strategy]:
         first = self._calls.summary_profile
         others = {p.name + p.model: p for p in (self._settings.profile, *self._fallback_profile())}
         others.pop(first.name + first.model, None)
-        same = [Rung(name, first) for name in (SUMMARY, CLEARED, CHUNKS)]
-        return [*same, *(Rung(OTHER, profile) for profile in others.values())]
+        same = [Strategy(name, first) for name in (SUMMARY, CLEARED, CHUNKS)]
+        return [*same, *(Strategy(OTHER, profile) for profile in others.values())]
 
     def _fallback_profile(self) -> list[ModelProfile]:
         """Return the ``compact_fallback_profile``, if any; tells the owner of an unknown name."""
@@ -118,13 +120,15 @@ class SummaryLadder:
             return []
 
     @inlineCallbacks
-    def _ask_by_rung(self, rung: Rung, material: Material, terms: SummaryTerms) -> Steps[str]:
+    def _ask_by_rung(
+        self, rung: Strategy, material: SummaryInput, terms: SummaryTerms
+    ) -> Coroutine[str]:
         """Try one step of the ladder. Fires with the summary, empty if none came.
 
         A step that asks for everything at once is skipped if the request would not fit.
         """
         terms = replace(terms, profile=rung.profile)
-        chunks: Sequence[Sequence[Message]] = [material.messages]
+        chunks: Sequence[Sequence[ChatMessage]] = [material.messages]
         text, with_results = material.previous, rung.name == SUMMARY
         window = usable_window(self._settings.config, rung.profile)
         if rung.name in (CHUNKS, OTHER):
@@ -132,7 +136,7 @@ class SummaryLadder:
         elif self._tokens_at_once(material, with_results) > window:
             return ""
         for chunk in chunks:
-            yield pause(self._services.slices.put)
+            yield yield_to_reactor(self._services.slices.put)
             text = yield self._summariser.summarise(
                 chunk, material.focus, previous=text, with_results=with_results, terms=terms
             )
@@ -140,7 +144,7 @@ class SummaryLadder:
                 return ""
         return text
 
-    def _tokens_at_once(self, material: Material, with_results: bool) -> int:
+    def _tokens_at_once(self, material: SummaryInput, with_results: bool) -> int:
         """Return the estimated tokens of a request for a summary of all messages."""
         kept = [m for m in material.messages if with_results or m["role"] != "tool"]
         fixed = self._settings.config.compact_prompt or summary.INSTRUCTIONS + summary.UPDATE
@@ -151,12 +155,12 @@ class SummaryLadder:
         )
 
 
-def in_chunks(messages: Sequence[Message], size: int, name: str) -> list[list[Message]]:
+def in_chunks(messages: Sequence[ChatMessage], size: int, name: str) -> list[list[ChatMessage]]:
     """Split messages into runs of about ``size`` tokens, an overlong message into parts.
 
     ``name`` is the character's, for what it says itself.
     """
-    chunks: list[list[Message]] = [[]]
+    chunks: list[list[ChatMessage]] = [[]]
     left = size
     for message in (part for whole in messages for part in in_parts(whole, size, name)):
         tokens = stored_tokens(message)
@@ -168,7 +172,7 @@ def in_chunks(messages: Sequence[Message], size: int, name: str) -> list[list[Me
     return chunks
 
 
-def in_parts(message: Message, size: int, name: str) -> list[Message]:
+def in_parts(message: ChatMessage, size: int, name: str) -> list[ChatMessage]:
     """Split a message of more than ``size`` tokens into lines of about that size.
 
     Every part names the speaker, so that no words lose who said them. A tool result stays whole,
@@ -191,14 +195,14 @@ TURN_PART = 0.25  # of a part's limit, for the beginning of a turn
 
 
 @dataclass(frozen=True)
-class Evicted:
+class EvictedMessages:
     """Messages that leave one audience's view: whole turns, and the beginning of one that stays."""
 
-    older: Sequence[Message] = ()
-    begun: Sequence[Message] = ()
+    older: Sequence[ChatMessage] = ()
+    begun: Sequence[ChatMessage] = ()
 
     @property
-    def messages(self) -> list[Message]:
+    def messages(self) -> list[ChatMessage]:
         return [*self.older, *self.begun]
 
 
@@ -211,12 +215,14 @@ class PartSummaries:
 
     _who: Identity
     _settings: Settings
-    _ladder: SummaryLadder
+    _ladder: SummaryFallbacks
     _facts: FactCheck
     _services: Services
 
     @inlineCallbacks
-    def summarise(self, task: CompactionTask, strikes: int) -> Steps[dict[str, SummaryPart] | None]:
+    def summarise(
+        self, task: CompactionTask, strikes: int
+    ) -> Coroutine[dict[str, SummaryPart] | None]:
         """Summarise the evicted messages, once for each audience, on from its earlier part.
 
         Fires with the parts; a part without new messages is unchanged. Fires with None if a part
@@ -240,9 +246,9 @@ class PartSummaries:
             )
             if part is None:
                 return None
-            yield pause(self._services.slices.put)
+            yield yield_to_reactor(self._services.slices.put)
             parts[key] = yield self._facts.check(part, evicted.messages, part_audience(key))
-            yield pause(self._services.slices.put)
+            yield yield_to_reactor(self._services.slices.put)
         return parts
 
     def _deadline_of(self, request: CompactionRequest) -> float | None:
@@ -255,23 +261,23 @@ class PartSummaries:
     def _sum_up(
         self,
         request: CompactionRequest,
-        evicted: Evicted,
+        evicted: EvictedMessages,
         earlier: str,
         terms: SummaryTerms,
         strikes: int,
-    ) -> Steps[SummaryPart | None]:
+    ) -> Coroutine[SummaryPart | None]:
         """Summarise one audience's part. Fires with None to be tried again later."""
         text, turn = summary.split_turn(earlier)
         turn_room = int(TURN_PART * terms.room) if evicted.begun else 0
         rungs: list[str] = []
         if evicted.older:
             previous = "\n".join(filter(None, (text, turn)))
-            material, turn = Material(evicted.older, previous, request.focus), ""
+            material, turn = SummaryInput(evicted.older, previous, request.focus), ""
             own = replace(terms, room=terms.room - turn_room)
             text, rung = yield self._segment(request, material, own, strikes)
             rungs.append(rung)
         if evicted.begun:
-            material = Material(evicted.begun, turn, request.focus)
+            material = SummaryInput(evicted.begun, turn, request.focus)
             own = replace(terms, room=turn_room)
             turn, rung = yield self._segment(request, material, own, strikes)
             rungs.append(rung)
@@ -279,8 +285,8 @@ class PartSummaries:
 
     @inlineCallbacks
     def _segment(
-        self, request: CompactionRequest, material: Material, terms: SummaryTerms, strikes: int
-    ) -> Steps[tuple[str, str]]:
+        self, request: CompactionRequest, material: SummaryInput, terms: SummaryTerms, strikes: int
+    ) -> Coroutine[tuple[str, str]]:
         """Summarise one stretch; a stretch shorter than any summary is kept word for word.
 
         Fires with the summary and its ladder step, both empty if no summary came and it may be
@@ -291,7 +297,7 @@ class PartSummaries:
             lines = summary.transcript_lines(material.messages, self._who.name)
             return "\n".join(filter(None, (material.previous, *lines))), SUMMARY
         if may_ask(request, strikes):
-            text, rung = yield self._ladder.climb(material, terms)
+            text, rung = yield self._ladder.run_strategies(material, terms)
             if text:
                 return text, rung
         if not request.is_urgent and strikes < STRIKES:
@@ -303,14 +309,20 @@ class PartSummaries:
         ), DIGEST
 
 
-def split_task(task: CompactionTask) -> dict[str, Evicted]:
+def split_task(task: CompactionTask) -> dict[str, EvictedMessages]:
     """Return the evicted messages by audience, the public part first."""
     messages, plan = task.messages, task.plan
     turn_at = plan.turn_start if plan.splits_turn else plan.cut
     older = split_by_audience(messages[:turn_at])
     begun = split_by_audience(messages[turn_at : plan.cut])
-    evicted = {key: Evicted(older.get(key, ()), begun.get(key, ())) for key in {**older, **begun}}
-    return {key: found for key, found in evicted.items() if found.older or found.begun}
+    evicted = {
+        key: EvictedMessages(older.get(key, ()), begun.get(key, ())) for key in {**older, **begun}
+    }
+    return {
+        key: messages_evicted
+        for key, messages_evicted in evicted.items()
+        if messages_evicted.older or messages_evicted.begun
+    }
 
 
 def may_ask(request: CompactionRequest, strikes: int) -> bool:

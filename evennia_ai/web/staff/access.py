@@ -27,7 +27,7 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.authorship import listed_by
 from evennia_ai.game.settings import game_setting
-from evennia_ai.policy.disclosure import FIGURES, Reader
+from evennia_ai.policy.read_permissions import FIGURES, Reader
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.names import own_name
 from evennia_ai.store.page_rows import Row, assistant_rows
@@ -51,7 +51,7 @@ OF_ONE = (
 )
 
 
-class Refused(AssistantError):
+class AccessDenied(AssistantError):
     """The reader may not do this."""
 
 
@@ -59,7 +59,7 @@ class GameBusy(AssistantError):
     """The game did not reply in time, or its assistants were not started."""
 
 
-class Missing(AssistantError):
+class NotFound(AssistantError):
     """There is no such assistant, entry or object."""
 
 
@@ -93,12 +93,12 @@ game: Any = GameThread()
 
 def services() -> Any:
     """Return what all assistants share; raises GameBusy if they were not started."""
-    found: Any | None = AssistantScript.shared_services
-    if found is None or found.store_trouble:
+    shared: Any | None = AssistantScript.shared_services
+    if shared is None or shared.store_trouble:
         raise GameBusy(
             "The assistants of this game were not started. The server log says what to do."
         )
-    return found
+    return shared
 
 
 def find_script(assistant: int) -> AssistantScript:
@@ -106,10 +106,10 @@ def find_script(assistant: int) -> AssistantScript:
     script = AssistantScript.get_cached_instance(assistant)
     script = script or AssistantScript.objects.filter(id=assistant, db_key=SCRIPT_KEY).first()
     if not isinstance(script, AssistantScript) or script.obj is None:
-        raise Missing("There is no such assistant.")
+        raise NotFound("There is no such assistant.")
     add_assistant_mixin(script.obj)  # perhaps a game's code attached it by hand
-    found: AssistantScript = script
-    return found
+    script_found: AssistantScript = script
+    return script_found
 
 
 @method_decorator([never_cache, xframe_options_deny, csrf_protect], name="dispatch")
@@ -132,6 +132,9 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
         except AssistantError as error:
             may_go_on = hasattr(self, "reader") and may_open(self.reader)
             return problem(request, error, self.navigation() if may_go_on else {})
+        except (TypeError, ValueError):  # perhaps of a damaged value
+            game.tell(services().look_for_damage)
+            raise
         shown = self.reader.private_shown if hasattr(self, "reader") else 0
         if shown:
             whose = (
@@ -146,7 +149,7 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
             return False
         self.reader = reader_of(self.request.user.pk, services())
         if not may_open(self.reader):
-            raise Refused(f"These pages are for staff: the permission {STAFF} opens them.")
+            raise AccessDenied(f"These pages are for staff: the permission {STAFF} opens them.")
         assistant = self.kwargs.get("assistant")
         if assistant is not None:
             self.who = next(iter(assistant_rows(assistant)), None)
@@ -170,10 +173,10 @@ class StaffPage(UserPassesTestMixin, ContextMixin):
         return {"refused": refused, "acts": may_act() and not refused}
 
     def get_context_data(self, **values: Any) -> Row:
-        found: Row = super().get_context_data(**{**self.navigation(), **values})
+        context: Row = super().get_context_data(**{**self.navigation(), **values})
         # Under the usual name, Evennia's base page would add a second pager, without the filters.
-        found["shown_page"] = found.pop("page_obj", None)
-        return found
+        context["shown_page"] = context.pop("page_obj", None)
+        return context
 
 
 def may_open(reader: Reader) -> bool:
@@ -205,10 +208,10 @@ def editor_of(character: Any, account: int) -> str:
     """Return who of an account may edit a character, "" for one without; raises Refused."""
     user: Any = AccountDB.objects.get(id=account)
     own = characters_of(user)
-    for one in (*own, user):
-        if any(character.access(one, right) for right in ("edit", "control")):
-            return str(one.dbref) if one is not user else own[0].dbref if own else ""
-    raise Refused(
+    for candidate in (*own, user):
+        if any(character.access(candidate, right) for right in ("edit", "control")):
+            return str(candidate.dbref) if candidate is not user else own[0].dbref if own else ""
+    raise AccessDenied(
         f"None of your characters may edit {page_text(own_name(character), 60)}. "
         "Its edit and control locks decide that. Ask an admin."
     )
@@ -217,7 +220,7 @@ def editor_of(character: Any, account: int) -> str:
 def why_not_edit(assistant: int, account: int) -> str:
     try:
         editor_of(find_script(assistant).character, account)
-    except Refused as error:
+    except AccessDenied as error:
         return str(error)
     return ""
 
@@ -233,6 +236,6 @@ def log_sec(request: Any, line: str) -> None:
 
 
 def problem(request: Any, error: AssistantError, navigation: Row) -> HttpResponse:
-    status = {Refused: 403, Missing: 404}.get(type(error), 503)
+    status = {AccessDenied: 403, NotFound: 404}.get(type(error), 503)
     values = {**navigation, "error": str(error), "status": status}
     return render(request, "evennia_ai/problem.html", values, status=status)

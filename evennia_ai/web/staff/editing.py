@@ -1,10 +1,9 @@
 """What staff change in a page: persona, settings and note of a character, lore, marks of turns."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from hashlib import sha256
 from typing import Any, ClassVar, NamedTuple
 
-import yaml
 from django import forms
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseRedirect
@@ -15,22 +14,21 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.config import FIELDS
 from evennia_ai.errors import AssistantError, ConfigError
 from evennia_ai.game import setup
-from evennia_ai.messages import EMOTE, NOOP, SPEECH, WHISPER, Audience
-from evennia_ai.policy.conversation import character
-from evennia_ai.policy.conversation.character import EVERYBODY, LISTS, LoreEntry, LoreTrial
-from evennia_ai.policy.disclosure import Reader, words_kind
-from evennia_ai.policy.oversight import DEFAULT_TURNS, MOST_TURNS, NOTE_CHARS, AuthorNote
+from evennia_ai.messages import Audience
+from evennia_ai.policy.conversation import persona_and_lore
+from evennia_ai.policy.conversation.persona_and_lore import EVERYBODY, LISTS, LoreEntry, LoreTrial
+from evennia_ai.policy.read_permissions import Reader, words_kind
 from evennia_ai.policy.sanitize import one_line
-from evennia_ai.policy.texts import read_object, read_typed_call
-from evennia_ai.scheduling import Steps
+from evennia_ai.policy.staff_controls import DEFAULT_TURNS, MOST_TURNS, NOTE_CHARS, AuthorNote
+from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.attributes import read_attribute
 from evennia_ai.store.lore_records import shared_name
-from evennia_ai.store.page_rows import BAD, GOOD, MARKS, Row
+from evennia_ai.store.page_rows import MARKS, Row
 from evennia_ai.store.reports import find_row
 from evennia_ai.store.turns import mark_turn
-from evennia_ai.web.disclosure import IN_PRIVATE, asked_text, page_text
+from evennia_ai.web.disclosure import asked_text, page_text
 from evennia_ai.web.staff import access
-from evennia_ai.web.staff.access import Missing, Refused, StaffPage, find_script, game
+from evennia_ai.web.staff.access import AccessDenied, NotFound, StaffPage, find_script, game
 
 MOST_CHARS = 8_000
 
@@ -50,9 +48,9 @@ class PersonaForm(forms.Form):
             self.fields[name] = area(label, 8 if name == "text" else 2)
 
     def clean(self) -> dict[str, Any]:
-        found = self.cleaned_data
-        fields = {n: v.splitlines() if n in LISTS else v for n, v in found.items()}
-        stored = character.stored_fields(character.read_persona(fields))
+        data = self.cleaned_data
+        fields = {n: v.splitlines() if n in LISTS else v for n, v in data.items()}
+        stored = persona_and_lore.stored_fields(persona_and_lore.read_persona(fields))
         if not stored.get("text"):
             raise forms.ValidationError("A persona cannot be empty. Say who the character is.")
         return {"persona": stored}
@@ -90,7 +88,7 @@ class TitleForm(forms.Form):
     title = forms.CharField(max_length=200)
 
 
-class Asked(NamedTuple):
+class Submission(NamedTuple):
     """What somebody asked for with a form: ``fields`` are those of the form for ``act``."""
 
     who: Row
@@ -110,31 +108,31 @@ class EditingPage(StaffPage):
     by_act: ClassVar[Mapping[str, type[forms.Form]]] = {}
     # Changes something on the reactor's thread; returns what, and a sentence, perhaps later.
     # Raises AssistantError.
-    change: Callable[[Asked], Any]
+    change: Callable[[Submission], Any]
     prefixed = True
     bound: forms.Form | None = None
 
     def post(self, request: Any, **numbers: int) -> HttpResponse:
         if not access.may_act():
-            raise Refused("These pages change nothing, since WEB_ACTS is off. Use the commands.")
+            raise AccessDenied("These pages only show: WEB_ACTS is off. Use the commands.")
         act = request.POST.get("act", "")
         if act not in self.by_act:
-            raise Missing("There is no such act.")
+            raise NotFound("There is no such act.")
         self.bound = form = self.by_act[act](request.POST, prefix=act if self.prefixed else None)
         if form.is_valid():
             try:
                 account, number = request.user.pk, numbers.get("number", 0)
                 fields, seen = form.cleaned_data, request.POST.get("seen")
-                asked = Asked(self.who, self.reader, account, act, fields, number, seen)
-                said = game.ask(self.change, asked)
-            except (Refused, Missing):
+                submission = Submission(self.who, self.reader, account, act, fields, number, seen)
+                outcome = game.ask(self.change, submission)
+            except (AccessDenied, NotFound):
                 raise
             except AssistantError as error:
                 messages.error(request, page_text(error))
             else:
-                about = f"{self.who['name']} ({self.who['dbref']}): {page_text(said[0], 200)}"
+                about = f"{self.who['name']} ({self.who['dbref']}): {page_text(outcome[0], 200)}"
                 access.log_sec(request, f"changed on the page of {about}")
-                messages.success(request, page_text(said[1]))
+                messages.success(request, page_text(outcome[1]))
                 return HttpResponseRedirect(request.get_full_path())
         shown: HttpResponse = self.get(request, **numbers)
         return shown
@@ -157,30 +155,32 @@ class Setup(EditingPage, TemplateView):
     }
 
     def get_context_data(self, **values: Any) -> Row:
-        found = game.ask(read_setup, self.who["id"])
+        setup = game.ask(read_setup, self.who["id"])
         setting_form = self.form("setting")
-        now = [(n := one["name"], f"{n} = {one['value'][:40]}") for one in found["settings"]]
+        now = [(n := item["name"], f"{n} = {item['value'][:40]}") for item in setup["settings"]]
         setting_form.fields["setting"].choices = [("", "Choose one"), *sorted(now)]
         return super().get_context_data(
             **self.rights(),
-            **found,
-            persona_form=None if found["shared"] else self.form("persona", found["persona"]),
+            **setup,
+            persona_form=None if setup["shared"] else self.form("persona", setup["persona"]),
             setting_form=setting_form,
-            note_form=self.form("note", found["note"]),
+            note_form=self.form("note", setup["note"]),
             **values,
         )
 
     @staticmethod
-    def change(asked: Asked) -> tuple[str, str]:
-        script = find_script(asked.who["id"])
-        author = access.editor_of(script.character, asked.account)
-        if asked.seen not in (None, state_of(script, asked.act)):
-            raise ConfigError(f"The {asked.act} was changed meanwhile. Save again to overwrite.")
-        if asked.act == "persona":
-            return change_persona(script, author, asked.fields["persona"])
-        if asked.act == "setting":
-            return change_setting(script, asked.reader, asked.fields)
-        return change_note(script, author, asked.fields)
+    def change(submission: Submission) -> tuple[str, str]:
+        script = find_script(submission.who["id"])
+        author = access.editor_of(script.character, submission.account)
+        if submission.seen not in (None, state_of(script, submission.act)):
+            raise ConfigError(
+                f"The {submission.act} was changed meanwhile. Save again to overwrite."
+            )
+        if submission.act == "persona":
+            return change_persona(script, author, submission.fields["persona"])
+        if submission.act == "setting":
+            return change_setting(script, submission.reader, submission.fields)
+        return change_note(script, author, submission.fields)
 
 
 def state_of(script: Any, act: str) -> str:
@@ -197,7 +197,7 @@ def read_setup(assistant: int) -> Row:
     """Read what the page shows, on the reactor's thread."""
     script = find_script(assistant)
     mind, stored = script.mind, read_attribute(script.character, "ai_persona")
-    persona, own = character.stored_fields(mind.who.persona), mind.settings.own()
+    persona, own = persona_and_lore.stored_fields(mind.who.persona), mind.settings.own()
     shown = {n: "\n".join(v) if n in LISTS else v for n, v in persona.items()}  # type: ignore[arg-type]
     note = mind.life.note_in_force()
     left = {"turns": note[1]} if note and note[0].turns is not None else {}
@@ -206,7 +206,7 @@ def read_setup(assistant: int) -> Row:
         "seen": {act: state_of(script, act) for act in Setup.by_act},
         "shared": shared_name(stored),
         "note": {"text": note[0].text, **left} if note else {},
-        "complaints": [page_text(one) for one in mind.settings.complaints],
+        "complaints": [page_text(named) for named in mind.settings.complaints],
         "settings": [
             {
                 "name": name,
@@ -214,7 +214,7 @@ def read_setup(assistant: int) -> Row:
                 "own": name in own,
                 "help": item.metadata["help"],
             }
-            for name, item in sorted(FIELDS.items(), key=lambda one: (one[0] not in own, one[0]))
+            for name, item in sorted(FIELDS.items(), key=lambda pair: (pair[0] not in own, pair[0]))
         ],
     }
 
@@ -231,7 +231,7 @@ def change_setting(script: Any, reader: Reader, fields: Row) -> tuple[str, str]:
     value = setup.read_setting(shared, name, fields["value"].strip())
     profile = script.mind.settings.profile
     if setup.sets_discretion(shared, profile, name, value) and not reader.has("Admin"):
-        raise Refused("Only admins may change who is told what players whisper.")
+        raise AccessDenied("Only admins may change who is told what players whisper.")
     script.mind.settings.write({name: value})
     shared.watch(script.mind)  # it may sleep at other hours now
     now = getattr(script.config, name)
@@ -263,29 +263,32 @@ class LorePage(EditingPage, TemplateView):
             line=line,
             budget=budget,
             labels=sorted(page_text(label, 60) for label in labels),
-            entries=[{**shown_trial(one, line), "kept": kept.get(one.entry)} for one in trials],
+            entries=[{**shown_trial(item, line), "kept": kept.get(item.entry)} for item in trials],
             lore_form=self.form("lore", initial),
             editing=chosen is not None or self.bound is not None,
             **values,
         )
 
     @staticmethod
-    def change(asked: Asked) -> tuple[str, str]:
-        fields, lore = asked.fields, access.services().lore
+    def change(submission: Submission) -> tuple[str, str]:
+        fields, lore = submission.fields, access.services().lore
         title = fields["title"].strip()
         before = lore.find(title)
-        told = before in (None, *lore.fixed) and lore.kept_elsewhere(title, asked.who["dbref"])
-        if told:
-            raise ConfigError(told)
-        if asked.act == "delete":
+        is_taken = before in (None, *lore.fixed) and lore.kept_elsewhere(
+            title, submission.who["dbref"]
+        )
+        if is_taken:
+            raise ConfigError(is_taken)
+        if submission.act == "delete":
             if not lore.remove(title):
-                raise Missing(f"There is no lore '{title}' any more.")
+                raise NotFound(f"There is no lore '{title}' any more.")
             return f"the lore '{title}', deleted", f"'{title}' is deleted."
         written = fields["scopes"].split(",") if fields["scopes"].strip() else [EVERYBODY]
         scopes = tuple(setup.read_scope(scope) for scope in written)
-        own = access.characters_of(AccountDB.objects.get(id=asked.account))
-        authors = frozenset(one.dbref for one in own[:1]).union(before.authors if before else ())
-        keys, always = character.split_keys(fields["keys"]), fields["always"]
+        own = access.characters_of(AccountDB.objects.get(id=submission.account))
+        earlier = before.authors if before else ()
+        authors = frozenset(author.dbref for author in own[:1]).union(earlier)
+        keys, always = persona_and_lore.split_keys(fields["keys"]), fields["always"]
         text = fields["text"].strip()
         lore.write(LoreEntry(title, text, scopes, authors, keys, always))
         return f"the lore '{title}'", f"'{title}' is written."
@@ -294,7 +297,7 @@ class LorePage(EditingPage, TemplateView):
 @inlineCallbacks
 def read_lore(
     assistant: int, line: str
-) -> Steps[tuple[list[LoreTrial], dict[LoreEntry, str], Audience, int]]:
+) -> Coroutine[tuple[list[LoreTrial], dict[LoreEntry, str], Audience, int]]:
     """Try a line before nobody: trials, where those not of the game are kept, labels, budget."""
     script = find_script(assistant)
     nobody: Audience = frozenset()
@@ -303,7 +306,7 @@ def read_lore(
     yield lore.prepare([line], nobody)
     trials = lore.try_lines([line], nobody)
     records = script.services.lore
-    own = {one.entry for one in trials}.difference(records.entries())
+    own = {trial.entry for trial in trials}.difference(records.entries())
     kept = dict.fromkeys(own, "its own (ai_lore)") | dict.fromkeys(records.fixed, "in LORE")
     return trials, kept, frozenset(labels), lore.budget_tokens
 
@@ -321,7 +324,6 @@ def shown_trial(trial: LoreTrial, line: str) -> Row:
     }
 
 
-MANNERS = {"": "says", WHISPER: "whispers", EMOTE: "emotes"}
 COMMENT_CHARS = 2_000
 
 
@@ -336,64 +338,15 @@ class MarkForm(forms.Form):
     )
 
 
-def change_mark(asked: Asked) -> tuple[str, str]:
+def change_mark(submission: Submission) -> tuple[str, str]:
     """Store a mark, on the reactor's thread; raises Refused, Missing and StoreUnavailable."""
-    assistant, turn = asked.who["id"], asked.number
-    access.editor_of(find_script(assistant).character, asked.account)
+    assistant, turn = submission.who["id"], submission.number
+    access.editor_of(find_script(assistant).character, submission.account)
     row = find_row("Turn", assistant, turn)
     if row is None:
-        raise Missing("There is no such turn.")
-    if not asked.reader.may(words_kind(row["private"])):
-        raise Refused("Only who may read a private turn may mark it.")
-    by = AccountDB.objects.get(id=asked.account).username
-    mark_turn(turn, asked.fields["mark"], asked.fields["comment"].strip(), by)
+        raise NotFound("There is no such turn.")
+    if not submission.reader.may(words_kind(row["private"])):
+        raise AccessDenied("Only who may read a private turn may mark it.")
+    by = AccountDB.objects.get(id=submission.account).username
+    mark_turn(turn, submission.fields["mark"], submission.fields["comment"].strip(), by)
     return f"the mark of turn {turn}", f"The mark of turn {turn} is stored."
-
-
-def scene_of(turn: Row, name: str) -> Row:
-    """Return a turn, as a reader may see it, as a scene of ``ai_check``; empty if nothing fits."""
-    heard = [one for one in turn["events"] if one["kind"] in MANNERS and one["who"] != IN_PRIVATE]
-    if not heard:
-        return {}
-    steps: list[Row] = [{"who": one["who"], MANNERS[one["kind"]]: one["text"]} for one in heard]
-    for step in steps[:-1]:
-        step["overheard"] = True
-    steps[-1]["answer"] = expected_of(turn)
-    present = [who for who in turn["people"] if who not in {one["who"] for one in heard}]
-    scene = {"scene": f"As in turn {turn['id']}", "character": name}
-    return {**scene, **({"people": present} if present else {}), "steps": steps}
-
-
-def expected_of(turn: Row) -> Row:
-    """Return what a scene expects: the comment's lines, else what was done, by the mark."""
-    lines = [line.partition(":")[::2] for line in turn["comment"].splitlines()]
-    wanted = [(kind.strip().lower(), text.strip()) for kind, text in lines if text.strip()]
-    says = [[part.strip() for part in text.split("|")] for kind, text in wanted if kind == "says"]
-    does = [read_typed_call(text) for kind, text in wanted if kind == "does"]
-    if says or does:
-        return {"must_mention": says, "must_do": calls_as_checks(does)}
-    # What is hidden from the reader has no words.
-    done = [act for act in turn["acts"] if act["state"] in ("done", "asked") and "more" in act]
-    spoken = [act["text"] for act in done if act["name"] in (*SPEECH, EMOTE) and act["text"]]
-    acts = [
-        (act["name"], read_object(act["arguments"]) or {})
-        for act in done
-        if act["world"] and act["name"] not in (*SPEECH, EMOTE, NOOP)
-    ]
-    checks = calls_as_checks(acts)
-    if turn["mark"] == BAD:
-        unwanted = {"must_not_do": checks} if checks else {}
-        return {"must_mention": [], "must_not_mention": spoken, **unwanted}
-    return {"must_mention": spoken if turn["mark"] == GOOD else [], "must_do": checks}
-
-
-def calls_as_checks(calls: Iterable[tuple[str, Row]]) -> list[Any]:
-    """Return tool calls as a scene's checks: a name, or a name with arguments."""
-    return [
-        {name: {k: str(v) for k, v in given.items()}} if given else name for name, given in calls
-    ]
-
-
-def as_yaml(data: Any) -> str:
-    text: str = yaml.safe_dump(data, allow_unicode=True, sort_keys=False) if data else ""
-    return text

@@ -11,23 +11,23 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.memory_reading import readable_page, search_for_staff
 from evennia_ai.messages import Audience
-from evennia_ai.policy.compaction.materials import is_synthesis
-from evennia_ai.policy.disclosure import PRIVATE_MEMORIES, Reader
+from evennia_ai.policy.compaction.restored_context import is_synthesis
+from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.records import memory_listing as listing
 from evennia_ai.policy.records.entity_profiles import RELATIONSHIP, familiarity_at
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
-from evennia_ai.policy.records.provenance import Record, copy_of
+from evennia_ai.policy.records.record import Record, copy_of
 from evennia_ai.ports import RecordStore
-from evennia_ai.scheduling import Steps, pause
+from evennia_ai.scheduling import Coroutine, yield_to_reactor
 from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.names import names_in, names_of
 from evennia_ai.store.page_rows import Row
-from evennia_ai.store.reports import Page
+from evennia_ai.store.reports import RowPage
 from evennia_ai.turn.recall import text_of
 from evennia_ai.web.disclosure import asked_text, number_or_none, page_text, people_named
 from evennia_ai.web.staff import access
-from evennia_ai.web.staff.access import Missing, StaffPage, find_script, game
-from evennia_ai.web.staff.editing import Asked, EditingPage
+from evennia_ai.web.staff.access import NotFound, StaffPage, find_script, game
+from evennia_ai.web.staff.editing import EditingPage, Submission
 
 ENTRIES_A_PAGE = 25
 RELATIONS_SHOWN = 200
@@ -59,11 +59,11 @@ class EntryForm(forms.Form):
 
 
 @inlineCallbacks
-def change_memory(asked: Asked) -> Steps[tuple[str, str]]:
+def change_memory(submission: Submission) -> Coroutine[tuple[str, str]]:
     """Change an entry; fails with Refused, Missing, CannotChange and StoreUnavailable."""
-    script = readable_script(asked.who["id"], asked.reader, asked.account)
-    character, put, act = script.character, script.services.slices.put, asked.act
-    editor, text = MemoryEditor(character, script.mind.renew), asked.fields["text"]
+    script = readable_script(submission.who["id"], submission.reader, submission.account)
+    character, put, act = script.character, script.services.slices.put, submission.act
+    editor, text = MemoryEditor(character, script.mind.renew), submission.fields["text"]
     records: RecordStore = character.journal
     yield records.load(put)
     yield character.ai_profiles.load(put)
@@ -72,15 +72,15 @@ def change_memory(asked: Asked) -> Steps[tuple[str, str]]:
     if act == "restore":
         records = character.journal.archive
         yield records.load(put)
-    entry: Record | None = records.get(asked.fields["entry"])
-    if entry is None or not may_read(asked.reader, entry):
-        raise Missing("There is no such entry.")
-    do, said = ACTS[act]
+    entry: Record | None = records.get(submission.fields["entry"])
+    if entry is None or not may_read(submission.reader, entry):
+        raise NotFound("There is no such entry.")
+    do, notice = ACTS[act]
     do(editor, entry["id"], text)
-    return f"{act}, {entry['id']}", said
+    return f"{act}, {entry['id']}", notice
 
 
-class Memory(EditingPage, TemplateView):
+class MemoryPage(EditingPage, TemplateView):
     """A page of the journal or its archive, or a search; a form changes one entry."""
 
     tab, template_name, prefixed = "memory", "evennia_ai/memory.html", False
@@ -89,44 +89,46 @@ class Memory(EditingPage, TemplateView):
 
     def get_context_data(self, **values: Any) -> Row:
         given, reader = self.request.GET, self.reader
-        asked = {name: asked_text(given, name) for name in ("words", "as", "archive", "page")}
-        audience, trouble = find_audience(asked["as"], reader)
-        fields = {**asked, "words": "" if trouble else asked["words"]}
+        parameters = {name: asked_text(given, name) for name in ("words", "as", "archive", "page")}
+        audience, trouble = find_audience(parameters["as"], reader)
+        fields = {**parameters, "words": "" if trouble else parameters["words"]}
         account = self.request.user.pk
-        found = game.ask(read_memories, self.who["id"], reader, account, fields, audience)
-        page, withheld = found["page"], found["withheld"]
+        memories = game.ask(read_memories, self.who["id"], reader, account, fields, audience)
+        page, withheld = memories["page"], memories["withheld"]
         names = names_in(*page.rows, *withheld, besides=audience)
         shown = {
-            "asked": asked,
+            "asked": parameters,
             "trouble": trouble,
             "entries": [shown_entry(entry, names) for entry in page.rows],
             "readers": reader.whose(PRIVATE_MEMORIES),
             "as_whom": page_text(listing.named(sorted(audience), names)) if audience else "",
-            "withheld": [page_text(listing.why_withheld(one, audience, names)) for one in withheld],
+            "withheld": [
+                page_text(listing.why_withheld(item, audience, names)) for item in withheld
+            ],
         }
-        return super().get_context_data(**{**found, **shown, **values})
+        return super().get_context_data(**{**memories, **shown, **values})
 
 
 @inlineCallbacks
 def read_memories(
     assistant: int, reader: Reader, account: int, fields: Fields, audience: Audience
-) -> Steps[Row]:
+) -> Coroutine[Row]:
     """Fire with a ``page``, or with the ``hits`` of a search and what is ``withheld``."""
     script = readable_script(assistant, reader, account)
     character, put, words = script.character, script.services.slices.put, fields["words"]
     yield character.journal.load(put)
-    found: Row = {"hits": None, "withheld": []}
+    context: Row = {"hits": None, "withheld": []}
     if words:
         yield character.ai_profiles.load(put)
-        yield pause(put)  # a search of 10,000 lines takes 20 ms: nothing else beside it
+        yield yield_to_reactor(put)  # a search of 10,000 lines takes 20 ms: nothing else beside it
         report = yield search_for_staff(script.mind.around, words, audience, reader)
-        yield pause(put)
+        yield yield_to_reactor(put)
         hits = [
             shown_hit(script.mind.recall.line(hit.record, words), words, hit)
             for hit in report.found
         ]
         kept = {"hidden": report.hidden, "withheld": report.withheld}
-        return {**found, **kept, "hits": hits, "page": Page(1, 1, [])}
+        return {**context, **kept, "hits": hits, "page": RowPage(1, 1, [])}
     journal = character.journal.archive if fields["archive"] else character.journal
     number = number_or_none(fields["page"]) or 1
     page, hidden = yield readable_page(put, journal, number, ENTRIES_A_PAGE, reader)
@@ -135,7 +137,7 @@ def read_memories(
     if not len(script.mind.memories()):
         ready = script.mind.memories().prepare(script.services)
         ready.addErrback(lambda failure: failure.trap(AssistantError) and None)
-    return {**found, "page": page, "hidden": hidden}
+    return {**context, "page": page, "hidden": hidden}
 
 
 def readable_script(assistant: int, reader: Reader, account: int) -> AssistantScript:
@@ -153,15 +155,15 @@ def find_audience(names: str, reader: Reader) -> tuple[Audience, str]:
     if not reader.may(PRIVATE_MEMORIES):
         readers = reader.whose(PRIVATE_MEMORIES)
         return frozenset(), f"Only {readers} may see what a player would be told."
-    found: set[str] = set()
+    people: set[str] = set()
     for name in names.split(","):
         listed = name.strip()
         dbrefs = people_named(listed)
         if len(dbrefs) != 1:
             several = f"Several have the name '{listed}': use a number, such as {dbrefs[:1]}."
             return frozenset(), several if dbrefs else f"Nobody is called '{listed}'."
-        found.update(dbrefs)
-    return frozenset(found), ""
+        people.update(dbrefs)
+    return frozenset(people), ""
 
 
 def shown_entry(entry: Record, names: listing.Names) -> Row:
@@ -191,25 +193,25 @@ class Relations(StaffPage, TemplateView):
     tab, template_name = "relations", "evennia_ai/relations.html"
 
     def get_context_data(self, **values: Any) -> Row:
-        found = game.ask(read_relations, self.who["id"], self.reader, self.request.user.pk)
-        best = sorted(found, key=lambda one: -one[1])[:RELATIONS_SHOWN]
+        relations = game.ask(read_relations, self.who["id"], self.reader, self.request.user.pk)
+        best = sorted(relations, key=lambda relation: -relation[1])[:RELATIONS_SHOWN]
         names = names_of(record["entity"] for record, _ in best)
         rows = [shown_relation(record, familiar, names) for record, familiar in best]
-        return super().get_context_data(rows=rows, left_out=len(found) - len(rows), **values)
+        return super().get_context_data(rows=rows, left_out=len(relations) - len(rows), **values)
 
 
 @inlineCallbacks
 def read_relations(
     assistant: int, reader: Reader, account: int
-) -> Steps[list[tuple[Record, float]]]:
+) -> Coroutine[list[tuple[Record, float]]]:
     """Read the relationships with how familiar each still is, on the reactor's thread."""
     script = readable_script(assistant, reader, account)
     profiles, now = script.character.ai_profiles, script.services.now()
     yield profiles.load(script.services.slices.put)
-    known = [one for one in profiles.held() if one["kind"] == RELATIONSHIP]
-    seen = [copy_of(one) for one in known if may_read(reader, one)]
+    known = [item for item in profiles.held() if item["kind"] == RELATIONSHIP]
+    seen = [copy_of(item) for item in known if may_read(reader, item)]
     count_shown(reader, *seen)
-    return [(one, familiarity_at(one, now)) for one in seen]
+    return [(item, familiarity_at(item, now)) for item in seen]
 
 
 def shown_relation(record: Record, familiar: float, names: dict[str, str]) -> Row:

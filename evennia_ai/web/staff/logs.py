@@ -11,12 +11,12 @@ from django.views.generic import DetailView, ListView, TemplateView
 
 from evennia_ai import models
 from evennia_ai.game.texts import COMPACTED_FOR, SUMMARISED, TURN_ENDS, worded
-from evennia_ai.policy import disclosure as kinds
-from evennia_ai.policy import log_lines
+from evennia_ai.policy import read_permissions as kinds
+from evennia_ai.policy import recallable_lines
 from evennia_ai.policy.context.projection import PUBLIC
-from evennia_ai.policy.disclosure import Reader
-from evennia_ai.policy.explanation.attribution import Attribution, Part
+from evennia_ai.policy.explanation.attribution import Attribution, PromptPart
 from evennia_ai.policy.limits.money import money_words
+from evennia_ai.policy.read_permissions import Reader
 from evennia_ai.policy.sleep_schedule import OUTCOMES, REASONS, describe_cost, describe_step
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.sleep import STEP_TEXTS
@@ -27,9 +27,10 @@ from evennia_ai.store.page_rows import ANY, MARKS, Row
 from evennia_ai.store.reports import seconds_between, unanswered, waiting_events
 from evennia_ai.store.rows import rows_of
 from evennia_ai.web import disclosure
-from evennia_ai.web.disclosure import Shown, page_text, people_named
+from evennia_ai.web.disclosure import RowPresenter, page_text, people_named
 from evennia_ai.web.staff.access import StaffPage, services
-from evennia_ai.web.staff.editing import EditingPage, MarkForm, as_yaml, change_mark, scene_of
+from evennia_ai.web.staff.editing import EditingPage, MarkForm, change_mark
+from evennia_ai.web.staff.turn_scenes import as_yaml, scene_of
 
 LIVE_LINES, LINES_A_PAGE, MOST_SCENES, MOST_MISSED = 30, 100, 200, 5
 DATE = forms.DateInput(attrs={"type": "date"})
@@ -76,38 +77,38 @@ class Timeline(LogPage, ListView):
         number = self.who["id"] if self.who else None
         turns, self.trouble = find_turns(number, self.form, self.reader)
         # Who asks for a talk reads it from its beginning.
-        asked = self.form.cleaned_data
-        self.oldest_first = any(map(asked.get, ("player", "since", "until")))
+        filters = self.form.cleaned_data
+        self.oldest_first = any(map(filters.get, ("player", "since", "until")))
         return turns.order_by("id" if self.oldest_first else "-id").values()
 
     def get_context_data(self, **values: Any) -> Row:
-        found = super().get_context_data(**values)
-        rows = found["object_list"]
-        shown = Shown(self.reader, self.who, rows, services().gateway.limits.currency)
+        context = super().get_context_data(**values)
+        rows = context["object_list"]
+        shown = RowPresenter(self.reader, self.who, rows, services().gateway.limits.currency)
         turns = [shown.turn(row) for row in page_rows.with_parts(rows)]
-        asked = {name for name, value in self.form.cleaned_data.items() if value}
-        found |= {
+        filled = {name for name, value in self.form.cleaned_data.items() if value}
+        context |= {
             "form": self.form,
-            "asked": asked,
+            "asked": filled,
             "trouble": self.trouble,
             "oldest_first": self.oldest_first,
             "turns": turns,
-            "half_searched": bool(asked & {"player", "words"})
+            "half_searched": bool(filled & {"player", "words"})
             and not self.reader.may(kinds.PRIVATE_WORDS),
         }
         if self.who is None:
             names = {row["id"]: row["name"] for row in page_rows.assistant_rows()}
             for turn in turns:
                 turn["name"] = names.get(turn["assistant_id"], "somebody deleted")
-            return found
-        if self.only_turns or found["shown_page"].number > 1 or asked:
-            return found
+            return context
+        if self.only_turns or context["shown_page"].number > 1 or filled:
+            return context
         number = self.who["id"]
         chart = page_rows.use_by_day(datetime.now(UTC).date(), assistant_id=number)
         missed = unanswered(assistant_id=number).order_by("-id").values()[:MOST_MISSED]
         lists = {"waiting": waiting_events(number), "missed": missed}
         events = {name: [shown.event(row) for row in rows] for name, rows in lists.items()}
-        return {**found, **events, **chart_values(chart)}
+        return {**context, **events, **chart_values(chart)}
 
 
 def find_turns(assistant: int | None, form: TurnFilter, reader: Reader) -> tuple[Any, str]:
@@ -115,10 +116,10 @@ def find_turns(assistant: int | None, form: TurnFilter, reader: Reader) -> tuple
     if not form.is_valid():
         first = next(iter(form.errors))
         return models.Turn.objects.none(), f"{form[first].label}: {form.errors[first][0]}"
-    asked = form.cleaned_data
-    player, words = page_text(asked["player"]), page_text(asked["words"])
-    named = {name: people_named(name) for one in player.split(",") if (name := one.strip())}
-    unknown = next((name for name, found in named.items() if not found), "")
+    filters = form.cleaned_data
+    player, words = page_text(filters["player"]), page_text(filters["words"])
+    named = {name: people_named(name) for item in player.split(",") if (name := item.strip())}
+    unknown = next((name for name, dbrefs in named.items() if not dbrefs), "")
     if words and not reader.may(kinds.PUBLIC_WORDS):
         trouble = f"Only {reader.whose(kinds.PUBLIC_WORDS)} may search words."
     elif unknown:
@@ -127,10 +128,10 @@ def find_turns(assistant: int | None, form: TurnFilter, reader: Reader) -> tuple
         wanted = page_rows.TurnsWanted(
             assistant=assistant,
             with_private=reader.may(kinds.PRIVATE_WORDS),
-            speakers=[dbref for found in named.values() for dbref in found],
+            speakers=[dbref for dbrefs in named.values() for dbref in dbrefs],
             words=words,
-            least_tokens=asked["tokens"],
-            **{name: asked[name] for name in ("since", "until", "outcome", "tool", "mark")},
+            least_tokens=filters["tokens"],
+            **{name: filters[name] for name in ("since", "until", "outcome", "tool", "mark")},
         )
         return page_rows.turns_wanted(wanted), ""
     return models.Turn.objects.none(), trouble
@@ -152,8 +153,8 @@ class Scenes(Timeline):
     def get_queryset(self) -> Any:
         return super().get_queryset().exclude(mark="")
 
-    def render_to_response(self, found: Row, **_options: Any) -> HttpResponse:
-        scenes = filter(None, (scene_of(turn, self.who["name"]) for turn in found["turns"]))
+    def render_to_response(self, context: Row, **_options: Any) -> HttpResponse:
+        scenes = filter(None, (scene_of(turn, self.who["name"]) for turn in context["turns"]))
         file = as_yaml({"scenes": list(scenes)})
         name = f"attachment; filename=scenes_{self.who['id']}.yaml"
         return HttpResponse(file, "text/yaml; charset=utf-8", headers={"Content-Disposition": name})
@@ -169,11 +170,11 @@ class TurnPage(EditingPage, LogPage, DetailView):
     def get_context_data(self, **values: Any) -> Row:
         (row,) = page_rows.with_parts([self.object])
         currency = services().gateway.limits.currency
-        turn = Shown(self.reader, self.who, [row], currency).turn(row)
+        turn = RowPresenter(self.reader, self.who, [row], currency).turn(row)
         for act in turn["acts"]:
-            act["locks"] = [page_text(told) for told in locks_of(act["locks"])]
-        told = explanations.explain_turn(row["id"], [self.who["name"]])
-        whys = [why_line(why, self.reader) for why in told]
+            act["locks"] = [page_text(explanation) for explanation in locks_of(act["locks"])]
+        explanation = explanations.explain_turn(row["id"], [self.who["name"]])
+        whys = [why_line(why, self.reader) for why in explanation]
         scene = scene_of(turn, self.who["name"])
         may_mark = self.reader.may(kinds.words_kind(row["private"]))
         turns = rows_of(models.Turn, self.who["id"]).values_list("id", flat=True)
@@ -199,7 +200,7 @@ def why_line(why: explanations.Explanation, reader: Reader) -> Row:
     return {"line": text, "state": why.state, "why": {**shown, "counted": counted}}
 
 
-def why_values(parts: Sequence[Part], sentences: Sequence[Attribution]) -> Row:
+def why_values(parts: Sequence[PromptPart], sentences: Sequence[Attribution]) -> Row:
     """Return the values of the template ``why.html``, which the reader must be allowed to read."""
     sizes = [estimate_tokens(part.text) for part in parts]
     total = sum(sizes) or 1
@@ -218,17 +219,24 @@ def why_values(parts: Sequence[Part], sentences: Sequence[Attribution]) -> Row:
             for part, tokens, start, end in zip(parts, sizes, [0, *ends], ends, strict=False)
         ],
         "sentences": [
-            {"text": page_text(one.sentence), "tells": one.tells, "source": shown_source(one)}
-            for one in sentences
+            {
+                "text": page_text(sentence.sentence),
+                "tells": sentence.tells,
+                "source": shown_source(sentence),
+            }
+            for sentence in sentences
         ],
     }
 
 
-def shown_source(one: Attribution) -> Row | None:
-    if one.source is None:
+def shown_source(attribution: Attribution) -> Row | None:
+    if attribution.source is None:
         return None
-    texts = {"part": page_text(one.source.part, 40), "text": page_text(one.source.text)}
-    return {**texts, "score": one.share}
+    texts = {
+        "part": page_text(attribution.source.part, 40),
+        "text": page_text(attribution.source.text),
+    }
+    return {**texts, "score": attribution.share}
 
 
 class Live(StaffPage, TemplateView):
@@ -239,14 +247,14 @@ class Live(StaffPage, TemplateView):
     def get_context_data(self, **values: Any) -> Row:
         """Return the newest lines, oldest first, and the number of the last."""
         rows = page_rows.lines_after(self.who["id"], 0, LIVE_LINES)
-        shown = Shown(self.reader, self.who, rows)
-        last, told = str(rows[-1]["id"]) if rows else "0", log_lines.EMPTY_RESULTS
+        shown = RowPresenter(self.reader, self.who, rows)
+        last, notice = str(rows[-1]["id"]) if rows else "0", recallable_lines.EMPTY_RESULTS
         # A result such as "You said it." tells nothing beside its call.
-        lines = [shown.line(row) for row in rows if row["content"] not in told]
+        lines = [shown.line(row) for row in rows if row["content"] not in notice]
         return super().get_context_data(lines=lines, last=last, **values)
 
 
-class Newest(Live):
+class NewestLines(Live):
     """The list of lines alone, or nothing (204) if there is none after ``after``."""
 
     template_name = "evennia_ai/live_lines.html"
@@ -258,14 +266,14 @@ class Newest(Live):
         return super().get(request, **numbers)
 
 
-class Compactions(LogPage, ListView):
+class CompactionsPage(LogPage, ListView):
     """The compactions."""
 
     model, tab, template_name = models.Compaction, "compactions", "evennia_ai/compactions.html"
 
     def get_context_data(self, **values: Any) -> Row:
-        found = super().get_context_data(**values)
-        return {**found, "rows": [shown_compaction(row) for row in found["object_list"]]}
+        context = super().get_context_data(**values)
+        return {**context, "rows": [shown_compaction(row) for row in context["object_list"]]}
 
 
 class CompactionPage(LogPage, DetailView):
@@ -277,10 +285,10 @@ class CompactionPage(LogPage, DetailView):
         row, who = self.object, self.who
         first = max(row["from_seq"], disclosure.number_or_none(self.request.GET.get("from")) or 0)
         rows = rows_of(models.Message, who["id"]).filter(id__gte=first, id__lte=row["upto_seq"])
-        found = list(rows.order_by("id").values()[: LINES_A_PAGE + 1])
-        lines = found[:LINES_A_PAGE]
+        messages = list(rows.order_by("id").values()[: LINES_A_PAGE + 1])
+        lines = messages[:LINES_A_PAGE]
         parts = disclosure.compaction_row(row, self.reader)["summary"]
-        shown = Shown(self.reader, who, [*lines, *parts])
+        shown = RowPresenter(self.reader, who, [*lines, *parts])
         for part in parts:
             everybody = part["audience"] == [PUBLIC]
             part["whom"] = "everybody" if everybody else shown.whom(part["audience"])
@@ -291,7 +299,7 @@ class CompactionPage(LogPage, DetailView):
             whys=[why_line(why, self.reader) for why in whys],
             row=shown_compaction(row),
             lines=[shown.line(line) for line in lines],
-            later=str(found[-1]["id"]) if len(found) > LINES_A_PAGE else "",
+            later=str(messages[-1]["id"]) if len(messages) > LINES_A_PAGE else "",
             parts=parts,
             **values,
         )
@@ -310,14 +318,14 @@ def shown_compaction(row: Row) -> Row:
     }
 
 
-class SleepPasses(LogPage, ListView):
+class SleepPassesPage(LogPage, ListView):
     """The sleep passes, step by step."""
 
     model, tab, template_name = models.SleepPass, "sleep", "evennia_ai/sleep.html"
 
     def get_context_data(self, **values: Any) -> Row:
-        found = super().get_context_data(**values)
-        return {**found, "rows": [shown_pass(self.reader, row) for row in found["object_list"]]}
+        context = super().get_context_data(**values)
+        return {**context, "rows": [shown_pass(self.reader, row) for row in context["object_list"]]}
 
 
 def shown_pass(reader: Reader, row: Row) -> Row:

@@ -10,15 +10,15 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.config import usable_window
 from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import ERROR_KINDS, worded
-from evennia_ai.llm.lanes import WaitingCall
-from evennia_ai.policy.disclosure import Reader
+from evennia_ai.llm.endpoint_queues import WaitingCall
 from evennia_ai.policy.limits.money import money_words
-from evennia_ai.scheduling import Steps, spread
+from evennia_ai.policy.read_permissions import Reader
+from evennia_ai.scheduling import Coroutine, map_in_slices
 from evennia_ai.store.page_rows import Row, assistant_rows, latencies, use_by_day
 from evennia_ai.store.reports import last_error, last_prompt_tokens, queue_lengths
-from evennia_ai.store.usage import CHARACTER, DAY, Use, total_of, uses_by
+from evennia_ai.store.usage import CHARACTER, DAY, UsageCount, total_of, uses_by
 from evennia_ai.web.disclosure import error_text, page_text
-from evennia_ai.web.staff.access import Missing, StaffPage, find_script, game, services
+from evennia_ai.web.staff.access import NotFound, StaffPage, find_script, game, services
 from evennia_ai.web.staff.logs import chart_values
 
 GONE: Row = {"mode": "gone", "model": "", "window": 0, "warnings": []}
@@ -34,8 +34,8 @@ class Overview(StaffPage, ListView):
         return assistant_rows()
 
     def get_context_data(self, **values: Any) -> Row:
-        found = super().get_context_data(**values)
-        rows = found["object_list"]
+        context = super().get_context_data(**values)
+        rows = context["object_list"]
         states, lanes, queue, stopped = game.ask(read_states, [row["id"] for row in rows])
         names = {str(row["id"]): row["name"] for row in self.object_list}
         assistants = [{**row, **state} for row, state in zip(rows, states, strict=True)]
@@ -43,10 +43,10 @@ class Overview(StaffPage, ListView):
         use, waiting = total_of(uses_by(today, today, DAY).values()), queue_lengths()
         currency = services().gateway.limits.currency
         return {
-            **found,
+            **context,
             "assistants": with_figures(assistants, waiting, today, self.reader),
             "lanes": [{**lane, "error": error_text(lane["error"], self.reader)} for lane in lanes],
-            "queue": [f"{names.get(one.assistant, 'The game')} {one}" for one in queue],
+            "queue": [f"{names.get(item.assistant, 'The game')} {item}" for item in queue],
             "stopped": page_text(stopped),
             **chart_values(use_by_day(today)),
             "waiting": sum(waiting.values()),
@@ -57,10 +57,12 @@ class Overview(StaffPage, ListView):
 
 
 @inlineCallbacks
-def read_states(ids: Sequence[int]) -> Steps[tuple[list[Row], list[Row], list[WaitingCall], str]]:
+def read_states(
+    ids: Sequence[int],
+) -> Coroutine[tuple[list[Row], list[Row], list[WaitingCall], str]]:
     """Read the state of assistants in time slices, of endpoints, who waits, and why all stopped."""
     shared = services()
-    states = yield spread(shared.slices.put, ids, state_of, piece=1)
+    states = yield map_in_slices(shared.slices.put, ids, state_of, piece=1)
     lanes = shared.gateway.lanes
     endpoints = [
         {
@@ -78,7 +80,7 @@ def read_states(ids: Sequence[int]) -> Steps[tuple[list[Row], list[Row], list[Wa
 def state_of(assistant: int) -> Row:
     try:
         script = find_script(assistant)
-    except Missing:
+    except NotFound:
         return GONE
     profile = script.mind.settings.profile
     return {
@@ -97,7 +99,7 @@ def with_figures(
 
     def whole(row: Row) -> Row:
         id_ = row["id"]
-        use = used.get((id_,), Use())
+        use = used.get((id_,), UsageCount())
         kind, error = errors.get(id_, ("", ""))
         return {
             **row,

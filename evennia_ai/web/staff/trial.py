@@ -14,14 +14,21 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.room_lines import ensure_answered, hear_typed
 from evennia_ai.game.texts import call_words
-from evennia_ai.messages import SAY, WHISPER, Message
+from evennia_ai.messages import SAY, WHISPER, ChatMessage
 from evennia_ai.mind.dry_run import DryRun, as_drafted
-from evennia_ai.policy.disclosure import DRY_RUNS, ERRORS, Reader
-from evennia_ai.scheduling import Steps
+from evennia_ai.policy.read_permissions import DRY_RUNS, ERRORS, Reader
+from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.page_rows import Row
 from evennia_ai.web.disclosure import page_text
 from evennia_ai.web.staff import access
-from evennia_ai.web.staff.access import Missing, Refused, StaffPage, find_script, game, services
+from evennia_ai.web.staff.access import (
+    AccessDenied,
+    NotFound,
+    StaffPage,
+    find_script,
+    game,
+    services,
+)
 
 MOST_WAIT_S = 200.0  # a little more than the longest deadline of a slow local model
 MOST_LINES = 10  # of a talk that goes on
@@ -65,15 +72,15 @@ class Trial(StaffPage, TemplateView):
     def post(self, request: Any, **numbers: int) -> Any:
         """Ask the chosen models, one after the other, and show the talk with their answers."""
         if not access.may_act():
-            raise Refused("Trials are off, since WEB_ACTS is off. Use aitest.")
+            raise AccessDenied("Trials are off, since WEB_ACTS is off. Use aitest.")
         if not self.reader.may(DRY_RUNS):
-            raise Refused(f"Only {self.reader.whose(DRY_RUNS)} may read trials.")
+            raise AccessDenied(f"Only {self.reader.whose(DRY_RUNS)} may read trials.")
         form = self.form = TrialForm(request.POST, profiles=sorted(services().profiles))
         if form.is_valid():
             self.talk = self.read_talk(form.cleaned_data["talk"], self.salt)
             try:
                 self.talk = [*self.talk, self.exchange(form.cleaned_data)][-MOST_LINES:]
-            except (Refused, Missing):
+            except (AccessDenied, NotFound):
                 raise
             except AssistantError as error:
                 messages.error(request, page_text(error))
@@ -87,15 +94,24 @@ class Trial(StaffPage, TemplateView):
             messages.warning(self.request, LEFT_OUT)
             return []
 
-    def exchange(self, asked: Row) -> Row:
+    def exchange(self, submission: Row) -> Row:
         sides = []
-        for profile in dict.fromkeys(filter(None, (asked["first"], asked["second"]))):
-            said = [side for one in self.talk for side in one["sides"]]
-            before = [line for one in said if one["profile"] == profile for line in one["lines"]]
-            given = self.who["id"], self.request.user.pk, asked, profile, before
-            found, model = game.ask(answer_of, *given, wait_s=MOST_WAIT_S)
-            sides.append({"profile": profile, "model": model, **shown_run(found, self.reader)})
-        return {"line": page_text(asked["line"]), "whispered": asked["whisper"], "sides": sides}
+        for profile in dict.fromkeys(filter(None, (submission["first"], submission["second"]))):
+            earlier_sides = [side for item in self.talk for side in item["sides"]]
+            before = [
+                line
+                for earlier_side in earlier_sides
+                if earlier_side["profile"] == profile
+                for line in earlier_side["lines"]
+            ]
+            given = self.who["id"], self.request.user.pk, submission, profile, before
+            answer, model = game.ask(answer_of, *given, wait_s=MOST_WAIT_S)
+            sides.append({"profile": profile, "model": model, **shown_run(answer, self.reader)})
+        return {
+            "line": page_text(submission["line"]),
+            "whispered": submission["whisper"],
+            "sides": sides,
+        }
 
     def own_profile(self) -> str:
         return str(find_script(self.who["id"]).mind.settings.profile.name)
@@ -103,8 +119,8 @@ class Trial(StaffPage, TemplateView):
     def get_context_data(self, **values: Any) -> Row:
         talk, form = self.talk, self.form
         if form is None or form.is_valid():
-            asked = form.cleaned_data if form else {"first": game.ask(self.own_profile)}
-            kept = {name: asked.get(name) for name in ("first", "second", "whisper")}
+            choices = form.cleaned_data if form else {"first": game.ask(self.own_profile)}
+            kept = {name: choices.get(name) for name in ("first", "second", "whisper")}
             kept["talk"] = signing.dumps(talk, salt=self.salt, compress=True)
             form = TrialForm(initial=kept, profiles=sorted(services().profiles))
         return super().get_context_data(talk=talk, trial_form=form, **self.rights(), **values)
@@ -112,40 +128,40 @@ class Trial(StaffPage, TemplateView):
 
 @inlineCallbacks
 def answer_of(
-    assistant: int, account: int, asked: Row, profile: str, before: list[Message]
-) -> Steps[tuple[DryRun, str]]:
+    assistant: int, account: int, submission: Row, profile: str, before: list[ChatMessage]
+) -> Coroutine[tuple[DryRun, str]]:
     """Ask a profile's model; ``before`` are its lines so far. Fires with the run and a name."""
     script = find_script(assistant)
     access.editor_of(script.character, account)  # raises Refused
     speakers = access.characters_of(AccountDB.objects.get(id=account))
     if not speakers:
-        raise Refused("Your account has no character who could say a line.")
+        raise AccessDenied("Your account has no character who could say a line.")
     mind = script.mind
     config, used = mind.settings.beside(profile)
-    kind = WHISPER if asked["whisper"] else SAY
-    heard = hear_typed(script.character, config, speakers[0], kind, asked["line"])
-    ensure_answered(mind.who.name, heard, "whisper it")
+    kind = WHISPER if submission["whisper"] else SAY
+    event = hear_typed(script.character, config, speakers[0], kind, submission["line"])
+    ensure_answered(mind.who.name, event, "whisper it")
     around = as_drafted(mind.around, config, used, mind.who.persona, mind.who.persona_authors)
-    found: DryRun = yield mind.dry_run(around, heard, before=before)
-    return found, page_text(f"{used.name}:{used.model}".removesuffix(":"), 80)
+    dry_run: DryRun = yield mind.dry_run(around, event, before=before)
+    return dry_run, page_text(f"{used.name}:{used.model}".removesuffix(":"), 80)
 
 
-def shown_run(found: DryRun, reader: Reader) -> Row:
-    costs = [step.cost for step in found.steps]
-    problem = found.problem and reader.show(ERRORS, found.problem, "a model error")
+def shown_run(dry_run: DryRun, reader: Reader) -> Row:
+    costs = [step.cost for step in dry_run.steps]
+    problem = dry_run.problem and reader.show(ERRORS, dry_run.problem, "a model error")
     return {
-        "lines": found.lines,
+        "lines": dry_run.lines,
         "acts": [
             {
-                "name": page_text(one.call.name, 40),
-                "text": " ".join(filter(None, map(page_text, call_words(one.call.arguments)))),
-                "refused": "" if one.would_be_tried else page_text(one.result.text, 300),
+                "name": page_text(call.call.name, 40),
+                "text": " ".join(filter(None, map(page_text, call_words(call.call.arguments)))),
+                "refused": "" if call.would_be_tried else page_text(call.result.text, 300),
             }
-            for step in found.steps
-            for one in step.calls
+            for step in dry_run.steps
+            for call in step.calls
         ],
         "problem": page_text(problem),
-        "fallback": not (found.ended or found.problem),
+        "fallback": not (dry_run.ended or dry_run.problem),
         "took_s": sum(cost.duration_ms for cost in costs) / 1000,
         "tokens": sum(cost.estimated_tokens or 0 for cost in costs),
     }

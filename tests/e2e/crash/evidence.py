@@ -10,7 +10,7 @@ from collections.abc import Container, Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from evennia_ai.policy.conversation.react import own_call_id
+from evennia_ai.policy.conversation.tool_call_rules import own_call_id
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.turn.fallback import EXCUSE_STEP
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION

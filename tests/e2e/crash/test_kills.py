@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evennia_ai.policy.request_forms.form import FORMS, SCHEMA, TEXT, TOOLS
+from evennia_ai.policy.tool_call_modes.form import FORMS, SCHEMA, TEXT, TOOLS
 from tests.e2e.crash.campaign import Campaign, schedule
 from tests.e2e.crash.compaction_campaign import NAMED, URGENT, CompactionCampaign
 from tests.e2e.crash.compaction_campaign import schedule as schedule_compactions

@@ -23,7 +23,7 @@ MORNING_S = 7 * HOUR_S
 # A small window: compactions come by themselves.
 ASSISTANT: Mapping[str, Any] = {
     "autonomous_calls_per_hour": 0,
-    "max_hops": 0,
+    "max_bot_replies": 0,
     "max_context_tokens": 5_500,
     "compact_preserve_window": 4,
     "turn_deadline": 8.0,

@@ -17,6 +17,8 @@ from evennia_ai.models import (
     SleepPass,
 )
 from evennia_ai.models.fields import damage
+from evennia_ai.store.damage import look_for_damage
+from tests.faults import conftest as faults
 from tests.faults.process_scene import pass_time
 from tests.game.web.conftest import Browser
 from tests.scripted import call
@@ -28,8 +30,9 @@ pytestmark = [
     ),
 ]
 
+logged = faults.logged
 NULL, HALF, BYTES, GARBAGE = "NULL", "'{\"a\": '", "X'ff61'", "'garbage'"
-OF_JSON = (NULL, HALF, "'null'", "'7'", "'\"x\"'", "'[null, [1]]'", "'{\"a\": null}'")
+OF_JSON = (NULL, HALF, BYTES, "'null'", "'7'", "'\"x\"'", "'[null, [1]]'", "'{\"a\": null}'")
 OF_DATES = (NULL, GARBAGE, "7", "'2026-13-45 00:00:00'")
 OF_TEXT = (NULL, BYTES)
 VALUES = {"JSONField": OF_JSON, "DateTimeField": OF_DATES, "DateField": OF_DATES,
@@ -53,12 +56,20 @@ aipurge/dry""".splitlines()
 
 @pytest.fixture(autouse=True)
 def undamaged():
-    damage.clear()
+    forget_damage()
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA ignore_check_constraints=ON")
         yield
         cursor.execute("PRAGMA ignore_check_constraints=OFF")
+    forget_damage()
+
+
+def forget_damage():
+    """Read all columns as the next process would."""
     damage.clear()
+    for _table, field in columns():
+        if not field.always_checked:
+            vars(field).pop("get_db_converters", None)
 
 
 @pytest.fixture
@@ -110,9 +121,10 @@ def test_every_damaged_value_is_read_as_one_of_its_kind_and_told_of(stored):
     read = 0
     for table, field in columns():
         for value in VALUES.get(field.get_internal_type(), (NULL, BYTES)):
-            damage.clear()
+            forget_damage()
             before = list(table.objects.order_by("pk").values_list("pk", field.attname))
             write(table, field.column, value)
+            assert [*look_for_damage()] == []  # few rows
             found = list(table.objects.order_by("pk").values_list("pk", field.attname))
             assert [pk for pk, _value in found] == [pk for pk, _value in before]
             for _pk, one in found:
@@ -133,6 +145,11 @@ def is_right(field, value):
     return field.get_internal_type() in {"BooleanField", "BinaryField"} or field.null
 
 
+def test_whom_words_were_for_is_checked_before_anybody_looks(stored):
+    write(Event, "audience", BYTES)
+    assert set(map(str, Event.objects.values_list("audience", flat=True))) == {"[]"}
+
+
 @pytest.mark.parametrize("value", [NULL, GARBAGE, "7"])
 def test_what_may_have_been_a_whisper_is_one(stored, value):
     write(Message, "private", value)
@@ -144,7 +161,9 @@ def test_what_may_have_been_a_whisper_is_one(stored, value):
     [
         (Event, "audience", "'[[1]]'"), (Event, "at", GARBAGE), (Event, "text", NULL),
         (Event, "attempts", NULL), (Message, "at", "'2026-13-45 00:00:00'"),
-        (Message, "content", BYTES), (Message, "tool_calls", HALF), (Message, "audience", "'7'"),
+        (Message, "content", BYTES), (Message, "tool_calls", HALF),
+        (Message, "tool_calls", BYTES), (Event, "audience", BYTES), (Compaction, "summary", BYTES),
+        (Message, "audience", "'7'"),
         (Message, "tokens", GARBAGE), (Amendment, "at", NULL), (Compaction, "summary", HALF),
         (Compaction, "upto_seq", GARBAGE), (Compaction, "speakers", "'null'"),
         (Lore, "scopes", "'7'"), (Report, "seqs", "'[null]'"),
@@ -173,3 +192,16 @@ def test_with_a_damaged_column_it_answers_and_sleeps_and_staff_read_on(
     assert f"evennia_ai_{table.__name__.lower()}.{column} has a damaged value" in " ".join(
         admin.told("aistatus").split()
     )
+
+
+def test_after_a_tick_that_failed_the_damage_is_found(game, stored, ann, logged):
+    game.model.add(*[call("say", text="Answer.")] * 12)
+    game.next_process(stored.assistant).at_start()
+    pass_time(game, 5)
+    ann.forget()
+    ann.do("say Mira, again?")
+    write(Event, "attempts", NULL)
+    pass_time(game, 10)
+    assert 'Mira says, "Answer."' in ann.heard()
+    assert any("a tick failed" in line for line in logged)
+    assert "evennia_ai_event.attempts" in damage

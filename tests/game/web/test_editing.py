@@ -6,7 +6,7 @@ import pytest
 
 from evennia_ai.game.minds import PERSONA_AUTHORS
 from evennia_ai.policy.audience import BUILDER
-from evennia_ai.policy.conversation.character import LoreEntry
+from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
 from tests.game.web.conftest import Browser
 
 PERSONA = {"text": "You are Mira, who keeps the Gull.", "knows": "The cellar\r\nThe key"}
@@ -170,11 +170,11 @@ def test_no_setting_is_chosen_and_no_persona_emptied_by_mistake(mira, builder, s
 
 
 def test_only_admins_change_who_is_told_what_players_whisper(mira, builder, admin, setup):
-    discretion = {"setting": "discretion", "value": "trusting"}
-    assert sent(Browser(builder), setup, "setting", **discretion).status_code == 403
-    assert mira.assistant.config.discretion == "strict"
-    sent(Browser(admin), setup, "setting", **discretion)
-    assert mira.assistant.config.discretion == "trusting"
+    whisper_policy = {"setting": "whisper_policy", "value": "trusting"}
+    assert sent(Browser(builder), setup, "setting", **whisper_policy).status_code == 403
+    assert mira.assistant.config.whisper_policy == "strict"
+    sent(Browser(admin), setup, "setting", **whisper_policy)
+    assert mira.assistant.config.whisper_policy == "trusting"
 
 
 def test_nobody_changes_anything_without_the_right_the_token_or_the_setting(
@@ -201,7 +201,7 @@ def test_nobody_changes_anything_without_the_right_the_token_or_the_setting(
 
 
 def test_a_shared_persona_is_not_overwritten(mira, builder, service, setup):
-    from evennia_ai.policy.conversation.character import Persona
+    from evennia_ai.policy.conversation.persona_and_lore import Persona
 
     service.personas.write("guard", Persona("You guard."))
     mira.attributes.add("ai_persona", "@guard")

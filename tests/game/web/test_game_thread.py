@@ -5,7 +5,7 @@ from twisted.internet.defer import Deferred, fail, succeed
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.web.staff import access
-from evennia_ai.web.staff.access import GameBusy, GameThread, Missing, find_script
+from evennia_ai.web.staff.access import GameBusy, GameThread, NotFound, find_script
 
 
 class Reactor:
@@ -45,5 +45,5 @@ def test_a_script_that_is_no_assistant_is_missing(mira):
     other = create_script(DefaultScript, key="weather", obj=mira)
     assert find_script(mira.assistant.id) is mira.assistant
     for number in (other.id, 987654):
-        with pytest.raises(Missing):
+        with pytest.raises(NotFound):
             find_script(number)

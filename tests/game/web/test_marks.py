@@ -6,7 +6,7 @@ import re
 import pytest
 
 from evennia_ai.models import Turn
-from evennia_ai.testing.scenes.play import load_scenes
+from evennia_ai.testing.evals.play import load_scenes
 from tests.game.web.conftest import CANARY, SCRIPT, Browser
 from tests.game.web.test_pages import turns_on
 

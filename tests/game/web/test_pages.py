@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from evennia_ai.models import Compaction, DailyUse, Event, Message, ToolCall, Turn
 from evennia_ai.policy.limits.retry import Breaker
-from evennia_ai.testing.scenes.play import load_scenes
+from evennia_ai.testing.evals.play import load_scenes
 from tests.game.web.conftest import CANARY, SCRIPT, Browser
 from tests.scripted import call
 
@@ -291,7 +291,7 @@ def test_nothing_changes_without_the_setting_the_token_or_the_right(
 
 
 def test_lore_says_what_a_line_triggers_and_why(lived, service, admin):
-    from evennia_ai.policy.conversation.character import LoreEntry
+    from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
 
     service.lore.write(LoreEntry("The north gate", f"Hanno built it {SCRIPT}."))
     service.lore.write(LoreEntry("The old mill", "It burnt."))

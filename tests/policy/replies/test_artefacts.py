@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.conversation.character import Persona, render_persona
-from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact
+from evennia_ai.policy.conversation.persona_and_lore import Persona, render_persona
+from evennia_ai.policy.replies.output_checks import CheckContext, find_artefact
 from evennia_ai.policy.sanitize import spoken_words
 from tests.growth import text_grows_like_a_square
 from world.people import PEOPLE
@@ -47,7 +47,7 @@ HEARD = (
 
 def around(name="Brannoc", persona=None, **changed):
     given = {"tools": TOOLS, "people": ("Ann", "Wanderer", "Tom", "Mira"), "heard": HEARD}
-    return Surroundings(
+    return CheckContext(
         name, RULES, PERSONAS[name] if persona is None else persona, **given | changed
     )
 
@@ -211,8 +211,8 @@ def test_a_refrain_is_no_loop_and_a_loop_is():
 
 
 def test_nothing_known_of_the_surroundings_is_no_problem():
-    assert find_artefact("Aye.", Surroundings("")) == ""
-    assert find_artefact("", Surroundings("")) == ""
+    assert find_artefact("Aye.", CheckContext("")) == ""
+    assert find_artefact("", CheckContext("")) == ""
 
 
 UNITS = ["{", "<", "`", "```", '"', "(", "a", "a ", "\n", " ", "\n ", "I am an ", "as a ", "Ann "]
@@ -232,7 +232,7 @@ def test_the_time_for_hostile_text_grows_with_its_length_not_its_square(unit):
 
 @given(st.text(), st.text(max_size=10))
 def test_no_text_raises(words, name):
-    assert isinstance(find_artefact(words, Surroundings(name, heard=(words,))), str)
+    assert isinstance(find_artefact(words, CheckContext(name, heard=(words,))), str)
 
 
 def test_an_address_may_be_said_if_its_host_is_allowed():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.replies.json_parts import ObjectReader
+from evennia_ai.policy.replies.streaming_json import ObjectReader
 from tests.growth import text_grows_like_a_square
 
 VALUES = st.recursive(

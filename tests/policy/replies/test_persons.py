@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.replies.artefacts import Surroundings, find_artefact, find_slip
-from evennia_ai.policy.replies.persons import QUOTE, clauses, is_no_gesture, turned, uncalled
+from evennia_ai.policy.replies.output_checks import CheckContext, find_artefact, find_slip
+from evennia_ai.policy.replies.pronoun_fixes import QUOTE, clauses, is_no_gesture, turned, uncalled
 from tests.growth import text_grows_like_a_square
 from tests.policy.replies.test_artefacts import LEGITIMATE
 
@@ -57,7 +57,7 @@ def test_in_other_languages_only_a_bare_name_and_an_echo_show_nothing(text, show
 def slip(words, heard=HEARD, **changed):
     known = {"people": NAMES, "spoken_to": ("Wanderer", "Tom"), **changed}
     persona = "You are Brannoc, the smith, and you have a forge on the quay."
-    return find_slip(words, Surroundings("Brannoc", persona=persona, heard=heard, **known))
+    return find_slip(words, CheckContext("Brannoc", persona=persona, heard=heard, **known))
 
 
 @pytest.mark.parametrize("words", ["nods slowly.", "Nods.", "shrugs his shoulders.", "smiles"])
@@ -116,7 +116,7 @@ def test_names_that_are_only_told_may_be_said(words):
     ],
 )
 def test_a_question_is_not_given_back(heard, words, spoken):
-    assert bool(find_artefact(words, Surroundings("Brannoc", heard=[heard]))) is not spoken
+    assert bool(find_artefact(words, CheckContext("Brannoc", heard=[heard]))) is not spoken
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_a_question_is_not_given_back(heard, words, spoken):
     ],
 )
 def test_the_voice_of_a_hosted_assistant_is_refused(words):
-    assert "AI assistant" in find_artefact(words, Surroundings("Brannoc"))
+    assert "AI assistant" in find_artefact(words, CheckContext("Brannoc"))
 
 
 @pytest.mark.parametrize(
@@ -163,7 +163,7 @@ def test_the_voice_of_a_hosted_assistant_is_refused(words):
     ],
 )
 def test_a_refusal_of_something_in_the_story_is_spoken(words):
-    assert find_artefact(words, Surroundings("Brannoc")) == ""
+    assert find_artefact(words, CheckContext("Brannoc")) == ""
 
 
 RECALLED = (

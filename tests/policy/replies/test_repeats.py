@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.replies.artefacts import find_repeat
+from evennia_ai.policy.replies.output_checks import find_repeat
 
 LINES = st.text(alphabet="ab cdé.!?'", max_size=60)
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
 from evennia_ai.policy.replies.reply_reader import reply_reader
-from evennia_ai.policy.request_forms.form import Asked
 from evennia_ai.policy.sanitize import strip_reasoning
+from evennia_ai.policy.tool_call_modes.form import ReplyContext
 
 
 def tool(name, *required, **fields):
@@ -27,7 +27,7 @@ TOOLS = [
     tool("noop"),
     tool("brew", "drink", "cups"),
 ]
-ASKED = Asked(TOOLS, "Ann")
+ASKED = ReplyContext(TOOLS, "Ann")
 LONG = "The mill stands by the river. It has been shut since spring, Dr. Weaver says! Ask him."
 FIRST = "The mill stands by the river."
 

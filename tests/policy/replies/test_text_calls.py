@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.replies.text_calls import MOST_CALLS, TextReply, read_text_calls
+from evennia_ai.policy.replies.text_tool_calls import MOST_CALLS, TextReply, read_text_calls
 from tests.growth import text_grows_like_a_square
 
 TEXT = {"type": "string"}

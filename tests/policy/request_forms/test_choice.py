@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.policy.request_forms.known_models import choose_form
+from evennia_ai.policy.tool_call_modes.known_models import choose_form
 
 BIG, SMALL = "gpt-5.1", "qwen2.5-coder-1.5b"
 

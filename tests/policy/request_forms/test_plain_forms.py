@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.policy.request_forms.form import TEXT_FORM, TOOLS_FORM, Asked
+from evennia_ai.policy.tool_call_modes.form import TEXT_FORM, TOOLS_FORM, ReplyContext
 
 FORMS = (TOOLS_FORM, TEXT_FORM)
 TOOL = {"type": "function", "function": {"name": "brew"}}
@@ -11,7 +11,7 @@ TOOL = {"type": "function", "function": {"name": "brew"}}
 @pytest.mark.parametrize("form", FORMS)
 def test_the_rules_are_the_same_whatever_the_tools(form):
     assert form.rules([]) == form.rules([TOOL])
-    assert form.response_schema(Asked([TOOL])) is None
+    assert form.response_schema(ReplyContext([TOOL])) is None
     assert "{" not in form.rules([])
 
 

@@ -5,8 +5,8 @@ import json
 import pytest
 from pydantic import BaseModel
 
-from evennia_ai.policy.request_forms.form import Asked
-from evennia_ai.policy.request_forms.schema_form import (
+from evennia_ai.policy.tool_call_modes.form import ReplyContext
+from evennia_ai.policy.tool_call_modes.schema_form import (
     ACTS,
     BUILT_IN,
     SAY_CHARS,
@@ -49,7 +49,9 @@ TOOLS = [tool(name) for name in sorted(BUILT_IN)]
 
 def calls(act, target="", say="", addressee="Ann", tools=TOOLS, **fields):
     answer = {"act": act, "target": target, "say": say, **fields}
-    return [(name, json.loads(told)) for name, told in calls_of(answer, Asked(tools, addressee))]
+    return [
+        (name, json.loads(told)) for name, told in calls_of(answer, ReplyContext(tools, addressee))
+    ]
 
 
 @pytest.mark.parametrize(
@@ -95,20 +97,25 @@ def test_an_act_without_its_target_is_none(act):
 
 
 def test_what_lies_here_is_picked_up_before_it_is_given():
-    asked = Asked(TOOLS, "Ann", things=["a handful of nails", "a mug"], carrying=["a mug", "coins"])
+    asked = ReplyContext(
+        TOOLS, "Ann", things=["a handful of nails", "a mug"], carrying=["a mug", "coins"]
+    )
     given = {target: names_of({"act": "give", "target": target}, asked) for target in THINGS}
     assert given == {"nails": ["get", "give"], "nail": ["give"], "mug": ["give"], "coins": ["give"]}
 
 
 def test_who_follows_an_exit_walks_through_it():
-    asked = Asked(TOOLS, "Ann", exits=["yard", "mill road"])
+    asked = ReplyContext(TOOLS, "Ann", exits=["yard", "mill road"])
     walks = {target: names_of({"act": "follow", "target": target}, asked) for target in WALKS}
     assert walks == {"yard": ["move"], "mill": ["move"], "Ben": ["follow"], "me": ["follow"]}
 
 
 def test_a_small_model_is_not_offered_to_remember():
     form = SchemaForm()
-    assert "remember" not in form.response_schema(Asked(TOOLS, "Ann"))["properties"]["act"]["enum"]
+    assert (
+        "remember"
+        not in form.response_schema(ReplyContext(TOOLS, "Ann"))["properties"]["act"]["enum"]
+    )
     assert "- remember" not in form.rules(TOOLS)
 
 
@@ -128,12 +135,12 @@ def test_an_act_for_nobody_is_none(act):
 def test_every_act_of_the_schema_is_described_and_known():
     rules = FORM.rules(TOOLS)
     assert all(f"\n- {act}: " in rules for act in ACTS)
-    assert FORM.response_schema(Asked(TOOLS))["properties"]["act"] == {"enum": list(ACTS)}
+    assert FORM.response_schema(ReplyContext(TOOLS))["properties"]["act"] == {"enum": list(ACTS)}
     assert all(f'"say": "{example}"' in rules for example in EXAMPLES)
 
 
 def test_the_schema_of_an_answer():
-    schema = FORM.response_schema(Asked(TOOLS))
+    schema = FORM.response_schema(ReplyContext(TOOLS))
     assert schema["required"] == list(schema["properties"]) == ["act", "target", "say"]
     assert schema["additionalProperties"] is False
     lengths = [schema["properties"][name]["maxLength"] for name in ("target", "say")]
@@ -141,14 +148,16 @@ def test_the_schema_of_an_answer():
 
 
 def test_an_answer_of_words_only_has_no_act():
-    schema = FORM.response_schema(Asked([*TOOLS, BREW]), words_only=True)
+    schema = FORM.response_schema(ReplyContext([*TOOLS, BREW]), words_only=True)
     assert schema["properties"]["act"] == {"enum": ["none"]}
     assert schema["required"] == ["act", "target", "say"]
 
 
 def test_a_games_own_tool_is_an_act_with_its_own_fields():
-    usual, brew, ring = (schema := FORM.response_schema(Asked([*TOOLS, BREW, RING])))["anyOf"]
-    assert usual == FORM.response_schema(Asked(TOOLS))
+    usual, brew, ring = (schema := FORM.response_schema(ReplyContext([*TOOLS, BREW, RING])))[
+        "anyOf"
+    ]
+    assert usual == FORM.response_schema(ReplyContext(TOOLS))
     assert list(brew["properties"]) == brew["required"] == ["act", "drink", "cup", "sugar", "say"]
     assert brew["properties"]["act"] == {"const": "brew"}
     assert brew["properties"]["drink"]["type"] == "string"
@@ -174,7 +183,7 @@ def test_an_answer_with_a_games_own_act_calls_the_tool():
 
 
 def test_the_fields_that_make_an_act_known():
-    asked = Asked([*TOOLS, BREW], "Ann")
+    asked = ReplyContext([*TOOLS, BREW], "Ann")
     assert act_fields({"act": "brew"}, asked) == {"act", "drink", "cup", "sugar"}
     assert act_fields({"act": "give"}, asked) == act_fields({}, asked) == {"act", "target"}
 

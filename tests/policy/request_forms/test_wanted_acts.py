@@ -2,8 +2,8 @@
 
 import pytest
 
-from evennia_ai.policy.request_forms.form import Asked
-from evennia_ai.policy.request_forms.schema_form import ACTS, FOLLOW, HANDLING, MOVE, wanted_acts
+from evennia_ai.policy.tool_call_modes.form import ReplyContext
+from evennia_ai.policy.tool_call_modes.schema_form import ACTS, FOLLOW, HANDLING, MOVE, wanted_acts
 
 SCENE = {
     "things": ("pewter mug", "hearth"),
@@ -13,7 +13,7 @@ SCENE = {
 
 
 def wanted(line):
-    return set(wanted_acts(Asked(heard=line, **SCENE), ACTS))
+    return set(wanted_acts(ReplyContext(heard=line, **SCENE), ACTS))
 
 
 @pytest.mark.parametrize(

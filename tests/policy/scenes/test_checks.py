@@ -2,18 +2,18 @@
 
 import pytest
 
-from evennia_ai.policy.replies.artefacts import Surroundings
-from evennia_ai.policy.scenes.format import Expected
-from evennia_ai.policy.scenes.results import Act, Answer, Spoken, judge_answer
+from evennia_ai.policy.evals.format import Expected
+from evennia_ai.policy.evals.results import EvalAnswer, EvalToolCall, EvalUtterance, judge_answer
+from evennia_ai.policy.replies.output_checks import CheckContext
 
-AROUND = Surroundings(
+AROUND = CheckContext(
     name="Odile", persona="You are Odile, daughter of Berta.", people={"Ann"}, heard=["Hello!"]
 )
-GIVE = Act("give", {"item": "mug of ale", "to": "Ann"}, "done")
+GIVE = EvalToolCall("give", {"item": "mug of ale", "to": "Ann"}, "done")
 
 
 def said(*texts, **fields):
-    return Answer(tuple(Spoken("say", text) for text in texts), **fields)
+    return EvalAnswer(tuple(EvalUtterance("say", text) for text in texts), **fields)
 
 
 def failed(answer, around=AROUND, **checks):
@@ -22,9 +22,9 @@ def failed(answer, around=AROUND, **checks):
 
 
 def test_silence_and_a_fallback_line_are_no_answer():
-    assert failed(Answer()) == ["answered"]
+    assert failed(EvalAnswer()) == ["answered"]
     assert failed(said("I lost my thread.", problem="it was JSON")) == ["answered"]
-    assert failed(Answer(acts=(GIVE,))) == []
+    assert failed(EvalAnswer(acts=(GIVE,))) == []
 
 
 def test_words_may_come_in_any_of_the_lines_of_an_answer():
@@ -42,14 +42,14 @@ def test_a_call_must_be_done_with_the_arguments():
 
 
 def test_a_call_that_failed_is_not_done_but_it_was_tried():
-    answer = said("Here.", acts=(Act("move", {"to": "cellar"}, "failed"),))
+    answer = said("Here.", acts=(EvalToolCall("move", {"to": "cellar"}, "failed"),))
     assert failed(answer, must_do="move") == ["must_do move"]
     assert failed(answer, must_not_do="move") == ["must_not_do move"]
     assert failed(answer, must_not_do={"move": {"to": "yard"}}) == []
 
 
 def test_private_means_that_nothing_was_said_aloud():
-    whispered = Answer((Spoken("whisper", "Hush.", private=True),))
+    whispered = EvalAnswer((EvalUtterance("whisper", "Hush.", private=True),))
     assert failed(whispered, private=True) == []
     assert failed(whispered, private=False) == ["private: false"]
     assert failed(said("Hush."), private=True) == ["private"]

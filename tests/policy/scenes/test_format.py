@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.scenes.format import read_scenes
+from evennia_ai.policy.evals.format import read_scenes
 
 STEP = {"who": "Ann", "says": "Hello, Odile"}
 

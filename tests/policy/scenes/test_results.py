@@ -3,15 +3,15 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evennia_ai.policy.scenes.format import Scene, Step
-from evennia_ai.policy.scenes.results import (
-    Act,
-    Answer,
-    PlayedStep,
-    Run,
-    SceneResult,
-    Spoken,
-    Verdict,
+from evennia_ai.policy.evals.format import EvalScene, EvalStep
+from evennia_ai.policy.evals.results import (
+    CheckResult,
+    EvalAnswer,
+    EvalResult,
+    EvalRun,
+    EvalStepResult,
+    EvalToolCall,
+    EvalUtterance,
     failure_lines,
     progress_line,
     table,
@@ -22,22 +22,25 @@ WIDE = st.text("黑猫a ", max_size=90)
 
 
 def a_result(*passed, least=1.0, title="She greets", words="Hello.", why="not mentioned"):
-    step = Step(who="Ann", says="Hello")
-    scene = Scene(scene=title, name="Odile", persona="x", steps=(step,), least=least)
+    step = EvalStep(who="Ann", says="Hello")
+    scene = EvalScene(scene=title, name="Odile", persona="x", steps=(step,), least=least)
     runs = [
-        Run(
+        EvalRun(
             (
-                PlayedStep(
+                EvalStepResult(
                     step,
-                    Answer((Spoken("say", words),), (Act("give", {"item": "ale"}, "done"),)),
-                    (Verdict("answered", True), Verdict("must_mention ale", held, why)),
+                    EvalAnswer(
+                        (EvalUtterance("say", words),),
+                        (EvalToolCall("give", {"item": "ale"}, "done"),),
+                    ),
+                    (CheckResult("answered", True), CheckResult("must_mention ale", held, why)),
                 ),
             ),
             0.5,
         )
         for held in passed
     ]
-    return SceneResult(scene, tuple(runs))
+    return EvalResult(scene, tuple(runs))
 
 
 def test_a_scene_holds_if_enough_of_its_runs_passed():

@@ -9,7 +9,7 @@ from typing import Any
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.llm import probe
 from evennia_ai.llm.openai_client import build_body
-from evennia_ai.messages import EMOTED, SAID, Message, make_message, wire_call
+from evennia_ai.messages import EMOTED, SAID, ChatMessage, make_message, wire_call
 from evennia_ai.ports import NO_SCENE, LLMRequest, ToolContext, ToolSpec
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
@@ -164,7 +164,7 @@ def with_talk(script: MemoryMind, lines: int = MANY) -> MemoryMind:
     return script
 
 
-def own_part(number: int) -> Iterable[Message]:
+def own_part(number: int) -> Iterable[ChatMessage]:
     """Return what the character did after a line: now and then nothing, or several things."""
     yield from (
         (),
@@ -179,7 +179,7 @@ def own_part(number: int) -> Iterable[Message]:
     )[number % 7]  # fmt: skip
 
 
-def acted(number: int, name: str, result: str, **arguments: str) -> list[Message]:
+def acted(number: int, name: str, result: str, **arguments: str) -> list[ChatMessage]:
     """Return a call and its result, as the log holds them."""
     call_id = f"{number:09}"
     asked = wire_call(call_id, name, json.dumps(arguments))
@@ -189,6 +189,6 @@ def acted(number: int, name: str, result: str, **arguments: str) -> list[Message
     ]
 
 
-def in_public(message: Message) -> Message:
+def in_public(message: ChatMessage) -> ChatMessage:
     """Return a message that everybody heard."""
     return {**message, "metadata": {"audience": [ANN, BEN]}}

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from evennia_ai.policy.request_forms.form import SCHEMA
-from evennia_ai.policy.request_forms.known_models import form_for
+from evennia_ai.policy.tool_call_modes.form import SCHEMA
+from evennia_ai.policy.tool_call_modes.known_models import form_for
 from tests.real.templates.caps import caps_from_props
 from tests.real.templates.kinds import KINDS, Case, body_of, cases
 from tests.real.templates.renderer import Renderer, installation, running_renderer

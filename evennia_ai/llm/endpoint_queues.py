@@ -1,0 +1,252 @@
+"""Model calls, and lanes: the calls to one model of one endpoint, in flight or waiting.
+
+All lanes share a cap on calls in flight, and start their calls in turn.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, OrderedDict
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import CircuitOpen
+from evennia_ai.messages import LLMReply, Usage
+from evennia_ai.policy.limits.money import Reservation
+from evennia_ai.policy.limits.retry import Breaker, admits
+from evennia_ai.ports import LLMClient, LLMRequest
+from evennia_ai.scheduling import Clock, DelayedCall
+
+BACKGROUND_SHARE = 0.75  # of all places; the others are left to players
+
+QUIET_S = 60.0  # after a player's call, before background work begins at an endpoint with one slot
+
+# Why a call waits, as staff read it.
+GAME_FULL = "all places of the game are taken"
+ENDPOINT_FULL = "all places of the endpoint are taken"
+PLAYERS_FIRST = "background work leaves the last places to players"
+TALK = "players talk with this endpoint, which does one thing at a time"
+RETRY = "the last attempt failed"
+
+
+@dataclass(eq=False)
+class QueuedCall:
+    """One request, over all its attempts: it waits in its lane, is in flight, or pauses."""
+
+    client: LLMClient
+    request: LLMRequest
+    profile: ModelProfile
+    lane: EndpointQueue
+    deadline_at: float  # in the clock's seconds
+    result: Deferred[LLMReply]  # the caller's
+    asked_at: float
+    reserved: Collection[Reservation] = ()
+    attempts: int = 0
+    started_at: float = 0.0
+    retry_at: float = 0.0
+    error: str = ""  # of the last attempt
+    timer: DelayedCall | None = None
+    pause: DelayedCall | None = None  # before a retry
+    left_s: float | None = None  # of its time, while players talk
+    work: Deferred[LLMReply] | None = None  # the client's, while it is in flight
+    ended: bool = False
+
+    def usage(self, outcome: LLMReply | Failure) -> Usage:
+        """Return the tokens to charge: the reported usage, else the estimate."""
+        # A failed call costs nothing, unless its client still has it or its streamed reply had
+        # begun: then it may be billed.
+        if isinstance(outcome, Failure):
+            billed = self.work is not None or getattr(outcome.value, "begun", False)
+            return Usage(self.request.tokens if billed else 0, 0)
+        return outcome.usage or Usage(self.request.tokens, 0)
+
+
+@dataclass(eq=False)
+class EndpointQueue:
+    """One model of one endpoint."""
+
+    clock: Clock
+    profile: ModelProfile  # as the last call had it
+    answered: bool = False
+    warned_of: str = ""  # the error of the last warning in the log, until a call succeeds
+    breaker: Breaker = field(default_factory=Breaker)
+    in_flight: set[QueuedCall] = field(default_factory=set)
+    waiting: dict[QueuedCall, None] = field(default_factory=dict)  # in the order in which they came
+    served: dict[str, int] = field(default_factory=dict)  # when each assistant had its last turn
+
+    @property
+    def name(self) -> str:
+        """Return its profile and model as staff read them."""
+        return f"{self.profile.name}:{self.profile.model}"
+
+    @property
+    def has_place(self) -> bool:
+        """Return True if its own limit lets another call start."""
+        most = self.profile.max_in_flight
+        return not most or len(self.in_flight) < most
+
+    @property
+    def has_one_slot(self) -> bool:
+        """Return True if its endpoint seems to do one thing at a time."""
+        most = self.profile.max_in_flight
+        return most == 1 or (not most and self.profile.is_local)
+
+    @property
+    def admits(self) -> bool:
+        return admits(self.breaker, self.clock.seconds())
+
+    @property
+    def paused_s(self) -> float:
+        """Return for how many seconds its circuit breaker stays open, 0 if it is closed."""
+        now = self.clock.seconds()
+        return max(0.0, (self.breaker.open_until or now) - now)
+
+    def circuit_open(self) -> CircuitOpen:
+        return CircuitOpen(
+            f"The model '{self.profile.model}' of the profile '{self.profile.name}' gets no calls "
+            f"for a while, after: {self.breaker.error}"
+        )
+
+    def leave(self, call: QueuedCall) -> None:
+        self.in_flight.discard(call)
+        self.waiting.pop(call, None)
+
+    def in_turn(self) -> list[QueuedCall]:
+        """Return the calls that wait in the order of their turns.
+
+        Assistants take turns, whoever had none for longest first; background work comes last.
+        """
+        keys: dict[QueuedCall, tuple[bool, int, int]] = {}
+        ranks = Counter[tuple[bool, str]]()
+        for call in self.waiting:
+            caller = call.request.caller
+            who = (caller.background, caller.assistant)
+            keys[call] = (caller.background, ranks[who], self.served.get(caller.assistant, 0))
+            ranks[who] += 1
+        return sorted(keys, key=lambda call: keys[call])
+
+    def next_call(self, with_background: bool) -> QueuedCall | None:
+        """Return the next call in turn if it may start; None if all wait.
+
+        If the circuit breaker lets no call pass, this call must end.
+        """
+        if not self.waiting or (self.admits and not self.has_place):
+            return None
+        call = self.in_turn()[0]
+        return call if with_background or not call.request.caller.background else None
+
+
+@dataclass(frozen=True)
+class WaitingCall:
+    """A call that no endpoint has yet, for admins."""
+
+    assistant: str  # its id, "" for none
+    model: str  # of profile and model
+    why: str  # one of this module's reasons
+    error: str  # of its last attempt, "" before the first
+    words: str  # for how long it waits, for which model, and why, without the error
+
+    def __str__(self) -> str:
+        return self.words
+
+
+class EndpointQueues:
+    """All lanes, with their shared cap on calls in flight, and all calls under way."""
+
+    def __init__(self, clock: Clock, max_in_flight: int) -> None:
+        self._clock = clock
+        self._max_in_flight = max_in_flight
+        self._lanes: OrderedDict[str, EndpointQueue] = OrderedDict()
+        self._turns = 0
+        self.calls: dict[QueuedCall, None] = {}
+        self._talked_at: dict[str, float] = {}  # by the endpoint's address
+
+    def note_talk(self, lane: EndpointQueue) -> list[QueuedCall]:
+        """Note that a player's call came; return the background calls that must make way.
+
+        At an endpoint with one slot these are all there are, whatever model they ask.
+        """
+        if not lane.has_one_slot:
+            return []
+        address = lane.profile.base_url
+        self._talked_at[address] = self._clock.seconds()
+        background = (call for call in self.calls if call.request.caller.background)
+        return [
+            call
+            for call in background
+            if call.profile.base_url == address and call.lane.has_one_slot
+        ]
+
+    def quiet_in(self, lane: EndpointQueue) -> float:
+        """Return in how many seconds background work may begin in a lane, 0 for now."""
+        if not lane.has_one_slot:
+            return 0.0
+        talked_at = self._talked_at.get(lane.profile.base_url, float("-inf"))
+        return max(0.0, talked_at + QUIET_S - self._clock.seconds())
+
+    def __iter__(self) -> Iterator[EndpointQueue]:
+        """Iterate over every lane that was used since the start."""
+        return iter(self._lanes.values())
+
+    @property
+    def in_flight(self) -> int:
+        return sum(len(lane.in_flight) for lane in self)
+
+    @property
+    def waiting(self) -> int:
+        return sum(len(lane.waiting) for lane in self)
+
+    @property
+    def is_full(self) -> bool:
+        return self.in_flight >= self._max_in_flight
+
+    def lane_for(self, profile: ModelProfile) -> EndpointQueue:
+        """Return the lane of a profile's endpoint and model, made at first use."""
+        key = f"{profile.client} {profile.base_url} {profile.api_key_env} {profile.model}"
+        lane = self._lanes.setdefault(key, EndpointQueue(self._clock, profile))
+        if lane.profile.name == profile.name:
+            lane.profile = profile  # what is told of it changes
+        return lane
+
+    def take(self) -> QueuedCall | None:
+        """Take the next call out of its queue; None if no call waits or may start."""
+        if self.is_full:
+            return None
+        background = self.in_flight < BACKGROUND_SHARE * self._max_in_flight
+        for key, lane in self._lanes.items():
+            call = lane.next_call(background and not self.quiet_in(lane))
+            if call is not None:
+                self._lanes.move_to_end(key)
+                self._turns += 1
+                lane.served[call.request.caller.assistant] = self._turns
+                lane.leave(call)
+                if not lane.waiting:
+                    lane.served.clear()
+                return call
+        return None
+
+    def queue(self) -> list[WaitingCall]:
+        """Return every call that no endpoint has now, and why; those that pause come last."""
+        waiting = [
+            self._told(call, self._why(lane, call), f", number {turn} in its queue")
+            for lane in self
+            for turn, call in enumerate(lane.in_turn(), 1)
+        ]
+        return waiting + [self._told(call, RETRY) for call in self.calls if call.pause]
+
+    def _told(self, call: QueuedCall, why: str, turn: str = "") -> WaitingCall:
+        now, model = self._clock.seconds(), f"{call.profile.name}:{call.profile.model}"
+        words = f"waits {now - call.asked_at:.0f} s for {model}{turn}: {why}"
+        if call.pause:
+            words += f", for {max(0.0, call.retry_at - now):.0f} s more"
+        return WaitingCall(call.request.caller.assistant, model, why, call.error, words)
+
+    def _why(self, lane: EndpointQueue, call: QueuedCall) -> str:
+        if self.is_full:
+            return GAME_FULL
+        if call.request.caller.background and self.quiet_in(lane):
+            return TALK
+        return PLAYERS_FIRST if lane.has_place else ENDPOINT_FULL

@@ -1,0 +1,217 @@
+"""What players claim of the character stays their claim, in a summary and in the journal. Pure.
+
+They claim that it is a program, or that it promised them something, and small models repeat it or
+take what a player said of himself for the character's. What replaces the talk may hold that only
+as somebody's claim.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from evennia_ai.policy.facts.terms import HEARD, OWED, cues_of, normal_words, sentences_of
+from evennia_ai.policy.texts import sentences
+
+BULLET = re.compile(r"\A\s*+(?:[-*•]|\d++[.)])?+\s*+")
+# Marks of calls and tags, and words for what only a program has.
+CODE = re.compile(r"[{}`]|\"\w+\"\s*:|\b[a-z]+_[a-z][a-z_]*\b|</?[a-z]\w*>", re.IGNORECASE)
+MACHINERY = re.compile(
+    r"\bsystem ?prompts?\b|\bprompts\b|\bJSON\b|\b(?:tool|function)[ -]?(?:calls?|lists?)\b"
+    r"|\b(?:available|list of|following) (?:tools|functions)\b|\bWerkzeugliste\b|\bFunktionsaufruf"
+    r"|\bverfügbaren? (?:Werkzeuge|Funktionen)\b",
+    re.IGNORECASE,
+)
+PROGRAM = (
+    r"(?:AI\b|A\.I\.|artificial intelligence|(?:large )?language model|LLM\b|chat ?-?bot|bot\b|GPT"
+    r"|(?:computer |software )?program\b|(?:virtual|digital|helpful|AI)[ -]assistant"
+    r"|assistant\b(?! (?:to|of|at|in|for)\b)|KI\b|künstliche Intelligenz|Sprachmodell"
+    r"|(?:Computer)?[Pp]rogramm\b|Assistent(?:in)?\b(?! (?:von|des|der|bei|in)\b))"
+)
+BEING = r"(?:is|was|are|am|'s|'m|'re|ist|bin|bist|war|sei|being)"
+AS_PROGRAM = rf"(?:as|als) (?:an? |eine? )?{PROGRAM}"
+IS_PROGRAM = rf"{BEING}(?: \w++){{0,5}}? {PROGRAM}"
+SELF = "i|you|ich|du|the character|der charakter|die figur"
+SAYS = re.compile(
+    r"\b(?:says?|said|claims?|claimed|insists?|insisted|thinks?|thought|believes?|believed|asks?"
+    r"|asked|tells?|told|calls?|called|accus\w+|suspects?|wonders?|jokes?|joked|suggest\w*"
+    r"|according to|allegedly|tr(?:ies|ied)|wants?|wanted|demand\w*|sagte?|behauptete?|meinte?"
+    r"|glaubte?|fragte?|nannte|nennt|hielt|hält|laut|angeblich|will|wollte|verlangte?)\b",
+    re.IGNORECASE,
+)
+HEADINGS = frozenset(
+    """aim|constraints|progress|done|in progress|decisions|next|context|facts|key facts|summary|note
+    |notes|people|places|events|state|tasks|promises|identity|role|character|background|ziel|stand
+    |fakten|personen|kontext|zusammenfassung|rolle""".replace("\n    ", "").split("|")
+)
+CLAIMS = " claims: "
+SPOKEN = re.compile(
+    r"^(?P<speaker>[^:]{1,60}?)(?: (?:says|whispers to you|whispers|asks|acts out))?: "
+)
+
+
+def without_claims(text: str, name: str, lines: Iterable[str] = ()) -> str:
+    """Return a summary in which claims of the character are claims, and nobody is mistaken for it.
+
+    A sentence that calls it a program, or says it promised something, stays as the claim of the
+    player who said so in ``lines`` of the talk ("Ann claims: ..."). What a player said of
+    themselves is told of them. Sentences that quote a call, a tag or a list of tools are dropped,
+    as are other ones that call it a program. Empty headings may stay.
+    """
+    lines = list(lines)
+    claimant, spoken_sentences = find_claimant(lines, name), read_lines(lines, name)
+    kept = []
+    for line in text.splitlines():
+        mark = BULLET.match(line)
+        start = mark.end() if mark else 0
+        claims = [as_claim(item.strip(), name, claimant) for item in sentences(line[start:])]
+        claims = [
+            with_right_speaker(sentence, name, spoken_sentences) for sentence in claims if sentence
+        ]
+        if claims or not line.strip():
+            kept.append(line[:start] + " ".join(claims))
+    return "\n".join(kept).strip()
+
+
+def claims_in(summary: str) -> list[str]:
+    """Return the claims in an earlier summary as lines of the talk, so that they stay claims."""
+    claims = []
+    for line in summary.splitlines():
+        for sentence in sentences(BULLET.sub("", line)):
+            who, mark, words = sentence.strip().partition(CLAIMS)
+            claims += [f"{who} says: {words}"] if mark else []
+    return claims
+
+
+def as_claim(sentence: str, name: str, claimant: str) -> str:
+    """Return a sentence as it may stand in a summary, empty if it may not."""
+    if CODE.search(sentence):
+        return ""
+    machinery = MACHINERY.search(sentence)
+    if machinery:
+        return sentence if is_attributed(sentence, name, machinery.start()) else ""
+    if not takes_for_program(sentence, name):
+        return sentence
+    return f"{claimant}{CLAIMS}{sentence}" if claimant else ""
+
+
+def takes_for_program(sentence: str, name: str) -> bool:
+    """Return True if a sentence calls the character a program and names nobody who says so."""
+    program = program_at(sentence, name)
+    return program is not None and not is_attributed(sentence, name, program)
+
+
+def program_at(sentence: str, name: str) -> int | None:
+    """Return where a sentence calls the character an AI, a bot or a program, None if nowhere."""
+    plain = sentence.replace("’", "'")
+    own = [re.escape(part) for part in {name, *name.split()} if len(part) > 1]
+    who = "|".join([SELF, *own])
+    subject = rf"\b(?:{who})(?:,?(?: [^\s,.']{{1,30}}+){{1,5}}?,?)?(?: |(?='))"
+    pattern = rf"(?:{subject}{IS_PROGRAM}|\b{AS_PROGRAM})"
+    match = re.search(pattern, plain, re.IGNORECASE)
+    return match.start() if match else None
+
+
+def is_attributed(sentence: str, name: str, end: int) -> bool:
+    """Return True if a sentence names somebody else who says what begins at ``end``."""
+    spoken = SPOKEN.match(sentence)
+    if spoken and spoken["speaker"].casefold() not in HEADINGS:
+        return spoken["speaker"].casefold() != name.casefold()
+    match = SAYS.search(sentence, 0, end)
+    if match is None:
+        return False
+    return not sentence[: match.start()].strip().casefold().endswith(name.casefold())
+
+
+def find_claimant(lines: Iterable[str], name: str) -> str:
+    """Return the first player who called the character a program, empty if nobody did."""
+    for line in lines:
+        spoken = SPOKEN.match(line)
+        if not spoken or spoken["speaker"].casefold() == name.casefold():
+            continue
+        if program_at(line[spoken.end() :], name) is not None:
+            return spoken["speaker"]
+    return ""
+
+
+# A promise or a debt of somebody, and of the player's hearer.
+BOUND = rf"(?:['’]\w++|\W++(?!(?:was|were|is|are|been)\b)\w++){{0,2}}?\W++{OWED}"
+FIRST_PERSON = re.compile(r"\A\W*+(?:(?P<mine>my|mein\w*)|i|i['’]\w+|we|we['’]\w+|ich|wir)\b", re.I)
+OTHERS = re.compile(r"\b(?:you\w*|he|him|his|she|hers?|they|them|their|du|di[rc]h?|er|sie)\b", re.I)
+DENIED = re.compile(r"\b(?:never|not|no|nothing|nie|nicht|kein\w*|nichts)\b|n['’]t\b", re.I)
+LEAST_SHARED = 2  # words that tell which matter somebody speaks of
+
+
+@dataclass(frozen=True)
+class SpokenSentence:
+    """One sentence of the talk; ``speaker`` is empty for what nobody said."""
+
+    speaker: str
+    words: str
+    stems: frozenset[str]
+    own: bool  # the character's
+
+
+def read_lines(lines: Iterable[str], name: str) -> list[SpokenSentence]:
+    spoken_sentences: list[SpokenSentence] = []
+    for line in lines:
+        match = HEARD.match(line)
+        speaker, own = match["speaker"] if match else "", line.startswith(f"{name} ")
+        words = sentences_of(line[match.end() :] if match else line)
+        spoken_sentences += [
+            SpokenSentence(speaker, word, frozenset(normal_words(word)), own) for word in words
+        ]
+    return spoken_sentences
+
+
+def with_right_speaker(sentence: str, name: str, spoken_sentences: Iterable[SpokenSentence]) -> str:
+    """Return a sentence of a summary as a claim, or with its subject put right."""
+    claimant = who_claims_promise(sentence, name, spoken_sentences := list(spoken_sentences))
+    if claimant and not is_attributed(sentence, name, len(sentence)):
+        return f"{claimant}{CLAIMS}{sentence}"
+    subject = re.match(rf"{re.escape(name)}(?P<of>['’]s)?(?= )", sentence)
+    stems = frozenset(normal_words(sentence[subject.end() :])) if subject else frozenset[str]()
+    if not subject or len(stems) < LEAST_SHARED:
+        return sentence
+    holding = [
+        spoken_sentence for spoken_sentence in spoken_sentences if stems <= spoken_sentence.stems
+    ]
+    speakers = {item.speaker for item in holding}
+    if len(speakers) != 1 or any(item.own or not item.speaker for item in holding):
+        return sentence
+    first = [FIRST_PERSON.match(item.words) for item in holding]
+    if any(OTHERS.search(item.words) for item in holding) or not all(
+        match and bool(match["mine"]) == bool(subject["of"]) for match in first
+    ):
+        return sentence
+    return f"{speakers.pop()}{subject['of'] or ''}{sentence[subject.end() :]}"
+
+
+def is_bound(text: str, name: str) -> bool:
+    """Return True if a text says that the character promised or owes something."""
+    return bool(re.search(rf"\b(?:{re.escape(name)}|{SELF}){BOUND}", text, re.IGNORECASE))
+
+
+def promise_claimant(text: str, name: str, lines: Iterable[str]) -> str:
+    """Return who alone says that the character promised or owes what a text says; else empty."""
+    return who_claims_promise(text, name, read_lines(lines, name))
+
+
+def who_claims_promise(text: str, name: str, spoken_sentences: Iterable[SpokenSentence]) -> str:
+    """Return who says in the talk that the character is bound, empty if it says so itself."""
+    if not is_bound(text, name):
+        return ""
+    addressed = re.compile(rf"\b(?:{re.escape(name)}|you|du){BOUND}", re.IGNORECASE)
+    stems, claimant = frozenset(normal_words(text)), ""
+    for spoken_sentence in spoken_sentences:
+        shared = len(stems & spoken_sentence.stems)
+        if spoken_sentence.own and not DENIED.search(spoken_sentence.words):
+            if shared >= LEAST_SHARED or (shared and cues_of(spoken_sentence.words)):
+                return ""
+        elif (
+            spoken_sentence.speaker
+            and not spoken_sentence.own
+            and shared
+            and addressed.search(spoken_sentence.words)
+        ):
+            claimant = claimant or spoken_sentence.speaker
+    return claimant

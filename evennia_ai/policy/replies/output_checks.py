@@ -1,0 +1,353 @@
+"""Whether words may be spoken: calls, labels, tags, code, reasoning and quoted rules may not (P13).
+
+Callers first take the calls out of a reply (`text_calls`); whatever still looks like a call is an
+artefact.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+from evennia_ai.messages import MARK
+from evennia_ai.policy.conversation.ai_disclosure import denies
+from evennia_ai.policy.facts.check import without_address
+from evennia_ai.policy.facts.terms import parse_heard_line as heard_words
+from evennia_ai.policy.replies.pronoun_fixes import calls_another, is_english, is_spoken_gesture
+from evennia_ai.policy.replies.speech import describes_assistant, is_refusal, tells_thoughts
+from evennia_ai.policy.sanitize import without_links
+from evennia_ai.policy.texts import one_of, plain_words, sentences
+
+NOTHING = re.compile(r"(?!)")
+LINE = r"(?:\A|\n|[.!?…\"”*)]\s{1,3})[\s>#*_\[(-]{0,6}+"  # where a line or a sentence begins
+# Tags of ours and of chat templates, special tokens, headings, links. "vec<int>" is no tag.
+MARKUP = re.compile(
+    r"(?:(?<!\w)<|<(?=\s?[/!]))\s?[/!]?\s?[A-Za-z_][\w:=.-]{0,40}(?:\s[^<>\n]{0,80})?/?>"
+    r"|<\s?/?\s?(?:situation|summary|you|think|thinking|tool_call|function|persona|parameter)\b"
+    r"|<[|｜](?=\w)|(?<=\w)[|｜]>|<</?SYS>>|\[/?(?:INST|SYS|TOOL_?[A-Z]*|ARGS|CALL_ID|AVAILABLE_TOOLS)\]"
+    r"|\[(?:CONTEXT SUMMARY|TOOL OUTPUT)|(?m:^#{1,6}\s)|\bhttps?://|\]\(http"
+    r"|&(?:quot|amp|lt|gt|nbsp|#\d{1,5});"
+)
+VALUE = r"(?:[\"'“{\[(\d-]|[tT]rue\b|[fF]alse\b|null\b|None\b)"
+# Pieces of JSON and of schemas, placeholders; also with the "(" that models write for "{".
+DATA = re.compile(
+    rf"(?:\A|[{{(\[,\n])\s{{0,9}}[\"'“][A-Za-z_]\w{{0,40}}[\"'”]\s?:\s{{0,9}}{VALUE}"
+    r"|\{\s{0,9}[\"']?\w{1,40}[\"']?\s{0,3}:|\{\{|\}\}|\{\"(?!\s)|[\"\]}]\s{0,3}\}|\[\s{0,3}\{|(?<![\w.])\}\s{0,3}\]"
+    r"|\(\(\s?\"|\"\s?\)\)|\[\"|\"\]|\{\s{0,3}\}|\A\s*\{[^{}]*\}\s*\Z"
+    r"|\A\W*(?:null|undefined|NaN|string|n/a)\W*\Z|\Anone\Z|\\n(?![a-z])|\\\"|\\u[0-9a-f]{4}"
+    r"|[{(](?:name|player|user|character|char|persona|target|speaker)[})]"
+    r"|\A[^(]*\"\s?\)+\Z|\A(?=[^{(\[]*[{(\[])(?=[^})\]]*[})\]])[\s{}()\[\]\"',:]+\Z"
+    r"|\bname\s?:\s?\w{1,40}\s{1,9}(?:arguments|parameters|args)\s?:"
+    r"|\[(?i:insert|your|player|character|user|name)\b[^\]\n]{0,40}\]"
+    r"|[\[(](?i:end)(?: of (?:response|reply|turn|message|scene))?[\])]"
+)
+CODE = re.compile(
+    r"```|~~~|\"{3}|(?<!\w)`[^`\n]{1,80}`(?!\w)|(?m:^(?:def|import|from|class) \w.*[:\w]$)"
+)
+CALL = re.compile(
+    r"\b[A-Za-z_]\w{0,40}\((?:\)|[\"'“{\[(]|\w{1,40}\s?=)"
+    r"|(?m:^\s{0,9}+(?:arguments|parameters|args|function|tool|tool_name|action_input)\s?:)"
+)
+SPEAKERS = (
+    "assistant assistante user human ai bot chatbot model developer npc system système sistema "
+    "benutzer nutzer assistent utilisateur usuario asistente instructions prompt persona"
+).split()
+HEADINGS = (
+    "say says whisper whispers emote emotes response reply answer output action act thought "
+    "thoughts observation speech dialogue narrator antwort réponse respuesta result summary task "
+    "situation call target text ooc speaker role dialog message content player character"
+).split()
+# Labels of a transcript, of a reasoning format, and of our description of the situation.
+ROLE = re.compile(
+    rf"{LINE}{one_of('|'.join(SPEAKERS) + '|system (?:prompt|message)|tool (?:result|output)')}"
+    r"\s?(?:\(\w{1,20}\))?[*_\])]{0,3}\s?:"
+    rf"|\A[\s>#*_\[(]{{0,6}}+(?:final )?{one_of('|'.join(HEADINGS))}[*_\])]{{0,3}}\s?:"
+    r"|(?m:^\s{0,9}+(?:you see|people here|things here|exits|you carry|not answered yet|place)\s?:)"
+    r"|(?-i:\A(?:assistant|user|system|say|whisper|emote)\s+(?=[A-Z\"“]))|[(\[]note\s?:",
+    re.IGNORECASE,
+)
+SPEECH = r"(?:says?|asks?|whispers?|replies|answers|sagt|flüstert|dit|murmure|dice)"
+NAME = r"[A-Z][\w'’-]{0,30}"
+# A line of dialogue for anybody; `script_of` finds more of them for those present.
+SCRIPT = re.compile(
+    rf"\n\s{{0,9}}\**{NAME}(?: {NAME}){{0,2}}\** {SPEECH}(?: to \w+)?\s?:"
+    rf"|{LINE}{NAME}(?: {NAME}){{0,2}} whispers to (?:you|\w+):"
+)
+SNAKE = re.compile(r"(?<![\w'’-])[a-z]{2,}(?:_[a-z]{2,})+(?![\w\[-])")
+MOST_CHARS = 8_000  # that are read: more than any line has
+MOST_TOOLS = 5  # named in a row, or fewer with one that is no English word
+
+
+@dataclass(frozen=True)
+class CheckContext:
+    """What a reply is judged against."""
+
+    name: str  # the name of the character
+    rules: str = ""  # the part of the instructions that is the same for all characters
+    persona: str = ""  # the character's own part, in the second person
+    tools: Collection[str] = ()  # the names of the offered tools
+    people: Collection[str] = ()  # the names of those present
+    heard: Sequence[str] = ()  # the lines that are answered, with or without "Ann says: "
+    spoken_to: Collection[str] = ()  # the names of those who would hear the answer, if known
+    asker: str = ""  # the name of whoever is answered
+    recalled: Sequence[str] = ()  # the recalled lines of the prompt, as it shows them
+    compact: bool = False  # True for a form without native tools, which small models get
+    link_hosts: Collection[str] = ()  # the hosts whose addresses may be said
+
+
+def find_artefact(words: str, around: CheckContext) -> str:
+    """Return why words may not be spoken, "" if they may.
+
+    The reason completes the sentence "Your last reply was not spoken: ...". Leading words such as
+    "Mira says:" are allowed for the character itself, since `sanitize.spoken_words` removes them.
+    """
+    words = own_label(around.name).sub("", words.strip()[:MOST_CHARS])
+    for is_artefact, reason in CHECKS:
+        if is_artefact(words, around):
+            return reason
+    return ""
+
+
+def find_slip(words: str, around: CheckContext) -> str:
+    """Return why words that are no artefact are not the character's to say, "" if they are."""
+    if is_spoken_gesture(words) and is_english(words, around.persona, *around.heard[-1:]):
+        return "it was a gesture, not words"
+    if denies(words, around.heard):
+        return "a machine speaks for you: never deny that"
+    called = calls_another(words, around.name, around.people, around.spoken_to)
+    return f"you do not speak to {called}" if called and around.spoken_to else ""
+
+
+@lru_cache(maxsize=64)
+def own_label(name: str) -> re.Pattern[str]:
+    """Return the pattern of the character's own name before its words."""
+    return re.compile(rf"\A{re.escape(name)}(?: says)?\s*[:,]\s*", re.IGNORECASE)
+
+
+@lru_cache(maxsize=256)
+def script_of(names: frozenset[str]) -> re.Pattern[str]:
+    """Return the pattern of a line of dialogue for one of these people: "Ann:", "Ann says:"."""
+    known = "|".join(re.escape(name) for name in sorted(names) if name)
+    return (
+        re.compile(rf"{LINE}(?:{known})[*_\])]{{0,3}}(?: {SPEECH}(?: to \w+)?)?\s?:")
+        if known
+        else NOTHING
+    )
+
+
+def is_script(words: str, around: CheckContext) -> bool:
+    """Return True if the words hold a line of dialogue for somebody."""
+    names = frozenset((around.name, *around.people))
+    return bool(SCRIPT.search(words) or script_of(names).search(words))
+
+
+@lru_cache(maxsize=64)
+def tool_listing(tools: frozenset[str]) -> re.Pattern[str]:
+    """Return the pattern of a list of tools, or of one tool's line in a list."""
+    known = "|".join(re.escape(tool) for tool in sorted(tools, key=len, reverse=True) if tool)
+    if not known:
+        return NOTHING
+    row = rf"(?<!\w)(?:{known})(?!\w)"
+    joined = rf"{row}(?:\W{{1,6}}(?:and |or |und |oder )?{row})"
+    strange = "|".join(re.escape(tool) for tool in tools if "_" in tool or tool in STRANGE)
+    odd = rf"|(?<!\w)(?:{strange})(?!\w)" if strange else ""
+    return re.compile(
+        rf"{joined}{{{MOST_TOOLS - 1},}}"
+        rf"|(?:\n|\A)[^\S\n]{{0,20}}[-*•\d.]{{1,3}} {row}(?:\s?[:(]| [–-] ){odd}"
+    )
+
+
+STRANGE = frozenset({"noop", "emote"})  # no character says these words
+
+
+def names_tools(words: str, around: CheckContext) -> bool:
+    """Return True if the words list tools, or hold a name such as ``add_journal_entry``."""
+    if tool_listing(frozenset(around.tools)).search(words):
+        return True
+    shown_text = " ".join((*around.people, around.persona, *around.heard))
+    return any(name not in shown_text for name in SNAKE.findall(words))
+
+
+def holds_new(pattern: re.Pattern[str], words: str, around: CheckContext) -> bool:
+    """Return True if the words match a pattern with a piece that nobody present has just said."""
+    # A character may answer somebody who asks what ``<b>`` means.
+    new_match = pattern.search(words)
+    if not new_match or not around.heard:
+        return new_match is not None
+    known_text = "\n".join(around.heard)
+    return any(match[0].strip() not in known_text for match in pattern.finditer(words))
+
+
+ECHO = "it only repeated what was said to you"
+Check = Callable[[str, CheckContext], bool]
+CHECKS: tuple[tuple[Check, str], ...] = (
+    (lambda words, _: MARK in words, "it told an event; give only your own words"),
+    (partial(holds_new, CODE), "it held code or a code fence, not words"),
+    (
+        lambda words, around: holds_new(MARKUP, without_links(words, around.link_hosts), around),
+        "it held tags or other markup, not words",
+    ),
+    (partial(holds_new, DATA), "it was JSON, not words"),
+    (partial(holds_new, CALL), "it was a function call, not words"),
+    (names_tools, "it named tools, which nobody in the story knows"),
+    (lambda words, _: ROLE.search(words) is not None, "it held a label before the words"),
+    (is_script, "it held lines for others; give only your own words"),
+    (lambda words, _: tells_thoughts(words), "it told what you think about the task"),
+    (
+        lambda words, around: is_refusal(words) or describes_assistant(words, around.persona),
+        "it was the voice of an AI assistant, not your character's",
+    ),
+    (lambda words, _: is_loop(words, plain_words(words)), "it said the same again and again"),
+    (
+        lambda words, around: (
+            quotes_rules(plain_words(words), around.rules)
+            or quotes_persona(plain_words(words), around.persona, around.name)
+        ),
+        "it quoted your instructions",
+    ),
+    (lambda words, around: is_echo(words, around.heard, around.name), ECHO),
+)
+
+
+FEW_WORDS = 4  # a shorter line, such as "Aye.", may be said again
+LATEST = 2  # but not within this many lines
+LIKE, LIKE_IF_SHORT = 0.85, 0.9  # "A mug of ale/cider costs a penny" are two lines
+SHORT = 10
+MOST_OF = 0.5  # a line within a longer one is a repeat if it makes up this much of it
+RULE_RUN = 6  # words in a row that only somebody says who quotes the rules
+PERSONA_RUN = 6  # the same with "you": who speaks of themselves says "I"
+SECOND_PERSON = frozenset(
+    "you your yours yourself du dein deine deinen deinem deiner dich dir ihr euch euer tu te ton "
+    "ta tes toi vous votre vos tú usted eres".split()
+)
+ANSWERS = SECOND_PERSON | frozenset(  # words that turn a line into an answer to it
+    "yes no not never nothing isn't don't ja nein nicht nie kein keine oui non pas jamais sí nunca "
+    "i i'm my me mine we our us are am is ich mein meine meinen meiner mir mich bist bin je j'ai "
+    "mon ma mes moi suis yo mi soy".split()
+)
+# What a persona knows, wants and might say may be said word for word.
+MAY_BE_SAID = re.compile(r"^(?:You know|You want|Things you might say):\n(?:- .*(?:\n|\Z))+", re.M)
+NEUTRAL = {
+    "i": "you", "me": "you", "my": "your", "mine": "yours", "myself": "yourself", "am": "are",
+    "was": "were", "i'm": "you're", "i've": "you've", "i'd": "you'd", "i'll": "you'll",
+}  # fmt: skip
+ASKED_WORDS = 4
+ECHO_WORDS = 5  # a shorter line may be returned: "Good evening to you!"
+NEAR_ECHO_WORDS, NEAR_ECHO = 8, 0.88
+GRAM, MOST_SAME = 4, 5
+SAME_PIECE = re.compile(r"(\S{1,8}?)\1{24}")
+BLANK = re.compile(r"[ \t]{40}|(?:[ \t]{0,39}\n){6}")
+
+
+def overlap(words: Sequence[str], others: Sequence[str]) -> float:
+    """Return the share of common words, from 0 to 1 (Sørensen–Dice over multisets)."""
+    if not words or not others:
+        return 0.0
+    common = (Counter(words) & Counter(others)).total()
+    return 2 * common / (len(words) + len(others))
+
+
+def difference(words: Sequence[str], others: Sequence[str]) -> set[str]:
+    """Return the words that only one of two lines has, or has more often."""
+    first, second = Counter(words), Counter(others)
+    return set((first - second) + (second - first))
+
+
+def find_repeat(words: str, earlier: Sequence[str]) -> str:
+    """Return the latest earlier line that ``words`` repeats, "" if none; oldest line first."""
+    words_spoken = plain_words(words)
+    if not words_spoken:
+        return ""
+    for age, line in enumerate(reversed(earlier)):
+        if is_repeat(words_spoken, plain_words(line), age):
+            return line
+    return ""
+
+
+def is_repeat(words: Sequence[str], before: Sequence[str], age: int) -> bool:
+    """Return True if words repeat those of a line; ``age`` is 0 for the latest line."""
+    if min(len(words), len(before)) < FEW_WORDS:
+        return words == before and age < LATEST
+    if words == before or is_most_of(words, before) or is_most_of(before, words):
+        return True
+    short = min(len(words), len(before)) < SHORT
+    if overlap(words, before) < (LIKE_IF_SHORT if short else LIKE):
+        return False
+    return not any(word.isdigit() for word in difference(words, before))
+
+
+def is_most_of(part: Sequence[str], whole: Sequence[str]) -> bool:
+    """Return True if ``part`` stands in ``whole`` and makes up most of it."""
+    is_long = len(whole) * MOST_OF <= len(part) < len(whole)
+    return is_long and f" {' '.join(part)} " in f" {' '.join(whole)} "
+
+
+@lru_cache(maxsize=64)
+def runs(text: str, length: int) -> frozenset[tuple[str, ...]]:
+    words = plain_words(text)
+    return frozenset(tuple(words[at : at + length]) for at in range(len(words) - length + 1))
+
+
+def quotes_rules(words: Sequence[str], rules: str) -> bool:
+    """Return True if `RULE_RUN` words in a row stand in the rules."""
+    known = runs(rules, RULE_RUN)
+    return any(tuple(words[at : at + RULE_RUN]) in known for at in range(len(words)))
+
+
+def quotes_persona(words: Sequence[str], persona: str, name: str) -> bool:
+    """Return True for "You are Brannoc", or a long run with "you" that stands in the persona."""
+    # What it tells of the character may be said: "I have outlived two mayors".
+    padded, own = f" {' '.join(words)} ", " ".join(plain_words(name))
+    if own and any(f" {how} {own} " in padded for how in ("you are", "du bist", "tu es")):
+        return True
+    known = runs(MAY_BE_SAID.sub("", persona), PERSONA_RUN)
+    word_runs = (tuple(words[at : at + PERSONA_RUN]) for at in range(len(words)))
+    return any(run in known and not SECOND_PERSON.isdisjoint(run) for run in word_runs)
+
+
+def is_echo(text: str, lines: Collection[str], name: str = "") -> bool:
+    """Return True if a text only repeats a long line just heard, or a long sentence of it.
+
+    A question is returned sooner, also with I for you. ``name`` is what the line may call the
+    character by.
+    """
+    words, asks = plain_words(text), text.rstrip(' "”').endswith("?")
+    for line in lines:
+        line_words = heard_words(line, "")[1]
+        parts = (line_words, without_address(line_words, name), *sentences(line_words))
+        if any(echoes(words, plain_words(part)) for part in parts):
+            return True
+        questions = [neutral(plain_words(part)) for part in parts if "?" in part]
+        if asks and len(words) >= ASKED_WORDS and neutral(words) in questions:
+            return True
+    return False
+
+
+def neutral(words: Iterable[str]) -> list[str]:
+    """Return words with the second person for the first, in English."""
+    return [NEUTRAL.get(word, word) for word in words]
+
+
+def echoes(words: Sequence[str], line: Sequence[str]) -> bool:
+    """Return True if the words are a line, or nearly so if both are long."""
+    # "Your name is Tom" for "My name is Tom" is an answer.
+    if list(words) == list(line):
+        return len(words) >= ECHO_WORDS
+    if min(len(words), len(line)) < NEAR_ECHO_WORDS or overlap(words, line) < NEAR_ECHO:
+        return False
+    return ANSWERS.isdisjoint(difference(words, line))
+
+
+def is_loop(text: str, words: Sequence[str]) -> bool:
+    """Return True if the same four words come back more often than in a refrain, or blank lines."""
+    if SAME_PIECE.search(text) or BLANK.search(text.strip()):
+        return True
+    counts: Counter[tuple[str, ...]] = Counter()
+    last: dict[tuple[str, ...], int] = {}
+    for at in range(len(words) - GRAM + 1):
+        run = tuple(words[at : at + GRAM])
+        if at - last.get(run, -GRAM) >= GRAM:  # not overlapping with itself
+            last[run] = at
+            counts[run] += 1
+    return bool(counts) and max(counts.values()) > MOST_SAME

@@ -1,0 +1,197 @@
+"""The database on the reactor's thread: brief transactions, a guarded connection, fitting tables.
+
+Django mends connections at the start of a web request; the reactor has none. A locked SQLite
+database holds the reactor for its whole time-out, ten seconds in Evennia (measured), and a locked
+table of PostgreSQL until its lock ends.
+"""
+
+import time
+from collections.abc import Callable, Collection, Generator
+from contextlib import contextmanager
+from operator import methodcaller
+from sqlite3 import register_converter
+from threading import get_ident
+from typing import Any
+
+from django.apps import apps
+from django.db import Error, connection, transaction
+from django.db.backends.signals import connection_created
+from django.utils.dateparse import parse_date, parse_datetime
+
+from evennia_ai.errors import StoreUnavailable
+from evennia_ai.store.server_lock import ensure_here, lock
+
+LOCK_WAIT_MS = 30
+STATEMENT_MS = 2000  # of one of our transactions; PostgreSQL only
+WAIT_AGAIN_AFTER_S = 0.1
+# In one query, and for this transaction only. A lock_timeout of 0 would wait for ever.
+LIMITS = "SELECT set_config('lock_timeout', %s, true), set_config('statement_timeout', %s, true)"
+# For all queries of the game, also Evennia's own, which are not tried again. The limits that a game
+# set in OPTIONS or for its user stay.
+LIMITS_MS = {"lock_timeout": 300, "statement_timeout": 10_000}
+SET = "SELECT set_config(name, %s, false) FROM pg_settings WHERE name = %s AND source = 'default'"
+
+APP = "evennia_ai"
+OLDER = (
+    "The database is older than this version of evennia_ai (missing: {names}). Run `evennia "
+    "migrate`, then `evennia reload`. "
+)
+NEWER = (
+    "The database is newer than this version of evennia_ai (unknown: {names}). Install the version "
+    "that it was migrated with. "
+)
+UNUSABLE = "Until then no line is stored: the characters say that they have no minds just now."
+
+
+class LockBackoff:
+    """The time to wait for a lock: none shortly after one was met, so that waits do not add up."""
+
+    def __init__(self) -> None:
+        self.met_at = float("-inf")
+
+    def wait_ms(self, now: float) -> int:
+        """Return the wait in ms for a write at ``now``, in seconds of a monotonic clock."""
+        return 0 if now - self.met_at < WAIT_AGAIN_AFTER_S else LOCK_WAIT_MS
+
+
+patience = LockBackoff()
+_reactor_threads: set[int] = set()
+
+
+@contextmanager
+def brief_transaction(*assistants: int, characters: Collection[int] = ()) -> Generator[None]:
+    """Run one transaction that waits at most `LOCK_WAIT_MS` for a lock.
+
+    ``assistants`` and ``characters`` are the ids of those whose memory or talk it writes. Raises
+    Moved if another server has one of them, and StoreUnavailable if the database refuses.
+    """
+    wait_before = None
+    try:
+        with store_errors("written"):
+            wait_before = shorten_wait()
+            is_outermost = not connection.in_atomic_block
+            with transaction.atomic():
+                lock.ensure()
+                if is_outermost:
+                    _limit_transaction()
+                ensure_here(assistants, characters)
+                yield
+    except StoreUnavailable:
+        patience.met_at = time.monotonic()
+        raise
+    finally:
+        if wait_before is not None:
+            _set_wait(wait_before)
+
+
+@contextmanager
+def store_errors(done: str = "read") -> Generator[None]:
+    """Raise StoreUnavailable for any error of the database; drop a connection that it closed."""
+    try:
+        yield
+    except Error as error:
+        _drop_if_lost(connection)
+        raise StoreUnavailable(f"The database cannot be {done} now ({error}).") from error
+
+
+def shorten_wait() -> int | None:
+    """Shorten SQLite's wait for a lock; returns the old one in ms, else None."""
+    if connection.vendor != "sqlite":
+        return None
+    connection.ensure_connection()
+    wait_before = int(connection.connection.execute("PRAGMA busy_timeout").fetchone()[0])
+    _set_wait(patience.wait_ms(time.monotonic()))
+    return wait_before
+
+
+def _set_wait(wait_ms: int) -> None:
+    connection.connection.execute(f"PRAGMA busy_timeout={wait_ms}")
+
+
+def _limit_transaction() -> None:
+    """Limit the waits of the transaction that has begun, if it holds the reactor."""
+    if connection.vendor == "postgresql" and get_ident() in _reactor_threads:
+        wait_ms = max(1, patience.wait_ms(time.monotonic()))
+        with connection.cursor() as cursor:
+            cursor.execute(LIMITS, [str(wait_ms), str(STATEMENT_MS)])
+
+
+def guard_reactor() -> None:
+    """Limit the waits of this thread's connection, now and whenever it is opened."""
+    _reactor_threads.add(get_ident())
+    connection_created.connect(_prepare_connection, dispatch_uid="evennia_ai.reactor")
+    if connection.connection is not None:
+        _prepare_connection(connection)
+
+
+def _read_date(parse: Callable[[str], Any], raw: bytes) -> Any:
+    """Return a date of SQLite, None if it is damaged."""
+    try:
+        return parse(raw.decode())
+    except ValueError:
+        return None
+
+
+# Django's converter reads a damaged mark for a whisper as False.
+register_converter("bool", {b"0": False, b"1": True}.get)
+register_converter("date", lambda raw: _read_date(parse_date, raw))
+register_converter("datetime", lambda raw: _read_date(parse_datetime, raw))
+
+
+def _prepare_connection(connection: Any, **kwargs: Any) -> None:
+    """Let SQLite read damaged letters, too; limit the reactor's waits; lock the world."""
+    if connection.vendor == "sqlite":
+        connection.connection.text_factory = methodcaller("decode", "utf-8", "replace")
+    if connection.vendor != "postgresql" or get_ident() not in _reactor_threads:
+        return
+    with connection.cursor() as cursor:
+        for name, limit_ms in LIMITS_MS.items():
+            cursor.execute(SET, [str(limit_ms), name])
+    if _mend not in connection.execute_wrappers:
+        connection.execute_wrappers.append(_mend)
+    lock.take_again(connection)
+
+
+def _mend(execute: Any, sql: str, params: Any, many: bool, context: dict[str, Any]) -> Any:
+    """Run a statement; after an error, drop the connection if the server has closed it."""
+    try:
+        return execute(sql, params, many, context)
+    except Error:
+        _drop_if_lost(context["connection"])
+        raise
+
+
+def _drop_if_lost(connection: Any) -> None:
+    """Close a connection that cannot be used any more; the next use opens another."""
+    if connection.connection is None or connection.in_atomic_block:  # Django mends a transaction
+        return
+    is_closed = getattr(connection.connection, "closed", None)  # PostgreSQL's drivers know it
+    if is_closed or (is_closed is None and not connection.is_usable()):
+        connection.close()
+
+
+def schema_trouble() -> str:
+    """Return what an admin must do if the tables do not fit, else ""; raises Django's errors.
+
+    The columns decide, not the names of migrations: a migration may have been changed, or left out.
+    """
+    missing: list[str] = []
+    unknown: list[str] = []
+    with connection.cursor() as cursor:
+        tables = connection.introspection.table_names(cursor)
+        for model in apps.get_app_config(APP).get_models():
+            table = model._meta.db_table
+            if table not in tables:
+                missing.append(table)
+                continue
+            columns = connection.introspection.get_table_description(cursor, table)
+            known = {field.column for field in model._meta.local_concrete_fields}
+            missing += [f"{table}.{name}" for name in known - {each.name for each in columns}]
+            unknown += [
+                f"{table}.{each.name}"
+                for each in columns
+                if each.name not in known and not each.null_ok and each.default is None
+            ]
+    if missing:
+        return OLDER.format(names=", ".join(sorted(missing))) + UNUSABLE
+    return NEWER.format(names=", ".join(sorted(unknown))) + UNUSABLE if unknown else ""

@@ -1,0 +1,1 @@
+"""Play the scenes of `policy.evals` with the real engine, in memory, and without effect."""

@@ -1,0 +1,80 @@
+"""Facts about a moment that decide which of the built-in tools the character can need."""
+
+from typing import Any
+
+from evennia.objects.objects import DefaultExit
+
+from evennia_ai.policy.facts.terms import cues_of
+from evennia_ai.policy.records.shared_memory import read_scopes
+from evennia_ai.ports import ToolContext
+
+LATEST = 4  # messages
+READ_CHARS = 400  # of each; the search takes 2 ms for 1,000 characters
+
+
+def has_exits(context: ToolContext) -> bool:
+    """Return True if a way leads out of the character's place."""
+    place = context.character.location
+    return place is not None and any(isinstance(obj, DefaultExit) for obj in place.contents)
+
+
+def has_things(context: ToolContext) -> bool:
+    """Return True if the character carries a thing, or sees one that it may pick up."""
+    character = context.character
+    here = character.location.contents if character.location else ()
+    return bool(character.contents) or any(
+        obj.access(character, "get") and obj.access(character, "view")
+        for obj in here
+        if obj is not character
+    )
+
+
+def has_containers(context: ToolContext) -> bool:
+    """Return True if the character carries a thing, and something near it can hold things."""
+    character = context.character
+    near = (*character.contents, *(character.location.contents if character.location else ()))
+    return bool(character.contents) and any(is_open(obj, character) for obj in near)
+
+
+def is_open(obj: Any, character: Any) -> bool:
+    """Return True for a container (contrib ``containers``) that the character may use."""
+    return hasattr(obj, "at_pre_put_in") and bool(obj.access(character, "get_from"))
+
+
+def acts_unasked(context: ToolContext) -> bool:
+    return not context.speakers
+
+
+def has_journal(context: ToolContext) -> bool:
+    return bool(context.character.journal.ids())
+
+
+def has_memories(context: ToolContext) -> bool:
+    """Return True if the character has a journal or profiles, or others share with it."""
+    profiles, shares = context.character.ai_profiles, context.assistant.config.share_memory
+    return bool(has_journal(context) or profiles.live_sources() or read_scopes(shares))
+
+
+def has_evicted_talk(context: ToolContext) -> bool:
+    return context.assistant.log.current.record is not None
+
+
+def has_goals(context: ToolContext) -> bool:
+    """Return True if the character has an open goal that the whole audience may know."""
+    return bool(context.character.ai_goals.open(context.audience))
+
+
+def hears_of_duty(context: ToolContext) -> bool:
+    """Return True if the latest messages begin with words about a promise or a debt."""
+    latest = context.assistant.log.view()[-LATEST:]
+    return any(cues_of(m["content"][:READ_CHARS]) for m in latest if m["role"] == "user")
+
+
+def may_set_goal(context: ToolContext) -> bool:
+    return acts_unasked(context) or has_goals(context) or hears_of_duty(context)
+
+
+def must_remember(context: ToolContext) -> bool:
+    """Return True if it hears of a promise or a debt, or old messages will soon be evicted."""
+    use = context.assistant.use()
+    return use.ratio >= context.assistant.config.mask_threshold or hears_of_duty(context)

@@ -1,0 +1,284 @@
+"""Select what a prompt holds beside the talk: lore, pins, memories and restored materials."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from evennia_ai.messages import (
+    Audience,
+    Authors,
+    ChatMessage,
+    InboxEvent,
+    Situation,
+    is_scene,
+    unmarked,
+)
+from evennia_ai.policy.audience import (
+    GAME,
+    KnownLine,
+    known,
+    of_messages,
+    of_record,
+    of_records,
+    of_turn,
+)
+from evennia_ai.policy.compaction.restored_context import ENTITY, ENTRY, select_restored
+from evennia_ai.policy.context.situation_updates import (
+    LATE_TOOLS,
+    LORE,
+    MATERIALS,
+    NOTHING,
+    PEOPLE,
+    REMEMBERED,
+    Row,
+    scene_text,
+)
+from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
+from evennia_ai.policy.facts.terms import HEARD
+from evennia_ai.policy.records.record import Record, is_known_to
+from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.policy.staff_controls import LABEL as NOTE
+from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.ports import Conversation, Identity, Settings, World
+from evennia_ai.turn.context_use import ContextMeter
+from evennia_ai.turn.model_call import has_model
+from evennia_ai.turn.pinned_context import LoreContext, PeopleContext, PinnedContext
+from evennia_ai.turn.prompt_contexts import lore_text
+from evennia_ai.turn.recall import MARK_TOKENS, Recall, RecallRequest, RecentTalk, fits
+
+# Before what is recalled for a question if none of it answers that better than chance would.
+NOTHING_FITS: Row = (
+    "Of what is asked",
+    KnownLine("beyond this talk, you remember nothing that surely fits", authors=frozenset({GAME})),
+)
+PINNED, GOALS, OCCUPATION = "Keep in mind", "You are after", "You are about"
+TALK_LINES = 3
+# Shares of the window. No provider's cache keeps a prompt's last part, so each call pays for it.
+TAIL_PART = 0.075
+LEAST_RECALL = 0.02
+MATERIALS_PART = 0.02
+LINE_CHARS = 300
+NOTED = 3
+
+
+@dataclass(frozen=True)
+class ContextItems:
+    """What a prompt tells beside the talk: the situation, lore, people, pins, goals, memories."""
+
+    lore: tuple[LoreEntry, ...]
+    rows: tuple[Row, ...]
+    # What is recalled for these lines, behind `NOTHING_FITS` if it may be there by chance. It
+    # stands before them in this prompt alone: kept, it would fill a small window with what is
+    # recalled again when it is asked for.
+    passing: tuple[Row, ...] = ()
+
+    @property
+    def recalled(self) -> list[KnownLine]:
+        return [line for label, line in self.passing if label == REMEMBERED]
+
+
+class ContextRows:
+    """The rows of a prompt beside the talk, within their share of the window."""
+
+    def __init__(self, window: int, rows: Iterable[Row]) -> None:
+        self.rows = list(rows)
+        self._window = window
+
+    @property
+    def free_tokens(self) -> float:
+        """Return how many tokens are left, without the task."""
+        return TAIL_PART * self._window - estimate_tokens(scene_text(self.rows))
+
+    def add(self, label: str, lines: Iterable[KnownLine]) -> None:
+        """Add lines under a label; only recalled lines may tell what the game perceived."""
+        self.rows += [(label, line._replace(text=unmarked(line.text))) for line in lines]
+
+
+@dataclass(eq=False)
+class ContextSelector:
+    """Selects what a prompt holds beside the talk."""
+
+    _who: Identity
+    _settings: Settings
+    _log: Conversation
+    _meter: ContextMeter
+    _knowledge: PinnedContext
+    _people: PeopleContext
+    _recall: Recall
+    _lore: LoreContext
+    _world: World
+
+    def select(
+        self,
+        audience: Audience,
+        talk: RecentTalk,
+        situation: Sequence[Row],
+        late_tools: Sequence[str] = (),
+        secret: bool = False,
+        upto: int | None = None,
+        brief: bool = False,
+    ) -> ContextItems:
+        """Return everything about the conversation that this audience may know, within its budget.
+
+        ``situation`` is what the character perceives, ``late_tools`` are lines about tools. If the
+        talk is ``secret``, so is the lore that it touches: it would tell others what was asked.
+        ``upto`` is the last message that the prompt does not show, None for all. If ``brief``, for
+        a model that reads slowly, only what fits the new lines best.
+        """
+        window = self._meter.window
+        before = talk.before[-1:] if brief else talk.before
+        trials = self._lore.try_lines([*talk.asked, *reversed(before)], audience)
+        lore = [trial.entry for trial in trials if trial.is_chosen]
+        if not has_model(self._settings.profile):
+            lore = self._all_lore(lore, audience)
+        context_rows = ContextRows(window, situation)
+        context_rows.add(
+            LORE,
+            (
+                KnownLine(lore_text(lore_entry), secret, lore_entry.authors, lore_entry.title)
+                for lore_entry in lore
+            ),
+        )
+        context_rows.add(
+            LATE_TOOLS, (KnownLine(line, authors=frozenset({GAME})) for line in late_tools)
+        )
+        context_rows.add(PEOPLE, self._people.describe_present(audience, known_only=brief))
+        context_rows.add(PINNED, self._knowledge.pins(audience))
+        context_rows.add(GOALS, self._knowledge.goals(audience))
+        context_rows.add(OCCUPATION, self._knowledge.occupation())
+        context_rows.add(NOTE, self._knowledge.author_note())
+        # Each of them within what the earlier ones leave.
+        least = LEAST_RECALL * window
+        most = int(min(MATERIALS_PART * window, context_rows.free_tokens - least))
+        context_rows.add(MATERIALS, self._restored_materials(audience, most))
+        most = min(self._settings.config.recall_tokens, int(max(context_rows.free_tokens, least)))
+        shown_lines = [
+            line.text for label, line in context_rows.rows[len(situation) :] if label != LORE
+        ]
+        wanted = RecallRequest(audience, most, upto, shown_lines, brief)
+        recalled = self._recall.recall(talk, wanted)
+        passing = [(REMEMBERED, line) for line in recalled]
+        # Without a compaction, the prompt shows the whole talk.
+        asks = "?" in " ".join(talk.asked[-1:]) and self._log.current.record is not None
+        if asks and not lore and not any(map(fits, recalled)):
+            passing.insert(0, NOTHING_FITS)
+        return ContextItems(tuple(lore), tuple(context_rows.rows), tuple(passing))
+
+    def _all_lore(self, chosen: Sequence[LoreEntry], audience: Audience) -> list[LoreEntry]:
+        """Return the chosen lore and, within its budget, what else these listeners may hear.
+
+        The offline brain has nothing else to talk about, and its prompt costs nothing.
+        """
+        left, every = (
+            self._lore.budget_tokens,
+            dict.fromkeys([*chosen, *self._lore.known(audience)]),
+        )
+        entries = []
+        for entry in every:
+            left -= estimate_tokens(entry.title + entry.text)
+            entries += [entry] if left >= 0 or entry in chosen else []
+        return entries
+
+    def standing(self, scenes: Iterable[ChatMessage], audience: Audience) -> list[ChatMessage]:
+        """Return the scenes whose lore, memories and note are still as they were shown.
+
+        Others are left out: what was deleted, changed or taken back stands in no later prompt.
+        """
+        scenes = list(scenes)
+        rows = [row for scene in scenes for row in scene["metadata"]["rows"]]
+        tellable = self._lore.tellable(audience) if any(row[0] == LORE for row in rows) else ()
+        known_lore = {unmarked(lore_text(lore_entry)) for lore_entry in tellable}
+        noted = {line for label, line in rows if label != LORE and line.source}
+        gone = self._recall.gone(noted, audience)
+        notes = {unmarked(line.text) for line in self._knowledge.author_note()}
+
+        def stands(row: Row) -> bool:
+            label, line = row
+            if label in (LORE, NOTE):
+                return line.text in (known_lore if label == LORE else (*notes, NOTHING))
+            return line not in gone
+
+        return [scene for scene in scenes if all(map(stands, scene["metadata"]["rows"]))]
+
+    def authors_of(
+        self, events: Iterable[InboxEvent], shown: Iterable[ChatMessage], situation: Situation
+    ) -> Authors:
+        author_sets = (event.heard.written_by for event in events)
+        shown = list(shown)
+        messages = [message for message in shown if not is_scene(message)]
+        written = self._who.persona_authors.union(
+            known(situation.authors), of_messages(messages), *author_sets
+        )
+        return of_turn(written) | of_messages(filter(is_scene, shown))
+
+    def _restored_materials(self, audience: Audience, budget_tokens: int) -> list[KnownLine]:
+        """Return one line for each restored material that this audience may know (P9)."""
+        # `select_restored` chooses the materials. Each is read again for each prompt, from a loaded
+        # journal and loaded profiles, so that changed or deleted records show correctly.
+        view = self._log.current
+        lines: list[KnownLine] = []
+        for item in select_restored(view.record, view.messages, audience):
+            kind, _, id = item.ref.partition(":")  # noqa: A001
+            read = {ENTRY: self._read_entry, ENTITY: self._read_entity}.get(kind)
+            text = read and read(id, audience)
+            if not text:
+                continue
+            budget_tokens -= estimate_tokens(text.text) + MARK_TOKENS
+            if budget_tokens < 0:
+                break
+            private = text.private or item.heard_by is not None
+            lines.append(text._replace(private=private))
+        return lines
+
+    def _read_entry(self, id: str, audience: Audience) -> KnownLine | None:
+        """Return a journal entry as a line, None if it is deleted, withheld, secret, or pinned."""
+        journal = self._who.character.journal
+        entry = journal.get(id)
+        if entry is None or not is_known_to(entry, audience) or journal.withholds(entry):
+            return None
+        if entry["pinned"]:  # in the prompt already
+            return None
+        day = entry["timestamp"][:10]
+        line = f"you noted on {day}: {clean_heard(entry['content'], LINE_CHARS)}"
+        return KnownLine(line, entry["audience"] is not None, of_record(entry), id)
+
+    def _read_entity(self, dbref: str, audience: Audience) -> KnownLine | None:
+        """Return a person or thing as a line: its looks if visible, and what is known about it."""
+        world, character = self._world, self._who.character
+        name = clean_heard(world.name_of(character, dbref), LINE_CHARS)
+        # The prompt holds the values of people present already.
+        is_here = dbref in audience | world.listeners(character)
+        known = self._known_records(dbref, audience, not is_here)
+        looks = world.looks_of(character, dbref)
+        lines = [
+            clean_heard(text, LINE_CHARS) for text in (looks, *map(record_text, known)) if text
+        ]
+        if not name or not lines:
+            return None
+        private = any(item["audience"] is not None for item in known)
+        authors = world.authors_of(dbref) | of_records(known)
+        return KnownLine(f"{name}: {'; '.join(lines)}", private, authors)
+
+    def _known_records(self, dbref: str, audience: Audience, with_values: bool) -> Sequence[Record]:
+        profiles = self._who.character.ai_profiles
+        if not profiles.is_loaded:
+            return ()
+        values = profiles.attributes(dbref, audience) if with_values else []
+        return [*values[-NOTED:], *profiles.observations(dbref, audience)[-NOTED:]]
+
+
+def latest_talk(visible: Sequence[ChatMessage], unanswered: Sequence[str]) -> RecentTalk:
+    """Return what is being talked about: the unanswered lines, and the latest lines before them."""
+    # If no line is unanswered, the last line that somebody said counts as one.
+    heard_lines = [
+        m["content"] for m in visible if m["role"] == "user" and "type" not in m["metadata"]
+    ]
+    latest = heard_lines[-TALK_LINES:]
+    spoken_lines = [line for line in latest if HEARD.match(line)]
+    query_lines = list(unanswered) or spoken_lines[-1:] or latest[-1:]
+    return RecentTalk(query_lines, [line for line in latest if line not in query_lines])
+
+
+def record_text(record: Record) -> str:
+    if record["kind"] == "attribute":
+        return f"{record['attribute']}: {record['value']}"
+    return str(record["content"])

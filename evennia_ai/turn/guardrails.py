@@ -1,0 +1,281 @@
+"""Decide which words a prompt may hold, and which words may be spoken."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from twisted.internet.defer import inlineCallbacks
+
+from evennia_ai.messages import (
+    EMOTE,
+    EMOTED,
+    LOST_RESULT,
+    SAY,
+    SPEECH,
+    ChatMessage,
+    InboxEvent,
+    ToolCallRequest,
+    is_excuse,
+)
+from evennia_ai.policy import staff_controls
+from evennia_ai.policy.conversation.ai_disclosure import asking
+from evennia_ai.policy.conversation.tool_call_rules import read_arguments
+from evennia_ai.policy.facts.check import FORGOT, left_out, note_problem
+from evennia_ai.policy.facts.terms import HEARD, parse_heard_line
+from evennia_ai.policy.replies import output_checks
+from evennia_ai.policy.replies.pronoun_fixes import (
+    PronounFix,
+    is_english,
+    is_no_gesture,
+    turned,
+    uncalled,
+)
+from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
+from evennia_ai.policy.texts import plain_words, sentences
+from evennia_ai.policy.tool_call_modes.wire_order import SPOKEN
+from evennia_ai.ports import Guard, Settings
+from evennia_ai.scheduling import Coroutine
+
+TURNS_COMPARED = 10
+REPEATED = "you said that before"
+NOTICED = (*SPOKEN, EMOTED)  # how the results of such acts begin
+NOTE = "add_journal_entry"
+NO_WORDS = "it held no words"
+REFUSED = "refuses_words"
+UNSPOKEN = "the game's moderation refused it"
+MILD = (
+    REPEATED,
+    output_checks.ECHO,
+    FORGOT,
+)  # without such a sentence the rest may be worth saying
+
+
+class OutputGuardrail:
+    """Compares words with what no character says, and with the character's own latest lines.
+
+    It reads the conversation when there are words to compare, not before the model is asked.
+    """
+
+    def __init__(
+        self,
+        around: output_checks.CheckContext | None,
+        earlier: Iterable[ChatMessage],
+        limit_chars: int,
+    ) -> None:
+        # Without ``around``, what the model saw, everything passes. ``earlier`` holds the messages
+        # of the conversation, excuses among them, in any order.
+        self._told, self._limit_chars = around, limit_chars
+        self._earlier = earlier
+
+    @cached_property
+    def _newest_first(self) -> list[ChatMessage]:
+        return sorted(self._earlier, key=lambda message: -message["metadata"].get("seq", 0))
+
+    @cached_property
+    def _around(self) -> output_checks.CheckContext | None:
+        if self._told is None:
+            return None
+        return replace(self._told, people={*self._told.people, *speakers_of(self._newest_first)})
+
+    @cached_property
+    def _acts(self) -> list[tuple[str, str]]:
+        return list(latest_acts(self._newest_first))[::-1]
+
+    @cached_property
+    def _spoken(self) -> list[str]:
+        return [text for name, text in self._acts if name in SPEECH]
+
+    @cached_property
+    def _emotes(self) -> list[str]:
+        return [text for name, text in self._acts if name == EMOTE]
+
+    def problem(self, call: ToolCallRequest) -> str:
+        """Return why a call's words may not be spoken or shown, "" if they may or without any."""
+        text = text_of(call)
+        if self._around is None or call.name not in (*SPEECH, EMOTE) or text is None:
+            return ""
+        words = spoken_words(text, self._around.name, self._limit_chars)
+        if not words:
+            return NO_WORDS
+        # Line breaks and fences, which the sanitizer removes, tell what a text is.
+        forms = dict.fromkeys((strip_reasoning(text), words))
+        artefact = next(
+            filter(None, (output_checks.find_artefact(form, self._around) for form in forms)), ""
+        )
+        if artefact or call.name == EMOTE:
+            return artefact
+        slip = output_checks.find_slip(words, self._around) or self._turned(words).problem
+        repeat = REPEATED if output_checks.find_repeat(words, self._spoken) else ""
+        return slip or repeat or FORGOT * self._forgets(words)
+
+    def _forgets(self, words: str) -> bool:
+        """Return True if a small model's answer leaves out what its prompt recalls."""
+        around = self._told
+        if around is None or not (around.compact and around.heard):
+            return False
+        question = around.heard[-1]
+        return bool(left_out(question, words, around.recalled, around.asker, around.name))
+
+    def without_repeats(self, call: ToolCallRequest) -> tuple[ToolCallRequest, str]:
+        """Return a call, if need be without the sentences that were said before, and `problem`."""
+        problem, text, earlier_words = self.problem(call), text_of(call), self._told
+        if problem not in (REPEATED, output_checks.ECHO) or earlier_words is None or text is None:
+            return call, problem
+        lines = (parse_heard_line(line, "")[1] for line in earlier_words.heard)
+        known = {tuple(plain_words(s)) for item in (*self._spoken, *lines) for s in sentences(item)}
+        alone = sentences(text)
+        new = [
+            s for s in alone if tuple(plain_words(s)) not in known and not self._repeats(call, s)
+        ]
+        rest = " ".join(map(str.strip, new))
+        if len(new) == len(alone) or len(plain_words(rest)) < output_checks.FEW_WORDS:
+            return call, problem
+        shorter = with_text(call, rest)
+        return shorter, self.problem(shorter)
+
+    def _repeats(self, call: ToolCallRequest, sentence: str) -> bool:
+        return self.problem(with_text(call, sentence)) in (REPEATED, output_checks.ECHO)
+
+    def in_person(self, call: ToolCallRequest) -> ToolCallRequest:
+        """Return a call with "you" for the "I" of whom it answers, where that is certain.
+
+        It does not call itself by its name either, as lines do that it copies.
+        """
+        text, around = text_of(call), self._told
+        if around is None or call.name not in SPEECH or text is None:
+            return call
+        words = spoken_words(text, around.name, self._limit_chars)
+        made = uncalled(self._turned(words).words, around.name)
+        if made == words:
+            return call
+        return with_text(call, made)
+
+    def _turned(self, words: str) -> PronounFix:
+        around = self._told
+        if not words or around is None:
+            return PronounFix(words)
+        return turned(around.recalled, words, around.asker, around.persona, around.name)
+
+    def unfounded(self, call: ToolCallRequest) -> str:
+        """Return why a journal entry is not written, "" if it is, or for any other call."""
+        around, arguments = self._told, read_arguments(call) or {}
+        content = arguments.get("content")
+        if around is None or call.name != NOTE or not isinstance(content, str):
+            return ""
+        return note_problem(content, (around.compact and around.heard) or None)
+
+    def is_idle_emote(self, call: ToolCallRequest) -> bool:
+        """Return True for a gesture that shows nothing, or that it made a moment ago."""
+        around = self._around
+        if around is None or call.name != EMOTE:
+            return False
+        text = output_checks.own_label(around.name).sub("", (text_of(call) or "").strip(" *"))
+        english = is_english(text, around.persona, *around.heard[-1:])
+        return is_no_gesture(text, (around.name, *around.people), around.heard, english) or bool(
+            output_checks.find_repeat(text, self._emotes)
+        )
+
+    def heard(self, call: ToolCallRequest) -> None:
+        text = text_of(call)
+        if text and call.name == EMOTE:
+            self._emotes.append(text)
+        elif text and call.name in SPEECH:
+            self._spoken.append(text)
+
+
+def speakers_of(messages: Iterable[ChatMessage]) -> set[str]:
+    """Return the names of those who spoke, also if they have left since."""
+    lines = (message["content"] for message in messages if message["role"] == "user")
+    return {match["speaker"] for line in lines if (match := HEARD.match(line))}
+
+
+def latest_acts(newest_first: Iterable[ChatMessage]) -> Iterator[tuple[str, str]]:
+    """Yield what the character said and showed in its last `TURNS_COMPARED` turns, newest first."""
+    # A streamed speech has a text for each of its sentences. An excuse counts as no turn: no prompt
+    # shows it, so that a model may see, and repeat, what it said before many excuses.
+    results: dict[str, str] = {}
+    turns: set[Any] = set()
+    for message in newest_first:
+        if message["role"] == "tool":
+            results[message.get("tool_call_id", "")] = message["content"]
+        acts = own_acts(message, results)
+        if acts and not is_excuse(message):
+            turns.add(message["metadata"].get("turn_id"))
+        if len(turns) > TURNS_COMPARED:
+            return
+        yield from reversed(acts)
+
+
+def own_acts(message: ChatMessage, results: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return what others noticed of one message, as (tool, text); ``results`` by the call's id."""
+    if message["role"] != "assistant":
+        return []
+    calls = (
+        ToolCallRequest("", call["function"]["name"], call["function"]["arguments"])
+        for call in message.get("tool_calls", ())
+        if results.get(call["id"], LOST_RESULT).startswith(NOTICED)
+    )
+    acts = [(call.name, text) for call in calls if (text := text_of(call))]
+    return [(SAY, message["content"]), *acts] if message["content"] else acts
+
+
+def text_of(call: ToolCallRequest) -> str | None:
+    """Return a call's words, None without any."""
+    text = (read_arguments(call) or {}).get("text")
+    return text if isinstance(text, str) and text.strip() else None
+
+
+def with_text(call: ToolCallRequest, text: str) -> ToolCallRequest:
+    arguments = {**(read_arguments(call) or {}), "text": text}
+    return replace(call, arguments=json.dumps(arguments, ensure_ascii=False))
+
+
+class ModerationGate:
+    """Lets the guards judge words before a prompt holds them, and before they are spoken.
+
+    ``guards`` returns the game's, which may change.
+    """
+
+    def __init__(self, settings: Settings, guards: Callable[[], Sequence[Guard]]) -> None:
+        self._settings, self._guards = settings, guards
+
+    @property
+    def is_on(self) -> bool:
+        """Return True if heard words are checked before a prompt holds them."""
+        return self._settings.config.game_topics_only or bool(self._guards())
+
+    @inlineCallbacks
+    def judge_events(
+        self, events: Sequence[InboxEvent]
+    ) -> Coroutine[Mapping[int, tuple[str, str]]]:
+        """Fire by id with the refused events: the key of the speaker's line, the reason."""
+        verdicts: dict[int, tuple[str, str]] = {}
+        if self._settings.config.game_topics_only:
+            always_answered = {event.id for event in asking(events)}  # that is always answered
+            for event in (event for event in events if event.id not in always_answered):
+                if key := staff_controls.find_topic(event.heard.text):
+                    verdicts[event.id] = (key, f"topic: {key}")
+        for guard in self._guards():
+            left = [event for event in events if event.id not in verdicts and event.heard.text]
+            if left:
+                reasons = yield guard.before_turn(left)
+                verdicts |= {number: (REFUSED, reason) for number, reason in reasons.items()}
+        return verdicts
+
+    @inlineCallbacks
+    def why_unsaid(self, words: str, by_staff: bool = False) -> Coroutine[str]:
+        """Fire with why words may not be spoken or shown, "" if they may."""
+        for guard in self._guards() if words else ():
+            reason = yield guard.before_speech(words, by_staff)
+            if reason:
+                return str(reason)
+        return ""
+
+    @inlineCallbacks
+    def judge_speech(self, call: ToolCallRequest) -> Coroutine[str]:
+        """Fire with what a model is told if the words of a call are refused, "" if they are not."""
+        text = text_of(call) if call.name in (*SPEECH, EMOTE) else None
+        reason = yield self.why_unsaid(text or "")
+        return UNSPOKEN if reason else ""

@@ -1,0 +1,222 @@
+"""What a character knows beside the talk: of itself, and of the people present."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from twisted.internet.defer import inlineCallbacks
+from twisted.logger import Logger
+
+from evennia_ai import ports
+from evennia_ai.config import usable_window
+from evennia_ai.config.profiles import request_form
+from evennia_ai.errors import StoreUnavailable
+from evennia_ai.messages import Audience, turn_label
+from evennia_ai.policy.audience import GAME, KnownLine, of_record, of_records
+from evennia_ai.policy.consolidation.entities import Acquaintance, acquaintance_line
+from evennia_ai.policy.conversation.persona_and_lore import (
+    LoreEntry,
+    LoreTrial,
+    is_known,
+    quests_of,
+    try_lore,
+)
+from evennia_ai.policy.facts.terms import parse_heard_line
+from evennia_ai.policy.records.day_plan import block_line
+from evennia_ai.policy.records.goal import goal_lines
+from evennia_ai.policy.records.record import is_known_to
+from evennia_ai.policy.retrieval.words import name_words, without_words
+from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.scheduling import Coroutine, yield_to_reactor
+
+log = Logger()
+
+MOST_PEOPLE = 6
+PEOPLE_PART = 0.02  # share of the window
+LORE_PART = 0.025  # share of the window
+
+
+@dataclass(eq=False)
+class PinnedContext:
+    """What the character keeps in mind, as lines of a prompt.
+
+    ``audience`` are the dbrefs of those who may know a line; None selects public ones.
+    """
+
+    _who: ports.Identity
+    _settings: ports.Settings
+    _life: ports.AssistantStatus
+    _services: ports.Services
+
+    @inlineCallbacks
+    def load(self) -> Coroutine[None]:
+        """Load the character's records in slices; fails with StoreUnavailable."""
+        who = self._who.character
+        for records in (who.journal, who.ai_profiles, who.ai_goals, who.ai_plan):
+            yield records.load(self._services.slices.put)
+        yield yield_to_reactor(
+            self._services.slices.put
+        )  # the conversation may have to be read as well
+
+    def pins(self, audience: Audience | None) -> list[KnownLine]:
+        return [
+            KnownLine(pin["content"], pin["audience"] is not None, of_record(pin), pin["id"])
+            for pin in self._who.character.journal.pinned(audience)
+        ]
+
+    def goals(self, audience: Audience | None) -> list[KnownLine]:
+        """Return the goals, in what the pins leave of ``pin_tokens``, at least a third of it."""
+        config, count = self._settings.config, self._settings.count_text
+        pinned = sum(count(line.text) for line in self.pins(audience))
+        room = max(config.pin_tokens - pinned, config.pin_tokens // 3)
+        return goal_lines(self._who.character.ai_goals.known(audience), room, count)
+
+    def author_note(self) -> Sequence[KnownLine]:
+        """Return the note of a builder as one line, or nothing."""
+        return self._life.author_note()
+
+    def occupation(self) -> list[KnownLine]:
+        """Return the current part of the day plan as one line, or nothing."""
+        character, planned = self._who.character, self._settings.config.daily_plan
+        block = character.ai_plan.at(self._life.minute_now()) if planned else None
+        place = character.location
+        here = self._services.world.name_of(character, place.dbref) if place and block else ""
+        return [block_line(block, here)] if block else []
+
+
+@dataclass(eq=False)
+class LoreContext:
+    """What the character knows of the world, as its builders wrote it."""
+
+    _who: ports.Identity
+    _settings: ports.Settings
+    _services: ports.Services
+
+    @inlineCallbacks
+    def prepare(self, lines: Sequence[str], audience: Audience) -> Coroutine[None]:
+        """Make ready what these listeners may hear for some lines of the talk; never fails."""
+        known = self.known(audience)
+        if known:
+            yield self._services.lore_ranking.prepare(
+                self._services, known, [*map(self._words_of, lines)]
+            )
+
+    def known(self, audience: Audience) -> list[LoreEntry]:
+        """Return all pieces that the character knows and these listeners may hear."""
+        entries, labels = self._services.world.lore(self._who.character, audience)
+        return [entry for entry in entries if is_known(entry, labels)]
+
+    def tellable(self, audience: Audience) -> list[LoreEntry]:
+        """Return all pieces that these listeners may hear, known to it here and now or not."""
+        entries, labels = self._services.world.lore(self._who.character, audience)
+        return [entry for entry in entries if labels.issuperset(quests_of(entry))]
+
+    @property
+    def budget_tokens(self) -> int:
+        """Return the most tokens of a prompt; half the usual for a model that reads slowly."""
+        config, profile = self._settings.config, self._settings.profile
+        part = LORE_PART if request_form(profile).native else LORE_PART / 2
+        return min(config.lore_tokens, int(part * usable_window(config, profile)))
+
+    def try_lines(self, lines: Sequence[str], audience: Audience) -> list[LoreTrial]:
+        """Return what becomes of each piece for some lines, the most important line first."""
+        entries, labels = self._services.world.lore(self._who.character, audience)
+        # What the listeners may not hear is never ranked (P9).
+        known = [entry for entry in entries if is_known(entry, labels)]
+        words = [*map(self._words_of, lines)]
+        fits = [(line, self._services.lore_ranking.fits(known, line)) for line in words]
+        return try_lore(entries, labels, fits, self.budget_tokens)
+
+    def _words_of(self, line: str) -> str:
+        """Return the words of a line, without its speaker and the character's own name."""
+        words = parse_heard_line(line, "")[1].strip('" ')
+        return without_words(words, name_words(self._who.name))
+
+
+@dataclass(eq=False)
+class PeopleContext:
+    """What the character knows of others."""
+
+    _who: ports.Identity
+    _settings: ports.Settings
+    _company: ports.Presence
+    _life: ports.AssistantStatus
+    _services: ports.Services
+
+    def describe_present(self, audience: Audience, known_only: bool = False) -> list[KnownLine]:
+        """Return a line for each person present: what the character knows, the audience may (P9).
+
+        With ``known_only``, those of whom it only knows how well they get on have none.
+
+        The setting ``entity_tokens`` limits the lines; a small window gets fewer. A tick loads the
+        profiles before it thinks; without loaded profiles there are no lines.
+        """
+        config = self._settings.config
+        profiles = self._who.character.ai_profiles
+        window = usable_window(config, self._settings.profile)
+        room = min(int(config.entity_tokens), int(PEOPLE_PART * window))
+        if not room or not profiles.is_loaded:
+            return []
+        lines: list[KnownLine] = []
+        present = self._services.world.listeners(self._who.character) | audience
+        # Conversation partners first, then by number.
+        for dbref in sorted(
+            present, key=lambda person: (not self._is_partner(person), int(person[1:]))
+        ):
+            description = self._describe(profiles, dbref, audience, known_only)
+            if description is None:
+                continue
+            room -= estimate_tokens(description.text)
+            if room < 0 or len(lines) == MOST_PEOPLE:
+                break
+            lines.append(description)
+        return lines
+
+    def _is_partner(self, dbref: str) -> bool:
+        return dbref in self._company.partners and self._company.is_in_conversation(dbref)
+
+    def _describe(
+        self, profiles: ports.EntityProfiles, dbref: str, audience: Audience, known_only: bool
+    ) -> KnownLine | None:
+        """Return the line of one person, None if nothing is known about them."""
+        values = profiles.attributes(dbref, audience)
+        relationship = profiles.relationship(dbref)
+        if not values and (known_only or not relationship["contacts"]):
+            return None
+        name_of = partial(self._services.world.name_of, self._who.character)
+        person = Acquaintance(
+            name=name_of(dbref),
+            dbref=dbref,
+            relationship=relationship,
+            values=values,
+            contradicted=frozenset(
+                value["id"]
+                for value in values
+                for other in map(profiles.get, value["contradicts"])
+                if other and is_known_to(other, audience)
+            ),
+            is_talking=self._is_partner(dbref),
+        )
+        line = acquaintance_line(person, self._services.now(), name_of)
+        private = any(value["audience"] is not None for value in values)
+        authors = of_records(values) or frozenset({GAME})
+        return KnownLine(line, private, authors) if line and person.name else None
+
+    @inlineCallbacks
+    def record_contacts(self, turn: ports.TurnRecord) -> Coroutine[None]:
+        """Raise the familiarity of everybody who spoke in a turn.
+
+        If the database is busy, only this contact is lost. Fires when all contacts are stored.
+        """
+        if not self._life.may_think():  # deleted or stopped while the answer was stored
+            return
+        profiles = self._who.character.ai_profiles
+        yield profiles.load(self._services.slices.put)
+        if not self._life.may_think():
+            return
+        for speaker in sorted({event.heard.speaker for event in turn.events} - {""}):
+            try:
+                profiles.note_contact(speaker)
+            except StoreUnavailable as error:
+                named = f"{self._who.name}, {turn_label(turn.id)}"
+                log.info("{named}: contact not stored: {error}", named=named, error=error)

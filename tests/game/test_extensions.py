@@ -1,0 +1,169 @@
+"""Extensions of a game: their tools, commands and hooks, and what goes wrong with them."""
+
+import pytest
+from evennia import Command
+from pydantic import BaseModel
+from twisted.internet.defer import succeed
+
+from evennia_ai.commands.cmdset import AICmdSet
+from evennia_ai.errors import ConfigError
+from evennia_ai.extension import Extension, own_classes
+from evennia_ai.models import Event
+from evennia_ai.services.assistant_service import AssistantService
+from evennia_ai.tools.base import tool
+from tests.e2e.harness import ROOT
+from tests.scripted import call
+
+
+class BellArguments(BaseModel):
+    times: int
+
+
+@tool("ring_bell", world=True)
+def ring_bell(context, arguments: BellArguments) -> str:
+    """Ring the bell of the house."""
+    context.character.location.msg_contents("The bell rings.")
+    return f"You rang it {arguments.times} times."
+
+
+class CmdBells(Command):
+    """Count the bells."""
+
+    key = "bells"
+
+    def func(self):
+        self.caller.msg("There is one bell.")
+
+
+class BellExtension(Extension):
+    name = "bells"
+    entries = frozenset({"BELLS"})
+
+    def tools(self):
+        return [ring_bell]
+
+    @classmethod
+    def commands(cls):
+        return [CmdBells]
+
+    def before_turn(self, events):
+        return succeed({e.id: "no bells" for e in events if "gong" in e.heard.text})
+
+    def before_speech(self, words, by_staff):
+        return succeed("too loud" if "DONG" in words else "")
+
+
+class SilentExtension(Extension):
+    """Turns itself off."""
+
+    def set_up(self, services, settings):
+        return False
+
+
+class BrokenExtension(Extension):
+    name = "broken"
+
+    def set_up(self, services, settings):
+        raise ConfigError("BROKEN must be mended.")
+
+
+def named(*classes):
+    return [f"{__name__}.{item.__name__}" for item in classes]
+
+
+@pytest.fixture
+def asked_for(game, settings):
+    """Return a function that gives the game these extensions."""
+
+    def use(*names, **entries):
+        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXTENSIONS": list(names), **entries}
+        service = AssistantService(clock=game.clock, environ={})
+        game.service.guards, game.service.toolbox = service.guards, service.toolbox
+        return service
+
+    return use
+
+
+def test_an_extensions_tool_runs(game, ann, mira, asked_for):
+    asked_for(*named(BellExtension))
+    game.model.add(call("ring_bell", times=2), call("say", text="There."))
+    ann.do("say Mira, ring the bell.")
+    game.run()
+    assert "The bell rings." in ann.heard()
+
+
+def test_an_extensions_command_is_in_the_command_set(game, ann, asked_for):
+    asked_for(*named(BellExtension))
+    ann.character.cmdset.add(AICmdSet)
+    assert "There is one bell." in ann.told("bells")
+
+
+def test_an_extension_refuses_what_is_heard(game, ann, mira, asked_for):
+    asked_for(*named(BellExtension))
+    ann.do("say Mira, the gong!")
+    game.run()
+    row = Event.objects.order_by("-id")[0]
+    assert (row.state, row.reason) == ("expired", "no bells")
+    assert not game.model.requests
+
+
+def test_an_extension_refuses_what_is_spoken(game, ann, mira, asked_for):
+    asked_for(*named(BellExtension))
+    game.model.add(call("say", text="DING DONG!"), call("say", text="Ding."))
+    ann.do("say Mira, what does it sound like?")
+    game.run()
+    assert ann.last() == 'Mira says, "Ding."'
+
+
+def test_who_judges_nothing_is_not_asked(asked_for):
+    assert [item.name for item in asked_for(*named(BellExtension, SilentExtension)).guards] == [
+        "bells"
+    ]
+    assert asked_for(*named(SilentExtension)).guards == []
+
+
+def test_an_extensions_entry_of_the_setting_is_known(asked_for):
+    assert not [c for c in asked_for(*named(BellExtension), BELLS=1).complaints if "BELLS" in c]
+    assert [c for c in asked_for(BELLS=1).complaints if "unknown entry 'BELLS'" in c]
+
+
+def test_what_is_wrong_with_an_extension_is_told_to_staff(asked_for):
+    service = asked_for(
+        *named(BrokenExtension, BellExtension), "no.such.Thing", "math.pi", "-nonsense"
+    )
+    assert [item.name for item in service.extensions if item.name == "bells"] == ["bells"]
+    told = "\n".join(service.complaints)
+    assert "The extension broken is off: BROKEN must be mended." in told
+    assert "'no.such.Thing' cannot be loaded: No module named 'no'." in told
+    assert "'math.pi' cannot be loaded: it is no subclass of Extension." in told
+    assert "no extension is called 'nonsense'" in told
+
+
+def test_a_setting_that_is_no_list_leaves_the_packages_own(game, settings):
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXTENSIONS": "moderation"}
+    assert (
+        "AI_ASSISTANT['EXTENSIONS'] must be a list of names."
+        in AssistantService(clock=game.clock, environ={}).complaints
+    )
+
+
+def test_each_of_the_packages_own_can_be_left_out(asked_for):
+    for item in own_classes():
+        service = asked_for(f"-{item.name}")
+        assert item not in map(type, service.extensions)
+        assert not [c for c in service.complaints if "EXTENSIONS" in c]
+
+
+def test_the_tutorials_extension_works(game, ann, mira, asked_for, tmp_path, monkeypatch):
+    page = (ROOT / "docs" / "extensions.md").read_text(encoding="utf-8")
+    code = page.partition("```python world/library.py\n")[2].partition("```")[0]
+    (tmp_path / "library_of_a_game.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert not asked_for("library_of_a_game.LibraryExtension").complaints
+    game.model.add(
+        call("ring_bell", times=2), call("say", text="QUIET!"), call("say", text="Quiet, please.")
+    )
+    ann.do("say Mira, ring the bell.")
+    game.run()
+    assert "A small bell rings." in ann.heard()
+    assert ann.last() == 'Mira says, "Quiet, please."'
