@@ -57,6 +57,14 @@ def test_a_mind_moves_and_a_stranger_of_the_same_name_is_told_no_secret(game, re
     assert NAME in read and SECRET not in read
 
 
+def test_what_is_set_in_the_new_world_stands(game, rebuild, file):
+    run("save", file)
+    mira = rebuild()
+    mira.assistant.db.max_bot_replies = 5
+    loaded(game, mira, file)
+    assert mira.assistant.config.max_bot_replies == 5
+
+
 def test_who_is_matched_later_has_all_back_and_can_be_forgotten(game, rebuild, file):
     run("save", file)
     mira = rebuild()

@@ -8,6 +8,7 @@ import pytest
 from evennia_ai import models
 from evennia_ai.policy.records.day_plan import PlannedBlock
 from evennia_ai.tools import quests, trade
+from tests.game.compaction_records import record
 from tests.game.forgetting_scene import forget, fresh
 from tests.game.profile_values import history, set_attribute
 from tests.scripted import call
@@ -49,6 +50,28 @@ def test_who_was_overheard_is_not_shown_the_whispered_answer_to_another(game, an
     assert "What a fine evening" in shown
     assert "marigold" not in shown and "add_journal_entry" not in shown
     assert pages(ann, "aboutme").count("marigold") >= 3
+
+
+def test_no_whisper_to_another_is_shown(game, ann, eve, mira):
+    game.model.add({"whisper": {"text": SECRET, "target": "Ann"}, "say": {"text": "A moment."}})
+    eve.do("say Mira, hello")
+    game.run(2)
+    assert SECRET in "\n".join(ann.heard())
+    shown = pages(eve, "aboutme")
+    assert "Mira, hello" in shown and "marigold" not in shown
+
+
+def test_no_summary_for_another_is_shown(game, ann, eve, mira):
+    game.model.add(call("noop"))
+    ann.do("say Mira, good evening")
+    eve.do("say Mira, hello")
+    game.run(2)
+    upto = models.Message.objects.order_by("-id").values_list("id", flat=True)[0]
+    key, both = ann.dbref, [ann.dbref, eve.dbref]
+    made = record(upto, summary={"public": "Eve came.", key: SECRET}, speakers={key: both})
+    mira.assistant.conversation.compactions.commit(made)
+    assert "marigold" not in pages(eve, "aboutme")
+    assert "marigold" in pages(ann, "aboutme")
 
 
 def test_what_was_overheard_is_forgotten_and_the_answer_to_another_stays(game, ann, eve, mira):

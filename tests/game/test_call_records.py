@@ -1,12 +1,13 @@
 """The prompt of every model call can be rebuilt from the log, byte for byte."""
 
 import random
+from datetime import date
 
 import pytest
 
 from evennia_ai import models
 from evennia_ai.sleep.compaction import compact_conversation_history
-from evennia_ai.store.explanations import drop_unused_texts, load_call
+from evennia_ai.store.explanations import drop_unused_texts, keep_texts, load_call
 from tests.scripted import call
 
 pytestmark = [pytest.mark.game, pytest.mark.django_db, pytest.mark.engine]
@@ -44,6 +45,13 @@ def test_texts_that_a_later_call_of_the_same_day_shares_are_kept(game, mira, ann
     first, *later = models.CallRecord.objects.order_by("id").values_list("id", flat=True)
     drop_unused_texts(mira.assistant.id, [first])
     assert later and all(load_call(one).is_exact for one in later)
+
+
+def test_texts_in_use_are_noted_each_day(django_capture_on_commit_callbacks):
+    for day in (1, 2):
+        with django_capture_on_commit_callbacks(execute=True):
+            keep_texts({"digest": "You keep an inn."}, date(2026, 1, day))
+    assert models.PromptText.objects.get().used_on == date(2026, 1, 2)
 
 
 def random_turn(game, rng, people):

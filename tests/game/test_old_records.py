@@ -70,6 +70,16 @@ def test_records_that_an_upgrade_set_aside_are_put_back_before_what_was_written_
     assert len(cold(mira).all()) == 4
 
 
+def test_what_changed_since_stays_and_names_its_people(mira, journal, ann):
+    content = rows()["000000"][1]
+    set_aside("000000", OLD, content)
+    changed = {**content["records"][1], "content": "Ann flooded it.", "source_entity": ann.dbref}
+    mira.journal.segments._create(0, Segment(SIZE, {1: changed}))
+    upgrade()
+    assert contents(cold(mira)) == ["Ann flooded it.", "Ann owes two crowns."]
+    assert set(rows()["000000"][0].split()) == {ann.dbref, mira.dbref}
+
+
 def test_a_segment_that_was_damaged_stays_aside(mira, journal):
     content = rows()["000000"][1]
     store("000000", sealed(OLD, {**content, "records": {**content["records"], 2: "nonsense"}}))

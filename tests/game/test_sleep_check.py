@@ -151,6 +151,14 @@ def test_who_only_saw_somebody_pass_is_not_looked_at_for_an_hour(game, ann, mira
     assert not is_watched(game, mira)
 
 
+def test_who_takes_no_naps_is_looked_at_once(game, mira, looks):
+    mira.assistant.attributes.add("sleep_after_long_quiet", 0)
+    game.service.attend(mira.assistant.mind)
+    game.clock.pump([60] * 5)
+    assert len(looks) == 1
+    assert not is_watched(game, mira)
+
+
 def test_talk_before_a_restart_is_slept_on_after_it(game, ann, mira):
     game.model.add(call("say", text="Hello."))
     ann.do("say Mira, hello")

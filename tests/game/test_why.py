@@ -5,6 +5,7 @@ import pytest
 from evennia_ai import models
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.sleep.compaction import compact_conversation_history
+from evennia_ai.store.explanations import explain_turn
 from evennia_ai.store.forget import Forgetting
 from tests.scripted import call
 
@@ -54,6 +55,17 @@ def test_a_changed_prompt_is_not_called_the_sent_one(told):
     rows = models.Message.objects.filter(content__contains="my daughter Wren")
     rows.update(content="Ann says: Mira, my daughter Wren sails on the Gull.")
     assert "not as it was sent" in told()
+
+
+def test_a_line_is_explained_by_its_own_step(game, mira, ann):
+    game.model.add(call("emote", text="looks up."), call("say", text="Aye?"))
+    ann.do("say Mira, hello")
+    game.run(2)
+    lines = explain_turn(models.Turn.objects.get().id, ["Mira"])
+    assert [(one.text, one.stored.kept.trace.step) for one in lines] == [
+        ("looks up.", 1),
+        ("Aye?", 2),
+    ]
 
 
 @pytest.fixture

@@ -191,6 +191,19 @@ def test_what_other_servers_spent_counts_once_the_log_is_read_again():
     assert till.gateway.budgets.ledgers[0].spent[OWNER, "ann"] == 200
 
 
+def test_what_the_log_could_not_tell_counts_later():
+    errors = [RuntimeError("locked")]
+
+    def spent(_day):
+        if errors:
+            raise errors.pop()
+        return {WHOLE_GAME: 95}
+
+    till = Till(spent, game_tokens_per_day=100)
+    assert till.spend(3).results
+    assert type(till.spend(6).error) is BudgetExhausted
+
+
 # --- reserved before a call, settled after it -----------------------------------------------------
 
 

@@ -116,6 +116,20 @@ def test_those_who_wait_are_told_when_the_endpoint_is_left_alone():
     assert type(second.error) is CircuitOpen
 
 
+def test_who_waits_is_told_though_others_take_the_place():
+    desk = Desk(
+        max_in_flight=1, retry=RetryLimits(max_attempts=1), breaker=BreakerLimits(failures=1)
+    )
+    other = ModelProfile("inn", "scripted", "n")
+    desk.ask(profile=other)
+    _failing, waiting = desk.ask(), desk.ask()
+    desk.answer(0)
+    desk.ask(profile=other)
+    desk.fail(1)
+    assert desk.client.started == [3]
+    assert type(waiting.error) is CircuitOpen
+
+
 def test_one_cause_is_warned_of_once_until_the_endpoint_answered():
     lines = []
     globalLogPublisher.addObserver(lines.append)

@@ -156,6 +156,12 @@ def test_players_share_what_they_set_off_together():
     assert kept.spent == {MIRA: 100, ANN: 50, BOB: 50, WHOLE_GAME: 100}
 
 
+def test_what_players_share_is_rounded_up():
+    kept = ledger()
+    kept.settle(kept.reserve([*ALL, BOB], 101), 101)
+    assert kept.spent == {MIRA: 101, ANN: 51, BOB: 51, WHOLE_GAME: 101}
+
+
 def test_a_new_day_begins_with_what_the_log_knows_and_forgets_yesterday():
     kept = ledger({WHOLE_GAME: 100})
     late = kept.reserve(ALL, 50)
