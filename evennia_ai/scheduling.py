@@ -9,6 +9,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
+from twisted.python.failure import Failure
 
 from evennia_ai.errors import StoreUnavailable
 
@@ -131,6 +132,21 @@ def keep_running(timer: Any, interval_s: float) -> None:
                 "a shared timer failed; the next assistant to wake restarts it", failure
             )
         )
+
+
+class Unquoted(Exception):  # it stands for another error
+    """Stands in the log for an error whose words may be private."""
+
+
+def loggable(private: bool) -> Failure:
+    """Return the error that is being handled for the server's log; if private, without its words.
+
+    Errors quote what they were given, as a KeyError does. The kind and the place stay.
+    """
+    failure = Failure()
+    if not private:
+        return failure
+    return Failure(Unquoted(f"{failure.value.__class__.__name__}, in private"), None, failure.tb)
 
 
 def is_time(due_at: float, now: float, interval_s: float) -> bool:

@@ -28,6 +28,7 @@ from evennia_ai.policy.conversation.addressing import (
 from evennia_ai.policy.limits.people import COOLING
 from evennia_ai.policy.sanitize import clean_heard, cut_text
 from evennia_ai.ports import Identity, Settings
+from evennia_ai.scheduling import loggable
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.transactions import store_errors
 from evennia_ai.store.write_retry_queue import WriteRetryQueue
@@ -204,7 +205,7 @@ class Hearing:
             changed = self._who.character.at_ai_hear(event)
         except Exception:  # noqa: BLE001  # a builder's hook may raise anything; keep the words
             message = "{name}: at_ai_hear failed; storing the event unchanged"
-            log.failure(message, name=self._who.name)
+            log.failure(message, loggable(event.private), name=self._who.name)
             return event
         if changed is None:
             return None

@@ -13,7 +13,6 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
 from itertools import count
-from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any, Literal, cast
 
@@ -241,7 +240,7 @@ def ensure_plain(value: object, depth: int = 0) -> None:
     elif isinstance(value, str):
         if (not value.isascii() or "\0" in value) and storable(value) != value:
             raise ConfigError("it holds characters that are no text")
-    elif isinstance(value, int | float) and not (isfinite(value) and abs(value) <= MOST_NUMBER):
+    elif isinstance(value, int | float) and not abs(value) <= MOST_NUMBER:  # nor is NaN
         raise ConfigError("it holds a number that is too large")
 
 

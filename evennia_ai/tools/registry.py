@@ -19,7 +19,7 @@ from evennia_ai.policy.audience import known
 from evennia_ai.policy.explanation.call_record import LockAsked
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext, ToolParts, ToolResult, ToolSpec
-from evennia_ai.scheduling import Coroutine
+from evennia_ai.scheduling import Coroutine, loggable
 from evennia_ai.store.server_lock import ensure_here
 from evennia_ai.store.transactions import store_errors
 from evennia_ai.tools.base import Tool
@@ -104,7 +104,8 @@ class ToolRegistry:
             log.warn(line, turn=turn_of(context), name=call.name, error=error)
             return failed_call(error, in_doubt)
         except Exception as error:  # noqa: BLE001  # a game's tool may raise anything
-            log.failure("{turn}: tool {name} failed", turn=turn_of(context), name=call.name)
+            line, failure = "{turn}: tool {name} failed", loggable(context.private)
+            log.failure(line, failure, turn=turn_of(context), name=call.name)
             return failed_call(error, in_doubt)
         finally:
             context.character.ndb.ai_confidants = None
@@ -179,7 +180,8 @@ def needed_now(items: Sequence[Tool], context: ToolContext) -> list[str]:
                 passed[item.needed] = item.needed(context)
             except Exception:  # noqa: BLE001  # a game's test may raise anything
                 line = "{turn}: the test whether {name} is needed failed"
-                log.failure(line, turn=turn_of(context), name=item.name)
+                failure = loggable(context.private)
+                log.failure(line, failure, turn=turn_of(context), name=item.name)
                 passed[item.needed] = True
     always_first = sorted(items, key=lambda item: item.needed is not None)
     return [item.name for item in always_first if passed[item.needed]]

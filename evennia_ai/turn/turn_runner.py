@@ -16,7 +16,7 @@ from evennia_ai.policy.conversation.ai_disclosure import asking, rest_of
 from evennia_ai.policy.conversation.tool_call_rules import own_call_id
 from evennia_ai.policy.staff_controls import PendingToolCall
 from evennia_ai.ports.log import PendingActs
-from evennia_ai.scheduling import Coroutine, retry_write, yield_to_reactor
+from evennia_ai.scheduling import Coroutine, loggable, retry_write, yield_to_reactor
 from evennia_ai.turn.fallback import Fallback
 from evennia_ai.turn.guardrails import ModerationGate
 from evennia_ai.turn.pinned_context import PeopleContext
@@ -241,7 +241,7 @@ class TurnRunner:
             tell("{named}: no answer from the model: {error}", named=named, error=error)
             return Outcome(FAILED, f"{error.kind}: {error}", error.kind)
         except Exception as error:  # noqa: BLE001  # the turn's guard: it must always have an outcome
-            log.failure("{named}: the turn failed", named=named)
+            log.failure("{named}: the turn failed", loggable(turn.private), named=named)
             return Outcome(FAILED, f"{INTERNAL_ERROR}: {type(error).__name__}")
         return outcome
 

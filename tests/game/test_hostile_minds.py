@@ -111,6 +111,8 @@ HOSTILE = {
     "not a number": with_line('{"more": NaN}'),
     "infinite": with_line('{"more": 1e999}'),
     "thousands of digits": with_line('{"more": ' + "9" * 5_000 + "}"),
+    "hundreds of digits": with_field("message", "tokens", 10**400),
+    "hundreds of digits below zero": with_record(importance=-(10**400)),
     "a lone surrogate": with_field("event", "text", "\ud800"),
     "a NUL": with_field("event", "text", "a\0b"),
     "a number beyond 64 bit": with_field("message", "tokens", 2**64),

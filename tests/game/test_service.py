@@ -168,10 +168,10 @@ def test_a_wrong_setting_of_the_game_is_told_and_takes_nobody_down(game, setting
 
 
 def test_a_misspelt_entry_is_told_with_the_one_that_may_be_meant(settings):
-    settings.AI_ASSISTANT = {"GAME_MONEY_A_DAY": 3, "max_hop": 2, "GAME_MONEY_PER_DAY": 3}
+    settings.AI_ASSISTANT = {"GAME_MONEY_A_DAY": 3, "max_bot_reply": 2, "GAME_MONEY_PER_DAY": 3}
     assert find_complaints() == [
         "AI_ASSISTANT has an unknown entry 'GAME_MONEY_A_DAY'. Is GAME_MONEY_PER_DAY meant?",
-        "AI_ASSISTANT has an unknown entry 'max_hop'. Is max_bot_replies meant?",
+        "AI_ASSISTANT has an unknown entry 'max_bot_reply'. Is max_bot_replies meant?",
     ]
 
 

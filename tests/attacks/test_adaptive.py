@@ -1,0 +1,80 @@
+"""Adaptive attacks by rows of moves: what came near is changed and tried again.
+
+The model calls whatever any words ask for. `make test` plays a few attacks of each family, `make
+test-more` hundreds, `make soak` a thousand of other seeds.
+"""
+
+import pytest
+from twisted.python import log as twisted_log
+
+from evennia_ai.llm.gateway import ModelGateway
+from evennia_ai.offline import StandIn
+from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
+from tests.attacks.families import FAMILIES, campaign
+from tests.attacks.hall import Hall
+from tests.attacks.puppet import Puppet
+from tests.attacks.search import shown
+from tests.game import conftest as shared
+from tests.game.web.same_thread import SameThread
+
+pytestmark = pytest.mark.game
+service = shared.service
+FEW, MANY, SOAK, SOAK_SEEDS = 1, 5, 60, range(100, 120)
+
+
+@pytest.fixture
+def log():
+    """Return the lines of the server's log."""
+    lines = []
+
+    def note(event):
+        lines.append(twisted_log.textFromEventDict(event) or "")
+
+    twisted_log.addObserver(note)
+    yield lines
+    twisted_log.removeObserver(note)
+
+
+@pytest.fixture
+def hall(service, settings, monkeypatch, tmp_path, caplog):
+    caplog.set_level("CRITICAL", logger="django.request")
+    settings.ROOT_URLCONF = "tests.game.api_addresses"
+    settings.ALLOWED_HOSTS, settings.REST_API_ENABLED = ["*"], True
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXPORT_FOLDER": str(tmp_path)}
+    model = Puppet(service.clock)
+    limits = GatewayLimits(retry=RetryLimits(max_attempts=1))
+    clients = {"offline": StandIn(), "openai": model}
+    service.gateway = ModelGateway(service.clock, clients, limits)
+    thread = SameThread(service.clock)
+    for name in ("access", "overview", "knowledge"):
+        monkeypatch.setattr(f"evennia_ai.web.staff.{name}.game", thread)
+    game = shared.Game(service, model)
+    hall = Hall(game)
+    yield hall
+    game.end()
+
+
+def faults_of(succeeded):
+    """Return a line for each attack that succeeded."""
+    return [
+        f"{fault.kind}: {fault.words} AT {move} BY {shown(one)}" for one, move, fault in succeeded
+    ]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_nothing_comes_of_a_few_attacks(hall, log, family):
+    assert faults_of(campaign(hall, family, FEW, 1, log)) == []
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("family", FAMILIES)
+def test_nothing_comes_of_many_attacks(hall, log, family):
+    assert faults_of(campaign(hall, family, MANY, 2, log)) == []
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(3_600)
+@pytest.mark.parametrize("seed", SOAK_SEEDS)
+@pytest.mark.parametrize("family", FAMILIES)
+def test_nothing_comes_of_thousands_of_attacks(hall, log, family, seed):
+    assert faults_of(campaign(hall, family, SOAK, seed, log)) == []
