@@ -26,17 +26,9 @@ def no_prompt(config):
 
 
 def test_the_last_layer_that_says_something_wins_and_none_inherits():
-    layers = [
-        {"lore_tokens": 1},
-        {"lore_tokens": None},
-        {"lore_tokens": 0},
-        {"unknown": 1},
-    ]
+    layers = [{"lore_tokens": 1}, {"lore_tokens": None}, {"lore_tokens": 0}, {"unknown": 1}]
     assert valid_values(*layers) == ({"lore_tokens": 0}, [])
-    assert valid_values({"lore_tokens": 1}, {"lore_tokens": None}) == (
-        {"lore_tokens": 1},
-        [],
-    )
+    assert valid_values({"lore_tokens": 1}, {"lore_tokens": None}) == ({"lore_tokens": 1}, [])
 
 
 @pytest.mark.parametrize(
@@ -77,9 +69,7 @@ def test_an_unknown_setting_names_those_there_are():
 
 
 def test_a_bad_stored_value_is_passed_over_and_named():
-    values, complaints = valid_values(
-        {"lore_tokens": 2}, {"lore_tokens": "x", "tick_rate": 9}
-    )
+    values, complaints = valid_values({"lore_tokens": 2}, {"lore_tokens": "x", "tick_rate": 9})
     assert values == {"lore_tokens": 2, "tick_rate": 9}
     assert complaints == ["lore_tokens must be a whole number, not 'x'."]
 
