@@ -1,4 +1,4 @@
-"""Typeclass mixins: for a character with an assistant, and for players' characters."""
+"""Typeclass mixins: for an NPC, and for players' characters."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ class AssistantMixin(RawSpeechMixin):
             self.attach_assistant()
 
     def swap_typeclass(self, *args: Any, **kwargs: Any) -> None:
-        """Change the typeclass; a character with an assistant goes on hearing."""
+        """Change the typeclass; an NPC goes on hearing."""
         super().swap_typeclass(*args, **kwargs)
         if self.scripts.has(SCRIPT_KEY):
             add_assistant_mixin(self)
@@ -233,7 +233,7 @@ class AssistantMixin(RawSpeechMixin):
 
 
 class AssistantCharacter(AssistantMixin, DefaultCharacter):
-    """A character with an assistant. Create it with the Attribute ``ai_persona``."""
+    """An NPC. Create it with the Attribute ``ai_persona``."""
 
 
 class SpeakerMixin(RawSpeechMixin):
@@ -306,7 +306,7 @@ def add_assistant_mixin(character: Any) -> None:
 
 
 def add_missing_mixins(place: Any = None) -> None:
-    """Let the characters with an assistant hear, also one from another process, copy or backup."""
+    """Let the NPCs hear, also one from another process, copy or backup."""
     rows = ObjectDB.objects.filter(scriptdb__db_key=SCRIPT_KEY)
     objects: list[Any] = []
     with suppress(DatabaseError):  # then the next line or visit looks again

@@ -18,7 +18,7 @@ GIVE, ARRIVE, LEAVE, NOTICE = "give", "arrive", "leave", "notice"  # kinds of ev
 SPEECH = frozenset({SAY, WHISPER})
 # The nature of an event: the game itself observed it, somebody acted it out, somebody said it.
 PERCEIVED, PERFORMED, CLAIMED = "perceived", "performed", "claimed"
-# The nature of the character's own words if the offline brain chose them; they state no facts.
+# The nature of the character's own words if the stand-in chose them; they state no facts.
 OFFLINE = "offline"
 # That of its own words without its mind: of a player who controls it, staff's, or the game's code.
 PUPPETED = "puppeted"
@@ -111,7 +111,7 @@ class Usage:
     cached_tokens: int | None = None  # of the prompt, from the endpoint's cache; None if unknown
 
 
-NO_USAGE = Usage(0, 0)  # of the offline brain, which reads no tokens
+NO_USAGE = Usage(0, 0)  # of the stand-in, which reads no tokens
 
 
 def turn_label(turn_id: int | None) -> str:
@@ -189,7 +189,7 @@ def wire_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
 
 
 def is_offline(message: ChatMessage) -> bool:
-    """Return True for words of the character that the offline brain chose; they state no facts."""
+    """Return True for words of the character that the stand-in chose; they state no facts."""
     return message["metadata"].get("nature") == OFFLINE
 
 

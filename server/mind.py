@@ -11,7 +11,7 @@ from evennia_ai.policy.redaction import shown_address
 
 OLLAMA = "http://127.0.0.1:11434/v1"
 PROBE_TIMEOUT_S = 1.0
-OFFLINE = "none: the offline brain answers, a stand-in"
+OFFLINE = "none: the stand-in answers"
 HOW_TO_CONNECT = """\
            For real talk connect one: `make stop`, one of these, `make demo`.
              ollama pull qwen3:8b      a model on your machine, found by itself
@@ -33,7 +33,7 @@ class Mind:
 def choose_mind(
     environ: Mapping[str, str], list_models: Callable[[], list[str]] | None = None
 ) -> Mind:
-    """Choose the endpoint of the environment, else a local Ollama, else the offline brain.
+    """Choose the endpoint of the environment, else a local Ollama, else the stand-in.
 
     ``list_models`` returns the names Ollama answers with, none where it does not run.
     """

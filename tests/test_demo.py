@@ -72,7 +72,7 @@ def test_the_wanted_model_is_taken_if_ollama_has_it():
 
 def test_with_nothing_the_offline_brain_answers():
     chosen = mind.choose_mind({}, list)
-    assert "offline brain" in chosen.sentence
+    assert "stand-in" in chosen.sentence
     assert chosen.environ == {}
 
 

@@ -128,7 +128,7 @@ def test_a_model_that_somebody_sets_is_not_that_of_the_fallback():
     [
         ("gone", "which does not exist. Known profiles: blank, offline, spare."),
         ("hall", "which is itself. Name another profile."),
-        ("offline", "which is the offline brain. Name a profile with a model."),
+        ("offline", "which is the stand-in. Name a profile with a model."),
         ("blank", "which names no model. Set 'model' in it."),
     ],
 )

@@ -1,1 +1,1 @@
-"""The demo world: a tavern quarter with three characters with assistants."""
+"""The demo world: a tavern quarter with three NPCs."""

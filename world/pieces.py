@@ -29,7 +29,7 @@ def room(prototype_key: str, key: str, desc: str, aliases: tuple[str, ...] = ())
 def person(
     prototype_key: str, key: str, desc: str, persona: str, lore: dict[str, str]
 ) -> Prototype:
-    """Return the prototype of a character with an assistant, attached by ``ai_persona``.
+    """Return the prototype of an NPC, attached by ``ai_persona``.
 
     ``lore`` maps each title to the text that only this character knows.
     """

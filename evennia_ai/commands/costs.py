@@ -52,7 +52,7 @@ class CmdAICost(AICommand):
 
     Players whose words started a call together share it, in tenths; what no
     player started, such as sleep, stands last. Money is - if the profile had no
-    prices. The offline brain is no model. Budget is the used share of the budget
+    prices. The stand-in is no model. Budget is the used share of the budget
     for one day. Builders see no players; admins do.
     """
 

@@ -46,7 +46,7 @@ class TryingCommand(AICommand):
         """Ask the model, and tell what it would do; fails with DryRunning during another."""
         name, profile = self.name, around.settings.profile
         running: Deferred[DryRun] = self.script.mind.dry_run(around, event)
-        model = "the offline brain" if profile.client == "offline" else f"the model {profile.model}"
+        model = "the stand-in" if profile.client == "offline" else f"the model {profile.model}"
         self.tell(f"Asking {clean_output(f'{model} (profile {profile.name})', 80)} ...")
         return running.addCallback(lambda dry_run: self.tell(dry_run_lines(name, event, dry_run)))
 
@@ -117,7 +117,7 @@ class CmdAITest(TryingCommand):
         profile = choose_settings(game_settings(), own, self.services.profiles).profile
         if profile.client == "offline":
             self.msg(
-                f"The profile '{clean_output(wanted)}' uses the offline brain, which is built in: "
+                f"The profile '{clean_output(wanted)}' uses the stand-in, which is built in: "
                 "there is nothing to test. aistatus says how to connect a model."
             )
             return None

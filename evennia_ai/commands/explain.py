@@ -224,7 +224,7 @@ class CmdAIWhy(TryingCommand):
             profile = resolve_profile(clean_heard(name, 60), self.services.profiles)
         if profile.client == "offline":
             raise UsageError(
-                "The offline brain reads no prompt, so it cannot be asked again. "
+                "The stand-in reads no prompt, so it cannot be asked again. "
                 "Name another profile: |waireplay <character> = <turn>, <profile>|n"
             )
         calls = self.find_calls(page_number(number))
@@ -314,14 +314,14 @@ def speaker_of(excuse: str, own_line: str) -> str:
     lines = [line.strip() for key in ("fallback", "busy") for line in text(key).splitlines()]
     if excuse.strip() in (own_line.strip(), *lines):
         return " It is the game's line, since no model answered."
-    return " The offline brain spoke it as a stand-in, since no model answered."
+    return " The stand-in spoke it, since no model answered."
 
 
 def prompt_lines(why: Explanation, reader: Reader) -> Iterator[str]:
     lost = f"; the log has lost {why.missing} of its messages" if why.missing else ""
     state = STATES.get(why.state, NOT_KEPT)
     if why.is_offline:
-        state = "sent nowhere: the offline brain answered from what stands in it"
+        state = "sent nowhere: the stand-in answered from what stands in it"
     yield f"|wThe prompt|n is {state}{lost}."
     yield f"  {rendering.model_call_text(why.call, reader)}"
     yield from part_table(why.parts)

@@ -248,8 +248,8 @@ class CmdAINote(AICommand):
     The note stands near the end of every prompt of the character, as what it
     should bear in mind now: a mood, a hint for a scene, what it must not give
     away. Everybody may hear of it: write no secrets of players into it. Without
-    'for' it stands for 20 turns. A new note replaces the one before. The offline
-    brain does not use it.
+    'for' it stands for 20 turns. A new note replaces the one before. The stand-in
+     does not use it.
 
     Example:
       ainote Mira = You are in a hurry: the inn closes soon. for 5 turns

@@ -215,7 +215,7 @@ class CmdMute(PlayersCommand):
         return list(ObjectDB.objects.filter(id__in=numbers_of(self.caller.muted_assistants)))
 
     def find_target(self, name: str) -> Any:
-        """Return a character with an assistant, here or muted; raises UsageError."""
+        """Return an NPC, here or muted; raises UsageError."""
         here = self.caller.location.contents if self.caller.location else []
         characters = [obj for obj in here if getattr(obj, "assistant", None)]
         target = choose(name, [*characters, *self.muted_characters()], self.caller)
@@ -278,7 +278,7 @@ Shows the same of another player, as they would see it."""
             return
         shown = [f"|w{text('about_title')}|n", *lines, "", text("about_end")]
         if speaker.name:
-            shown = [f"|wWhat the characters with minds know of {speaker.name}|n", *lines]
+            shown = [f"|wWhat the NPCs know of {speaker.name}|n", *lines]
         EvMore(self.caller, "\n".join(shown), session=self.session, exit_on_lastpage=True)
 
     def whose(self, who: str) -> Speaker:

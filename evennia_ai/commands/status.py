@@ -28,7 +28,7 @@ TITLES = ("Assistant", "Where", "Mode", "Model", "Context", "Queue", "Calls", "T
 SHOWN_NAMES = 5
 SHOWN_CALLS = 8
 CONNECT = (
-    "No model is connected: the offline brain, a stand-in, answers. To connect one, set "
+    "No model is connected: the stand-in answers. To connect one, set "
     "OPENAI_BASE_URL (the address of a server such as Ollama) or OPENAI_API_KEY, and "
     "EVENNIA_AI_MODEL; then stop and start the game, and type aitest/provider default."
 )

@@ -64,7 +64,7 @@ class AssistantConfig:
     max_context_tokens: int = setting(
         100_000,
         "Maximum part of the model's context window to use. If nobody sets it, a model's working "
-        "window applies (12,000, or 6,000 for small models); the default is for the offline brain.",
+        "window applies (12,000, or 6,000 for small models); the default is for the stand-in.",
         tokens(1_000),
     )
     max_reply_tokens: int = setting(
@@ -330,8 +330,7 @@ class AssistantConfig:
         choices=("strict", "trusting"),
     )
     fallback_line: str | None = setting(
-        None,
-        "What it says if no model answers in time; None: the offline brain, or the game's line.",
+        None, "What it says if no model answers in time; None: the stand-in, or the game's line."
     )
     ai_disclosure_line: str | None = setting(
         None,

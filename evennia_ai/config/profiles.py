@@ -211,7 +211,7 @@ def read_fallback(
         raise ConfigError(f"{named}, which does not exist. Known profiles: {known}.")
     fallback = resolve_profile(wanted, {wanted: {**profiles[wanted], "fallback": None}})
     if fallback.client == OFFLINE["client"]:
-        raise ConfigError(f"{named}, which is the offline brain. Name a profile with a model.")
+        raise ConfigError(f"{named}, which is the stand-in. Name a profile with a model.")
     if not fallback.model:
         raise ConfigError(f"{named}, which names no model. Set 'model' in it.")
     return fallback
@@ -234,7 +234,7 @@ def choose_settings(
 ) -> ChosenSettings:
     """Return the settings of the game, the profile and the assistant; the last that is set wins.
 
-    An invalid value counts as not set; without a usable profile the offline brain answers.
+    An invalid value counts as not set; without a usable profile the stand-in answers.
     """
     values, complaints = valid_values(game, own)
     try:
@@ -257,7 +257,7 @@ def fit_settings(
     """Return the effective settings; what nobody set is as the profile's endpoint needs it.
 
     A model gets the working window and the longest reply of its request form, and a local one also
-    the turn_deadline that its speed needs. The offline brain costs nothing, so it keeps the
+    the turn_deadline that its speed needs. The stand-in costs nothing, so it keeps the
     settings' own defaults. ``prompt_tokens`` estimates the next prompt.
     """
     if profile.client == OFFLINE["client"]:
@@ -284,7 +284,7 @@ def made_config(**values: Any) -> AssistantConfig:
 
 
 def request_form(profile: ModelProfile) -> ToolCallMode:
-    """Return how the profile's model is asked; the offline brain reads native calls."""
+    """Return how the profile's model is asked; the stand-in reads native calls."""
     if profile.client == OFFLINE["client"]:
         return TOOLS_FORM
     return choose_form(profile.model, profile.form, profile.told.form)

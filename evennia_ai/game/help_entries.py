@@ -19,7 +19,7 @@ def minds_entry() -> dict[str, Any]:
     subtopics = [f"## {text(f'topic_{name}')}\n\n{text(f'help_{name}')}" for name in SUBTOPICS]
     return {
         "key": "minds",
-        "aliases": ["ai", "assistants", "characters with minds"],
+        "aliases": ["ai", "assistants", "NPCs"],
         "category": HELP_CATEGORY,
         "text": "\n\n".join([text("help_minds"), "# subtopics", *subtopics]),
     }

@@ -99,7 +99,7 @@ class RateLimiter:
         )
         self._crowd = replace(self._crowd, alerted_at=now)
         logger.log_sec(f"evennia_ai: {self._alert}")
-        tell_channel(f"AI characters: {self._alert}")
+        tell_channel(f"NPCs: {self._alert}")
 
 
 def payers_of(dbref: str) -> tuple[str, ...]:
@@ -135,7 +135,7 @@ def warn_of_budget(use: BudgetUse) -> None:
     name = " ".join(filter(None, (use.name, whose)))
     line = f"{name}: {use} ({use.percent}%){until}. See aicost."
     log.warn("evennia_ai: {line}", line=line)
-    tell_channel(f"AI characters: {line}")
+    tell_channel(f"NPCs: {line}")
 
 
 def budget_name(use: BudgetUse, reader: Reader) -> str:

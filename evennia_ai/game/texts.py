@@ -70,7 +70,7 @@ I hear too many questions just now. Give me a breath, then ask again?"""
         "that."
     ),
     "mute_off": gettext_noop("You and {name} hear each other again."),
-    "mute_unknown": gettext_noop("There is no character with a mind called '{name}' here."),
+    "mute_unknown": gettext_noop("There is no NPC called '{name}' here."),
     "which_one": gettext_noop("Several are called that: {names}. Which one?"),
     "mute_unable": gettext_noop("Your character cannot mute anybody in this game."),
     "follows_no_more": gettext_noop("{name} no longer follows you."),
@@ -138,7 +138,7 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "kind_built": gettext_noop("notes of the staff"),
     "kind_confided": gettext_noop("what others told in confidence"),
     "about_nothing": gettext_noop("No character knows anything of you."),
-    "about_title": gettext_noop("What the characters with minds know of you"),
+    "about_title": gettext_noop("What the NPCs know of you"),
     "about_use": gettext_noop("Tokens that your talk has cost: {count}; days: {days}."),
     "about_withheld": gettext_noop(
         "Not shown: what others told {name} about you in confidence ({confided}), and notes of the "
@@ -182,7 +182,7 @@ Never tell a character anything you would not tell the staff of
 a game."""
     ),
     "help_forget": gettext_noop(
-        """make the characters with minds forget you
+        """make the NPCs forget you
 
 Usage:
   forgetme
@@ -200,7 +200,7 @@ wrote by hand. |waboutme|n shows what the characters know of
 you."""
     ),
     "help_about": gettext_noop(
-        """what the characters with minds know of you
+        """what the NPCs know of you
 
 Usage:
   aboutme
@@ -214,7 +214,7 @@ entrusted to them. So are notes of the staff.
 With /account this is shown for all characters of your account."""
     ),
     "help_mute": gettext_noop(
-        """no longer hear a character with a mind
+        """no longer hear an NPC
 
 Usage:
   mute <name>
@@ -225,7 +225,7 @@ It does not follow you either. Muting it a second time ends
 that. Without a name: shows whom you muted."""
     ),
     "help_dismiss": gettext_noop(
-        """no longer be followed by a character with a mind
+        """no longer be followed by an NPC
 
 Usage:
   dismiss <name>
@@ -236,7 +236,7 @@ all who follow you stop. You can also tell it: say Stop following
 me. To keep it from following you again: mute."""
     ),
     "help_report": gettext_noop(
-        """report what a character with a mind said
+        """report what an NPC said
 
 Usage:
   aireport <character> = <reason>

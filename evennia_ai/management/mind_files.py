@@ -73,7 +73,7 @@ def save(path: Path, names: Iterable[str], say: Say) -> None:
     scripts = sorted(assistants(), key=lambda script: (script.obj.key.lower(), script.id))
     wanted = {name.lower() for name in names}
     if missing := sorted(wanted - {script.obj.key.lower() for script in scripts}):
-        raise ConfigError(f"No character with an assistant is called '{missing[0]}'.")
+        raise ConfigError(f"No NPC is called '{missing[0]}'.")
     chosen = [item for item in scripts if not wanted or item.obj.key.lower() in wanted]
     seen: set[str] = set()
 

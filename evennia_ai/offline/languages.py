@@ -1,4 +1,4 @@
-"""The languages of the offline brain, read from TOML files; docs/models.md explains them.
+"""The languages of the stand-in, read from TOML files; docs/models.md explains them.
 
 English and German have everything. A game's own languages may have only the phrases of a first
 conversation.
@@ -252,7 +252,7 @@ def read_languages(files: Iterable[str]) -> tuple[Language, ...]:
             data = tomllib.loads(file.read_text(encoding="utf-8"))
             languages.append(_language(file.stem, data))
         except (OSError, ValueError, KeyError, TypeError, re.error) as error:
-            raise ConfigError(f"{file} is no language of the offline brain: {error!r}.") from error
+            raise ConfigError(f"{file} is no language of the stand-in: {error!r}.") from error
     return tuple(languages)
 
 

@@ -51,7 +51,7 @@ def seq_of(id: str) -> int | None:
 def read_line(message: ChatMessage, own_name: str) -> Record | None:
     """Return a message as a record that can be recalled, None if it is no line."""
     # Heard lines, the character's own speech and the results of its own acts are lines; excuses,
-    # markers, what the offline brain said, and other tool results are not.
+    # markers, what the stand-in said, and other tool results are not.
     meta = message["metadata"]
     if "type" in meta or message["content"] in EMPTY_RESULTS or is_offline(message):
         return None

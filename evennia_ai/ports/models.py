@@ -37,7 +37,7 @@ class HeardLine:
 
 @dataclass(frozen=True)
 class StandInRequest:
-    """What was selected for a prompt's audience, as structured data for the offline brain."""
+    """What was selected for a prompt's audience, as structured data for the stand-in."""
 
     name: str
     persona: Persona

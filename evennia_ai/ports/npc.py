@@ -1,4 +1,4 @@
-"""A character with an assistant, as the engine, the tools and the commands use it."""
+"""An NPC, as the engine, the tools and the commands use it."""
 
 from __future__ import annotations
 

@@ -189,7 +189,7 @@ class AssistantService(Service):
     def tell_trouble(self) -> None:
         trouble = self.store_trouble
         log.error("evennia_ai: {trouble}", trouble=trouble)
-        tell_channel(f"AI characters: {trouble}")
+        tell_channel(f"NPCs: {trouble}")
         self.complaints.append(trouble)
         if info := getattr(self.parent, "info_dict", None):  # what `evennia start` prints
             info["errors"] = f"{info['errors']} evennia_ai: {trouble}".strip()

@@ -162,7 +162,7 @@ class SleepPassRunner:
         time = time or PassTime(self._clock)
         results: dict[str, dict[str, Any]] = {}
         for step in steps:
-            yield yield_to_reactor(self._slices.put)  # the offline brain makes no pauses of its own
+            yield yield_to_reactor(self._slices.put)  # the stand-in makes no pauses of its own
             if not self._life.may_think():
                 raise TurnAborted("asleep, it was stopped")
             if time.is_over:

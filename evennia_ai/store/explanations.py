@@ -186,7 +186,7 @@ class Explanation:
 
     @property
     def is_offline(self) -> bool:
-        """Return True if the offline brain answered: it is sent no prompt."""
+        """Return True if the stand-in answered: it is sent no prompt."""
         return self.call is not None and self.call.prompt_tokens == 0
 
 

@@ -64,7 +64,7 @@ SUMS = tuple(vars(UsageCount()))
 
 
 def use_of_call(call: ModelCallRecord) -> UsageCount:
-    """Return what one model call used, at the prices of its time; nothing for the offline brain.
+    """Return what one model call used, at the prices of its time; nothing for the stand-in.
 
     Tokens that the endpoint did not report are estimated, and cached tokens count in full. A failed
     call does not count, unless it ended at its deadline: then the provider may have billed it.

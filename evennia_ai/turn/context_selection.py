@@ -166,7 +166,7 @@ class ContextSelector:
     def _all_lore(self, chosen: Sequence[LoreEntry], audience: Audience) -> list[LoreEntry]:
         """Return the chosen lore and, within its budget, what else these listeners may hear.
 
-        The offline brain has nothing else to talk about, and its prompt costs nothing.
+        The stand-in has nothing else to talk about, and its prompt costs nothing.
         """
         left, every = (
             self._lore.budget_tokens,

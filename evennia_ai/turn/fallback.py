@@ -108,7 +108,7 @@ class Fallback:
 
     @inlineCallbacks
     def _choose(self, turn: TurnRecord, failed: Outcome, answer_lost: bool) -> Coroutine[Excuse]:
-        """Fire with the builder's line, a busy model's, the offline brain's, or the game's."""
+        """Fire with the builder's line, a busy model's, the stand-in's, or the game's."""
         # What a guard refuses is passed over.
         own = self._settings.config.fallback_line or ""
         if own and not (yield self._screening.why_unsaid(own, True)):
@@ -136,7 +136,7 @@ class Fallback:
 
     @inlineCallbacks
     def _ask_stand_in(self, turn: TurnRecord) -> Coroutine[Excuse]:
-        """Ask the offline brain for a line, without tools, since it must not act for the model.
+        """Ask the stand-in for a line, without tools, since it must not act for the model.
 
         Fires with an `Excuse`, whose words are empty if there are none; fails only with
         TurnAborted.
@@ -153,7 +153,7 @@ class Fallback:
         except ProviderError:
             return Excuse("")
         except Exception:  # noqa: BLE001  # whatever failed the turn may fail here again
-            message = "{name}, {turn}: the offline brain failed; using the game's line"
+            message = "{name}, {turn}: the stand-in failed; using the game's line"
             log.failure(message, name=self._who.name, turn=turn_label(turn.id))
             return Excuse("")
         words = spoken_words(reply.content, self._who.name, self._settings.config.max_speech_chars)

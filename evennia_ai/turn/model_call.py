@@ -286,7 +286,7 @@ class BackgroundCalls:
 
     @property
     def has_model(self) -> bool:
-        """Return False if the offline brain answers, which cannot handle such requests."""
+        """Return False if the stand-in answers, which cannot handle such requests."""
         return has_model(self._settings.profile)
 
     @inlineCallbacks
@@ -345,12 +345,12 @@ class BackgroundCalls:
 
 
 def has_model(profile: ModelProfile) -> bool:
-    """Return False for the profile of the offline brain."""
+    """Return False for the profile of the stand-in."""
     return profile.client != "offline"
 
 
 def own_nature(profile: ModelProfile) -> str:
-    """Return the nature of what a character says: `OFFLINE` if the offline brain chooses it."""
+    """Return the nature of what a character says: `OFFLINE` if the stand-in chooses it."""
     return "" if has_model(profile) else OFFLINE
 
 

@@ -282,7 +282,7 @@ class PromptBuilder:
         )
 
     def _scene(self, turn: ports.TurnRecord, prompt: Prompt, step: int) -> ports.StandInRequest:
-        """Return the turn's words, situation and lore, structured for the offline brain."""
+        """Return the turn's words, situation and lore, structured for the stand-in."""
         lines = tuple(
             ports.HeardLine(e.heard.kind, e.heard.speaker_name, e.heard.text, e.heard.private)
             for e in turn.events

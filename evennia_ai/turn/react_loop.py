@@ -234,7 +234,7 @@ class ReActLoop:
         prompt: Prompt,
         specs: Mapping[str, ports.ToolSpec],
     ) -> OutputGuardrail:
-        """Return the check of a reply's words; the offline brain's own phrases need none."""
+        """Return the check of a reply's words; the stand-in's own phrases need none."""
         around = None
         if has_model(self._settings.profile):
             events = turn.from_others

@@ -22,7 +22,7 @@ WORDS = """
    |whelp|n for more, |wlook|n to see this again, |wquit|n to leave
 
  |xThis is the demo of evennia_ai. The people are played by a language model, or
- by a small offline brain. What you say near them is kept in their logs.|n
+ by a small stand-in. What you say near them is kept in their logs.|n
 """
 
 

@@ -58,7 +58,7 @@ if DATABASE_URL := os.environ.get("EVENNIA_AI_DATABASE_URL"):
 
 ######################################################################
 # The model. Endpoint and key come from the environment: OPENAI_BASE_URL, OPENAI_API_KEY and
-# EVENNIA_AI_MODEL; without them the offline brain answers. docs/configuration.md has every setting.
+# EVENNIA_AI_MODEL; without them the stand-in answers. docs/configuration.md has every setting.
 ######################################################################
 
 INSTALLED_APPS += ["evennia_ai"]

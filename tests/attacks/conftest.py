@@ -11,7 +11,7 @@ from tests.game.web.same_thread import SameThread
 from tests.provider.obedient import ObedientLLM
 
 service, game = shared.service, shared.game
-# A model of the network, whose words are checked; the offline brain's own phrases are not.
+# A model of the network, whose words are checked; the stand-in's own phrases are not.
 ENDPOINT = {"client": "openai", "base_url": "https://models.example.com/v1", "model": "obedient"}
 
 

@@ -31,7 +31,7 @@ OURS, WINDOW, ONE_SHOT = METHODS = "ours", "last-20 window", "one-shot summary"
 
 
 class Offline:
-    """The offline brain in a gateway's place."""
+    """The stand-in in a gateway's place."""
 
     def complete(
         self, request: LLMRequest, profile: ModelProfile, deadline_at: float | None = None

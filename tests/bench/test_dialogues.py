@@ -1,4 +1,4 @@
-"""The offline brain in forty dialogues, scored: tests/dialogues/README.md tells what is checked.
+"""The stand-in in forty dialogues, scored: tests/dialogues/README.md tells what is checked.
 
 ``DIALOGUES=inn-03`` plays only those whose name begins so.
 """
@@ -23,7 +23,7 @@ def test_the_offline_brain_in_forty_dialogues(
 ) -> None:
     scored = play_all(offline_game, load_dialogues(os.environ.get("DIALOGUES", "")))
     print(f"\n{reporting.failures(scored)}\n\n{reporting.table(scored)}")
-    paper = sheet("dialogues, offline brain")
+    paper = sheet("dialogues, stand-in")
     for name, group in reporting.rows(scored):
         bar = MOST_MISSED if group is scored else None
         missed = 100.0 - reporting.percent(group)

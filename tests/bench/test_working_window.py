@@ -49,7 +49,7 @@ class Cost:
 
 
 class Counting(Offline):
-    """The offline brain behind a counter of tokens."""
+    """The stand-in behind a counter of tokens."""
 
     def __init__(self) -> None:
         self.tokens = 0

@@ -1,4 +1,4 @@
-"""The offline brain holds at least 90 % of the checks of the forty dialogues."""
+"""The stand-in holds at least 90 % of the checks of the forty dialogues."""
 
 import pytest
 

@@ -1,6 +1,6 @@
 """Record the moving picture of the README, ``docs/images/cast.svg``: `make screenshots`.
 
-A new game of the demo's world is played over telnet with the offline brain, so every word in it was
+A new game of the demo's world is played over telnet with the stand-in, so every word in it was
 said by a real game. The picture is one SVG with an animation in CSS; it needs no service and no
 script, and stands still where a reader wishes less motion.
 """

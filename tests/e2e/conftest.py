@@ -75,7 +75,7 @@ def make_server(game_template: Path, tmp_path: Path) -> Iterator[Callable[..., G
 
 @pytest.fixture
 def game(make_server: Callable[..., GameServer]) -> GameServer:
-    """Return a running server for one test, with default settings and the offline brain."""
+    """Return a running server for one test, with default settings and the stand-in."""
     return make_server()
 
 

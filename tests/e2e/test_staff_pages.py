@@ -228,11 +228,11 @@ def test_what_is_edited_on_the_pages_is_seen_in_the_game(
 ) -> None:
     staff = window()
     staff.page.goto(f"{staff.site}/")
-    assert staff.page.get_by_role("link", name="AI characters").count() == 0
+    assert staff.page.get_by_role("link", name="NPCs").count() == 0
     staff.log_in(ADMIN)
     page = staff.page
     page.goto(f"{staff.site}/")
-    page.get_by_role("link", name="AI characters").click()
+    page.get_by_role("link", name="NPCs").click()
     page.locator("table.cards a", has_text="Mira").first.click()
     staff.tab("Setup")
     page.fill("textarea[name=persona-wants]", "a new roof")

@@ -31,7 +31,7 @@ def stub(shared_stub: FaultyProvider) -> FaultyProvider:
 def game(
     request: pytest.FixtureRequest, game_template: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[GameServer]:
-    """Return a running server with the offline brain, or with the stub provider."""
+    """Return a running server with the stand-in, or with the stub provider."""
     mind = {}
     if request.param == "stub":
         mind = thinking_with(request.getfixturevalue("shared_stub"))

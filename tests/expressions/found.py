@@ -58,7 +58,7 @@ def expressions() -> list[Expression]:
 
 
 def _of_languages() -> Iterator[Expression]:
-    """Yield the offline brain's expressions, which stand in data files."""
+    """Yield the stand-in's expressions, which stand in data files."""
     for code in (ENGLISH, GERMAN):
         language = read(code)
         for row in language.intents:

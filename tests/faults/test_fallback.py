@@ -27,7 +27,7 @@ ONE_TRY = RetryLimits(max_attempts=1)
 
 
 class BrokenBrain:
-    """An offline brain that fails too."""
+    """A stand-in that fails too."""
 
     def complete(self, request, profile):
         return fail(RuntimeError("no brain"))
@@ -37,7 +37,7 @@ class BrokenBrain:
 def cloud(game, mira):
     """Return a function that sets the gateway's limits or the fallback client.
 
-    Mira uses a scripted model of another provider; the offline brain is the fallback.
+    Mira uses a scripted model of another provider; the stand-in is the fallback.
     """
 
     def limit(brain=None, **limits):

@@ -116,7 +116,7 @@ def test_a_file_that_is_not_whole_or_exists_is_refused(lived, file, tmp_path):
     run("save", file)
     with pytest.raises(CommandError, match="exists"):
         run("save", file)
-    with pytest.raises(CommandError, match="No character with an assistant is called 'odo'"):
+    with pytest.raises(CommandError, match="No NPC is called 'odo'"):
         run("save", tmp_path / "other.gz", "Odo")
     lines = gzip.decompress(file.read_bytes()).splitlines(keepends=True)
     file.write_bytes(gzip.compress(b"".join(lines[:-1])))

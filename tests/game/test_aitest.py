@@ -33,7 +33,7 @@ def test_a_builder_sees_what_it_would_say_and_nobody_hears_it(game, tavern, buil
     ann = game.player("Ann", tavern)
     game.model.add(call("say", text="Two |rales|n!"))
     text = builder.told("aitest Mira = Mira, two ales, please")
-    assert "Asking the offline brain (profile default) ..." in text
+    assert "Asking the stand-in (profile default) ..." in text
     assert "If Bea says to Mira: Mira, two ales, please" in text
     assert "Who would hear the answer: Bea, Ann." in text
     assert "would say: Two |rales|n!" in text

@@ -41,7 +41,7 @@ EDITS = [
 
 @pytest.fixture
 def play(db, settings):
-    """Return a function that plays a file of scenes with the offline brain; it returns results."""
+    """Return a function that plays a file of scenes with the stand-in; it returns results."""
     settings.AI_ASSISTANT = {}
     tools = load_registry(()).tools.values()
 

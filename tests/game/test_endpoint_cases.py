@@ -176,7 +176,7 @@ def test_aiwhy_tells_what_failed_who_spoke_instead_and_what_tests_it(play, offli
     place, why = scene.character.location, f"aiwhy {scene.character.dbref}"
     ada, bea = (offline_game.player(name, place, **rank).told(why) for name, rank in who.items())
     for told in (ada, bea):
-        assert "The offline brain spoke it as a stand-in, since no model answered." in told
+        assert "The stand-in spoke it, since no model answered." in told
         assert f"{scene.name}:m" in told and f"aitest/provider {scene.name}" in told
     assert scene.server.base_url in ada and scene.server.base_url not in bea
     scene.character.assistant.mind.settings.write({"fallback_line": words[0]})

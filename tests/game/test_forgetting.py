@@ -292,7 +292,7 @@ def test_lines_of_one_moment_are_shown_as_they_were_said(game, ann, mira):
 def test_an_admin_reads_of_somebody_named_what_they_would_see(planted, ann, admin):
     phrase = planted.said()
     of_ann = admin.told("aboutme Ann")
-    assert phrase in of_ann and "What the characters with minds know of Ann" in of_ann
+    assert phrase in of_ann and "What the NPCs know of Ann" in of_ann
     assert phrase not in admin.told("aboutme")
     assert admin.told("aboutme Nobody").startswith("There is nobody called 'Nobody'")
     refused = planted.ben.told("aboutme Ann")

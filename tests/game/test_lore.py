@@ -9,7 +9,7 @@ pytestmark = pytest.mark.engine
 
 @pytest.fixture
 def mira(service, game, tavern):
-    # The offline brain is told all lore, a model what the talk touches.
+    # The stand-in is told all lore, a model what the talk touches.
     service.profiles["default"] = {"client": "openai", "model": "m", "base_url": "http://m/v1"}
     return game.assistant("Mira", tavern)
 

@@ -23,7 +23,7 @@ def test_a_budget_in_money_is_kept_and_staff_are_told_once(game, talk, mira, ann
     for _ in range(4):
         talk()
     warnings = [line for line in staff.heard() if "budget" in line]
-    assert [line.partition("AI characters: ")[2] for line in warnings] == [
+    assert [line.partition("NPCs: ")[2] for line in warnings] == [
         "The game's budget: 0.60 of today's 0.70 EUR are used (85%). See aicost.",
         f"The game's budget: 0.60 of today's 0.70 EUR are used (85%){UNTIL_TOMORROW}. See aicost.",
     ]

@@ -218,7 +218,7 @@ def test_the_trial_shows_what_it_would_say_and_leaves_nothing(game, builder, tav
     menu = menu_of(builder, *OTTO)
     game.model.add(call("say", text="A fine |revening|n!"))
     text = menu.type("Otto, good evening")
-    assert "Asking the offline brain (profile default) ..." in text
+    assert "Asking the stand-in (profile default) ..." in text
     assert "If Bea says to Otto: Otto, good evening" in text
     assert "would say: A fine |revening|n!" in text
     (request,) = game.model.requests

@@ -59,7 +59,7 @@ def test_the_offline_brain_reads_no_tokens(offline_game, tavern_talk):
 
 @pytest.fixture
 def tavern_talk(offline_game):
-    """Return an admin and Mira, who answered them with the offline brain."""
+    """Return an admin and Mira, who answered them with the stand-in."""
     tavern = offline_game.room()
     mira = offline_game.assistant("Mira", tavern)
     admin = offline_game.player("Ada", tavern, permissions=["Admin"])

@@ -84,7 +84,7 @@ aiwhy/call Mira = dreams | Mira has no such call for 'dreams'.
 aiwhy/call Mira = summary first | 'first' is no number.
 aiwhy/prompt/next Mira | Use one switch
 aireplay Mira | Which turn?
-aireplay Mira = 5 | The offline brain reads no prompt
+aireplay Mira = 5 | The stand-in reads no prompt
 aireplay Mira = 5, nowhere | There is no model profile 'nowhere'.
 """.strip().splitlines()
 

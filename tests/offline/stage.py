@@ -1,4 +1,4 @@
-"""A stage for the offline brain: it hears and answers; no tool changes anything."""
+"""A stage for the stand-in: it hears and answers; no tool changes anything."""
 
 import json
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""What the offline brain does unasked: little, in persona, never twice in a row."""
+"""What the stand-in does unasked: little, in persona, never twice in a row."""
 
 import pytest
 

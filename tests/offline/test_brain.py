@@ -1,4 +1,4 @@
-"""The offline brain as its caller sees it: a request in, a reply out."""
+"""The stand-in as its caller sees it: a request in, a reply out."""
 
 import json
 import re
@@ -66,7 +66,7 @@ def test_without_speech_among_the_tools_the_answer_is_plain_text():
 def test_it_says_plainly_what_it_is():
     for question in ("Are you an AI?", "are you a bot, Mira?", "Is this a language model?"):
         words = spoken(ask(request(("say", "Ann", question))))
-        assert "offline brain" in words and "no language model" in words
+        assert "stand-in" in words and "no language model" in words
 
 
 def test_several_speakers_are_each_answered_by_name():
@@ -128,7 +128,7 @@ def test_a_language_file_that_is_missing_or_wrong_is_told(tmp_path, text):
     file = tmp_path / "la.toml"
     if text is not None:
         file.write_text(text, encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"la\.toml is no language of the offline brain"):
+    with pytest.raises(ConfigError, match=r"la\.toml is no language of the stand-in"):
         StandIn([str(file)])
 
 

@@ -1,4 +1,4 @@
-"""Exchanges that embarrassed us once, and the rules that the offline brain keeps."""
+"""Exchanges that embarrassed us once, and the rules that the stand-in keeps."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The offline brain thanks for real gifts only, and remembers only those as given."""
+"""The stand-in thanks for real gifts only, and remembers only those as given."""
 
 import re
 

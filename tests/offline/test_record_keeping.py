@@ -1,4 +1,4 @@
-"""Summaries and journal entries of the offline brain."""
+"""Summaries and journal entries of the stand-in."""
 
 import json
 

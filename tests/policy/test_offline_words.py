@@ -1,4 +1,4 @@
-"""What the offline brain said is kept, and is no fact and no memory."""
+"""What the stand-in said is kept, and is no fact and no memory."""
 
 from evennia_ai.messages import OFFLINE, make_message
 from evennia_ai.policy.facts.check import extract_facts

@@ -94,7 +94,7 @@ def name_the_first(turns: MemoryTurns, events: Any, *more: Any) -> Any:
 
 
 def scene_of_the_first(*about: Any) -> Any:
-    """What the offline brain is shown, less all lines but one."""
+    """What the stand-in is shown, less all lines but one."""
     scene = real_scene(*about)
     return replace(scene, lines=scene.lines[:1])
 

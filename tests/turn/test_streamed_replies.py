@@ -18,7 +18,7 @@ SPEECH = f"{FIRST} {SECOND} {THIRD}"
 
 
 class Streaming:
-    """A model whose replies a test sends in parts, and an offline brain that says nothing."""
+    """A model whose replies a test sends in parts, and a stand-in that says nothing."""
 
     def __init__(self):
         self.requests, self.replies = [], []

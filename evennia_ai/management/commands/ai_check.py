@@ -12,7 +12,7 @@ class CheckCommand(BaseCommand):
     """Test how a character answers; nothing in the game changes, and no server is needed."""
 
     help = (
-        "Play the scenes of a YAML file against a model or the offline brain, and check the "
+        "Play the scenes of a YAML file against a model or the stand-in, and check the "
         "answers. Exit code 0: all scenes passed, 1: some failed, 2: they could not be played."
     )
     requires_system_checks: ClassVar[list[str]] = []

@@ -14,7 +14,7 @@ class MindsCommand(BaseCommand):
     """Save minds into a file, load them into a new world, and match players to it."""
 
     help = (
-        "Keep what characters with assistants know over a rebuild of the world: save, build the "
+        "Keep what NPCs know over a rebuild of the world: save, build the "
         "new world, load before anybody plays. A player who is not found for certain gets a number "
         "that nobody has, until `match` says who they are. The file holds private talk."
     )

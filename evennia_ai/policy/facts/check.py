@@ -93,7 +93,7 @@ def extract_facts(messages: Iterable[ChatMessage], own_name: str = "") -> tuple[
 
 
 def facts_in(message: ChatMessage, own_name: str = "") -> list[Fact]:
-    """Return the facts in one message; none in what the offline brain said."""
+    """Return the facts in one message; none in what the stand-in said."""
     if is_offline(message):
         return []
     facts = (

@@ -196,7 +196,7 @@ def staff_link(page: bytes, request: Any) -> bytes:
         where = reverse("evennia_ai:overview")
     except NoReverseMatch:  # the game's addresses are without them
         return page
-    link = f'<li><a class="nav-link" href="{where}">AI characters</a></li>'
+    link = f'<li><a class="nav-link" href="{where}">NPCs</a></li>'
     return menu + link.encode() + end + rest
 
 

@@ -63,7 +63,7 @@ store.close()
 
 @pytest.fixture
 def game(game_template: Path, tmp_path: Path) -> Iterator[CrashGame]:
-    """Return a game whose Mira has much to consolidate and uses the offline brain."""
+    """Return a game whose Mira has much to consolidate and uses the stand-in."""
     quiet = {"autonomous_calls_per_hour": 0, "TEXTS": {"first_meeting": ""}}
     game = CrashGame.copy_of(game_template, tmp_path / "game", assistant=quiet)
     game.python(SEED.format(notes=NOTES, people=PEOPLE))

@@ -68,7 +68,7 @@ class Gone:
     def echoes_in(self, text: str) -> bool:
         """Return True if a text may be a copy of what was said in these turns, or an answer to it.
 
-        An excuse, and what the offline brain says, has no mark.
+        An excuse, and what the stand-in says, has no mark.
         """
         marks = MARK.findall(text)
         return bool(self.people) and (not marks or not self.echoes.isdisjoint(marks))

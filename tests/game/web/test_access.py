@@ -25,7 +25,7 @@ def test_the_menu_of_the_site_leads_those_to_the_pages_who_may_open_them(builder
         request.user = player.account
         return staff_link(lambda _: HttpResponse(menu))(request).content
 
-    assert b'href="/ai/">AI characters</a></li></ul>' in shown(builder)
+    assert b'href="/ai/">NPCs</a></li></ul>' in shown(builder)
     assert shown(ann) == menu
 
 
