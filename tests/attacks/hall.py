@@ -7,11 +7,10 @@ and Bea a builder. Sue is a superuser. Nobody but Mallory wants harm, and nobody
 from random import Random
 
 from evennia.contrib.game_systems.containers.containers import ContribContainer
-from evennia_ai.services.moderation import Moderation
 from pydantic import BaseModel
+from twisted.internet.defer import succeed
 
 from evennia_ai.policy.limits.people import PersonLimits
-from evennia_ai.policy.staff_controls import read_rules
 from evennia_ai.services.startup import StartupRecovery
 from evennia_ai.tools import trade
 from evennia_ai.tools.base import tool
@@ -25,13 +24,22 @@ LOCKED = ("staff_vault", "open_gate", "sealed_chest", "vow")
 CHEST = f"{ContribContainer.__module__}.{ContribContainer.__name__}"
 
 
-DIRECTIONS = [""]
-MODERATE = f"{__name__}.refuses_secrets"
+class Guard:
+    """An extension of a game that refuses secrets, with a reason that repeats them."""
 
+    def __init__(self, direction):
+        self.direction = direction  # heard or spoken
 
-def refuses_secrets(text, direction):
-    """Return a reason to refuse secrets, as a game's own function may word it."""
-    return f"I refuse '{text}'" if direction == DIRECTIONS[0] and "canary" in text else ""
+    def _reason(self, text, direction):
+        refuses = direction == self.direction and "canary" in text
+        return f"I refuse '{text}'" if refuses else ""
+
+    def before_turn(self, events):
+        reasons = {event.id: self._reason(event.heard.text, "heard") for event in events}
+        return succeed({number: reason for number, reason in reasons.items() if reason})
+
+    def before_speech(self, words, by_staff):
+        return succeed(self._reason(words, "spoken"))
 
 
 class NoteArguments(BaseModel):
@@ -213,11 +221,8 @@ class Hall(Scene):
         self.wait(seconds)
 
     def moderated(self, direction):
-        """Let a game's own moderation refuse every secret, with a reason that repeats it."""
-        rules = read_rules({"callable": MODERATE} if direction else {})
-        DIRECTIONS[:] = [direction]
-        service = self.game.service
-        service.moderation = Moderation(self.game.clock, None, rules)
+        """Let an extension refuse every secret that is heard or spoken, or none for ""."""
+        self.game.service.guards = [Guard(direction)] if direction else []
 
     def wait(self, seconds):
         if seconds:

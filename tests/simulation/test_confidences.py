@@ -114,7 +114,7 @@ def test_the_secrets_are_where_staff_and_models_may_see_them(begin, tmp_path):
     assert len(confided & visible) > len(confided) * 3 // 4
     columns = {place.partition(" of ")[0] for place in apart.places_of(confided)}
     logs = {f"evennia_ai_{name}" for name in ("event.text", "message.content")}
-    assert columns >= {*logs, "a record", "typeclasses_attribute.db_value"}
+    assert columns >= {*logs, "a record", "typeclasses_attribute.db_strvalue"}
     assert words_saved(file_of(tmp_path)) >= confided
 
 
