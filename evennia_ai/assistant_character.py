@@ -23,7 +23,7 @@ from evennia_ai.ports import Character
 from evennia_ai.ports.goal_records import DayPlan, Goals
 from evennia_ai.ports.journal import Journal
 from evennia_ai.ports.profiles import EntityProfiles
-from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute, write_attribute
+from evennia_ai.store.attributes import SCRIPT_KEY, holder_of, read_attribute, write_attribute
 
 SCRIPT_PATH = "evennia_ai.assistant_script.AssistantScript"
 
@@ -58,6 +58,11 @@ class RawSpeechMixin(Mixed):
 
 class AssistantMixin(RawSpeechMixin):
     """Lets a character have an assistant. Without one it does nothing and costs nothing."""
+
+    @property
+    def db(self) -> Any:
+        """Return the Attributes, as of any typeclass."""
+        return holder_of(self)
 
     @property
     def assistant(self) -> Any:

@@ -7,7 +7,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import ChatMessage
-from evennia_ai.store.attributes import SCRIPT_KEY, read_attribute
+from evennia_ai.store.attributes import SCRIPT_KEY, holder_of, read_attribute
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.lines import erase_vectors
 from evennia_ai.store.names import own_name
@@ -65,6 +65,11 @@ class AssistantScript(DefaultScript):
         """Let no new turn begin in this process."""
         if self.services:
             self.services.quiesce()
+
+    @property
+    def db(self) -> Any:
+        """Return the Attributes, as of any typeclass."""
+        return holder_of(self)
 
     @property
     def services(self) -> Any:

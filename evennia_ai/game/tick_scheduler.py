@@ -1,6 +1,7 @@
 """What the game lets an assistant do, what it is told of it, and the assistant's ticks."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -115,6 +116,10 @@ class GameAssistantStatus:
     def compacting(self, reason: str, result: Mapping[str, Any] | None) -> None:
         """Announce that a compaction starts (result None) or ended."""
         self._services.compacting(self._shell, reason, result)
+        if result and result.get("success"):
+            with suppress(StoreUnavailable):
+                now = self._services.now().isoformat()
+                write_attribute(self._shell, "last_compaction", now)
 
 
 class TickScheduler:

@@ -11,7 +11,7 @@ from django.db.models import TextField
 from django.db.models.functions import Cast
 from evennia.objects.models import ObjectDB
 from evennia.scripts.models import ScriptDB
-from evennia.typeclasses.attributes import Attribute
+from evennia.typeclasses.attributes import Attribute, DbHolder
 from evennia.utils.dbserialize import deserialize
 from twisted.logger import Logger
 
@@ -22,6 +22,7 @@ from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.store.transactions import brief_transaction, store_errors
 
 log = Logger()
+_pointed_out: set[str] = set()  # in this process
 
 # The key of every AssistantScript.
 SCRIPT_KEY = "assistant"
@@ -42,8 +43,35 @@ TYPES: dict[str, tuple[type, ...]] = {
     "sleep_phase": (str,),
     "sleep_cause": (str,),
     "asleep_since": (int, float),
+    "last_compaction": (str,),
+}
+# What designs of such assistants keep in an Attribute, and where this package has it.
+ELSEWHERE = {
+    "conversation_history": "script.conversation_history, the messages in view; the log is a table",
+    "journal": "character.journal, a handler with add, get, all and search",
+    "entity_profiles": "character.ai_profiles, a handler of what it knows of others",
+    "goals": "character.ai_goals, a handler of its goals",
 }
 TYPE_NAMES = {str: "text", dict: "fields", bool: "true or false", list: "a list", float: "a number"}
+
+
+class AttributeHolder(DbHolder):
+    """What ``db`` of a character and of its assistant is: it says once where something else is."""
+
+    def __getattribute__(self, name: str) -> Any:
+        value = super().__getattribute__(name)
+        if value is None and name in ELSEWHERE and name not in _pointed_out:
+            _pointed_out.add(name)
+            log.warn("db.{name} is in no Attribute: use {where}", name=name, where=ELSEWHERE[name])
+        return value
+
+
+def holder_of(obj: Any) -> AttributeHolder:
+    """Return an object's ``db``, made at the first use."""
+    known = vars(obj).get("_db_holder")
+    if not isinstance(known, AttributeHolder):
+        known = vars(obj)["_db_holder"] = AttributeHolder(obj, "attributes")
+    return known
 
 
 def script_of(assistant_id: int) -> Any:
