@@ -112,7 +112,10 @@ def test_every_entry_for_the_whole_game_is_documented_and_known():
     documented = set(re.findall(r"^\| `([A-Z_]+)` \|", page, re.M))
     assert {"TOOLS", "PROFILES"} <= read
     of_extensions = frozenset().union(*(item.entries for item in own_classes()))
-    assert read == documented == GAME_ENTRIES | of_extensions
+    assert read == GAME_ENTRIES | of_extensions <= documented
+    # The entries of an extension stay in the table when its folder is deleted.
+    page = (DOCS / "extensions.md").read_text(encoding="utf-8")
+    assert documented - GAME_ENTRIES <= set(re.findall(r"`([A-Z_]+)`", page))
 
 
 def test_every_command_is_in_the_guides():
