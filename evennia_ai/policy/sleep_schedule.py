@@ -114,7 +114,7 @@ OUTCOMES = {
     DONE: "done after {took_s:.1f} s",
     WOKEN: "broken off after {took_s:.1f} s, since it was woken",
     STOPPED: "broken off after {took_s:.1f} s, since it was stopped",
-    INTERRUPTED: "interrupted by the server's end, {took_s:.1f} s or more after its start",
+    INTERRUPTED: "interrupted by the server's stop, {took_s:.1f} s or more after its start",
 }
 NOTES = ("repaired", "refused", "cut_off")  # figures that are added to a step's sentence
 # Figures that do not show that a step changed anything.

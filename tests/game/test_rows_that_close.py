@@ -41,7 +41,7 @@ def test_a_sleep_pass_that_was_cut_off_is_closed_at_its_last_model_call(game, ad
     assert row.ended_at == ModelCall.objects.get().at
     assert row.cost == {"calls": 1, "prompt_tokens": 80, "completion_tokens": 20}
     told = admin.told("aihistory/sleep Mira")
-    assert "interrupted by the server's end" in told and "in progress" not in told
+    assert "interrupted by the server's stop" in told and "in progress" not in told
 
 
 def test_without_a_model_call_it_ended_when_it_began(game, mira):
