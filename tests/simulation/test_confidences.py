@@ -20,7 +20,7 @@ from tests.simulation.parrot import Parrot, words_in
 pytestmark = [pytest.mark.game, pytest.mark.engine]
 service, game = shared.service, shared.game
 
-STEPS = 150
+STEPS, FEW_STEPS = 150, 80
 LOOKS = 100  # steps between two looks at everything
 CAMPAIGN = range(1, 3)
 SOAK = range(100, 140)  # 6,000 steps
@@ -85,7 +85,7 @@ def report(court, ears):
 
 
 def test_in_a_game_nobody_learns_a_secret_and_forgetting_takes_nothing_of_others(begin):
-    play(*begin(0), looks=STEPS * 2)
+    play(*begin(0), FEW_STEPS, looks=STEPS)
 
 
 @pytest.mark.campaign
