@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from functools import lru_cache, partial
 from typing import Any, NamedTuple, get_args, get_type_hints
 
+from evennia_ai.config.former_names import FORMER_NAMES
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.limits.money import MOST_MONEY
 from evennia_ai.policy.records.shared_memory import OFF, read_scopes
@@ -348,6 +349,8 @@ FIELDS = {item.name: item for item in fields(AssistantConfig)}
 
 def known_setting(name: str) -> str:
     """Return ``name`` if there is such a setting; raises ConfigError otherwise."""
+    if name in FORMER_NAMES:
+        raise ConfigError(f"'{name}' is called '{FORMER_NAMES[name]}' now.")
     if name not in FIELDS:
         raise ConfigError(f"There is no setting '{name}'. Use one of {', '.join(sorted(FIELDS))}.")
     return name

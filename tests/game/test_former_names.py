@@ -54,3 +54,9 @@ def test_only_admins_loosen_the_policy_by_its_former_name_too(game, builder, mir
         builder.do(line)
     mira.assistant.mind.settings.resolve()
     assert mira.assistant.config.whisper_policy == "strict"
+
+
+def test_who_types_a_former_name_reads_the_present_one(admin, mira):
+    assert "'max_hops' is called 'max_bot_replies' now." in admin.told(
+        "aisetup/set Mira/max_hops = 2"
+    )
