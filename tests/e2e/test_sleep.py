@@ -64,5 +64,5 @@ def test_it_sleeps_for_all_to_see_and_nothing_is_lost_by_a_kill(
     with game.player("Ann") as ann, game.player(ADMIN) as admin:
         admin.send("aihistory/sleep Mira")
         admin.expect("interrupted by the server.s stop")
-        game.wait_for_sql(OUTCOMES, [("woken",), ("",), ("done",)])
+        game.wait_for_sql(OUTCOMES, [("woken",), ("interrupted",), ("done",)])
         hello(ann, "Mira, good morning")
