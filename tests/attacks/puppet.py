@@ -24,7 +24,7 @@ from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.policy.replies.reply_reader import reply_reader
 from evennia_ai.policy.tool_call_modes.form import TOOLS
 from evennia_ai.ports import LLMRequest
-from tests.provider.obedient import as_json
+from tests.provider.obedient import as_json, calls_since
 from tests.simulation.raw_replies import deltas_of, write_raw
 
 ORDER = re.compile(r"CALL (\w+) (\{[^{}]*\})")
@@ -115,17 +115,6 @@ def is_object(given: str) -> bool:
 def worded(text: str) -> str:
     """Return a text without what makes it a call, which would not be spoken."""
     return re.sub(r"CALL \w+|[{}\"\[\]<>]", " ", text)
-
-
-def calls_since(messages: Any) -> set[tuple[str, str]]:
-    """Return the calls that the turn has made."""
-    made: set[tuple[str, str]] = set()
-    for message in reversed(messages):
-        if message["role"] == "user":
-            break
-        for item in message.get("tool_calls") or ():
-            made.add((item["function"]["name"], item["function"]["arguments"]))
-    return made
 
 
 def failure(

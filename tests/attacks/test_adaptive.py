@@ -5,7 +5,6 @@ test-more` hundreds, `make soak` a thousand of other seeds.
 """
 
 import pytest
-from twisted.python import log as twisted_log
 
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.offline import StandIn
@@ -18,21 +17,8 @@ from tests.game import conftest as shared
 from tests.game.web.same_thread import SameThread
 
 pytestmark = pytest.mark.game
-service = shared.service
+service, log = shared.service, shared.log
 FEW, MANY, SOAK, SOAK_SEEDS = 1, 5, 60, range(100, 120)
-
-
-@pytest.fixture
-def log():
-    """Return the lines of the server's log."""
-    lines = []
-
-    def note(event):
-        lines.append(twisted_log.textFromEventDict(event) or "")
-
-    twisted_log.addObserver(note)
-    yield lines
-    twisted_log.removeObserver(note)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from itertools import count
 
 import pytest
 from twisted.internet.task import Clock
+from twisted.python import log as twisted_log
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.llm.gateway import ModelGateway
@@ -366,6 +367,19 @@ def busy(monkeypatch):
         return failed
 
     return busy
+
+
+@pytest.fixture
+def log():
+    """Return the lines of the server's log."""
+    lines = []
+
+    def note(event):
+        lines.append(twisted_log.textFromEventDict(event) or "")
+
+    twisted_log.addObserver(note)
+    yield lines
+    twisted_log.removeObserver(note)
 
 
 @pytest.fixture

@@ -34,6 +34,16 @@ def put_lines(file, lines):
     file.write_bytes(gzip.compress("".join(f"{text}\n" for text in texts).encode()))
 
 
+def place(lines, model):
+    """Return the number of the first line with a row of a model."""
+    label = f"evennia_ai.{model}"
+    return next(n for n, line in enumerate(lines) if line.get("model") == label)
+
+
+def of_kind(lines, name):
+    return next(line for line in lines if name in line)
+
+
 @pytest.fixture
 def file(tmp_path, monkeypatch):
     monkeypatch.setattr(uninstall, "is_running", lambda: False)

@@ -7,10 +7,11 @@ import pytest
 
 from evennia_ai import models
 from evennia_ai.policy.records.day_plan import PlannedBlock
-from evennia_ai.tools import quests, trade
+from evennia_ai.tools import quests
 from tests.game.compaction_records import record
 from tests.game.forgetting_scene import forget, fresh
 from tests.game.profile_values import history, set_attribute
+from tests.game.shop import open_shop
 from tests.scripted import call
 
 SECRET = "the marigold key opens my third cellar"
@@ -100,13 +101,10 @@ def test_what_was_overheard_is_forgotten_and_the_answer_to_another_stays(game, a
 
 @pytest.fixture
 def ale(game, mira, ann):
-    for tool in (trade.prices, trade.sell, trade.buy, quests.set_quest, quests.check_quests):
+    for tool in (quests.set_quest, quests.check_quests):
         game.service.toolbox.add(tool)
-    ale = game.thing("ale", mira)
-    ale.db.price = 3
-    mira.db.coins, ann.character.db.coins = 10, 7
     mira.db.ai_quests = ["fed_cat"]
-    return ale
+    return open_shop(game, mira, ann.character)
 
 
 def test_what_a_bystander_says_hinders_no_purchase(game, mira, ann, eve, ale):

@@ -14,7 +14,7 @@ from evennia_ai.errors import ConfigError
 from evennia_ai.management import mind_lines
 from evennia_ai.models import PendingAct
 from tests.game import mind_scene
-from tests.game.mind_scene import counts, lines_of, put_lines, run
+from tests.game.mind_scene import counts, lines_of, of_kind, place, put_lines, run
 from tests.scripted import call
 
 file, lived, rebuild = mind_scene.file, mind_scene.lived, mind_scene.rebuild
@@ -28,16 +28,6 @@ ACT = {
         "private": False, "expires_at": "2099-01-01T00:00:00Z", "decided_by": "#1", "result": "",
     },
 }  # fmt: skip
-
-
-def place(lines, model):
-    """Return the number of the first line with a row of a model."""
-    label = f"evennia_ai.{model}"
-    return next(n for n, line in enumerate(lines) if line.get("model") == label)
-
-
-def of_kind(lines, name):
-    return next(line for line in lines if name in line)
 
 
 def with_field(model, name, value):

@@ -1,26 +1,12 @@
 """Errors of a game's own code may quote what they were given: of private talk the log has none."""
 
 import pytest
-from twisted.python import log as twisted_log
 
 from evennia_ai.tools.base import NoArguments, tool
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine
 SECRET = "the silver lies in the well"
-
-
-@pytest.fixture
-def log():
-    """Return the lines of the server's log."""
-    lines = []
-
-    def note(event):
-        lines.append(twisted_log.textFromEventDict(event) or "")
-
-    twisted_log.addObserver(note)
-    yield lines
-    twisted_log.removeObserver(note)
 
 
 def breaks(*_, **__):

@@ -9,6 +9,7 @@ from evennia.typeclasses.attributes import Attribute
 from evennia_ai import models
 from evennia_ai.testing.tools import try_tool
 from evennia_ai.tools import trade
+from tests.game.shop import open_shop
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine
@@ -30,12 +31,7 @@ class HalfPrice(trade.Trade):
 
 @pytest.fixture
 def ale(game, mira, ann):
-    for tool in (trade.prices, trade.sell, trade.buy):
-        game.service.toolbox.add(tool)
-    ale = game.thing("ale", mira)
-    ale.db.price = 3
-    mira.db.coins, ann.character.db.coins = 10, 7
-    return ale
+    return open_shop(game, mira, ann.character)
 
 
 def stored(*people, item):

@@ -14,6 +14,7 @@ from evennia_ai.tools import trade
 from evennia_ai.tools.base import NoArguments, tool
 from evennia_ai.tools.world import give
 from tests.game.conftest import new_object
+from tests.game.shop import open_shop
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine
@@ -21,12 +22,7 @@ pytestmark = pytest.mark.engine
 
 @pytest.fixture
 def ale(game, mira, ann):
-    for item in (trade.prices, trade.sell, trade.buy):
-        game.service.toolbox.add(item)
-    ale = game.thing("ale", mira)
-    ale.db.price = 3
-    mira.db.coins, ann.character.db.coins = 10, 7
-    return ale
+    return open_shop(game, mira, ann.character)
 
 
 def chest(game, place, key="chest"):

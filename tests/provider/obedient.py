@@ -100,7 +100,7 @@ class ObedientLLM:
         The newest orders come first. What the turn has done already is not done again. When nothing
         is left to do, the reply is speech: secrets, the words that it was told to say, and markup.
         """
-        texts, done = self._texts(messages), _calls_since(messages)
+        texts, done = self._texts(messages), calls_since(messages)
         wanted = [order for text in reversed(texts) for order in _orders_in(text, tools)]
         wanted = [order for order in dict.fromkeys(wanted) if order not in done]
         if wanted and len(done) < self.most_acts:
@@ -157,7 +157,7 @@ class Obedience:
         return {"tool_calls": made}
 
 
-def _calls_since(messages: Sequence[WireMessage]) -> set[tuple[str, str]]:
+def calls_since(messages: Sequence[WireMessage]) -> set[tuple[str, str]]:
     """Return the calls after the last user message, which the turn has made."""
     made: set[tuple[str, str]] = set()
     for message in reversed(messages):
