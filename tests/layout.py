@@ -66,7 +66,7 @@ ROOMS = (
     Room("assistant_character", 10, EDGE, "the typeclass mixins of characters and players"),
     Room("assistant_script", 10, EDGE, "the assistant as Evennia's script: its hooks"),
     Room("apps", 10, EDGE, "the Django app"),
-    Room("extension", 11, EDGE, "the hooks by which an extension adds a feature"),
+    Room("extension", 5, DEFERREDS, "the front of extensions: their hooks, and what these use"),
     Room("services", 12, EDGE, "the composition root, start and stop, the shared timers"),
     Room("commands", 12, EDGE, "what players, builders and admins type and read"),
     Room(
@@ -92,7 +92,7 @@ ROOMS = (
 # What an extension may import: a room, or a module of one.
 FRONT = (
     *("extension", "signals", "errors", "messages", "notifications", "scheduling", "config"),
-    *("ports", "models", "tools.base", "commands.common", "game.settings", "policy"),
+    *("ports", "models", "commands.common", "game.settings", "policy"),
     *("store.names", "store.page_rows", "store.reports", "store.turns"),
 )
 FLOOR = {room.name: room.floor for room in ROOMS}

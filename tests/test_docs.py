@@ -101,7 +101,7 @@ def test_the_tables_of_settings_and_lines_are_those_of_the_code():
 
 
 def test_every_entry_for_the_whole_game_is_documented_and_known():
-    from evennia_ai.extension import own_classes
+    from evennia_ai.game.extensions import own_classes
     from evennia_ai.game.settings import GAME_ENTRIES
 
     read = set()

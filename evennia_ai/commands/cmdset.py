@@ -14,7 +14,7 @@ from evennia_ai.commands.history import CmdAIHistory
 from evennia_ai.commands.memories import CmdAIMemory
 from evennia_ai.commands.setup.command import CmdAISetup
 from evennia_ai.commands.status import CmdAIStatus
-from evennia_ai.extension import extension_classes
+from evennia_ai.game.extensions import extension_classes
 from evennia_ai.game.settings import game_setting
 
 CORE = (CmdAISetup, CmdAIWhy, CmdAIHistory, CmdAIStatus, control.CmdAIStop)

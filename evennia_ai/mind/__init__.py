@@ -93,7 +93,7 @@ class Mind:
             shared.world,
         )
         self.prompts = PromptBuilder(who, settings, log, self.meter, briefing, self.calls, shared)
-        self.screening = ModerationGate(settings, lambda: shared.guards)
+        self.screening = ModerationGate(settings, lambda: shared.extensions)
         tools = ToolParts(**vars(has), line=self.recall.line, use=self.meter.measure)
         self.acts = ToolExecutor(who, settings, has.turns, tools, shared)
         self.loop = ReActLoop(

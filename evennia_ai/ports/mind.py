@@ -15,7 +15,7 @@ from typing import Any, Protocol, cast
 from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.messages import Audience, Authors, InboxEvent, Situation, ToolCallRequest
+from evennia_ai.messages import Audience, Authors, Situation, ToolCallRequest
 from evennia_ai.policy.audience import KnownLine, known
 from evennia_ai.policy.compaction.plan import ContextUse
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, Persona
@@ -100,13 +100,6 @@ class ToolContext:
     def all_authors(self) -> Authors:
         """Return the authors of the prompt and of the new words, a stranger if there are none."""
         return known(self.authors | self.speakers)
-
-
-class Guard(Protocol):
-    """Judges words; the hooks of `extension.Extension` of these names."""
-
-    def before_turn(self, events: Sequence[InboxEvent]) -> Deferred[Mapping[int, str]]: ...
-    def before_speech(self, words: str, by_staff: bool) -> Deferred[str]: ...
 
 
 @dataclass(frozen=True)
@@ -227,7 +220,7 @@ class Services(Protocol):
     @property
     def shared_memory(self) -> SharedMemory: ...
     @property
-    def guards(self) -> Sequence[Guard]: ...  # which judge words
+    def extensions(self) -> Sequence[Any]: ...  # `Extension`, whose tools know these services
     @property
     def link_hosts(self) -> Collection[str]: ...  # whose addresses may be said
     def now(self) -> datetime: ...  # in UTC

@@ -23,9 +23,9 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.config.resolve import read_person_limits
 from evennia_ai.config.table_retention import limits_in_force
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.extension import entries_of, judges, set_up_extensions
 from evennia_ai.game.client_notices import TypingIndicator, send_filler
 from evennia_ai.game.client_text import read_hosts
+from evennia_ai.game.extensions import entries_of, set_up_extensions
 from evennia_ai.game.minds import GameMind
 from evennia_ai.game.model_access import ModelAccess
 from evennia_ai.game.perception import EvenniaPerception, listening_objects
@@ -102,7 +102,6 @@ class AssistantService(Service):
         self.log_retention = LogRetention(clock, self.slices.put, retention)
         self.forgetting = ForgettingService(clock, call_from_thread, self.slices.put)
         self.extensions = set_up_extensions(self, settings)
-        self.guards = [extension for extension in self.extensions if judges(extension)]
         for extension in self.extensions:
             for item in extension.tools():
                 self.toolbox.add(item)

@@ -85,7 +85,7 @@ class StandInServices:
         self.semantic: Any = SimpleNamespace(is_off=True, was_used=False, trouble="there is none")
         self.shared_memory: Any = SimpleNamespace(told_by=lambda _: [])
         self.lore_ranking = LoreIndex(lambda: embedder)
-        self.guards: Sequence[ports.Guard] = ()
+        self.extensions: Sequence[ports.Extension] = ()
         self.link_hosts: tuple[str, ...] = ()
         self.profiles: dict[str, Mapping[str, Any]] = {}
         self.loaded = MindCache(self.clock)

@@ -35,7 +35,7 @@ from evennia_ai.policy.replies.pronoun_fixes import (
 from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
 from evennia_ai.policy.texts import plain_words, sentences
 from evennia_ai.policy.tool_call_modes.wire_order import SPOKEN
-from evennia_ai.ports import Guard, Settings
+from evennia_ai.ports import Extension, Settings, overriding
 from evennia_ai.scheduling import Coroutine
 
 TURNS_COMPARED = 10
@@ -233,18 +233,20 @@ def with_text(call: ToolCallRequest, text: str) -> ToolCallRequest:
 
 
 class ModerationGate:
-    """Lets the guards judge words before a prompt holds them, and before they are spoken.
+    """Lets extensions judge words before a prompt holds them, and before they are spoken.
 
-    ``guards`` returns the game's, which may change.
+    ``extensions`` returns the game's, which may change.
     """
 
-    def __init__(self, settings: Settings, guards: Callable[[], Sequence[Guard]]) -> None:
-        self._settings, self._guards = settings, guards
+    def __init__(self, settings: Settings, extensions: Callable[[], Sequence[Extension]]) -> None:
+        self._settings, self._extensions = settings, extensions
 
     @property
     def is_on(self) -> bool:
         """Return True if heard words are checked before a prompt holds them."""
-        return self._settings.config.game_topics_only or bool(self._guards())
+        return self._settings.config.game_topics_only or bool(
+            overriding(self._extensions(), "before_turn")
+        )
 
     @inlineCallbacks
     def judge_events(
@@ -257,18 +259,18 @@ class ModerationGate:
             for event in (event for event in events if event.id not in always_answered):
                 if key := staff_controls.find_topic(event.heard.text):
                     verdicts[event.id] = (key, f"topic: {key}")
-        for guard in self._guards():
+        for extension in overriding(self._extensions(), "before_turn"):
             left = [event for event in events if event.id not in verdicts and event.heard.text]
             if left:
-                reasons = yield guard.before_turn(left)
+                reasons = yield extension.before_turn(left)
                 verdicts |= {number: (REFUSED, reason) for number, reason in reasons.items()}
         return verdicts
 
     @inlineCallbacks
     def why_unsaid(self, words: str, by_staff: bool = False) -> Coroutine[str]:
         """Fire with why words may not be spoken or shown, "" if they may."""
-        for guard in self._guards() if words else ():
-            reason = yield guard.before_speech(words, by_staff)
+        for extension in overriding(self._extensions(), "before_speech") if words else ():
+            reason = yield extension.before_speech(words, by_staff)
             if reason:
                 return str(reason)
         return ""

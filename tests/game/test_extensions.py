@@ -7,8 +7,10 @@ from twisted.internet.defer import succeed
 
 from evennia_ai.commands.cmdset import AICmdSet
 from evennia_ai.errors import ConfigError
-from evennia_ai.extension import Extension, own_classes
+from evennia_ai.extension import Extension
+from evennia_ai.game.extensions import own_classes
 from evennia_ai.models import Event
+from evennia_ai.ports.extension import overriding
 from evennia_ai.services.assistant_service import AssistantService
 from evennia_ai.tools.base import tool
 from tests.e2e.harness import ROOT
@@ -78,7 +80,7 @@ def asked_for(game, settings):
     def use(*names, **entries):
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXTENSIONS": list(names), **entries}
         service = AssistantService(clock=game.clock, environ={})
-        game.service.guards, game.service.toolbox = service.guards, service.toolbox
+        game.service.extensions, game.service.toolbox = service.extensions, service.toolbox
         return service
 
     return use
@@ -116,10 +118,8 @@ def test_an_extension_refuses_what_is_spoken(game, ann, mira, asked_for):
 
 
 def test_who_judges_nothing_is_not_asked(asked_for):
-    assert [item.name for item in asked_for(*named(BellExtension, SilentExtension)).guards] == [
-        "bells"
-    ]
-    assert asked_for(*named(SilentExtension)).guards == []
+    extensions = asked_for(*named(BellExtension, SilentExtension)).extensions
+    assert [item.name for item in overriding(extensions, "before_turn")] == ["bells"]
 
 
 def test_an_extensions_entry_of_the_setting_is_known(asked_for):

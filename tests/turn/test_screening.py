@@ -3,6 +3,7 @@
 import pytest
 from twisted.internet.defer import succeed
 
+from evennia_ai.extension import Extension
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
@@ -10,7 +11,7 @@ BOB = "#6"
 FOUL = "you rotten goat"
 
 
-class RefusesFoulWords:
+class RefusesFoulWords(Extension):
     """A guard that refuses one line and records what it judges."""
 
     def __init__(self):
@@ -28,7 +29,7 @@ class RefusesFoulWords:
 def script():
     script = MemoryMind(ScriptedLLM([call("say", text="Aye."), call("say", text="Nay.")]))
     script.services.world.present = frozenset({"#5", BOB})
-    script.services.guards = [RefusesFoulWords()]
+    script.services.extensions = [RefusesFoulWords()]
     return script
 
 
@@ -74,7 +75,7 @@ def test_each_line_is_judged_once(script):
     script.hears("a beer, please")
     script.hears("and one for Bob", private=True)
     assert answer(script) == 2
-    assert sorted(script.services.guards[0].judged) == [
+    assert sorted(script.services.extensions[0].judged) == [
         "a beer, please",
         "and one for Bob",
         "fine weather",

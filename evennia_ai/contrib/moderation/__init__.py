@@ -8,8 +8,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.contrib.moderation.moderator import ClosedModeration, Moderation, make_moderation
 from evennia_ai.contrib.moderation.rules import DOWN, HEARD, NOTHING_SPOKEN, SPOKEN
-from evennia_ai.extension import Extension
-from evennia_ai.game.settings import SettingReader
+from evennia_ai.extension import EntryReader, Extension
 from evennia_ai.messages import InboxEvent
 
 
@@ -20,7 +19,7 @@ class ModerationExtension(Extension):
     entries = frozenset({"MODERATION"})
     moderation: Moderation | ClosedModeration
 
-    def set_up(self, services: Any, settings: SettingReader) -> bool:
+    def set_up(self, services: Any, settings: EntryReader) -> bool:
         make = partial(make_moderation, services.clock, services.models.client.exchange)
         wrong = (ClosedModeration(), NOTHING_SPOKEN)
         moderation = settings.read("MODERATION", make, {}, wrong)

@@ -6,8 +6,7 @@ from typing import Any
 from twisted.internet import reactor
 
 from evennia_ai.config.resolve import Extra
-from evennia_ai.extension import Extension
-from evennia_ai.game.settings import SettingReader
+from evennia_ai.extension import EntryReader, Extension
 from evennia_ai.signals import service_started
 
 OPENTELEMETRY = Extra(
@@ -22,7 +21,7 @@ class TelemetryExtension(Extension):
     entries = frozenset({"METRICS", "TRACING"})
     telemetry: Any
 
-    def set_up(self, services: Any, settings: SettingReader) -> bool:
+    def set_up(self, services: Any, settings: EntryReader) -> bool:
         tracing = settings.read("TRACING", OPENTELEMETRY.wanted, False)
         measuring = settings.read("METRICS", OPENTELEMETRY.wanted, False)
         if not (tracing or measuring):

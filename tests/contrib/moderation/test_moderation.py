@@ -55,7 +55,7 @@ def moderated(game):
         rules = read_rules(rules)
         extension = ModerationExtension()
         extension.moderation = Moderation(game.clock, server.exchange, rules)
-        game.service.guards = [extension]
+        game.service.extensions = [extension]
         return server
 
     return use
@@ -198,7 +198,7 @@ def test_a_wrong_setting_lets_a_model_say_nothing_and_admins_read_why(
 ):
     settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "MODERATION": wrong}
     service = AssistantService(clock=game.clock, environ={})
-    game.service.guards, game.service.complaints = service.guards, service.complaints
+    game.service.extensions, game.service.complaints = service.extensions, service.complaints
     mira.assistant.attributes.add("fallback_line", "Hm?")
     game.model.add(*[call("say", text="Aye, I know it."), call("emote", text="nods.")] * 3)
     ann.do("say Mira, is it so?")

@@ -1,0 +1,73 @@
+"""Finds, loads and sets up the extensions that the game's settings ask for."""
+
+import pkgutil
+from functools import lru_cache
+from importlib import import_module
+from typing import Any, cast
+
+from django.utils.module_loading import import_string
+from twisted.logger import Logger
+
+from evennia_ai.game.settings import SettingReader, game_setting
+from evennia_ai.ports.extension import Extension
+
+log = Logger()
+
+OWN = "evennia_ai.contrib"
+
+
+def extension_classes() -> tuple[list[type[Extension]], list[str]]:
+    """Return the classes that the game's settings ask for, and a sentence for each wrong entry."""
+    names = game_setting("EXTENSIONS", ())
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        return list(own_classes()), ["AI_ASSISTANT['EXTENSIONS'] must be a list of names."]
+    left_out = {name[1:] for name in names if name.startswith("-")}
+    classes = [item for item in own_classes() if item.name not in left_out]
+    unknown = sorted(left_out - {item.name for item in own_classes()})
+    complaints = [
+        f"AI_ASSISTANT['EXTENSIONS']: no extension is called '{name}'." for name in unknown
+    ]
+    for path in (name for name in names if not name.startswith("-")):
+        try:
+            classes.append(load_class(path))
+        except Exception as error:  # noqa: BLE001  # a game's module may raise anything
+            complaints.append(f"AI_ASSISTANT['EXTENSIONS']: '{path}' cannot be loaded: {error}.")
+    return classes, complaints
+
+
+def load_class(path: str) -> type[Extension]:
+    """Return the class of a dotted path; raises TypeError if it is no `Extension`."""
+    loaded = import_string(path)
+    if not (isinstance(loaded, type) and issubclass(loaded, Extension)):
+        raise TypeError("it is no subclass of Extension")
+    return loaded
+
+
+def entries_of() -> frozenset[str]:
+    """Return the upper-case entries of ``AI_ASSISTANT`` that extensions read."""
+    return frozenset[str]().union(*(item.entries for item in extension_classes()[0]))
+
+
+@lru_cache(maxsize=1)
+def own_classes() -> tuple[type[Extension], ...]:
+    """Return the classes of the package's own extensions, in the order of their folders."""
+    # Found by their folders, so that one is deleted with its folder and named nowhere.
+    folders = sorted(item.name for item in pkgutil.iter_modules(import_module(OWN).__path__))
+    modules = (import_module(f"{OWN}.{folder}") for folder in folders)
+    return tuple(cast(type[Extension], module.EXTENSION) for module in modules)
+
+
+def set_up_extensions(services: Any, settings: SettingReader) -> list[Extension]:
+    """Return the extensions that have work to do; staff read of those that could not be set up."""
+    classes, complaints = extension_classes()
+    for complaint in complaints:
+        settings.complain(complaint)
+    active = []
+    for item in classes:
+        extension = item()
+        try:
+            active += [extension] if extension.set_up(services, settings) else []
+        except Exception as error:  # noqa: BLE001  # a game's extension may raise anything
+            log.failure("evennia_ai: the extension {name} cannot be set up", name=item.name)
+            settings.complain(f"The extension {item.name or item.__name__} is off: {error}")
+    return active

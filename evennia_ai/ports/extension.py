@@ -1,0 +1,103 @@
+"""What an extension may add: a class whose methods are hooks, for contrib and for games."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Protocol, TypeVar
+
+from twisted.internet.defer import Deferred, succeed
+
+from evennia_ai.messages import InboxEvent
+from evennia_ai.ports.tool import Tool
+
+T = TypeVar("T")
+
+
+class EntryReader(Protocol):
+    """Reads the upper-case entries of ``AI_ASSISTANT``; `aistatus` shows what it complains of."""
+
+    def read(
+        self,
+        name: str,
+        make: Callable[[Any], T],
+        default: Any,
+        wrong: tuple[Any, str] | None = None,
+    ) -> T:
+        """Return ``make`` of an entry; if it is wrong, of the default or the first of ``wrong``."""
+
+    def complain(self, complaint: str) -> None:
+        """Tell staff."""
+
+
+class Extension:
+    """Adds a feature to the assistants of a game; every hook does nothing unless overridden.
+
+    The server makes one instance. Whatever a hook shows or judges holds for one assistant and one
+    audience at a time, and says whose words it holds.
+
+    Attributes:
+        name: what ``"-name"`` in ``EXTENSIONS`` leaves out, and log lines say.
+        entries: the upper-case entries of ``AI_ASSISTANT`` that it reads.
+    """
+
+    name: ClassVar[str] = ""
+    entries: ClassVar[frozenset[str]] = frozenset()
+
+    def set_up(self, services: Any, settings: EntryReader) -> bool:
+        """Read the settings and make what the other hooks need.
+
+        Called once, before the server starts: start no thread, and use no table.
+
+        Args:
+            services: what all assistants share (`ports.Services`).
+            settings: reads an entry of ``AI_ASSISTANT``, and tells staff if it is wrong.
+
+        Returns:
+            True if the extension has work to do, False to leave it out.
+
+        Raises:
+            Exception: the extension is left out, and staff are told.
+        """
+        return True
+
+    def tools(self) -> Iterable[Tool]:
+        """Return tools that assistants may use (`tools.base.tool` makes them)."""
+        return ()
+
+    @classmethod
+    def commands(cls) -> Iterable[type[Any]]:
+        """Return Evennia commands for every character's command set; asked before `set_up`."""
+        return ()
+
+    def before_turn(self, events: Sequence[InboxEvent]) -> Deferred[Mapping[int, str]]:
+        """Judge what was heard before a prompt may hold it.
+
+        Args:
+            events: what one assistant heard, asked and overheard.
+
+        Returns:
+            A Deferred of a reason by the id of each refused event. Such an event is closed with
+            that reason, and its speaker is told. It must not fail.
+        """
+        return succeed({})
+
+    def before_speech(self, words: str, by_staff: bool) -> Deferred[str]:
+        """Judge words before they are spoken or shown.
+
+        Args:
+            words: what the character is about to say.
+            by_staff: True if staff wrote them, and no model.
+
+        Returns:
+            A Deferred of why they may not be said, "" if they may. It must not fail.
+        """
+        return succeed("")
+
+
+def overriding(extensions: Iterable[Extension], *hooks: str) -> list[Extension]:
+    """Return the extensions that override one of these hooks."""
+    return [
+        extension
+        for extension in extensions
+        if any(hook in vars(item) for item in type(extension).__mro__[:-2] for hook in hooks)
+    ]
