@@ -1,11 +1,13 @@
 """Every setting, its default and its effective value. Nothing is read at import."""
 
+from evennia_ai.config.declared import FIELDS as FIELDS
+from evennia_ai.config.declared import HINTS as HINTS
+from evennia_ai.config.declared import brief as brief
+from evennia_ai.config.declared import declare_settings as declare_settings
+from evennia_ai.config.declared import known_setting as known_setting
+from evennia_ai.config.declared import setting as setting
 from evennia_ai.config.fields import ALWAYS_ON as ALWAYS_ON
-from evennia_ai.config.fields import FIELDS as FIELDS
-from evennia_ai.config.fields import HINTS as HINTS
 from evennia_ai.config.fields import AssistantConfig as AssistantConfig
-from evennia_ai.config.fields import brief as brief
-from evennia_ai.config.fields import known_setting as known_setting
 from evennia_ai.config.fields import read_families as read_families
 from evennia_ai.config.profiles import ModelProfile as ModelProfile
 from evennia_ai.config.profiles import choose_settings as choose_settings

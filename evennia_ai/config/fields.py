@@ -1,50 +1,33 @@
-"""Every setting with its type, default, unit, range and help.
+"""The settings of an assistant.
 
 The last of these that sets a value wins: the default here, the Django setting ``AI_ASSISTANT``, the
 named profile, the assistant's own attribute. ``None`` means "inherit"; 0 means zero.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields
-from functools import lru_cache, partial
-from typing import Any, NamedTuple, get_args, get_type_hints
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from evennia_ai.config.former_names import FORMER_NAMES
+from evennia_ai.config.declared import (
+    OWNERS,
+    Bounds,
+    characters,
+    check_value,
+    days,
+    declare_settings,
+    seconds,
+    setting,
+    tokens,
+)
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.limits.money import MOST_MONEY
 from evennia_ai.policy.records.shared_memory import OFF, read_scopes
 from evennia_ai.policy.sleep_schedule import ANYBODY, GAME, NOBODY, REAL, STAFF, read_schedule
 
+P = TypeVar("P")
+
 ALWAYS_ON = ("speech", "control")  # families of tools
-LARGEST = 10**15  # larger integers may not be comparable with floats
-
-
-class Bounds(NamedTuple):
-    """The range of a number, with its unit; None is unlimited."""
-
-    low: float
-    high: float | None = None
-    unit: str = ""
-
-
-seconds = partial(Bounds, unit="s")
-days = partial(Bounds, unit="days")
-tokens = partial(Bounds, unit="tokens")
-characters = partial(Bounds, unit="characters")
-
-
-def setting(
-    default: Any,
-    help: str,
-    within: Bounds | None = None,
-    *,
-    choices: tuple[str, ...] = (),
-    check: Callable[[Any], object] | None = None,
-) -> Any:
-    """Declare one setting; ``check`` raises ConfigError for a bad value."""
-    low, high, unit = within or (None, None, "")
-    meta = {"help": help, "unit": unit, "low": low, "high": high}
-    return field(default=default, metadata={**meta, "choices": choices, "check": check})
 
 
 @lru_cache(maxsize=64)
@@ -338,63 +321,40 @@ class AssistantConfig:
         "What it says when asked if it is a machine. It must say so; else the package's line does.",
     )
 
+    # The values of extensions' settings that are set; `part` reads them.
+    of_extensions: tuple[tuple[str, Any], ...] = ()
+
     def __post_init__(self) -> None:
-        for item in fields(self):
-            check_value(item.name, getattr(self, item.name))
+        own = ((name, getattr(self, name)) for name in OWN_NAMES)
+        for name, value in (*own, *self.of_extensions):
+            check_value(name, value)
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> "AssistantConfig":
+        """Return the settings with these values, those of extensions among them."""
+        own = {name: value for name, value in values.items() if name in OWN_NAMES}
+        others = tuple((name, values[name]) for name in sorted(set(values) - set(own)))
+        return cls(**own, of_extensions=others)
+
+    def part(self, kind: type[P]) -> P:
+        """Return the settings of an extension, as an instance of its dataclass of settings."""
+        return cast(P, make_part(cast(Hashable, kind), self.of_extensions))
+
+    if not TYPE_CHECKING:  # for a game's own code, which reads `script.config.x`
+
+        def __getattr__(self, name: str) -> Any:
+            """Return an extension's setting."""
+            if name not in OWNERS:
+                raise AttributeError(name)
+            return getattr(self.part(OWNERS[name]), name)
 
 
-HINTS = get_type_hints(AssistantConfig)
-FIELDS = {item.name: item for item in fields(AssistantConfig)}
+@lru_cache(maxsize=256)
+def make_part(kind: Any, values: tuple[tuple[str, Any], ...]) -> Any:
+    """Return the settings that are declared by ``kind``, from those of all extensions."""
+    names = {item.name for item in fields(kind)}
+    return kind(**{name: value for name, value in values if name in names})
 
 
-def known_setting(name: str) -> str:
-    """Return ``name`` if there is such a setting; raises ConfigError otherwise."""
-    if name in FORMER_NAMES:
-        raise ConfigError(f"'{name}' is called '{FORMER_NAMES[name]}' now.")
-    if name not in FIELDS:
-        raise ConfigError(f"There is no setting '{name}'. Use one of {', '.join(sorted(FIELDS))}.")
-    return name
-
-
-def check_value(name: str, value: object) -> None:
-    """Raise ConfigError if ``value`` does not fit the setting ``name``."""
-    allowed = get_args(HINTS[name]) or (HINTS[name],)
-    meta = FIELDS[name].metadata
-    if value is None and type(None) in allowed:
-        return
-    kinds = tuple(kind for kind in allowed if kind is not type(None))
-    number = float in kinds and isinstance(value, int)
-    if (isinstance(value, bool) and bool not in kinds) or not (number or isinstance(value, kinds)):
-        raise ConfigError(f"{name} must be {describe_kind(kinds)}, not {brief(value)}.")
-    if meta["choices"] and value not in meta["choices"]:
-        raise ConfigError(f"{name} must be one of {', '.join(meta['choices'])}, not '{value}'.")
-    if isinstance(value, int | float):
-        check_range(name, value)
-    if meta["check"]:
-        meta["check"](value)
-
-
-def check_range(name: str, value: float) -> None:
-    """Raise ConfigError if a number is outside the range of the setting ``name``."""
-    meta = FIELDS[name].metadata
-    low, high, unit = meta["low"], meta["high"], f" {meta['unit']}".rstrip()
-    if isinstance(value, int) and abs(value) > LARGEST:
-        raise ConfigError(f"{name} must be at most {LARGEST:,}, not {brief(value)}.")
-    if low is not None and not value >= low:
-        raise ConfigError(f"{name} must be at least {low:.15g}{unit}, not {brief(value)}.")
-    if high is not None and not value <= high:
-        raise ConfigError(f"{name} must be at most {high:.15g}{unit}, not {brief(value)}.")
-
-
-def brief(value: object) -> str:
-    """Return any value as text for a sentence, on one line."""
-    try:
-        return f"{value:g}" if isinstance(value, float) else f"{value!r:.80}"
-    except ValueError:  # Python does not convert an integer of thousands of digits to text
-        return "a number with thousands of digits"
-
-
-def describe_kind(kinds: tuple[type, ...]) -> str:
-    """Return a setting's type in words."""
-    words = {int: "a whole number", float: "a number", str: "text", bool: "true or false"}
-    return " or ".join(words[kind] for kind in kinds)
+declare_settings(AssistantConfig)
+OWN_NAMES = tuple(OWNERS)

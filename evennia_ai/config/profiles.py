@@ -12,7 +12,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from evennia_ai.config.fields import FIELDS, AssistantConfig
+from evennia_ai.config.declared import FIELDS
+from evennia_ai.config.fields import AssistantConfig
 from evennia_ai.config.former_names import by_present_names
 from evennia_ai.config.resolve import valid_values
 from evennia_ai.errors import ConfigError
@@ -280,7 +281,7 @@ def fit_settings(
 @lru_cache(100)
 def made_config(**values: Any) -> AssistantConfig:
     """Return settings, the same object for the same values: most assistants share theirs."""
-    return AssistantConfig(**values)
+    return AssistantConfig.of(values)
 
 
 def request_form(profile: ModelProfile) -> ToolCallMode:

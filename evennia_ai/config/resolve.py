@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from pydantic import ValidationError
 
-from evennia_ai.config.fields import FIELDS, HINTS, brief, check_value, known_setting
+from evennia_ai.config.declared import FIELDS, HINTS, brief, check_value, known_setting
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.limits.people import PersonLimits
 

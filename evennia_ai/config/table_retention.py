@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evennia_ai.config.fields import brief
+from evennia_ai.config.declared import brief
 from evennia_ai.errors import ConfigError
 
 # Each table stands before the tables it refers to.

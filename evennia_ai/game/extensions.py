@@ -8,6 +8,7 @@ from typing import Any, cast
 from django.utils.module_loading import import_string
 from twisted.logger import Logger
 
+from evennia_ai.config import declare_settings
 from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.ports.extension import Extension
 
@@ -32,6 +33,13 @@ def extension_classes() -> tuple[list[type[Extension]], list[str]]:
             classes.append(load_class(path))
         except Exception as error:  # noqa: BLE001  # a game's module may raise anything
             complaints.append(f"AI_ASSISTANT['EXTENSIONS']: '{path}' cannot be loaded: {error}.")
+    for item in list(classes):
+        try:
+            if item.settings:
+                declare_settings(item.settings)
+        except (TypeError, ValueError) as error:
+            classes.remove(item)
+            complaints.append(f"The extension {item.name or item.__name__} is off: {error}.")
     return classes, complaints
 
 

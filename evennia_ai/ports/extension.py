@@ -37,10 +37,13 @@ class Extension:
 
     Attributes:
         name: what ``"-name"`` in ``EXTENSIONS`` leaves out, and log lines say.
+        settings: a frozen dataclass whose fields, made by `config.setting`, are settings of an
+            assistant; ``config.part(ThatClass)`` has their effective values.
         entries: the upper-case entries of ``AI_ASSISTANT`` that it reads.
     """
 
     name: ClassVar[str] = ""
+    settings: ClassVar[type[Any] | None] = None
     entries: ClassVar[frozenset[str]] = frozenset()
 
     def set_up(self, services: Any, settings: EntryReader) -> bool:

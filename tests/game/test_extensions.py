@@ -1,11 +1,15 @@
 """Extensions of a game: their tools, commands and hooks, and what goes wrong with them."""
 
+from dataclasses import dataclass
+
 import pytest
 from evennia import Command
 from pydantic import BaseModel
 from twisted.internet.defer import succeed
 
 from evennia_ai.commands.cmdset import AICmdSet
+from evennia_ai.config import declared, parse_value, setting
+from evennia_ai.config.declared import Bounds
 from evennia_ai.errors import ConfigError
 from evennia_ai.extension import Extension
 from evennia_ai.game.extensions import own_classes
@@ -62,6 +66,26 @@ class SilentExtension(Extension):
         return False
 
 
+@dataclass(frozen=True)
+class BellSettings:
+    bell_loudness: int = setting(3, "How far the bell is heard.", Bounds(1, 9))
+
+
+class LoudExtension(Extension):
+    name = "loud"
+    settings = BellSettings
+
+
+@dataclass(frozen=True)
+class TakenSettings:
+    tick_rate: float = setting(1.0, "Taken.")
+
+
+class TakenExtension(Extension):
+    name = "taken"
+    settings = TakenSettings
+
+
 class BrokenExtension(Extension):
     name = "broken"
 
@@ -75,7 +99,7 @@ def named(*classes):
 
 @pytest.fixture
 def asked_for(game, settings):
-    """Return a function that gives the game these extensions."""
+    """Yield a function that gives the game these extensions."""
 
     def use(*names, **entries):
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXTENSIONS": list(names), **entries}
@@ -83,7 +107,12 @@ def asked_for(game, settings):
         game.service.extensions, game.service.toolbox = service.extensions, service.toolbox
         return service
 
-    return use
+    registries = (declared.FIELDS, declared.HINTS, declared.OWNERS)
+    before = [dict(registry) for registry in registries]
+    yield use
+    for registry, values in zip(registries, before, strict=True):
+        registry.clear()
+        registry.update(values)
 
 
 def test_an_extensions_tool_runs(game, ann, mira, asked_for):
@@ -125,6 +154,24 @@ def test_who_judges_nothing_is_not_asked(asked_for):
 def test_an_extensions_entry_of_the_setting_is_known(asked_for):
     assert not [c for c in asked_for(*named(BellExtension), BELLS=1).complaints if "BELLS" in c]
     assert [c for c in asked_for(BELLS=1).complaints if "unknown entry 'BELLS'" in c]
+
+
+def test_an_extensions_setting_is_one_of_the_assistant(game, mira, asked_for):
+    service = asked_for(*named(LoudExtension), bell_loudness=5)
+    assert not [complaint for complaint in service.complaints if "bell_loudness" in complaint]
+    assert mira.assistant.config.bell_loudness == 5
+    assert mira.assistant.config.part(BellSettings) == BellSettings(5)
+    mira.assistant.db.bell_loudness = 9
+    mira.assistant.mind.settings.resolve()
+    assert mira.assistant.config.part(BellSettings).bell_loudness == 9
+    with pytest.raises(ConfigError, match="at most 9"):
+        parse_value("bell_loudness", "10")
+
+
+def test_a_setting_of_another_is_not_taken_over(asked_for):
+    service = asked_for(*named(TakenExtension))
+    assert not [item for item in service.extensions if item.name == "taken"]
+    assert "there is a setting tick_rate already" in " ".join(service.complaints)
 
 
 def test_what_is_wrong_with_an_extension_is_told_to_staff(asked_for):

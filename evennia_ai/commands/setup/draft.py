@@ -24,7 +24,7 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import UsageError
 from evennia_ai.commands.dry_run import TryingCommand
 from evennia_ai.config import AssistantConfig, ModelProfile, resolve_profile, source_of
-from evennia_ai.config.fields import FIELDS, HINTS, describe_kind
+from evennia_ai.config.declared import FIELDS, HINTS, describe_kind
 from evennia_ai.errors import ConfigError
 from evennia_ai.game import setup
 from evennia_ai.game.authorship import is_played_by, owners_of

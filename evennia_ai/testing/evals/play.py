@@ -17,7 +17,7 @@ from twisted.internet.task import deferLater
 from twisted.python.failure import Failure
 
 from evennia_ai.config import AssistantConfig, ModelProfile, resolve_profile
-from evennia_ai.config.fields import known_setting
+from evennia_ai.config.declared import known_setting
 from evennia_ai.config.profiles import DEFAULT_PROFILE, Profiles
 from evennia_ai.errors import AssistantError, ConfigError, ProviderUnavailable, TurnAborted
 from evennia_ai.game.model_access import ModelAccess
