@@ -5,7 +5,7 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Max, Q
+from django.db.models import F, Max, Q
 
 from evennia_ai import models
 from evennia_ai.errors import CannotUndo
@@ -91,7 +91,8 @@ class TableConversation:
             rows = models.Message.objects.filter(
                 assistant_id=self.assistant_id, id__gt=record.upto_seq if record else 0
             )
-            stored = (message_from_row(row) for row in rows.order_by("id"))
+            rows = rows.annotate(turn_askers=F("turn__askers")).order_by("id")
+            stored = (message_from_row(row) for row in rows)
             messages = amend(stored, self.amendments.shown)
             self._view = ConversationView(
                 record, messages, self.compactions.masked_upto(), self.count

@@ -149,6 +149,9 @@ def message_from_row(row: models.Message) -> ChatMessage:
         "event_id": row.event_id,
         "turn_id": row.turn_id,
     }
+    askers = getattr(row, "turn_askers", None)  # read with some rows only
+    if askers is not None and row.role == "user" and row.speaker not in askers.split():
+        meta["overheard"] = True
     if row.authors:
         meta["authors"] = row.authors.split()
     if row.consulted:

@@ -99,6 +99,8 @@ class TableTurns:
             new = [event for event in (*events, *overheard) if event.id not in first_turns]
             new.sort(key=lambda event: event.id)
             rows = self.conversation.insert(heard_messages(new, turn.id))
+            for row in rows:
+                row.turn_askers = turn.askers
         self.conversation.extend_view(rows)
         self.current = turn.id
         overheard += self._overheard_in(set(first_turns.values()))

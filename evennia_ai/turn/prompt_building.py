@@ -21,7 +21,7 @@ from evennia_ai.messages import (
     unmarked,
 )
 from evennia_ai.policy.audience import select_visible
-from evennia_ai.policy.context.projection import newest_that_fit, visible_items
+from evennia_ai.policy.context.projection import bound_overheard, newest_that_fit, visible_items
 from evennia_ai.policy.context.situation_updates import (
     Row,
     end_of_talk,
@@ -56,6 +56,8 @@ NEAR = 6  # messages before a question to a small model that are not shown again
 RECALL = "Name what you remember of it, word for word."
 # Share of the window kept for what is new. News within it never move the start of the talk.
 TAIL_ROOM = 1 / 8
+# Share of the talk's room that may be lines said to others: the context is for those who ask.
+OVERHEARD_SHARE = 1 / 4
 AGAIN = "(Your last reply was not spoken: {reason}. Answer anew, in other words.)"
 
 
@@ -131,6 +133,7 @@ class PromptBuilder:
         head = self.opening(asking)
         fixed = asking.tool_tokens + sum(self._count(message) for message in head.messages)
         room = self._talk_room(context, fixed)
+        older = bound_overheard(older, int(OVERHEARD_SHARE * room.tokens), stored_tokens)
         scenes = select_visible(self._log.current.scenes, audience)
         talk = in_order([*older, *self._briefing.standing(scenes, audience)])
         kept = room.newest(talk)

@@ -13,6 +13,7 @@ from evennia_ai.policy.context.projection import (
     CompactionRecord,
     ConversationView,
     Sizes,
+    bound_overheard,
     is_marker,
     make_marker,
     mask_results,
@@ -246,6 +247,22 @@ def test_over_a_growing_talk_the_start_moves_rarely_and_only_forward(budget, siz
 def test_much_is_shown_after_a_cut(budget):
     talk = [make_message("user", "x", tokens=25) for _ in range(500)]
     assert 25 * len(newest_that_fit(talk, budget, stored_tokens)) >= 0.45 * budget
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(1, 60)), max_size=60), st.integers(0, 900))
+def test_overheard_lines_have_their_share_and_all_others_stay(lines, budget):
+    talk = [
+        make_message("user", "x", tokens=size, seq=seq, **({"overheard": True} if apart else {}))
+        for seq, (apart, size) in enumerate(lines)
+    ]
+    shown = bound_overheard(talk, budget, stored_tokens)
+    overheard = [message for message in talk if "overheard" in message["metadata"]]
+    kept = [message for message in shown if "overheard" in message["metadata"]]
+    assert kept == overheard[len(overheard) - len(kept) :]
+    assert [m for m in shown if m not in kept] == [m for m in talk if m not in overheard]
+    assert sum(map(stored_tokens, kept)) <= budget
+    if sum(map(stored_tokens, overheard)) <= budget:
+        assert shown == talk
 
 
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=40), st.integers(60, 900))

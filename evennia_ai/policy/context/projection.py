@@ -267,6 +267,19 @@ def newest_that_fit(
     return [shorten(rest[-1], budget, size)]
 
 
+def bound_overheard(messages: Sequence[ChatMessage], budget: int, size: Size) -> list[ChatMessage]:
+    """Return the messages without the oldest overheard ones beyond a budget in tokens.
+
+    What is said near a character and not to it must not crowd out what is. The hidden ones stay in
+    the log; they go in steps, as in `newest_that_fit`.
+    """
+    overheard = [message for message in messages if message["metadata"].get("overheard")]
+    step = 1 << max(0, int(STEP_PART * budget).bit_length() - 1)
+    first = first_shown(list(map(size, overheard)), budget, step)
+    hidden = {message["metadata"]["seq"] for message in overheard[:first]}
+    return [message for message in messages if message["metadata"].get("seq") not in hidden]
+
+
 def first_shown(sizes: Sequence[int], budget: int, step: int) -> int:
     """Return the index of the first message to show so that the rest fits, the length for none."""
     # A prompt that loses its oldest message at each turn has no prefix that a provider's cache

@@ -177,6 +177,8 @@ def messages_of(event: InboxEvent, turn_id: int) -> list[ChatMessage]:
     known |= {"private": incoming.secret, "nature": incoming.nature}
     if incoming.nature == PUPPETED:
         return own_messages(f"B{event.id:08d}", incoming.kind, incoming.text, **known)
+    if not incoming.addressed:
+        known["overheard"] = True
     speaker, name = incoming.speaker, incoming.speaker_name
     return [make_message("user", incoming.line, speaker=speaker, speaker_name=name, **known)]
 
