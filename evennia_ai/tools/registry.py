@@ -12,8 +12,8 @@ from twisted.logger import Logger
 
 from evennia_ai.config import read_families
 from evennia_ai.errors import ConfigError, NothingDone, StoreUnavailable, ToolDenied, ToolError
-from evennia_ai.game.keeping import KEEPING, Keeping
 from evennia_ai.game.perception import excessive_rights
+from evennia_ai.game.wares import KEEPING, Keeping, has_price
 from evennia_ai.messages import ToolCallRequest, turn_label
 from evennia_ai.policy.audience import known
 from evennia_ai.policy.explanation.call_record import LockAsked
@@ -24,7 +24,6 @@ from evennia_ai.store.server_lock import ensure_here
 from evennia_ai.store.transactions import store_errors
 from evennia_ai.tools.base import Tool
 from evennia_ai.tools.permission import LockSubjects, let_wait
-from evennia_ai.tools.prices import has_price
 from evennia_ai.turn.tool_executor import DONE, REFUSED, failed_call
 
 log = Logger()

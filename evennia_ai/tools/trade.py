@@ -4,7 +4,6 @@ A `Trade` says what things cost and moves the money. The game's own, a subclass,
 ``AI_ASSISTANT["TRADE"]``, or is the ``ai_trade`` of the shopkeeper's typeclass.
 """
 
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -20,13 +19,13 @@ from evennia_ai.game.perception import (
     name_in_act,
 )
 from evennia_ai.game.texts import TEXTS, text
+from evennia_ai.game.wares import Trade, ensure_agreed, goods_of, price_list, trade_of
 from evennia_ai.policy.conversation.tool_call_rules import ONCE
 from evennia_ai.ports import ToolContext
 from evennia_ai.store.names import plain_name
 from evennia_ai.store.transactions import brief_transaction
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.permission import only_speaker
-from evennia_ai.tools.prices import Trade, trade_of
 from evennia_ai.tools.world import WithArticle, moved, named_thing, show
 
 
@@ -34,19 +33,6 @@ def keeps_shop(context: ToolContext) -> bool:
     """Return True if the character has a trade of its own, or carries a thing with a price."""
     keeper = context.character
     return hasattr(keeper, "ai_trade") or bool(goods_of(keeper, None))
-
-
-def goods_of(keeper: Any, customer: Any) -> dict[str, int]:
-    """Return what a shopkeeper's things cost, by their names."""
-    trade = trade_of(keeper)
-    prices = {item: trade.price(keeper, item, customer) for item in keeper.contents}
-    return {display_name(i, keeper): price for i, price in prices.items() if price is not None}
-
-
-def price_list(keeper: Any, goods: Mapping[str, int]) -> str:
-    """Return goods with their prices for the shopkeeper; None has the game's way of trading."""
-    price_lines = (f"{name}: {trade_of(keeper).words(price)}" for name, price in goods.items())
-    return "; ".join(price_lines) or "You have nothing to sell."
 
 
 class PriceArguments(BaseModel):
@@ -79,7 +65,7 @@ def deal(context: ToolContext, arguments: DealArguments, sells: bool) -> tuple[T
     keeper, customer = context.character, only_speaker(context)
     item, now = as_it_is(context, arguments, sells)
     trade = trade_of(keeper)
-    agree(trade, now.price, arguments.price)
+    ensure_agreed(trade, now.price, arguments.price)
     payer = customer if sells else keeper
     purse = trade.purse(payer)
     if purse is not None and purse < arguments.price:
@@ -147,14 +133,6 @@ def sell(context: ToolContext, arguments: DealArguments) -> str:
 def buy(context: ToolContext, arguments: DealArguments) -> str:
     """Buy a thing from the person who offers it, for what you pay for such a thing."""
     return "You bought {} from {} for {}.".format(*close(context, arguments, sells=False))
-
-
-def agree(trade: Trade, price: int | None, agreed: int) -> None:
-    """Raise NothingDone unless a price is the one that people agreed to."""
-    if price is None:
-        raise NothingDone("That is not for sale.")
-    if price != agreed:
-        raise NothingDone(f"The price is {trade.words(price)}, not {trade.words(agreed)}.")
 
 
 def exchange(trade: Trade, item: Any, seller: Any, buyer: Any, price: int) -> None:

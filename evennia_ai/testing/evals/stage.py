@@ -17,6 +17,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ConfigError, NothingDone
 from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.settings import game_setting
+from evennia_ai.game.wares import ensure_agreed, goods_of, price_list, trade_of
 from evennia_ai.messages import (
     EMOTE,
     SAY,
@@ -55,10 +56,8 @@ from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.attributes import SCRIPT_KEY, own_settings, read_attribute
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
 from evennia_ai.testing import minds
-from evennia_ai.tools import trade
 from evennia_ai.tools.base import EVERYBODY, Tool
 from evennia_ai.tools.control import may_be_sent_to_bed
-from evennia_ai.tools.prices import trade_of
 from evennia_ai.tools.registry import BUILT_IN, ToolRegistry
 from evennia_ai.tools.tool_relevance import has_containers, has_exits, has_things
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
@@ -69,6 +68,7 @@ Need = Callable[[ToolContext], bool] | None
 FIRST_PERSON = 1_001  # no object of the game is ever looked up by it
 HARMLESS = frozenset({"add_journal_entry", "search_journal", "search_memory", "noop"})
 SPOKEN = (SAY, WHISPER, EMOTE)
+PRICES, SELL, BUY = "prices", "sell", "buy"  # tools of a shop, if the game has them
 
 
 @dataclass(frozen=True)
@@ -119,14 +119,14 @@ class EvalToolbox(ToolRegistry):
         try:
             if call.name in SPOKEN:
                 return self._speak(context, call.name, arguments)
-            if item.run is trade.sell.run:
+            if call.name == SELL:
                 self._ensure_for_sale(arguments)
         except NothingDone as error:
             return failed_call(error, in_doubt=False)
         if item.waits:
             return ToolResult(ASKED, "Not done yet. Somebody is asked whether you may.")
-        is_list = item.run is trade.prices.run and not arguments.get("offered")
-        return ToolResult(DONE, trade.price_list(None, self._cast.prices) if is_list else "Done.")
+        is_list = call.name == PRICES and not arguments.get("offered")
+        return ToolResult(DONE, price_list(None, self._cast.prices) if is_list else "Done.")
 
     def _ensure_for_sale(self, arguments: Mapping[str, Any]) -> None:
         """Raise NothingDone unless the scene has a thing at the price that people agreed to."""
@@ -135,7 +135,7 @@ class EvalToolbox(ToolRegistry):
         prices_found = prices_found or [
             price for thing, price in prices.items() if wanted in thing.casefold()
         ]
-        trade.agree(trade_of(None), prices_found[0] if prices_found else None, arguments["price"])
+        ensure_agreed(trade_of(None), prices_found[0] if prices_found else None, arguments["price"])
 
     def _speak(self, context: ToolContext, kind: str, arguments: Mapping[str, str]) -> ToolResult:
         """Keep words; who hears them is decided as in `tools.speech`. Raises NothingDone."""
@@ -179,8 +179,9 @@ def need_of(item: Tool, cast: EvalCast) -> Need:
         has_things: bool(seen.things or seen.carrying),
         has_containers: False,
         may_be_sent_to_bed: False,
-        trade.keeps_shop: bool(cast.prices),
     }
+    if item.name in (PRICES, SELL, BUY):
+        return lambda _: bool(cast.prices)
     need = item.needed
     if need in there:
         return lambda _: there[need]
@@ -365,7 +366,7 @@ def _from_game(scene: EvalScene) -> EvalCast:
         (*own, *known),
         _situation_of(scene, here),
         own_settings(script),
-        scene.place.prices if scene.place else trade.goods_of(character, None),
+        scene.place.prices if scene.place else goods_of(character, None),
     )
 
 
