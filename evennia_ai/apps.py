@@ -8,10 +8,12 @@ from typing import Any
 from django.apps import AppConfig
 from django.conf import settings
 from django.core.checks import register
+from django.core.management import get_commands
 from django.db import connections
 from django.db.backends.signals import connection_created
 from django.db.models.signals import post_migrate
 
+from evennia_ai.game.extensions import management_commands
 from evennia_ai.game.settings import check_file_modes, game_setting, game_settings
 
 MODULES = {
@@ -61,6 +63,7 @@ class EvenniaAIConfig(AppConfig):
         connection_created.connect(prepare_sqlite, dispatch_uid="evennia_ai.sqlite")
         post_migrate.connect(leave_write_ahead_log, sender=self, dispatch_uid="evennia_ai.leave")
         register(check_file_modes)
+        get_commands().update(management_commands())
         for name, module in MODULES.items():
             listed = getattr(settings, name)
             modules = [listed] if isinstance(listed, str) else list(listed)

@@ -81,12 +81,7 @@ ROOMS = (
         EDGE,
         "stand-ins that ship, for this suite and a game's own; scenes to test characters",
     ),
-    Room(
-        "management",
-        12,
-        EDGE,
-        "Evennia's command line: uninstalling, tests of characters, minds in files",
-    ),
+    Room("management", 12, EDGE, "Evennia's command line: uninstalling, tests of characters"),
     Room("contrib", 13, EDGE, "the package's own extensions, a folder each"),
 )
 # What an extension may import: a room, or a module of one.
@@ -94,6 +89,8 @@ FRONT = (
     *("extension", "signals", "errors", "messages", "notifications", "scheduling", "config"),
     *("ports", "models", "commands.common", "game.settings", "policy"),
     *("store.names", "store.page_rows", "store.reports", "store.turns"),
+    *("store.attributes", "store.personal_data", "store.rows", "store.server_settings"),
+    "game.authorship",
 )
 FLOOR = {room.name: room.floor for room in ROOMS}
 # Parts of an edge room that the engine's rule holds for all the same.

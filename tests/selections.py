@@ -23,7 +23,7 @@ MARKED = ("bench", "e2e", "game")
 PURE = ("llm", "memory", "offline", "policy", "turn")
 # Where the campaigns without a server are, a step each; test_repository.py looks for others.
 CAMPAIGNS = (
-    "attacks test_expressions.py simulation",
+    "attacks contrib test_expressions.py simulation",
     "crash dialogues sleep/test_planted_facts.py",
     "game/test_autonomy.py game/test_harmless_lines.py game/test_limits.py game/test_mud_world.py",
     "game/web/test_hostile_requests.py",

@@ -1,14 +1,18 @@
 """Finds, loads and sets up the extensions that the game's settings ask for."""
 
 import pkgutil
+from collections.abc import Mapping
 from functools import lru_cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any, cast
 
+from django.core.management import find_commands
 from django.utils.module_loading import import_string
 from twisted.logger import Logger
 
 from evennia_ai.config import declare_settings
+from evennia_ai.errors import ConfigError
 from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.ports.extension import Extension
 
@@ -19,9 +23,10 @@ OWN = "evennia_ai.contrib"
 
 def extension_classes() -> tuple[list[type[Extension]], list[str]]:
     """Return the classes that the game's settings ask for, and a sentence for each wrong entry."""
-    names = game_setting("EXTENSIONS", ())
-    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
-        return list(own_classes()), ["AI_ASSISTANT['EXTENSIONS'] must be a list of names."]
+    try:
+        names = listed_names()
+    except ConfigError as error:
+        return list(own_classes()), [str(error)]
     left_out = {name[1:] for name in names if name.startswith("-")}
     classes = [item for item in own_classes() if item.name not in left_out]
     unknown = sorted(left_out - {item.name for item in own_classes()})
@@ -43,6 +48,14 @@ def extension_classes() -> tuple[list[type[Extension]], list[str]]:
     return classes, complaints
 
 
+def listed_names() -> list[str]:
+    """Return the names in ``EXTENSIONS``; raises ConfigError."""
+    names = game_setting("EXTENSIONS", ())
+    if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
+        raise ConfigError("AI_ASSISTANT['EXTENSIONS'] must be a list of names.")
+    return list(names)
+
+
 def load_class(path: str) -> type[Extension]:
     """Return the class of a dotted path; raises TypeError if it is no `Extension`."""
     loaded = import_string(path)
@@ -59,10 +72,33 @@ def entries_of() -> frozenset[str]:
 @lru_cache(maxsize=1)
 def own_classes() -> tuple[type[Extension], ...]:
     """Return the classes of the package's own extensions, in the order of their folders."""
-    # Found by their folders, so that one is deleted with its folder and named nowhere.
-    folders = sorted(item.name for item in pkgutil.iter_modules(import_module(OWN).__path__))
-    modules = (import_module(f"{OWN}.{folder}") for folder in folders)
+    modules = (import_module(f"{OWN}.{folder}") for folder in own_folders())
     return tuple(cast(type[Extension], module.EXTENSION) for module in modules)
+
+
+def own_folders() -> list[str]:
+    """Return the names of the package's own extensions, which are those of their folders."""
+    # One is deleted with its folder and named nowhere.
+    return sorted(item.name for item in pkgutil.iter_modules(import_module(OWN).__path__))
+
+
+def management_commands() -> Mapping[str, str]:
+    """Return the package of each management command of the package's own extensions.
+
+    They stand in a folder ``management/commands`` as those of a Django app. No extension is
+    loaded: Django asks before Evennia's shortcuts are there.
+    """
+    try:
+        names = listed_names()
+    except ConfigError:
+        names = []
+    (root,) = import_module(OWN).__path__
+    return {
+        command: f"{OWN}.{folder}"
+        for folder in own_folders()
+        if f"-{folder}" not in names
+        for command in find_commands(str(Path(root, folder, "management")))
+    }
 
 
 def set_up_extensions(services: Any, settings: SettingReader) -> list[Extension]:

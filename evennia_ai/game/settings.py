@@ -2,8 +2,10 @@
 
 import shlex
 import shutil
+import socket
 import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,6 +19,7 @@ from evennia_ai.config.former_names import by_present_names, rename_advice
 from evennia_ai.errors import ConfigError
 
 log = Logger()
+CONNECT_TIMEOUT_S = 1.0
 T = TypeVar("T")
 # The entries for the whole game, in upper case; `docs/configuration.md` tells of each.
 GAME_ENTRIES = frozenset(
@@ -105,6 +108,14 @@ def find_complaints(of_extensions: Iterable[str] = ()) -> list[str]:
         f"AI_ASSISTANT has an unknown entry '{key}'." + (f" Is {near[0]} meant?" if near else "")
         for key, near in zip(unknown, meant, strict=True)
     ]
+
+
+def is_game_running() -> bool:
+    """Return True if a portal answers on the game's AMP port."""
+    address = (settings.AMP_HOST, settings.AMP_PORT)
+    with suppress(OSError), socket.create_connection(address, CONNECT_TIMEOUT_S):
+        return True
+    return False
 
 
 def export_folder() -> Path:

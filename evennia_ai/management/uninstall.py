@@ -4,10 +4,8 @@
 """
 
 import shutil
-import socket
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +36,6 @@ PACKAGE = "evennia_ai"
 ATTRIBUTES = tuple(name for name in TYPES if name.startswith("ai_"))
 IN_CODE = (PACKAGE, "AI_ASSISTANT")
 OWN_SETS = f"{PACKAGE}."  # paths of command sets that cannot be loaded without the package
-CONNECT_TIMEOUT_S = 1.0
 
 
 def traces() -> Iterator[str]:
@@ -66,14 +63,6 @@ def lines_of_code(folder: Path) -> Iterator[str]:
         numbers = [n for n, line in enumerate(lines, 1) if any(word in line for word in IN_CODE)]
         if numbers:
             yield f"Remove this yourself: {inner}, line {', '.join(map(str, numbers))}"
-
-
-def is_running() -> bool:
-    """Return True if a portal answers on the game's AMP port."""
-    address = (settings.AMP_HOST, settings.AMP_PORT)
-    with suppress(OSError), socket.create_connection(address, CONNECT_TIMEOUT_S):
-        return True
-    return False
 
 
 def remove_data(say: Callable[[str], Any]) -> None:

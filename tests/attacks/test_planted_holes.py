@@ -5,19 +5,16 @@ import pytest
 from evennia_ai import models
 from evennia_ai.assistant_character import AssistantMixin
 from evennia_ai.commands.players import PlayersCommand
-from evennia_ai.management import mind_lines
 from evennia_ai.policy.limits.people import PersonLimits
 from evennia_ai.tools.registry import ToolRegistry
 from evennia_ai.turn import prompt_building
-from tests.attacks import test_adaptive, test_mind_files
+from tests.attacks import test_adaptive
 from tests.attacks.families import STARVED, campaign, last_line
 from tests.attacks.oracles import OTHERS, RIGHT, WARE, Bills, Facts
 from tests.attacks.scene import CHARGE, FORGERY, SECRET
 
 pytestmark = [pytest.mark.game, pytest.mark.soak]
-service, hall, log, world = (
-    test_adaptive.service, test_adaptive.hall, test_adaptive.log, test_mind_files.world,
-)  # fmt: skip
+service, hall, log = test_adaptive.service, test_adaptive.hall, test_adaptive.log
 ENOUGH, SEED = 12, 2
 
 
@@ -62,8 +59,3 @@ def test_who_pays_for_others_and_who_waits(hall):
     hall.game.service.crowd.limits = PersonLimits(turns_per_minute=1)
     hall.types(hall.ann, "say Mira, hello again")
     assert STARVED in {fault.kind for fault in last_line(hall)}
-
-
-def test_files_whose_lines_nobody_checks(world, monkeypatch):
-    monkeypatch.setattr(mind_lines, "checked", lambda *_: None)
-    assert test_mind_files.campaign(world, 60, 2)

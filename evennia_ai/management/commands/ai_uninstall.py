@@ -5,6 +5,7 @@ from typing import Any
 import evennia
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from evennia_ai.game.settings import is_game_running
 from evennia_ai.game.texts import is_yes
 
 NEXT_STEPS = """
@@ -39,7 +40,7 @@ class UninstallCommand(BaseCommand):
 
         for line in uninstall.traces():
             self.stdout.write(line)
-        if not options["dry_run"] and uninstall.is_running():
+        if not options["dry_run"] and is_game_running():
             raise CommandError(
                 "The game is running and would write new data. Run `evennia stop` first."
             )

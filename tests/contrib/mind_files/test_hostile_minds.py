@@ -10,13 +10,14 @@ from collections import deque
 import pytest
 from django.core.management import CommandError
 
+from evennia_ai.contrib.mind_files import mind_lines
 from evennia_ai.errors import ConfigError
-from evennia_ai.management import mind_lines
 from evennia_ai.models import PendingAct
-from tests.game import mind_scene
-from tests.game.mind_scene import counts, lines_of, of_kind, place, put_lines, run
+from tests.contrib.mind_files import mind_scene
+from tests.contrib.mind_files.mind_scene import counts, lines_of, of_kind, place, put_lines, run
 from tests.scripted import call
 
+pytestmark = pytest.mark.game
 file, lived, rebuild = mind_scene.file, mind_scene.lived, mind_scene.rebuild
 
 ACT = {

@@ -29,8 +29,7 @@ from django.db import Error, connection, transaction
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
-from evennia_ai.errors import BadRecord, ConfigError
-from evennia_ai.management.mind_lines import (
+from evennia_ai.contrib.mind_files.mind_lines import (
     FORMAT,
     LOGS,
     TABLES,
@@ -40,7 +39,7 @@ from evennia_ai.management.mind_lines import (
     kind_of,
     read_lines,
 )
-from evennia_ai.management.mind_people import (
+from evennia_ai.contrib.mind_files.mind_people import (
     NOBODY,
     Matching,
     Rename,
@@ -51,6 +50,7 @@ from evennia_ai.management.mind_people import (
     renamed,
     renamed_fields,
 )
+from evennia_ai.errors import BadRecord, ConfigError
 from evennia_ai.policy.records.record import Segment, make_record
 from evennia_ai.policy.records.stored_values import unpacked
 from evennia_ai.store.attributes import assistants, attributes_of, own_settings, stored_columns

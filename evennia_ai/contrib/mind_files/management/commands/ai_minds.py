@@ -8,6 +8,7 @@ import evennia
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from evennia_ai.errors import ConfigError, StoreUnavailable
+from evennia_ai.game.settings import is_game_running
 
 
 class MindsCommand(BaseCommand):
@@ -45,10 +46,10 @@ class MindsCommand(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if evennia.DefaultScript is None:
             evennia._init()
-        minds = import_module("evennia_ai.management.mind_files")
-        people = import_module("evennia_ai.management.mind_people")
+        minds = import_module("evennia_ai.contrib.mind_files.transfer")
+        people = import_module("evennia_ai.contrib.mind_files.mind_people")
         say, part = self.stdout.write, options["part"]
-        if import_module("evennia_ai.management.uninstall").is_running():
+        if is_game_running():
             raise CommandError("The game is running. Run `evennia stop` first.")
         try:
             if part == "save":

@@ -3,7 +3,7 @@
 import copy
 import json
 
-from tests.game.test_hostile_minds import VALUES, fielded, mutated, spots
+from tests.contrib.mind_files.test_hostile_minds import VALUES, fielded, mutated, spots
 
 STATES = {
     "evennia_ai.event": ("waiting", "claimed", "doubtful", "overheard", "noted", "excused"),

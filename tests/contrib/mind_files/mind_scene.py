@@ -7,11 +7,16 @@ import json
 import pytest
 from django.core.management import call_command
 
-from evennia_ai.management import uninstall
-from evennia_ai.management.mind_lines import LOGS
+from evennia_ai.contrib.mind_files.management.commands import ai_minds
+from evennia_ai.contrib.mind_files.mind_lines import LOGS
 from tests.scripted import call
 
 SECRET, NAME = "the silver lies in the well", "Marigold"
+
+
+def set_running(monkeypatch, running):
+    """Let the command believe that the game runs, or does not."""
+    monkeypatch.setattr(ai_minds, "is_game_running", lambda: running)
 
 
 def run(*arguments):
@@ -46,7 +51,7 @@ def of_kind(lines, name):
 
 @pytest.fixture
 def file(tmp_path, monkeypatch):
-    monkeypatch.setattr(uninstall, "is_running", lambda: False)
+    set_running(monkeypatch, False)
     return tmp_path / "minds.gz"
 
 

@@ -11,21 +11,21 @@ from evennia.typeclasses.attributes import Attribute
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evennia_ai.contrib.mind_files.mind_lines import LOGS
+from evennia_ai.contrib.mind_files.mind_people import NOBODY, WORDS, Matching, renamed
 from evennia_ai.errors import ConfigError
-from evennia_ai.management import uninstall
-from evennia_ai.management.mind_lines import LOGS
-from evennia_ai.management.mind_people import NOBODY, WORDS, Matching, renamed
 from evennia_ai.models import Message, ToolCall, Turn
 from evennia_ai.policy.context.projection import part_key
 from evennia_ai.policy.explanation.call_record import LockAsked, stored_locks
 from evennia_ai.policy.records.forgetting import FORGOTTEN
 from evennia_ai.policy.records.stored_values import stored, unpacked
 from evennia_ai.store.attributes import attributes_of
-from tests.game import mind_scene
+from tests.contrib.mind_files import mind_scene
+from tests.contrib.mind_files.mind_scene import NAME, SECRET, counts, lines_of, put_lines, run
 from tests.game.forgetting_scene import forget
-from tests.game.mind_scene import NAME, SECRET, counts, lines_of, put_lines, run
 from tests.scripted import call
 
+pytestmark = pytest.mark.game
 file, lived, rebuild = mind_scene.file, mind_scene.lived, mind_scene.rebuild
 
 
@@ -143,7 +143,7 @@ def test_nobodys_words_are_given_to_somebody_who_is_here_alone(lived, file, old,
 
 @pytest.mark.parametrize("part", ["save", "load"])
 def test_the_game_must_not_run(lived, file, monkeypatch, part):
-    monkeypatch.setattr(uninstall, "is_running", lambda: True)
+    mind_scene.set_running(monkeypatch, True)
     with pytest.raises(CommandError, match="evennia stop"):
         run(part, file)
 
@@ -254,7 +254,7 @@ def test_who_was_nobody_in_the_old_world_is_told_of_in_the_next(game, rebuild, f
 
 
 def test_a_save_that_fails_leaves_no_file(lived, file, monkeypatch):
-    monkeypatch.setattr("evennia_ai.management.mind_files.described", lambda seen: 1 / 0)
+    monkeypatch.setattr("evennia_ai.contrib.mind_files.transfer.described", lambda seen: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         run("save", file)
     assert not [*file.parent.iterdir()]

@@ -13,14 +13,14 @@ from django.db import transaction
 from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 
+from evennia_ai.contrib.mind_files import mind_lines
 from evennia_ai.errors import ConfigError
-from evennia_ai.management import uninstall
 from tests.attacks import test_adaptive
 from tests.attacks.families import tracebacks
 from tests.attacks.hall import LOCKED
-from tests.attacks.mind_files import CHANGES
 from tests.attacks.search import Search, shown
-from tests.game.mind_scene import lines_of, run
+from tests.contrib.mind_files.changes import CHANGES
+from tests.contrib.mind_files.mind_scene import lines_of, run, set_running
 
 pytestmark = pytest.mark.game
 service, hall, log = test_adaptive.service, test_adaptive.hall, test_adaptive.log
@@ -157,7 +157,7 @@ class World:
 
 @pytest.fixture
 def world(hall, log, tmp_path, monkeypatch):
-    monkeypatch.setattr(uninstall, "is_running", lambda: False)
+    set_running(monkeypatch, False)
     return World(hall, log, tmp_path / "minds.gz")
 
 
@@ -188,3 +188,9 @@ def test_nothing_comes_of_many_crafted_files(world):
 @pytest.mark.parametrize("seed", SOAK_SEEDS)
 def test_nothing_comes_of_thousands_of_crafted_files(world, seed):
     assert campaign(world, SOAK, seed) == []
+
+
+@pytest.mark.soak
+def test_files_whose_lines_nobody_checks_do_harm(world, monkeypatch):
+    monkeypatch.setattr(mind_lines, "checked", lambda *_: None)
+    assert campaign(world, 60, 2)
