@@ -87,7 +87,7 @@ ROOMS = (
 # What an extension may import: a room, or a module of one.
 FRONT = (
     *("extension", "signals", "errors", "messages", "notifications", "scheduling", "config"),
-    *("ports", "models", "commands.common", "game.settings", "policy"),
+    *("ports", "models", "commands.common", "game.settings", "game.client_text", "policy"),
     *("store.names", "store.page_rows", "store.reports", "store.turns"),
     *("store.attributes", "store.personal_data", "store.rows", "store.server_settings"),
     "game.authorship",

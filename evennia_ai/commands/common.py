@@ -70,6 +70,13 @@ class AICommand(MuxCommand):
         services: Any = AssistantScript.shared_services
         return services
 
+    def extension(self, name: str) -> Any:
+        """Return an extension by its name; raises UsageError if it is off."""
+        matches = [item for item in self.services.extensions if item.name == name]
+        if not matches:
+            raise UsageError(f"The extension {name} is off: see |waistatus|n.")
+        return matches[0]
+
     @property
     def switch(self) -> str:
         return self.switches[0] if self.switches else ""

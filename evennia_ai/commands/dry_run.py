@@ -1,33 +1,23 @@
-"""``aitest``: try an assistant without effect, one of its tools, or a profile's endpoint."""
+"""``aitest``: try an assistant without effect, or one of its tools."""
 
 import json
 from typing import Any
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import Deferred
 
-from evennia_ai.commands.common import AICommand, Dialogue, Outcome, UsageError
+from evennia_ai.commands.common import AICommand, Dialogue, UsageError
 from evennia_ai.commands.rendering import call_text
-from evennia_ai.config import ModelProfile, choose_settings, resolve_profile
-from evennia_ai.config.profiles import DEFAULT_PROFILE
-from evennia_ai.game.client_text import clean_address, clean_error, clean_output
-from evennia_ai.game.perception import plain
+from evennia_ai.game.client_text import clean_error, clean_output
 from evennia_ai.game.room_lines import ensure_answered, hear_typed
-from evennia_ai.game.settings import game_setting, game_settings
 from evennia_ai.game.texts import ACT_STATES, worded
-from evennia_ai.llm.endpoints import OPENAI_ADDRESS
-from evennia_ai.llm.probe import BAD, FATAL, GOOD, NOTE, sum_up
 from evennia_ai.messages import NO_USAGE, IncomingEvent
 from evennia_ai.mind.dry_run import DryRun, DryRunCall, DryRunStep
 from evennia_ai.policy.read_permissions import DRY_RUNS
-from evennia_ai.policy.redaction import shown_address
-from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.texts import read_typed_call
 from evennia_ai.ports import MindDependencies
-from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.names import list_names, locks_of
 from evennia_ai.store.reports import log_page
 
-WORDS = {GOOD: "|gok|n   ", NOTE: "|ynote|n ", BAD: "|rwrong|n", FATAL: "|rwrong|n"}
 LINE_CHARS, RESULT_CHARS = 400, 2_000
 PAUSE_S, MOST_PAUSES = 0.5, 60  # until a turn in progress has ended
 USAGE = "Usage: aitest <assistant> = <line>. See |whelp aitest|n."
@@ -53,13 +43,12 @@ class TryingCommand(AICommand):
 
 class CmdAITest(TryingCommand):
     """
-    try an assistant without effect, one of its tools, or the endpoint of a model
+    try an assistant without effect, or one of its tools
 
     Usage:
       aitest <assistant> = <line>
       aitest/whisper <assistant> = <line>
       aitest/tool <assistant> = <tool> [<argument> = <value>; ...]
-      aitest/provider [<profile>] [= <model>]
 
     Shows what the assistant would say and do if you said or whispered this line
     in its room now. The model gets the real prompt, and its tokens count. No tool
@@ -69,15 +58,10 @@ class CmdAITest(TryingCommand):
     With /tool, a tool really runs, as if a model had used it at your words, with
     its locks and confirmations; no model is asked. You see what it did, or why it
     was refused, and what a model would read.
-
-    With /provider (for admins): asks the endpoint of a model profile, or of the
-    game's own, whether it answers, in which form, whether it streams, and how
-    fast, and says what to do about it. Takes up to half a minute, with a local
-    model two minutes.
     """
 
     key = "aitest"
-    switch_options = ("whisper", "tool", "provider")
+    switch_options = ("whisper", "tool")
 
     def do_default(self) -> Deferred[None]:
         if not self.lhs:
@@ -107,33 +91,6 @@ class CmdAITest(TryingCommand):
         trying: Deferred[Any] = script.mind.try_tool(event, name, json.dumps(arguments))
         trying.addCallback(lambda _: self.tell(tried_lines(script.id)))
         trying.addErrback(self.tell_failure)
-
-    def do_provider(self) -> Outcome:
-        if not self.has_permission("Admin"):
-            raise UsageError("Only admins may test an endpoint: the test sends it the game's key.")
-        wanted = clean_heard(self.lhs, 60) or str(game_setting("profile", DEFAULT_PROFILE))
-        resolve_profile(wanted, self.services.profiles)  # raises ConfigError
-        own = {"profile": wanted, "llm_model": plain(self.rhs) or None}
-        profile = choose_settings(game_settings(), own, self.services.profiles).profile
-        if profile.client == "offline":
-            self.msg(
-                f"The profile '{clean_output(wanted)}' uses the stand-in, which is built in: "
-                "there is nothing to test. aistatus says how to connect a model."
-            )
-            return None
-        return self.probe(wanted, profile)
-
-    @inlineCallbacks
-    def probe(self, name: str, profile: ModelProfile) -> Coroutine[None]:
-        model = clean_output(profile.model, 80) or "no model"
-        address = clean_address(shown_address(profile.base_url or OPENAI_ADDRESS))
-        self.tell(f"Testing '{clean_output(name)}': {address}, {model}")
-        findings = yield self.services.prober.probe(profile, self.tell)
-        lines = []
-        for finding in findings:
-            lines.append(f"{WORDS[finding.state]} {clean_error(finding.text, LINE_CHARS)}")
-            lines += [f"      {clean_error(finding.advice, LINE_CHARS)}"] if finding.advice else []
-        self.tell([*lines, clean_error(sum_up(findings, name), RESULT_CHARS)])
 
 
 def tried_lines(assistant: int) -> list[str]:

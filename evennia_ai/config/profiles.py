@@ -35,6 +35,7 @@ Profiles = dict[str, dict[str, Any]]
 
 DEFAULT_PROFILE = FIELDS["profile"].default
 MODEL_VARIABLE = "EVENNIA_AI_MODEL"
+OPENAI_ADDRESS = "https://api.openai.com/v1"
 MERGED = frozenset({"extra"})
 REMOTE_DEADLINE_S = 30.0
 REPLY_TOKENS_WITH_THOUGHT = 2_000
@@ -52,7 +53,7 @@ ENDPOINTS: Mapping[str, Mapping[str, Any]] = {
     "vllm": {"base_url": "http://localhost:8000/v1"},
     # Newer models refuse max_tokens; their reasoning counts as part of the reply.
     "openai": {
-        "base_url": "https://api.openai.com/v1",
+        "base_url": OPENAI_ADDRESS,
         "api_key_env": "OPENAI_API_KEY",
         "extra": {"max_completion_tokens": REPLY_TOKENS_WITH_THOUGHT},
         "max_reply_tokens": REPLY_TOKENS_WITH_THOUGHT,

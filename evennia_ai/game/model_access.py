@@ -16,11 +16,10 @@ from evennia_ai.config.profiles import default_profiles, merge_profiles
 from evennia_ai.game.rate_limits import account_of, warn_of_budget
 from evennia_ai.game.settings import SettingReader, game_setting, game_settings
 from evennia_ai.llm.daily_budgets import BudgetSources
-from evennia_ai.llm.endpoint_facts import EndpointRegistry
+from evennia_ai.llm.endpoint_facts import EndpointRegistry, ask_window
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.llm.probe import Prober
 from evennia_ai.llm.tokenizers import load_for
 from evennia_ai.offline import StandIn
 from evennia_ai.policy.limits.money import GAME, OWNER, PLAYER, to_micros
@@ -60,11 +59,9 @@ class ModelAccess:
         self.loop_thread = LoopThread(call_from_thread)
         game = django_settings.SERVERNAME
         self.client = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S, game=game)
-        self.prober = Prober(clock, self.client)
         save = (lambda _facts: None) if is_apart else partial(write, FACTS)
         load = known_facts if is_apart else partial(read_mapping, FACTS)
-        self.endpoints = EndpointRegistry(self.prober.window, load, save)
-        self.prober.keep = self.endpoints.note_probe
+        self.endpoints = EndpointRegistry(partial(ask_window, clock, self.client), load, save)
         self.offline = settings.read("OFFLINE_LANGUAGES", StandIn, ())
         clients: dict[str, LLMClient] = {"openai": self.client, "offline": self.offline}
         if is_apart:

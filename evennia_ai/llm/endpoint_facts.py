@@ -2,7 +2,7 @@
 
 Each endpoint is asked for its context window once a process, after its first good reply. By then it
 is known to work, and a local server has loaded the model; before that it reports no window. The
-endpoint of an idle assistant is never asked. Speed is measured with every reply. `llm.probe` finds
+endpoint of an idle assistant is never asked. Speed is measured with every reply. A probe may find
 the request form.
 """
 
@@ -10,21 +10,29 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
+from urllib.parse import urlsplit
 
-from twisted.internet.defer import CancelledError, Deferred
+from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from evennia_ai.config import ModelProfile
+from evennia_ai.config.profiles import OPENAI_ADDRESS
 from evennia_ai.errors import ContextOverflow, StoreUnavailable
-from evennia_ai.llm.endpoints import OPENAI_ADDRESS
+from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.messages import LLMReply
+from evennia_ai.policy.context.windows import list_models, window_from_models
 from evennia_ai.policy.limits import endpoints
 from evennia_ai.policy.redaction import hide_secrets, shown_address
+from evennia_ai.scheduling import Clock, Coroutine
 
 log = Logger()
 
 Ask = Callable[[ModelProfile], Deferred[int | None]]
+ASK_S, LOCAL_ASK_S = 30.0, 120.0  # a local model may run on a CPU
+# Pages of local servers that tell the context window; such a server is recognised by its usual port
+# or by the ``owned_by`` of its models.
+WINDOW_PAGES = ((8080, "llamacpp", "/props"), (11434, "library", "/api/ps"))
 
 
 class EndpointRegistry:
@@ -123,3 +131,24 @@ def key_of(profile: ModelProfile) -> str:
     except ValueError:
         address = "?"  # an address of no server: nothing is ever learnt about it
     return f"{address} {profile.model}"
+
+
+@inlineCallbacks
+def ask_window(clock: Clock, client: OpenAIClient, profile: ModelProfile) -> Coroutine[int | None]:
+    """Ask an endpoint for its model's context window.
+
+    Fires with it in tokens, None if not told. Fails with CancelledError if the server stops.
+    """
+    deadline_at = clock.seconds() + (LOCAL_ASK_S if profile.is_local else ASK_S)
+    models = list_models(
+        (yield client.page(profile, "models", clock, deadline_at - clock.seconds()))
+    )
+    window = window_from_models(models, profile.model)
+    owners = {entry.get("owned_by") for entry in models if entry["id"] == profile.model}
+    for port, owner, path in WINDOW_PAGES:
+        is_its = urlsplit(profile.base_url).port == port or owner in owners
+        if not window and is_its:
+            left_s = max(0.0, deadline_at - clock.seconds())
+            page = yield client.page(profile, path, clock, left_s)
+            window = window_from_models(page, profile.model)
+    return window

@@ -8,11 +8,10 @@ from typing import Any
 from urllib.parse import parse_qsl, unquote_to_bytes, urlsplit, urlunsplit
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.config.profiles import missing_model
+from evennia_ai.config.profiles import OPENAI_ADDRESS, missing_model
 from evennia_ai.errors import ProviderMisconfigured
 from evennia_ai.policy.redaction import mask_key, shown_address
 
-OPENAI_ADDRESS = "https://api.openai.com/v1"
 PAGES = ("/chat/completions", "/completions", "/models")  # of an endpoint
 AROUND = " \t\r\n\xa0\u200b\u200c\u200d\u200e\u200f\u2060\ufeff\"'`<>"  # copied with an address
 CHARACTER = "{character}"

@@ -9,6 +9,7 @@ those in `CACHE_BREAKPOINTS` get hints about its reusable part.
 """
 
 import asyncio
+import json
 import re
 import uuid
 from collections import defaultdict
@@ -16,22 +17,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 from urllib.parse import urljoin, urlsplit
 
-from twisted.internet.defer import Deferred, fail
+from twisted.internet.defer import CancelledError, Deferred, fail
+from twisted.internet.interfaces import IReactorTime
 
 from evennia_ai import errors
 from evennia_ai.config import ModelProfile
-from evennia_ai.config.profiles import wire_style
+from evennia_ai.config.profiles import OPENAI_ADDRESS, wire_style
 from evennia_ai.llm import refusals
-from evennia_ai.llm.endpoints import (
-    OPENAI_ADDRESS,
-    Endpoint,
-    find_endpoint,
-    name_character,
-    pseudonym,
-)
+from evennia_ai.llm.endpoints import Endpoint, find_endpoint, name_character, pseudonym
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_stream import (
     LastActivity,
@@ -49,6 +45,7 @@ from evennia_ai.policy.replies.reply_reader import reply_reader
 from evennia_ai.policy.tool_call_modes.form import TOOLS
 from evennia_ai.policy.tool_call_modes.wire_order import WireStyle, arrange
 from evennia_ai.ports import LLMRequest
+from evennia_ai.scheduling import Clock
 
 MAX_REPLY_BYTES = 4_000_000
 utc_now = partial(datetime.now, UTC)
@@ -175,6 +172,23 @@ class OpenAIClient:
         except errors.ProviderMisconfigured as error:
             return fail(error)
         return self._loop_thread.submit(self._exchange(endpoint, method, path, body))
+
+    def page(
+        self, profile: ModelProfile, path: str, clock: Clock, timeout_s: float
+    ) -> Deferred[Any]:
+        """Fire with the untrusted JSON of a page of an endpoint, None without one in time.
+
+        ``path`` as for `exchange`. Fails with CancelledError if the server stops.
+        """
+
+        def read(raw: RawResponse) -> Any:
+            return json.loads(raw.content) if 200 <= raw.status < 300 else None
+
+        response = self.exchange(replace(profile, model=profile.model or "-"), "GET", path)
+        response.addTimeout(timeout_s, cast(IReactorTime, clock)).addCallback(read)
+        return response.addErrback(
+            lambda failure: failure if failure.check(CancelledError) else None
+        )
 
     # --- in the loop thread ----------------------------------------------------------------------
 

@@ -76,7 +76,7 @@ class AssistantService(Service):
 
         self.models = models = ModelAccess(clock, environ, settings, call_from_thread)
         self.profiles, self.gateway = models.profiles, models.gateway
-        self.prober, self.endpoints = models.prober, models.endpoints
+        self.endpoints = models.endpoints
         self.memory = memory = MemoryServices(
             clock, settings, call_from_thread, models.client, self.now
         )

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from evennia_ai.llm.probe import judge_speed
 from evennia_ai.messages import LLMReply, Timings, Usage
 from evennia_ai.policy.limits.endpoints import (
     FIRST_DEADLINE_S,
@@ -134,22 +133,6 @@ def test_any_new_fact_is_stored_but_of_a_speed_only_a_change_of_more_than_a_quar
     old, new, stored
 ):
     assert should_store(old, new) is stored
-
-
-@pytest.mark.parametrize(
-    ("speed", "state", "says"),
-    [
-        (UNKNOWN, "note", "Its speed is not known: it does not report its tokens."),
-        (Speed(None, 35.0), "note", "Its speed is not known: it does not report its tokens."),
-        (Speed(9_000.0, 300.0), "good", "an answer takes about 1 s, the first one of a talk 1 s."),
-        (CPU, "good", "reads about 140 tokens a second and writes 35: an answer takes about 5 s"),
-        (Speed(20.0, 5.0), "bad", "an answer takes about 32 s, the first one of a talk 112 s."),
-    ],
-)
-def test_a_probe_says_what_a_speed_means_for_answers(speed, state, says):
-    found = judge_speed(speed)
-    assert (found.state, bool(found.advice)) == (state, state == "bad")
-    assert says in found.text
 
 
 @pytest.mark.parametrize(

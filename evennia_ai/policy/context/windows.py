@@ -8,9 +8,10 @@ the profile's or the server's figure comes first.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 BY_PROFILE, BY_ENDPOINT = "as the profile says", "as its endpoint tells"
 BY_NAME, BY_NOBODY = "by the model's name", "not known, so max_context_tokens counts"
@@ -178,6 +179,11 @@ def window_from_models(answer: object, model: str) -> int | None:
         if any(_same_model(entry.get(key), model) for key in NAMES):
             return window_of(entry)
     return window_of(entries[0]) if len(entries) == 1 else None
+
+
+def list_models(answer: object) -> Sequence[Mapping[str, Any]]:
+    """Return the entries with an ``id`` of an endpoint's untrusted list of models."""
+    return [entry for entry in _entries(answer) if isinstance(entry.get("id"), str)]
 
 
 def window_of(entry: Mapping[str, object]) -> int | None:

@@ -7,10 +7,9 @@ from functools import cache
 from typing import Any
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.llm import probe
 from evennia_ai.llm.openai_client import build_body
 from evennia_ai.messages import EMOTED, SAID, ChatMessage, make_message, wire_call
-from evennia_ai.ports import NO_SCENE, LLMRequest, ToolContext, ToolSpec
+from evennia_ai.ports import LLMRequest, ToolContext, ToolSpec
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
 from evennia_ai.tools.registry import load_registry
@@ -27,7 +26,7 @@ FILLER = " and so on" * 30  # or the talk would be too short to compact
 # As `cases` has them; a list, so that nothing runs where the tests are skipped.
 KINDS = (
     "first words", TALK, "mid-turn", "whisper", "summary", "after a compaction", "extraction",
-    "extraction goes on", "probe: plain", "probe: tools", "probe: schema", "probe: stream",
+    "extraction goes on",
 )  # fmt: skip
 
 
@@ -67,10 +66,6 @@ def cases(model: str) -> Mapping[str, Case]:
         "whisper": whispered(model),
         **compaction(model),
         **extraction(model),
-        "probe: plain": probed(probe.PLAIN_QUESTION),
-        "probe: tools": probed(probe.TOOLS_QUESTION),
-        "probe: schema": probed(probe.SCHEMA_QUESTION),
-        "probe: stream": probed(probe.STREAM_QUESTION),
     }
 
 
@@ -147,12 +142,6 @@ def extraction(model: str) -> dict[str, Case]:
         "extraction": Case(first, ["marker0", GAVE]),
         "extraction goes on": Case(second, ["marker0", "forty crowns"]),
     }
-
-
-def probed(question: Mapping[str, Any]) -> Case:
-    users = [one["content"] for one in question["messages"] if one["role"] == "user"]
-    asked = [line for content in users for line in content.splitlines()]
-    return Case(LLMRequest(scene=NO_SCENE, **question), asked)
 
 
 def with_talk(script: MemoryMind, lines: int = MANY) -> MemoryMind:

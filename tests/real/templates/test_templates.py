@@ -54,7 +54,10 @@ def rendering(request: pytest.FixtureRequest) -> Iterator[Rendering]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_template_accepts_a_request_and_shows_its_words(rendering: Rendering, kind: str) -> None:
-    case = cases(rendering.model)[kind]
+    check_rendering(rendering, cases(rendering.model)[kind])
+
+
+def check_rendering(rendering: Rendering, case: Case) -> None:
     body = rendering.body(case)
     status, prompt = rendering.renderer.render(body)
     assert status == 200, prompt

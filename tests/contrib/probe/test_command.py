@@ -5,7 +5,7 @@ import time
 import pytest
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.llm.probe import BAD, GOOD, STEPS, TOOL, ProbeFinding, sum_up
+from evennia_ai.contrib.probe.prober import BAD, GOOD, STEPS, TOOL, ProbeFinding, sum_up
 from tests.provider import one_provider
 
 pytestmark = pytest.mark.engine

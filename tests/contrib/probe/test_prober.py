@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from twisted.internet.defer import CancelledError
 
+from evennia_ai.contrib.probe.prober import FATAL, LOCAL_PROBE_S, REPLY_TOKENS, STEPS, judge_speed
 from evennia_ai.errors import Busy
-from evennia_ai.llm.probe import FATAL, LOCAL_PROBE_S, REPLY_TOKENS, STEPS
-from evennia_ai.policy.limits.endpoints import Speed
-from tests.llm import probe_scene as scene
-from tests.llm.probe_scene import (
+from evennia_ai.policy.limits.endpoints import UNKNOWN, Speed
+from tests.contrib.probe import scene
+from tests.contrib.probe.scene import (
     GOOD_ANSWERS,
     HELLO,
     IN_SCHEMA,
@@ -118,6 +118,26 @@ def test_the_speed_of_all_but_the_first_call_is_told_and_kept(probe, provider, p
     assert probe.kept[0][1:] == ("schema", True, Speed(140.4, 35.0))
 
 
+@pytest.mark.parametrize(
+    ("speed", "state", "says"),
+    [
+        (UNKNOWN, "note", "Its speed is not known: it does not report its tokens."),
+        (Speed(None, 35.0), "note", "Its speed is not known: it does not report its tokens."),
+        (Speed(9_000.0, 300.0), "good", "an answer takes about 1 s, the first one of a talk 1 s."),
+        (
+            Speed(140.0, 35.0),
+            "good",
+            "about 140 tokens a second and writes 35: an answer takes about 5 s",
+        ),
+        (Speed(20.0, 5.0), "bad", "an answer takes about 32 s, the first one of a talk 112 s."),
+    ],
+)
+def test_a_probe_says_what_a_speed_means_for_answers(speed, state, says):
+    found = judge_speed(speed)
+    assert (found.state, bool(found.advice)) == (state, state == "bad")
+    assert says in found.text
+
+
 # --- what keeps it from answering ---
 
 
@@ -177,33 +197,6 @@ def test_a_wrong_key_is_never_shown(probe, provider, profile):
     assert "odd ***" in repr(probe.run(profile))
 
 
-# --- the window ---
-
-PROPS = {"raw": json.dumps({"default_generation_settings": {"n_ctx": 4096}})}
-LOADED = {"raw": json.dumps({"models": [{"name": "stub:latest", "context_length": 8192}]})}
-
-
-@pytest.mark.parametrize(
-    ("pages", "window"),
-    [
-        ({"GET /v1/models": listing({"id": "stub", "max_model_len": 32768})}, 32_768),
-        ({"GET /v1/models": listing({"id": "stub", "owned_by": "llamacpp"}), "GET /props": PROPS},
-         4_096),
-        ({"GET /v1/models": listing({"id": "stub", "owned_by": "library"}), "GET /api/ps": LOADED},
-         8_192),
-        ({"GET /v1/models": {"raw": "<html>", "status": 200}}, None),
-        ({"GET /v1/models": error(500, "no")}, None),
-        ({}, None),
-    ],
-)  # fmt: skip
-def test_an_endpoint_is_asked_for_its_window_and_nothing_else(
-    pages, window, probe, pump, provider, profile
-):
-    provider.control(pages=pages)
-    assert pump.wait(probe.prober.window(profile)) == window
-    assert not [ask for ask in provider.requests() if "completions" in ask["path"]]
-
-
 # --- time, and one at a time ---
 
 
@@ -247,12 +240,10 @@ def test_one_probe_at_a_time(probe, pump, provider, profile):
     assert probe.run(profile)
 
 
-@pytest.mark.parametrize("ask", ["start", "window"])
-def test_a_server_that_stops_ends_it_without_an_answer(ask, probe, loop_thread, provider, profile):
+def test_a_server_that_stops_ends_it_without_an_answer(probe, loop_thread, provider, profile):
     provider.control(latency=60, pages={"GET /v1/models": {**listing("stub"), "latency": 60}})
     failures = []
-    started = probe.start(profile) if ask == "start" else probe.prober.window(profile)
-    started.addErrback(failures.append)
+    probe.start(profile).addErrback(failures.append)
     loop_thread.stop()
     assert failures[0].check(CancelledError)
     assert not probe.clock.getDelayedCalls()

@@ -6,8 +6,8 @@ import pytest
 from twisted.internet.task import Clock
 
 from evennia_ai.config import ModelProfile
+from evennia_ai.contrib.probe.prober import TOOL, Prober
 from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.llm.probe import TOOL, Prober
 
 KEY = "4f1c9e77-a2b8-tavern"
 HELLO = {"text": "Good evening, Ann."}
@@ -23,10 +23,9 @@ class Probe:
     def __init__(self, pump, client):
         self.pump = pump
         self.clock = Clock()
-        self.prober = Prober(self.clock, client)
         self.lines = []
         self.kept = []
-        self.prober.keep = lambda *found: self.kept.append(found)
+        self.prober = Prober(self.clock, client, lambda *found: self.kept.append(found))
 
     def start(self, profile):
         return self.prober.probe(profile, self.lines.append)

@@ -4,22 +4,19 @@ Each answer becomes a sentence; a `FATAL` one ends the probe. The rest is learnt
 `llm.endpoint_facts`.
 """
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import Any, TypeVar, cast
-from urllib.parse import urlsplit
 
 from twisted.internet import defer
-from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks
+from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.internet.interfaces import IReactorTime
 
 from evennia_ai import errors
 from evennia_ai.config import ModelProfile
-from evennia_ai.llm.openai_client import OpenAIClient, RawResponse
 from evennia_ai.messages import Delta, LLMReply, wire_call
-from evennia_ai.policy.context.windows import window_from_models
+from evennia_ai.policy.context.windows import list_models
 from evennia_ai.policy.limits.endpoints import UNKNOWN, Speed, measure_speed, smooth_speed
 from evennia_ai.policy.sanitize import drop_reasoning
 from evennia_ai.policy.texts import read_object
@@ -42,11 +39,7 @@ TOOLS_SHARE = 0.5  # of the time that is left, so that a slow model gets to the 
 STEPS = ("Does it answer?", "In which form?", "Does it stream, and how fast?")
 Tell = Callable[[str], None]
 T = TypeVar("T")
-OLLAMA_PORT, LLAMACPP_PORT, VLLM_PORT = 11434, 8080, 8000
-LOCAL_SERVERS = {OLLAMA_PORT: "Ollama", LLAMACPP_PORT: "llama-server", VLLM_PORT: "vLLM"}
-# Pages of local servers that tell the context window; such a server is recognised by its usual port
-# or by the ``owned_by`` of its models.
-WINDOW_PAGES = ((LLAMACPP_PORT, "llamacpp", "/props"), (OLLAMA_PORT, "library", "/api/ps"))
+LOCAL_SERVERS = {11434: "Ollama", 8080: "llama-server", 8000: "vLLM"}
 MOST_MODELS, SLOW_S = 10, 15
 REFUSED_FORM = (400, 404, 422, 500)  # HTTP statuses for a field that a server does not know
 # Of an answer: tokens read anew, in the first of a talk and later, and written. See docs/models.md.
@@ -111,12 +104,14 @@ class ProbeFinding:
 class Prober:
     """Runs one probe at a time."""
 
-    # Called with what a probe found: profile, request form, is a system message accepted, speed.
-    keep: Callable[[ModelProfile, str, bool, Speed], None] | None = None
-
-    def __init__(self, clock: Clock, client: OpenAIClient) -> None:
-        self._clock = clock
-        self._client = client
+    def __init__(
+        self,
+        clock: Clock,
+        client: Any,  # `llm.openai_client.OpenAIClient`
+        keep: Callable[[ModelProfile, str, bool, Speed], object],
+    ) -> None:
+        """``keep`` gets what a probe found: the request form, if a system message passes, speed."""
+        self._clock, self._client, self._keep = clock, client, keep
         self._busy = False
 
     @inlineCallbacks
@@ -132,33 +127,17 @@ class Prober:
         try:
             run = ProbeRun(self._clock, self._client, profile)
             yield run.all_steps(progress)
-            if run.form and self.keep:
-                self.keep(profile, run.form, run.takes_system, run.speed)
+            if run.form:
+                self._keep(profile, run.form, run.takes_system, run.speed)
             return run.findings
         finally:
             self._busy = False
-
-    @inlineCallbacks
-    def window(self, profile: ModelProfile) -> Coroutine[int | None]:
-        """Ask an endpoint for its model's context window.
-
-        Fires with it in tokens, None if not told. Fails with CancelledError if the server stops.
-        """
-        run = ProbeRun(self._clock, self._client, profile)
-        run.models = list_models((yield run.page("models")))
-        window = window_from_models(run.models, profile.model)
-        owners = {e.get("owned_by") for e in run.models if e["id"] == profile.model}
-        for port, owner, path in WINDOW_PAGES:
-            is_its = urlsplit(profile.base_url).port == port or owner in owners
-            if not window and is_its:
-                window = window_from_models((yield run.page(path)), profile.model)
-        return window
 
 
 class ProbeRun:
     """One probe; ``form`` is the request form that it found, empty without a conclusion."""
 
-    def __init__(self, clock: Clock, client: OpenAIClient, profile: ModelProfile) -> None:
+    def __init__(self, clock: Clock, client: Any, profile: ModelProfile) -> None:
         self.clock = clock
         self.client = client
         self.profile = profile
@@ -186,7 +165,8 @@ class ProbeRun:
         """Ask a plain question; without a system message if the endpoint refuses one."""
         answer: Answer = yield self.ask(PLAIN_QUESTION)
         if isinstance(answer, errors.ProviderMisconfigured):
-            self.models = list_models((yield self.page("models")))
+            page = yield self.client.page(self.profile, "models", self.clock, self.left_s)
+            self.models = list_models(page)
         elif isinstance(answer, errors.ProviderError) and answer.status in REFUSED_FORM:
             self.takes_system = False
             answer = yield self.ask(PLAIN_QUESTION)
@@ -230,28 +210,13 @@ class ProbeRun:
         self.speed = smooth_speed(self.speed, measure_speed(reply, took_s))
         return reply.raw or reply
 
-    @inlineCallbacks
-    def page(self, path: str) -> Coroutine[Any]:
-        """Fire with a page's JSON, None without. Fails with CancelledError if the server stops."""
-        profile = replace(self.profile, model=self.profile.model or "-")
-        try:
-            raw: RawResponse = yield self.in_time(self.client.exchange(profile, "GET", path))
-            return json.loads(raw.content) if 200 <= raw.status < 300 else None
-        except CancelledError:
-            raise
-        except Exception:  # noqa: BLE001  # the probe's questions tell what is wrong
-            return None
-
     def in_time(self, call: Deferred[T], share: float = 1.0) -> Deferred[T]:
         """Let a call fail with `defer.TimeoutError` after a share of the time that is left."""
-        left_s = max(0.0, self.deadline_at - self.clock.seconds())
-        return call.addTimeout(share * left_s, cast(IReactorTime, self.clock))
+        return call.addTimeout(share * self.left_s, cast(IReactorTime, self.clock))
 
-
-def list_models(data: object) -> Models:
-    entries = data.get("data") if isinstance(data, dict) else data
-    listed = entries if isinstance(entries, list) else []
-    return [item for item in listed if isinstance(item, dict) and isinstance(item.get("id"), str)]
+    @property
+    def left_s(self) -> float:
+        return max(0.0, self.deadline_at - self.clock.seconds())
 
 
 def there_are(models: Models) -> str:
