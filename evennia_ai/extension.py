@@ -5,7 +5,8 @@ paths; ``"-telemetry"`` leaves out one of the package's own. An extension that o
 to the Django signals (`signals`).
 """
 
+from evennia_ai.ports.background import SleepContext, SleepStep
 from evennia_ai.ports.extension import EntryReader, Extension
 from evennia_ai.ports.tool import NoArguments, Tool, tool
 
-__all__ = ["EntryReader", "Extension", "NoArguments", "Tool", "tool"]
+__all__ = ["EntryReader", "Extension", "NoArguments", "SleepContext", "SleepStep", "Tool", "tool"]

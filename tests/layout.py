@@ -88,6 +88,7 @@ ROOMS = (
 FRONT = (
     *("extension", "signals", "errors", "messages", "notifications", "scheduling", "config"),
     *("ports", "models", "commands.common", "game.settings", "game.client_text", "policy"),
+    "turn.prompt_contexts",
     *("store.names", "store.page_rows", "store.reports", "store.turns"),
     *("store.attributes", "store.personal_data", "store.rows", "store.server_settings"),
     "game.authorship",

@@ -8,7 +8,8 @@ from typing import Any
 from twisted.internet.defer import inlineCallbacks, maybeDeferred
 
 from evennia_ai import ports
-from evennia_ai.config import AssistantConfig, ModelProfile
+from evennia_ai.config import FIELDS, AssistantConfig, ModelProfile, declare_settings
+from evennia_ai.extension import Extension
 from evennia_ai.messages import OWN_RESULTS, Audience, IncomingEvent, ToolCallRequest
 from evennia_ai.mind import Mind
 from evennia_ai.policy.conversation.persona_and_lore import read_persona
@@ -32,6 +33,23 @@ from tests.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 TOOLS = {"say": "final", "whisper": "final", "noop": "final", "look": "free", "give": "once"}
 SCRIPTED = ModelProfile("test", model="scripted")
 SILENT = frozenset({"noop", "look", "add_journal_entry"})
+
+
+def own_extensions(*names: str) -> list[Extension]:
+    """Return the package's own extensions of these names that are not deleted, set up."""
+    from evennia_ai.game.extensions import own_classes
+
+    wanted = [item for item in own_classes() if item.name in names]
+    for item in wanted:
+        if item.settings:
+            declare_settings(item.settings)
+    return [item() for item in wanted]
+
+
+def known_settings(**values: Any) -> dict[str, Any]:
+    """Return those of some settings that are declared."""
+    return {name: value for name, value in values.items() if name in FIELDS}
+
 
 Behaviour = Callable[[ToolContext, Mapping[str, Any]], Any]
 
@@ -130,8 +148,10 @@ class MemoryMind(Mind):
         embedder: Any = None,
         name: str = "Mira",
         character: Any = None,
+        services: Any = None,
     ) -> None:
-        self.services = services = StandInServices(gateway, StandInToolbox(), embedder)
+        services = services or StandInServices(gateway, StandInToolbox(), embedder)
+        self.services = services
         log, inbox = MemoryConversation(services.now), MemoryInbox(services.now)
         turns = MemoryTurns(log, inbox)
         self.character = character or Keeper(name, services.now)

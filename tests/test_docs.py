@@ -7,18 +7,22 @@ The tables of docs/configuration.md come from the code; after a change of that:
 
 import re
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 import evennia_ai
 from evennia_ai.config import FIELDS, HINTS
+from evennia_ai.config.declared import declare_settings
+from evennia_ai.config.fields import OWN_NAMES
 from tests.e2e.fresh_game import DOCS, read_blocks
 from tests.e2e.harness import ROOT
 
 PACKAGE = Path(evennia_ai.__file__).parent
 TABLES_PAGE = DOCS / "configuration.md"
 SETTINGS_TABLE = re.compile(r"(<!-- begin -->\n).*?(<!-- end -->)", re.S)
+ADDED_TABLE = re.compile(r"(<!-- begin extensions -->\n)(.*?)(<!-- end extensions -->)", re.S)
 TEXTS_TABLE = re.compile(r"(<!-- begin texts -->\n).*?(<!-- end texts -->)", re.S)
 ENTRY = re.compile(
     r"""(?:game_setting|settings\.read)\(\s*["']([A-Z_]+)["']|AI_ASSISTANT[^\n]{0,9}["']([A-Z_]+)["']"""
@@ -32,12 +36,30 @@ WORDS = {int: "whole number", float: "number", str: "text", bool: "true or false
 def settings_table():
     """A row for each setting: name, kind, limits, default, help."""
     rows = ["| setting | value | default | what it does |", "|---|---|---|---|"]
-    for name, item in FIELDS.items():
-        value = " ".join(filter(None, (kind_of(name), limits_of(item.metadata))))
-        value += ", or none" if type(None) in kinds_of(name) else ""
-        default = default_of(item.default, item.metadata["unit"])
-        rows.append(f"| `{name}` | {value} | {default} | {item.metadata['help']} |")
-    return "\n".join(rows) + "\n"
+    return "\n".join([*rows, *map(setting_row, OWN_NAMES)]) + "\n"
+
+
+def setting_row(name):
+    item = FIELDS[name]
+    value = " ".join(filter(None, (kind_of(name), limits_of(item.metadata))))
+    value += ", or none" if type(None) in kinds_of(name) else ""
+    default = default_of(item.default, item.metadata["unit"])
+    return f"| `{name}` | {value} | {default} | {item.metadata['help']} |"
+
+
+def added_table(before):
+    """The same for settings of extensions; of one whose folder is deleted, the rows as before."""
+    from evennia_ai.game.extensions import own_classes
+
+    heading, line, *rows = before.splitlines()
+    own = {item.name for item in own_classes()}
+    kept = [row for row in rows if row.split("`")[1] not in own]
+    for extension in own_classes():
+        if extension.settings:
+            declare_settings(extension.settings)
+            names = [item.name for item in fields(extension.settings)]
+            kept += [f"| `{extension.name}` {setting_row(name)}" for name in names]
+    return "\n".join([heading, line, *sorted(kept, key=lambda row: row.split("`")[1])]) + "\n"
 
 
 def default_of(value, unit):
@@ -82,6 +104,7 @@ def texts_table():
 def fresh_page():
     """docs/configuration.md with its tables as the code has them."""
     page = TABLES_PAGE.read_text(encoding="utf-8")
+    page = ADDED_TABLE.sub(lambda m: m[1] + added_table(m[2]) + m[3], page)
     page = SETTINGS_TABLE.sub(lambda m: m[1] + settings_table() + m[2], page)
     return TEXTS_TABLE.sub(lambda m: m[1] + texts_table() + m[2], page)
 
@@ -175,7 +198,9 @@ def test_the_readme_shows_what_the_quick_start_does():
 
 
 if __name__ == "__main__" and sys.argv[1:] == ["--write"]:
-    from django.conf import settings
+    import django
+    import evennia
 
-    settings.configure()  # the texts are marked for translation
+    django.setup()
+    evennia._init()
     TABLES_PAGE.write_text(fresh_page(), encoding="utf-8")

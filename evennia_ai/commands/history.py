@@ -26,6 +26,7 @@ from evennia_ai.policy.read_permissions import FIGURES, PRIVATE_WORDS, Reader, w
 from evennia_ai.policy.recallable_lines import EDITED, HIDDEN, LineAmendment, LogFilter
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
+from evennia_ai.sleep import step_texts
 from evennia_ai.store import reports
 from evennia_ai.store.names import names_of
 from evennia_ai.store.reports import MOST_EVENTS, all_messages, events_beside, message_page
@@ -163,12 +164,13 @@ class CmdAIHistory(HistoryChanges):
     def do_sleep(self) -> None:
         running, wanted = self.script.mind.rest.pass_id, (self.rhs or "").strip()
         word, _, number = wanted.partition(" ")
+        texts = step_texts(self.services.extensions)
         if wanted and word != "page":
             row = self.find_row("SleepPass", "sleep pass", "sleep")
-            self.msg(rendering.pass_lines(row, running, self.reader, whole=True))
+            self.msg(rendering.pass_lines(row, running, self.reader, texts, whole=True))
             return
         page = self.log_page("SleepPass", number)
-        lines = [rendering.pass_lines(row, running, self.reader) for row in page.rows]
+        lines = [rendering.pass_lines(row, running, self.reader, texts) for row in page.rows]
         self.show_page(lines, page, "has not slept yet.", "page ")
 
     def do_journal(self) -> Outcome:

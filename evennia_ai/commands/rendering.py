@@ -17,7 +17,6 @@ from evennia_ai.policy.limits.money import CALLS, MS, NOTHING, TOKENS_IN, TOKENS
 from evennia_ai.policy.read_permissions import ERRORS, Reader, words_kind
 from evennia_ai.policy.recallable_lines import LineAmendment
 from evennia_ai.policy.records.memory_listing import Names, named
-from evennia_ai.sleep import STEP_TEXTS
 from evennia_ai.store.conversation import MASK
 from evennia_ai.store.inbox import WAITING
 from evennia_ai.store.names import list_names, names_of
@@ -203,18 +202,25 @@ def whole_compaction(row: Mapping[str, Any], reader: Reader) -> str:
 
 
 def pass_lines(
-    row: Mapping[str, Any], running: int | None, reader: Reader, whole: bool = False
+    row: Mapping[str, Any],
+    running: int | None,
+    reader: Reader,
+    texts: sleep_schedule.StepTexts,
+    whole: bool = False,
 ) -> str:
-    """Return a sleep pass and what it did, as a ``whole`` by steps; ``running`` is one's id."""
+    """Return a sleep pass and what it did, as a ``whole`` by steps; ``running`` is one's id.
+
+    ``texts`` are those of the steps (`sleep.step_texts`).
+    """
     why = sleep_schedule.REASONS.get(row["reason"], "asleep")
     when = f"|w{row['id']}|n |x{reader.clock(row['at'])}|n"
     lines, errors = [f"{when} {why}: {how_it_ended(row, running)}"], _pass_errors(row, reader)
     for name, figures in row["results"].items() if whole else ():
-        step = sleep_schedule.describe_step(STEP_TEXTS, name, figures, errors.get(name, ""))
+        step = sleep_schedule.describe_step(texts, name, figures, errors.get(name, ""))
         lines.append(f"  {clean_output(step, LINE_CHARS)}")
     if row["ended_at"]:
         cost = f"  Cost: {sleep_schedule.describe_cost(row['cost'])}."
-        lines.append(cost if whole else f"    {pass_summary(row, reader)}")
+        lines.append(cost if whole else f"    {pass_summary(row, reader, texts)}")
     return "\n".join(lines)
 
 
@@ -225,8 +231,8 @@ def how_it_ended(row: Mapping[str, Any], running: int | None) -> str:
     return sleep_schedule.OUTCOMES.get(row["outcome"], "ended").format(took_s=took_s)
 
 
-def pass_summary(row: Mapping[str, Any], reader: Reader) -> str:
-    done = sleep_schedule.summarise_pass(STEP_TEXTS, row["results"], _pass_errors(row, reader))
+def pass_summary(row: Mapping[str, Any], reader: Reader, texts: sleep_schedule.StepTexts) -> str:
+    done = sleep_schedule.summarise_pass(texts, row["results"], _pass_errors(row, reader))
     return clean_output(f"{done} ({sleep_schedule.describe_cost(row['cost'])})", LINE_CHARS)
 
 

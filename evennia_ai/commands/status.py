@@ -19,6 +19,7 @@ from evennia_ai.models.fields import damage
 from evennia_ai.policy.limits.money import TIGHT
 from evennia_ai.policy.read_permissions import ERRORS, FIGURES, PUBLIC_MEMORIES
 from evennia_ai.policy.sleep_schedule import REASONS
+from evennia_ai.sleep import step_texts
 from evennia_ai.store import reports
 from evennia_ai.store.attributes import read_attribute, script_of
 from evennia_ai.store.usage import cached_on, use_on
@@ -103,13 +104,14 @@ class CmdAIStatus(AICommand):
         """Yield each sleeper's name with since when and why it sleeps, and its last pass."""
         asleep = [(script, name) for script, name in self.named if script.mind.rest.is_asleep]
         passes = reports.last_passes() if asleep else {}
+        texts = step_texts(self.services.extensions)
         for script, name in asleep:
             rest, since = script.mind.rest, self.since(read_attribute(script, "asleep_since"))
             parts = [f"asleep{since} ({REASONS[rest.cause]})"]
             if script.config.sleep_schedule:
                 parts.append(f"sleep hours {script.config.sleep_schedule}")
             if last := passes.get(script.id):
-                summary = f", {pass_summary(last, self.reader)}" if last["ended_at"] else ""
+                summary = f", {pass_summary(last, self.reader, texts)}" if last["ended_at"] else ""
                 ended = how_it_ended(last, rest.pass_id)
                 parts.append(f"last pass ({last['id']}): {ended}{summary}")
             yield name, "; ".join(parts)

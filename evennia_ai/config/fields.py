@@ -245,11 +245,6 @@ class AssistantConfig:
         "sleep.",
         days(0.0),
     )
-    reflection_threshold: int = setting(
-        150,
-        "Total importance of new entries that starts a reflection in sleep. 0 disables it.",
-        Bounds(0, 100_000),
-    )
     share_memory: str = setting(
         OFF,
         "With whom the character shares public memories during sleep, and from whom it receives "

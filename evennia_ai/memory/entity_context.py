@@ -19,8 +19,9 @@ from evennia_ai.policy.consolidation.entities import (
 )
 from evennia_ai.policy.records.record import Record
 from evennia_ai.ports import EntityProfiles, Identity, Services
+from evennia_ai.ports.background import NO_MODEL, BackgroundReply, BatchResult, skip
 from evennia_ai.scheduling import Coroutine, retry_write
-from evennia_ai.turn.model_call import NO_MODEL, BackgroundCalls, BackgroundReply, BatchResult, skip
+from evennia_ai.turn.model_call import BackgroundCalls
 from evennia_ai.turn.prompt_contexts import CONTEXT_SLEEP_CONSOLIDATE
 
 log = Logger()

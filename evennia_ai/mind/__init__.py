@@ -1,10 +1,16 @@
 """The mind of one assistant: its parts, put together once, and what it does in a tick."""
 
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.memory.entity_context import EntityConsolidation
 from evennia_ai.memory.working_memory import StaleConversations
 from evennia_ai.ports import MindDependencies, ToolParts
+from evennia_ai.ports.background import SleepContext
+from evennia_ai.ports.extension import collect
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.sleep import SleepPassRunner
 from evennia_ai.sleep.compaction.compact import Compactor
@@ -15,7 +21,6 @@ from evennia_ai.sleep.emergency import Emergency
 from evennia_ai.sleep.extraction import Extraction
 from evennia_ai.sleep.intentions import DayPlanning, GoalReview
 from evennia_ai.sleep.pruning import Pruning
-from evennia_ai.sleep.reflection import Reflection
 from evennia_ai.sleep.sharing import Sharing
 from evennia_ai.turn.context_selection import ContextSelector
 from evennia_ai.turn.context_use import ContextMeter
@@ -168,11 +173,10 @@ class Mind:
         self.entities = EntityConsolidation(who, background, shared)
         self.pruning = Pruning(who, settings, background, shared)
         self.talks = StaleConversations(settings, has.log, has.company, shared.now)
-        self.reflection = Reflection(who, settings, background, shared)
         self.goals = GoalReview(who, settings, background, shared)
         self.planning = DayPlanning(who, settings, background, shared)
         self.sharing = Sharing(who, settings, has.memories, background, shared)
-        work = {
+        steps: dict[str, Callable[[], Any]] = {
             "memory_links": self.links.consolidate,
             "entity_consolidation": self.entities.consolidate,
             "orphaned_links": self.links.repair,
@@ -180,9 +184,11 @@ class Mind:
             "stale_conversations": self.talks.clear_stale,
             "pre_compaction_extraction": self.extraction.run,
             "context_compaction": self.compactor.in_sleep,
-            "reflection": self.reflection.reflect,
             "goals": self.goals.review,
             "daily_plan": self.planning.plan,
             "shared_memory": self.sharing.share,
         }
-        self.sleep_pass = SleepPassRunner(who, has.life, work, shared.clock, shared.slices)
+        context = SleepContext(**vars(has), background=background)
+        for step in collect(shared.extensions, lambda extension: extension.sleep_steps()):
+            steps.setdefault(step.name, partial(step.run, context))
+        self.sleep_pass = SleepPassRunner(who, has.life, steps, shared.clock, shared.slices)

@@ -6,10 +6,13 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from twisted.internet.defer import Deferred, succeed
+from twisted.logger import Logger
 
 from evennia_ai.messages import InboxEvent
+from evennia_ai.ports.background import SleepStep
 from evennia_ai.ports.tool import Tool
 
+log = Logger()
 T = TypeVar("T")
 
 
@@ -67,6 +70,19 @@ class Extension:
         """Return tools that assistants may use (`tools.base.tool` makes them)."""
         return ()
 
+    def sleep_steps(self) -> Iterable[SleepStep]:
+        """Return steps for the end of a whole sleep pass, such as work with the journal.
+
+        Each is run for one assistant at a time, and may be broken off when somebody speaks to it.
+
+        Returns:
+            The steps, the same ones at each call. One whose name is taken is left out.
+
+        Raises:
+            Exception: none of this extension's steps are run.
+        """
+        return ()
+
     @classmethod
     def commands(cls) -> Iterable[type[Any]]:
         """Return Evennia commands for every character's command set; asked before `set_up`."""
@@ -104,3 +120,17 @@ def overriding(extensions: Iterable[Extension], *hooks: str) -> list[Extension]:
         for extension in extensions
         if any(hook in vars(item) for item in type(extension).__mro__[:-2] for hook in hooks)
     ]
+
+
+def collect(extensions: Iterable[Extension], ask: Callable[[Extension], Iterable[T]]) -> list[T]:
+    """Return what a hook of each extension gives; of one that raises nothing, and the log says so.
+
+    ``ask`` calls the hook.
+    """
+    items: list[T] = []
+    for extension in extensions:
+        try:
+            items += list(ask(extension))
+        except Exception:  # noqa: BLE001  # an extension's error must not stop an assistant
+            log.failure("evennia_ai: a hook of the extension {name} failed", name=extension.name)
+    return items

@@ -69,7 +69,6 @@ class Journal(RecordStore):
         self._pinned: dict[str, Record] = {}
         self._waiting: dict[str, None] = {}
         self.recalls: Counter[str] = Counter()  # look-ups not stored yet, by entry id
-        self.reflected_upto = ""  # ISO time; a reflection has read so far, whatever it found
 
     def pinned(self, audience: Audience | None = None, everything: bool = False) -> list[Record]:
         """Return the loaded pinned entries that all of an audience may know."""

@@ -1,6 +1,6 @@
 """A sleep pass: its time, and the steps in which an assistant sorts its memories."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,7 +8,8 @@ from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 from twisted.logger import Logger
 
 from evennia_ai.errors import AssistantError, StoreUnavailable, TurnAborted
-from evennia_ai.ports import AssistantStatus, Identity, Slices
+from evennia_ai.ports import AssistantStatus, Extension, Identity, Slices
+from evennia_ai.ports.extension import collect
 from evennia_ai.scheduling import Clock, Coroutine, yield_to_reactor
 
 # More than a step needs to ask a slow model once for each of many listeners.
@@ -81,78 +82,67 @@ WOKEN = {"skipped": True, "reason": "woken"}
 BROKEN_OFF = {"skipped": True, "reason": "broken off in the middle of it"}
 
 
-@dataclass(frozen=True)
-class SleepStep:
-    """One step of a sleep pass."""
-
-    name: str  # its key in the results
-    title: str  # its name in reports
-    sentence: str = ""  # a format for its figures in reports; empty lists them
-    in_tick: bool = True  # False for a step that only a whole pass runs
-
-
-STEPS = (
-    SleepStep("memory_links", "Journal into long-term memory"),
-    SleepStep("entity_consolidation", "What it knows of others"),
-    SleepStep("orphaned_links", "Links that lead nowhere"),
-    SleepStep("episodic_prune", "Old memories let go"),
-    SleepStep(
-        "stale_conversations", "Talks that came to an end", "{ended} ended, {running} going on"
-    ),
-    SleepStep(
-        "pre_compaction_extraction",
+# The steps of a tick, which begin each pass: their titles in reports, and a format for their
+# figures there; an empty one lists them.
+STEP_TEXTS = {
+    "memory_links": ("Journal into long-term memory", ""),
+    "entity_consolidation": ("What it knows of others", ""),
+    "orphaned_links": ("Links that lead nowhere", ""),
+    "episodic_prune": ("Old memories let go", ""),
+    "stale_conversations": ("Talks that came to an end", "{ended} ended, {running} going on"),
+    "pre_compaction_extraction": (
         "Facts written down",
         "{facts_recorded} into the journal (model calls: {iterations})",
     ),
-    SleepStep(
-        "context_compaction",
+    "context_compaction": (
         "Old talk summed up",
         "{compacted_messages} messages, {original_tokens:,} tokens before and {new_tokens:,} after",
     ),
-    SleepStep(
-        "reflection",
-        "What follows from it",
-        "{insights} insights from {thought_over} entries",
-        in_tick=False,
-    ),
-    SleepStep("goals", "What it is after", in_tick=False),
-    SleepStep("daily_plan", "Its day to come", in_tick=False),
-    SleepStep("shared_memory", "What others were told", in_tick=False),
-)
-STEPS_IN_TICK = tuple(step for step in STEPS if step.in_tick)
-STEP_TEXTS = {step.name: (step.title, step.sentence) for step in STEPS}
+}
+STEPS = tuple(STEP_TEXTS)
+LATER_TEXTS = {
+    "goals": ("What it is after", ""),
+    "daily_plan": ("Its day to come", ""),
+    "shared_memory": ("What others were told", ""),
+}
 
 
 def run_sleep_tick(script: Any, character: Any) -> Deferred[dict[str, dict[str, Any]]]:
-    """Run the steps of a sleep pass that belong to a tick; fires and fails as `SleepPass.run`.
+    """Run the steps of a sleep pass that belong to a tick; fires and fails as their runner.
 
     ``script`` is an `AssistantScript`, ``character`` its character.
     """
-    results: Deferred[dict[str, dict[str, Any]]] = script.mind.sleep_pass.run(None, STEPS_IN_TICK)
+    results: Deferred[dict[str, dict[str, Any]]] = script.mind.sleep_pass.run(None, STEPS)
     return results
+
+
+def step_texts(extensions: Sequence[Extension]) -> dict[str, tuple[str, str]]:
+    """Return the title of each step in reports by its name, and the format of its figures."""
+    added = collect(extensions, lambda extension: extension.sleep_steps())
+    return {step.name: (step.title, step.sentence) for step in added} | LATER_TEXTS | STEP_TEXTS
 
 
 @dataclass(frozen=True, eq=False)
 class SleepPassRunner:
     """Runs the steps of a sleep pass.
 
-    ``work`` has for each step's name what runs it: it returns a result dict, or a Deferred of one.
-    That has ``success`` and figures, with ``error`` if a provider failed and ``cut_off`` if replies
-    reached their token limit; or ``skipped`` True and ``reason``. A step fails with TurnAborted and
-    StoreUnavailable only.
+    ``steps`` has for each step's name, in their order, what runs it: it returns a result dict, or a
+    Deferred of one. That has ``success`` and figures, with ``error`` if a provider failed and
+    ``cut_off`` if replies reached their token limit; or ``skipped`` True and ``reason``. A step
+    fails with TurnAborted and StoreUnavailable only.
     """
 
     _who: Identity
     _life: AssistantStatus
-    _work: Mapping[str, Callable[[], Any]]
+    steps: Mapping[str, Callable[[], Any]]
     _clock: Clock
     _slices: Slices
 
     @inlineCallbacks
     def run(
-        self, time: PassTime | None = None, steps: Sequence[SleepStep] = STEPS
+        self, time: PassTime | None = None, names: Iterable[str] = ()
     ) -> Coroutine[dict[str, dict[str, Any]]]:
-        """Run steps in their order; `STEPS` is a whole pass.
+        """Run some steps, or without names all of them: a whole pass.
 
         A step that fails or never ends does not stop the next. Each step may run again without
         doing anything twice, so ``time`` may break the pass off even within a step; what was not
@@ -161,14 +151,14 @@ class SleepPassRunner:
         """
         time = time or PassTime(self._clock)
         results: dict[str, dict[str, Any]] = {}
-        for step in steps:
+        for step in names or self.steps:
             yield yield_to_reactor(self._slices.put)  # the stand-in makes no pauses of its own
             if not self._life.may_think():
                 raise TurnAborted("asleep, it was stopped")
             if time.is_over:
-                results[step.name] = dict(WOKEN)
+                results[step] = dict(WOKEN)
             else:
-                results[step.name] = yield self._run_step(step.name, time)
+                results[step] = yield self._run_step(step, time)
         return results
 
     @inlineCallbacks
@@ -176,7 +166,7 @@ class SleepPassRunner:
         """Run one step. Fires with its result dict; fails with TurnAborted only."""
         name = self._who.name
         try:
-            return checked((yield time.limit(maybeDeferred(self._work[step]))))
+            return checked((yield time.limit(maybeDeferred(self.steps[step]))))
         except TurnAborted:
             raise
         except StepGivenUp as error:

@@ -24,8 +24,9 @@ from evennia_ai.policy.records.journal_entry import (
 )
 from evennia_ai.policy.records.record import Record
 from evennia_ai.ports import Identity, Journal, Services
+from evennia_ai.ports.background import skip
 from evennia_ai.scheduling import PIECE, Coroutine, map_in_slices, retry_write, yield_to_reactor
-from evennia_ai.turn.model_call import BackgroundCalls, skip
+from evennia_ai.turn.model_call import BackgroundCalls
 
 # Entries in one pass: the assistant sleeps as long as a pass runs.
 MOST = 400

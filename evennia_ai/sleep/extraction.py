@@ -38,9 +38,10 @@ from evennia_ai.policy.conversation.tool_call_rules import (
 )
 from evennia_ai.policy.facts.origin import ShownContext, ShownLine, origin_of, shown_line
 from evennia_ai.policy.facts.terms import normal_words
+from evennia_ai.ports.background import skip
 from evennia_ai.scheduling import Coroutine, Enqueue, map_in_slices, retry_write, yield_to_reactor
 from evennia_ai.turn.context_use import ContextMeter
-from evennia_ai.turn.model_call import ModelCalls, has_model, skip
+from evennia_ai.turn.model_call import ModelCalls, has_model
 from evennia_ai.turn.prompt_building import PromptBuilder
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION, TurnKind
 from evennia_ai.turn.tool_executor import DONE, ToolExecutor, call_messages

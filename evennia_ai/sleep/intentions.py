@@ -19,8 +19,9 @@ from evennia_ai.policy.records.goal import (
 )
 from evennia_ai.policy.records.record import Record
 from evennia_ai.ports import Goals, Identity, Services, Settings
+from evennia_ai.ports.background import BackgroundReply, BatchResult, skip
 from evennia_ai.scheduling import Coroutine, retry_write
-from evennia_ai.turn.model_call import BackgroundCalls, BackgroundReply, BatchResult, skip
+from evennia_ai.turn.model_call import BackgroundCalls
 from evennia_ai.turn.prompt_contexts import CONTEXT_GOAL_DECOMPOSE, CONTEXT_PLAN_DAY
 
 CALLS_A_PASS = 3

@@ -17,8 +17,9 @@ from evennia_ai.policy.records.forgetting import (
     select_to_forget,
 )
 from evennia_ai.ports import Identity, Journal, Services, Settings
+from evennia_ai.ports.background import skip
 from evennia_ai.scheduling import Coroutine, map_in_slices, yield_to_reactor
-from evennia_ai.turn.model_call import BackgroundCalls, skip
+from evennia_ai.turn.model_call import BackgroundCalls
 
 AT_ONCE = 8  # entries in one write
 MOST_A_PASS = 500

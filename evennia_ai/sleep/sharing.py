@@ -21,8 +21,9 @@ from evennia_ai.policy.records.shared_memory import (
     worth_telling,
 )
 from evennia_ai.ports import Identity, Memories, Services, Settings
+from evennia_ai.ports.background import skip
 from evennia_ai.scheduling import Coroutine, map_in_slices, retry_write, yield_to_reactor
-from evennia_ai.turn.model_call import BackgroundCalls, skip
+from evennia_ai.turn.model_call import BackgroundCalls
 
 AT_ONCE = 8  # entries checked or told at a stretch: 5 ms (measured)
 

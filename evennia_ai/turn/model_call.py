@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Generic, TypeVar
+from typing import TypeVar
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
@@ -35,6 +35,7 @@ from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.texts import complete_lines
 from evennia_ai.policy.tool_call_modes.form import TOOLS
 from evennia_ai.policy.tool_call_modes.wire_order import count_request
+from evennia_ai.ports.background import BackgroundReply, BatchResult
 from evennia_ai.scheduling import Coroutine, retry_write, yield_to_reactor
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
@@ -244,37 +245,6 @@ def record_of(request: ports.LLMRequest, reply: LLMReply) -> PackedCall | None:
 # --- work that no player waits for ----------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class BackgroundReply:
-    """A model's reply in complete lines; ``is_cut`` is True if it reached its token limit."""
-
-    text: str
-    is_cut: bool = False
-
-
-@dataclass(frozen=True)
-class BatchResult(Generic[R]):
-    """The results for the items, and the provider's error that ended the work, if any."""
-
-    results: list[R]
-    error: str = ""
-
-    @property
-    def calls(self) -> int:
-        """Return how often a model was asked, if once for each item."""
-        return len(self.results) + bool(self.error)
-
-    def report(self, *, cut_off: int = 0, **figures: Any) -> dict[str, Any]:
-        """Return a step's result dict: ``success``, its figures, and the ``error``, if any.
-
-        ``cut_off`` is how many replies reached their token limit; zero is not reported.
-        """
-        if cut_off:
-            figures["cut_off"] = cut_off
-        error = {"error": self.error} if self.error else {}
-        return {"success": not self.error, **figures, **error}
-
-
 @dataclass(eq=False)
 class BackgroundCalls:
     """Work that no player waits for: asks a model, and writes many items in pieces."""
@@ -352,10 +322,3 @@ def has_model(profile: ModelProfile) -> bool:
 def own_nature(profile: ModelProfile) -> str:
     """Return the nature of what a character says: `OFFLINE` if the stand-in chooses it."""
     return "" if has_model(profile) else OFFLINE
-
-
-NO_MODEL = "no model to ask"
-
-
-def skip(reason: str, **figures: Any) -> dict[str, Any]:
-    return {"skipped": True, "reason": reason, **figures}

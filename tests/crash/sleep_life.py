@@ -33,15 +33,15 @@ from evennia_ai.policy.records.record import Record
 from evennia_ai.ports.goal_records import Goals
 from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.ports.profiles import EntityProfiles
-from evennia_ai.sleep import STEPS as ALL_STEPS
 from tests.crash.child_life import Body, Chronicle, Executioner
 from tests.crash.fast_points import AFTER, BEFORE, Kill
-from tests.minds import MemoryMind
+from tests.minds import MemoryMind, known_settings, own_extensions
 from tests.semantic import StandInSemantic
 
 SLEEPER = "#900"
-STEPS = tuple(step for step in ALL_STEPS if step.name not in ("daily_plan", "shared_memory"))
-CONFIG = AssistantConfig(prune_keep_at_least=5, reflection_threshold=30)
+ADDED = own_extensions("reflection")
+LEFT_OUT = ("daily_plan", "shared_memory")
+CONFIG = AssistantConfig.of(known_settings(prune_keep_at_least=5, reflection_threshold=30))
 NOTES, FADED, NOTICED = 6, 3, 3
 LONG_AGO = timedelta(days=400)
 PUT, DELETED = "a memory put", "memories deleted"
@@ -149,6 +149,7 @@ class SleepLife:
         self.mind.settings.profile = ModelProfile("test", client="openai", model="dreamer")
         services = self.mind.services
         services.clock.advance(number * 86_400.0)
+        services.extensions = ADDED
         services.semantic = FileSemantic(folder / "memories.json", self.executioner)
         services.world.names = {"#5": "Ann", "#6": "Bob"}
         self.body.assistant = self.mind
@@ -175,7 +176,8 @@ class SleepLife:
     def sleep(self) -> dict[str, Any]:
         """Sleep for one pass, in which the kill may come."""
         came: list[Any] = []
-        self.mind.sleep_pass.run(steps=STEPS).addBoth(came.append)
+        steps = [name for name in self.mind.sleep_pass.steps if name not in LEFT_OUT]
+        self.mind.sleep_pass.run(names=steps).addBoth(came.append)
         (results,) = came
         troubles = {name: step for name, step in results.items() if "error" in step}
         if troubles:
@@ -208,7 +210,7 @@ def judge(facts: Mapping[str, Sequence[Any]], folder: Path) -> list[str]:
         *differing("notes", facts["note"], (entry["content"] for entry in told)),
         *differing("goals", facts["goal"], (goal["content"] for goal in body.ai_goals.all())),
         *(f"thought over twice: {one}" for one in repeated(chain(*map(thoughts_of, insights)))),
-        *([] if insights else ["nothing was thought over"]),
+        *([] if insights or not ADDED else ["nothing was thought over"]),
         *judge_profiles(facts["noticed"], records),
         *judge_memories(journal, FileSemantic(folder / "memories.json", NOBODY).stored),
     ]

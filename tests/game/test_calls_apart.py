@@ -5,14 +5,11 @@ import pytest
 from evennia_ai import models
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import make_message
-from evennia_ai.policy.explanation.attribution import MATERIALS, RULES, SUMMARY, TALK, parts_of
+from evennia_ai.policy.explanation.attribution import RULES, SUMMARY, TALK, parts_of
 from evennia_ai.sleep.compaction import compact_conversation_history
 from evennia_ai.store.explanations import load_call
 from evennia_ai.store.forget import Forgetting
-from tests.game.test_reflection import line, live_through, think_over
 from tests.game.web.conftest import Browser
-
-__all__ = ["think_over"]
 
 pytestmark = [pytest.mark.game, pytest.mark.django_db]
 
@@ -159,18 +156,6 @@ def test_a_builder_reads_nothing_of_a_private_summary(game, mira, ann, admin):
     told = admin.told("aiwhy/call Mira")
     assert "ruby" in told and "summary, for Ann" in told
     assert "ruby" in Browser(admin).text(page)
-
-
-def test_the_request_of_a_reflection_is_kept(game, mira, admin, ann, think_over):
-    ids = live_through(game, mira, 16, "Ann lost her boat number {n}.", speakers=[ann.dbref])
-    game.model.add(line("Ann lost boat number 3.", *ids[3:5]))
-    think_over()
-    (stored,) = apart("reflection")
-    assert stored.is_exact and [part.name for part in parts_of_call(stored)] == [RULES, MATERIALS]
-    assert "boat number 7" in admin.told("aiwhy/call/prompt Mira = reflection")
-    assert "materials" in admin.told("aiwhy/call Mira = reflection").split("comes from")[1]
-    list(Forgetting({ann.dbref}).steps())
-    assert "erased" in admin.told("aiwhy/call Mira = reflection")
 
 
 def test_a_forgotten_player_is_in_no_kept_request_for_a_summary(summed_up, game, ann):

@@ -36,7 +36,7 @@ def store_pass(script, results=None, outcome="done"):
 def test_a_pass_is_kept_with_what_each_step_did_and_what_it_cost(slept):
     row = SleepPass.objects.get()
     assert (row.reason, row.outcome, row.errors) == ("order", "done", {})
-    assert list(row.results) == [step.name for step in STEPS]
+    assert list(row.results)[: len(STEPS)] == list(STEPS)
     assert row.results["context_compaction"]["success"]
     assert row.cost["calls"] == ModelCall.objects.count() == 2
 

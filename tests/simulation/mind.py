@@ -15,7 +15,7 @@ from evennia_ai.messages import IncomingEvent
 from evennia_ai.policy.compaction.plan import EMERGENCY, MANUAL, CompactionRequest
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.policy.tool_call_modes.form import SCHEMA, TEXT, TOOLS
-from evennia_ai.sleep import STEPS_IN_TICK, PassTime
+from evennia_ai.sleep import STEPS, PassTime
 from evennia_ai.store.transactions import store_errors
 from evennia_ai.store.write_retry_queue import WriteRetryQueue
 from evennia_ai.testing.minds import MemoryIdentity, NeverAsleep, in_memory
@@ -114,7 +114,7 @@ class Rest(NeverAsleep):
         """Make one pass, which whoever speaks to the assistant may break off."""
         self.time = PassTime(self._mind.process.clock)
         try:
-            yield run(self.time, STEPS_IN_TICK)
+            yield run(self.time, STEPS)
             self.has_slept = True
         finally:
             self.time.close()

@@ -8,8 +8,18 @@ from twisted.internet.task import Clock
 from twisted.logger import capturedLogs, formatEvent
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.sleep import BROKEN_OFF, STEP_TIME_S, WOKEN, PassTime, SleepPassRunner, SleepStep
-from evennia_ai.testing.minds import ImmediateSlices, MemoryLife
+from evennia_ai.extension import Extension, SleepStep
+from evennia_ai.sleep import (
+    BROKEN_OFF,
+    STEP_TIME_S,
+    STEPS,
+    WOKEN,
+    PassTime,
+    SleepPassRunner,
+    step_texts,
+)
+from evennia_ai.testing.minds import ImmediateSlices, MemoryLife, StandInServices
+from tests.minds import MemoryMind
 
 GOOD = {"success": True}
 
@@ -40,7 +50,7 @@ def start(clock, results, time=None, life=None):
     sleep = SleepPassRunner(
         SimpleNamespace(name="Mira"), life or MemoryLife(), work, clock, ImmediateSlices()
     )
-    sleep.run(time, [SleepStep(name, name) for name in work]).addBoth(came.append)
+    sleep.run(time).addBoth(came.append)
     return came
 
 
@@ -130,3 +140,33 @@ def test_who_may_not_think_any_more_does_nothing_more(clock, steps):
     life.thinks = False
     [failure] = start(clock, steps, life=life)
     assert failure.check(TurnAborted)
+
+
+class Humming(Extension):
+    """Adds a step, and one with the name of the core's own."""
+
+    def sleep_steps(self):
+        taken = SleepStep("memory_links", "Taken", lambda mind: GOOD)
+        return [SleepStep("humming", "What it hums", lambda mind: {"by": mind.who.name}), taken]
+
+
+class Broken(Extension):
+    name = "broken"
+
+    def sleep_steps(self):
+        raise RuntimeError("no")
+
+
+def test_an_extensions_step_comes_last_and_replaces_none():
+    services = StandInServices(None)
+    services.extensions = [Broken(), Humming()]
+    with capturedLogs() as told:
+        mind = MemoryMind(None, services=services)
+    came = []
+    mind.sleep_pass.run().addBoth(came.append)
+    assert list(came[0])[: len(STEPS)] == list(STEPS)
+    assert list(came[0])[-1] == "humming"
+    assert came[0]["humming"] == {"by": "Mira"}
+    assert came[0]["memory_links"] != GOOD
+    assert step_texts(services.extensions)["humming"] == ("What it hums", "")
+    assert [event for event in told if "the extension broken failed" in (formatEvent(event) or "")]

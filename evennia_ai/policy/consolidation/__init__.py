@@ -1,1 +1,1 @@
-"""What sleep derives from memories: attributes, reflections, importance scores."""
+"""What sleep derives from memories: attributes, importance scores."""

@@ -31,11 +31,12 @@ from evennia_ai.policy.context import projection
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.policy.tool_call_modes.wire_order import count_stored
 from evennia_ai.ports import AssistantStatus, Conversation, Identity, Services, Settings
+from evennia_ai.ports.background import skip
 from evennia_ai.scheduling import Coroutine, retry_write, yield_to_reactor
 from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryArchive, SummaryPart
 from evennia_ai.sleep.compaction.summarising import LAST, OF_A_MODEL, PartSummaries, worst_of
 from evennia_ai.turn.context_use import ContextMeter, reserve
-from evennia_ai.turn.model_call import ModelCalls, skip
+from evennia_ai.turn.model_call import ModelCalls
 
 log = Logger()
 

@@ -17,9 +17,15 @@ from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.explanation.attribution import Attribution, PromptPart
 from evennia_ai.policy.limits.money import money_words
 from evennia_ai.policy.read_permissions import Reader
-from evennia_ai.policy.sleep_schedule import OUTCOMES, REASONS, describe_cost, describe_step
+from evennia_ai.policy.sleep_schedule import (
+    OUTCOMES,
+    REASONS,
+    StepTexts,
+    describe_cost,
+    describe_step,
+)
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.sleep import STEP_TEXTS
+from evennia_ai.sleep import step_texts
 from evennia_ai.store import explanations, page_rows
 from evennia_ai.store.conversation import MASK
 from evennia_ai.store.names import locks_of
@@ -325,10 +331,12 @@ class SleepPassesPage(LogPage, ListView):
 
     def get_context_data(self, **values: Any) -> Row:
         context = super().get_context_data(**values)
-        return {**context, "rows": [shown_pass(self.reader, row) for row in context["object_list"]]}
+        texts = step_texts(services().extensions)
+        rows = [shown_pass(self.reader, row, texts) for row in context["object_list"]]
+        return {**context, "rows": rows}
 
 
-def shown_pass(reader: Reader, row: Row) -> Row:
+def shown_pass(reader: Reader, row: Row, texts: StepTexts) -> Row:
     errors = disclosure.sleep_pass_row(row, reader)["errors"]
     took_s = seconds_between(row["at"], row["ended_at"])
     ended = OUTCOMES.get(row["outcome"], "ended").format(took_s=took_s)
@@ -339,7 +347,7 @@ def shown_pass(reader: Reader, row: Row) -> Row:
         "ended": ended if row["ended_at"] else "in progress",
         "cost": describe_cost(row["cost"]),
         "steps": [
-            page_text(describe_step(STEP_TEXTS, name, figures, errors.get(name, "")))
+            page_text(describe_step(texts, name, figures, errors.get(name, "")))
             for name, figures in row["results"].items()
         ],
     }

@@ -7,12 +7,13 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import LLMReply
-from evennia_ai.models import ModelCall
+from evennia_ai.models import CallRecord, ModelCall
 from evennia_ai.policy.records.forgetting import cited_by
 from evennia_ai.ports.journal import Journal
+from evennia_ai.store.forget import Forgetting
 from tests.forgetting import forget_chunk
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.game, pytest.mark.engine]
 
 ASKING = ModelProfile("test", client="openai", model="scripted")
 
@@ -25,7 +26,7 @@ def line(insight, *because):
 def think_over(game, mira):
     """A function that runs the step; returns its result."""
     mind = mira.assistant.mind
-    return lambda profile=ASKING: game.asleep(mind, mind.reflection.reflect, profile)
+    return lambda profile=ASKING: game.asleep(mind, mind.sleep_pass.steps["reflection"], profile)
 
 
 def live_through(game, mira, number, content="Ann said thing {n}.", **fields):
@@ -145,3 +146,14 @@ def test_it_thinks_with_the_cheaper_model_where_one_is_named(game, mira, think_o
     game.model.add(line("Ann says a lot.", "j1"))
     think_over()
     assert [call.model for call in ModelCall.objects.all()] == ["small"]
+
+
+def test_its_request_is_kept_until_they_are_forgotten(game, mira, ann, think_over):
+    ids = live_through(game, mira, 16, "Ann lost her boat number {n}.", speakers=[ann.dbref])
+    game.model.add(line("Ann lost boat number 3.", *ids[3:5]))
+    think_over()
+    kept = CallRecord.objects.get(id=ModelCall.objects.get(purpose="reflection").id)
+    assert kept.packed and ann.dbref in kept.people
+    list(Forgetting({ann.dbref}).steps())
+    kept.refresh_from_db()
+    assert not kept.packed
