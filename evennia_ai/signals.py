@@ -1,6 +1,8 @@
 """The Django signals for a game's own code.
 
 ``service_started``: the assistants of this server may begin to work; the sender is the service.
+``uninstalling``: `ai_uninstall` has deleted the rows of the package; who keeps files of his own
+    deletes them now, and ``say`` takes a line for the admin. The sender is None.
 Of all others the sender is the `AssistantScript`, and each has the argument ``character``, and:
 
 ``turn_finished``: ``turns`` (how many in this tick).
@@ -16,6 +18,7 @@ Of all others the sender is the `AssistantScript`, and each has the argument ``c
 from django.dispatch import Signal
 
 service_started = Signal()
+uninstalling = Signal()
 turn_finished = Signal()
 thinking_started = Signal()
 thinking_finished = Signal()

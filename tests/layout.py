@@ -58,7 +58,7 @@ ROOMS = (
     Room("turn", 5, DEFERREDS, "one turn of thought: prompt, ReAct loop, tool calls, fallback"),
     Room("llm", 5, EDGE, "the way to a model: gateway, client, probe, tokenizers"),
     Room("offline", 5, DEFERREDS, "the brain that answers without a model"),
-    Room("memory", 6, EDGE, "the search index, embedders, long-term memory in mem0"),
+    Room("memory", 6, EDGE, "the search index and the embedders"),
     Room("sleep", 7, DEFERREDS, "a sleep pass, its steps, and compaction"),
     Room("mind", 8, DEFERREDS, "one assistant: its parts, put together once; its tick; dry runs"),
     Room("game", 9, EDGE, "what touches Evennia's objects: hearing, perception, sleep state"),
@@ -91,7 +91,7 @@ FRONT = (
     "turn.prompt_contexts",
     *("store.names", "store.page_rows", "store.reports", "store.turns"),
     *("store.attributes", "store.personal_data", "store.rows", "store.server_settings"),
-    "game.authorship",
+    *("game.authorship", "memory.worker"),
 )
 FLOOR = {room.name: room.floor for room in ROOMS}
 # Parts of an edge room that the engine's rule holds for all the same.

@@ -115,5 +115,4 @@ class Extra:
         return import_module(self.module)
 
 
-LONG_TERM_MEMORY = Extra("memory", "mem0ai", "mem0", "the journal is the only memory")
 EMBEDDINGS = Extra("embeddings", "wordllama", "wordllama", "recall ranks by words alone")

@@ -20,6 +20,7 @@ from evennia_ai.llm.endpoint_facts import EndpointRegistry, ask_window
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_client import OpenAIClient
+from evennia_ai.llm.sdk_clients import clean_http_logs
 from evennia_ai.llm.tokenizers import load_for
 from evennia_ai.offline import StandIn
 from evennia_ai.policy.limits.money import GAME, OWNER, PLAYER, to_micros
@@ -76,6 +77,7 @@ class ModelAccess:
     def start(self) -> Deferred[None]:
         """Start the thread and load what the first call would wait for; fires when that ended."""
         self.loop_thread.start()
+        clean_http_logs()  # also those of a store of long-term memory
         named = {"default", str(game_setting("profile", "default")), *game_setting("PROFILES", ())}
         profiles = [self.profiles[name] for name in sorted(named) if name in self.profiles]
         if not any(profile.get("client") == "openai" for profile in profiles):

@@ -82,7 +82,6 @@ class SdkClients:
         """Return the SDK; the first call makes the HTTP client."""
         sdk = importlib.import_module("openai")
         if self._http is None:
-            clean_http_logs()
             self._http = self._make_http(sdk)
         return sdk
 

@@ -22,10 +22,8 @@ from evennia.server.models import ServerConfig
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.errors import ConfigError
-from evennia_ai.game.settings import game_setting
-from evennia_ai.memory.mem0_store import remove_files
-from evennia_ai.memory.semantic import read_settings
+from evennia_ai.game.extensions import extension_classes
+from evennia_ai.signals import uninstalling
 from evennia_ai.store.attributes import TYPES
 from evennia_ai.store.personal_data import STORES
 from evennia_ai.store.rows import raw_delete
@@ -83,20 +81,8 @@ def remove_data(say: Callable[[str], Any]) -> None:
         ServerConfig.objects.filter(db_key__startswith=f"{PACKAGE}_").delete()
     if settings.STATIC_ROOT:
         shutil.rmtree(Path(settings.STATIC_ROOT) / PACKAGE, ignore_errors=True)
-    remove_long_term_memory(say)
-
-
-def remove_long_term_memory(say: Callable[[str], Any]) -> None:
-    """Delete the files of long-term memory; the admin must empty an external store."""
-    try:
-        store = read_settings(game_setting("MEMORY", {}), Path(settings.GAME_DIR)).store
-    except ConfigError as error:
-        say(f"AI_ASSISTANT['MEMORY']: {error} The files of long-term memory stay.")
-        return
-    if remove_files(store.path):
-        say(f"Long-term memory in {store.path} deleted.")
-    if not store.is_embedded:
-        say(f"Long-term memory is in your own store, {store.provider}: empty it yourself.")
+    extension_classes()  # their modules hear the signal
+    uninstalling.send(None, say=say)
 
 
 def remove_tables() -> bool:

@@ -10,6 +10,7 @@ from twisted.logger import Logger
 
 from evennia_ai.messages import InboxEvent
 from evennia_ai.ports.background import SleepStep
+from evennia_ai.ports.models import Embedder, SemanticMemory
 from evennia_ai.ports.tool import Tool
 
 log = Logger()
@@ -87,6 +88,25 @@ class Extension:
     def commands(cls) -> Iterable[type[Any]]:
         """Return Evennia commands for every character's command set; asked before `set_up`."""
         return ()
+
+    def long_term_memory(
+        self, make_embedder: Callable[[], Embedder], game_name: Callable[[], str]
+    ) -> SemanticMemory | None:
+        """Return the copy of the journals that the game keeps for other programs.
+
+        Called once, after every `set_up`; of several extensions the first one's is used. Sleep
+        writes it, recall never reads it, and it forgets what the journal forgets.
+
+        Args:
+            make_embedder: returns an embedder that waits for no endpoint; the first call may load
+                it, which takes up to half a second.
+            game_name: returns what keeps this game apart from others in one store, "" if it is not
+                needed; raises StoreUnavailable.
+
+        Returns:
+            The memory, None if this extension has none.
+        """
+        return None
 
     def before_turn(self, events: Sequence[InboxEvent]) -> Deferred[Mapping[int, str]]:
         """Judge what was heard before a prompt may hold it.

@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import Deferred, fail
 
 from evennia_ai.config import ModelProfile
+from evennia_ai.errors import MemoryUnavailable
 from evennia_ai.messages import (
     Audience,
     Authors,
@@ -154,26 +155,47 @@ class Gateway(Protocol):
         """
 
 
-class SemanticMemory(Protocol):
+class SemanticMemory:
     """Long-term memory: a copy of the journal for other programs, which recall never searches.
 
-    Every Deferred fails with `MemoryUnavailable` if the store is down or too slow, and with
-    `TurnAborted` if the server stops. ``agent`` is a character.
+    This class has none; an extension's subclass has one. Every Deferred fails with
+    `MemoryUnavailable` if the store is down or too slow, and with `TurnAborted` if the server
+    stops. ``agent`` is a character.
     """
 
     @property
-    def trouble(self) -> str: ...  # the current problem in words for an admin, or empty
+    def trouble(self) -> str:
+        """Return the current problem, in words for an admin; empty if there is none."""
+        return "no extension has one: the journal is the only memory"
+
     @property
-    def is_off(self) -> bool: ...  # True if the game runs without it, so that waiting is useless
+    def is_off(self) -> bool:
+        """Return True if the game runs without it, so that waiting is useless."""
+        return True
+
     @property
-    def was_used(self) -> bool: ...  # False if nothing was ever stored, as far as is known
+    def was_used(self) -> bool:
+        """Return False if nothing was ever stored, True if that is not known."""
+        return True
 
     def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, str]]:
         """Add items; fires with their memories' ids by entry id, without items that failed."""
+        return fail(MemoryUnavailable(self.trouble))
 
-    def delete(self, ids: Sequence[str]) -> Deferred[None]: ...  # ignores missing ones
-    def delete_all(self, agent: str) -> Deferred[None]: ...
-    def rows(self, agent: str) -> Deferred[Sequence[MemoryRow]]: ...  # every memory of a character
+    def delete(self, ids: Sequence[str]) -> Deferred[None]:
+        """Delete memories, if they are there."""
+        return fail(MemoryUnavailable(self.trouble))
+
+    def delete_all(self, agent: str) -> Deferred[None]:
+        """Delete every memory of a character."""
+        return fail(MemoryUnavailable(self.trouble))
+
+    def rows(self, agent: str) -> Deferred[Sequence[MemoryRow]]:
+        """Fetch every memory of a character."""
+        return fail(MemoryUnavailable(self.trouble))
+
+    def stop(self) -> None:
+        """Close it, since the server stops. Returns at once, even if a call hangs."""
 
 
 class Embedder(Protocol):

@@ -38,7 +38,7 @@ from evennia_ai.policy.read_permissions import read_permissions
 from evennia_ai.ports import TurnRecord
 from evennia_ai.scheduling import TimeSlices, wall_seconds
 from evennia_ai.services.forgetting import ForgettingService
-from evennia_ai.services.memory_services import MemoryServices
+from evennia_ai.services.memory_services import LongTermSync, MemoryServices
 from evennia_ai.services.retention import NOTHING_DELETED, LogRetention
 from evennia_ai.services.startup import StartupRecovery
 from evennia_ai.services.timer import AssistantTimer, GarbageTimer
@@ -80,7 +80,6 @@ class AssistantService(Service):
         self.memory = memory = MemoryServices(
             clock, settings, call_from_thread, models.client, self.now
         )
-        self.semantic, self.long_term_sync = memory.long_term, memory.long_term_sync
         self.recall_trouble, self.loaded = memory.recall_trouble, memory.loaded
         self.memory_indices, self.shared_memory = memory.indices, memory.shared
         self.lore_ranking = memory.lore_ranking
@@ -105,6 +104,8 @@ class AssistantService(Service):
         for extension in self.extensions:
             for item in extension.tools():
                 self.toolbox.add(item)
+        self.semantic = memory.long_term(self.extensions)
+        self.long_term_sync = LongTermSync(clock, self.semantic)
 
     @property
     def store_trouble(self) -> str:

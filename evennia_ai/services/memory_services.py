@@ -1,12 +1,10 @@
 """Everything the assistants' memories are kept and searched with."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any
 
-from django.conf import settings as django_settings
 from evennia.objects.models import ObjectDB
 from twisted.internet.defer import DeferredLock, inlineCallbacks
 from twisted.logger import Logger
@@ -18,11 +16,10 @@ from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.memory import embedders
 from evennia_ai.memory.index_cache import IndexCache
 from evennia_ai.memory.lore_index import LoreIndex
-from evennia_ai.memory.semantic import LongTermMemory, read_settings
 from evennia_ai.memory.vectors import answers_at_once
 from evennia_ai.memory.worker import Worker
 from evennia_ai.policy.records.journal_entry import agent_of
-from evennia_ai.ports import Embedder, RemoteEmbedder
+from evennia_ai.ports import Embedder, Extension, RemoteEmbedder, SemanticMemory
 from evennia_ai.scheduling import Clock, Coroutine
 from evennia_ai.sleep.consolidation import prune_orphaned_memory_links
 from evennia_ai.store import rows, shared_entries
@@ -41,7 +38,7 @@ CANNOT_DELETE = (
 
 
 class MemoryServices:
-    """The embedder, the search indices, and long-term and shared memory."""
+    """The embedder, the search indices, and shared memory; it asks for long-term memory."""
 
     def __init__(
         self,
@@ -56,18 +53,8 @@ class MemoryServices:
         self._client = client
         self._make_worker = partial(Worker, clock, call_from_thread, "evennia-ai-embedder")
 
-        def local_embedder() -> Embedder:
-            """Return one that does not wait for an endpoint."""
-            return self.embedder if answers_at_once(self.embedder) else embedders.default()
-
-        def make_long_term(raw: Any) -> LongTermMemory:
-            game = read_settings(raw, Path(django_settings.GAME_DIR))
-            return LongTermMemory(clock, call_from_thread, game, local_embedder, game_name)
-
         chosen = game_setting("EMBEDDER", embedders.DEFAULT)
         self.recall_trouble = EMBEDDINGS.advice if chosen == embedders.DEFAULT else ""
-        self.long_term = settings.read("MEMORY", make_long_term, {})
-        self.long_term_sync = LongTermSync(clock, self.long_term)
         self.shared = shared_entries  # a `ports.SharedMemory`
         entries_of = partial(shared_entries.SharedEntryStore, now=now)
         self.indices = IndexCache(lambda: self.embedder, entries_of, self.loaded)
@@ -91,11 +78,27 @@ class MemoryServices:
             self._settings.complain(f"{error} Until then memories are ranked by words alone.")
             return None
 
+    def long_term(self, extensions: Iterable[Extension]) -> SemanticMemory:
+        """Return the long-term memory of the first extension that has one."""
+        for extension in extensions:
+            try:
+                memory = extension.long_term_memory(self._local_embedder, game_name)
+            except Exception:  # noqa: BLE001  # a game's extension may raise anything
+                log.failure("evennia_ai: no long-term memory by {name}", name=extension.name)
+            else:
+                if memory:
+                    return memory
+        return SemanticMemory()
+
+    def _local_embedder(self) -> Embedder:
+        """Return an embedder that does not wait for an endpoint."""
+        return self.embedder if answers_at_once(self.embedder) else embedders.default()
+
 
 class LongTermSync:
     """Updates the long-term memory of characters that `store.server_settings` marks."""
 
-    def __init__(self, clock: Clock, memory: LongTermMemory) -> None:
+    def __init__(self, clock: Clock, memory: SemanticMemory) -> None:
         self._clock = clock
         self._memory = memory
         self._planned: Any = None

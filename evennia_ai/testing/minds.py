@@ -81,8 +81,7 @@ class StandInServices:
         self.gateway = gateway
         self.toolbox, self.embedder = toolbox, embedder
         self.world = StandInWorld()
-        # Nothing is asked of a long-term memory that is off, and nobody shares anything.
-        self.semantic: Any = SimpleNamespace(is_off=True, was_used=False, trouble="there is none")
+        self.semantic = ports.SemanticMemory()
         self.shared_memory: Any = SimpleNamespace(told_by=lambda _: [])
         self.lore_ranking = LoreIndex(lambda: embedder)
         self.extensions: Sequence[ports.Extension] = ()

@@ -137,7 +137,7 @@ def test_a_line_in_a_room_of_forty(game: Any, sheet: Callable[[str], Sheet]) -> 
 def test_the_calls_of_ten_minutes_with_three_players(
     game: Any, settings: Any, sheet: Callable[[str], Sheet]
 ) -> None:
-    settings.AI_ASSISTANT = {"TEXTS": {"first_meeting": ""}, "MEMORY": {"enabled": False}}
+    settings.AI_ASSISTANT = {"TEXTS": {"first_meeting": ""}}
     room = furnish(game, CROWD)
     players = [game.player(name, room) for name in ("Ann", "Ben", "Cid")]
     game.model.script = Gossips()

@@ -37,7 +37,6 @@ def mira(db: None, settings: Any) -> Generator[Any]:
     from evennia_ai.assistant_script import AssistantScript
     from evennia_ai.services.assistant_service import AssistantService
 
-    settings.AI_ASSISTANT = {"MEMORY": {"enabled": False}}
     clock = Clock()
     clock.advance(time.time())
     service = AssistantService(clock=clock, environ={})

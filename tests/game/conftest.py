@@ -14,7 +14,7 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
-from evennia_ai.ports import ToolContext
+from evennia_ai.ports import SemanticMemory, ToolContext
 from tests.game.fresh_state import forget_everything, restart_numbers
 from tests.scripted import ScriptedLLM
 from tests.semantic import StandInSemantic
@@ -254,13 +254,13 @@ def service(spare_players, db, settings, monkeypatch):
     from evennia_ai.assistant_script import AssistantScript
     from evennia_ai.commands.cmdset import add_commands
     from evennia_ai.services.assistant_service import AssistantService
+    from evennia_ai.services.memory_services import LongTermSync
 
     restart_numbers()
     settings.PASSWORD_HASHERS = HASHERS
     settings.AI_ASSISTANT = {
         "autonomous_calls_per_hour": 0,
         "TEXTS": {"first_meeting": ""},
-        "MEMORY": {"enabled": False},
         "PLAYER_LIMITS": {"turns_per_minute": None},  # here all happens in one moment
     }
     clock = Clock()
@@ -268,6 +268,7 @@ def service(spare_players, db, settings, monkeypatch):
     service = AssistantService(clock=clock, environ={})
     service.evennias_clock = plan_apart(monkeypatch)
     service.semantic = StandInSemantic()
+    service.long_term_sync = LongTermSync(clock, SemanticMemory())
     service.startService()
     service.late_start.cancel()  # as if the start hook had run
     add_commands(class_from_module(settings.CMDSET_CHARACTER))

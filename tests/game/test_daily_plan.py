@@ -108,7 +108,6 @@ def test_with_nobody_near_it_costs_nothing(offline_game, settings):
         "autonomous_calls_per_hour": 4,
         "autonomy_quiet": 30.0,
         "TEXTS": {"first_meeting": ""},
-        "MEMORY": {"enabled": False},
     }
     game = offline_game
     tavern = game.room()

@@ -4,16 +4,15 @@ import sys
 
 import pytest
 
-from evennia_ai.memory.semantic import LongTermMemory, read_settings
+from evennia_ai.ports import SemanticMemory
 
 KEY = "The key to the cellar lies under the third barrel."
 
 
 @pytest.fixture(autouse=True)
 def bare(monkeypatch):
-    """Neither mem0 nor wordllama can be imported."""
-    for name in ("mem0", "wordllama"):
-        monkeypatch.setitem(sys.modules, name, None)
+    """Let the import of wordllama fail."""
+    monkeypatch.setitem(sys.modules, "wordllama", None)
 
 
 def test_memories_are_found_by_their_words(game, mira, ann):
@@ -25,12 +24,10 @@ def test_memories_are_found_by_their_words(game, mira, ann):
     assert [item.record["content"] for item in found] == [KEY]
 
 
-def test_the_status_names_both_and_how_to_get_them(game, admin, tmp_path):
-    service = game.service
-    settings = read_settings({}, tmp_path)
-    service.semantic = LongTermMemory(service.clock, lambda work: work(), settings, lambda: None)
+def test_the_status_says_what_is_missing_and_how_to_get_it(game, admin):
+    game.service.semantic = SemanticMemory()
     status = admin.told("aistatus")
     assert "Recall: wordllama is not installed" in status
-    assert "Long-term memory: mem0ai is not installed" in status
-    assert "pip install '.[memory]' in the checkout" in status
+    assert "pip install '.[embeddings]' in the checkout" in status
+    assert "Long-term memory: no extension has one" in status
     assert "fix this" not in status

@@ -1,14 +1,12 @@
 """Only the game's own user reads the files that hold what players said."""
 
 import os
-import stat
 from types import SimpleNamespace
 
 import pytest
 
 from evennia_ai.game import settings as game_settings
 from evennia_ai.game.settings import advice, check_file_modes, full_disks
-from evennia_ai.memory.mem0_store import prepare_environment
 
 
 @pytest.fixture
@@ -31,12 +29,6 @@ def test_a_readable_database_is_a_warning_with_the_command_that_ends_it(folder):
     assert command == f"chmod go-rwx '{folder}/the game.db3'"
     os.system(command)
     assert not check_file_modes() and not advice()
-
-
-def test_the_folder_of_long_term_memory_is_ours_alone(tmp_path):
-    path = tmp_path / "memory"
-    prepare_environment({}, path)
-    assert stat.S_IMODE(path.stat().st_mode) == 0o700
 
 
 def test_a_disk_that_is_nearly_full_is_told_of_for_each_folder(folder, monkeypatch):

@@ -16,6 +16,7 @@ from evennia.typeclasses.attributes import Attribute
 
 import evennia_ai
 from evennia_ai.management import uninstall
+from evennia_ai.signals import uninstalling
 from evennia_ai.store.personal_data import STORES
 from tests.scripted import call
 
@@ -122,19 +123,15 @@ def test_a_running_game_is_left_alone(scene, settings):
     assert rows()
 
 
-def test_long_term_memory_goes_too_and_what_else_is_in_its_folder_stays(
-    scene, capsys, tmp_path, settings
-):
-    folder = tmp_path / "server" / "mine"
-    (folder / "qdrant").mkdir(parents=True)
-    for name in ("qdrant/meta.json", "collection.json", "own.txt"):
-        (folder / name).touch()
-    vector_store = {"provider": "pgvector", "config": {}}
-    settings.AI_ASSISTANT = {"MEMORY": {"path": "server/mine", "vector_store": vector_store}}
-    told = run(capsys, yes=True)
-    assert "server/mine deleted." in told
-    assert "pgvector: empty it yourself" in told
-    assert [path.name for path in folder.iterdir()] == ["own.txt"]
+def test_who_keeps_files_is_asked_to_delete_them(scene, capsys):
+    def delete_files(say, **kwargs):
+        say(f"Files deleted, {rows()} rows left.")
+
+    uninstalling.connect(delete_files)
+    try:
+        assert "Files deleted, 0 rows left." in run(capsys, yes=True)
+    finally:
+        uninstalling.disconnect(delete_files)
 
 
 def test_the_games_own_lines_that_name_the_package_are_told(scene, capsys, tmp_path):

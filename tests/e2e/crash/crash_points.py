@@ -18,9 +18,10 @@ from django.conf import settings
 from twisted.internet.defer import Deferred
 
 from evennia_ai.game import sleep_state
+from evennia_ai.game.extensions import own_classes
 from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.memory.semantic import LongTermMemory
 from evennia_ai.models import Message
+from evennia_ai.ports import SemanticMemory
 from evennia_ai.services import startup
 from evennia_ai.services.forgetting import ForgettingService
 from evennia_ai.sleep import consolidation
@@ -31,6 +32,8 @@ from evennia_ai.store.segments import AttributeSegments
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.tools.registry import ToolRegistry
 from evennia_ai.turn.llm_interaction import Summariser
+
+own_classes()  # loads the package's extensions, one of which has long-term memory
 
 ORDER = Path(settings.GAME_DIR, "crash.order")
 PLANT = Path(settings.GAME_DIR, "crash.plant")
@@ -49,7 +52,7 @@ POINTS: dict[str, tuple[tuple[Any, str], ...]] = {
     "compaction stored": ((TableConversation, "compact"),),
     "compaction undone": ((TableConversation, "undo"),),
     "summary journalled": ((TableConversation, "note_archived"),),
-    "memories stored": ((LongTermMemory, "put"),),
+    "memories stored": tuple((kind, "put") for kind in SemanticMemory.__subclasses__()),
     "links written": ((consolidation, "write_links"),),
     "journal written": ((AttributeSegments, "write"),),
     "sleep begun": ((sleep_state, "begin_pass"),),

@@ -17,6 +17,7 @@ from tests.e2e.harness import ADMIN
 from tests.e2e.telnet import TelnetPlayer
 
 pytestmark = pytest.mark.campaign
+pytest.importorskip("evennia_ai.contrib.mem0.mem0_store", reason="the extension mem0 is left out")
 
 POINTS = ("memories stored", "links written")
 NAMED = tuple(f"{side} {point}" for point in POINTS for side in ("before", "after"))
@@ -40,9 +41,9 @@ from pathlib import Path
 from django.conf import settings
 from evennia.objects.models import ObjectDB
 from evennia_ai.memory import embedders
-from evennia_ai.memory.mem0_store import StoreSettings
-from evennia_ai.memory.mem0_store import Mem0Store
-from evennia_ai.memory.semantic import FOLDER
+from evennia_ai.contrib.mem0.mem0_store import StoreSettings
+from evennia_ai.contrib.mem0.mem0_store import Mem0Store
+from evennia_ai.contrib.mem0.long_term_memory import FOLDER
 from evennia_ai.policy.records.journal_entry import agent_of, digest_of, memory_of
 from evennia_ai.store.server_settings import game_name
 mira = ObjectDB.objects.get(db_key="Mira")

@@ -6,8 +6,8 @@ from contextlib import closing
 import psycopg2
 import pytest
 
+from tests.contrib.mem0.test_long_term_memory import NPC, Mind, item, pump  # noqa: F401
 from tests.memory.bag_of_words import BagOfWords
-from tests.memory.test_semantic import NPC, Mind, item, pump  # noqa: F401
 from tests.postgresql import running_server
 
 

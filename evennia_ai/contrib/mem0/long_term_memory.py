@@ -10,16 +10,18 @@ from twisted.internet.defer import CancelledError, Deferred, fail, inlineCallbac
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from evennia_ai.config.resolve import LONG_TERM_MEMORY
+from evennia_ai.config.resolve import Extra
+from evennia_ai.contrib.mem0.mem0_store import NOTE, Mem0Store, StoreSettings
 from evennia_ai.errors import ConfigError, MemoryUnavailable, StoreUnavailable, TurnAborted
-from evennia_ai.memory.mem0_store import NOTE, Mem0Store, StoreSettings
 from evennia_ai.memory.worker import Worker
 from evennia_ai.policy.records.journal_entry import MemoryItem, MemoryRow
 from evennia_ai.policy.redaction import hide_secrets, mask_key
+from evennia_ai.ports import SemanticMemory
 from evennia_ai.scheduling import Clock, Coroutine
 
 log = Logger()
 
+LIBRARY = Extra("memory", "mem0ai", "mem0", "the journal is the only memory")
 FOLDER = Path("server") / ".ai_memory"
 # The first call loads the library and opens the store: 1.5 s on two slow cores (measured).
 TIMEOUT_S = 20.0
@@ -72,8 +74,8 @@ def read_settings(raw: Any, game_dir: Path) -> LongTermMemorySettings:
     return LongTermMemorySettings(store, bool(raw.get("enabled", True)), float(timeout_s))
 
 
-class LongTermMemory:
-    """The `SemanticMemory` port over mem0, which runs in a thread of its own.
+class LongTermMemory(SemanticMemory):
+    """Long-term memory in mem0, which runs in a thread of its own.
 
     Nothing is loaded and no thread is started before something is stored. ``make_embedder`` is
     called in the thread, because loading takes a while; ``call_from_thread(f, *args)`` runs ``f``
@@ -96,18 +98,14 @@ class LongTermMemory:
         self._worker = Worker(clock, call_from_thread, "evennia-ai-memory")
         self._failures, self._paused_until = 0, 0.0
         self._error = ""
-        self._off = (
-            LONG_TERM_MEMORY.advice if settings.enabled else "turned off by AI_ASSISTANT['MEMORY']"
-        )
+        self._off = LIBRARY.advice if settings.enabled else "turned off by AI_ASSISTANT['MEMORY']"
 
     @property
     def is_off(self) -> bool:
-        """True if long-term memory is turned off or its library is missing."""
         return bool(self._off)
 
     @property
     def trouble(self) -> str:
-        """Return the current problem, in words for an admin; empty if there is none."""
         return self._off or self._error
 
     @property
@@ -138,7 +136,6 @@ class LongTermMemory:
         return self._ask(partial(self._store.rows, agent))
 
     def stop(self) -> None:
-        """Stop the thread. Returns at once, even if a call hangs."""
         self._worker.stop(self._store.close)
 
     def _ask(self, call: Callable[[], Any]) -> Deferred[Any]:

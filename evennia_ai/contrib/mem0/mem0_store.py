@@ -23,7 +23,6 @@ from uuid import uuid4
 
 from twisted.logger import Logger
 
-from evennia_ai.llm.sdk_clients import clean_http_logs
 from evennia_ai.policy.records.journal_entry import MemoryItem, MemoryRow
 
 MOST_ROWS = 100_000
@@ -242,7 +241,6 @@ def prepare_environment(environ: MutableMapping[str, str], path: Path) -> None:
     environ["MEM0_TELEMETRY"] = "False"
     environ["MEM0_DIR"] = str(path)
     environ["HF_HUB_OFFLINE"] = "1"
-    clean_http_logs()
     for name in ("mem0", "qdrant_client"):
         logging.getLogger(name).setLevel(logging.WARNING)
 

@@ -6,8 +6,8 @@ import time
 import pytest
 from twisted.python.failure import Failure
 
-from evennia_ai.memory.mem0_store import EMBEDDED, StoreSettings
-from evennia_ai.memory.semantic import PAUSE_S, LongTermMemory, LongTermMemorySettings
+from evennia_ai.contrib.mem0.long_term_memory import PAUSE_S, LongTermMemory, LongTermMemorySettings
+from evennia_ai.contrib.mem0.mem0_store import EMBEDDED, StoreSettings
 from evennia_ai.policy.records.journal_entry import agent_of, memory_of
 from evennia_ai.store.server_settings import deletion_marks
 from tests.forgetting import forget_chunk

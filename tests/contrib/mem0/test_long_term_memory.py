@@ -11,9 +11,7 @@ import pytest
 from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 
-from evennia_ai.errors import ConfigError, MemoryUnavailable, TurnAborted
-from evennia_ai.memory.mem0_store import EMBEDDED, StoreSettings, remove_files
-from evennia_ai.memory.semantic import (
+from evennia_ai.contrib.mem0.long_term_memory import (
     FAILURES,
     PAUSE_S,
     TIMEOUT_S,
@@ -21,6 +19,8 @@ from evennia_ai.memory.semantic import (
     LongTermMemorySettings,
     read_settings,
 )
+from evennia_ai.contrib.mem0.mem0_store import EMBEDDED, StoreSettings, remove_files
+from evennia_ai.errors import ConfigError, MemoryUnavailable, TurnAborted
 from evennia_ai.policy.records.journal_entry import make_item
 from tests.llm import conftest as shared
 from tests.memory.bag_of_words import BagOfWords
@@ -28,7 +28,7 @@ from tests.memory.bag_of_words import BagOfWords
 pump = shared.pump
 
 NPC = "npc_7"
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SLOW_BUT_SURE_S = 60.0
 
 
@@ -323,10 +323,10 @@ def no_network(*args, **kwargs):
     raise OSError("no network")
 socket.socket.connect = socket.getaddrinfo = socket.create_connection = no_network
 from twisted.internet.task import Clock
-from evennia_ai.memory.mem0_store import StoreSettings
-from evennia_ai.memory.semantic import LongTermMemory, LongTermMemorySettings
+from evennia_ai.contrib.mem0.mem0_store import StoreSettings
+from evennia_ai.contrib.mem0.long_term_memory import LongTermMemory, LongTermMemorySettings
 from tests.memory.bag_of_words import BagOfWords
-from tests.memory.test_semantic import item
+from tests.contrib.mem0.test_long_term_memory import item
 jobs = Queue()
 settings = LongTermMemorySettings(StoreSettings(Path(sys.argv[1])))
 memory = LongTermMemory(Clock(), lambda f, *a: jobs.put((f, a)), settings, BagOfWords)
