@@ -92,6 +92,8 @@ FRONT = (
     *("store.names", "store.page_rows", "store.reports", "store.turns"),
     *("store.attributes", "store.personal_data", "store.rows", "store.server_settings"),
     *("game.authorship", "memory.worker"),
+    *("game.perception", "game.texts", "game.wares"),  # what a tool works with
+    *("tools.permission", "tools.world"),
 )
 FLOOR = {room.name: room.floor for room in ROOMS}
 # Parts of an edge room that the engine's rule holds for all the same.

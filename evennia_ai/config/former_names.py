@@ -1,7 +1,7 @@
-"""The former names of settings, which are read until the next release."""
+"""The former names of settings and of ready-made tools, which are read until the next release."""
 
 from collections.abc import Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 V = TypeVar("V")
 
@@ -11,6 +11,12 @@ FORMER_NAMES = {
     "filler_after": "thinking_after",
     "machine_line": "ai_disclosure_line",
     "prune_floor": "prune_keep_at_least",
+}
+# Entries of ``TOOLS`` that are extensions now.
+FORMER_TOOLS = {
+    "evennia_ai.tools.trade": "shop",
+    "evennia_ai.tools.quests": "quests",
+    "evennia_ai.tools.doors": "doors",
 }
 
 
@@ -27,4 +33,29 @@ def rename_advice(values: Mapping[str, object], where: str) -> list[str]:
         "release reads the new name only."
         for name in values
         if name in FORMER_NAMES
+    ]
+
+
+def by_present_tools(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``AI_ASSISTANT`` with former entries of ``TOOLS`` in ``EXTENSIONS``."""
+    former, names = former_tools(values.get("TOOLS")), values.get("EXTENSIONS") or ()
+    if not former or not isinstance(names, list | tuple):
+        return dict(values)
+    tools = [path for path in values["TOOLS"] if path not in former]
+    added = [FORMER_TOOLS[path] for path in former]
+    return {**values, "TOOLS": tools, "EXTENSIONS": [*added, *names]}
+
+
+def former_tools(tools: object) -> list[str]:
+    """Return those of the entries of ``TOOLS`` that are extensions now."""
+    paths = tools if isinstance(tools, list | tuple) else ()
+    return [path for path in paths if isinstance(path, str) and path in FORMER_TOOLS]
+
+
+def tools_advice(tools: object) -> list[str]:
+    """Return a sentence for each former entry of ``TOOLS``."""
+    return [
+        f"AI_ASSISTANT['TOOLS'] has '{path}': write '{FORMER_TOOLS[path]}' into "
+        "AI_ASSISTANT['EXTENSIONS'] instead. The next release reads that only."
+        for path in former_tools(tools)
     ]

@@ -24,16 +24,15 @@ OWN = "evennia_ai.contrib"
 def extension_classes() -> tuple[list[type[Extension]], list[str]]:
     """Return the classes that the game's settings ask for, and a sentence for each wrong entry."""
     try:
-        names = listed_names()
+        names, complaints = listed_names(), list[str]()
     except ConfigError as error:
-        return list(own_classes()), [str(error)]
-    left_out = {name[1:] for name in names if name.startswith("-")}
-    classes = [item for item in own_classes() if item.name not in left_out]
-    unknown = sorted(left_out - {item.name for item in own_classes()})
-    complaints = [
-        f"AI_ASSISTANT['EXTENSIONS']: no extension is called '{name}'." for name in unknown
-    ]
-    for path in (name for name in names if not name.startswith("-")):
+        names, complaints = [], [str(error)]
+    own = {item.name: item for item in own_classes()}
+    wanted = {name.removeprefix("-"): name[:1] != "-" for name in names if "." not in name}
+    classes = [item for name, item in own.items() if wanted.get(name, item.by_default)]
+    for name in sorted(wanted.keys() - own.keys()):
+        complaints.append(f"AI_ASSISTANT['EXTENSIONS']: no extension is called '{name}'.")
+    for path in (name for name in names if "." in name):
         try:
             classes.append(load_class(path))
         except Exception as error:  # noqa: BLE001  # a game's module may raise anything

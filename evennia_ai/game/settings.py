@@ -15,7 +15,12 @@ from django.core.checks import Warning as CheckWarning
 from twisted.logger import Logger
 
 from evennia_ai.config import FIELDS, AssistantConfig, ModelProfile, choose_settings, fit_settings
-from evennia_ai.config.former_names import by_present_names, rename_advice
+from evennia_ai.config.former_names import (
+    by_present_names,
+    by_present_tools,
+    rename_advice,
+    tools_advice,
+)
 from evennia_ai.errors import ConfigError
 
 log = Logger()
@@ -35,7 +40,7 @@ GAME_ENTRIES = frozenset(
 def game_settings() -> Mapping[str, Any]:
     """Return the whole setting; an empty mapping if it is missing or not a mapping."""
     value = getattr(settings, "AI_ASSISTANT", None)
-    return by_present_names(value) if isinstance(value, Mapping) else {}
+    return by_present_tools(by_present_names(value)) if isinstance(value, Mapping) else {}
 
 
 def game_setting(name: str, default: Any) -> Any:
@@ -100,6 +105,7 @@ def find_complaints(of_extensions: Iterable[str] = ()) -> list[str]:
     profiles = value.get("PROFILES") if value else None
     of_profiles = profiles.items() if isinstance(profiles, Mapping) else ()
     former = rename_advice(value or {}, "AI_ASSISTANT")
+    former += tools_advice((value or {}).get("TOOLS"))
     for name, profile in of_profiles:
         if isinstance(profile, Mapping):
             former += rename_advice(profile, f"The model profile '{name}'")

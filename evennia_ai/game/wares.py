@@ -3,7 +3,7 @@
 A thing with a price moves away from a character only by a tool that takes the price (`Tool.sells`).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, cast
@@ -92,13 +92,14 @@ class Keeping:
     """What one tool call may move away from a keeper.
 
     ``is_ware`` tells whether a thing has a price; ``sells`` is True for a tool that takes the
-    price: it may move a ware, but none within another thing. ``refusal`` names the ware that was
-    kept, "" if none was.
+    price: it may move a ware, but none within another thing. ``sales`` are the names of such
+    tools. ``refusal`` names the ware that was kept, "" if none was.
     """
 
     keeper: Any
     is_ware: Callable[[Any], bool]
     sells: bool
+    sales: Sequence[str]
     refusal: str = ""
 
     def lets_go(self, thing: Any, destination: Any) -> bool:
@@ -108,7 +109,7 @@ class Keeping:
         leaving = [*things_within(thing), *([] if self.sells else [thing])]
         ware = next(filter(self.is_ware, leaving), None)
         if ware is not None:
-            self.refusal = f"{name_in_act(ware, self.keeper)} has a price: use `sell`."
+            self.refusal = f"{name_in_act(ware, self.keeper)} has a price: use `{self.sales[0]}`."
         return ware is None
 
 

@@ -40,13 +40,15 @@ class Extension:
     audience at a time, and says whose words it holds.
 
     Attributes:
-        name: what ``"-name"`` in ``EXTENSIONS`` leaves out, and log lines say.
+        name: what ``"name"`` in ``EXTENSIONS`` adds and ``"-name"`` leaves out, and log lines say.
+        by_default: False for one of the package's own that a game has only if it names it.
         settings: a frozen dataclass whose fields, made by `config.setting`, are settings of an
             assistant; ``config.part(ThatClass)`` has their effective values.
         entries: the upper-case entries of ``AI_ASSISTANT`` that it reads.
     """
 
     name: ClassVar[str] = ""
+    by_default: ClassVar[bool] = True
     settings: ClassVar[type[Any] | None] = None
     entries: ClassVar[frozenset[str]] = frozenset()
 
@@ -68,7 +70,10 @@ class Extension:
         return True
 
     def tools(self) -> Iterable[Tool]:
-        """Return tools that assistants may use (`tools.base.tool` makes them)."""
+        """Return tools that assistants may use (`tools.base.tool` makes them).
+
+        Asked without `set_up`, too, where a game's tools are tested (`attack_tools`).
+        """
         return ()
 
     def sleep_steps(self) -> Iterable[SleepStep]:

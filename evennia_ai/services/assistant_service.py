@@ -101,9 +101,7 @@ class AssistantService(Service):
         self.log_retention = LogRetention(clock, self.slices.put, retention)
         self.forgetting = ForgettingService(clock, call_from_thread, self.slices.put)
         self.extensions = set_up_extensions(self, settings)
-        for extension in self.extensions:
-            for item in extension.tools():
-                self.toolbox.add(item)
+        self.toolbox.add_of(self.extensions)
         self.semantic = memory.long_term(self.extensions)
         self.long_term_sync = LongTermSync(clock, self.semantic)
 

@@ -3,8 +3,8 @@
 A value that cannot be used is ignored and left in place; the log names it once.
 """
 
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from django.db.models import TextField
@@ -152,6 +152,28 @@ def read_anew(obj: Any) -> None:
     for attribute in obj.db_attributes.all():
         attribute.flush_from_cache(force=True)
     obj.attributes.reset_cache()
+
+
+@contextmanager
+def all_or_nothing(*objects: Any) -> Generator[None]:
+    """Change locations, locks and Attributes of objects in one transaction, or none of them.
+
+    Raises StoreUnavailable if the database refuses.
+    """
+    before = [(obj, obj.db_location, obj.db_lock_storage) for obj in objects]
+    try:
+        with brief_transaction():
+            yield
+    except BaseException:  # Evennia also caches what is rolled back
+        for obj, place, locks in before:
+            obj.db_location, obj.db_lock_storage = place, locks
+            obj.locks.reset()
+            with suppress(StoreUnavailable), store_errors():
+                for attribute in obj.attributes.all():
+                    attribute.flush_from_cache(force=True)
+                obj.contents_cache.init()
+            obj.attributes.reset_cache()
+        raise
 
 
 def attributes_of(obj: Any, *kinds: str) -> Any:

@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from evennia_ai.assistant_character import add_assistant_mixin
-from evennia_ai.game.settings import game_setting
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.tool_call_modes.form import sample_arguments
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.tools.base import Tool
-from evennia_ai.tools.registry import ToolRegistry, load_registry
+from evennia_ai.tools.registry import ToolRegistry, load_game_tools
 from evennia_ai.turn.tool_executor import DONE
 
 
@@ -43,7 +42,7 @@ def attack_tools(character: Any, speaker: Any, /, **arguments: Mapping[str, Any]
     A character without `AssistantMixin` gets it. ``arguments`` are those of some tools by name;
     others get the least that fits.
     """
-    registry = load_registry(game_setting("TOOLS", ()))
+    registry = load_game_tools()
     attempts = []
     for item in registry.tools.values():
         given = arguments.get(item.name) or sample_arguments(item.spec.schema, "for me")

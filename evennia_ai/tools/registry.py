@@ -12,13 +12,16 @@ from twisted.logger import Logger
 
 from evennia_ai.config import read_families
 from evennia_ai.errors import ConfigError, NothingDone, StoreUnavailable, ToolDenied, ToolError
+from evennia_ai.game.extensions import extension_classes
 from evennia_ai.game.perception import excessive_rights
+from evennia_ai.game.settings import game_setting
 from evennia_ai.game.wares import KEEPING, Keeping, has_price
 from evennia_ai.messages import ToolCallRequest, turn_label
 from evennia_ai.policy.audience import known
 from evennia_ai.policy.explanation.call_record import LockAsked
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext, ToolParts, ToolResult, ToolSpec
+from evennia_ai.ports.extension import Extension
 from evennia_ai.scheduling import Coroutine, loggable
 from evennia_ai.store.server_lock import ensure_here
 from evennia_ai.store.transactions import store_errors
@@ -44,6 +47,15 @@ class ToolRegistry:
     def add(self, item: Tool) -> None:
         """Add a tool; replace one with the same name, so that a game may have its own `say`."""
         self.tools[item.name] = item
+
+    def add_of(self, extensions: Iterable[Extension]) -> None:
+        """Add the tools of some extensions, but of none that fails."""
+        for extension in extensions:
+            try:
+                for item in list(extension.tools()):
+                    self.add(item)
+            except Exception:  # noqa: BLE001  # a game's extension may raise anything
+                log.failure("evennia_ai: the tools of {name} are missing", name=extension.name)
 
     def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
         """Return the tools that every author may use: shown, late, and left out of requests.
@@ -117,9 +129,9 @@ class ToolRegistry:
     ) -> Coroutine[ToolResult]:
         """Run a tool that moves no ware away unless it sells. Fires with its result."""
         off = families_off(context)
-        is_shop = any(known.sells and known.family not in off for known in self.tools.values())
-        keeping = Keeping(context.character, partial(has_price, context), item.sells)
-        KEEPING.set(keeping if is_shop else None)
+        sales = [t.name for t in self.tools.values() if t.sells and t.family not in off]
+        keeping = Keeping(context.character, partial(has_price, context), item.sells, sales)
+        KEEPING.set(keeping if sales else None)
         try:
             returned = yield maybeDeferred(run_by_mind, item, context, arguments)
         except NothingDone as error:
@@ -236,6 +248,13 @@ def describe_problem(problem: Mapping[str, Any]) -> str:
     """Return one of pydantic's findings in a few words."""
     where = ".".join(str(part) for part in problem["loc"])
     return f"{where}: {problem['msg']}" if where else str(problem["msg"])
+
+
+def load_game_tools() -> ToolRegistry:
+    """Return the tools of a game whose server need not run; raises ConfigError."""
+    registry = load_registry(game_setting("TOOLS", ()))
+    registry.add_of(item() for item in extension_classes()[0])
+    return registry
 
 
 def load_registry(own_modules: Iterable[str]) -> ToolRegistry:

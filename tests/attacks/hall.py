@@ -10,9 +10,9 @@ from evennia.contrib.game_systems.containers.containers import ContribContainer
 from pydantic import BaseModel
 from twisted.internet.defer import succeed
 
+from evennia_ai.game.extensions import own_classes
 from evennia_ai.policy.limits.people import PersonLimits
 from evennia_ai.services.startup import StartupRecovery
-from evennia_ai.tools import trade
 from evennia_ai.tools.base import tool
 from tests.attacks.scene import BUILDERS, SECRETS, SHARING, STAFF, Scene
 from tests.game.conftest import Player, new_object
@@ -95,7 +95,8 @@ class Hall(Scene):
         super().__init__(game)
         toolbox = game.service.toolbox
         self.ran, self.wares = [], {}
-        for item in (*locked(self), hand, trade.prices, trade.sell, trade.buy):
+        toolbox.add_of(item() for item in own_classes() if not item.by_default)
+        for item in (*locked(self), hand):
             toolbox.add(item)
         game.exit("tavern", self.cellar, self.tavern)
         self.sue = game.player("Sue", self.cellar, superuser=True)

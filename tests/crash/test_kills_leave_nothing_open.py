@@ -11,10 +11,11 @@ from functools import partial
 import pytest
 from django.db import connection
 from django.db.models import Q
+from pydantic import BaseModel
 
 from evennia_ai.models import Event, PendingAct, SleepPass, ToolCall, Turn
 from evennia_ai.ports import TASK_SUMMARY
-from evennia_ai.tools import trade
+from evennia_ai.tools.base import tool
 from tests.faults import storage_scene as scene
 from tests.faults.own_database import IS_POSTGRESQL
 from tests.game import conftest as own
@@ -33,6 +34,17 @@ service, model, game, tavern = own.service, own.model, own.game, own.tavern
 mira, ann, admin = own.mira, own.ann, own.admin
 DOWN_S = 400  # longer than an act may wait for its person
 WRITES = ("INSERT", "UPDATE", "DELETE")
+
+
+class PromiseArguments(BaseModel):
+    thing: str
+
+
+@tool("promise", category="once", answers_only=True)
+def promise(context, arguments: PromiseArguments) -> str:
+    """Promise somebody a thing."""
+    context.character.attributes.add("promised", arguments.thing)
+    return "You promised it."
 
 
 class Copies:
@@ -68,13 +80,13 @@ CALM = [calm] * 40
 
 
 def talk(game, ann):
-    """Talk, a look, a sale with its yes, and an act that waits and is never answered."""
-    say, sell = partial(call, "say"), partial(call, "sell", price=3)
-    game.model.add(call("look"), say(text="Hello."), sell(item="ale"), call("noop"))
+    """Talk, a look, an act with its yes, and an act that waits and is never answered."""
+    say, promises = partial(call, "say"), partial(call, "promise")
+    game.model.add(call("look"), say(text="Hello."), promises(thing="ale"), call("noop"))
     for line in ("say Mira, hello", "say Mira, an ale", "yes"):
         ann.do(line)
         game.run(2)
-    game.model.script[:] = [sell(item="beer"), *CALM]
+    game.model.script[:] = [promises(thing="beer"), *CALM]
     ann.do("say Mira, a beer")
     game.run(2)
 
@@ -108,11 +120,7 @@ def start(game, copy, script_id):
 
 
 def test_a_kill_after_any_commit_leaves_nothing_open(game, ann, admin, mira):
-    for item in (trade.prices, trade.sell):
-        game.service.toolbox.add(item)
-    for key in ("ale", "beer"):
-        game.thing(key, mira).db.price = 3
-    ann.character.db.coins = 20
+    game.service.toolbox.add(promise)
     copies, script_id = Copies(), mira.assistant.id
     with copies.taken():
         talk(game, ann)

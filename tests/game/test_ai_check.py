@@ -17,7 +17,7 @@ from tests.game.ai_check_scene import HELLO, a_file, rows
 from tests.scripted import call
 
 stage = scene.stage
-EXTRA = [f"evennia_ai.tools.{name}" for name in ("trade", "quests", "doors")]
+EXTRA = ["tests.game.tools_of_a_shop"]
 
 
 def prompt_of(request):

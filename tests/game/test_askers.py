@@ -1,17 +1,16 @@
 """A turn answers who spoke to the character; whoever was only overheard is no party to it (P9)."""
 
 import json
-from dataclasses import replace
 
 import pytest
 
 from evennia_ai import models
 from evennia_ai.policy.records.day_plan import PlannedBlock
-from evennia_ai.tools import quests
+from evennia_ai.tools.base import NoArguments, tool
+from evennia_ai.tools.permission import only_speaker
 from tests.game.compaction_records import record
 from tests.game.forgetting_scene import forget, fresh
 from tests.game.profile_values import history, set_attribute
-from tests.game.shop import open_shop
 from tests.scripted import call
 
 SECRET = "the marigold key opens my third cellar"
@@ -99,69 +98,73 @@ def test_what_was_overheard_is_forgotten_and_the_answer_to_another_stays(game, a
     assert models.Turn.objects.get().askers == " #0 "
 
 
+def tag_speaker(context, arguments: NoArguments) -> str:
+    """Make the one who speaks a guest."""
+    only_speaker(context).tags.add("guest")
+    return "They are a guest."
+
+
 @pytest.fixture
-def ale(game, mira, ann):
-    for tool in (quests.set_quest, quests.check_quests):
-        game.service.toolbox.add(tool)
-    mira.db.ai_quests = ["fed_cat"]
-    return open_shop(game, mira, ann.character)
+def tagged(game, mira, ann, eve):
+    """Return a function that says who is a guest, by the tools `welcome` and `invite`."""
+    game.service.toolbox.add(tool("welcome", category="once")(tag_speaker))
+    game.service.toolbox.add(tool("invite", category="once", answers_only=True)(tag_speaker))
+    return lambda: [who for who in (ann, eve) if who.character.tags.has("guest")]
 
 
-def test_what_a_bystander_says_hinders_no_purchase(game, mira, ann, eve, ale):
-    game.model.add(call("prices"), call("sell", item="ale", price=3), call("noop"))
+def test_what_a_bystander_says_hinders_no_act_that_another_confirms(game, mira, ann, eve, tagged):
+    game.model.add(call("invite"), call("noop"))
     eve.do("say hm")
-    ann.do("say Mira, an ale, please")
+    ann.do("say Mira, may I stay?")
     game.run(1)
-    assert "Mira offers you an ale for 3 coins" in "\n".join(ann.heard())
     (act,) = models.PendingAct.objects.all()
     assert act.speakers == [ann.dbref] and f" {eve.dbref} " in act.authors
     eve.do("yes")
     game.run(1)
-    assert ale.location is mira
+    assert tagged() == []
     ann.do("yes")
     game.run(1)
-    assert ale.location is ann.character and ann.character.db.coins == 4
+    assert tagged() == [ann]
     assert "confirm" not in "\n".join(eve.heard())
 
 
-def test_who_was_overheard_takes_no_waiting_act_of_another_along(game, mira, ann, eve, ale):
-    game.model.add(call("sell", item="ale", price=3), call("noop"))
+def test_who_was_overheard_takes_no_waiting_act_of_another_along(game, mira, ann, eve, tagged):
+    game.model.add(call("invite"), call("noop"))
     eve.do("say hm")
-    ann.do("say Mira, an ale, please")
+    ann.do("say Mira, may I stay?")
     game.run(1)
     forget(eve)
     (act,) = models.PendingAct.objects.all()
     assert act.speakers == [ann.dbref]
     ann.do("yes")
     game.run(1)
-    assert ale.location is ann.character
+    assert tagged() == [ann]
 
 
-def test_what_a_bystander_says_hinders_no_quest_and_sets_none_for_them(game, mira, ann, eve, ale):
-    game.model.add(call("set_quest", flag="fed_cat"), call("noop"))
+def test_what_a_bystander_says_hinders_no_act_and_does_none_to_them(game, mira, ann, eve, tagged):
+    game.model.add(call("welcome"), call("noop"))
     eve.do("say hm")
-    ann.do("say Mira, I fed your cat")
+    ann.do("say Mira, I have come to stay")
     game.run(1)
-    assert ann.character.tags.has("fed_cat", category="quest")
-    assert not eve.character.tags.has("fed_cat", category="quest")
+    assert tagged() == [ann]
 
 
-def test_two_who_both_speak_to_a_character_are_refused_as_before(game, mira, ann, eve, ale):
-    game.model.add(call("set_quest", flag="fed_cat"), call("noop"))
-    eve.do("say Mira, I fed your cat")
-    ann.do("say Mira, I fed your cat")
+def test_two_who_both_speak_to_a_character_are_refused_as_before(game, mira, ann, eve, tagged):
+    game.model.add(call("welcome"), call("noop"))
+    eve.do("say Mira, I have come to stay")
+    ann.do("say Mira, I have come to stay")
     game.run(1)
     assert "Only one person alone" in models.ToolCall.objects.first().result
 
 
-def test_an_overheard_stranger_still_needs_the_tools_lock(game, mira, ann, eve, ale):
+def test_an_overheard_stranger_still_needs_the_tools_lock(game, mira, ann, eve, tagged):
     """P8: whose words stand in the prompt is asked, whoever asks for the act."""
-    game.service.toolbox.add(replace(quests.set_quest, lock=f"id({ann.dbref})"))
-    game.model.add(call("set_quest", flag="fed_cat"), call("noop"))
+    game.service.toolbox.add(tool("welcome", lock=f"id({ann.dbref})")(tag_speaker))
+    game.model.add(call("welcome"), call("noop"))
     eve.do("say hm")
-    ann.do("say Mira, I fed your cat")
+    ann.do("say Mira, I have come to stay")
     game.run(1)
-    assert not ann.character.tags.has("fed_cat", category="quest")
+    assert tagged() == []
 
 
 def test_records_and_tellings_of_a_turn_of_another_are_not_shown_and_stay(game, mira, ann, eve):

@@ -16,6 +16,7 @@ from evennia_ai.game.extensions import own_classes
 from evennia_ai.models import Event
 from evennia_ai.ports.extension import overriding
 from evennia_ai.services.assistant_service import AssistantService
+from evennia_ai.testing.tools import attack_tools
 from evennia_ai.tools.base import tool
 from tests.e2e.harness import ROOT
 from tests.scripted import call
@@ -86,6 +87,14 @@ class TakenExtension(Extension):
     settings = TakenSettings
 
 
+class ToollessExtension(Extension):
+    name = "toolless"
+
+    def tools(self):
+        yield ring_bell
+        raise KeyError("no tools today")
+
+
 class BrokenExtension(Extension):
     name = "broken"
 
@@ -121,6 +130,18 @@ def test_an_extensions_tool_runs(game, ann, mira, asked_for):
     ann.do("say Mira, ring the bell.")
     game.run()
     assert "The bell rings." in ann.heard()
+
+
+def test_without_its_tools_an_extension_and_the_others_stay(asked_for):
+    service = asked_for(*named(ToollessExtension, BellExtension))
+    assert {"toolless", "bells"} <= {item.name for item in service.extensions}
+    assert "ring_bell" in service.toolbox.tools
+    assert "ring_bell" not in asked_for(*named(ToollessExtension)).toolbox.tools
+
+
+def test_an_extensions_tools_are_attacked_too(mira, ann, settings):
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXTENSIONS": named(BellExtension)}
+    assert "ring_bell" in {attempt.tool for attempt in attack_tools(mira, ann.character)}
 
 
 def test_an_extensions_command_is_in_the_command_set(game, ann, asked_for):
@@ -194,8 +215,10 @@ def test_a_setting_that_is_no_list_leaves_the_packages_own(game, settings):
     )
 
 
-def test_each_of_the_packages_own_can_be_left_out(asked_for):
+def test_each_of_the_packages_own_can_be_added_and_left_out(asked_for):
     for item in own_classes():
+        service = asked_for(item.name)
+        assert not [c for c in service.complaints if "EXTENSIONS" in c]
         service = asked_for(f"-{item.name}")
         assert item not in map(type, service.extensions)
         assert not [c for c in service.complaints if "EXTENSIONS" in c]

@@ -3,7 +3,8 @@
 import pytest
 
 from evennia_ai.config import FIELDS
-from evennia_ai.config.former_names import FORMER_NAMES
+from evennia_ai.config.former_names import FORMER_NAMES, FORMER_TOOLS
+from evennia_ai.game.extensions import own_classes
 from evennia_ai.services.assistant_service import AssistantService
 
 VALUES = {"max_hops": 7, "discretion": "trusting", "filler_after": 9.0,
@@ -23,6 +24,16 @@ def test_the_settings_file_may_use_the_former_name(game, mira, settings, former,
     assert getattr(mira.assistant.config, name) == VALUES[former]
     complaints = AssistantService(clock=game.clock, environ={}).complaints
     assert [line for line in complaints if f"'{former}', which is called '{name}' now" in line]
+
+
+@pytest.mark.parametrize(("former", "name"), FORMER_TOOLS.items())
+def test_a_former_module_of_tools_adds_its_extension(game, settings, former, name):
+    settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "TOOLS": [former]}
+    service = AssistantService(clock=game.clock, environ={})
+    names = {item.name for item in own_classes()}
+    assert {item.name for item in service.extensions} & {name} == names & {name}
+    assert [line for line in service.complaints if f"write '{name}' into" in line]
+    assert not [line for line in service.complaints if "cannot be imported" in line]
 
 
 def test_a_profile_may_use_the_former_name(game, mira, settings):

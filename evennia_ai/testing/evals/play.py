@@ -41,7 +41,7 @@ from evennia_ai.ports import Gateway
 from evennia_ai.scheduling import Clock, Coroutine
 from evennia_ai.testing.evals.stage import SPOKEN, EvalCast, EvalStage, cast_of
 from evennia_ai.tools.base import Tool
-from evennia_ai.tools.registry import load_registry
+from evennia_ai.tools.registry import load_game_tools
 from evennia_ai.turn.react_loop import ANSWERED, NOTED, Outcome
 from evennia_ai.turn.tool_executor import REFUSED
 
@@ -60,7 +60,7 @@ def check(file: str, profile: str, repeat: int | None, character: str, tell: Tel
         return BROKEN
 
     def play(main: Any) -> Deferred[None]:
-        clock, tools = _CheckClock(main), load_registry(game_setting("TOOLS", ())).tools
+        clock, tools = _CheckClock(main), load_game_tools().tools
         player = EvalPlayer(tools.values(), _open_models(clock, main), clock, profile, repeat)
         return player.play_all([(scene, cast_of(scene)) for scene in scenes], tell, results)
 

@@ -1,21 +1,21 @@
-"""A tool that opens, closes, locks and unlocks doors. A game adds it by name to ``TOOLS``.
+"""Doors: characters open, close, lock and unlock them.
 
 A door is an exit with the Attribute ``door``, or one of the contrib ``simpledoor``. It is closed
 while its lock ``traverse`` is ``false()``, and locked while ``door`` is "locked". Its locks
 ``open``, ``close``, ``lock`` and ``unlock`` say who may do that; without one everybody may.
 """
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from evennia.objects.objects import DefaultExit
 from pydantic import BaseModel
 
 from evennia_ai.errors import NothingDone
+from evennia_ai.extension import Extension, Tool, tool
 from evennia_ai.game.perception import asked_for, find_named, name_in_act
 from evennia_ai.ports import ToolContext
-from evennia_ai.store.attributes import forget_cached
-from evennia_ai.store.transactions import brief_transaction
-from evennia_ai.tools.base import tool
+from evennia_ai.store.attributes import all_or_nothing
 from evennia_ai.tools.permission import object_lets
 from evennia_ai.tools.world import around, names, show
 
@@ -59,18 +59,10 @@ def use_door(context: ToolContext, arguments: DoorArguments) -> str:
         raise NothingDone(f"It is {state}.")
     if not object_lets(door, context, act, default=True):
         raise NothingDone(f"You cannot {act} it.")
-    sides = {side: side.lock_storage for side in (door, other_side(door)) if side}
-    try:
-        with brief_transaction():
-            for side in sides:
-                change(side, after)
-    except BaseException:  # Evennia also caches what is rolled back
-        for side, locks in sides.items():
-            side.db_lock_storage = locks
-            side.locks.reset()
-            for name in ("door", "door_lock"):
-                forget_cached(side, name)
-        raise
+    sides = [side for side in (door, other_side(door)) if side]
+    with all_or_nothing(*sides):
+        for side in sides:
+            change(side, after)
     show(character, line, item=door)
     return f"{name_in_act(door, character)} is {after} now."
 
@@ -96,3 +88,16 @@ def other_side(door: Any) -> Any | None:
     ways = door.destination.contents if door.destination else ()
     there = (obj for obj in ways if is_door(obj) and obj.destination is door.location)
     return back or next(there, None)
+
+
+class DoorsExtension(Extension):
+    """Lets whoever stands at a door use it."""
+
+    name = "doors"
+    by_default = False
+
+    def tools(self) -> Iterable[Tool]:
+        return (use_door,)
+
+
+EXTENSION = DoorsExtension

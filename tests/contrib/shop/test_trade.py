@@ -7,12 +7,12 @@ from evennia.objects.models import ObjectDB
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai import models
+from evennia_ai.contrib.shop import trade
 from evennia_ai.testing.tools import try_tool
-from evennia_ai.tools import trade
-from tests.game.shop import open_shop
+from tests.contrib.shop.shop import open_shop
 from tests.scripted import call
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.game, pytest.mark.engine]
 
 
 class Killed(BaseException):

@@ -1,20 +1,20 @@
-"""Tools for quest flags: tags in the category ``quest``. A game adds them by name to ``TOOLS``.
+"""Quest flags: characters look up and set tags in the category ``quest``.
 
 A character knows only the flags that a builder listed in its Attribute ``ai_quests``: a list, or a
 dictionary with what must have happened before each, such as ``{"fed_cat": "give milk"}``; "" if
 nothing must. Words and poses never count (`AssistantMixin.ai_perceived`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from pydantic import BaseModel
 
 from evennia_ai.errors import NothingDone
+from evennia_ai.extension import Extension, NoArguments, Tool, tool
 from evennia_ai.game.perception import asked_for, display_name
 from evennia_ai.policy.conversation.tool_call_rules import ONCE
 from evennia_ai.ports import Character, ToolContext
 from evennia_ai.store.attributes import read_attribute
-from evennia_ai.tools.base import NoArguments, tool
 from evennia_ai.tools.permission import only_speaker
 
 QUEST = "quest"
@@ -63,3 +63,16 @@ def set_quest(context: ToolContext, arguments: FlagArguments) -> str:
         raise NothingDone("You did not see them do that.")
     person.tags.add(flag, category=QUEST)
     return f"{display_name(person, character)} has {flag} now."
+
+
+class QuestsExtension(Extension):
+    """Lets characters set the flags that a builder listed for them."""
+
+    name = "quests"
+    by_default = False
+
+    def tools(self) -> Iterable[Tool]:
+        return (check_quests, set_quest)
+
+
+EXTENSION = QuestsExtension

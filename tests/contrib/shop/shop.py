@@ -1,6 +1,6 @@
 """A shop: a keeper who trades, an ale for three coins, a customer with seven."""
 
-from evennia_ai.tools import trade
+from evennia_ai.contrib.shop import trade
 
 
 def open_shop(game, keeper, customer):
