@@ -14,14 +14,15 @@ from django.db.backends.signals import connection_created
 from django.db.models.signals import post_migrate
 
 from evennia_ai.game.extensions import management_commands
-from evennia_ai.game.settings import check_file_modes, game_setting, game_settings
+from evennia_ai.game.settings import check_file_modes, game_settings
 
+PACKAGE = Path(__file__).parent
 MODULES = {
     "SERVER_SERVICES_PLUGIN_MODULES": "evennia_ai.services.plugin",
     "AT_SERVER_STARTSTOP_MODULE": "evennia_ai.services.plugin",
     "FILE_HELP_ENTRY_MODULES": "evennia_ai.game.help_entries",
     "INPUT_FUNC_MODULES": "evennia_ai.web.inputfuncs",
-    "STATICFILES_DIRS": str(Path(__file__).parent / "web" / "static"),
+    "STATICFILES_DIRS": str(PACKAGE / "web" / "static"),
 }
 # secure_delete overwrites deleted rows in the file, as "forget me" promises.
 PRAGMAS = (
@@ -34,10 +35,9 @@ PRAGMAS = (
 MIDDLEWARE = {
     "LOCAL_LIBRARIES": "evennia_ai.web.middleware.local_libraries",
     "TYPING_INDICATOR": "evennia_ai.web.middleware.client_plugin",
-    "STAFF_PAGES": "evennia_ai.web.staff.access.staff_link",
 }
-# The staff pages and the REST of the logs, behind the addresses of the game's own module, which
-# `ready` keeps.
+OF_EXTENSIONS = "evennia_ai.web.middleware.of_extensions"
+# The pages of extensions, behind the addresses of the game's own module, which `ready` keeps.
 SITE_URLS = "evennia_ai.web.site_urls"
 # Middleware that must run after ours on the way out: it compresses, caches or hashes pages.
 LATER = (
@@ -70,8 +70,13 @@ class EvenniaAIConfig(AppConfig):
             if module not in modules:
                 setattr(settings, name, [*modules, module])
         settings.MIDDLEWARE = with_our_middleware(settings.MIDDLEWARE, game_settings())
-        has_pages = game_setting("STAFF_PAGES", True) or settings.REST_API_ENABLED
-        if has_pages and settings.ROOT_URLCONF != SITE_URLS:
+        # An extension of the package has its templates and static files in its folder.
+        static = [str(folder) for folder in sorted(PACKAGE.glob("contrib/*/static"))]
+        settings.STATICFILES_DIRS = list(dict.fromkeys([*settings.STATICFILES_DIRS, *static]))
+        templates = [str(folder) for folder in sorted(PACKAGE.glob("contrib/*/templates"))]
+        engine = settings.TEMPLATES[0]
+        engine["DIRS"] = list(dict.fromkeys([*engine.get("DIRS", ()), *templates]))
+        if settings.ROOT_URLCONF != SITE_URLS:
             settings.AI_ASSISTANT_SITE_URLS = settings.ROOT_URLCONF
             settings.ROOT_URLCONF = SITE_URLS
 
@@ -81,8 +86,9 @@ def with_our_middleware(installed: Iterable[str], game: Mapping[str, Any]) -> li
 
     So it comes before all that makes pages, such as flat pages, and after that of `LATER`.
     """
-    ours = [path for name, path in MIDDLEWARE.items() if game.get(name, True)]
-    others = [path for path in installed if path not in MIDDLEWARE.values()]
+    chosen = [path for name, path in MIDDLEWARE.items() if game.get(name, True)]
+    ours = [*chosen, OF_EXTENSIONS]
+    others = [path for path in installed if path not in (*MIDDLEWARE.values(), OF_EXTENSIONS)]
     first = 1 + max((i for i, path in enumerate(others) if path in LATER), default=-1)
     return [*others[:first], *ours, *others[first:]]
 

@@ -26,7 +26,7 @@ CAMPAIGNS = (
     "attacks contrib test_expressions.py simulation",
     "crash dialogues sleep/test_planted_facts.py",
     "game/test_autonomy.py game/test_harmless_lines.py game/test_limits.py game/test_mud_world.py",
-    "game/web/test_hostile_requests.py",
+    "contrib",
 )
 # The main path through each room. It stands for the game tests on an interpreter whose Evennia and
 # whose Python the ones before and after it try.
@@ -42,10 +42,10 @@ ON_OTHER_LINE = (
         for name in (
             *MAIN_PATHS,
             *("builders_npcs", "contribs", "disclosure_web", "file_modes", "following"),
-            *("hearing", "lock_answers", "memory_command", "permission", "rest_api", "rpsystem"),
+            *("hearing", "lock_answers", "memory_command", "permission", "rpsystem"),
             *("setup_menu", "status", "stop", "stores", "tables", "typing"),
             *("uninstall", "world"),
         )
     ),
-    "tests/game/web",
+    "tests/contrib",
 )

@@ -14,7 +14,7 @@ from evennia_ai.commands.history import CmdAIHistory
 from evennia_ai.commands.memories import CmdAIMemory
 from evennia_ai.commands.setup.command import CmdAISetup
 from evennia_ai.commands.status import CmdAIStatus
-from evennia_ai.game.extensions import extension_classes
+from evennia_ai.game.extensions import ask_classes
 from evennia_ai.game.settings import game_setting
 
 CORE = (CmdAISetup, CmdAIWhy, CmdAIHistory, CmdAIStatus, control.CmdAIStop)
@@ -47,9 +47,8 @@ class AICmdSet(CmdSet):
     def at_cmdset_creation(self) -> None:
         for command in COMMANDS:
             self.add(command())
-        for extension in extension_classes()[0]:
-            for command in extension.commands():
-                self.add(command())
+        for added in ask_classes(lambda item: item.commands()):
+            self.add(added())
 
 
 def add_to_characters() -> None:

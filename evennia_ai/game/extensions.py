@@ -1,11 +1,11 @@
 """Finds, loads and sets up the extensions that the game's settings ask for."""
 
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from django.core.management import find_commands
 from django.utils.module_loading import import_string
@@ -17,6 +17,7 @@ from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.ports.extension import Extension
 
 log = Logger()
+T = TypeVar("T")
 
 OWN = "evennia_ai.contrib"
 
@@ -53,6 +54,17 @@ def listed_names() -> list[str]:
     if not isinstance(names, (list, tuple)) or not all(isinstance(name, str) for name in names):
         raise ConfigError("AI_ASSISTANT['EXTENSIONS'] must be a list of names.")
     return list(names)
+
+
+def ask_classes(hook: Callable[[type[Extension]], Iterable[T]]) -> list[T]:
+    """Return what a hook of the classes gives; what one that raises would add is left out."""
+    gathered: list[T] = []
+    for item in extension_classes()[0]:
+        try:
+            gathered += hook(item)
+        except Exception:  # noqa: BLE001  # a game's extension may raise anything
+            log.failure("evennia_ai: a hook of the extension {name} failed", name=item.name)
+    return gathered
 
 
 def load_class(path: str) -> type[Extension]:

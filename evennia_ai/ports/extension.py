@@ -112,6 +112,27 @@ class Extension:
             The memory, None if this extension has none.
         """
         return None
+    @classmethod
+    def urls(cls, by_game: bool) -> Iterable[str]:
+        """Return modules with Django's ``urlpatterns``, for the game's web site.
+
+        Args:
+            by_game: True if the game includes `evennia_ai.web.urls` at an address that it chose,
+                False if the modules are included at ``/ai/``.
+
+        Returns:
+            Dotted paths. The views run in web threads: these may read tables, and ask the
+            reactor's thread for the rest.
+
+        Raises:
+            Exception: the site is without the pages, and the log says so.
+        """
+        return ()
+
+    @classmethod
+    def middleware(cls) -> Iterable[str]:
+        """Return dotted paths of Django middleware for the game's web site."""
+        return ()
 
     def before_turn(self, events: Sequence[InboxEvent]) -> Deferred[Mapping[int, str]]:
         """Judge what was heard before a prompt may hold it.

@@ -131,7 +131,7 @@ class RecordStore(WatchedRecords):
         obj.nattributes.remove(cls.kind)
 
     @classmethod
-    def model_of(cls, raw: Any) -> type[BaseRecord]:  # noqa: ARG003
+    def model_of(cls, raw: Any) -> type[BaseRecord]:
         """Return the model of a record, which need not be valid."""
         return cls.model
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q
 
 from evennia_ai import models
 from evennia_ai.messages import EMOTE, EXCUSE, SPEECH, ChatMessage
@@ -20,6 +20,12 @@ from evennia_ai.store.rows import message_from_row, pages, rows_of
 from evennia_ai.store.transactions import brief_transaction
 
 ANSWER = "tick_event"  # the context of a turn that answers somebody
+# A tool call is private unless the log of messages tells that it is public.
+PUBLIC_RESULT = models.Message.objects.filter(
+    turn_id=OuterRef("turn_id"), tool_call_id=OuterRef("call_id"), role="tool", private=False
+)
+PRIVATE_CALL = Q(turn__private=True) | ~Exists(PUBLIC_RESULT)
+Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -90,6 +96,19 @@ def public_calls(turn_ids: Iterable[int]) -> frozenset[tuple[int, str]]:
     """Return the tool calls of some turns that are logged as public, as (turn, id of the call)."""
     rows = models.Message.objects.filter(turn_id__in=list(turn_ids), role="tool", private=False)
     return frozenset(rows.values_list("turn_id", "tool_call_id"))
+
+
+def with_parts(turns: list[Row]) -> list[Row]:
+    """Return turns with the rows of their events, model calls and tool calls. Three queries."""
+    by_id: dict[int, Row] = {
+        turn["id"]: {**turn, "events": [], "model_calls": [], "tool_calls": []} for turn in turns
+    }
+    tool_calls = models.ToolCall.objects.annotate(private=PRIVATE_CALL)
+    parts = {"events": models.Event.objects, "model_calls": models.ModelCall.objects}
+    for name, rows in {**parts, "tool_calls": tool_calls}.items():
+        for row in rows.filter(turn_id__in=list(by_id)).order_by("id").values():
+            by_id[row["turn_id"]][name].append(row)
+    return list(by_id.values())
 
 
 def acted_in_private(turn_id: int) -> bool:

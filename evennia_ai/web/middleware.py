@@ -10,6 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 from django.conf import settings
+from django.utils.module_loading import import_string
+
+from evennia_ai.game.extensions import ask_classes
 
 # The folder of each in ``vendor``; the file has its name there too.
 VENDORED = {
@@ -82,6 +85,14 @@ def local_libraries(page: bytes, request: Any) -> bytes:
 def client_plugin(page: bytes, request: Any) -> bytes:
     """Add the typing indicator; off by ``AI_ASSISTANT = {"TYPING_INDICATOR": False}``."""
     return with_script(page, "webclient.js") if CLIENT_MARK in page else page
+
+
+def of_extensions(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return the middleware of the extensions, the first outermost."""
+    middleware = ask_classes(lambda item: [import_string(path) for path in item.middleware()])
+    for factory in reversed(middleware):
+        get_response = factory(get_response)
+    return get_response
 
 
 def static_url(path: str) -> str:

@@ -1,4 +1,4 @@
-"""The addresses of the game's web site, then the staff pages and the REST of the logs.
+"""The addresses of the game's web site, then those of the extensions below ``/ai/``.
 
 `apps.py` puts this module in the place of the game's own.
 """
@@ -9,16 +9,15 @@ from typing import Any
 from django.conf import settings
 from django.urls import include, path
 
-from evennia_ai.game.settings import game_setting
+from evennia_ai.game.extensions import ask_classes
 
 site: Any = import_module(settings.AI_ASSISTANT_SITE_URLS)
 
 # The game's own addresses come first, so that a page of its own at /ai/ stays.
-urlpatterns = [*site.urlpatterns]
-if game_setting("STAFF_PAGES", True):
-    urlpatterns.append(path("ai/", include("evennia_ai.web.urls")))
-if settings.REST_API_ENABLED:
-    urlpatterns.append(path("ai/", include("evennia_ai.web.rest")))
+urlpatterns = [
+    *site.urlpatterns,
+    *ask_classes(lambda item: [path("ai/", include(name)) for name in item.urls(by_game=False)]),
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -26,6 +26,7 @@ from tests.attacks.scene import (
     markup_in,
 )
 from tests.attacks.table import SCRIPT
+from tests.same_thread import HAS_PAGES
 
 GOOD_EVENING = "say Mira, good evening! What news?"
 WHAT_OF_THE_VAULT = "say Mira, what do you remember of the vault?"
@@ -289,6 +290,8 @@ def exports(scene, text):
 
 def web(scene, text, paths):
     """Return what a builder reads at some addresses after Mallory spoke."""
+    if not HAS_PAGES:
+        return []
     scene.mira.locks.add("edit:perm(Builder)")
     say(scene, text)
     compact(scene)
@@ -315,7 +318,8 @@ def pages(scene, text):
 def traces(scene, text):
     """What a tracing backend and a metrics backend are told."""
     pytest.importorskip("opentelemetry.sdk", reason="opentelemetry-sdk is not installed")
-    from tests.game.test_telemetry import InMemoryMetricReader, Watch
+    pytest.importorskip("evennia_ai.contrib.telemetry")
+    from tests.contrib.telemetry.test_telemetry import InMemoryMetricReader, Watch
 
     scene.watch = scene.watch or Watch(scene.game.service, InMemoryMetricReader())
     before = len(scene.watch.spans())

@@ -14,7 +14,7 @@ from tests.attacks.hall import Hall
 from tests.attacks.puppet import Puppet
 from tests.attacks.search import shown
 from tests.game import conftest as shared
-from tests.game.web.same_thread import SameThread
+from tests.same_thread import answer_pages
 
 pytestmark = pytest.mark.game
 service, log = shared.service, shared.log
@@ -24,16 +24,14 @@ FEW, MANY, SOAK, SOAK_SEEDS = 1, 5, 60, range(100, 120)
 @pytest.fixture
 def hall(service, settings, monkeypatch, tmp_path, caplog):
     caplog.set_level("CRITICAL", logger="django.request")
-    settings.ROOT_URLCONF = "tests.game.api_addresses"
+    settings.ROOT_URLCONF = "tests.api_addresses"
     settings.ALLOWED_HOSTS, settings.REST_API_ENABLED = ["*"], True
     settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXPORT_FOLDER": str(tmp_path)}
     model = Puppet(service.clock)
     limits = GatewayLimits(retry=RetryLimits(max_attempts=1))
     clients = {"offline": StandIn(), "openai": model}
     service.gateway = ModelGateway(service.clock, clients, limits)
-    thread = SameThread(service.clock)
-    for name in ("access", "overview", "knowledge"):
-        monkeypatch.setattr(f"evennia_ai.web.staff.{name}.game", thread)
+    answer_pages(monkeypatch, service.clock)
     game = shared.Game(service, model)
     hall = Hall(game)
     yield hall

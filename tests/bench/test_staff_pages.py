@@ -18,6 +18,7 @@ from tests.bench.probed import ProbedServer
 from tests.bench.staff_world import ENTRIES, fill
 from tests.e2e.harness import ADMIN, PASSWORD
 
+pytest.importorskip("evennia_ai.contrib.staff_pages")
 PAGES = {
     "overview": "",
     "turns": "{id}/",

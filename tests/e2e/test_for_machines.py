@@ -10,6 +10,8 @@ import pytest
 
 from tests.e2e.harness import ADMIN, PASSWORD, ROOT, free_ports
 
+pytest.importorskip("evennia_ai.contrib.staff_pages")
+pytest.importorskip("evennia_ai.contrib.telemetry")
 HOOK = ROOT / "docs" / "compose" / "telemetry.py"
 SETTINGS = (
     "REST_API_ENABLED = True",

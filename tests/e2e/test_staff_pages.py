@@ -16,6 +16,7 @@ import pytest
 from tests.bench.staff_world import fill
 from tests.e2e.harness import ADMIN, PASSWORD, GameServer
 
+pytest.importorskip("evennia_ai.contrib.staff_pages")
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)

@@ -15,6 +15,7 @@ from django.test import Client
 from evennia_ai import models
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.ports import LLMRequest
+from tests.same_thread import HAS_PAGES
 from tests.simulation.court import WORDS, Court
 from tests.simulation.parrot import words_in
 
@@ -200,7 +201,8 @@ class Ears:
     def answers(self, person: Any) -> Iterable[tuple[str, int, str]]:
         """Yield address, status and text of each page and REST answer, for one account."""
         client = client_of(person)
-        for page in [*self.pages(), *(f"api/{name}/?page_size=200" for name in REST)]:
+        pages = [*self.pages(), *(f"api/{name}/?page_size=200" for name in REST)]
+        for page in pages if HAS_PAGES else ():
             at: str | None = f"/ai/{page}"
             while at:
                 reply = client.get(at)

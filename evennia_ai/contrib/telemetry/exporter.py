@@ -28,8 +28,7 @@ from evennia_ai import __version__, models
 from evennia_ai.messages import OFFLINE
 from evennia_ai.signals import compaction_finished, turn_finished
 from evennia_ai.store.names import plain_name
-from evennia_ai.store.page_rows import Row, with_parts
-from evennia_ai.store.reports import count_by_mode, queue_lengths
+from evennia_ai.store.reports import Row, count_by_mode, queue_lengths, with_parts
 from evennia_ai.store.turns import INTERRUPTED
 
 SCOPE = ("evennia_ai", __version__)

@@ -10,6 +10,8 @@ from django.test import Client
 from evennia_ai.models import Compaction, Message, ModelCall, SleepPass, ToolCall, Turn
 from tests.scripted import call
 
+pytestmark = pytest.mark.game
+
 WORD = "zanzibar"
 RESOURCES = (
     "turns", "messages", "model-calls", "tool-calls", "compactions", "sleep-passes",
@@ -18,7 +20,7 @@ RESOURCES = (
 
 @pytest.fixture(autouse=True)
 def addresses(settings):
-    settings.ROOT_URLCONF = "tests.game.api_addresses"
+    settings.ROOT_URLCONF = "tests.api_addresses"
     settings.ALLOWED_HOSTS = ["*"]
     settings.REST_API_ENABLED = True
 

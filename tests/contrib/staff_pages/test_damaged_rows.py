@@ -18,9 +18,9 @@ from evennia_ai.models import (
 )
 from evennia_ai.models.fields import damage
 from evennia_ai.store.damage import look_for_damage
+from tests.contrib.staff_pages.conftest import Browser
 from tests.faults import conftest as faults
 from tests.faults.process_scene import pass_time
-from tests.game.web.conftest import Browser
 from tests.scripted import call
 
 pytestmark = [

@@ -8,18 +8,17 @@ from django.views.generic import ListView
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.config import usable_window
+from evennia_ai.contrib.staff_pages.access import NotFound, StaffPage, find_script, game, services
+from evennia_ai.contrib.staff_pages.disclosure import error_text, page_text
+from evennia_ai.contrib.staff_pages.logs import chart_values
+from evennia_ai.contrib.staff_pages.page_rows import assistant_rows, latencies, use_by_day
 from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import ERROR_KINDS, worded
-from evennia_ai.llm.endpoint_queues import WaitingCall
 from evennia_ai.policy.limits.money import money_words
 from evennia_ai.policy.read_permissions import Reader
 from evennia_ai.scheduling import Coroutine, map_in_slices
-from evennia_ai.store.page_rows import Row, assistant_rows, latencies, use_by_day
-from evennia_ai.store.reports import last_error, last_prompt_tokens, queue_lengths
+from evennia_ai.store.reports import Row, last_error, last_prompt_tokens, queue_lengths
 from evennia_ai.store.usage import CHARACTER, DAY, UsageCount, total_of, uses_by
-from evennia_ai.web.disclosure import error_text, page_text
-from evennia_ai.web.staff.access import NotFound, StaffPage, find_script, game, services
-from evennia_ai.web.staff.logs import chart_values
 
 GONE: Row = {"mode": "gone", "model": "", "window": 0, "warnings": []}
 
@@ -57,9 +56,7 @@ class Overview(StaffPage, ListView):
 
 
 @inlineCallbacks
-def read_states(
-    ids: Sequence[int],
-) -> Coroutine[tuple[list[Row], list[Row], list[WaitingCall], str]]:
+def read_states(ids: Sequence[int]) -> Coroutine[tuple[list[Row], list[Row], list[Any], str]]:
     """Read the state of assistants in time slices, of endpoints, who waits, and why all stopped."""
     shared = services()
     states = yield map_in_slices(shared.slices.put, ids, state_of, piece=1)

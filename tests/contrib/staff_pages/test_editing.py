@@ -7,7 +7,9 @@ import pytest
 from evennia_ai.game.minds import PERSONA_AUTHORS
 from evennia_ai.policy.audience import BUILDER
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
-from tests.game.web.conftest import Browser
+from tests.contrib.staff_pages.conftest import Browser
+
+pytestmark = pytest.mark.game
 
 PERSONA = {"text": "You are Mira, who keeps the Gull.", "knows": "The cellar\r\nThe key"}
 NOTE = {"text": "The king is here.", "turns": 3}

@@ -11,17 +11,8 @@ from django.views.generic import TemplateView
 from evennia.accounts.models import AccountDB
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.errors import AssistantError
-from evennia_ai.game.room_lines import ensure_answered, hear_typed
-from evennia_ai.game.texts import call_words
-from evennia_ai.messages import SAY, WHISPER, ChatMessage
-from evennia_ai.mind.dry_run import DryRun, as_drafted
-from evennia_ai.policy.read_permissions import DRY_RUNS, ERRORS, Reader
-from evennia_ai.scheduling import Coroutine
-from evennia_ai.store.page_rows import Row
-from evennia_ai.web.disclosure import page_text
-from evennia_ai.web.staff import access
-from evennia_ai.web.staff.access import (
+from evennia_ai.contrib.staff_pages import access
+from evennia_ai.contrib.staff_pages.access import (
     AccessDenied,
     NotFound,
     StaffPage,
@@ -29,6 +20,15 @@ from evennia_ai.web.staff.access import (
     game,
     services,
 )
+from evennia_ai.contrib.staff_pages.disclosure import page_text
+from evennia_ai.errors import AssistantError
+from evennia_ai.game.room_lines import ensure_answered, hear_typed
+from evennia_ai.game.texts import call_words
+from evennia_ai.messages import SAY, WHISPER, ChatMessage
+from evennia_ai.mind.dry_run import DryRun, as_drafted
+from evennia_ai.policy.read_permissions import DRY_RUNS, ERRORS, Reader
+from evennia_ai.scheduling import Coroutine
+from evennia_ai.store.reports import Row
 
 MOST_WAIT_S = 200.0  # a little more than the longest deadline of a slow local model
 MOST_LINES = 10  # of a talk that goes on

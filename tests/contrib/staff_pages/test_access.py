@@ -4,8 +4,10 @@ import pytest
 from django.http import HttpResponse
 from django.test import RequestFactory
 
-from evennia_ai.web.staff.access import staff_link
-from tests.game.web.conftest import CANARY, SCRIPT, Browser
+from evennia_ai.contrib.staff_pages.access import staff_link
+from tests.contrib.staff_pages.conftest import CANARY, SCRIPT, Browser
+
+pytestmark = pytest.mark.game
 
 
 def test_strangers_are_sent_to_the_login_and_players_read_nothing(pages, ann):

@@ -22,11 +22,11 @@ from rest_framework.routers import SimpleRouter
 
 from evennia_ai import errors, models
 from evennia_ai.assistant_script import AssistantScript
+from evennia_ai.contrib.staff_pages import disclosure
+from evennia_ai.contrib.staff_pages.disclosure import number_or_none
 from evennia_ai.policy.read_permissions import FIGURES, Reader
 from evennia_ai.policy.sleep_schedule import OUTCOMES
-from evennia_ai.store.page_rows import PRIVATE_CALL, Row
-from evennia_ai.web import disclosure
-from evennia_ai.web.disclosure import number_or_none
+from evennia_ai.store.reports import PRIVATE_CALL, Row
 
 OPEN, OK = "open", "ok"
 ENDS = ("answered", "excused", "noted", "expired", "interrupted", "unheard", OPEN)

@@ -1,18 +1,22 @@
 """A stand-in for the way from a web thread to the reactor's."""
 
 from collections.abc import Callable
+from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from twisted.internet.defer import maybeDeferred
 from twisted.internet.task import Clock
 from twisted.python.failure import Failure
 
+PAGES = "evennia_ai.contrib.staff_pages"
+HAS_PAGES = find_spec(PAGES) is not None  # they may be deleted
 STEP_S = 0.01
 MOST_STEPS = 5_000
 
 
 class SameThread:
-    """Stands in for `web.staff.access.GameThread` where one thread and a `Clock` do it all."""
+    """Stands in for the staff pages' `GameThread` where one thread and a `Clock` do it all."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -33,3 +37,11 @@ class SameThread:
     def tell(self, work: Callable[..., Any], *args: Any) -> None:
         """Call a function at once."""
         work(*args)
+
+
+def answer_pages(monkeypatch: Any, clock: Clock) -> SameThread:
+    """Let the staff pages, if there are any, ask the game in the thread of the test."""
+    thread = SameThread(clock)
+    for name in ("access", "overview", "knowledge", "editing", "trial") if HAS_PAGES else ():
+        monkeypatch.setattr(import_module(f"{PAGES}.{name}"), "game", thread)
+    return thread

@@ -3,9 +3,11 @@
 import pytest
 from twisted.internet.defer import Deferred, fail, succeed
 
+from evennia_ai.contrib.staff_pages import access
+from evennia_ai.contrib.staff_pages.access import GameBusy, GameThread, NotFound, find_script
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.web.staff import access
-from evennia_ai.web.staff.access import GameBusy, GameThread, NotFound, find_script
+
+pytestmark = pytest.mark.game
 
 
 class Reactor:

@@ -10,6 +10,12 @@ from django.http import HttpResponse
 from django.views.generic import DetailView, ListView, TemplateView
 
 from evennia_ai import models
+from evennia_ai.contrib.staff_pages import disclosure, page_rows
+from evennia_ai.contrib.staff_pages.access import StaffPage, services
+from evennia_ai.contrib.staff_pages.disclosure import RowPresenter, page_text, people_named
+from evennia_ai.contrib.staff_pages.editing import EditingPage, MarkForm, change_mark
+from evennia_ai.contrib.staff_pages.page_rows import ANY, MARKS
+from evennia_ai.contrib.staff_pages.turn_scenes import as_yaml, scene_of
 from evennia_ai.game.texts import COMPACTED_FOR, SUMMARISED, TURN_ENDS, worded
 from evennia_ai.policy import read_permissions as kinds
 from evennia_ai.policy import recallable_lines
@@ -26,17 +32,11 @@ from evennia_ai.policy.sleep_schedule import (
 )
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.sleep import step_texts
-from evennia_ai.store import explanations, page_rows
+from evennia_ai.store import explanations
 from evennia_ai.store.conversation import MASK
 from evennia_ai.store.names import locks_of
-from evennia_ai.store.page_rows import ANY, MARKS, Row
-from evennia_ai.store.reports import seconds_between, unanswered, waiting_events
+from evennia_ai.store.reports import Row, seconds_between, unanswered, waiting_events, with_parts
 from evennia_ai.store.rows import rows_of
-from evennia_ai.web import disclosure
-from evennia_ai.web.disclosure import RowPresenter, page_text, people_named
-from evennia_ai.web.staff.access import StaffPage, services
-from evennia_ai.web.staff.editing import EditingPage, MarkForm, change_mark
-from evennia_ai.web.staff.turn_scenes import as_yaml, scene_of
 
 LIVE_LINES, LINES_A_PAGE, MOST_SCENES, MOST_MISSED = 30, 100, 200, 5
 DATE = forms.DateInput(attrs={"type": "date"})
@@ -91,7 +91,7 @@ class Timeline(LogPage, ListView):
         context = super().get_context_data(**values)
         rows = context["object_list"]
         shown = RowPresenter(self.reader, self.who, rows, services().gateway.limits.currency)
-        turns = [shown.turn(row) for row in page_rows.with_parts(rows)]
+        turns = [shown.turn(row) for row in with_parts(rows)]
         filled = {name for name, value in self.form.cleaned_data.items() if value}
         context |= {
             "form": self.form,
@@ -174,7 +174,7 @@ class TurnPage(EditingPage, LogPage, DetailView):
     change = staticmethod(change_mark)
 
     def get_context_data(self, **values: Any) -> Row:
-        (row,) = page_rows.with_parts([self.object])
+        (row,) = with_parts([self.object])
         currency = services().gateway.limits.currency
         turn = RowPresenter(self.reader, self.who, [row], currency).turn(row)
         for act in turn["acts"]:

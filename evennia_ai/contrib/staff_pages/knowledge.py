@@ -8,6 +8,15 @@ from django.views.generic import TemplateView
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.assistant_script import AssistantScript
+from evennia_ai.contrib.staff_pages import access
+from evennia_ai.contrib.staff_pages.access import NotFound, StaffPage, find_script, game
+from evennia_ai.contrib.staff_pages.disclosure import (
+    asked_text,
+    number_or_none,
+    page_text,
+    people_named,
+)
+from evennia_ai.contrib.staff_pages.editing import EditingPage, Submission
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.memory_reading import readable_page, search_for_staff
 from evennia_ai.messages import Audience
@@ -21,13 +30,8 @@ from evennia_ai.ports import RecordStore
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
 from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.names import names_in, names_of
-from evennia_ai.store.page_rows import Row
-from evennia_ai.store.reports import RowPage
+from evennia_ai.store.reports import Row, RowPage
 from evennia_ai.turn.recall import text_of
-from evennia_ai.web.disclosure import asked_text, number_or_none, page_text, people_named
-from evennia_ai.web.staff import access
-from evennia_ai.web.staff.access import NotFound, StaffPage, find_script, game
-from evennia_ai.web.staff.editing import EditingPage, Submission
 
 ENTRIES_A_PAGE = 25
 RELATIONS_SHOWN = 200

@@ -4,14 +4,17 @@ import html
 import re
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from evennia_ai.models import Compaction, DailyUse, Event, Message, ToolCall, Turn
 from evennia_ai.policy.limits.retry import Breaker
 from evennia_ai.testing.evals.play import load_scenes
-from tests.game.web.conftest import CANARY, SCRIPT, Browser
+from tests.contrib.staff_pages.conftest import CANARY, SCRIPT, Browser
 from tests.scripted import call
+
+pytestmark = pytest.mark.game
 
 
 def turns_on(text):
@@ -58,7 +61,7 @@ def test_the_overview_shows_state_use_money_and_why_all_are_stopped(lived, servi
 
 
 def test_the_overview_has_pages_and_counts_all(game, lived, tavern, admin, monkeypatch):
-    monkeypatch.setattr("evennia_ai.web.staff.overview.Overview.paginate_by", 1)
+    monkeypatch.setattr("evennia_ai.contrib.staff_pages.overview.Overview.paginate_by", 1)
     game.assistant("Odo", tavern)
     first, second = Browser(admin).text(), Browser(admin).text(page="2")
     assert "<dt>Characters</dt><dd>2</dd>" in first and "<dt>Characters</dt><dd>2</dd>" in second

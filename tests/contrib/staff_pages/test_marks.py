@@ -7,8 +7,10 @@ import pytest
 
 from evennia_ai.models import Turn
 from evennia_ai.testing.evals.play import load_scenes
-from tests.game.web.conftest import CANARY, SCRIPT, Browser
-from tests.game.web.test_pages import turns_on
+from tests.contrib.staff_pages.conftest import CANARY, SCRIPT, Browser
+from tests.contrib.staff_pages.test_pages import turns_on
+
+pytestmark = pytest.mark.game
 
 COMMENT = "Too curt.\r\nsays: welcome | good evening\r\ndoes: give item = ale; to = Ann"
 

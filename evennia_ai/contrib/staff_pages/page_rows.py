@@ -1,4 +1,4 @@
-"""Rows of the tables for web pages, as plain data: a web thread may call all of these."""
+"""Rows of the tables for the pages, as plain data: a web thread may call all of these."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -7,26 +7,20 @@ from datetime import UTC, date, datetime, time, timedelta
 from statistics import median
 from typing import Any
 
-from django.db.models import Exists, OuterRef, Q, Sum
+from django.db.models import Q, Sum
 from django.db.models.functions import Coalesce
 
 from evennia_ai import models
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.attributes import assistants
 from evennia_ai.store.names import plain_name
-from evennia_ai.store.reports import rows_with
+from evennia_ai.store.reports import Row, rows_with
 from evennia_ai.store.rows import rows_of
 from evennia_ai.store.usage import DAY, UsageCount, uses_by
 
 RECENT_CALLS, NAME_CHARS, CHART_DAYS = 1_000, 60, 30
-# A tool call is private unless the log of messages tells that it is public.
-PUBLIC_RESULT = models.Message.objects.filter(
-    turn_id=OuterRef("turn_id"), tool_call_id=OuterRef("call_id"), role="tool", private=False
-)
-PRIVATE_CALL = Q(turn__private=True) | ~Exists(PUBLIC_RESULT)
 GOOD, BAD, ANY = "good", "bad", "any"
 MARKS = (GOOD, BAD)
-Row = dict[str, Any]
 
 
 def assistant_rows(assistant: int | None = None) -> list[Row]:
@@ -96,19 +90,6 @@ def turns_wanted(wanted: TurnsWanted) -> Any:
             Q(id__in=spoken_rows.values("turn_id")) | Q(id__in=heard_rows.values("turn_id"))
         )
     return rows
-
-
-def with_parts(turns: list[Row]) -> list[Row]:
-    """Return turns with the rows of their events, model calls and tool calls. Three queries."""
-    by_id: dict[int, Row] = {
-        turn["id"]: {**turn, "events": [], "model_calls": [], "tool_calls": []} for turn in turns
-    }
-    tool_calls = models.ToolCall.objects.annotate(private=PRIVATE_CALL)
-    parts = {"events": models.Event.objects, "model_calls": models.ModelCall.objects}
-    for name, rows in {**parts, "tool_calls": tool_calls}.items():
-        for row in rows.filter(turn_id__in=list(by_id)).order_by("id").values():
-            by_id[row["turn_id"]][name].append(row)
-    return list(by_id.values())
 
 
 def lines_after(assistant: int, seq: int, most: int) -> list[Row]:

@@ -2,11 +2,13 @@
 
 import pytest
 
+from evennia_ai.contrib.staff_pages.trial import answer_of
 from evennia_ai.models import Event, Message, Turn
-from evennia_ai.web.staff.trial import answer_of
+from tests.contrib.staff_pages.conftest import Browser
 from tests.game.forgetting_scene import forget
-from tests.game.web.conftest import Browser
 from tests.scripted import call
+
+pytestmark = pytest.mark.game
 
 LEFT_OUT = "The talk so far was left out"
 
@@ -108,7 +110,7 @@ def test_an_answer_during_which_words_were_forgotten_is_not_carried_on(
 
     game.model.add(call("say", text="Quinces."), call("say", text="Go on?"))
     with monkeypatch.context() as patches:
-        patches.setattr("evennia_ai.web.staff.trial.answer_of", forgetting_meanwhile)
+        patches.setattr("evennia_ai.contrib.staff_pages.trial.answer_of", forgetting_meanwhile)
         reply = page.post(trial, line="Mira, again?", first="default", talk=begun)
     assert len(reply.context["talk"]) == 2
     lines, text = says(page, trial, talk_in(reply))

@@ -12,6 +12,16 @@ from evennia.accounts.models import AccountDB
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.config import FIELDS
+from evennia_ai.contrib.staff_pages import access
+from evennia_ai.contrib.staff_pages.access import (
+    AccessDenied,
+    NotFound,
+    StaffPage,
+    find_script,
+    game,
+)
+from evennia_ai.contrib.staff_pages.disclosure import asked_text, page_text
+from evennia_ai.contrib.staff_pages.page_rows import MARKS
 from evennia_ai.errors import AssistantError, ConfigError
 from evennia_ai.game import setup
 from evennia_ai.messages import Audience
@@ -23,12 +33,8 @@ from evennia_ai.policy.staff_controls import DEFAULT_TURNS, MOST_TURNS, NOTE_CHA
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.attributes import read_attribute
 from evennia_ai.store.lore_records import shared_name
-from evennia_ai.store.page_rows import MARKS, Row
-from evennia_ai.store.reports import find_row
+from evennia_ai.store.reports import Row, find_row
 from evennia_ai.store.turns import mark_turn
-from evennia_ai.web.disclosure import asked_text, page_text
-from evennia_ai.web.staff import access
-from evennia_ai.web.staff.access import AccessDenied, NotFound, StaffPage, find_script, game
 
 MOST_CHARS = 8_000
 

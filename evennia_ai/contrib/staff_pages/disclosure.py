@@ -21,8 +21,7 @@ from evennia_ai.policy.read_permissions import ERRORS, Reader, words_kind
 from evennia_ai.policy.records.memory_listing import named
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.names import dbrefs_named, names_of
-from evennia_ai.store.page_rows import Row
-from evennia_ai.store.reports import is_erased, seconds_between
+from evennia_ai.store.reports import Row, is_erased, seconds_between
 
 MOST_CHARS = 20_000
 

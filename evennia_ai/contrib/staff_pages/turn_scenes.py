@@ -5,10 +5,11 @@ from typing import Any
 
 import yaml
 
+from evennia_ai.contrib.staff_pages.disclosure import IN_PRIVATE
+from evennia_ai.contrib.staff_pages.page_rows import BAD, GOOD
 from evennia_ai.messages import EMOTE, NOOP, SPEECH, WHISPER
 from evennia_ai.policy.texts import read_object, read_typed_call
-from evennia_ai.store.page_rows import BAD, GOOD, Row
-from evennia_ai.web.disclosure import IN_PRIVATE
+from evennia_ai.store.reports import Row
 
 MANNERS = {"": "says", WHISPER: "whispers", EMOTE: "emotes"}
 

@@ -9,14 +9,16 @@ from django.test import Client
 from django.urls import URLResolver, resolve
 from django.utils.datastructures import MultiValueDict
 
+from evennia_ai.contrib.staff_pages.rest import urlpatterns as rest_addresses
+from evennia_ai.contrib.staff_pages.urls import urlpatterns as staff_addresses
 from evennia_ai.models import Compaction, Turn
-from evennia_ai.web.rest import urlpatterns as rest_addresses
-from evennia_ai.web.urls import urlpatterns as staff_addresses
+
+pytestmark = pytest.mark.game
 
 
 @pytest.fixture(autouse=True)
 def addresses(settings):
-    settings.ROOT_URLCONF = "tests.game.api_addresses"
+    settings.ROOT_URLCONF = "tests.api_addresses"
     settings.REST_API_ENABLED = True
 
 

@@ -24,14 +24,15 @@ from twisted.python.failure import Failure
 
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.assistant_script import AssistantScript
+from evennia_ai.contrib.staff_pages.disclosure import page_text, reader_of
+from evennia_ai.contrib.staff_pages.page_rows import assistant_rows
 from evennia_ai.errors import AssistantError
 from evennia_ai.game.authorship import listed_by
 from evennia_ai.game.settings import game_setting
 from evennia_ai.policy.read_permissions import FIGURES, Reader
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.names import own_name
-from evennia_ai.store.page_rows import Row, assistant_rows
-from evennia_ai.web.disclosure import page_text, reader_of
+from evennia_ai.store.reports import Row
 from evennia_ai.web.middleware import page_middleware
 
 STAFF, WAIT_S = "Builder", 10.0

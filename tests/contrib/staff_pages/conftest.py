@@ -4,7 +4,7 @@ import pytest
 from django.test import Client
 
 from evennia_ai.models import Compaction, ModelCall, SleepPass
-from tests.game.web.same_thread import SameThread
+from tests.same_thread import answer_pages
 from tests.scripted import call
 
 CANARY = "zanzibar"
@@ -20,11 +20,8 @@ PAGES = (
 @pytest.fixture(autouse=True)
 def one_thread(service, monkeypatch, settings):
     """Let views ask the game in the thread of the test, which owns its database."""
-    thread = SameThread(service.clock)
-    for name in ("access", "overview", "knowledge", "editing", "trial"):
-        monkeypatch.setattr(f"evennia_ai.web.staff.{name}.game", thread)
     settings.ALLOWED_HOSTS = ["*"]
-    return thread
+    return answer_pages(monkeypatch, service.clock)
 
 
 class Browser:

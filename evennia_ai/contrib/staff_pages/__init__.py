@@ -1,0 +1,34 @@
+"""The staff pages at ``/ai/``, and the logs over REST at ``/ai/api/``.
+
+Django runs views in threads. Such a thread reads the tables, as plain rows and nothing else;
+whatever needs a typeclass or an Attribute is done on the reactor's thread (`access.GameThread`).
+"""
+
+from collections.abc import Iterable
+
+from django.conf import settings
+
+from evennia_ai.extension import Extension
+from evennia_ai.game.settings import game_setting
+
+
+class StaffPagesExtension(Extension):
+    """Shows what assistants heard, did, know and cost, and lets staff change it."""
+
+    name = "staff_pages"
+    entries = frozenset({"STAFF_PAGES", "WEB_ACTS"})
+
+    @classmethod
+    def urls(cls, by_game: bool) -> Iterable[str]:
+        """Return the pages, unless ``STAFF_PAGES`` is False, and REST if the game allows it."""
+        if by_game or game_setting("STAFF_PAGES", True):
+            yield f"{__name__}.urls"
+        if settings.REST_API_ENABLED and not by_game:
+            yield f"{__name__}.rest"
+
+    @classmethod
+    def middleware(cls) -> Iterable[str]:
+        return [f"{__name__}.access.staff_link"] if game_setting("STAFF_PAGES", True) else []
+
+
+EXTENSION = StaffPagesExtension
