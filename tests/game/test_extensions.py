@@ -1,8 +1,12 @@
 """Extensions of a game: their tools, commands and hooks, and what goes wrong with them."""
 
 from dataclasses import dataclass
+from runpy import run_module
 
 import pytest
+from django.http import HttpResponse
+from django.test import Client
+from django.urls import include, path
 from evennia import Command
 from pydantic import BaseModel
 from twisted.internet.defer import succeed
@@ -18,6 +22,7 @@ from evennia_ai.ports.extension import overriding
 from evennia_ai.services.assistant_service import AssistantService
 from evennia_ai.testing.tools import attack_tools
 from evennia_ai.tools.base import tool
+from evennia_ai.web.middleware import page_middleware
 from tests.e2e.harness import ROOT
 from tests.scripted import call
 
@@ -58,6 +63,36 @@ class BellExtension(Extension):
 
     def before_speech(self, words, by_staff):
         return succeed("too loud" if "DONG" in words else "")
+
+
+urlpatterns = [path("bells/", lambda request: HttpResponse("There is one bell."))]
+
+
+@page_middleware
+def ringing(page, request):
+    return page + b" Ding."
+
+
+class PageExtension(Extension):
+    name = "pages"
+
+    @classmethod
+    def urls(cls, by_game):
+        return [__name__]
+
+    @classmethod
+    def middleware(cls):
+        return [f"{__name__}.ringing"]
+
+
+class PagelessExtension(Extension):
+    name = "pageless"
+
+    @classmethod
+    def urls(cls, by_game):
+        raise ConfigError("There is no page.")
+
+    middleware = urls
 
 
 class SilentExtension(Extension):
@@ -165,6 +200,22 @@ def test_an_extension_refuses_what_is_spoken(game, ann, mira, asked_for):
     ann.do("say Mira, what does it sound like?")
     game.run()
     assert ann.last() == 'Mira says, "Ding."'
+
+
+def test_an_extensions_page_and_middleware_are_of_the_site(asked_for, settings):
+    asked_for(*named(PagelessExtension, PageExtension))
+    settings.ROOT_URLCONF = tuple(run_module("evennia_ai.web.site_urls")["urlpatterns"])
+    settings.ALLOWED_HOSTS = ["*"]
+    assert Client().get("/ai/bells/").content == b"There is one bell. Ding."
+    assert Client().get("/").status_code == 200
+
+
+def test_a_game_puts_the_pages_at_an_address_of_its_own(asked_for, settings):
+    asked_for(*named(PageExtension))
+    patterns = run_module("evennia_ai.web.urls")["urlpatterns"]
+    settings.ROOT_URLCONF = (path("minds/", include(patterns)),)
+    settings.ALLOWED_HOSTS = ["*"]
+    assert Client().get("/minds/bells/").status_code == 200
 
 
 def test_who_judges_nothing_is_not_asked(asked_for):

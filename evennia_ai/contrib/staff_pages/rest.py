@@ -1,6 +1,6 @@
 """The logs over REST at ``/ai/api/``, by the Django REST framework that Evennia brings.
 
-Everything is read-only. Views run in web threads and read tables as plain rows; `web.disclosure`
+Everything is read-only. Views run in web threads and read tables as plain rows; `disclosure`
 takes out of each row what its reader may not see.
 """
 
