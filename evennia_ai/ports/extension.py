@@ -112,6 +112,7 @@ class Extension:
             The memory, None if this extension has none.
         """
         return None
+
     @classmethod
     def urls(cls, by_game: bool) -> Iterable[str]:
         """Return modules with Django's ``urlpatterns``, for the game's web site.
