@@ -6,7 +6,18 @@ to the Django signals (`signals`).
 """
 
 from evennia_ai.ports.background import SleepContext, SleepStep
-from evennia_ai.ports.extension import EntryReader, Extension
+from evennia_ai.ports.extension import Allow, Deny, EntryReader, Extension, Wait
 from evennia_ai.ports.tool import NoArguments, Tool, tool
 
-__all__ = ["EntryReader", "Extension", "NoArguments", "SleepContext", "SleepStep", "Tool", "tool"]
+__all__ = [
+    "Allow",
+    "Deny",
+    "EntryReader",
+    "Extension",
+    "NoArguments",
+    "SleepContext",
+    "SleepStep",
+    "Tool",
+    "Wait",
+    "tool",
+]

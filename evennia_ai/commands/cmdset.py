@@ -26,16 +26,9 @@ EXPERTS = (
     CmdAITest,
     CmdAICost,
     control.CmdAICompact,
-    oversight.CmdAIApprove,
     control.CmdAIPurge,
 )
-FOR_PLAYERS = (
-    players.CmdForgetMe,
-    players.CmdAboutMe,
-    players.CmdMute,
-    players.CmdDismiss,
-    oversight.CmdAIReport,
-)
+FOR_PLAYERS = (players.CmdForgetMe, players.CmdAboutMe, players.CmdMute, players.CmdDismiss)
 COMMANDS = (*CORE, *EXPERTS, *FOR_PLAYERS)
 
 
@@ -45,10 +38,13 @@ class AICmdSet(CmdSet):
     key = "EvenniaAI"
 
     def at_cmdset_creation(self) -> None:
-        for command in COMMANDS:
+        for command in all_commands():
             self.add(command())
-        for added in ask_classes(lambda item: item.commands()):
-            self.add(added())
+
+
+def all_commands() -> list[type[Any]]:
+    """Return the package's commands, and those of the extensions that the settings ask for."""
+    return [*COMMANDS, *ask_classes(lambda item: item.commands())]
 
 
 def add_to_characters() -> None:

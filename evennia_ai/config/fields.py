@@ -70,9 +70,6 @@ class AssistantConfig:
         "Time in which a player can confirm an act that needs their word.",
         seconds(10.0, 600.0),
     )
-    approve_within: float = setting(
-        86_400.0, "Time in which the staff can approve an act that needs approval.", seconds(60.0)
-    )
     max_iterations: int = setting(6, "Maximum number of model calls in one turn.", Bounds(1, 50))
     max_tool_calls: int = setting(
         8, "Maximum number of tool calls that run from one reply.", Bounds(1, 50)

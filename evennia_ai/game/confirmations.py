@@ -3,8 +3,6 @@
 import re
 from typing import Any
 
-import evennia
-from evennia.locks.lockhandler import check_lockstring
 from twisted.logger import Logger
 
 from evennia_ai.game.client_text import clean_output
@@ -96,13 +94,3 @@ def spelled(words: str, name: str) -> str:
     """Return an answer in lower case, without punctuation and the character's name."""
     bare = NO_LETTER.sub(" ", words.lower())
     return " ".join(bare.replace(NO_LETTER.sub(" ", name.lower()), " ").split())
-
-
-def tell_staff(character_name: str, act: PendingToolCall, lock: str) -> None:
-    """Tell those who are online and may approve an act that it waits, without its words."""
-    name = clean_output(character_name, 60)
-    log.info("evennia_ai: act {id} of {name} waits for approval", id=act.id, name=name)
-    puppets = {session.puppet for session in evennia.SESSION_HANDLER.get_sessions()}
-    for person in filter(None, puppets):
-        if check_lockstring(person, f"approve:{lock}", no_superuser_bypass=True):
-            person.msg(f"{name} asks to use {act.name}: |waiapprove {act.id}|n")

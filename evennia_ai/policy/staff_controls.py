@@ -74,7 +74,6 @@ CONFIRM, APPROVE = "confirm", "approve"
 WAITING, AGREED, RUNNING = "waiting", "agreed", "running"
 REFUSED, EXPIRED = "refused", "expired"
 MOST_CHARS = 600  # of the arguments, which a person must be able to read
-MOST_WAITING = 20  # approvals of one assistant
 
 
 @dataclass(frozen=True)

@@ -3,18 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol, TypeVar
 
+from pydantic import BaseModel
 from twisted.internet.defer import Deferred, succeed
 from twisted.logger import Logger
 
 from evennia_ai.messages import InboxEvent
+from evennia_ai.policy.staff_controls import PendingToolCall
 from evennia_ai.ports.background import SleepStep
+from evennia_ai.ports.mind import ToolContext
 from evennia_ai.ports.models import Embedder, SemanticMemory
 from evennia_ai.ports.tool import Tool
 
 log = Logger()
 T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Allow:
+    """A tool call may run."""
+
+
+@dataclass(frozen=True)
+class Wait:
+    """A tool call waits until somebody agrees (`game.confirmations.decide`); then it runs once.
+
+    Attributes:
+        text: what the model reads.
+        within_s: seconds after which it expires.
+        tell: called with the stored call, to ask whoever may agree.
+    """
+
+    text: str
+    within_s: float
+    tell: Callable[[PendingToolCall], object]
+
+
+@dataclass(frozen=True)
+class Deny:
+    """A tool call may not run; the model reads why."""
+
+    reason: str
 
 
 class EntryReader(Protocol):
@@ -158,6 +189,28 @@ class Extension:
             A Deferred of why they may not be said, "" if they may. It must not fail.
         """
         return succeed("")
+
+    def before_tool_call(
+        self, context: ToolContext, tool: Tool, arguments: BaseModel
+    ) -> Allow | Wait | Deny:
+        """Judge a tool call that the tool's lock lets pass, before it runs.
+
+        Called again when a call that waited is about to run; then `Wait` counts as `Allow`.
+
+        Args:
+            context: for whom the prompt was made, and whose words it holds; ``confirmed_by`` is
+                the dbref of whoever agreed to this very call, else "".
+            tool: the tool.
+            arguments: what it is called with, an instance of ``tool.arguments``.
+
+        Returns:
+            `Allow`, `Wait` or `Deny`. The first `Deny` of an extension counts, then the first
+            `Wait`.
+
+        Raises:
+            Exception: the call is refused.
+        """
+        return Allow()
 
 
 def overriding(extensions: Iterable[Extension], *hooks: str) -> list[Extension]:

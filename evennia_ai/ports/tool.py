@@ -32,8 +32,8 @@ class Tool:
         answers_only: True for a sensitive act at the speaker's own new words: the lock is asked of
             those who speak now, not of everybody whose words are in the prompt, and the act waits
             until the one who spoke confirms it in the game.
-        approval: lock functions of the staff who must approve each call with ``aiapprove`` before
-            it runs; "" if nobody must.
+        approval: lock functions of the staff who must approve each call before it runs (the
+            extension ``approvals``); "" if nobody must. Without that extension, it never runs.
         needed: returns whether the character can need the tool now; None if it always can. A tool
             that is not needed yet is left out of requests, but still runs if a model calls it.
         reads: True if it only reads, so that a trial (``aitest``) really runs it.

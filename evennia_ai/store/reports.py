@@ -1,4 +1,4 @@
-"""Reading and searching the logs for staff, figures of all assistants, players' reports."""
+"""Reading and searching the logs for staff, and figures of all assistants."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count, Exists, Max, OuterRef, Q
 
 from evennia_ai import models
-from evennia_ai.messages import EMOTE, EXCUSE, SPEECH, ChatMessage
+from evennia_ai.messages import EXCUSE, ChatMessage
 from evennia_ai.policy.compaction.summary import prefix_hash
 from evennia_ai.policy.recallable_lines import LogFilter, amend
 from evennia_ai.policy.retrieval.words import WORD, beginnings
@@ -17,7 +17,6 @@ from evennia_ai.store.attributes import assistants
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, EXPIRED, OVERHEARD, WAITING
 from evennia_ai.store.lines import amended_at
 from evennia_ai.store.rows import message_from_row, pages, rows_of
-from evennia_ai.store.transactions import brief_transaction
 
 ANSWER = "tick_event"  # the context of a turn that answers somebody
 # A tool call is private unless the log of messages tells that it is public.
@@ -201,56 +200,6 @@ def last_error() -> dict[int, tuple[str, str]]:
 def seconds_between(start: datetime, end: datetime | None) -> float:
     """Return the seconds from one time to another, 0 while there is no end."""
     return (end - start).total_seconds() if end else 0.0
-
-
-LINES_A_REPORT = 12
-MESSAGES_READ = 400
-AUDIBLE = frozenset({*SPEECH, EMOTE})
-
-
-def heard_lines(assistant_id: int, dbref: str) -> list[int]:
-    """Return the numbers of the last messages that somebody heard of a character, oldest first."""
-    rows = models.Message.objects.filter(assistant_id=assistant_id).order_by("-id")
-    fields = ("id", "role", "content", "tool_calls", "speaker", "audience")
-    newest = rows.values(*fields)[:MESSAGES_READ]
-    ids = [row["id"] for row in newest if is_heard_by(dbref, row)]
-    return ids[:LINES_A_REPORT][::-1]
-
-
-def is_heard_by(dbref: str, row: dict[str, Any]) -> bool:
-    """Return True for words and gestures that somebody heard or said themselves."""
-    if dbref not in (row["speaker"], *row["audience"]):
-        return False
-    if row["role"] == "assistant":
-        acts = {call["function"]["name"] for call in row["tool_calls"]}
-        return bool(row["content"] or acts & AUDIBLE)
-    return row["role"] in ("user", EXCUSE)
-
-
-def add_report(
-    assistant_id: int, now: datetime, reporter: tuple[str, str], reason: str, seqs: Iterable[int]
-) -> int:
-    """Store a report by a player, given as (dbref, name); returns its number."""
-    with brief_transaction():
-        who = {"reporter": reporter[0], "reporter_name": reporter[1]}
-        what = {"assistant_id": assistant_id, "at": now, "reason": reason, "seqs": list(seqs)}
-        return int(models.Report.objects.create(**who, **what).id)
-
-
-def open_reports(**of: Any) -> Any:
-    """Return the reports that nobody has closed yet, as a queryset."""
-    return models.Report.objects.filter(closed_at=None, **of)
-
-
-def find_report(number: int) -> models.Report | None:
-    """Return a report, open or closed; None if there is none with this number."""
-    return next(iter(models.Report.objects.filter(id=number)), None)
-
-
-def close_report(number: int, now: datetime, by: str) -> bool:
-    """Close a report; returns False if it is not open."""
-    with brief_transaction():
-        return bool(open_reports(id=number).update(closed_at=now, closed_by=by))
 
 
 MOST_WORDS = 12

@@ -21,14 +21,15 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import NothingDone, ToolDenied
 from evennia_ai.game.authorship import owners_of
-from evennia_ai.game.confirmations import ask_to_confirm, tell_staff
+from evennia_ai.game.confirmations import ask_to_confirm
 from evennia_ai.game.perception import display_name, find_objects
 from evennia_ai.messages import Authors
 from evennia_ai.mind.dry_run import Overlay
 from evennia_ai.policy import staff_controls
 from evennia_ai.policy.audience import BUILDER, GAME, LOCK_FUNCTION, STRANGER, known, people_among
 from evennia_ai.policy.explanation.call_record import LockAsked
-from evennia_ai.ports import ToolContext, ToolResult
+from evennia_ai.ports import ToolContext, ToolResult, overriding
+from evennia_ai.ports.extension import Allow, Deny, Wait
 from evennia_ai.store import pending_acts
 from evennia_ai.store.attributes import numbers_of
 from evennia_ai.tools.base import Tool
@@ -217,17 +218,46 @@ def builders_may(lock: str) -> bool:
     return False
 
 
-def let_wait(item: Tool, context: ToolContext, arguments: BaseModel) -> ToolResult:
-    """Store a call and ask the person who must agree; raises ToolDenied and NothingDone."""
+def ask_people(item: Tool, context: ToolContext, arguments: BaseModel) -> ToolResult | None:
+    """Return that a call waits for a person, None if it may run.
+
+    Raises ToolDenied and NothingDone.
+    """
+    verdict = judge(item, context, arguments)
+    if context.confirmed_by:
+        return None
+    if not (verdict or item.answers_only or context.item):
+        if item.approval:
+            raise ToolDenied("The staff would have to approve that, and cannot be asked.")
+        return None
     exact = staff_controls.exact_arguments(arguments.model_dump(mode="json"))
     if len(exact) > staff_controls.MOST_CHARS:
         raise NothingDone(
             "A person must read and allow that first, and it is too long: be shorter."
         )
     thing = item.subject(context, arguments)[0].dbref if item.subject else ""
-    if item.approval:
-        return wait_for_staff(item, context, exact, thing)
-    return wait_for_speaker(item, context, exact, thing, arguments)
+    if verdict is None:
+        return wait_for_speaker(item, context, exact, thing, arguments)
+    act = put_act(item, context, exact, thing, staff_controls.APPROVE, verdict.within_s)
+    verdict.tell(act)
+    return ToolResult(ASKED, verdict.text)
+
+
+def judge(item: Tool, context: ToolContext, arguments: BaseModel) -> Wait | None:
+    """Return why a call waits by the rules of extensions, None if it may run; raises ToolDenied."""
+    extensions = context.assistant.services.extensions if context.assistant else ()
+    verdicts: list[Allow | Wait | Deny] = []
+    for extension in overriding(extensions, "before_tool_call"):
+        try:
+            verdicts.append(extension.before_tool_call(context, item, arguments))
+        except Exception:  # noqa: BLE001  # an extension may raise anything
+            log.failure("evennia_ai: {name} failed to judge a tool call", name=extension.name)
+            verdicts.append(Deny("A rule of the game failed, so that is not allowed."))
+    for verdict in verdicts:
+        if not isinstance(verdict, Allow | Wait):
+            reason = verdict.reason if isinstance(verdict, Deny) else "That is not allowed."
+            raise ToolDenied(reason)
+    return next((verdict for verdict in verdicts if isinstance(verdict, Wait)), None)
 
 
 def wait_for_speaker(
@@ -238,24 +268,11 @@ def wait_for_speaker(
     if pending_acts.asked_of(person.dbref, context.assistant.services.now()):
         raise ToolDenied("They have not answered yet whether you may do the last such thing.")
     question = item.question(context, arguments) if item.question else ""
-    act = put_act(item, context, exact, staff_controls.CONFIRM, thing)
+    within_s = context.assistant.config.confirm_within
+    act = put_act(item, context, exact, thing, staff_controls.CONFIRM, within_s)
     ask_to_confirm(person, context.character, act, item.purpose, question)
     name = display_name(person, context.character)
     return ToolResult(ASKED, f"Not done yet. {name} is asked whether you may: wait for the answer.")
-
-
-def wait_for_staff(item: Tool, context: ToolContext, exact: str, thing: str) -> ToolResult:
-    """Put a call into the staff's queue."""
-    parts = context.assistant
-    queue = pending_acts.waiting(parts.services.now(), staff_controls.APPROVE, parts.who.id)
-    wanted = (item.name, exact, thing)
-    if any((act.name, act.arguments, act.item) == wanted for act in queue):
-        raise ToolDenied("The staff is asked for exactly that already.")
-    if len(queue) >= staff_controls.MOST_WAITING:
-        raise ToolDenied("Too much waits for the staff already.")
-    act = put_act(item, context, exact, staff_controls.APPROVE, thing)
-    tell_staff(context.assistant.name, act, item.approval)
-    return ToolResult(ASKED, "Not done yet. The staff is asked; it may take a long time.")
 
 
 def only_speaker(context: ToolContext) -> Any:
@@ -272,12 +289,11 @@ def only_speaker(context: ToolContext) -> Any:
 
 
 def put_act(
-    item: Tool, context: ToolContext, exact: str, needs: str, thing: str
+    item: Tool, context: ToolContext, exact: str, thing: str, needs: str, within_s: float
 ) -> staff_controls.PendingToolCall:
-    """Store a call, about a thing if any, as an act that waits; return it."""
+    """Store a call, about a thing if any, as an act that waits so long; return it."""
     parts = context.assistant
-    now, config = parts.services.now(), parts.config
-    within_s = config.approve_within if needs == staff_controls.APPROVE else config.confirm_within
+    now = parts.services.now()
     act = staff_controls.PendingToolCall(
         id=0,
         assistant_id=parts.who.id,

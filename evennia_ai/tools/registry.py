@@ -26,7 +26,7 @@ from evennia_ai.scheduling import Coroutine, loggable
 from evennia_ai.store.server_lock import ensure_here
 from evennia_ai.store.transactions import store_errors
 from evennia_ai.tools.base import Tool
-from evennia_ai.tools.permission import LockSubjects, let_wait
+from evennia_ai.tools.permission import LockSubjects, ask_people
 from evennia_ai.turn.tool_executor import DONE, REFUSED, failed_call
 
 log = Logger()
@@ -95,10 +95,10 @@ class ToolRegistry:
             self._ensure_rights(item, context)
             if dry:
                 return ToolResult(DONE, "")
-            if item.waits and not context.confirmed_by:
-                return let_wait(item, context, arguments)
             if context.item and (now := changed_since(item, context, arguments)):
-                return let_wait(item, context, now)
+                arguments, context = now, replace(context, confirmed_by="")
+            if waiting := ask_people(item, context, arguments):
+                return waiting
             ask_hook(item, context, arguments)
             if item.world:
                 with store_errors():  # the commit of its intent may have taken long

@@ -1,6 +1,4 @@
-"""Sensitive acts wait for a person: the speaker's yes, or the staff's approval. Each runs once."""
-
-import json
+"""Sensitive acts wait for the yes of the one who spoke. Each runs once."""
 
 import pytest
 
@@ -18,11 +16,6 @@ def vault(game):
     return Vault(game, lock="perm(Admin)", answers_only=True)
 
 
-@pytest.fixture
-def queued(game):
-    return Vault(game, lock="all()", approval="perm(Admin)")
-
-
 def asks(game, player, door="north", line="say Mira, open the vault"):
     """Let the model call the tool at somebody's words."""
     game.model.add(call("staff_vault", door=door), call("say", text="A moment."))
@@ -37,11 +30,6 @@ def says(game, player, line):
     player.do(line)
     game.run(1)
     game.model.script.clear()
-
-
-def first_id(switch=""):
-    """Return the command about the oldest act."""
-    return f"aiapprove{switch} {models.PendingAct.objects.order_by('id').first().id}"
 
 
 def states():
@@ -105,27 +93,6 @@ def test_the_call_runs_with_what_the_speaker_read_and_nothing_hidden(game, mira,
     assert 'With exactly: door: "for bread".' in "\n".join(admin.heard())
     says(game, admin, "yes")
     assert vault.opened == ["for bread"]
-
-
-def test_the_staff_read_all_that_they_approve(game, mira, ann, admin, queued):
-    door = f"{HIDDEN}, {'a long way round ' * 20}and the vault"
-    asks(game, ann, door=door)
-    listed = admin.told("aiapprove")
-    admin.told(first_id("/yes"))
-    game.run(1)
-    (opened,) = queued.opened
-    assert opened.startswith("for bread, a long") and f'(door: "{opened}")' in listed
-
-
-@pytest.mark.parametrize("door", [HIDDEN, "x" * 700])
-def test_what_cannot_be_shown_whole_is_not_allowed(game, mira, ann, admin, queued, door):
-    """Such as a call that another version stored."""
-    asks(game, ann)
-    models.PendingAct.objects.update(arguments=json.dumps({"door": door}, ensure_ascii=False))
-    assert "cannot be shown" in admin.told(first_id("/yes"))
-    game.run(1)
-    assert (queued.opened, states()) == ([], ["waiting"])
-    assert "Refused" in admin.told(first_id("/no"))
 
 
 @pytest.mark.parametrize("word", ["no", "say no", "say No, Mira."])
@@ -250,44 +217,9 @@ def test_what_a_crash_cut_off_is_not_run_again(game, mira, admin, vault):
     assert states() == ["unknown"]
 
 
-def test_a_call_waits_for_the_staff(game, mira, ann, admin, queued):
-    asks(game, ann, door="east")
-    assert queued.opened == []
-    assert any("Mira asks to use staff_vault" in line for line in admin.heard())
-    assert 'Mira: staff_vault (door: "east")' in admin.told("aiapprove")
-    shown = admin.told(first_id())
-    assert 'With exactly: door: "east"' in shown
-    assert "At the words of: Ann" in shown
-
-
-def test_what_was_approved_runs_once(game, mira, ann, admin, queued):
-    asks(game, ann, door="east")
-    assert "Approved" in admin.told(first_id("/yes"))
-    game.run(1)
-    assert queued.opened == ["east"]
-    assert "waits for you" in admin.told(first_id("/yes"))
-    game.run(5)
-    assert queued.opened == ["east"]
-    assert states() == ["done"]
-
-
-def test_who_may_not_approve_sees_nothing(game, mira, ann, tavern, queued):
-    builder = game.player("Bea", tavern, permissions=["Builder"])
-    asks(game, ann)
-    assert "Nothing waits for your approval." in builder.told("aiapprove")
-    assert "waits for you" in builder.told(first_id("/yes"))
-    assert "not available" in ann.told("aiapprove")
-    assert states() == ["waiting"]
-
-
-def test_the_same_call_waits_once_and_the_queue_is_short(game, mira, ann, queued):
-    for number in (1, 1, *range(30)):
-        asks(game, ann, door=str(number))
-    assert len(states()) == 20
-
-
-def test_an_approval_expires(game, mira, ann, admin, queued):
-    asks(game, ann)
-    game.clock.advance(86_401)
-    assert "Nothing waits" in admin.told("aiapprove")
-    assert "waits for you" in admin.told(first_id("/yes"))
+def test_without_staff_who_can_be_asked_it_never_runs(game, mira, admin):
+    queued = Vault(game, lock="all()", approval="perm(Admin)")
+    game.service.extensions = []
+    asks(game, admin)
+    assert "cannot be asked" in str(game.model.requests[-1].messages)
+    assert (queued.opened, states()) == ([], [])

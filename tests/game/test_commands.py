@@ -9,7 +9,7 @@ from evennia_ai.commands.cmdset import COMMANDS
 from evennia_ai.models import Event, Message
 from tests.scripted import call
 
-FOR_PLAYERS = {"forgetme", "aboutme", "mute", "dismiss", "aireport"}
+FOR_PLAYERS = {"forgetme", "aboutme", "mute", "dismiss"}
 FOR_ADMINS = {"aicompact", "aipurge"}
 
 

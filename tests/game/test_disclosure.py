@@ -2,7 +2,7 @@
 
 import pytest
 
-from evennia_ai.commands.cmdset import COMMANDS
+from evennia_ai.commands.cmdset import all_commands
 from evennia_ai.models import Compaction, Event, ModelCall, SleepPass, Turn
 from evennia_ai.store.attributes import SCRIPT_KEY
 from tests.encoded import forms
@@ -74,6 +74,7 @@ def repeat_prompt(request):
     return call("say", text=" ".join(str(message["content"]) for message in request.messages))
 
 
+COMMANDS = all_commands()
 ARGUMENTS = (
     "", "Mira", "Mira = 1", "Mira = 2", "Mira = j1", "Mira = j2", "Mira = j3", "Mira = g1",
     "Mira = Ann", "Mira = word", "Mira = page 1", "Mira as Ann = word",

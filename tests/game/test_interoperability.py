@@ -1,7 +1,6 @@
 """What `docs/interoperability.md` tells of Evennia's contribs."""
 
 import pytest
-from evennia.contrib.base_systems.ingame_reports import ReportsCmdSet
 from evennia.contrib.game_systems.barter.barter import CmdTrade
 from evennia.contrib.game_systems.clothing import ClothedCharacter, ContribClothing
 from evennia.contrib.grid.extended_room.extended_room import ExtendedRoom
@@ -109,11 +108,3 @@ def test_an_offer_of_barter_is_not_heard(offline_game):
     assert place.answer("trade Otto: Bread for a song?") == []
     assert not Event.objects.filter(text__contains="Bread").exists()
     assert not place.otto.ndb.tradehandler
-
-
-def test_the_command_report_finds_accounts_and_aireport_characters(offline_game):
-    place = Place(offline_game)
-    place.ann.account.cmdset.add(ReportsCmdSet)
-    assert place.answer("say Otto, what do you sell?")
-    assert place.ann.told("report Otto = It lied.") == "Could not find 'Otto'."
-    assert "The staff will read your report" in place.ann.told("aireport Otto = It lied.")

@@ -1,6 +1,4 @@
-"""What has a price leaves its keeper by a sale only; an approval is for one thing."""
-
-from dataclasses import replace
+"""What has a price leaves its keeper by a sale only."""
 
 import pytest
 from evennia.contrib.game_systems.containers.containers import ContribContainer
@@ -12,7 +10,6 @@ from evennia_ai.game.wares import Trade
 from evennia_ai.ports import ToolContext
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.tools.base import NoArguments, tool
-from evennia_ai.tools.world import give
 from tests.game.conftest import new_object
 from tests.scripted import call
 
@@ -192,22 +189,3 @@ def test_a_keeper_walks_out_with_its_wares(game, mira, ann, ale):
                destination=street)  # fmt: skip
     acts(game, ann, call("move", to="out"))
     assert mira.location is street and ale.location is mira
-
-
-def test_an_approved_gift_is_the_thing_that_the_staff_saw(game, mira, ann, admin):
-    game.service.toolbox.add(replace(give, approval="perm(Admin)"))
-    hat = game.thing("hat", mira)
-    game.model.add(call("give", item="hat", to="Ann"), call("noop"))
-    ann.do("say Mira, a hat, please")
-    game.run(1)
-    game.model.script.clear()
-    hat.move_to(mira.location, quiet=True)
-    better = game.thing("hat", mira)
-    act = models.PendingAct.objects.get()
-    admin.told(f"aiapprove/yes {act.id}")
-    game.run(2)
-    assert better.location is mira
-    waiting = models.PendingAct.objects.get(state="waiting")
-    admin.told(f"aiapprove/yes {waiting.id}")
-    game.run(2)
-    assert better.location is ann.character

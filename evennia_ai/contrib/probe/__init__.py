@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any
 
-from evennia_ai.contrib.probe.command import CmdAIProbe
+from evennia_ai.contrib.probe.aiprobe import CmdAIProbe
 from evennia_ai.contrib.probe.prober import Prober
 from evennia_ai.extension import EntryReader, Extension
 

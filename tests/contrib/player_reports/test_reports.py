@@ -1,10 +1,17 @@
 """A player reports a character, and admins read what that player heard, and nothing else."""
 
 import pytest
+from evennia.contrib.base_systems.ingame_reports import ReportsCmdSet
 from evennia.utils import logger
 
 from evennia_ai.models import Report
+from tests.game import conftest as scene
+from tests.game.test_interoperability import Place
 from tests.scripted import call
+
+offline_game = scene.offline_game
+
+pytestmark = pytest.mark.game
 
 
 @pytest.fixture
@@ -58,3 +65,11 @@ def test_one_player_cannot_flood_the_staff(talk, ann):
         ann.do("aireport Mira = rude")
     assert "has 5 reports of yours to read" in ann.told("aireport Mira = rude")
     assert Report.objects.count() == 5
+
+
+def test_the_command_report_finds_accounts_and_aireport_characters(offline_game):
+    place = Place(offline_game)
+    place.ann.account.cmdset.add(ReportsCmdSet)
+    assert place.answer("say Otto, what do you sell?")
+    assert place.ann.told("report Otto = It lied.") == "Could not find 'Otto'."
+    assert "The staff will read your report" in place.ann.told("aireport Otto = It lied.")
