@@ -70,13 +70,8 @@ ROOMS = (
     Room("services", 12, EDGE, "the composition root, start and stop, the shared timers"),
     Room("commands", 12, EDGE, "what players, builders and admins type and read"),
     Room("web", 12, EDGE, "the web client's additions, and the addresses of extensions' pages"),
-    Room(
-        "testing",
-        12,
-        EDGE,
-        "stand-ins that ship, for this suite and a game's own; scenes to test characters",
-    ),
-    Room("management", 12, EDGE, "Evennia's command line: uninstalling, tests of characters"),
+    Room("testing", 12, EDGE, "stand-ins that ship, for this suite and a game's own"),
+    Room("management", 12, EDGE, "Evennia's command line: uninstalling"),
     Room("contrib", 13, EDGE, "the package's own extensions, a folder each"),
 )
 # What an extension may import: a room, or a module of one.
@@ -93,6 +88,7 @@ FRONT = (
     "game.confirmations",
     "game.help_entries",
     "game.memory_reading",
+    "game.model_access",
     "game.perception",
     "game.room_lines",
     "game.settings",
@@ -102,7 +98,7 @@ FRONT = (
     "game.wares",
     "memory.worker",
     "messages",
-    "mind.dry_run",
+    "mind",
     "models",
     "notifications",
     "policy",
@@ -124,10 +120,14 @@ FRONT = (
     "store.transactions",
     "store.turns",
     "store.usage",
+    "testing",
     "tools.permission",
+    "tools.registry",
     "tools.world",
     "turn.prompt_contexts",
+    "turn.react_loop",
     "turn.recall",
+    "turn.tool_executor",
     "web.middleware",
 )
 FLOOR = {room.name: room.floor for room in ROOMS}

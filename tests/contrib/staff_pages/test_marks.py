@@ -5,8 +5,8 @@ import re
 
 import pytest
 
+from evennia_ai.contrib.evals.play import load_scenes
 from evennia_ai.models import Turn
-from evennia_ai.testing.evals.play import load_scenes
 from tests.contrib.staff_pages.conftest import CANARY, SCRIPT, Browser
 from tests.contrib.staff_pages.test_pages import turns_on
 

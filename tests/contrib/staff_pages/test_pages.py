@@ -8,9 +8,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from evennia_ai.contrib.evals.play import load_scenes
 from evennia_ai.models import Compaction, DailyUse, Event, Message, ToolCall, Turn
 from evennia_ai.policy.limits.retry import Breaker
-from evennia_ai.testing.evals.play import load_scenes
 from tests.contrib.staff_pages.conftest import CANARY, SCRIPT, Browser
 from tests.scripted import call
 

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evennia_ai.contrib.evals.format import read_scenes
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.evals.format import read_scenes
 
 STEP = {"who": "Ann", "says": "Hello, Odile"}
 

@@ -3,8 +3,8 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evennia_ai.policy.evals.format import EvalScene, EvalStep
-from evennia_ai.policy.evals.results import (
+from evennia_ai.contrib.evals.format import EvalScene, EvalStep
+from evennia_ai.contrib.evals.results import (
     CheckResult,
     EvalAnswer,
     EvalResult,

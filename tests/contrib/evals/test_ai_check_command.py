@@ -9,9 +9,11 @@ import pytest
 import yaml
 from django.core.management import CommandError, call_command
 
-from tests.game.ai_check_scene import HELLO, ROOT, a_file
+from tests.contrib.evals.ai_check_scene import HELLO, ROOT, a_file
 from tests.postgresql import URL
 from tests.provider import FaultyProvider
+
+pytestmark = pytest.mark.game
 
 
 @pytest.fixture(scope="module")

@@ -19,28 +19,28 @@ from twisted.python.failure import Failure
 from evennia_ai.config import AssistantConfig, ModelProfile, resolve_profile
 from evennia_ai.config.declared import known_setting
 from evennia_ai.config.profiles import DEFAULT_PROFILE, Profiles
-from evennia_ai.errors import AssistantError, ConfigError, ProviderUnavailable, TurnAborted
-from evennia_ai.game.model_access import ModelAccess
-from evennia_ai.game.settings import SettingReader, T, effective_settings, game_setting
-from evennia_ai.llm.endpoint_facts import EndpointRegistry
-from evennia_ai.messages import NOOP
-from evennia_ai.policy.conversation.persona_and_lore import render_persona
-from evennia_ai.policy.conversation.tool_call_rules import read_arguments
-from evennia_ai.policy.evals import results as shown
-from evennia_ai.policy.evals.format import EvalScene, EvalStep, read_scenes
-from evennia_ai.policy.evals.results import (
+from evennia_ai.contrib.evals import results as shown
+from evennia_ai.contrib.evals.format import EvalScene, EvalStep, read_scenes
+from evennia_ai.contrib.evals.results import (
     EvalAnswer,
     EvalResult,
     EvalRun,
     EvalStepResult,
     EvalToolCall,
 )
+from evennia_ai.contrib.evals.stage import EvalStage, cast_of
+from evennia_ai.contrib.evals.toolbox import SPOKEN, EvalCast
+from evennia_ai.errors import AssistantError, ConfigError, ProviderUnavailable, TurnAborted
+from evennia_ai.extension import Tool
+from evennia_ai.game.model_access import ModelAccess
+from evennia_ai.game.settings import SettingReader, T, effective_settings, game_setting
+from evennia_ai.messages import NOOP
+from evennia_ai.policy.conversation.persona_and_lore import render_persona
+from evennia_ai.policy.conversation.tool_call_rules import read_arguments
 from evennia_ai.policy.replies.output_checks import CheckContext
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.ports import Gateway
 from evennia_ai.scheduling import Clock, Coroutine
-from evennia_ai.testing.evals.stage import SPOKEN, EvalCast, EvalStage, cast_of
-from evennia_ai.tools.base import Tool
 from evennia_ai.tools.registry import load_game_tools
 from evennia_ai.turn.react_loop import ANSWERED, NOTED, Outcome
 from evennia_ai.turn.tool_executor import REFUSED
@@ -266,7 +266,7 @@ class CheckModels:
 
     gateway: Gateway
     profiles: Profiles
-    endpoints: EndpointRegistry
+    endpoints: Any  # with ``told(profile)``, a profile with what is known of its endpoint
     answered: bool = False  # whether any model call succeeded
 
     def choose(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from evennia_ai.policy.evals.format import Expected
-from evennia_ai.policy.evals.results import EvalAnswer, EvalToolCall, EvalUtterance, judge_answer
+from evennia_ai.contrib.evals.format import Expected
+from evennia_ai.contrib.evals.results import EvalAnswer, EvalToolCall, EvalUtterance, judge_answer
 from evennia_ai.policy.replies.output_checks import CheckContext
 
 AROUND = CheckContext(

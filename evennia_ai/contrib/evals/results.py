@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evennia_ai.policy.evals import format as scene_file
-from evennia_ai.policy.evals.format import (
+from evennia_ai.contrib.evals import format as scene_file
+from evennia_ai.contrib.evals.format import (
     EvalLine,
     EvalScene,
     Expected,

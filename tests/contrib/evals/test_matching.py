@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from evennia_ai.contrib.evals.format import compiled, mentions
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.evals.format import compiled, mentions
 
 LETTERS = st.text("abcdefgäßéжя", min_size=1, max_size=8)
 PHRASES = st.lists(LETTERS, min_size=1, max_size=3).map(" ".join)

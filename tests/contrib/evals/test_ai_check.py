@@ -5,17 +5,18 @@ import re
 import pytest
 from twisted.logger import capturedLogs
 
+from evennia_ai.contrib.evals.play import load_scenes
 from evennia_ai.errors import (
     ConfigError,
     ContextOverflow,
     ProviderMisconfigured,
     ProviderUnavailable,
 )
-from evennia_ai.testing.evals.play import load_scenes
-from tests.game import ai_check_scene as scene
-from tests.game.ai_check_scene import HELLO, a_file, rows
+from tests.contrib.evals import ai_check_scene as scene
+from tests.contrib.evals.ai_check_scene import HELLO, a_file, rows
 from tests.scripted import call
 
+pytestmark = pytest.mark.game
 stage = scene.stage
 EXTRA = ["tests.game.tools_of_a_shop"]
 

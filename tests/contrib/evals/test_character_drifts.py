@@ -6,13 +6,14 @@ from types import SimpleNamespace
 import pytest
 from twisted.internet.task import Clock
 
+from evennia_ai.contrib.evals.play import CheckModels, EvalPlayer, load_scenes
+from evennia_ai.contrib.evals.stage import cast_of
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.offline import StandIn
-from evennia_ai.testing.evals.play import CheckModels, EvalPlayer, load_scenes
-from evennia_ai.testing.evals.stage import cast_of
 from evennia_ai.tools.registry import load_registry
 
-WORLD = Path(__file__).parents[2] / "world" / "scenes.yaml"
+pytestmark = pytest.mark.game
+WORLD = Path(__file__).parents[3] / "world" / "scenes.yaml"
 PROFILES = {"offline": {"client": "offline", "model": "offline"}}
 
 # What a builder might do to the file of `world/scenes.yaml`: text, and what replaces it.

@@ -1,8 +1,7 @@
 """A character in memory on which a scene is played, with tools that change nothing."""
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from types import SimpleNamespace
 from typing import Any
@@ -11,181 +10,31 @@ from django.db import DatabaseError
 from evennia.objects.models import ObjectDB
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai import messages
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.errors import ConfigError, NothingDone
+from evennia_ai.contrib.evals.format import EvalLine, EvalScene
+from evennia_ai.contrib.evals.toolbox import EvalCast, EvalToolbox
+from evennia_ai.errors import ConfigError
+from evennia_ai.extension import Tool
 from evennia_ai.game.perception import EvenniaPerception
 from evennia_ai.game.settings import game_setting
-from evennia_ai.game.wares import ensure_agreed, goods_of, price_list, trade_of
-from evennia_ai.messages import (
-    EMOTE,
-    SAY,
-    WHISPER,
-    Audience,
-    ChatMessage,
-    InboxEvent,
-    IncomingEvent,
-    Situation,
-)
+from evennia_ai.game.wares import goods_of
+from evennia_ai.messages import WHISPER, Audience, ChatMessage, InboxEvent, IncomingEvent, Situation
 from evennia_ai.mind import Mind
 from evennia_ai.mind.dry_run import DryConversation, DryTurns, dry_turn
-from evennia_ai.policy.audience import may_be_said
 from evennia_ai.policy.context.projection import CompactionRecord, ConversationView
 from evennia_ai.policy.conversation.batching import heard_messages, own_messages
-from evennia_ai.policy.conversation.persona_and_lore import (
-    LoreEntry,
-    Persona,
-    is_known,
-    read_persona,
-)
-from evennia_ai.policy.evals.format import EvalLine, EvalScene
-from evennia_ai.policy.evals.results import EvalUtterance
-from evennia_ai.policy.sanitize import spoken_words
+from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, is_known, read_persona
 from evennia_ai.policy.tool_call_modes.wire_order import count_stored
-from evennia_ai.ports import (
-    Gateway,
-    Lines,
-    OpenEvents,
-    ToolContext,
-    ToolResult,
-    ToolSpec,
-    TurnRecord,
-)
+from evennia_ai.ports import Gateway, Lines, OpenEvents, TurnRecord
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.attributes import SCRIPT_KEY, own_settings, read_attribute
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
 from evennia_ai.testing import minds
-from evennia_ai.tools.base import EVERYBODY, Tool
-from evennia_ai.tools.control import may_be_sent_to_bed
-from evennia_ai.tools.registry import BUILT_IN, ToolRegistry
-from evennia_ai.tools.tool_relevance import has_containers, has_exits, has_things
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from evennia_ai.turn.react_loop import Outcome
-from evennia_ai.turn.tool_executor import ASKED, DONE, failed_call
 
-Need = Callable[[ToolContext], bool] | None
 FIRST_PERSON = 1_001  # no object of the game is ever looked up by it
-HARMLESS = frozenset({"add_journal_entry", "search_journal", "search_memory", "noop"})
-SPOKEN = (SAY, WHISPER, EMOTE)
-PRICES, SELL, BUY = "prices", "sell", "buy"  # tools of a shop, if the game has them
-
-
-@dataclass(frozen=True)
-class EvalCast:
-    """Who plays: a persona with its lore, its place, its settings, and what its goods cost."""
-
-    name: str
-    persona: Persona
-    lore: tuple[LoreEntry, ...]
-    situation: Situation
-    settings: Mapping[str, Any]
-    prices: Mapping[str, int]
-
-
-class EvalToolbox(ToolRegistry):
-    """The game's tools: arguments are checked, words are kept in ``spoken``, nothing is done."""
-
-    def __init__(
-        self, tools: Iterable[Tool], scene: EvalScene, cast: EvalCast, people: Mapping[str, str]
-    ) -> None:
-        """Take the tools of everybody, and others that the scene names."""
-        self.spoken: list[EvalUtterance] = []
-        self._scene, self._cast, self._people = scene, cast, people
-        allowed = (item for item in tools if item.lock == EVERYBODY or item.name in scene.tools)
-        super().__init__(replace(item, needed=need_of(item, cast)) for item in allowed)
-
-    def permitted(self, context: ToolContext, specs: Iterable[ToolSpec]) -> list[ToolSpec]:
-        """Return all: nobody here is in the game, so no lock can be asked."""
-        return list(specs)
-
-    def _ensure_rights(self, item: Tool, context: ToolContext) -> None:
-        """Let every tool pass, since none is run that changes anything."""
-
-    @inlineCallbacks
-    def run(
-        self, context: ToolContext, call: messages.ToolCallRequest, dry: bool = False
-    ) -> Coroutine[ToolResult]:
-        """Check a call and tell what it would do. Fires with a `ToolResult`; never fails."""
-        checked: ToolResult = yield super().run(context, call, dry=True)
-        if dry or checked.state != DONE:
-            return checked
-        if call.name in self._scene.results:
-            return ToolResult(DONE, self._scene.results[call.name])
-        if call.name in HARMLESS:
-            result: ToolResult = yield super().run(context, call)
-            return result
-        item, arguments = self.tools[call.name], json.loads(call.arguments or "{}")
-        try:
-            if call.name in SPOKEN:
-                return self._speak(context, call.name, arguments)
-            if call.name == SELL:
-                self._ensure_for_sale(arguments)
-        except NothingDone as error:
-            return failed_call(error, in_doubt=False)
-        if item.waits:
-            return ToolResult(ASKED, "Not done yet. Somebody is asked whether you may.")
-        is_list = call.name == PRICES and not arguments.get("offered")
-        return ToolResult(DONE, price_list(None, self._cast.prices) if is_list else "Done.")
-
-    def _ensure_for_sale(self, arguments: Mapping[str, Any]) -> None:
-        """Raise NothingDone unless the scene has a thing at the price that people agreed to."""
-        wanted, prices = arguments["item"].casefold(), self._cast.prices
-        prices_found = [price for thing, price in prices.items() if thing.casefold() in wanted]
-        prices_found = prices_found or [
-            price for thing, price in prices.items() if wanted in thing.casefold()
-        ]
-        ensure_agreed(trade_of(None), prices_found[0] if prices_found else None, arguments["price"])
-
-    def _speak(self, context: ToolContext, kind: str, arguments: Mapping[str, str]) -> ToolResult:
-        """Keep words; who hears them is decided as in `tools.speech`. Raises NothingDone."""
-        here = frozenset(self._people.values())
-        to_all = not context.whispered and may_be_said(here, context.audience, context.private)
-        if kind == EMOTE and not may_be_said(here, context.audience, context.private):
-            raise NothingDone("Others would see that, and this talk is private: whisper instead.")
-        receivers = here & context.audience
-        if kind == WHISPER and arguments.get("target"):
-            receivers = self._person(arguments["target"])
-        if not receivers:
-            raise NothingDone("Nobody of that name is here to hear you.")
-        private = kind == WHISPER or (kind == SAY and not to_all)
-        if private and not may_be_said(receivers, context.audience, context.private):
-            raise NothingDone("What was told you in confidence is not for that person.")
-        words = spoken_words(
-            arguments["text"], self._cast.name, context.assistant.config.max_speech_chars
-        )
-        if not words:
-            raise NothingDone("There were no words in that.")
-        self.spoken.append(EvalUtterance(WHISPER if private else kind, words, private))
-        return ToolResult(
-            DONE,
-            messages.WHISPERED if private else messages.OWN_RESULTS[kind],
-            receivers if private else None,
-        )
-
-    def _person(self, name: str) -> Audience:
-        wanted = name.strip().lower()
-        people_found = (
-            ref for who, ref in self._people.items() if wanted and who.lower().startswith(wanted)
-        )
-        return frozenset(list(people_found)[:1])
-
-
-def need_of(item: Tool, cast: EvalCast) -> Need:
-    """Return a tool's test whether it is needed, without a look at objects of the game."""
-    seen = cast.situation
-    there: dict[Need, bool] = {
-        has_exits: bool(seen.exits),
-        has_things: bool(seen.things or seen.carrying),
-        has_containers: False,
-        may_be_sent_to_bed: False,
-    }
-    if item.name in (PRICES, SELL, BUY):
-        return lambda _: bool(cast.prices)
-    need = item.needed
-    if need in there:
-        return lambda _: there[need]
-    return need if item.run.__module__ in BUILT_IN else None
 
 
 class EvalLog(DryConversation):

@@ -8,14 +8,14 @@ import yaml
 from django.apps import apps
 from twisted.internet.task import Clock
 
-from evennia_ai.policy.evals.format import read_scenes
-from evennia_ai.testing.evals.play import CheckModels, EvalPlayer
-from evennia_ai.testing.evals.stage import cast_of
+from evennia_ai.contrib.evals.format import read_scenes
+from evennia_ai.contrib.evals.play import CheckModels, EvalPlayer
+from evennia_ai.contrib.evals.stage import cast_of
 from evennia_ai.tools.registry import load_registry
 from tests.game.conftest import gateway_to
 from tests.scripted import ScriptedLLM
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 PROFILES = {
     "scripted": {"client": "openai", "model": "m", "form": "tools", "base_url": "http://x/v1"},
     "offline": {"client": "offline", "model": "offline"},

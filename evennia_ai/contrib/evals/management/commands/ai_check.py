@@ -30,7 +30,7 @@ class CheckCommand(BaseCommand):
             raise CommandError(f"--repeat {repeat}: it must be at least 1.", returncode=2)
         if evennia.DefaultScript is None:
             evennia._init()
-        work = import_module("evennia_ai.testing.evals.play")  # a room of the same floor
+        work = import_module("evennia_ai.contrib.evals.play")  # once Evennia is there
         wanted = (options[n] for n in ("file", "profile", "repeat", "character"))
         code: int = work.check(*wanted, self._tell)
         if code:
