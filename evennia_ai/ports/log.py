@@ -88,8 +88,8 @@ class OpenEvents:
     waiting: tuple[InboxEvent, ...] = ()  # events without a turn
     doubtful: tuple[InboxEvent, ...] = ()  # events whose answer was on its way when the server died
 
-    def __bool__(self) -> bool:
-        return bool(self.waiting or self.doubtful)
+    def __len__(self) -> int:
+        return len(self.waiting) + len(self.doubtful)
 
 
 class Lines(Protocol):

@@ -33,7 +33,7 @@ class TableInbox:
 
     def put(self, event: IncomingEvent) -> int:
         """Store an event, once if it has a token; returns its id."""
-        with brief_transaction(self.assistant_id):
+        with brief_transaction(self.assistant_id, is_one_statement=True):
             (row,) = insert_rows([event_row(self.assistant_id, event, self.now())], "token")
         return int(row.id)
 
@@ -50,7 +50,7 @@ class TableInbox:
 
     def close(self, event_ids: Sequence[int], state: str, reason: str = "") -> None:
         """Close events as answered, excused, noted or expired, with a reason."""
-        with brief_transaction(self.assistant_id):
+        with brief_transaction(self.assistant_id, is_one_statement=True):
             models.Event.objects.filter(id__in=event_ids).update(state=state, reason=reason)
 
     def is_owed(self, event_ids: Iterable[int]) -> bool:

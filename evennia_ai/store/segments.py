@@ -56,7 +56,8 @@ class AttributeSegments:
 
         Raises Overwritten and StoreUnavailable; then nothing has changed.
         """
-        with brief_transaction(characters=[self._obj.id]):
+        is_update = len(after) == 1 and self._kind != Journal.kind and not after.keys() - before
+        with brief_transaction(characters=[self._obj.id], is_one_statement=is_update):
             self._withdraw(before, after)
             for number, content in after.items():
                 if number not in before and content:

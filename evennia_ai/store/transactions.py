@@ -7,7 +7,7 @@ table of PostgreSQL until its lock ends.
 
 import time
 from collections.abc import Callable, Collection, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from operator import methodcaller
 from sqlite3 import register_converter
 from threading import get_ident
@@ -19,7 +19,7 @@ from django.db.backends.signals import connection_created
 from django.utils.dateparse import parse_date, parse_datetime
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.store.server_lock import ensure_here, lock
+from evennia_ai.store.server_lock import ensure_here, lock, this_shard
 
 LOCK_WAIT_MS = 30
 STATEMENT_MS = 2000  # of one of our transactions; PostgreSQL only
@@ -59,18 +59,23 @@ _reactor_threads: set[int] = set()
 
 
 @contextmanager
-def brief_transaction(*assistants: int, characters: Collection[int] = ()) -> Generator[None]:
+def brief_transaction(
+    *assistants: int, characters: Collection[int] = (), is_one_statement: bool = False
+) -> Generator[None]:
     """Run one transaction that waits at most `LOCK_WAIT_MS` for a lock.
 
-    ``assistants`` and ``characters`` are the ids of those whose memory or talk it writes. Raises
-    Moved if another server has one of them, and StoreUnavailable if the database refuses.
+    ``assistants`` and ``characters`` are the ids of those whose memory or talk it writes. One
+    statement is a transaction by itself, unless its wait or a move between servers must be held
+    off. Raises Moved if another server has one of them, and StoreUnavailable if the database
+    refuses.
     """
+    is_whole = is_one_statement and connection.vendor != "postgresql" and not this_shard()
     wait_before = None
     try:
         with store_errors("written"):
             wait_before = shorten_wait()
             is_outermost = not connection.in_atomic_block
-            with transaction.atomic():
+            with nullcontext() if is_whole else transaction.atomic():
                 lock.ensure()
                 if is_outermost:
                     _limit_transaction()

@@ -66,6 +66,8 @@ class TableTurns:
         self.current: int | None = None
         self._lost: int | None = None  # the turn whose lease has ended
         self._is_in_doubt = False  # the last turn or outcome may be stored though nobody heard so
+        self._unheard = set[str]()  # calls of models and tools of which the same holds
+        self._running = set[int]()  # acts without an outcome
 
     @property
     def _rows(self) -> Any:
@@ -117,6 +119,14 @@ class TableTurns:
             yield
         self._is_in_doubt = False
 
+    @contextmanager
+    def _once(self, name: str) -> Generator[bool]:
+        """Run a write that is tried again after an error; gives True if it may be stored."""
+        is_tried = name in self._unheard
+        self._unheard.add(name)
+        yield is_tried
+        self._unheard.remove(name)
+
     def _first_turns(self, events: Sequence[InboxEvent]) -> dict[int, int]:
         """Return the turn that first logged each retried event, by event id."""
         rows = models.Message.objects.filter(event_id__in=[event.id for event in events])
@@ -147,7 +157,8 @@ class TableTurns:
             turns.update(ended_at=now, outcome=outcome, detail=detail)
             claimed = models.Event.objects.filter(turn_id=turn_id, state=CLAIMED)
             claimed.update(state=outcome, **reason)
-            give_up_acts(turn_id, now)
+            if self._running:
+                give_up_acts(turn_id, now)
         if self.current == turn_id:
             self.current = None
 
@@ -180,27 +191,30 @@ class TableTurns:
         copied = {name: getattr(call, name) for name in OF_CALL}
         copied["money"] = None if call.prices is None else use.money
         usage = asdict(call.usage) if call.usage else {}
-        fields = {**copied, **usage, "turn_id": turn_id, "at": at}
-        with brief_transaction(self.assistant_id):
-            row, is_new = models.ModelCall.objects.get_or_create(
-                assistant_id=self.assistant_id, token=call.token, defaults=fields
+        with self._once(call.token) as is_tried, brief_transaction(self.assistant_id):
+            calls = models.ModelCall.objects.filter(assistant_id=self.assistant_id)
+            if is_tried and calls.filter(token=call.token).exists():
+                return
+            row = calls.create(
+                assistant_id=self.assistant_id, turn_id=turn_id, at=at, **copied, **usage
             )
-            if is_new:
-                add_use(self.assistant_id, at.date(), use, call)
-            if is_new and call.kept is not None:
+            add_use(self.assistant_id, at.date(), use, call)
+            if call.kept is not None:
                 store_call(row, call.kept)
 
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
         """Store the intent of a tool call, once; returns its id."""
-        fields = {"name": call.name, "arguments": call.arguments, "world": world, "at": self.now()}
-        with brief_transaction(self.assistant_id):
-            row, _is_new = models.ToolCall.objects.get_or_create(
-                assistant_id=self.assistant_id,
-                turn_id=turn_id,
-                call_id=call.id,
-                state=INTENDED,
-                defaults=fields,
+        key = {"assistant_id": self.assistant_id, "turn_id": turn_id, "call_id": call.id}
+        fields = {"name": call.name, "arguments": call.arguments, "world": world}
+        with (
+            self._once(f"{turn_id} {call.id}") as is_tried,
+            brief_transaction(self.assistant_id, is_one_statement=not is_tried),
+        ):
+            rows = models.ToolCall.objects.filter(**key, state=INTENDED)
+            row = (rows.first() if is_tried else None) or models.ToolCall.objects.create(
+                **key, **fields, state=INTENDED, at=self.now()
             )
+        self._running.add(row.id)
         return int(row.id)
 
     def record_outcome(
@@ -217,6 +231,7 @@ class TableTurns:
             acts = models.ToolCall.objects.filter(id=act).exclude(**outcome)
             is_new = acts.update(**outcome, ended_at=self.now())
             rows = self.conversation.insert(messages) if is_new else []
+        self._running.discard(act)
         self.conversation.extend_view(rows)
         if not is_new:
             self.conversation.forget_view()  # an earlier try stored the messages

@@ -86,6 +86,8 @@ class TurnRunner:
             turns += 1
             try:
                 yield self._think(batch, answer_lost=doubtful is not None)
+                if len(batch.events) == len(open_events):
+                    break  # what came meanwhile starts another tick
             except errors.OutcomeUnknown as error:
                 turn, name = turn_label(self._turns.current), self._who.name
                 log.warn(
