@@ -14,7 +14,7 @@ from evennia_ai.messages import NO_USAGE, IncomingEvent
 from evennia_ai.mind.dry_run import DryRun, DryRunCall, DryRunStep
 from evennia_ai.policy.read_permissions import DRY_RUNS
 from evennia_ai.policy.texts import read_typed_call
-from evennia_ai.ports import MindDependencies
+from evennia_ai.ports import MindContext
 from evennia_ai.store.names import list_names, locks_of
 from evennia_ai.store.reports import log_page
 
@@ -32,7 +32,7 @@ class TryingCommand(AICommand):
         ensure_answered(self.name, event, "add /whisper to the command")
         return event
 
-    def start_dry_run(self, event: IncomingEvent, around: MindDependencies) -> Deferred[None]:
+    def start_dry_run(self, event: IncomingEvent, around: MindContext) -> Deferred[None]:
         """Ask the model, and tell what it would do; fails with DryRunning during another."""
         name, profile = self.name, around.settings.profile
         running: Deferred[DryRun] = self.script.mind.dry_run(around, event)

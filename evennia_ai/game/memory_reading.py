@@ -10,14 +10,7 @@ from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.recallable_lines import LINE
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.record import Record, is_known_to
-from evennia_ai.ports import (
-    Conversation,
-    Memories,
-    MemoryMatch,
-    MindDependencies,
-    RecordStore,
-    Services,
-)
+from evennia_ai.ports import Conversation, Memories, MemoryMatch, MindContext, RecordStore, Services
 from evennia_ai.scheduling import Coroutine, Enqueue, map_in_slices, yield_to_reactor
 from evennia_ai.store.reports import RowPage
 
@@ -91,7 +84,7 @@ def find_memories(
 
 @inlineCallbacks
 def search_for_staff(
-    around: MindDependencies, words: str, audience: Audience, reader: Reader
+    around: MindContext, words: str, audience: Audience, reader: Reader
 ) -> Coroutine[SearchReport]:
     """Search as the tool `search_memory` would for an audience; fails as `find_memories`."""
     memories, services = around.memories(), around.services

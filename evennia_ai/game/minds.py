@@ -29,7 +29,7 @@ from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import CountText, estimate_tokens
 from evennia_ai.policy.tool_call_modes.wire_order import count_stored
-from evennia_ai.ports import Memories, MindDependencies, OfferedTools, RequestSizes, ToolResult
+from evennia_ai.ports import Memories, MindContext, OfferedTools, RequestSizes, ToolResult
 from evennia_ai.ports.records import RecordStore
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.attributes import (
@@ -210,7 +210,7 @@ class GameMind(Mind):
         company = GamePresence(who, settings, inbox, self.hearing.hear, life, services)
         self.is_rebuilding = self.is_dry_running = False
         super().__init__(
-            MindDependencies(
+            MindContext(
                 who=who,
                 settings=settings,
                 log=log,
@@ -283,9 +283,7 @@ class GameMind(Mind):
         return self.ticker.run_instead(run)
 
     @inlineCallbacks
-    def dry_run(
-        self, around: MindDependencies, event: IncomingEvent, **more: Any
-    ) -> Coroutine[DryRun]:
+    def dry_run(self, around: MindContext, event: IncomingEvent, **more: Any) -> Coroutine[DryRun]:
         """Run a dry turn as `run_dry` does; fails with DryRunning during another one."""
         if self.is_dry_running:
             raise DryRunning(f"{self.who.name} is being tried already. Try again in a moment.")

@@ -18,7 +18,7 @@ from evennia_ai.policy.consolidation.entities import (
     synthesis_request,
 )
 from evennia_ai.policy.records.record import Record
-from evennia_ai.ports import EntityProfiles, Identity, Services
+from evennia_ai.ports import EntityProfiles, MindContext
 from evennia_ai.ports.background import NO_MODEL, BackgroundReply, BatchResult, skip
 from evennia_ai.scheduling import Coroutine, retry_write
 from evennia_ai.turn.model_call import BackgroundCalls
@@ -37,9 +37,8 @@ FIGURES = ("observations", "attributes", "refused")
 class EntityConsolidation:
     """Makes attributes of observations."""
 
-    _who: Identity
+    _mind: MindContext
     _background: BackgroundCalls
-    _services: Services
 
     @inlineCallbacks
     def consolidate(self) -> Coroutine[dict[str, Any]]:
@@ -55,8 +54,8 @@ class EntityConsolidation:
         """
         if not self._background.has_model:
             return skip(NO_MODEL)
-        profiles = self._who.character.ai_profiles
-        yield profiles.load(self._services.slices.put)
+        profiles = self._mind.character.ai_profiles
+        yield profiles.load(self._mind.slices.put)
         new = profiles.new_observations(READ_A_PASS)
         groups = group_observations(new, AT_ONCE)[:CALLS_A_PASS]
         if not groups:
@@ -78,10 +77,10 @@ class EntityConsolidation:
     ) -> Coroutine[Counter[str]]:
         """Store a group's attributes; a ProviderError changes nothing. Fires with the `FIGURES`."""
         observations = [item for item in map(profiles.get, group.ids) if item]
-        entity = self._services.world.name_of(self._who.character, group.entity)
+        entity = self._mind.world.name_of(self._mind.character, group.entity)
         made, is_cut = yield self._ask(profiles, group, observations, entity)
         work = partial(self._store_attributes, profiles, group, made)
-        attributes: int = yield retry_write(self._services.clock, work)
+        attributes: int = yield retry_write(self._mind.clock, work)
         return Counter(
             observations=len(observations),
             attributes=attributes,
@@ -100,7 +99,7 @@ class EntityConsolidation:
             return profiles.consolidate(group.ids, made.findings, sentiment=made.sentiment)
         except BadRecord as error:
             message = "{name}: attributes of {entity} dropped: {error}"
-            log.warn(message, name=self._who.name, entity=group.entity, error=error)
+            log.warn(message, name=self._mind.name, entity=group.entity, error=error)
             return profiles.consolidate(group.ids, ())
 
     @inlineCallbacks
@@ -118,7 +117,7 @@ class EntityConsolidation:
         """
         known = profiles.attributes(group.entity, group.audience)
         public = group.audience is None
-        name = self._who.name
+        name = self._mind.name
         wire = synthesis_request(
             name, entity or "somebody", observations, known, with_sentiment=public
         )

@@ -1,15 +1,13 @@
 """A character's running conversations, which the log can rebuild after a restart."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from operator import itemgetter
 from typing import Any
 
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.policy.conversation.batching import began_at, is_stale
-from evennia_ai.ports import Conversation, Presence, Settings
+from evennia_ai.ports import MindContext
 
 
 def clear_stale_conversations(script: Any, character: Any) -> Deferred[dict[str, Any]]:
@@ -27,21 +25,18 @@ def clear_stale_conversations(script: Any, character: Any) -> Deferred[dict[str,
 class StaleConversations:
     """The conversations that an assistant is in."""
 
-    _settings: Settings
-    _log: Conversation
-    _company: Presence
-    _now: Callable[[], datetime]
+    _mind: MindContext
 
     def clear_stale(self) -> dict[str, Any]:
         """End those that were not continued; see `clear_stale_conversations`."""
-        partners = self._company.partners
+        partners = self._mind.company.partners
         if not partners:
             return {"skipped": True, "reason": "no conversations"}
-        timeout_s, now = self._settings.config.conversation_timeout, self._now()
+        timeout_s, now = self._mind.config.conversation_timeout, self._mind.now()
         ended = []
         for dbref, at in sorted(partners.items(), key=itemgetter(1)):
             if is_stale(at, now, timeout_s):
-                since = began_at(dbref, at, self._log.view(), timeout_s).isoformat()
+                since = began_at(dbref, at, self._mind.log.view(), timeout_s).isoformat()
                 ended.append({"with": dbref, "since": since, "last_at": at.isoformat()})
                 del partners[dbref]
         return {"success": True, "ended": ended, "running": len(partners)}

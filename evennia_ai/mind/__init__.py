@@ -8,7 +8,7 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.memory.entity_context import EntityConsolidation
 from evennia_ai.memory.working_memory import StaleConversations
-from evennia_ai.ports import MindDependencies, ToolParts
+from evennia_ai.ports import MindContext, ToolParts
 from evennia_ai.ports.background import SleepContext
 from evennia_ai.ports.extension import collect
 from evennia_ai.scheduling import Coroutine
@@ -39,7 +39,7 @@ from evennia_ai.turn.turn_runner import AutonomyBudget, TurnRunner
 class Mind:
     """One assistant. Every part has the collaborators that it needs, and nothing else."""
 
-    def __init__(self, around: MindDependencies) -> None:
+    def __init__(self, around: MindContext) -> None:
         self.around = around
         self.who, self.settings, self.log = around.who, around.settings, around.log
         self.inbox, self.turns, self.company = around.inbox, around.turns, around.company
@@ -77,102 +77,66 @@ class Mind:
         self.rest.lie_down()
         return turns
 
-    def _make_turn(self, has: MindDependencies) -> None:
+    def _make_turn(self, has: MindContext) -> None:
         """Make what asks a model and does what it says."""
-        who, settings, log, life, shared = has.who, has.settings, has.log, has.life, has.services
-        self.meter = ContextMeter(settings, log, has.sizes)
-        recall = self.recall = Recall(who, log, has.memories, life, shared)
-        self.lore = LoreContext(who, settings, shared)
-        self.knowledge = PinnedContext(who, settings, life, shared)
-        self.people = PeopleContext(who, settings, has.company, life, shared)
-        self.calls = ModelCalls(who, settings, has.turns, life, self.meter, shared)
-        briefing = ContextSelector(
-            who,
-            settings,
-            log,
-            self.meter,
-            self.knowledge,
-            self.people,
-            recall,
-            self.lore,
-            shared.world,
+        shared = has.services
+        self.meter = ContextMeter(has.settings, has.log, has.sizes)
+        self.recall = Recall(has)
+        self.lore = LoreContext(has)
+        self.knowledge = PinnedContext(has)
+        self.people = PeopleContext(has)
+        self.calls = ModelCalls(has, self.meter)
+        self.selector = ContextSelector(
+            has, self.meter, self.knowledge, self.people, self.recall, self.lore
         )
-        self.prompts = PromptBuilder(who, settings, log, self.meter, briefing, self.calls, shared)
-        self.screening = ModerationGate(settings, lambda: shared.extensions)
-        tools = ToolParts(**vars(has), line=self.recall.line, use=self.meter.measure)
-        self.acts = ToolExecutor(who, settings, has.turns, tools, shared)
+        self.prompts = PromptBuilder(has, self.meter, self.selector, self.calls)
+        self.screening = ModerationGate(has.settings, lambda: shared.extensions)
+        self.acts = ToolExecutor(
+            has, ToolParts(**vars(has), line=self.recall.line, use=self.meter.measure)
+        )
         self.loop = ReActLoop(
-            who,
-            settings,
-            log,
-            self.recall,
-            self.lore,
+            has,
+            self.selector,
             self.prompts,
             self.calls,
             self.acts,
             self.screening,
             lambda: self.emergency.on_overflow(),  # noqa: PLW0108  # made after the loop
-            shared,
         )
-        self.replay = Replay(who, self.prompts, self.calls)
+        self.replay = Replay(has, self.prompts, self.calls)
 
-    def _make_compaction(self, has: MindDependencies) -> None:
+    def _make_compaction(self, has: MindContext) -> None:
         """Make what keeps the context window from overflowing."""
-        who, settings, log, life, shared = has.who, has.settings, has.log, has.life, has.services
-        facts = FactCheck(who, has.memories, shared)
-        self.summariser = Summariser(who, settings, log, self.calls, shared)
-        self.ladder = SummaryFallbacks(who, settings, self.calls, self.summariser, shared)
-        parts = PartSummaries(who, settings, self.ladder, facts, shared)
-        archive = SummaryArchive(who, log, shared)
-        self.compactor = Compactor(
-            who, settings, log, self.meter, self.calls, parts, facts, archive, life, shared
-        )
+        facts = FactCheck(has)
+        self.summariser = Summariser(has, self.calls)
+        self.ladder = SummaryFallbacks(has, self.calls, self.summariser)
+        parts = PartSummaries(has, self.ladder, facts)
+        self.compactor = Compactor(has, self.meter, self.calls, parts, facts, SummaryArchive(has))
         self.extraction = Extraction(
-            who,
-            settings,
-            log,
-            has.turns,
-            self.meter,
-            self.prompts,
-            self.calls,
-            self.acts,
-            life,
-            self.compactor.decide,
-            shared,
+            has, self.meter, self.prompts, self.calls, self.acts, self.compactor.decide
         )
-        self.emergency = Emergency(
-            who, settings, has.inbox, self.meter, self.compactor, self.extraction, shared.clock
-        )
+        self.emergency = Emergency(has, self.meter, self.compactor, self.extraction)
 
-    def _make_answering(self, has: MindDependencies) -> None:
+    def _make_answering(self, has: MindContext) -> None:
         """Make what answers events, and what acts unasked."""
-        who, settings, shared = has.who, has.settings, has.services
-        fallback = Fallback(who, settings, has.log, self.prompts, self.acts, self.screening, shared)
         self.answering = TurnRunner(
-            who,
-            settings,
-            has.inbox,
-            has.turns,
-            has.pending_acts,
-            has.life,
+            has,
             self.screening,
             self.loop,
-            fallback,
+            Fallback(has, self.prompts, self.acts, self.screening),
             self.acts,
-            self.people,
-            self.recall,
+            self.selector,
             self.emergency.make_room,
-            shared,
         )
-        self.will = AutonomyBudget(settings, has.inbox, has.turns, has.company, shared)
+        self.will = AutonomyBudget(has)
 
-    def _make_sleep(self, has: MindDependencies) -> None:
+    def _make_sleep(self, has: MindContext) -> None:
         who, settings, shared = has.who, has.settings, has.services
-        background = BackgroundCalls(who, settings, self.calls, shared)
-        self.links = MemoryLinks(who, background, shared)
-        self.entities = EntityConsolidation(who, background, shared)
-        self.pruning = Pruning(who, settings, background, shared)
-        self.talks = StaleConversations(settings, has.log, has.company, shared.now)
+        background = BackgroundCalls(has, self.calls)
+        self.links = MemoryLinks(has, background)
+        self.entities = EntityConsolidation(has, background)
+        self.pruning = Pruning(has, background)
+        self.talks = StaleConversations(has)
         self.goals = GoalReview(who, settings, background, shared)
         self.planning = DayPlanning(who, settings, background, shared)
         self.sharing = Sharing(who, settings, has.memories, background, shared)
@@ -191,4 +155,4 @@ class Mind:
         context = SleepContext(**vars(has), background=background)
         for step in collect(shared.extensions, lambda extension: extension.sleep_steps()):
             steps.setdefault(step.name, partial(step.run, context))
-        self.sleep_pass = SleepPassRunner(who, has.life, steps, shared.clock, shared.slices)
+        self.sleep_pass = SleepPassRunner(has, steps)

@@ -31,7 +31,7 @@ from evennia_ai.policy.conversation.tool_call_rules import LoopState
 from evennia_ai.ports import (
     Conversation,
     Identity,
-    MindDependencies,
+    MindContext,
     ModelCallRecord,
     Services,
     Settings,
@@ -186,7 +186,7 @@ def check_only(
 
 @inlineCallbacks
 def run_dry(
-    around: MindDependencies,
+    around: MindContext,
     event: IncomingEvent,
     is_alive: Callable[[], bool] = lambda: True,
     before: Sequence[ChatMessage] = (),
@@ -221,7 +221,7 @@ def run_dry(
     return DryRun(turn.audience, tuple(steps), ended, lines=tuple(log.added))
 
 
-def next_step(around: MindDependencies, event: IncomingEvent | None) -> Prepared:
+def next_step(around: MindContext, event: IncomingEvent | None) -> Prepared:
     """Return the request that a model would get now if somebody said a line, or if nobody did.
 
     With it is the context in which the calls of its reply would run.
@@ -239,12 +239,12 @@ def next_step(around: MindDependencies, event: IncomingEvent | None) -> Prepared
 
 
 def as_drafted(
-    around: MindDependencies,
+    around: MindContext,
     config: AssistantConfig,
     profile: ModelProfile,
     persona: Persona,
     persona_authors: Authors,
-) -> MindDependencies:
+) -> MindContext:
     """Return what a mind is made of, with settings and a persona that are not stored."""
     who = Overlay(around.who, persona=persona, persona_authors=persona_authors)
     settings = Overlay(around.settings, config=config, profile=profile, resolve=lambda: None)
@@ -252,8 +252,8 @@ def as_drafted(
 
 
 def dry_surroundings(
-    around: MindDependencies, log: DryConversation, turns: DryTurns, *speakers: str
-) -> MindDependencies:
+    around: MindContext, log: DryConversation, turns: DryTurns, *speakers: str
+) -> MindContext:
     """Return what a mind of a dry turn is made of; the speakers of its lines count as present."""
     # Its log and its turns lack every other method that writes: a call of one fails.
     real = around.services
@@ -280,9 +280,7 @@ def as_done(line: ChatMessage) -> ChatMessage:
     return {**line, "content": "Done."} if line["content"] == NOT_DONE else line
 
 
-def dry_turn(
-    around: MindDependencies, incoming: IncomingEvent, number: int = NO_TURN
-) -> TurnRecord:
+def dry_turn(around: MindContext, incoming: IncomingEvent, number: int = NO_TURN) -> TurnRecord:
     """Return the record of the turn that a line would start."""
     listeners = around.services.world.listeners(around.who.character)
     audience = incoming.audience if incoming.private else listeners

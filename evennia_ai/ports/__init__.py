@@ -16,7 +16,7 @@ from evennia_ai.ports.mind import (
     AssistantStatus,
     Identity,
     Memories,
-    MindDependencies,
+    MindContext,
     OfferedTools,
     Presence,
     RequestSizes,

@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.records.record import Record
-from evennia_ai.ports.mind import MindDependencies
+from evennia_ai.ports.mind import MindContext
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -69,7 +69,7 @@ class BackgroundModel(Protocol):
 
 
 @dataclass(frozen=True)
-class SleepContext(MindDependencies):
+class SleepContext(MindContext):
     """What a sleep step of an extension works with: the assistant's own parts, and its model."""
 
     background: BackgroundModel

@@ -1,7 +1,7 @@
 """The assistant as its parts see it, its character, and what all assistants share.
 
 `game.minds`, `assistant_character`, `services`, `game.perception` and `tools.registry` implement
-these protocols. `mind.Mind` puts the parts of an assistant together from its `MindDependencies`.
+these protocols. `mind.Mind` puts the parts of an assistant together from its `MindContext`.
 """
 
 from __future__ import annotations
@@ -320,8 +320,8 @@ class OfferedTools:
 
 
 @dataclass(frozen=True)
-class MindDependencies:
-    """What a mind is made of: what is one assistant's own, and what all of them share."""
+class MindContext:
+    """What every part of a mind is given: what is one assistant's own, and what all share."""
 
     who: Identity
     settings: Settings
@@ -337,18 +337,42 @@ class MindDependencies:
     offered: OfferedTools
     services: Services
 
-
-@dataclass(frozen=True)
-class ToolParts(MindDependencies):
-    """What the tools of this package use of their assistant."""
-
-    line: Callable[..., str]  # shows a memory in a prompt: `turn.recall.Recall.line`
-    use: Callable[[], ContextUse]  # how full the context window is
-
     @property
     def name(self) -> str:
         return self.who.name
 
     @property
+    def character(self) -> Character:
+        return self.who.character
+
+    @property
     def config(self) -> AssistantConfig:
         return self.settings.config
+
+    @property
+    def profile(self) -> ModelProfile:
+        return self.settings.profile
+
+    @property
+    def clock(self) -> Clock:
+        return self.services.clock
+
+    @property
+    def slices(self) -> Slices:
+        return self.services.slices
+
+    @property
+    def world(self) -> World:
+        return self.services.world
+
+    def now(self) -> datetime:
+        """Return the time, in UTC."""
+        return self.services.now()
+
+
+@dataclass(frozen=True)
+class ToolParts(MindContext):
+    """What the tools of this package use of their assistant."""
+
+    line: Callable[..., str]  # shows a memory in a prompt: `turn.recall.Recall.line`
+    use: Callable[[], ContextUse]  # how full the context window is

@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 from twisted.logger import Logger
 
 from evennia_ai.errors import AssistantError, StoreUnavailable, TurnAborted
-from evennia_ai.ports import AssistantStatus, Extension, Identity, Slices
+from evennia_ai.ports import Extension, MindContext
 from evennia_ai.ports.extension import collect
 from evennia_ai.scheduling import Clock, Coroutine, yield_to_reactor
 
@@ -132,11 +132,8 @@ class SleepPassRunner:
     fails with TurnAborted and StoreUnavailable only.
     """
 
-    _who: Identity
-    _life: AssistantStatus
+    _mind: MindContext
     steps: Mapping[str, Callable[[], Any]]
-    _clock: Clock
-    _slices: Slices
 
     @inlineCallbacks
     def run(
@@ -149,11 +146,11 @@ class SleepPassRunner:
         done is reported as skipped. Fires with each step's result by its name; fails with
         TurnAborted only, if the server stops or the assistant may not think any more.
         """
-        time = time or PassTime(self._clock)
+        time = time or PassTime(self._mind.clock)
         results: dict[str, dict[str, Any]] = {}
         for step in names or self.steps:
-            yield yield_to_reactor(self._slices.put)  # the stand-in makes no pauses of its own
-            if not self._life.may_think():
+            yield yield_to_reactor(self._mind.slices.put)  # the stand-in makes no pauses of its own
+            if not self._mind.life.may_think():
                 raise TurnAborted("asleep, it was stopped")
             if time.is_over:
                 results[step] = dict(WOKEN)
@@ -164,7 +161,7 @@ class SleepPassRunner:
     @inlineCallbacks
     def _run_step(self, step: str, time: PassTime) -> Coroutine[dict[str, Any]]:
         """Run one step. Fires with its result dict; fails with TurnAborted only."""
-        name = self._who.name
+        name = self._mind.name
         try:
             return checked((yield time.limit(maybeDeferred(self.steps[step]))))
         except TurnAborted:

@@ -23,7 +23,7 @@ from evennia_ai.policy.records.journal_entry import (
     memory_of,
 )
 from evennia_ai.policy.records.record import Record
-from evennia_ai.ports import Identity, Journal, Services
+from evennia_ai.ports import Journal, MindContext
 from evennia_ai.ports.background import skip
 from evennia_ai.scheduling import PIECE, Coroutine, map_in_slices, retry_write, yield_to_reactor
 from evennia_ai.turn.model_call import BackgroundCalls
@@ -50,9 +50,8 @@ def write_links(journal: Journal, pairs: Sequence[tuple[Record, str]]) -> int:
 class MemoryLinks:
     """Keeps journal and long-term memory in step."""
 
-    _who: Identity
+    _mind: MindContext
     _background: BackgroundCalls
-    _services: Services
 
     @inlineCallbacks
     def consolidate(
@@ -66,11 +65,11 @@ class MemoryLinks:
         acknowledgement), ``failed`` and ``left`` for a later pass; ``error`` if the vector store is
         down.
         """
-        memory = self._services.semantic
+        memory = self._mind.services.semantic
         if memory.is_off:
             return skip(memory.trouble)
-        journal = self._who.character.journal
-        yield journal.load(self._services.slices.put)
+        journal = self._mind.character.journal
+        yield journal.load(self._mind.slices.put)
         tally, tried, error = Counter(stored=0, linked=0, already_there=0), set[str](), {}
         try:
             rows = (yield self._fetch_rows()) if journal.waiting_count else {}
@@ -82,7 +81,7 @@ class MemoryLinks:
                 tally.update((yield self._store_entries(entries, rows)))
                 if report:
                     report(len(tried), journal.waiting_count)
-                yield yield_to_reactor(self._services.slices.put)
+                yield yield_to_reactor(self._mind.slices.put)
         except MemoryUnavailable as unavailable:
             error = {"error": str(unavailable)}
         failed = len(tried) - tally["stored"] - tally["already_there"]
@@ -100,7 +99,7 @@ class MemoryLinks:
         Its figures are how many memories were ``deleted``, how many links were ``reset`` and
         ``relinked``; the result for the entries stored again is ``consolidated_anew``.
         """
-        memory = self._services.semantic
+        memory = self._mind.services.semantic
         if memory.is_off:
             return skip(memory.trouble)
         try:
@@ -117,11 +116,11 @@ class MemoryLinks:
 
         Fires and fails as `consolidate`.
         """
-        memory = self._services.semantic
+        memory = self._mind.services.semantic
         if memory.is_off:
             return skip(memory.trouble)
         try:
-            yield memory.delete_all(agent_of(self._who.character.id))
+            yield memory.delete_all(agent_of(self._mind.character.id))
             yield self._compare()  # no memory is left: this removes all links
         except MemoryUnavailable as unavailable:
             return {"success": False, "error": str(unavailable)}
@@ -132,7 +131,7 @@ class MemoryLinks:
     def _fetch_rows(self) -> Coroutine[Rows]:
         """Fetch memories by entry id; fails with MemoryUnavailable and TurnAborted."""
         by_entry: Rows = defaultdict(list)
-        for row in (yield self._services.semantic.rows(agent_of(self._who.character.id))):
+        for row in (yield self._mind.services.semantic.rows(agent_of(self._mind.character.id))):
             by_entry[row.entry].append(row)
         return by_entry
 
@@ -144,7 +143,7 @@ class MemoryLinks:
 
         Fires with figures of `consolidate`; fails with MemoryUnavailable, too.
         """
-        memory, journal = self._services.semantic, self._who.character.journal
+        memory, journal = self._mind.services.semantic, self._mind.character.journal
         there: dict[str, str] = {}
         stray: list[str] = []
         for entry in entries:
@@ -152,10 +151,10 @@ class MemoryLinks:
             there |= {entry["id"]: keep} if keep else {}
             stray += superfluous
         new = [make_item(entry) for entry in entries if entry["id"] not in there]
-        stored = (yield memory.put(agent_of(self._who.character.id), new)) if new else {}
+        stored = (yield memory.put(agent_of(self._mind.character.id), new)) if new else {}
         ids = {**there, **stored}
         pairs = [(entry, ids[entry["id"]]) for entry in entries if entry["id"] in ids]
-        linked_now = yield retry_write(self._services.clock, partial(write_links, journal, pairs))
+        linked_now = yield retry_write(self._mind.clock, partial(write_links, journal, pairs))
         now = ((journal.get(entry["id"]), known) for entry, known in pairs)
         stray += [known for entry, known in now if entry is None or memory_of(entry) != known]
         yield memory.delete(stray)
@@ -167,7 +166,7 @@ class MemoryLinks:
 
         Fires with ``deleted``, ``reset`` and ``relinked``; fails with MemoryUnavailable, too.
         """
-        journal, put = self._who.character.journal, self._services.slices.put
+        journal, put = self._mind.character.journal, self._mind.slices.put
         rows: Rows = yield self._fetch_rows()
         yield journal.load(put)
         wrong: list[tuple[Record, str]] = []
@@ -186,7 +185,7 @@ class MemoryLinks:
         yield self._background.write_in_pieces(wrong, PIECE, partial(write_links, journal))
         gone = rows.keys() - {entry["id"] for entry in journal.every()}
         stray += [row.id for entry_id in sorted(gone) for row in rows[entry_id]]
-        yield self._services.semantic.delete(stray)
+        yield self._mind.services.semantic.delete(stray)
         kept = sum(bool(keep) for _, keep in wrong)
         return {"deleted": len(stray), "reset": len(wrong) - kept, "relinked": kept}
 

@@ -14,8 +14,8 @@ from twisted.logger import Logger
 from evennia_ai.config import usable_window
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.policy.compaction import plan
-from evennia_ai.ports import Identity, Inbox, Settings
-from evennia_ai.scheduling import Clock, Coroutine
+from evennia_ai.ports import MindContext
+from evennia_ai.scheduling import Coroutine
 from evennia_ai.sleep.compaction.compact import Compactor
 from evennia_ai.sleep.extraction import Extraction, ExtractionLimits
 from evennia_ai.turn.context_use import ContextMeter
@@ -31,13 +31,10 @@ TOO_FULL = "the talk does not fit the window any more"
 class Emergency:
     """Frees the context window when it is nearly full, or after a provider's refusal."""
 
-    _who: Identity
-    _settings: Settings
-    _inbox: Inbox
+    _mind: MindContext
     _meter: ContextMeter
     _compactor: Compactor
     _extraction: Extraction
-    _clock: Clock
 
     @inlineCallbacks
     def make_room(self) -> Coroutine[dict[str, Any] | None]:
@@ -49,7 +46,7 @@ class Emergency:
         use = self._meter.measure()
         if not use.is_urgent:
             return None
-        asks = not plan.digest_goes_first(use.window, self._settings.profile.told.speed)
+        asks = not plan.digest_goes_first(use.window, self._mind.profile.told.speed)
         if asks:
             yield self._extract(use)
         request = plan.CompactionRequest(plan.EMERGENCY, asks=asks)
@@ -63,9 +60,9 @@ class Emergency:
         Fires with True if the next request is shorter: the talk was compacted, or the refusal told
         of a smaller window. Fails with TurnAborted and StoreUnavailable.
         """
-        before = usable_window(self._settings.config, self._settings.profile)
-        self._settings.resolve()
-        is_smaller = usable_window(self._settings.config, self._settings.profile) < before
+        before = usable_window(self._mind.config, self._mind.profile)
+        self._mind.settings.resolve()
+        is_smaller = usable_window(self._mind.config, self._mind.profile) < before
         result: dict[str, Any] = yield self._compactor.compact(
             plan.CompactionRequest(plan.OVERFLOW, force=True)
         )
@@ -81,20 +78,20 @@ class Emergency:
         """
         # The model must see the whole talk, or it would journal half of a matter.
         too_full = TOO_FULL if use.ratio > 1 else ""
-        reason = SOMEBODY_WAITS if self._inbox.open_events() else too_full
+        reason = SOMEBODY_WAITS if self._mind.inbox.open_events() else too_full
         if reason:
-            log.info("{name}: nothing journalled: {reason}", name=self._who.name, reason=reason)
+            log.info("{name}: nothing journalled: {reason}", name=self._mind.name, reason=reason)
             return {"skipped": True, "reason": reason}
         limits = ExtractionLimits(
-            iterations=min(MOST_ITERATIONS, self._settings.config.pre_compact_max_iterations),
-            end_at=self._clock.seconds() + self._settings.config.turn_deadline,
-            is_interrupted=lambda: bool(self._inbox.open_events()),
+            iterations=min(MOST_ITERATIONS, self._mind.config.pre_compact_max_iterations),
+            end_at=self._mind.clock.seconds() + self._mind.config.turn_deadline,
+            is_interrupted=lambda: bool(self._mind.inbox.open_events()),
         )
         try:
             result: dict[str, Any] = yield self._extraction.extract(limits, use)
         except (TurnAborted, StoreUnavailable):
             raise
         except Exception as error:  # noqa: BLE001  # the compaction must go on whatever fails here
-            log.failure("{name}: extraction failed; compacting", name=self._who.name)
+            log.failure("{name}: extraction failed; compacting", name=self._mind.name)
             return {"success": False, "error": f"{type(error).__name__}: {error}"}
         return result

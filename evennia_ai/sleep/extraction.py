@@ -81,17 +81,12 @@ class Extraction:
     ``decide`` plans a compaction: `Compactor.decide`.
     """
 
-    _who: ports.Identity
-    _settings: ports.Settings
-    _log: ports.Conversation
-    _turns: ports.Turns
+    _mind: ports.MindContext
     _meter: ContextMeter
     _prompts: PromptBuilder
     _calls: ModelCalls
     _acts: ToolExecutor
-    _life: ports.AssistantStatus
     _decide: Callable[[plan.CompactionRequest, plan.ContextUse], plan.CompactionTask | plan.Skip]
-    _services: ports.Services
 
     def run(self, max_iterations: int | None = None) -> Deferred[dict[str, Any]]:
         """Let the assistant journal facts of the messages that the next compaction evicts.
@@ -101,7 +96,7 @@ class Extraction:
         Its figures are ``facts_recorded``, ``iterations`` and ``stopped_by`` (noop, no_tool_call,
         other_tool or max_iterations, of the last loop).
         """
-        own = self._settings.config.pre_compact_max_iterations
+        own = self._mind.config.pre_compact_max_iterations
         most = own if max_iterations is None else max_iterations
         return self.extract(ExtractionLimits(most), self._meter.measure())
 
@@ -111,22 +106,22 @@ class Extraction:
 
         ``stopped_by`` may also be ``interrupted``.
         """
-        if not self._settings.config.pre_compact_extraction_enabled:
+        if not self._mind.config.pre_compact_extraction_enabled:
             return skip("extraction disabled")
         task = self._decide(plan.CompactionRequest(plan.SLEEP), use)
         if isinstance(task, plan.Skip) or len(task.evicted) < LEAST_MESSAGES:
             return skip(f"fewer than {LEAST_MESSAGES} messages")
         # A turn that an error left open would otherwise stay open behind the turns of the loops.
-        yield retry_write(self._services.clock, self._turns.recover)
-        yield retry_write(self._services.clock, partial(self._life.signal, SIGNAL, True))
+        yield retry_write(self._mind.clock, self._mind.turns.recover)
+        yield retry_write(self._mind.clock, partial(self._mind.life.signal, SIGNAL, True))
         try:
             result: ExtractionResult = yield self._ask_for_facts(task.evicted, limits)
         except ProviderError as error:
             message = "{name}: the model journalled no facts before the compaction: {error}"
-            log.warn(message, name=self._who.name, error=error)
+            log.warn(message, name=self._mind.name, error=error)
             return {"success": False, "error": str(error), "facts_recorded": 0}
         finally:
-            yield retry_write(self._services.clock, partial(self._life.signal, SIGNAL, False))
+            yield retry_write(self._mind.clock, partial(self._mind.life.signal, SIGNAL, False))
         return {"success": True, **asdict(result)}
 
     @inlineCallbacks
@@ -135,7 +130,7 @@ class Extraction:
     ) -> Coroutine[ExtractionResult]:
         """Run a loop for each audience of evicted messages; fails with `ProviderError`, too."""
         total = ExtractionResult()
-        profile = self._settings.profile
+        profile = self._mind.profile
         if has_model(profile) and not request_form(profile).native:
             return total
         for key in projection.split_by_audience(evicted):
@@ -151,9 +146,9 @@ class Extraction:
         self, confidants: Audience | None, limits: ExtractionLimits
     ) -> Coroutine[ExtractionResult]:
         """Run a loop for one audience, in a turn that ends even after a ProviderError."""
-        clock, turns = self._services.clock, self._turns
+        clock, turns = self._mind.clock, self._mind.turns
         audience = frozenset() if confidants is None else confidants
-        own_prompt = self._settings.config.pre_compact_prompt
+        own_prompt = self._mind.config.pre_compact_prompt
         context = replace(
             CONTEXT_PRE_COMPACTION, prompt=own_prompt or CONTEXT_PRE_COMPACTION.prompt
         )
@@ -177,10 +172,10 @@ class Extraction:
         """Ask and journal until nothing is left to write. Fires with the result."""
         tools = self._acts.context_for(turn, turn.audience, turn.private, context.tools)
         tools = replace(tools, deadline_at=self._deadline_of(limits))
-        specs = tuple(self._services.toolbox.offered(tools))
+        specs = tuple(self._mind.services.toolbox.offered(tools))
         asking = self._prompts.ask_with(turn, specs)
         prompt = self._prompts.build(context, turn.audience, asking)
-        shown: ShownContext = yield read_shown(self._log, self._services.slices.put, turn.audience)
+        shown: ShownContext = yield read_shown(self._mind.log, self._mind.slices.put, turn.audience)
         context_of = partial(with_origin, replace(tools, authors=prompt.authors), shown)
         state, facts, so_far = LoopState(turn.id), 0, list[WireMessage]()
         for step in range(1, limits.iterations + 1):
@@ -195,7 +190,7 @@ class Extraction:
             reply: LLMReply = yield self._calls.for_turn(
                 turn, request, context.name, tools.deadline_at
             )
-            calls = take_calls(reply, state, self._settings.config.max_tool_calls)
+            calls = take_calls(reply, state, self._mind.config.max_tool_calls)
             if not calls or reply.finish_reason == "length":
                 return ExtractionResult(facts, step, NO_CALL)
             known = {spec.name for spec in specs}
@@ -209,7 +204,7 @@ class Extraction:
     def _deadline_of(self, limits: ExtractionLimits) -> float:
         if limits.end_at is not None:
             return limits.end_at
-        return self._services.clock.seconds() + TURNS_TIMES * self._settings.config.turn_deadline
+        return self._mind.clock.seconds() + TURNS_TIMES * self._mind.config.turn_deadline
 
     @inlineCallbacks
     def _journal(
@@ -228,7 +223,7 @@ class Extraction:
         for call in calls:
             if call.name not in known or call.name == NOOP:
                 continue
-            yield yield_to_reactor(self._services.slices.put)
+            yield yield_to_reactor(self._mind.slices.put)
             tools = context_of(call)
             # Not logged: these tool calls are no part of the conversation.
             result: ports.ToolResult = yield self._acts.perform(

@@ -16,7 +16,7 @@ from evennia_ai.policy.records.forgetting import (
     retention_of,
     select_to_forget,
 )
-from evennia_ai.ports import Identity, Journal, Services, Settings
+from evennia_ai.ports import Journal, MindContext
 from evennia_ai.ports.background import skip
 from evennia_ai.scheduling import Coroutine, map_in_slices, yield_to_reactor
 from evennia_ai.turn.model_call import BackgroundCalls
@@ -33,10 +33,8 @@ Look = tuple[str, float | None, Sequence[str]]
 class Pruning:
     """Archives faded journal entries."""
 
-    _who: Identity
-    _settings: Settings
+    _mind: MindContext
     _background: BackgroundCalls
-    _services: Services
 
     @inlineCallbacks
     def prune(self) -> Coroutine[dict[str, Any]]:
@@ -50,14 +48,14 @@ class Pruning:
         Its figures are ``pruned``, ``kept`` (entries left), ``recalled`` (entries with new recalls)
         and ``expired`` (deleted from the archive).
         """
-        journal, put = self._who.character.journal, self._services.slices.put
+        journal, put = self._mind.character.journal, self._mind.slices.put
         archive = journal.archive
         yield journal.load(put)
         yield archive.load(put)
         recalled: int = yield self._background.write_in_pieces(
             list(journal.recalls), AT_ONCE, journal.store_recalls
         )
-        over = archive.over(self._services.now(), self._settings.config.archive_days)[:MOST_A_PASS]
+        over = archive.over(self._mind.now(), self._mind.config.archive_days)[:MOST_A_PASS]
         yield self._background.write_in_pieces(over, AT_ONCE, lambda piece: archive.remove(*piece))
         faded: list[str] = yield self._find_faded()
         pruned: int = yield self._background.write_in_pieces(
@@ -70,7 +68,7 @@ class Pruning:
         return {"success": True, **done, "kept": kept}
 
     def _reason_for_nothing(self, kept: int) -> str:
-        config = self._settings.config
+        config = self._mind.config
         if not config.prune_enabled:
             return "pruning disabled"
         if kept <= config.prune_keep_at_least:
@@ -78,7 +76,7 @@ class Pruning:
         return "nothing faded"
 
     def _fading(self) -> Fading:
-        own = self._settings.config
+        own = self._mind.config
         return Fading(
             own.prune_retention, own.prune_importance, own.prune_age_days, own.prune_keep_at_least
         )
@@ -86,15 +84,15 @@ class Pruning:
     @inlineCallbacks
     def _find_faded(self) -> Coroutine[list[str]]:
         """Find the entries to archive. Fires with their ids, the most faded first."""
-        journal, put = self._who.character.journal, self._services.slices.put
+        journal, put = self._mind.character.journal, self._mind.slices.put
         ids, fading = journal.ids(), self._fading()
-        if not self._settings.config.prune_enabled or len(ids) <= fading.floor:
+        if not self._mind.config.prune_enabled or len(ids) <= fading.floor:
             return []
-        yield self._who.character.ai_profiles.load(put)
+        yield self._mind.character.ai_profiles.load(put)
         yield yield_to_reactor(put)
-        in_use = self._who.character.ai_profiles.live_sources()
-        now = self._services.now()
-        needs_link = not self._services.semantic.is_off
+        in_use = self._mind.character.ai_profiles.live_sources()
+        now = self._mind.now()
+        needs_link = not self._mind.services.semantic.is_off
 
         def look(id: str) -> Look:
             entry = journal.get(id)
@@ -110,7 +108,7 @@ class Pruning:
 
     def _put_away(self, journal: Journal, ids: Sequence[str]) -> int:
         """Archive those of some entries that are still faded; return how many."""
-        now, fading = self._services.now(), self._fading()
+        now, fading = self._mind.now(), self._fading()
         fresh = [entry for entry in map(journal.get, ids) if entry]
         still = [entry["id"] for entry in fresh if is_faded(entry, now, fading)]
         return journal.archive.put_away(journal, *still)

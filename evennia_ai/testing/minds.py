@@ -253,7 +253,7 @@ def surroundings(
     log: Any,
     inbox: Any,
     turns: Any,
-) -> ports.MindDependencies:
+) -> ports.MindContext:
     """Return what a mind without Evennia is made of; without an embedder, words rank memories."""
     character = who.character
     memories = RecallIndex(
@@ -264,7 +264,7 @@ def surroundings(
         log.lines,
         who.name,
     )
-    return ports.MindDependencies(
+    return ports.MindContext(
         who=who,
         settings=settings,
         log=log,

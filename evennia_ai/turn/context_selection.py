@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from twisted.internet.defer import inlineCallbacks
+
 from evennia_ai.messages import (
     Audience,
     Authors,
@@ -38,12 +40,20 @@ from evennia_ai.policy.records.record import Record, is_known_to
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.staff_controls import LABEL as NOTE
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import Conversation, Identity, Settings, World
+from evennia_ai.ports import MindContext, TurnRecord
+from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.model_call import has_model
 from evennia_ai.turn.pinned_context import LoreContext, PeopleContext, PinnedContext
 from evennia_ai.turn.prompt_contexts import lore_text
-from evennia_ai.turn.recall import MARK_TOKENS, Recall, RecallRequest, RecentTalk, fits
+from evennia_ai.turn.recall import (
+    MARK_TOKENS,
+    Recall,
+    RecallRequest,
+    RecentTalk,
+    fits,
+    memory_query,
+)
 
 # Before what is recalled for a question if none of it answers that better than chance would.
 NOTHING_FITS: Row = (
@@ -97,15 +107,27 @@ class ContextRows:
 class ContextSelector:
     """Selects what a prompt holds beside the talk."""
 
-    _who: Identity
-    _settings: Settings
-    _log: Conversation
+    _mind: MindContext
     _meter: ContextMeter
     _knowledge: PinnedContext
     _people: PeopleContext
     _recall: Recall
     _lore: LoreContext
-    _world: World
+
+    @inlineCallbacks
+    def prepare(
+        self, turn: TurnRecord, lines: Sequence[str], audience: Audience
+    ) -> Coroutine[None]:
+        """Make ready what the next prompt of a turn on some lines may need of lore and memory."""
+        yield self._lore.prepare(lines, audience)
+        yield self._recall.prepare(turn, memory_query(lines, self._mind.name))
+
+    @inlineCallbacks
+    def note_turn(self, turn: TurnRecord, is_answered: bool) -> Coroutine[None]:
+        """Note whom a stored turn answered, and take its lines into memory."""
+        if is_answered:
+            yield self._people.record_contacts(turn)
+        yield self._recall.remember_turn()
 
     def select(
         self,
@@ -128,7 +150,7 @@ class ContextSelector:
         before = talk.before[-1:] if brief else talk.before
         trials = self._lore.try_lines([*talk.asked, *reversed(before)], audience)
         lore = [trial.entry for trial in trials if trial.is_chosen]
-        if not has_model(self._settings.profile):
+        if not has_model(self._mind.profile):
             lore = self._all_lore(lore, audience)
         context_rows = ContextRows(window, situation)
         context_rows.add(
@@ -150,7 +172,7 @@ class ContextSelector:
         least = LEAST_RECALL * window
         most = int(min(MATERIALS_PART * window, context_rows.free_tokens - least))
         context_rows.add(MATERIALS, self._restored_materials(audience, most))
-        most = min(self._settings.config.recall_tokens, int(max(context_rows.free_tokens, least)))
+        most = min(self._mind.config.recall_tokens, int(max(context_rows.free_tokens, least)))
         shown_lines = [
             line.text for label, line in context_rows.rows[len(situation) :] if label != LORE
         ]
@@ -158,7 +180,7 @@ class ContextSelector:
         recalled = self._recall.recall(talk, wanted)
         passing = [(REMEMBERED, line) for line in recalled]
         # Without a compaction, the prompt shows the whole talk.
-        asks = "?" in " ".join(talk.asked[-1:]) and self._log.current.record is not None
+        asks = "?" in " ".join(talk.asked[-1:]) and self._mind.log.current.record is not None
         if asks and not lore and not any(map(fits, recalled)):
             passing.insert(0, NOTHING_FITS)
         return ContextItems(tuple(lore), tuple(context_rows.rows), tuple(passing))
@@ -205,7 +227,7 @@ class ContextSelector:
         author_sets = (event.heard.written_by for event in events)
         shown = list(shown)
         messages = [message for message in shown if not is_scene(message)]
-        written = self._who.persona_authors.union(
+        written = self._mind.who.persona_authors.union(
             known(situation.authors), of_messages(messages), *author_sets
         )
         return of_turn(written) | of_messages(filter(is_scene, shown))
@@ -214,7 +236,7 @@ class ContextSelector:
         """Return one line for each restored material that this audience may know (P9)."""
         # `select_restored` chooses the materials. Each is read again for each prompt, from a loaded
         # journal and loaded profiles, so that changed or deleted records show correctly.
-        view = self._log.current
+        view = self._mind.log.current
         lines: list[KnownLine] = []
         for item in select_restored(view.record, view.messages, audience):
             kind, _, id = item.ref.partition(":")  # noqa: A001
@@ -231,7 +253,7 @@ class ContextSelector:
 
     def _read_entry(self, id: str, audience: Audience) -> KnownLine | None:
         """Return a journal entry as a line, None if it is deleted, withheld, secret, or pinned."""
-        journal = self._who.character.journal
+        journal = self._mind.character.journal
         entry = journal.get(id)
         if entry is None or not is_known_to(entry, audience) or journal.withholds(entry):
             return None
@@ -243,7 +265,7 @@ class ContextSelector:
 
     def _read_entity(self, dbref: str, audience: Audience) -> KnownLine | None:
         """Return a person or thing as a line: its looks if visible, and what is known about it."""
-        world, character = self._world, self._who.character
+        world, character = self._mind.world, self._mind.character
         name = clean_heard(world.name_of(character, dbref), LINE_CHARS)
         # The prompt holds the values of people present already.
         is_here = dbref in audience | world.listeners(character)
@@ -259,7 +281,7 @@ class ContextSelector:
         return KnownLine(f"{name}: {'; '.join(lines)}", private, authors)
 
     def _known_records(self, dbref: str, audience: Audience, with_values: bool) -> Sequence[Record]:
-        profiles = self._who.character.ai_profiles
+        profiles = self._mind.character.ai_profiles
         if not profiles.is_loaded:
             return ()
         values = profiles.attributes(dbref, audience) if with_values else []

@@ -11,7 +11,7 @@ from evennia_ai.messages import EXCUSE, Audience, Authors, LLMReply, turn_label
 from evennia_ai.policy.conversation.ai_disclosure import asking, true_answer
 from evennia_ai.policy.conversation.tool_call_rules import own_call_id
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.ports import Conversation, Identity, Services, Settings, ToolResult, TurnRecord
+from evennia_ai.ports import MindContext, ToolResult, TurnRecord
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.guardrails import ModerationGate
 from evennia_ai.turn.prompt_building import PromptBuilder, PromptRequest
@@ -42,13 +42,10 @@ class Excuse:
 class Fallback:
     """Says a line in character where no model answered."""
 
-    _who: Identity
-    _settings: Settings
-    _log: Conversation
+    _mind: MindContext
     _prompts: PromptBuilder
     _acts: ToolExecutor
     _screening: ModerationGate
-    _services: Services
 
     @inlineCallbacks
     def excuse(
@@ -75,7 +72,7 @@ class Fallback:
         Fires with the turn's `Outcome`, which is `FAILED` if nothing could be said; None if no line
         asks.
         """
-        own, name = self._settings.config.ai_disclosure_line or "", self._who.name
+        own, name = self._mind.config.ai_disclosure_line or "", self._mind.name
         answers = (true_answer(e.heard.text, name, own, turn.id) for e in asking(turn.events))
         words = next(answers, "")
         if not words:
@@ -93,8 +90,8 @@ class Fallback:
         # Somebody who arrived in the meantime must not hear what only others may know.
         audience = self._acts.audience_now(turn) if chosen.audience is None else chosen.audience
         tools = self._acts.context_for(turn, audience, chosen.private, None)
-        deadline_at = self._services.clock.seconds() + SPEAKING_TIME_S
-        hops = max(turn.hops, self._settings.config.max_bot_replies)
+        deadline_at = self._mind.clock.seconds() + SPEAKING_TIME_S
+        hops = max(turn.hops, self._mind.config.max_bot_replies)
         authors = tools.authors | chosen.authors
         tools = replace(tools, hops=hops, deadline_at=deadline_at, authors=authors)
         call_id = own_call_id(turn.id, EXCUSE_STEP, number)
@@ -110,15 +107,11 @@ class Fallback:
     def _choose(self, turn: TurnRecord, failed: Outcome, answer_lost: bool) -> Coroutine[Excuse]:
         """Fire with the builder's line, a busy model's, the stand-in's, or the game's."""
         # What a guard refuses is passed over.
-        own = self._settings.config.fallback_line or ""
+        own = self._mind.config.fallback_line or ""
         if own and not (yield self._screening.why_unsaid(own, True)):
             return Excuse(own)
         key = "busy" if failed.kind == Busy.kind else "fallback"
-        if (
-            key == "fallback"
-            and not answer_lost
-            and self._settings.profile.client != STAND_IN.client
-        ):
+        if key == "fallback" and not answer_lost and self._mind.profile.client != STAND_IN.client:
             spare: Excuse = yield self._ask_stand_in(turn)
             if spare.words and not (yield self._screening.why_unsaid(spare.words)):
                 return spare
@@ -129,9 +122,9 @@ class Fallback:
 
     def _game_lines(self, key: str) -> list[str]:
         """Return the variants of the game's line: the unsaid ones, then those said longest ago."""
-        excuses = [excuse["content"] for excuse in self._log.current.excuses]
+        excuses = [excuse["content"] for excuse in self._mind.log.current.excuses]
         last = {words: number for number, words in enumerate(excuses)}
-        variants = filter(str.strip, self._services.text(key).splitlines())
+        variants = filter(str.strip, self._mind.services.text(key).splitlines())
         return sorted(variants, key=lambda words: last.get(words, -1))
 
     @inlineCallbacks
@@ -142,19 +135,21 @@ class Fallback:
         TurnAborted.
         """
         audience = self._acts.audience_now(turn)
-        deadline_at = self._services.clock.seconds() + STAND_IN_TIME_S
+        deadline_at = self._mind.clock.seconds() + STAND_IN_TIME_S
         try:
             asking = PromptRequest(turn.events)
             prompt = self._prompts.build(CONTEXT_TICK_EVENT, audience, asking)
             request = self._prompts.request(turn, prompt, asking, 1)
-            reply: LLMReply = yield self._services.gateway.complete(request, STAND_IN, deadline_at)
+            reply: LLMReply = yield self._mind.services.gateway.complete(
+                request, STAND_IN, deadline_at
+            )
         except TurnAborted:
             raise
         except ProviderError:
             return Excuse("")
         except Exception:  # noqa: BLE001  # whatever failed the turn may fail here again
             message = "{name}, {turn}: the stand-in failed; using the game's line"
-            log.failure(message, name=self._who.name, turn=turn_label(turn.id))
+            log.failure(message, name=self._mind.name, turn=turn_label(turn.id))
             return Excuse("")
-        words = spoken_words(reply.content, self._who.name, self._settings.config.max_speech_chars)
+        words = spoken_words(reply.content, self._mind.name, self._mind.config.max_speech_chars)
         return Excuse(words, prompt.private, audience, prompt.authors)

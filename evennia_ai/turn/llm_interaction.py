@@ -32,16 +32,7 @@ from evennia_ai.policy.explanation.call_record import (
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.tokens import MESSAGE_OVERHEAD, estimate_tokens, stored_tokens
 from evennia_ai.policy.tool_call_modes.known_models import REQUEST_FORMS
-from evennia_ai.ports import (
-    TASK_SUMMARY,
-    Caller,
-    Conversation,
-    Identity,
-    LLMRequest,
-    Services,
-    Settings,
-    StandInRequest,
-)
+from evennia_ai.ports import TASK_SUMMARY, Caller, LLMRequest, MindContext, StandInRequest
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
 from evennia_ai.turn.model_call import ModelCalls
 from evennia_ai.turn.prompt_building import PromptBuilder, PromptRequest
@@ -71,11 +62,8 @@ class SummaryTerms:
 class Summariser:
     """Asks a model for summaries of messages."""
 
-    _who: Identity
-    _settings: Settings
-    _log: Conversation
+    _mind: MindContext
     _calls: ModelCalls
-    _services: Services
 
     @inlineCallbacks
     def summarise(
@@ -99,15 +87,15 @@ class Summariser:
         than its input or its room, or nothing but claims, see `without_claims`); fails with a
         `ProviderError`, and with TurnAborted if the server stops.
         """
-        put, name, room = self._services.slices.put, self._who.name, summary.text_room(terms.room)
+        put, name, room = self._mind.slices.put, self._mind.name, summary.text_room(terms.room)
         stated = [m for m in messages_to_compact if not is_offline(m)]
         lines = summary.transcript_lines(stated, name, with_results)
         most = summary.words_for(terms.room, tokens_a_word(messages_to_compact))
         yield yield_to_reactor(put)
         wire = summary.summary_request(
-            name, lines, previous, focus, self._settings.config.compact_prompt, most
+            name, lines, previous, focus, self._mind.config.compact_prompt, most
         )
-        trace = trace_summary(self._log, name, stated, terms.audience, previous, with_results)
+        trace = trace_summary(self._mind.log, name, stated, terms.audience, previous, with_results)
         yield yield_to_reactor(put)
         call_terms = replace(terms, authors=terms.authors or of_messages(stated))
         request = self._request(wire, (previous, *lines), trace, call_terms)
@@ -135,11 +123,11 @@ class Summariser:
         trace: PromptTrace,
         terms: SummaryTerms,
     ) -> LLMRequest:
-        name, room = self._who.name, summary.text_room(terms.room)
+        name, room = self._mind.name, summary.text_room(terms.room)
         scene = StandInRequest(
-            name, self._who.persona, (), task=TASK_SUMMARY, material=material, room_tokens=room
+            name, self._mind.who.persona, (), task=TASK_SUMMARY, material=material, room_tokens=room
         )
-        most_tokens = max(SUMMARY_TOKENS, self._settings.config.max_reply_tokens)
+        most_tokens = max(SUMMARY_TOKENS, self._mind.config.max_reply_tokens)
         request = self._calls.background_request(wire, scene, most_tokens)
         caller = replace(request.caller, background=terms.background)
         return replace(request, trace=trace, authors=terms.authors, caller=caller)
@@ -206,7 +194,7 @@ def replay_request(
 class Replay:
     """Asks models again what was asked in earlier turns of one assistant."""
 
-    _who: Identity
+    _mind: MindContext
     _prompts: PromptBuilder
     _calls: ModelCalls
 
@@ -228,7 +216,7 @@ class Replay:
             opening = self._prompts.opening(asking).messages
             sent = [*opening, *messages[len(kept.trace.opening) :]]
         payer = self._calls.caller(frozenset(), background=False)
-        request = replay_request(self._who.name, kept.sent, sent, payer)
+        request = replay_request(self._mind.name, kept.sent, sent, payer)
         try:
             reply: LLMReply = yield self._calls.apart(request, REPLAY, profile)
         except ProviderError as error:

@@ -64,33 +64,31 @@ class Purpose:
 class ModelCalls:
     """Asks one assistant's models through the gateway, and records what each call cost."""
 
-    _who: ports.Identity
-    _settings: ports.Settings
-    _turns: ports.Turns
-    _life: ports.AssistantStatus
+    _mind: ports.MindContext
     _meter: ContextMeter
-    _services: ports.Services
     # What the next compaction has cost so far (`policy.limits.money`).
     compaction_cost: dict[str, int] = field(default_factory=dict)
 
     @property
     def background_profile(self) -> ModelProfile:
         """Return the profile for what nobody waits for: with ``background_model``, if it is set."""
-        profile = self._settings.profile
-        return profile.with_model(self._settings.config.background_model or profile.model)
+        profile = self._mind.profile
+        return profile.with_model(self._mind.config.background_model or profile.model)
 
     @property
     def summary_profile(self) -> ModelProfile:
         """Return the profile for summaries: with ``compact_model``, else as in the background."""
         profile = self.background_profile
-        return profile.with_model(self._settings.config.compact_model or profile.model)
+        return profile.with_model(self._mind.config.compact_model or profile.model)
 
     def caller(self, speakers: Audience, background: bool) -> ports.Caller:
         """Return who pays for a call, with the assistant's own budgets."""
-        config = self._settings.config
+        config = self._mind.config
         money = config.money_per_day
         micros = None if money is None else to_micros(money)
-        return ports.Caller(str(self._who.id), speakers, background, config.tokens_per_day, micros)
+        return ports.Caller(
+            str(self._mind.who.id), speakers, background, config.tokens_per_day, micros
+        )
 
     def background_request(
         self, wire: Sequence[WireMessage], scene: ports.StandInRequest, max_tokens: int
@@ -100,7 +98,7 @@ class ModelCalls:
             messages=wire,
             scene=scene,
             max_tokens=max_tokens,
-            temperature=self._settings.config.temperature,
+            temperature=self._mind.config.temperature,
             caller=self.caller(frozenset(), background=True),
         )
 
@@ -110,7 +108,7 @@ class ModelCalls:
             return request
         sent = request.tools if request.form == TOOLS else ()
         style = wire_style(profile, request.form)
-        tokens = count_request(request.messages, style, sent, self._settings.count_text)
+        tokens = count_request(request.messages, style, sent, self._mind.settings.count_text)
         return replace(request, tokens=tokens)
 
     def for_turn(
@@ -121,9 +119,9 @@ class ModelCalls:
         Fires with an `LLMReply`; fails with a `ProviderError`, and with `TurnAborted` if the turn
         lost its lease meanwhile, so that a late reply is dropped.
         """
-        wanted = partial(ensure_current, self._turns, turn)
+        wanted = partial(ensure_current, self._mind.turns, turn)
         return self._ask(
-            request, Purpose(purpose, self._settings.profile, turn.id, wanted), deadline_at
+            request, Purpose(purpose, self._mind.profile, turn.id, wanted), deadline_at
         )
 
     def apart(
@@ -140,7 +138,7 @@ class ModelCalls:
         more.
         """
         call = Purpose(purpose, profile or self.background_profile, None, self._ensure_awake)
-        end_at = self._services.clock.seconds() + self._settings.config.turn_deadline
+        end_at = self._mind.clock.seconds() + self._mind.config.turn_deadline
         if deadline_at is not None:
             end_at = min(end_at, deadline_at)
         return self._ask(request, call, end_at)
@@ -149,12 +147,12 @@ class ModelCalls:
     def _ask(
         self, request: ports.LLMRequest, purpose: Purpose, deadline_at: float
     ) -> Coroutine[LLMReply]:
-        clock, profile = self._services.clock, purpose.profile
+        clock, profile = self._mind.clock, purpose.profile
         request = self._counted(request, profile)
         started, reply = clock.seconds(), NO_REPLY
         failure: ProviderError | None = None
         try:
-            reply = yield self._services.gateway.complete(request, profile, deadline_at)
+            reply = yield self._mind.services.gateway.complete(request, profile, deadline_at)
             if reply.from_fallback and profile.fallback is not None:
                 profile = profile.fallback
             if reply.usage is not None and reply.model != OFFLINE:
@@ -190,7 +188,7 @@ class ModelCalls:
     def _store(self, purpose: Purpose, record: ports.ModelCallRecord) -> None:
         """Store a call; raises StoreUnavailable, and TurnAborted once nobody needs the reply."""
         purpose.ensure_wanted()
-        self._turns.record_model_call(purpose.turn_id, record)
+        self._mind.turns.record_model_call(purpose.turn_id, record)
 
     def _note_cost(self, record: ports.ModelCallRecord) -> None:
         usage = record.usage or Usage(record.estimated_tokens, 0)
@@ -205,7 +203,7 @@ class ModelCalls:
 
         The next asking is shorter, so it decides.
         """
-        window = usable_window(self._settings.config, profile)
+        window = usable_window(self._mind.config, profile)
         is_long = request.tokens > SUSPICIOUS_SHARE * window
         if not (is_long and isinstance(error, ProviderRejected) and error.is_unexplained):
             return error
@@ -213,13 +211,13 @@ class ModelCalls:
 
     def _hidden_failure(self, reply: LLMReply, profile: ModelProfile) -> ContextOverflow | None:
         window = window_known(profile).tokens
-        if is_silent_overflow(reply, window or self._settings.config.max_context_tokens):
+        if is_silent_overflow(reply, window or self._mind.config.max_context_tokens):
             return ContextOverflow(f"The request filled the window of '{profile.model}'.")
         return None
 
     def _ensure_awake(self) -> None:
-        if not self._life.may_think():
-            raise TurnAborted(f"{self._who.name} may not think any more")
+        if not self._mind.life.may_think():
+            raise TurnAborted(f"{self._mind.name} may not think any more")
 
 
 def ensure_current(turns: ports.Turns, turn: ports.TurnRecord) -> None:
@@ -249,15 +247,13 @@ def record_of(request: ports.LLMRequest, reply: LLMReply) -> PackedCall | None:
 class BackgroundCalls:
     """Work that no player waits for: asks a model, and writes many items in pieces."""
 
-    _who: ports.Identity
-    _settings: ports.Settings
+    _mind: ports.MindContext
     _calls: ModelCalls
-    _services: ports.Services
 
     @property
     def has_model(self) -> bool:
         """Return False if the stand-in answers, which cannot handle such requests."""
-        return has_model(self._settings.profile)
+        return has_model(self._mind.profile)
 
     @inlineCallbacks
     def ask(
@@ -270,7 +266,7 @@ class BackgroundCalls:
         without a last line that was cut off. Fails with a `ProviderError`, and with TurnAborted if
         the assistant must not think any more.
         """
-        scene = ports.StandInRequest(self._who.name, self._who.persona, ())
+        scene = ports.StandInRequest(self._mind.name, self._mind.who.persona, ())
         confided = (record["audience"] for record in read if record["audience"] is not None)
         request = replace(
             self._calls.background_request(messages, scene, max_tokens),
@@ -289,12 +285,12 @@ class BackgroundCalls:
         """Ask a model about each item in turn, until a provider fails; fails as ``ask`` does."""
         results: list[R] = []
         for item in items:
-            yield yield_to_reactor(self._services.slices.put)
+            yield yield_to_reactor(self._mind.slices.put)
             try:
                 results.append((yield ask(item)))
             except ProviderError as error:
                 message = "{name}: {error}; the rest waits for the next sleep pass"
-                log.warn(message, name=self._who.name, error=error)
+                log.warn(message, name=self._mind.name, error=error)
                 return BatchResult(results, str(error))
         return BatchResult(results)
 
@@ -308,9 +304,9 @@ class BackgroundCalls:
         """
         total = 0
         for start in range(0, len(items), size):
-            yield yield_to_reactor(self._services.slices.put)
+            yield yield_to_reactor(self._mind.slices.put)
             work = partial(write, items[start : start + size])
-            total += (yield retry_write(self._services.clock, work)) or 0
+            total += (yield retry_write(self._mind.clock, work)) or 0
         return total
 
 

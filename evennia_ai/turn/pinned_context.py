@@ -43,44 +43,41 @@ class PinnedContext:
     ``audience`` are the dbrefs of those who may know a line; None selects public ones.
     """
 
-    _who: ports.Identity
-    _settings: ports.Settings
-    _life: ports.AssistantStatus
-    _services: ports.Services
+    _mind: ports.MindContext
 
     @inlineCallbacks
     def load(self) -> Coroutine[None]:
         """Load the character's records in slices; fails with StoreUnavailable."""
-        who = self._who.character
+        who = self._mind.character
         for records in (who.journal, who.ai_profiles, who.ai_goals, who.ai_plan):
-            yield records.load(self._services.slices.put)
+            yield records.load(self._mind.slices.put)
         yield yield_to_reactor(
-            self._services.slices.put
+            self._mind.slices.put
         )  # the conversation may have to be read as well
 
     def pins(self, audience: Audience | None) -> list[KnownLine]:
         return [
             KnownLine(pin["content"], pin["audience"] is not None, of_record(pin), pin["id"])
-            for pin in self._who.character.journal.pinned(audience)
+            for pin in self._mind.character.journal.pinned(audience)
         ]
 
     def goals(self, audience: Audience | None) -> list[KnownLine]:
         """Return the goals, in what the pins leave of ``pin_tokens``, at least a third of it."""
-        config, count = self._settings.config, self._settings.count_text
+        config, count = self._mind.config, self._mind.settings.count_text
         pinned = sum(count(line.text) for line in self.pins(audience))
         room = max(config.pin_tokens - pinned, config.pin_tokens // 3)
-        return goal_lines(self._who.character.ai_goals.known(audience), room, count)
+        return goal_lines(self._mind.character.ai_goals.known(audience), room, count)
 
     def author_note(self) -> Sequence[KnownLine]:
         """Return the note of a builder as one line, or nothing."""
-        return self._life.author_note()
+        return self._mind.life.author_note()
 
     def occupation(self) -> list[KnownLine]:
         """Return the current part of the day plan as one line, or nothing."""
-        character, planned = self._who.character, self._settings.config.daily_plan
-        block = character.ai_plan.at(self._life.minute_now()) if planned else None
+        character, planned = self._mind.character, self._mind.config.daily_plan
+        block = character.ai_plan.at(self._mind.life.minute_now()) if planned else None
         place = character.location
-        here = self._services.world.name_of(character, place.dbref) if place and block else ""
+        here = self._mind.world.name_of(character, place.dbref) if place and block else ""
         return [block_line(block, here)] if block else []
 
 
@@ -88,60 +85,54 @@ class PinnedContext:
 class LoreContext:
     """What the character knows of the world, as its builders wrote it."""
 
-    _who: ports.Identity
-    _settings: ports.Settings
-    _services: ports.Services
+    _mind: ports.MindContext
 
     @inlineCallbacks
     def prepare(self, lines: Sequence[str], audience: Audience) -> Coroutine[None]:
         """Make ready what these listeners may hear for some lines of the talk; never fails."""
         known = self.known(audience)
         if known:
-            yield self._services.lore_ranking.prepare(
-                self._services, known, [*map(self._words_of, lines)]
+            yield self._mind.services.lore_ranking.prepare(
+                self._mind.services, known, [*map(self._words_of, lines)]
             )
 
     def known(self, audience: Audience) -> list[LoreEntry]:
         """Return all pieces that the character knows and these listeners may hear."""
-        entries, labels = self._services.world.lore(self._who.character, audience)
+        entries, labels = self._mind.world.lore(self._mind.character, audience)
         return [entry for entry in entries if is_known(entry, labels)]
 
     def tellable(self, audience: Audience) -> list[LoreEntry]:
         """Return all pieces that these listeners may hear, known to it here and now or not."""
-        entries, labels = self._services.world.lore(self._who.character, audience)
+        entries, labels = self._mind.world.lore(self._mind.character, audience)
         return [entry for entry in entries if labels.issuperset(quests_of(entry))]
 
     @property
     def budget_tokens(self) -> int:
         """Return the most tokens of a prompt; half the usual for a model that reads slowly."""
-        config, profile = self._settings.config, self._settings.profile
+        config, profile = self._mind.config, self._mind.profile
         part = LORE_PART if request_form(profile).native else LORE_PART / 2
         return min(config.lore_tokens, int(part * usable_window(config, profile)))
 
     def try_lines(self, lines: Sequence[str], audience: Audience) -> list[LoreTrial]:
         """Return what becomes of each piece for some lines, the most important line first."""
-        entries, labels = self._services.world.lore(self._who.character, audience)
+        entries, labels = self._mind.world.lore(self._mind.character, audience)
         # What the listeners may not hear is never ranked (P9).
         known = [entry for entry in entries if is_known(entry, labels)]
         words = [*map(self._words_of, lines)]
-        fits = [(line, self._services.lore_ranking.fits(known, line)) for line in words]
+        fits = [(line, self._mind.services.lore_ranking.fits(known, line)) for line in words]
         return try_lore(entries, labels, fits, self.budget_tokens)
 
     def _words_of(self, line: str) -> str:
         """Return the words of a line, without its speaker and the character's own name."""
         words = parse_heard_line(line, "")[1].strip('" ')
-        return without_words(words, name_words(self._who.name))
+        return without_words(words, name_words(self._mind.name))
 
 
 @dataclass(eq=False)
 class PeopleContext:
     """What the character knows of others."""
 
-    _who: ports.Identity
-    _settings: ports.Settings
-    _company: ports.Presence
-    _life: ports.AssistantStatus
-    _services: ports.Services
+    _mind: ports.MindContext
 
     def describe_present(self, audience: Audience, known_only: bool = False) -> list[KnownLine]:
         """Return a line for each person present: what the character knows, the audience may (P9).
@@ -151,14 +142,14 @@ class PeopleContext:
         The setting ``entity_tokens`` limits the lines; a small window gets fewer. A tick loads the
         profiles before it thinks; without loaded profiles there are no lines.
         """
-        config = self._settings.config
-        profiles = self._who.character.ai_profiles
-        window = usable_window(config, self._settings.profile)
+        config = self._mind.config
+        profiles = self._mind.character.ai_profiles
+        window = usable_window(config, self._mind.profile)
         room = min(int(config.entity_tokens), int(PEOPLE_PART * window))
         if not room or not profiles.is_loaded:
             return []
         lines: list[KnownLine] = []
-        present = self._services.world.listeners(self._who.character) | audience
+        present = self._mind.world.listeners(self._mind.character) | audience
         # Conversation partners first, then by number.
         for dbref in sorted(
             present, key=lambda person: (not self._is_partner(person), int(person[1:]))
@@ -173,7 +164,7 @@ class PeopleContext:
         return lines
 
     def _is_partner(self, dbref: str) -> bool:
-        return dbref in self._company.partners and self._company.is_in_conversation(dbref)
+        return dbref in self._mind.company.partners and self._mind.company.is_in_conversation(dbref)
 
     def _describe(
         self, profiles: ports.EntityProfiles, dbref: str, audience: Audience, known_only: bool
@@ -183,7 +174,7 @@ class PeopleContext:
         relationship = profiles.relationship(dbref)
         if not values and (known_only or not relationship["contacts"]):
             return None
-        name_of = partial(self._services.world.name_of, self._who.character)
+        name_of = partial(self._mind.world.name_of, self._mind.character)
         person = Acquaintance(
             name=name_of(dbref),
             dbref=dbref,
@@ -197,7 +188,7 @@ class PeopleContext:
             ),
             is_talking=self._is_partner(dbref),
         )
-        line = acquaintance_line(person, self._services.now(), name_of)
+        line = acquaintance_line(person, self._mind.now(), name_of)
         private = any(value["audience"] is not None for value in values)
         authors = of_records(values) or frozenset({GAME})
         return KnownLine(line, private, authors) if line and person.name else None
@@ -208,15 +199,15 @@ class PeopleContext:
 
         If the database is busy, only this contact is lost. Fires when all contacts are stored.
         """
-        if not self._life.may_think():  # deleted or stopped while the answer was stored
+        if not self._mind.life.may_think():  # deleted or stopped while the answer was stored
             return
-        profiles = self._who.character.ai_profiles
-        yield profiles.load(self._services.slices.put)
-        if not self._life.may_think():
+        profiles = self._mind.character.ai_profiles
+        yield profiles.load(self._mind.slices.put)
+        if not self._mind.life.may_think():
             return
         for speaker in sorted({event.heard.speaker for event in turn.events} - {""}):
             try:
                 profiles.note_contact(speaker)
             except StoreUnavailable as error:
-                named = f"{self._who.name}, {turn_label(turn.id)}"
+                named = f"{self._mind.name}, {turn_label(turn.id)}"
                 log.info("{named}: contact not stored: {error}", named=named, error=error)

@@ -110,13 +110,10 @@ class PromptRequest:
 class PromptBuilder:
     """Builds prompts and the requests that hold them."""
 
-    _who: ports.Identity
-    _settings: ports.Settings
-    _log: ports.Conversation
+    _mind: ports.MindContext
     _meter: ContextMeter
-    _briefing: ContextSelector
+    _selector: ContextSelector
     _calls: ModelCalls
-    _services: ports.Services
 
     def build(
         self, context: TurnKind, audience: Audience, asking: PromptRequest = PromptRequest()
@@ -128,14 +125,14 @@ class PromptBuilder:
         too: of what the character perceives, a new scene tells what the scenes in view do not.
         What this turn did already stands behind the new lines.
         """
-        visible = visible_items(self._log.view(), audience)
+        visible = visible_items(self._mind.log.view(), audience)
         older, new = split_events(visible, {event.id for event in asking.events})
         head = self.opening(asking)
         fixed = asking.tool_tokens + sum(self._count(message) for message in head.messages)
         room = self._talk_room(context, fixed)
         older = bound_overheard(older, int(OVERHEARD_SHARE * room.tokens), stored_tokens)
-        scenes = select_visible(self._log.current.scenes, audience)
-        talk = in_order([*older, *self._briefing.standing(scenes, audience)])
+        scenes = select_visible(self._mind.log.current.scenes, audience)
+        talk = in_order([*older, *self._selector.standing(scenes, audience)])
         kept = room.newest(talk)
         tail = self._tail(context, audience, asking, visible, [*kept, *new])
         rest = sum(self._count(user(text)) for text in (*tail.lines, *tail.ending))
@@ -148,7 +145,7 @@ class PromptBuilder:
         talk_messages, own = split_turn(shown, asking.turn_id)
         secret = any(map(is_private, shown)) or any(event.heard.secret for event in asking.events)
         trace = replace(
-            trace_talk(self._log, talk_messages, own),
+            trace_talk(self._mind.log, talk_messages, own),
             audience=tuple(sorted(audience)),
             private=secret,
             opening=head.messages,
@@ -172,7 +169,7 @@ class PromptBuilder:
             scenes=tuple(fresh),
             recalled=tuple(line.text for line in tail.items.recalled),
             addressee=addressee_of(asking.events),
-            authors=self._briefing.authors_of(asking.events, shown, tail.situation),
+            authors=self._selector.authors_of(asking.events, shown, tail.situation),
             trace=replace(trace, length=len(messages)),
             others_tokens=tokens_of_others(shown, {event.heard.speaker for event in asking.events}),
         )
@@ -188,13 +185,13 @@ class PromptBuilder:
         lines = [event.heard.line for event in asking.events]
         brief = not asking.form.native
         situation = self._situation(context)
-        rows = situation_rows(shown_scene(situation, asking.form), quarter_of(self._services.now()))
+        rows = situation_rows(shown_scene(situation, asking.form), quarter_of(self._mind.now()))
         late_tools = filter(None, map(asking.form.tell, asking.late_tools))
         asks = brief and "?" in " ".join(lines[-1:])
         # What a small model was told long ago it finds behind the question alone (measured).
         talk, upto = latest_talk(visible, lines), last_hidden(shown[-NEAR:] if asks else shown)
         secret = any(map(is_private, shown))
-        items = self._briefing.select(audience, talk, rows, tuple(late_tools), secret, upto, brief)
+        items = self._selector.select(audience, talk, rows, tuple(late_tools), secret, upto, brief)
         asks_back = asks and any(map(fits, items.recalled))
         # All new lines together have a character for each token of the window.
         lines_shown = tuple(shortened(lines, self._meter.window))
@@ -207,7 +204,7 @@ class PromptBuilder:
         if asking.refused != FORGOT:
             return asking.refused
         recalled, question = (line.text for line in items.recalled), asking.events[-1].heard.text
-        problem = left_out(question, "", recalled, addressee_of(asking.events), self._who.name)
+        problem = left_out(question, "", recalled, addressee_of(asking.events), self._mind.name)
         return f'{FORGOT}: "{problem}"'
 
     def _language(self, asking: PromptRequest, talk: RecentTalk) -> str:
@@ -216,22 +213,22 @@ class PromptBuilder:
         earlier = (parse_heard_line(line, "") for line in reversed(talk.before))
         before = [words for speaker, words, _nature in earlier if speaker == addressee]
         new = [event.heard.text for event in reversed(asking.events)]
-        return answer_in([*new, *before], render_persona(self._who.persona)) if new else ""
+        return answer_in([*new, *before], render_persona(self._mind.who.persona)) if new else ""
 
     def _scenes(
         self, rows: Sequence[Row], audience: Audience, asking: PromptRequest
     ) -> list[ChatMessage]:
         """Return rows as scenes before the lines to be answered."""
         ids = {event.id for event in asking.events}
-        after = end_of_talk(self._log.view(), asking.turn_id, ids)
-        return list(make_scenes(rows, after, audience, self._settings.count_text))
+        after = end_of_talk(self._mind.log.view(), asking.turn_id, ids)
+        return list(make_scenes(rows, after, audience, self._mind.settings.count_text))
 
     def _talk_room(self, context: TurnKind, fixed: int) -> TalkBudget:
         """Return the room for the talk beside so many tokens at the beginning of the prompt."""
         # The prompts of a talk keep their start for as long as possible, since caches know it;
         # other prompts show all that fits.
         window = self._meter.estimated(self._meter.window)
-        reply = self._meter.estimated(self._settings.config.max_reply_tokens)
+        reply = self._meter.estimated(self._mind.config.max_reply_tokens)
         is_talk = context.tools is None
         least = int(TAIL_ROOM * window) if is_talk else 0
         return TalkBudget(window - reply - fixed, least, is_talk)
@@ -239,7 +236,7 @@ class PromptBuilder:
     def opening(self, asking: PromptRequest) -> PromptOpening:
         """Return the rules, which are the same for every character of a game, and the persona."""
         rules = asking.form.rules(asking.tools)
-        persona = f"You are {self._who.name}.\n{render_persona(self._who.persona)}"
+        persona = f"You are {self._mind.name}.\n{render_persona(self._mind.who.persona)}"
         if asking.form.persona_in_system:
             whole = f"{rules}\n\n{unmarked(persona)}"
             return PromptOpening(({"role": "system", "content": whole},), len(rules))
@@ -258,31 +255,29 @@ class PromptBuilder:
 
     def question(self, asking: PromptRequest) -> str:
         """Return the form's question, "" for none."""
-        return asking.form.question(self._who.name, addressee_of(asking.events))
+        return asking.form.question(self._mind.name, addressee_of(asking.events))
 
     def _situation(self, context: TurnKind) -> Situation:
         """Return what the character perceives, with a note if the context window is filling up."""
-        situation = self._services.world.situation(self._who.character)
+        situation = self._mind.world.situation(self._mind.character)
         if (
             context.tools is None
-            and self._meter.measure().ratio >= self._settings.config.mask_threshold
+            and self._meter.measure().ratio >= self._mind.config.mask_threshold
         ):
             return replace(situation, notes=(*situation.notes, PRESSURE))
         return situation
 
     def _count(self, message: WireMessage) -> int:
-        return count_message(message, count_text=self._settings.count_text)
+        return count_message(message, count_text=self._mind.settings.count_text)
 
     def _size(self, messages: Sequence[WireMessage], asking: PromptRequest) -> int:
-        style = wire_style(self._settings.profile, asking.form.name)
-        sent = count_request(messages, style, count_text=self._settings.count_text)
+        style = wire_style(self._mind.profile, asking.form.name)
+        sent = count_request(messages, style, count_text=self._mind.settings.count_text)
         return sent + asking.tool_tokens
 
     def ask_with(self, turn: ports.TurnRecord, specs: Iterable[ports.ToolSpec]) -> PromptRequest:
         """Return what a model call of a turn is about, in the form of the assistant's model."""
-        return PromptRequest(turn.events, turn.id, request_form(self._settings.profile)).offering(
-            specs
-        )
+        return PromptRequest(turn.events, turn.id, request_form(self._mind.profile)).offering(specs)
 
     def _scene(self, turn: ports.TurnRecord, prompt: Prompt, step: int) -> ports.StandInRequest:
         """Return the turn's words, situation and lore, structured for the stand-in."""
@@ -290,10 +285,10 @@ class PromptBuilder:
             ports.HeardLine(e.heard.kind, e.heard.speaker_name, e.heard.text, e.heard.private)
             for e in turn.events
         )
-        excuses = self._log.current.excuses
+        excuses = self._mind.log.current.excuses
         return ports.StandInRequest(
-            self._who.name,
-            self._who.persona,
+            self._mind.name,
+            self._mind.who.persona,
             lines,
             prompt.situation,
             tuple(lore_text(entry) for entry in prompt.lore),
@@ -305,7 +300,7 @@ class PromptBuilder:
     def request(
         self, turn: ports.TurnRecord, prompt: Prompt, asking: PromptRequest, step: int
     ) -> ports.LLMRequest:
-        config, form = self._settings.config, asking.form
+        config, form = self._mind.config, asking.form
         warmth = form.temperature if config.temperature is None else config.temperature
         if warmth is not None and asking.refused:
             warmth += RETRY_WARMTH

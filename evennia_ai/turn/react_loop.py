@@ -22,12 +22,11 @@ from evennia_ai.policy.replies.output_checks import CheckContext
 from evennia_ai.policy.replies.speech import spoken
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.scheduling import Coroutine
+from evennia_ai.turn.context_selection import ContextSelector
 from evennia_ai.turn.guardrails import ModerationGate, OutputGuardrail, text_of
 from evennia_ai.turn.model_call import ModelCalls, has_model
-from evennia_ai.turn.pinned_context import LoreContext
 from evennia_ai.turn.prompt_building import RECALL, Prompt, PromptBuilder, PromptRequest
 from evennia_ai.turn.prompt_contexts import TurnKind
-from evennia_ai.turn.recall import Recall, memory_query
 from evennia_ai.turn.tool_call_runner import ToolCallRunner, ToolRunResult, unlogged
 from evennia_ai.turn.tool_executor import DONE, ToolExecutor
 
@@ -79,17 +78,13 @@ class ReActLoop:
     anything.
     """
 
-    _who: ports.Identity
-    _settings: ports.Settings
-    _log: ports.Conversation
-    _recall: Recall
-    _lore: LoreContext
+    _mind: ports.MindContext
+    _selector: ContextSelector
     _prompts: PromptBuilder
     _calls: ModelCalls
     _acts: ToolExecutor
     _screening: ModerationGate
     _make_room: Callable[[], Deferred[bool]]
-    _services: ports.Services
 
     @inlineCallbacks
     def run(
@@ -102,11 +97,8 @@ class ReActLoop:
         """
         progress = Progress(LoopState(turn.id))
         lines = [event.heard.line for event in turn.events]
-        query = memory_query(lines, self._who.name)
-        for _ in range(context.max_iterations or self._settings.config.max_iterations):
-            audience = self._acts.audience_now(turn)
-            yield self._lore.prepare(lines, audience)
-            yield self._recall.prepare(turn, query)
+        for _ in range(context.max_iterations or self._mind.config.max_iterations):
+            yield self._selector.prepare(turn, lines, self._acts.audience_now(turn))
             begun: list[ToolCallRunner] = []
             ask_model = partial(self.ask, turn, context, deadline_at, progress, begun)
             try:
@@ -188,7 +180,7 @@ class ReActLoop:
         caller = replace(prepared.request.caller, may_wait=False)  # or no event could be answered
         request = replace(prepared.request, on_call=prepared.calls.arrive, caller=caller)
         reply: LLMReply = yield self._calls.for_turn(turn, request, context.name, deadline_at)
-        self._log.show(prepared.scenes)
+        self._mind.log.show(prepared.scenes)
         return StepReply(reply, prepared.calls)
 
     def prepare(
@@ -197,7 +189,7 @@ class ReActLoop:
         """Return the next request of a turn, for those who would hear the answer now."""
         step, audience = progress.loop.step + 1, self._acts.audience_now(turn)
         tools = self._acts.context_for(turn, audience, False, context.tools)
-        toolbox = self._services.toolbox
+        toolbox = self._mind.services.toolbox
         offered = by_name(toolbox.offered(tools))
         asking = self._prompts.ask_with(turn, offered.values())
         asking = replace(
@@ -223,7 +215,7 @@ class ReActLoop:
             request,
             prompt.scenes,
             ToolCallRunner(
-                self._acts, self._screening, self._settings, turn, tools, specs, loop, check
+                self._acts, self._screening, self._mind.settings, turn, tools, specs, loop, check
             ),
         )
 
@@ -236,15 +228,15 @@ class ReActLoop:
     ) -> OutputGuardrail:
         """Return the check of a reply's words; the stand-in's own phrases need none."""
         around = None
-        if has_model(self._settings.profile):
+        if has_model(self._mind.profile):
             events = turn.from_others
             asking_names = {event.heard.speaker_name for event in turn.events}
             around = CheckContext(
-                name=self._who.name,
+                name=self._mind.name,
                 rules="\n".join(
                     (asking.form.rules(asking.tools), self._prompts.question(asking), RECALL)
                 ),
-                persona=render_persona(self._who.persona),
+                persona=render_persona(self._mind.who.persona),
                 tools=frozenset(specs),
                 people=frozenset(
                     {*prompt.situation.people, *(item.speaker_name for item in events)}
@@ -254,10 +246,10 @@ class ReActLoop:
                 compact=not asking.form.native,
                 asker=prompt.addressee,
                 recalled=prompt.recalled,
-                link_hosts=self._services.link_hosts,
+                link_hosts=self._mind.services.link_hosts,
             )
-        logged = self._log.current.logged
-        return OutputGuardrail(around, logged, self._settings.config.max_speech_chars)
+        logged = self._mind.log.current.logged
+        return OutputGuardrail(around, logged, self._mind.config.max_speech_chars)
 
     @inlineCallbacks
     def _speak_text(
@@ -265,7 +257,7 @@ class ReActLoop:
     ) -> Coroutine[ToolRunResult]:
         """Say a reply in plain text, as models without tool calls send it."""
         ran, text = step_reply.calls.ran, step_reply.reply.content
-        words = spoken_words(text, self._who.name, self._settings.config.max_speech_chars)
+        words = spoken_words(text, self._mind.name, self._mind.config.max_speech_chars)
         if not words:
             return ran
         call = spoken(words, own_call_id(turn.id, ran.state.step, 0))

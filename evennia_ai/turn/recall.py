@@ -6,7 +6,7 @@ that belong to it, and a memory with later ones that may correct it, in the orde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache, partial
@@ -33,15 +33,7 @@ from evennia_ai.policy.retrieval.relevance import words_of_names
 from evennia_ai.policy.retrieval.words import is_small_talk, undressed
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import (
-    AssistantStatus,
-    Conversation,
-    Identity,
-    Memories,
-    RelatedLines,
-    Services,
-    TurnRecord,
-)
+from evennia_ai.ports import MindContext, RelatedLines, TurnRecord
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
 
 log = Logger()
@@ -102,11 +94,7 @@ class Recall:
     ``memories`` returns the search over all its memories.
     """
 
-    _who: Identity
-    _log: Conversation
-    _memories: Callable[[], Memories]
-    _life: AssistantStatus
-    _services: Services
+    _mind: MindContext
 
     @inlineCallbacks
     def prepare(self, turn: TurnRecord, query: str) -> Coroutine[None]:
@@ -116,25 +104,25 @@ class Recall:
         the reactor for 20 ms: at most 10 now, between two of them (measured). The turn's own lines,
         which the prompt holds, are taken in by `remember_turn`.
         """
-        put = self._services.slices.put
+        put = self._mind.slices.put
         yield yield_to_reactor(put)
-        upto = last_before(self._log.view(), turn)
-        yield self._memories().prepare(self._services, [query], upto, whole=False)
+        upto = last_before(self._mind.log.view(), turn)
+        yield self._mind.memories().prepare(self._mind.services, [query], upto, whole=False)
         yield yield_to_reactor(put)
 
     @inlineCallbacks
     def remember_turn(self) -> Coroutine[None]:
         """Take the lines of a turn into the index, so that the next answer need not wait for it."""
-        if not self._life.may_think():
+        if not self._mind.life.may_think():
             return
         try:
-            yield self._memories().prepare(self._services, whole=False)
+            yield self._mind.memories().prepare(self._mind.services, whole=False)
         except TurnAborted:
             raise
         except StoreUnavailable:
             pass  # the next turn does it
         except Exception:  # noqa: BLE001  # whoever waits for the next turn must not wait for more
-            log.failure("{name}: a turn's lines are not in memory", name=self._who.name)
+            log.failure("{name}: a turn's lines are not in memory", name=self._mind.name)
 
     def recall(self, talk: RecentTalk, wanted: RecallRequest) -> list[KnownLine]:
         """Return what the audience may know of what fits the talk best, within the budget (P9).
@@ -143,7 +131,7 @@ class Recall:
         Small talk recalls nothing, and nothing that the prompt holds already comes twice.
         """
         words = " ".join(parse_heard_line(line, "")[1] for line in talk.asked)
-        if wanted.budget_tokens <= 0 or is_small_talk(words, [self._who.name]):
+        if wanted.budget_tokens <= 0 or is_small_talk(words, [self._mind.name]):
             return []
         candidates = self._find(talk, wanted)
         chosen = list(self._choose(candidates, self._related(candidates, wanted), wanted))
@@ -161,16 +149,16 @@ class Recall:
                 return not (wanted.brief and record["own"])
             return not is_synthesis(record) and not record.get("pinned")
 
-        matches = self._memories().search(
-            memory_query(talk.asked, self._who.name),
+        matches = self._mind.memories().search(
+            memory_query(talk.asked, self._mind.name),
             MOST_FOUND,
             wanted.audience,
-            self._services.now(),
+            self._mind.now(),
             keep=keep,
             upto=wanted.upto,
         )
         matches = [item for item in matches if item.fit >= LEAST_FIT]
-        name_of = partial(self._services.world.name_of, self._who.character)
+        name_of = partial(self._mind.world.name_of, self._mind.character)
         names = words_of_names((item.record["source_entity"] for item in matches), name_of)
         candidates = [as_candidate(item.record, item.fit, names) for item in matches]
         # Earlier questions answer nothing, and without the character's lines nor does what follows.
@@ -184,7 +172,7 @@ class Recall:
             if candidate.record.get("kind") == LINE
         }
         corrected = dict(islice(lines.items(), MOST_CORRECTED))
-        return self._memories().related(list(lines), corrected, wanted.audience, wanted.upto)
+        return self._mind.memories().related(list(lines), corrected, wanted.audience, wanted.upto)
 
     def _choose(
         self, candidates: Sequence[Candidate], related: RelatedLines, wanted: RecallRequest
@@ -197,7 +185,7 @@ class Recall:
         known = "\n".join(map(normalised, wanted.told))
         room, used = room_for(candidates, wanted), 0
         taken: set[str] = set()
-        days = {self._services.now().date()}
+        days = {self._mind.now().date()}
         for number, candidate in enumerate(candidates):
             record = candidate.record
             if (
@@ -233,13 +221,13 @@ class Recall:
         self, records: Iterable[Record], fits: Mapping[str, float]
     ) -> Iterator[KnownLine]:
         """Yield memories as lines of a prompt; a line of the log is dated if its day is new."""
-        day = self._services.now().date()
+        day = self._mind.now().date()
         for record in records:
             text = self.line(record, dated=time_of(record).date() != day)
             day = time_of(record).date()
             authors = of_record(record)
             if record.get("kind") == ATTRIBUTE:
-                authors |= self._services.world.authors_of(record["subject"])
+                authors |= self._mind.world.authors_of(record["subject"])
             private, fit = record["audience"] is not None, fits.get(record["id"], 0.0)
             yield KnownLine(text, private, authors, record["id"], fit)
 
@@ -252,7 +240,7 @@ class Recall:
 
     def _still_tells(self, line: KnownLine, audience: Audience) -> bool:
         """Return True if a line has the words of a record that this audience may know."""
-        who = self._who.character
+        who = self._mind.character
         for store in (who.journal, who.ai_goals):
             record = store.get(line.source)
             if record and is_known_to(record, audience) and not store.withholds(record):
@@ -271,7 +259,7 @@ class Recall:
         if kind == LINE:
             label = line_label(record) + unmarked(shown(text))
             return f"{day}: " * dated + label
-        name_of = partial(self._services.world.name_of, self._who.character)
+        name_of = partial(self._mind.world.name_of, self._mind.character)
         source = name_of(record["source_entity"])
         label = f", from {source}" if source else ""
         if kind == HEARSAY:

@@ -22,16 +22,7 @@ from evennia_ai.policy.compaction.restored_context import CHANGED, READ
 from evennia_ai.policy.conversation.tool_call_rules import wire_arguments
 from evennia_ai.policy.explanation.call_record import LockAsked, stored_locks
 from evennia_ai.policy.replies.speech import spoken
-from evennia_ai.ports import (
-    Identity,
-    Services,
-    Settings,
-    ToolContext,
-    ToolParts,
-    ToolResult,
-    TurnRecord,
-    Turns,
-)
+from evennia_ai.ports import MindContext, ToolContext, ToolParts, ToolResult, TurnRecord
 from evennia_ai.scheduling import Clock, Coroutine, retry_write
 from evennia_ai.turn.model_call import ensure_current, own_nature
 
@@ -51,24 +42,19 @@ AsLogged = Callable[[ToolResult], Sequence[ChatMessage]]
 class ToolExecutor:
     """Runs the tool calls of one assistant, for whoever hears them. ``tools`` is what they use."""
 
-    _who: Identity
-    _settings: Settings
-    _turns: Turns
+    _mind: MindContext
     tools: ToolParts
-    _services: Services
 
     def audience_now(self, turn: TurnRecord) -> Audience:
         """Return who will hear the turn's next words: a whisper's parties, else the room."""
-        return (
-            turn.audience if turn.private else self._services.world.listeners(self._who.character)
-        )
+        return turn.audience if turn.private else self._mind.world.listeners(self._mind.character)
 
     def context_for(
         self, turn: TurnRecord, audience: Audience, private: bool, allowed: frozenset[str] | None
     ) -> ToolContext:
         return ToolContext(
             assistant=self.tools,
-            character=self._who.character,
+            character=self._mind.character,
             audience=audience,
             private=private or turn.secret,
             speakers=turn.speakers,
@@ -93,7 +79,7 @@ class ToolExecutor:
                 make_message(
                     "assistant",
                     words,
-                    nature=own_nature(self._settings.profile),
+                    nature=own_nature(self._mind.profile),
                     **audience_metadata(turn, tools, result),
                     **metadata,
                 )
@@ -123,33 +109,32 @@ class ToolExecutor:
         StoreUnavailable: if the intent could not be stored, nothing was done; if the outcome could
         not be stored, it stays unknown.
         """
-        clock, context = self._services.clock, replace(context, locks=[])
+        clock, context = self._mind.clock, replace(context, locks=[])
         act_id = yield retry_write(clock, lambda: self._intend(turn, call, world))
         left_s = context.deadline_at - clock.seconds()
         time_s = max(left_s - LEAST_REPLY_TIME_S, min(left_s, LEAST_TOOL_TIME_S), 0.0)
-        running = self._services.toolbox.run(context, call)
+        running = self._mind.services.toolbox.run(context, call)
         too_late = ToolResult(UNKNOWN if world or call.name in SPEECH else FAILED, TOO_SLOW)  # P2
         result: ToolResult = yield give_time(running, time_s, clock, too_late)
         if result.state == UNKNOWN and call.name in SPEECH:
             raise OutcomeUnknown(f"{call.name} failed, but may have been heard: {result.text}")
         yield self._store_outcome(act_id, result, as_logged, context.locks)
-        ensure_current(self._turns, turn)
+        ensure_current(self._mind.turns, turn)
         return result
 
     def _store_outcome(
         self, act_id: int, result: ToolResult, as_logged: AsLogged, locks: Sequence[LockAsked] = ()
     ) -> Deferred[None]:
         """Store the outcome of an act, its messages and its locks; fails with StoreUnavailable."""
-        record, text, stored = self._turns.record_outcome, result.text, stored_locks(locks)
+        record, text, stored = self._mind.turns.record_outcome, result.text, stored_locks(locks)
         return retry_write(
-            self._services.clock,
-            lambda: record(act_id, result.state, text, as_logged(result), stored),
+            self._mind.clock, lambda: record(act_id, result.state, text, as_logged(result), stored)
         )
 
     def _intend(self, turn: TurnRecord, call: ToolCallRequest, world: bool) -> int:
         """Store an intent and return its id; raises TurnAborted if the turn has lost its lease."""
-        ensure_current(self._turns, turn)
-        return self._turns.intend(turn.id, call, world)
+        ensure_current(self._mind.turns, turn)
+        return self._mind.turns.intend(turn.id, call, world)
 
     @inlineCallbacks
     def refuse(
@@ -157,7 +142,7 @@ class ToolExecutor:
     ) -> Coroutine[ToolResult]:
         """Store a call that is not run. Fires with its result."""
         result = ToolResult(REFUSED, reason)
-        act_id = yield retry_write(self._services.clock, lambda: self._intend(turn, call, False))
+        act_id = yield retry_write(self._mind.clock, lambda: self._intend(turn, call, False))
         yield self._store_outcome(act_id, result, as_logged)
         return result
 

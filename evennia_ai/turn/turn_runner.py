@@ -15,11 +15,10 @@ from evennia_ai.policy.conversation import batching
 from evennia_ai.policy.conversation.ai_disclosure import asking, rest_of
 from evennia_ai.policy.conversation.tool_call_rules import own_call_id
 from evennia_ai.policy.staff_controls import PendingToolCall
-from evennia_ai.ports.log import PendingActs
 from evennia_ai.scheduling import Coroutine, loggable, retry_write, yield_to_reactor
+from evennia_ai.turn.context_selection import ContextSelector
 from evennia_ai.turn.fallback import Fallback
 from evennia_ai.turn.guardrails import ModerationGate
-from evennia_ai.turn.pinned_context import PeopleContext
 from evennia_ai.turn.prompt_contexts import (
     CONTEXT_AGREED,
     CONTEXT_EXCUSE,
@@ -28,7 +27,6 @@ from evennia_ai.turn.prompt_contexts import (
     TurnKind,
 )
 from evennia_ai.turn.react_loop import ANSWERED, EXPIRED, FAILED, NOTED, Outcome, ReActLoop
-from evennia_ai.turn.recall import Recall
 from evennia_ai.turn.tool_executor import ASKED, DONE, UNKNOWN, ToolExecutor, call_messages
 
 log = Logger()
@@ -47,20 +45,13 @@ class TurnRunner:
     ``make_room`` compacts if the context window is nearly full.
     """
 
-    _who: ports.Identity
-    _settings: ports.Settings
-    _inbox: ports.Inbox
-    _turns: ports.Turns
-    _pending_acts: PendingActs
-    _life: ports.AssistantStatus
+    _mind: ports.MindContext
     _screening: ModerationGate
     _loop: ReActLoop
     _fallback: Fallback
     _acts: ToolExecutor
-    _people: PeopleContext
-    _recall: Recall
+    _selector: ContextSelector
     _make_room: Callable[[], Deferred[Any]]
-    _services: ports.Services
     acts_due: bool = False  # True while acts that a person agreed to may wait
 
     @inlineCallbacks
@@ -72,11 +63,11 @@ class TurnRunner:
         was lost, and with StoreUnavailable if the database stays busy.
         """
         turns, checked = 0, set[int]()
-        self._turns.recover()
+        self._mind.turns.recover()
         while turns < TURNS_A_TICK:
             if turns:  # each turn has made the conversation longer
                 yield self._make_room()
-            open_events = self._inbox.open_events()
+            open_events = self._mind.inbox.open_events()
             doubtful = self._take_batch(open_events.doubtful)
             batch = doubtful or self._take_batch(open_events.waiting)
             if batch is None:
@@ -89,11 +80,11 @@ class TurnRunner:
                 if len(batch.events) == len(open_events):
                     break  # what came meanwhile starts another tick
             except errors.OutcomeUnknown as error:
-                turn, name = turn_label(self._turns.current), self._who.name
+                turn, name = turn_label(self._mind.turns.current), self._mind.name
                 log.warn(
                     "{name}, {turn}: {error}; closing the turn", name=name, turn=turn, error=error
                 )
-                self._turns.recover()
+                self._mind.turns.recover()
         return turns
 
     def _take_batch(self, events: Sequence[InboxEvent]) -> batching.Batch | None:
@@ -101,20 +92,20 @@ class TurnRunner:
 
         Tell speakers who are still present that recently expired words were not heard.
         """
-        now = self._services.now()
-        present = self._services.world.listeners(self._who.character)
+        now = self._mind.now()
+        present = self._mind.world.listeners(self._mind.character)
         left: list[InboxEvent] = []
         recent = set()
         for event in events:
-            reason = batching.expiry_reason(event, now, self._settings.config.event_max_age)
+            reason = batching.expiry_reason(event, now, self._mind.config.event_max_age)
             if reason is None:
                 left.append(event)
                 continue
-            self._inbox.close([event.id], EXPIRED, reason)
+            self._mind.inbox.close([event.id], EXPIRED, reason)
             if (now - event.at).total_seconds() <= REMEMBERED_S:
                 recent.add(event.heard.speaker)
-        self._life.tell("unheard", sorted(recent & present))
-        held_back = self._services.held_back({event.heard.speaker for event in left})
+        self._mind.life.tell("unheard", sorted(recent & present))
+        held_back = self._mind.services.held_back({event.heard.speaker for event in left})
         batch = batching.next_batch(left, present, held_back)
         # Whether it is a machine is answered apart, by code.
         unanswered = asking(batch.events) if batch else []
@@ -130,7 +121,7 @@ class TurnRunner:
         """
         if not self._screening.is_on:
             return False
-        waiting = (*events, *self._inbox.overheard())
+        waiting = (*events, *self._mind.inbox.overheard())
         new = [event for event in waiting if event.id not in checked]
         if not new:
             return False
@@ -138,9 +129,9 @@ class TurnRunner:
         checked |= {event.id for event in new}
         for event in (event for event in new if event.id in verdicts):
             key, reason = verdicts[event.id]
-            self._inbox.close([event.id], EXPIRED, reason)
+            self._mind.inbox.close([event.id], EXPIRED, reason)
             if event.heard.addressed:
-                self._life.tell(key, [event.heard.speaker])
+                self._mind.life.tell(key, [event.heard.speaker])
         return True
 
     @inlineCallbacks
@@ -156,22 +147,20 @@ class TurnRunner:
         StoreUnavailable.
         """
         context = CONTEXT_EXCUSE if answer_lost else CONTEXT_TICK_EVENT
-        clock = self._services.clock
+        clock = self._mind.clock
         turn: ports.TurnRecord = yield retry_write(clock, lambda: self._begin_turn(batch, context))
         lost = ANSWER_LOST if answer_lost else batching.GAVE_UP if batch.exhausted else ""
-        self._life.thinking(turn, True)
+        self._mind.life.thinking(turn, True)
         try:
             outcome: Outcome | None = yield self.reach_outcome(turn, context, lost)
         finally:
-            self._life.thinking(turn, False)
+            self._mind.life.thinking(turn, False)
         if outcome is None:
-            yield retry_write(clock, lambda: self._turns.give_back(turn.id))
+            yield retry_write(clock, lambda: self._mind.turns.give_back(turn.id))
             return
-        yield yield_to_reactor(self._services.slices.put)
+        yield yield_to_reactor(self._mind.slices.put)
         yield self._close_turn(turn, outcome)
-        if outcome.state == ANSWERED:
-            yield self._people.record_contacts(turn)
-        yield self._recall.remember_turn()
+        yield self._selector.note_turn(turn, outcome.state == ANSWERED)
 
     @inlineCallbacks
     def reach_outcome(
@@ -183,14 +172,14 @@ class TurnRunner:
         """
         truth: Outcome | None = None if lost else (yield self._fallback.tell_truth(turn))
         outcome = truth or Outcome(FAILED, lost)
-        rest = (rest_of(event, self._who.name) for event in turn.events)
+        rest = (rest_of(event, self._mind.name) for event in turn.events)
         events = tuple(filter(None, rest)) if truth else turn.events
         if not lost and (events or not truth):
             tried: Outcome = yield self._try_turn(replace(turn, events=events), context)
             outcome = truth or tried
         if outcome.state == ANSWERED:
             return outcome
-        if turn.waiting.isdisjoint(self._services.world.listeners(self._who.character)):
+        if turn.waiting.isdisjoint(self._mind.world.listeners(self._mind.character)):
             return None
         if outcome.state == FAILED:
             outcome = yield self._fallback.excuse(turn, outcome, bool(lost))
@@ -198,14 +187,14 @@ class TurnRunner:
 
     def _begin_turn(self, batch: batching.Batch, context: TurnKind) -> ports.TurnRecord:
         """Open a turn; raises StoreUnavailable, and TurnAborted if it may not think now."""
-        if not self._life.may_think():
+        if not self._mind.life.may_think():
             raise errors.TurnAborted("a turn did not begin in time")
-        return self._turns.begin(batch.events, batch.audience, batch.private, context.name)
+        return self._mind.turns.begin(batch.events, batch.audience, batch.private, context.name)
 
     def _close_turn(self, turn: ports.TurnRecord, outcome: Outcome) -> Deferred[None]:
         """Store the outcome of a turn. Fires when it is stored; fails with StoreUnavailable."""
-        finish = partial(self._turns.finish, turn.id, outcome.state, outcome.detail)
-        return retry_write(self._services.clock, finish)
+        finish = partial(self._mind.turns.finish, turn.id, outcome.state, outcome.detail)
+        return retry_write(self._mind.clock, finish)
 
     @inlineCallbacks
     def act_alone(self) -> Coroutine[None]:
@@ -214,8 +203,8 @@ class TurnRunner:
         while (yield self._screen(checked)):
             pass
         context = CONTEXT_TICK_AUTONOMOUS
-        audience = self._services.world.listeners(self._who.character)
-        turn = self._turns.begin((), audience, False, context.name)
+        audience = self._mind.world.listeners(self._mind.character)
+        turn = self._mind.turns.begin((), audience, False, context.name)
         outcome: Outcome = yield self._try_turn(turn, context)
         if outcome.state == FAILED:
             outcome = replace(outcome, state=NOTED)
@@ -228,8 +217,8 @@ class TurnRunner:
         Fires with the outcome, which is `FAILED` if the model failed or an error of ours was
         logged. Fails with TurnAborted, and with StoreUnavailable: then nothing can be said either.
         """
-        named = f"{self._who.name}, {turn_label(turn.id)}"
-        deadline_at = self._services.clock.seconds() + self._settings.config.turn_deadline
+        named = f"{self._mind.name}, {turn_label(turn.id)}"
+        deadline_at = self._mind.clock.seconds() + self._mind.config.turn_deadline
         try:
             outcome: Outcome = yield self._loop.run(turn, context, deadline_at)
         except (errors.TurnAborted, errors.StoreUnavailable):
@@ -255,9 +244,9 @@ class TurnRunner:
         as of unknown outcome and is not run again (P2). Fails with TurnAborted and
         StoreUnavailable.
         """
-        clock, acts, count = self._services.clock, self._pending_acts, 0
+        clock, acts, count = self._mind.clock, self._mind.pending_acts, 0
         if self.acts_due:  # a turn that an error left open would stay open behind those of acts
-            yield retry_write(clock, self._turns.recover)
+            yield retry_write(clock, self._mind.turns.recover)
         while self.acts_due:
             act: PendingToolCall | None = yield retry_write(clock, acts.take)
             if act is None:
@@ -268,13 +257,13 @@ class TurnRunner:
             yield retry_write(clock, partial(acts.finish, act.id, result.state, result.text))
             people = {act.decided_by, *act.speakers}
             if result.state != ASKED:  # then a new question was asked
-                self._life.tell(LINES.get(result.state, "confirm_failed"), sorted(people))
+                self._mind.life.tell(LINES.get(result.state, "confirm_failed"), sorted(people))
         return count
 
     def _run_act(self, act: PendingToolCall) -> Deferred[ports.ToolResult]:
         """Run one act with the arguments that were shown. Fires with its result."""
         context = ports.ToolContext(
-            character=self._who.character,
+            character=self._mind.character,
             audience=act.audience,
             private=act.private,
             speakers=frozenset(act.speakers),
@@ -300,14 +289,14 @@ class TurnRunner:
             is_told = why is CONTEXT_AGREED or result.state in (DONE, UNKNOWN)
             return call_messages(turn, context, call, result) if is_told else ()
 
-        clock = self._services.clock
-        begin = partial(self._turns.begin, (), context.audience, context.private, why.name)
+        clock = self._mind.clock
+        begin = partial(self._mind.turns.begin, (), context.audience, context.private, why.name)
         turn: ports.TurnRecord = yield retry_write(clock, begin)
-        deadline_at = clock.seconds() + self._settings.config.turn_deadline
+        deadline_at = clock.seconds() + self._mind.config.turn_deadline
         context = replace(context, assistant=self._acts.tools, deadline_at=deadline_at)
         call = ToolCallRequest(own_call_id(turn.id, 0, 0), name, arguments)
         result: ports.ToolResult = yield self._acts.perform(turn, context, call, True, as_logged)
-        yield retry_write(clock, partial(self._turns.finish, turn.id, NOTED, detail))
+        yield retry_write(clock, partial(self._mind.turns.finish, turn.id, NOTED, detail))
         return result
 
 
@@ -318,11 +307,7 @@ class AutonomyBudget:
     Answers to other assistants count as unasked: no player said the line.
     """
 
-    _settings: ports.Settings
-    _inbox: ports.Inbox
-    _turns: ports.Turns
-    _company: ports.Presence
-    _services: ports.Services
+    _mind: ports.MindContext
     _acts: list[float] | None = None
 
     def acts(self) -> list[float]:
@@ -331,17 +316,17 @@ class AutonomyBudget:
         Raises StoreUnavailable where the log has to be read and cannot be.
         """
         if self._acts is None:
-            now, seconds = self._services.now(), self._services.clock.seconds()
+            now, seconds = self._mind.now(), self._mind.clock.seconds()
             since = now - timedelta(seconds=batching.HOUR_S)
-            times = self._turns.times_of(CONTEXT_TICK_AUTONOMOUS.name, since)
-            times = sorted([*times, *self._inbox.times_of_assistants(since)])
+            times = self._mind.turns.times_of(CONTEXT_TICK_AUTONOMOUS.name, since)
+            times = sorted([*times, *self._mind.inbox.times_of_assistants(since)])
             self._acts = [seconds - (now - at).total_seconds() for at in times]
         return self._acts
 
     def note_act(self) -> None:
         """Count an unasked turn. Before the budget is first read, the log counts it."""
         if self._acts is not None:
-            now = self._services.clock.seconds()
+            now = self._mind.clock.seconds()
             self._acts = [*(at for at in self._acts if now - at < batching.HOUR_S), now]
 
     def may_answer_assistants(self) -> bool:
@@ -350,19 +335,19 @@ class AutonomyBudget:
             acts = self.acts()
         except errors.StoreUnavailable:
             return True
-        limit = self._settings.config.autonomous_calls_per_hour
-        return batching.may_answer_assistant(acts, self._services.clock.seconds(), limit)
+        limit = self._mind.config.autonomous_calls_per_hour
+        return batching.may_answer_assistant(acts, self._mind.clock.seconds(), limit)
 
     def wants_to_act(self) -> bool:
         """Return True if the assistant should act unasked now."""
-        config = self._settings.config
+        config = self._mind.config
         if config.autonomous_calls_per_hour == 0:
             return False
         state = batching.AutonomyState(
-            now=self._services.clock.seconds(),
-            players_near=self._company.players_near(),
+            now=self._mind.clock.seconds(),
+            players_near=self._mind.company.players_near(),
             acts=tuple(self.acts()),
-            last_talk_at=self._company.last_talk_at,
-            news_at=self._company.news_at,
+            last_talk_at=self._mind.company.last_talk_at,
+            news_at=self._mind.company.news_at,
         )
         return batching.should_act(state, config.autonomous_calls_per_hour, config.autonomy_quiet)

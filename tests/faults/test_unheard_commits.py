@@ -119,7 +119,7 @@ def put_act(game, mira, state):
 
 
 def test_an_act_taken_unheard_comes_before_a_new_one(game, mira, ann, unheard):
-    acts = mira.assistant.mind.answering._pending_acts
+    acts = mira.assistant.mind.around.pending_acts
     first, second = put_act(game, mira, "waiting"), put_act(game, mira, "agreed")
     unheard.begin()
     with pytest.raises(StoreUnavailable):
@@ -130,7 +130,7 @@ def test_an_act_taken_unheard_comes_before_a_new_one(game, mira, ann, unheard):
 
 
 def test_an_agreed_act_is_taken_once_and_runs(game, mira, ann, unheard):
-    acts = mira.assistant.mind.answering._pending_acts
+    acts = mira.assistant.mind.around.pending_acts
     put_act(game, mira, "agreed")
     assert tried_twice(unheard, acts.take).name == "drop"
     assert PendingAct.objects.get().state == "running"

@@ -134,7 +134,7 @@ def take_what_came_later(*about: Any) -> CompactionRecord:
 
 def compact_whatever_came(compactor: Any, record: CompactionRecord, task: Any) -> CompactionRecord:
     """A compaction that takes no notice of an undo that came meanwhile."""
-    return compactor._log.compact(record)
+    return compactor._mind.log.compact(record)
 
 
 def summary_for_all(*about: Any) -> CompactionRecord:

@@ -135,13 +135,13 @@ def test_room_is_made_between_two_turns_of_one_tick(nearly_full):
         turn = first(*args, **fields)
         if script.mind.turns.fired == 0:
             talk(script, 25)
-            script.hears("Mira, and me?", speaker="#6", name="Bob", private=True, kind="whisper")
         script.mind.turns.fired += 1
         return turn
 
     script.mind.turns.fired = 0
     script.mind.turns.begin = growing
     script.hears("Mira, a beer!")
+    script.hears("Mira, and me?", speaker="#6", name="Bob", private=True, kind="whisper")
     assert outcome(script.mind.answering.answer_all()) == 2
     assert [reason for reason, result in script.life.compactions if result] == ["emergency"]
     assert script.purposes == ["tick_event", "summary", "tick_event"]

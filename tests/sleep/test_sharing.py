@@ -87,7 +87,10 @@ def share(notes, board, heard=(), **settings):
     config = AssistantConfig(**{"share_memory": "world, faction", **settings})
     me = SimpleNamespace(journal=notes, dbref="#9")
     who, settings = SimpleNamespace(id=1, character=me), SimpleNamespace(config=config)
-    background = BackgroundCalls(who, settings, None, services)
+    mind = SimpleNamespace(
+        who=who, character=me, config=config, clock=services.clock, slices=services.slices
+    )
+    background = BackgroundCalls(mind, None)
     sharing = Sharing(who, settings, lambda: memories, background, services)
     fired = []
     sharing.share().addBoth(fired.append)

@@ -47,9 +47,10 @@ def start(clock, results, time=None, life=None):
     """
     came = []
     work = {name: lambda result=result: result for name, result in results.items()}
-    sleep = SleepPassRunner(
-        SimpleNamespace(name="Mira"), life or MemoryLife(), work, clock, ImmediateSlices()
+    mind = SimpleNamespace(
+        name="Mira", life=life or MemoryLife(), clock=clock, slices=ImmediateSlices()
     )
+    sleep = SleepPassRunner(mind, work)
     sleep.run(time).addBoth(came.append)
     return came
 

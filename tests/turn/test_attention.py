@@ -30,6 +30,7 @@ def test_a_line_that_comes_while_a_turn_thinks_gets_the_next_one():
     script.hears("two")
     assert script.mind.states() == {"one": "claimed", "two": "waiting"}
     first.callback(call("say", text="first"))
+    script.mind.answering.answer_all()  # by the tick that the line woke
     assert script.mind.states() == {"one": "answered", "two": "answered"}
     assert [text for _, text, _ in script.services.toolbox.spoken] == ["first", "second"]
 

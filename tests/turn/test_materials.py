@@ -87,7 +87,7 @@ def test_that_something_was_consulted_in_a_whisper_is_private_too(compacted):
     script = compacted(entries=[("Bob owes 9 crowns.", {})], private_to=ANN)
     assert "At hand" not in tail(script, BOTH)
     assert "At hand" in tail(script, {ANN})
-    (line,) = script.mind.prompts._briefing._restored_materials(frozenset({ANN}), 500)
+    (line,) = script.mind.prompts._selector._restored_materials(frozenset({ANN}), 500)
     assert line.private
 
 
@@ -109,7 +109,7 @@ def test_there_is_so_much_room_and_no_more(compacted):
     assert 1 <= len(lines) < 5
     assert sum(map(estimate_tokens, lines)) <= MATERIALS_PART * 8_000
     assert estimate_tokens(tail(script)) <= TAIL_PART * 8_000
-    assert script.mind.prompts._briefing._restored_materials(BOTH, 0) == []
+    assert script.mind.prompts._selector._restored_materials(BOTH, 0) == []
 
 
 def test_what_is_written_there_is_data(compacted):

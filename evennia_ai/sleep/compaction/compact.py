@@ -30,7 +30,7 @@ from evennia_ai.policy.compaction.summary import count_line, prefix_hash
 from evennia_ai.policy.context import projection
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.policy.tool_call_modes.wire_order import count_stored
-from evennia_ai.ports import AssistantStatus, Conversation, Identity, Services, Settings
+from evennia_ai.ports import MindContext
 from evennia_ai.ports.background import skip
 from evennia_ai.scheduling import Coroutine, retry_write, yield_to_reactor
 from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryArchive, SummaryPart
@@ -49,16 +49,12 @@ CHANGED = "the history was changed meanwhile"
 class Compactor:
     """Compacts one assistant's conversation."""
 
-    _who: Identity
-    _settings: Settings
-    _log: Conversation
+    _mind: MindContext
     _meter: ContextMeter
     _calls: ModelCalls
     _parts: PartSummaries
     _facts: FactCheck
     archive: SummaryArchive
-    _life: AssistantStatus
-    _services: Services
     _strikes: int = 0  # compactions in a row that produced no summary
     is_left_over: bool = False  # True after a start that found summaries not yet in the journal
 
@@ -77,13 +73,13 @@ class Compactor:
         that the model sums it up. If that fails or somebody speaks, a digest is taken again.
         """
         room, undone = self._meter.window, False
-        while self._strikes < STRIKES and (record := self._log.current.record) is not None:
+        while self._strikes < STRIKES and (record := self._mind.log.current.record) is not None:
             room -= record.original_token_count
             is_digest = record.reason == EMERGENCY and record.rung not in OF_A_MODEL
             if room < 0 or not is_digest:
                 break
             try:
-                self._log.undo()
+                self._mind.log.undo()
             except CannotUndo:
                 break
             undone = True
@@ -101,23 +97,23 @@ class Compactor:
         task = self.decide(request, use)
         if isinstance(task, Skip):
             return skip(task.reason, token_usage=use.ratio)
-        yield yield_to_reactor(self._services.slices.put)
+        yield yield_to_reactor(self._mind.slices.put)
         yield self.archive.archive()  # what a crash left undone of the compaction before
-        self._life.compacting(request.reason, None)
+        self._mind.life.compacting(request.reason, None)
         if request.is_urgent:
             text = "{name}: Emergency compaction triggered: {ratio:.0%} context usage"
-            log.warn(text, name=self._who.name, ratio=use.ratio)
+            log.warn(text, name=self._mind.name, ratio=use.ratio)
         parts: dict[str, SummaryPart] | None = yield self._parts.summarise(task, self._strikes)
         if parts is None:
             self._strikes += 1
             result: dict[str, Any] = {"success": False, "error": FAILED}
         else:
             result = yield self._apply(task, parts)
-        self._life.compacting(request.reason, result)
+        self._mind.life.compacting(request.reason, result)
         return result
 
     def decide(self, request: CompactionRequest, use: ContextUse) -> CompactionTask | Skip:
-        view, limits = self._log.current, self._limits_for(request, use)
+        view, limits = self._mind.log.current, self._limits_for(request, use)
         messages = view.messages
         plan = decide_compaction(
             use,
@@ -132,7 +128,7 @@ class Compactor:
         return CompactionTask(request, use, view, messages, plan, limits)
 
     def _limits_for(self, request: CompactionRequest, use: ContextUse) -> CompactionLimits:
-        config = self._settings.config
+        config = self._mind.config
         # What was refused is more than the endpoint takes, whatever we know of its window.
         window = min(use.used, use.window) if request.reason == OVERFLOW else use.window
         limits = CompactionLimits(
@@ -150,12 +146,12 @@ class Compactor:
         """Mask old tool results if that frees enough; returns how many. Raises StoreUnavailable."""
         if not use.should_mask:
             return 0
-        messages = self._log.current.messages
+        messages = self._mind.log.current.messages
         least = int(MASK_SAVING * use.window)
         upto = projection.plan_mask(
-            messages, self._settings.config.mask_keep_last, least, stored_tokens
+            messages, self._mind.config.mask_keep_last, least, stored_tokens
         )
-        return self._log.mask(upto) if upto else 0
+        return self._mind.log.mask(upto) if upto else 0
 
     @inlineCallbacks
     def _apply(
@@ -165,13 +161,13 @@ class Compactor:
         texts = {key: part.text for key, part in parts.items()}
         if self._tokens_after(texts, task.last_seq) > task.limits.target_tokens:
             task, parts = yield self._keep_last_turn(task, parts)  # P4
-        yield yield_to_reactor(self._services.slices.put)
+        yield yield_to_reactor(self._mind.slices.put)
         record = make_record(task, parts, dict(self._calls.compaction_cost))
         if not self._saves(record):
             self._strikes += not task.request.force
             return skip(TOO_LITTLE, token_usage=task.use.ratio)
-        yield yield_to_reactor(self._services.slices.put)
-        stored = yield retry_write(self._services.clock, partial(self._store, record, task))
+        yield yield_to_reactor(self._mind.slices.put)
+        stored = yield retry_write(self._mind.clock, partial(self._store, record, task))
         # Without a model's summary, the count goes on once models are not asked every time.
         of_a_model = record.rung in OF_A_MODEL
         self._strikes = 0 if of_a_model else self._strikes + (self._strikes >= STRIKES)
@@ -187,15 +183,15 @@ class Compactor:
         if record.summary_token_count >= record.original_token_count:
             return False
         after = self._tokens_after(record.summary, record.upto_seq)
-        return after < self._log.current.sizes.largest()
+        return after < self._mind.log.current.sizes.largest()
 
     def _tokens_after(self, texts: Mapping[str, str], upto_seq: int) -> int:
         """Return the tokens of the largest projection after a compaction, with later messages."""
         sizes = projection.Sizes()
-        count = partial(count_stored, count_text=self._settings.count_text)
+        count = partial(count_stored, count_text=self._mind.settings.count_text)
         for key, tokens in projection.part_sizes(texts, count).items():
             sizes.add(projection.part_audience(key), tokens)
-        for message in self._log.current.messages:
+        for message in self._mind.log.current.messages:
             if message["metadata"]["seq"] > upto_seq:
                 sizes.add(audience_of(message), stored_tokens(message))
         return sizes.largest()
@@ -216,7 +212,7 @@ class Compactor:
             messages = evicted.get(key, ())
             part = SummaryPart(count_line(messages), LAST)
             kept[key] = yield self._facts.check(part, messages, projection.part_audience(key))
-            yield yield_to_reactor(self._services.slices.put)
+            yield yield_to_reactor(self._mind.slices.put)
         return last, kept
 
     def _store(
@@ -228,14 +224,14 @@ class Compactor:
         summarised nor in view; while a player is forgotten and after it, the summary would still
         hold their words.
         """
-        now = self._log.current
+        now = self._mind.log.current
         if (
-            self._life.is_forgetting
+            self._mind.life.is_forgetting
             or now.record != task.view.record
             or now.messages[: task.plan.cut] != list(task.evicted)
         ):
             return None
-        return self._log.compact(record)
+        return self._mind.log.compact(record)
 
     def _report(self, record: projection.CompactionRecord, task: CompactionTask) -> dict[str, Any]:
         before, after = task.use.used, self._meter.measure().used

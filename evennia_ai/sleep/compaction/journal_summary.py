@@ -1,6 +1,6 @@
 """Journal the summaries of compactions, and count the facts that they keep."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -12,7 +12,7 @@ from evennia_ai.messages import Audience, ChatMessage
 from evennia_ai.policy.compaction.restored_context import is_synthesis, plan_syntheses
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.facts.check import Fact, distinct, facts_in, missing_facts
-from evennia_ai.ports import Conversation, Identity, Memories, Services
+from evennia_ai.ports import MindContext
 from evennia_ai.scheduling import Coroutine, map_in_slices, retry_write, yield_to_reactor
 
 logger = Logger()
@@ -22,9 +22,7 @@ logger = Logger()
 class SummaryArchive:
     """Keeps the summaries of compactions in the journal."""
 
-    _who: Identity
-    _log: Conversation
-    _services: Services
+    _mind: MindContext
 
     @inlineCallbacks
     def archive(self) -> Coroutine[int]:
@@ -34,29 +32,29 @@ class SummaryArchive:
         conversation must go on; what was not done is done later.
         """
         try:
-            due = self._log.to_archive()
+            due = self._mind.log.to_archive()
             if not due:
                 return 0
-            yield self._who.character.journal.load(self._services.slices.put)
-            yield retry_write(self._services.clock, self._update_entries)
+            yield self._mind.character.journal.load(self._mind.slices.put)
+            yield retry_write(self._mind.clock, self._update_entries)
             for record, in_force in due:
                 yield retry_write(
-                    self._services.clock, partial(self._log.note_archived, record.id, in_force)
+                    self._mind.clock, partial(self._mind.log.note_archived, record.id, in_force)
                 )
         except StoreUnavailable as error:
             message = "{name}: summaries not journalled: {error}; retrying at the next compaction"
-            logger.warn(message, name=self._who.name, error=error)
+            logger.warn(message, name=self._mind.name, error=error)
             return 0
         except Exception:  # noqa: BLE001  # a broken journal must not stop the assistant from answering
-            logger.failure("{name}: summaries not journalled", name=self._who.name)
+            logger.failure("{name}: summaries not journalled", name=self._mind.name)
             return 0
         return len(due)
 
     def _update_entries(self) -> None:
         """Write, rewrite or remove entries until they agree. Raises StoreUnavailable."""
-        journal = self._who.character.journal
+        journal = self._mind.character.journal
         held = [entry for entry in journal.every() if is_synthesis(entry)]
-        plan = plan_syntheses(self._log.current.record, self._log.compaction, held)
+        plan = plan_syntheses(self._mind.log.current.record, self._mind.log.compaction, held)
         journal.remove(*plan.gone)
         for entry_id, fields in {**plan.changed, **plan.new}.items():
             try:
@@ -66,14 +64,14 @@ class SummaryArchive:
                     journal.update(entry_id, **fields)
             except BadRecord as error:  # a retry would not make it better
                 message = "{name}: summary {id} cannot be journalled and is dropped: {error}"
-                logger.warn(message, name=self._who.name, id=entry_id, error=error)
+                logger.warn(message, name=self._mind.name, id=entry_id, error=error)
 
     def undo(self) -> CompactionRecord | None:
         """Undo the last compaction; returns it. Raises StoreUnavailable.
 
         Its entries get their earlier text back, or go.
         """
-        undone = self._log.undo()
+        undone = self._mind.log.undo()
         if undone is not None:
             self.archive().addErrback(
                 lambda failure: logger.failure(
@@ -102,18 +100,16 @@ class SummaryPart:
 class FactCheck:
     """Finds the facts of messages, and counts those that a summary or a recall holds."""
 
-    _who: Identity
-    _memories: Callable[[], Memories]
-    _services: Services
+    _mind: MindContext
 
     @inlineCallbacks
     def find(self, messages: Sequence[ChatMessage]) -> Coroutine[tuple[Fact, ...]]:
         """Find facts in slices: 2,000 messages take 0.25 s (measured). Fires with them."""
-        name = self._who.name
+        name = self._mind.name
         fact_lists: list[list[Fact]] = yield map_in_slices(
-            self._services.slices.put, messages, lambda message: facts_in(message, name)
+            self._mind.slices.put, messages, lambda message: facts_in(message, name)
         )
-        yield yield_to_reactor(self._services.slices.put)
+        yield yield_to_reactor(self._mind.slices.put)
         return distinct(fact for facts in fact_lists for fact in facts)
 
     @inlineCallbacks
@@ -123,7 +119,7 @@ class FactCheck:
         """Fire with a part and its figures: the facts of its messages, and where they are."""
         facts: tuple[Fact, ...] = yield self.find(messages)
         lost = missing_facts(facts, [part.text])
-        yield yield_to_reactor(self._services.slices.put)
+        yield yield_to_reactor(self._mind.slices.put)
         rescued: int = yield self._count_recalled(lost, audience)
         return replace(part, found=len(facts), kept=len(facts) - len(lost), rescued=rescued)
 
@@ -134,7 +130,7 @@ class FactCheck:
         Of more than `SAMPLE` facts so many are looked up, evenly spread, and their share counts for
         all. Fires with the number; fails with StoreUnavailable.
         """
-        put, now = self._services.slices.put, self._services.now()
+        put, now = self._mind.slices.put, self._mind.now()
         sample = facts[:: -(-len(facts) // SAMPLE) or 1]
         if not sample:
             return 0
@@ -142,9 +138,9 @@ class FactCheck:
 
         def is_found(fact: Fact) -> bool:
             query = " ".join(fact.terms or sorted(fact.others))
-            hits = self._memories().search(query, RECALLED, audience, now, upto=upto)
+            hits = self._mind.memories().search(query, RECALLED, audience, now, upto=upto)
             return any(item.record.get("seq") == fact.source.seq for item in hits)
 
-        yield self._memories().prepare(self._services)
+        yield self._mind.memories().prepare(self._mind.services)
         answers = yield map_in_slices(put, sample, is_found)
         return round(len(facts) * sum(answers) / len(sample))

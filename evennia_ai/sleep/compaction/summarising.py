@@ -23,7 +23,7 @@ from evennia_ai.policy.compaction.plan import (
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
 from evennia_ai.policy.facts.check import Fact, as_bullets
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
-from evennia_ai.ports import Identity, Services, Settings
+from evennia_ai.ports import MindContext
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
 from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryPart
 from evennia_ai.turn.llm_interaction import Summariser, SummaryTerms
@@ -65,11 +65,9 @@ def worst_of(rungs: Iterable[str]) -> str:
 class SummaryFallbacks:
     """Asks for a summary step by step."""
 
-    _who: Identity
-    _settings: Settings
+    _mind: MindContext
     _calls: ModelCalls
     _summariser: Summariser
-    _services: Services
 
     @inlineCallbacks
     def run_strategies(
@@ -84,8 +82,7 @@ class SummaryFallbacks:
         broken: ModelProfile | None = None
         for rung in self._rungs():
             is_late = (
-                terms.deadline_at is not None
-                and self._services.clock.seconds() >= terms.deadline_at
+                terms.deadline_at is not None and self._mind.clock.seconds() >= terms.deadline_at
             )
             if rung.profile == broken or is_late:
                 continue
@@ -93,7 +90,7 @@ class SummaryFallbacks:
                 text: str = yield self._ask_by_rung(rung, material, terms)
             except ProviderError as error:
                 message = "{name}: summary step {rung} failed: {problem}; going on without it"
-                log.warn(message, name=self._who.name, rung=rung.name, problem=str(error))
+                log.warn(message, name=self._mind.name, rung=rung.name, problem=str(error))
                 if not isinstance(error, ContextOverflow):
                     broken = rung.profile
                 continue
@@ -103,20 +100,20 @@ class SummaryFallbacks:
 
     def _rungs(self) -> list[Strategy]:
         first = self._calls.summary_profile
-        others = {p.name + p.model: p for p in (self._settings.profile, *self._fallback_profile())}
+        others = {p.name + p.model: p for p in (self._mind.profile, *self._fallback_profile())}
         others.pop(first.name + first.model, None)
         same = [Strategy(name, first) for name in (SUMMARY, CLEARED, CHUNKS)]
         return [*same, *(Strategy(OTHER, profile) for profile in others.values())]
 
     def _fallback_profile(self) -> list[ModelProfile]:
         """Return the ``compact_fallback_profile``, if any; tells the owner of an unknown name."""
-        name = self._settings.config.compact_fallback_profile
+        name = self._mind.config.compact_fallback_profile
         if name is None:
             return []
         try:
-            return [resolve_profile(name, self._services.profiles)]
+            return [resolve_profile(name, self._mind.services.profiles)]
         except ConfigError as error:
-            self._settings.tell_owner(f"compact_fallback_profile: {error}")
+            self._mind.settings.tell_owner(f"compact_fallback_profile: {error}")
             return []
 
     @inlineCallbacks
@@ -130,13 +127,13 @@ class SummaryFallbacks:
         terms = replace(terms, profile=rung.profile)
         chunks: Sequence[Sequence[ChatMessage]] = [material.messages]
         text, with_results = material.previous, rung.name == SUMMARY
-        window = usable_window(self._settings.config, rung.profile)
+        window = usable_window(self._mind.config, rung.profile)
         if rung.name in (CHUNKS, OTHER):
-            chunks = in_chunks(material.messages, int(CHUNK_PART * window), self._who.name)
+            chunks = in_chunks(material.messages, int(CHUNK_PART * window), self._mind.name)
         elif self._tokens_at_once(material, with_results) > window:
             return ""
         for chunk in chunks:
-            yield yield_to_reactor(self._services.slices.put)
+            yield yield_to_reactor(self._mind.slices.put)
             text = yield self._summariser.summarise(
                 chunk, material.focus, previous=text, with_results=with_results, terms=terms
             )
@@ -147,7 +144,7 @@ class SummaryFallbacks:
     def _tokens_at_once(self, material: SummaryInput, with_results: bool) -> int:
         """Return the estimated tokens of a request for a summary of all messages."""
         kept = [m for m in material.messages if with_results or m["role"] != "tool"]
-        fixed = self._settings.config.compact_prompt or summary.INSTRUCTIONS + summary.UPDATE
+        fixed = self._mind.config.compact_prompt or summary.INSTRUCTIONS + summary.UPDATE
         return (
             estimate_tokens(fixed)
             + estimate_tokens(material.previous)
@@ -213,11 +210,9 @@ class PartSummaries:
     ``strikes`` are the compactions in a row that had no summary.
     """
 
-    _who: Identity
-    _settings: Settings
+    _mind: MindContext
     _ladder: SummaryFallbacks
     _facts: FactCheck
-    _services: Services
 
     @inlineCallbacks
     def summarise(
@@ -246,16 +241,16 @@ class PartSummaries:
             )
             if part is None:
                 return None
-            yield yield_to_reactor(self._services.slices.put)
+            yield yield_to_reactor(self._mind.slices.put)
             parts[key] = yield self._facts.check(part, evicted.messages, part_audience(key))
-            yield yield_to_reactor(self._services.slices.put)
+            yield yield_to_reactor(self._mind.slices.put)
         return parts
 
     def _deadline_of(self, request: CompactionRequest) -> float | None:
         """Return the clock's second to stop asking at: a turn's time if urgent, else None."""
         if not request.is_urgent:
             return None
-        return self._services.clock.seconds() + self._settings.config.turn_deadline
+        return self._mind.clock.seconds() + self._mind.config.turn_deadline
 
     @inlineCallbacks
     def _sum_up(
@@ -294,7 +289,7 @@ class PartSummaries:
         """
         tokens = estimate_tokens(material.previous) + sum(map(stored_tokens, material.messages))
         if tokens <= summary.LEAST_TEXT_ROOM:
-            lines = summary.transcript_lines(material.messages, self._who.name)
+            lines = summary.transcript_lines(material.messages, self._mind.name)
             return "\n".join(filter(None, (material.previous, *lines))), SUMMARY
         if may_ask(request, strikes):
             text, rung = yield self._ladder.run_strategies(material, terms)
