@@ -43,7 +43,7 @@ ON_OTHER_LINE = (
             *MAIN_PATHS,
             *("builders_npcs", "contribs", "disclosure_web", "file_modes", "following"),
             *("hearing", "lock_answers", "memory_command", "permission", "rpsystem"),
-            *("setup_menu", "status", "stop", "stores", "tables", "typing"),
+            *("status", "stop", "stores", "tables", "typing"),
             *("uninstall", "world"),
         )
     ),

@@ -12,7 +12,7 @@ from evennia_ai.commands.dry_run import CmdAITest
 from evennia_ai.commands.explain import CmdAIWhy
 from evennia_ai.commands.history import CmdAIHistory
 from evennia_ai.commands.memories import CmdAIMemory
-from evennia_ai.commands.setup.command import CmdAISetup
+from evennia_ai.commands.setup import CmdAISetup
 from evennia_ai.commands.status import CmdAIStatus
 from evennia_ai.game.extensions import ask_classes
 from evennia_ai.game.settings import game_setting

@@ -122,7 +122,10 @@ class Extension:
 
     @classmethod
     def commands(cls) -> Iterable[type[Any]]:
-        """Return Evennia commands for every character's command set; asked before `set_up`."""
+        """Return Evennia commands for every character's command set; asked before `set_up`.
+
+        A command with the key of one of the package's own takes its place.
+        """
         return ()
 
     def long_term_memory(

@@ -100,7 +100,7 @@ def test_stopped_it_answers_nothing_until_it_is_started(game, admin, guard):
 
 def drive_delete(admin, answer):
     """Run the command's dialogue as Evennia would; returns its question."""
-    from evennia_ai.commands.setup.command import CmdAISetup
+    from evennia_ai.commands.setup import CmdAISetup
 
     command = CmdAISetup()
     command.caller, command.session = admin.character, admin.session

@@ -5,15 +5,16 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai import models
 from evennia_ai.assistant_character import AssistantMixin
-from evennia_ai.commands.setup.draft import TRIAL, archetypes
+from evennia_ai.contrib.setup_menu.draft import TRIAL, archetypes
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.game.minds import GameSettings
 from evennia_ai.policy.conversation.persona_and_lore import read_persona
-from tests.game import setup_menu_scene as scene
-from tests.game.setup_menu_scene import menu_of
+from tests.contrib.setup_menu import setup_menu_scene as scene
+from tests.contrib.setup_menu.setup_menu_scene import menu_of
 from tests.scripted import call
 
 builder, admin, guard = scene.builder, scene.admin, scene.guard
+pytestmark = pytest.mark.game
 OTTO = ("new Otto", "You are Otto, a fiddler.")
 
 
@@ -268,14 +269,14 @@ def test_one_trial_at_a_time_and_nobody_sees_it_or_goes_live_meanwhile(game, bui
 
 @pytest.mark.parametrize("lines", [OTTO, ("1", "You are a guard.")])
 def test_a_trial_that_cannot_be_marked_leaves_nothing(builder, guard, tavern, lines, monkeypatch):
-    from evennia_ai.commands.setup import draft
+    from evennia_ai.contrib.setup_menu import staging
 
     def busy(*args, **kwargs):
         raise StoreUnavailable("The database cannot be written now.")
 
     before = set(tavern.contents)
     menu = menu_of(builder, *lines)
-    monkeypatch.setattr(draft, "write_attributes", busy)
+    monkeypatch.setattr(staging, "write_attributes", busy)
     assert "cannot be written now" in menu.type("hello")
     assert set(tavern.contents) == before
     assert not guard.scripts.all() and not isinstance(guard, AssistantMixin)
@@ -306,3 +307,8 @@ def test_the_menu_takes_lines_as_evennia_hands_them_over(builder, tavern, servic
     assert "Step 3 of 3" in typed("You are Otto.")
     assert "Otto has an assistant now." in typed("live")
     assert "Tavern" in typed("look")
+
+
+def test_the_help_is_that_of_the_plain_command_and_names_the_menu(builder):
+    text = builder.told("help aisetup")
+    assert "aisetup/new" in text and "aisetup alone opens a menu" in text

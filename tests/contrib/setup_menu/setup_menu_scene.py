@@ -28,9 +28,9 @@ class Menu:
     """The open menu of a player, driven as Evennia drives a command's dialogue."""
 
     def __init__(self, player):
-        from evennia_ai.commands.setup.command import CmdAISetup
+        from evennia_ai.contrib.setup_menu.menu import CmdAISetupMenu
 
-        self.player, self.command = player, CmdAISetup()
+        self.player, self.command = player, CmdAISetupMenu()
         self.command.caller, self.command.session = player.character, player.session
         self.command.args, self.command.switches, self.command.rhs = "", [], None
         self.dialogue = self.command.func()

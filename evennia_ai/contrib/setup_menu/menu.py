@@ -1,7 +1,7 @@
 """The menu of ``aisetup``: who, what persona, which fields, a trial talk, and ``live``.
 
-`SetupMenu.menu` is the dialogue. Each step is a page and a method that takes what is typed; the
-number of a choice stands for a typed text. Nothing in the game changes before ``live``.
+`CmdAISetupMenu.menu` is the dialogue. Each step is a page and a method that takes what is typed;
+the number of a choice stands for a typed text. Nothing in the game changes before ``live``.
 """
 
 import textwrap
@@ -9,13 +9,16 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evennia_ai import config
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.common import TABLE_WIDTH, Dialogue, UsageError, error_line
-from evennia_ai.commands.setup import draft as drafts
-from evennia_ai.commands.setup.draft import PERSONA, Draft, InForce, SetupCommand, archetypes
+from evennia_ai.commands.dry_run import TryingCommand
+from evennia_ai.commands.setup import PERSONA, CmdAISetup, changed_persona, persona_words, read_new
+from evennia_ai.contrib.setup_menu import draft as drafts
+from evennia_ai.contrib.setup_menu import staging
+from evennia_ai.contrib.setup_menu.draft import Draft, InForce, archetypes
 from evennia_ai.errors import AssistantError
 from evennia_ai.game import setup
 from evennia_ai.game.client_text import as_shown, shown_name
@@ -32,6 +35,10 @@ from evennia_ai.store.names import own_name
 HELP = """Type the number of a choice, or what the step asks for.
 back: the step before. look: show this step again. quit: leave.
 Nothing changes before you type live in the last step."""
+MENU_HELP = """
+    |waisetup|n alone opens a menu with ready characters to fill in and a trial
+    talk.
+    """
 MOST_LISTED = 12
 LINE_CHARS, ANSWER_CHARS = 600, 200
 # They come first among the settings.
@@ -55,8 +62,8 @@ class MenuExit(Exception):
     """The builder left the menu."""
 
 
-class SetupMenu(SetupCommand):
-    """The dialogue of ``aisetup``; what was chosen is lost with it, or at a restart."""
+class CmdAISetupMenu(CmdAISetup, TryingCommand):
+    """``aisetup`` with its dialogue; what was chosen is lost with that, or at a restart."""
 
     draft: Draft
     start = 0  # the first field on the page
@@ -65,9 +72,16 @@ class SetupMenu(SetupCommand):
     staged: AssistantScript | None = None  # of the trial
     is_open = False
 
+    def get_help(self, caller: Any, cmdset: Any) -> str:
+        """Return the help of the plain command, and what the menu adds."""
+        return f"{CmdAISetup.__doc__}{MENU_HELP}"
+
+    def do_default(self) -> Dialogue | None:
+        return super().do_default() if self.args.strip() else self.menu()
+
     def menu(self) -> Dialogue:
         """Ask step by step, until the draft is live or the builder leaves."""
-        drafts.clear_trials()
+        staging.clear_trials()
         self.is_open, step = True, 0
         ask_character = partial(self.ask, self.see_characters, self.choose)
         steps = (ask_character, self.ask_persona, self.ask_fields)
@@ -140,7 +154,7 @@ class SetupMenu(SetupCommand):
     def choose(self, typed: str) -> bool:
         word, _, name = typed.partition(" ")
         if word.lower() == "new":
-            self.draft = Draft(name=drafts.read_new(name)[0], typed=name)
+            self.draft = Draft(name=read_new(name)[0], typed=name)
             return True
         character = self.find_character(typed)
         self.ensure_suitable(character)
@@ -228,7 +242,7 @@ class SetupMenu(SetupCommand):
             return f"{name}: {self.draft.persona}"
         if part in PERSONA_FIELDS:
             value = getattr(read_persona(self.draft.persona), part)
-            return f"{part} ({PERSONA_FIELDS[part]}): {drafts.persona_words(value) or 'empty'}"
+            return f"{part} ({PERSONA_FIELDS[part]}): {persona_words(value) or 'empty'}"
         return in_force.words(name)
 
     def see_field(self, name: str) -> MenuPage:
@@ -283,7 +297,7 @@ class SetupMenu(SetupCommand):
         try:
             script, in_force = draft.script, draft.in_force(self.services)
             if script is None:
-                script = self.staged = drafts.stage(draft, self.caller.location)
+                script = self.staged = staging.stage(draft, self.caller.location)
             self.script, self.name = script, shown_name(script)
             authors = by_builder([self.caller.dbref, *personas.authors_of(draft.persona)])
             persona = personas.resolve(draft.persona)
@@ -299,7 +313,7 @@ class SetupMenu(SetupCommand):
 
     def end_trial(self) -> None:
         if self.staged is not None and self.staged.pk:
-            drafts.clear(self.staged)
+            staging.clear(self.staged)
         self.is_trying, self.staged = False, None
 
     def set(self, name: str, typed: str) -> None:
@@ -308,7 +322,7 @@ class SetupMenu(SetupCommand):
         if name.startswith(PERSONA):
             if part == "text" and not typed:
                 raise UsageError("A persona cannot be empty. Say who the character is.")
-            changed = drafts.changed_persona(draft.persona, part, typed)
+            changed = changed_persona(draft.persona, part, typed)
             self.services.personas.resolve(changed)
             draft.persona = changed
             return

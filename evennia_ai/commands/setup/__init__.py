@@ -1,1 +1,0 @@
-"""``aisetup``: the command, and the menu that it opens."""
