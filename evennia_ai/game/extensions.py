@@ -14,7 +14,7 @@ from twisted.logger import Logger
 from evennia_ai.config import declare_settings
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.settings import SettingReader, game_setting
-from evennia_ai.ports.extension import Extension
+from evennia_ai.ports.extension import Extension, collect
 
 log = Logger()
 T = TypeVar("T")
@@ -58,13 +58,7 @@ def listed_names() -> list[str]:
 
 def ask_classes(hook: Callable[[type[Extension]], Iterable[T]]) -> list[T]:
     """Return what a hook of the classes gives; what one that raises would add is left out."""
-    gathered: list[T] = []
-    for item in extension_classes()[0]:
-        try:
-            gathered += hook(item)
-        except Exception:  # noqa: BLE001  # a game's extension may raise anything
-            log.failure("evennia_ai: a hook of the extension {name} failed", name=item.name)
-    return gathered
+    return collect(extension_classes()[0], hook)
 
 
 def load_class(path: str) -> type[Extension]:
@@ -119,8 +113,8 @@ def set_up_extensions(services: Any, settings: SettingReader) -> list[Extension]
         settings.complain(complaint)
     active = []
     for item in classes:
-        extension = item()
         try:
+            extension = item()
             active += [extension] if extension.set_up(services, settings) else []
         except Exception as error:  # noqa: BLE001  # a game's extension may raise anything
             log.failure("evennia_ai: the extension {name} cannot be set up", name=item.name)

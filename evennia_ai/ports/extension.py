@@ -19,6 +19,7 @@ from evennia_ai.ports.tool import Tool
 
 log = Logger()
 T = TypeVar("T")
+E = TypeVar("E", "Extension", "type[Extension]")
 
 
 @dataclass(frozen=True)
@@ -177,7 +178,10 @@ class Extension:
 
         Returns:
             A Deferred of a reason by the id of each refused event. Such an event is closed with
-            that reason, and its speaker is told. It must not fail.
+            that reason, and its speaker is told.
+
+        Raises:
+            Exception: all these events are refused, as if the Deferred fails.
         """
         return succeed({})
 
@@ -189,7 +193,11 @@ class Extension:
             by_staff: True if staff wrote them, and no model.
 
         Returns:
-            A Deferred of why they may not be said, "" if they may. It must not fail.
+            A Deferred of why they may not be said, "" if they may.
+
+        Raises:
+            Exception: words of a model are refused, as if the Deferred fails; those of staff are
+                said.
         """
         return succeed("")
 
@@ -225,7 +233,7 @@ def overriding(extensions: Iterable[Extension], *hooks: str) -> list[Extension]:
     ]
 
 
-def collect(extensions: Iterable[Extension], ask: Callable[[Extension], Iterable[T]]) -> list[T]:
+def collect(extensions: Iterable[E], ask: Callable[[E], Iterable[T]]) -> list[T]:
     """Return what a hook of each extension gives; of one that raises nothing, and the log says so.
 
     ``ask`` calls the hook.

@@ -21,7 +21,7 @@ from evennia_ai.policy.audience import known
 from evennia_ai.policy.explanation.call_record import LockAsked
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext, ToolParts, ToolResult, ToolSpec
-from evennia_ai.ports.extension import Extension
+from evennia_ai.ports.extension import Extension, collect
 from evennia_ai.scheduling import Coroutine, loggable
 from evennia_ai.store.server_lock import ensure_here
 from evennia_ai.store.transactions import store_errors
@@ -50,12 +50,8 @@ class ToolRegistry:
 
     def add_of(self, extensions: Iterable[Extension]) -> None:
         """Add the tools of some extensions, but of none that fails."""
-        for extension in extensions:
-            try:
-                for item in list(extension.tools()):
-                    self.add(item)
-            except Exception:  # noqa: BLE001  # a game's extension may raise anything
-                log.failure("evennia_ai: the tools of {name} are missing", name=extension.name)
+        for item in collect(extensions, lambda extension: extension.tools()):
+            self.add(item)
 
     def offered(self, context: ToolContext) -> Sequence[ToolSpec]:
         """Return the tools that every author may use: shown, late, and left out of requests.

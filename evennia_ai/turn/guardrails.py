@@ -6,8 +6,10 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from twisted.internet.defer import inlineCallbacks
+from twisted.internet.defer import CancelledError, inlineCallbacks, maybeDeferred
+from twisted.logger import Logger
 
+from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.messages import (
     EMOTE,
     EMOTED,
@@ -36,7 +38,9 @@ from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
 from evennia_ai.policy.texts import plain_words, sentences
 from evennia_ai.policy.tool_call_modes.wire_order import SPOKEN
 from evennia_ai.ports import Extension, Settings, overriding
-from evennia_ai.scheduling import Coroutine
+from evennia_ai.scheduling import Coroutine, loggable
+
+log = Logger()
 
 TURNS_COMPARED = 10
 REPEATED = "you said that before"
@@ -44,6 +48,7 @@ NOTICED = (*SPOKEN, EMOTED)  # how the results of such acts begin
 NOTE = "add_journal_entry"
 NO_WORDS = "it held no words"
 REFUSED = "refuses_words"
+FAILED = "an extension that judges words failed"
 UNSPOKEN = "the game's moderation refused it"
 MILD = (
     REPEATED,
@@ -262,15 +267,21 @@ class ModerationGate:
         for extension in overriding(self._extensions(), "before_turn"):
             left = [event for event in events if event.id not in verdicts and event.heard.text]
             if left:
-                reasons = yield extension.before_turn(left)
+                failed = {event.id: FAILED for event in left}
+                reasons = yield verdict(extension, Mapping, failed, extension.before_turn, left)
                 verdicts |= {number: (REFUSED, reason) for number, reason in reasons.items()}
         return verdicts
 
     @inlineCallbacks
     def why_unsaid(self, words: str, by_staff: bool = False) -> Coroutine[str]:
-        """Fire with why words may not be spoken or shown, "" if they may."""
+        """Fire with why words may not be spoken or shown, "" if they may.
+
+        Words of staff are refused by a verdict only, so that a character can say that it failed.
+        """
         for extension in overriding(self._extensions(), "before_speech") if words else ():
-            reason = yield extension.before_speech(words, by_staff)
+            failed = "" if by_staff else FAILED
+            judge = extension.before_speech
+            reason = yield verdict(extension, str, failed, judge, words, by_staff)
             if reason:
                 return str(reason)
         return ""
@@ -281,3 +292,25 @@ class ModerationGate:
         text = text_of(call) if call.name in (*SPEECH, EMOTE) else None
         reason = yield self.why_unsaid(text or "")
         return UNSPOKEN if reason else ""
+
+
+@inlineCallbacks
+def verdict(
+    extension: Extension, kind: type, failed: Any, judge: Callable[..., Any], *about: Any
+) -> Coroutine[Any]:
+    """Fire with what an extension's hook fires with, ``failed`` unless that is of a kind.
+
+    Fails with TurnAborted and StoreUnavailable.
+    """
+    try:
+        answer = yield maybeDeferred(judge, *about)
+    except (TurnAborted, StoreUnavailable, CancelledError):
+        raise
+    except Exception:  # noqa: BLE001  # a game's extension may raise anything
+        line, failure = "evennia_ai: the extension {name} gave no verdict", loggable(True)
+        log.failure(line, failure, name=extension.name)
+        return failed
+    if isinstance(answer, kind):
+        return answer
+    log.error("evennia_ai: {name} gave no {kind} as verdict", name=extension.name, kind=kind)
+    return failed

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from twisted.internet.defer import succeed
 
 from evennia_ai.commands.cmdset import AICmdSet
-from evennia_ai.config import declared, parse_value, setting
+from evennia_ai.config import parse_value, setting
 from evennia_ai.config.declared import Bounds
 from evennia_ai.errors import ConfigError
 from evennia_ai.extension import Extension
@@ -24,7 +24,10 @@ from evennia_ai.testing.tools import attack_tools
 from evennia_ai.tools.base import tool
 from evennia_ai.web.middleware import page_middleware
 from tests.e2e.harness import ROOT
+from tests.game import extensions_scene
 from tests.scripted import call
+
+asked_for, named = extensions_scene.asked_for, extensions_scene.named
 
 
 class BellArguments(BaseModel):
@@ -135,28 +138,6 @@ class BrokenExtension(Extension):
 
     def set_up(self, services, settings):
         raise ConfigError("BROKEN must be mended.")
-
-
-def named(*classes):
-    return [f"{__name__}.{item.__name__}" for item in classes]
-
-
-@pytest.fixture
-def asked_for(game, settings):
-    """Yield a function that gives the game these extensions."""
-
-    def use(*names, **entries):
-        settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXTENSIONS": list(names), **entries}
-        service = AssistantService(clock=game.clock, environ={})
-        game.service.extensions, game.service.toolbox = service.extensions, service.toolbox
-        return service
-
-    registries = (declared.FIELDS, declared.HINTS, declared.OWNERS)
-    before = [dict(registry) for registry in registries]
-    yield use
-    for registry, values in zip(registries, before, strict=True):
-        registry.clear()
-        registry.update(values)
 
 
 def test_an_extensions_tool_runs(game, ann, mira, asked_for):

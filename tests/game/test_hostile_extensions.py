@@ -1,0 +1,139 @@
+"""An extension that fails stops no assistant, and one that is careless breaks no promise."""
+
+import inspect
+from functools import partial
+
+import pytest
+from twisted.internet.defer import fail
+
+from evennia_ai import models
+from evennia_ai.commands.cmdset import AICmdSet
+from evennia_ai.extension import Extension, NoArguments, tool
+from tests.game import extensions_scene
+from tests.game.forgetting_scene import forget
+from tests.scripted import call
+
+pytestmark = pytest.mark.engine
+asked_for, named = extensions_scene.asked_for, extensions_scene.named
+
+HOOKS = [
+    name
+    for name, item in vars(Extension).items()
+    if inspect.isroutine(item) or isinstance(item, classmethod)
+]
+# These refuse, so a failure refuses too.
+GUARDS = {"before_turn", "before_speech", "before_tool_call", "before_model_call"}
+SECRET = "the marigold key"
+
+
+class HookError(Exception):
+    """Holds the words that a hook was asked about."""
+
+
+def raises(*about, **more):
+    raise HookError(about)
+
+
+def fails(*about, **more):
+    return fail(HookError(about))
+
+
+def returns_nonsense(*about, **more):
+    return 7
+
+
+class FailingExtension(Extension):
+    name = "failing"
+
+
+@pytest.fixture
+def failing(game, tavern, monkeypatch, asked_for):
+    """Return a function that lets a hook fail, and gives the game an assistant."""
+
+    def use(hook, failure):
+        kind = classmethod if isinstance(vars(Extension)[hook], classmethod) else lambda it: it
+        monkeypatch.setattr(FailingExtension, hook, kind(failure), raising=False)
+        asked_for(*named(FailingExtension))
+        return game.assistant("Mira", tavern), game.player("Ann", tavern)
+
+    return use
+
+
+@pytest.mark.parametrize("failure", [raises, fails, returns_nonsense])
+@pytest.mark.parametrize("hook", HOOKS)
+def test_a_hook_that_fails_stops_no_assistant(game, tavern, failing, hook, failure):
+    _mira, ann = failing(hook, failure)
+    game.model.add(*[call("say", text="Hello."), call("say", text="Hello.")] * 4)
+    ann.do("say Mira, good day")
+    game.run(60)
+    (event,) = models.Event.objects.all()
+    assert event.state in ("answered", "excused", "expired")
+    heard = "\n".join(ann.heard())
+    assert ("Hello." in heard) == (hook not in GUARDS), heard
+    admin = game.player("Ada", tavern, ("Admin",))
+    admin.character.cmdset.add(AICmdSet)
+    assert "Mira" in admin.told("aistatus Mira")
+    game.model.script.clear()
+    admin.told("aisleep Mira")
+    game.run(60)
+    assert models.SleepPass.objects.get().outcome == "done"
+
+
+@pytest.mark.parametrize("hook", ["before_turn", "before_speech"])
+def test_the_log_does_not_quote_what_a_failing_guard_was_asked(game, failing, log, hook):
+    _mira, ann = failing(hook, raises)
+    game.model.add(*[call("whisper", text=SECRET, target="Ann")] * 4)
+    ann.do(f"whisper Mira = {SECRET}")
+    game.run(60)
+    assert "gave no verdict" in str(log) and SECRET not in str(log)
+
+
+@tool("gossip")
+def gossip(context, arguments: NoArguments) -> str:
+    """Tell what somebody said, without naming its author."""
+    return f"Somebody said: {SECRET}."
+
+
+@tool("shove", lock="perm(Admin)")
+def shove(context, arguments: NoArguments) -> str:
+    """Do what only staff may have done."""
+    context.character.location.msg_contents("Shoved!")
+    return "Done."
+
+
+class CarelessExtension(Extension):
+    """Its tools name no authors."""
+
+    name = "careless"
+
+    def tools(self):
+        return [gossip, shove]
+
+
+@pytest.fixture
+def careless(game, mira, ann, asked_for):
+    asked_for(*named(CarelessExtension))
+    return partial(game.player, "Eve", mira.location)
+
+
+def test_a_tools_lock_holds_for_an_extension(game, mira, ann, careless):
+    game.model.add(call("shove"), call("noop"))
+    ann.do("say Mira, shove them")
+    game.run(1)
+    assert models.ToolCall.objects.get(name="shove").state == "refused"
+    assert "Shoved!" not in "\n".join(ann.heard())
+
+
+def test_a_result_without_authors_is_of_who_asked(game, mira, ann, careless):
+    """It is told to nobody whom the turn was not for, and is forgotten with who asked."""
+    game.model.add(call("gossip"), call("whisper", text="Hm.", target="Ann"), call("noop"))
+    ann.do("whisper Mira = what do they say?")
+    game.run(1)
+    eve = careless()
+    game.model.add(call("noop"))
+    eve.do("say Mira, what do they say?")
+    game.run(1)
+    assert SECRET not in str(game.model.requests[-1].messages)
+    forget(ann)
+    assert not models.Message.objects.filter(content__contains=SECRET).exists()
+    assert not models.ToolCall.objects.filter(result__contains=SECRET).exists()
