@@ -110,6 +110,8 @@ FRONT = (
     "sleep",
     "store.attributes",
     "store.conversation",
+    "store.shared_entries",
+    "store.transactions",
     "store.explanations",
     "store.lore_records",
     "store.memory_editor",

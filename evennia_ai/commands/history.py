@@ -12,8 +12,14 @@ from typing import Any, TextIO
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.commands import rendering
-from evennia_ai.commands.common import NUMBER, Outcome, UsageError, all_assistants, page_number
-from evennia_ai.commands.history_changes import HistoryChanges
+from evennia_ai.commands.common import (
+    NUMBER,
+    AICommand,
+    Outcome,
+    UsageError,
+    all_assistants,
+    page_number,
+)
 from evennia_ai.commands.memories import show_journal
 from evennia_ai.commands.players import speakers_called
 from evennia_ai.game.client_text import clean_address, clean_output
@@ -37,9 +43,9 @@ NOTHING_SAID = "has heard and said nothing yet."
 JSON, SUFFIXES = "json", {"text": "txt", "json": "jsonl"}  # by the form of an export
 
 
-class CmdAIHistory(HistoryChanges):
+class CmdAIHistory(AICommand):
     """
-    read what an assistant heard, thought, did and cost, and mend its talk
+    read what an assistant heard, thought, did and cost
 
     Usage:
       aihistory <character> [= <page>]
@@ -53,10 +59,6 @@ class CmdAIHistory(HistoryChanges):
       aihistory/journal <character> [= <page>]
       aihistory/export <character> [= json or text] [, since <time>, ...]
       aihistory/export all = [json or text,] player <name> [, since <time>, ...]
-      aihistory/hide <character> = <number of a line>
-      aihistory/edit <character> = <number of a line>: <new words>
-      aihistory/retry <character>
-      aihistory/undo <character>
 
     Without a switch: the conversation, page 1 the newest. Each message shows its
     number, its time, who spoke, after > all others who heard it, and its tokens.
@@ -74,10 +76,6 @@ class CmdAIHistory(HistoryChanges):
       sleep - each sleep pass with its cost; with a number one, step by step
       journal - what it wrote down; |waimemory|n searches and changes it
       export - write the lines into a file of the game: JSON Lines or text
-      hide, edit - the character does not see a line any more, or other words;
-                   the log keeps the line
-      retry - hide its last answer and ask it again. What was said stays said.
-      undo  - undo the last hide, edit or retry; repeat it for the one before
 
     Builders see a placeholder in place of a whisper or an error; admins read its
     words, and the security log then says that they did.
@@ -89,7 +87,7 @@ class CmdAIHistory(HistoryChanges):
     combined = (frozenset(recallable_lines.SWITCHES),)
     switch_options = (
         *("turns", *recallable_lines.SWITCHES, "unanswered", "compactions", "compaction"),
-        *("sleep", "journal", "export", "hide", "edit", "retry", "undo"),
+        *("sleep", "journal", "export"),
     )
 
     def run(self) -> Outcome:

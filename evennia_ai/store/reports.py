@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Count, Exists, Max, OuterRef, Q
 
 from evennia_ai import models
-from evennia_ai.messages import EXCUSE, ChatMessage
+from evennia_ai.messages import EXCUSE
 from evennia_ai.policy.compaction.summary import prefix_hash
 from evennia_ai.policy.recallable_lines import LogFilter, amend
 from evennia_ai.policy.retrieval.words import WORD, beginnings
@@ -58,15 +58,6 @@ def messages_by_seq(assistant_id: int, seqs: Iterable[int], most: int) -> list[d
     """Return the first ``most`` messages with these numbers as dicts, oldest first."""
     rows = rows_of(models.Message, assistant_id).filter(id__in=sorted(seqs)[:most])
     return list(rows.order_by("id").values())
-
-
-def turn_of_message(assistant_id: int, seq: int) -> list[ChatMessage]:
-    """Return a message with those of the character in its turn; empty if it does not exist."""
-    message = rows_of(models.Message, assistant_id).filter(id=seq).first()
-    if message is None or message.role == "user" or message.turn_id is None:
-        return [message_from_row(message)] if message else []
-    rows = rows_of(models.Message, assistant_id).filter(turn_id=message.turn_id)
-    return [message_from_row(row) for row in rows.exclude(role="user").order_by("id")]
 
 
 def turns_of_messages(assistant_id: int, seqs: Iterable[int]) -> dict[int, int | None]:

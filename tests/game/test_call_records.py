@@ -6,6 +6,7 @@ from datetime import date
 import pytest
 
 from evennia_ai import models
+from evennia_ai.policy.recallable_lines import EDITED, HIDDEN
 from evennia_ai.sleep.compaction import compact_conversation_history
 from evennia_ai.store.explanations import drop_unused_texts, keep_texts, load_call
 from tests.scripted import call
@@ -87,6 +88,12 @@ def test_every_prompt_of_a_long_talk_is_rebuilt_byte_for_byte(game, mira, ann, b
     assert_all_exact(game, TURNS // 2)
 
 
+def change(mira, kind, seq, words=""):
+    """Hide a line, or give it other words, as staff do."""
+    mira.assistant.conversation.amendments.add(kind, [seq], "#1", words)
+    mira.assistant.mind.renew([seq])
+
+
 def test_prompts_with_hidden_and_edited_lines_are_rebuilt_before_and_after_an_undo(
     game, mira, ann, admin
 ):
@@ -95,16 +102,16 @@ def test_prompts_with_hidden_and_edited_lines_are_rebuilt_before_and_after_an_un
         ann.do(f"say Mira, the {WORDS[number]} costs {number} silver.")
         game.run(61)
     seqs = list(models.Message.objects.filter(role="user").values_list("id", flat=True))
-    admin.do(f"aihistory/hide Mira = {seqs[1]}")
-    admin.do(f"aihistory/edit Mira = {seqs[2]}: Mira, the ship is sold.")
+    change(mira, HIDDEN, seqs[1])
+    change(mira, EDITED, seqs[2], "Mira, the ship is sold.")
     game.model.add({"say": {"text": "So it is."}})
     ann.do("say Mira, what is for sale?")
     game.run(61)
     text = str(game.model.requests[-1].messages)
     assert "the ship is sold" in text and f"the {WORDS[1]} costs" not in text
     assert_all_exact(game, 7)
-    admin.do("aihistory/undo Mira")
-    admin.do("aihistory/undo Mira")
+    mira.assistant.conversation.amendments.undo("#1")
+    mira.assistant.mind.renew(seqs[1:3])
     game.model.add({"say": {"text": "Much is for sale."}})
     ann.do("say Mira, and now?")
     game.run(61)

@@ -6,6 +6,7 @@ from evennia_ai import models
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import make_message
 from evennia_ai.policy.explanation.attribution import RULES, SUMMARY, TALK, parts_of
+from evennia_ai.policy.recallable_lines import HIDDEN
 from evennia_ai.sleep.compaction import compact_conversation_history
 from evennia_ai.store.explanations import load_call
 from evennia_ai.store.forget import Forgetting
@@ -100,7 +101,8 @@ def test_a_summary_without_results_of_tools_and_with_hidden_lines_is_rebuilt(
     script = mira.assistant
     seqs = [one["metadata"]["seq"] for one in script.conversation.current.messages]
     script.conversation.mask(seqs[4])
-    admin.do(f"aihistory/hide Mira = {seqs[5]}")
+    script.conversation.amendments.add(HIDDEN, [seqs[5]], "#1")
+    script.mind.renew([seqs[5]])
     compact(game, mira, "", SUMMARY_TEXT)
     first, second = apart()
     assert first.is_exact and second.is_exact

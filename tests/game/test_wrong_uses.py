@@ -47,10 +47,6 @@ aigoals/add Mira = Sing : 99 | This goal cannot be stored
 aigoals/add Mira = Sing : 5 : g7 | There is no goal 'g7'
 aigoals/done Mira = g7 | There is no goal 'g7'
 aigoals/add/done Mira = g7 | Use one switch
-aihistory/hide Mira | Which line? aihistory Mira shows their numbers.
-aihistory/hide Mira = 99999 | There is no line 99999.
-aihistory/undo Mira | There is no change of Mira's lines to undo.
-aihistory/retry Mira | Mira has answered nobody yet
 aihistory Mira = since whenever | 'whenever' is no time. Use 'yesterday 18:00'
 aihistory/player Mira = Zeno | No assistant ever heard anybody called 'Zeno'.
 aihistory/since/player Mira = today | Give 2 values, with commas between them.
@@ -104,7 +100,6 @@ def test_what_cannot_be_done_is_told_in_a_sentence_and_changes_nothing(game, adm
 
 
 def test_too_long_a_text_is_refused_or_cut(game, admin, mira):
-    assert "1,001 of 1,000 characters" in admin.told("aihistory/edit Mira = 5: " + "x" * 1001)
     assert "Write one fact at a time" in admin.told("aimemory/add Mira = " + "x " * 600)
     assert "The note has 501 characters; at most 500" in admin.told("ainote Mira = " + "x" * 501)
     game.model.add({"say": {"text": "Much."}})

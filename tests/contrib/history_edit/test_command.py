@@ -10,7 +10,7 @@ from tests.game.compaction_records import record
 from tests.game.conftest import flat
 from tests.scripted import call
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.game, pytest.mark.engine]
 
 
 @pytest.fixture
@@ -233,5 +233,21 @@ def test_the_security_log_names_who_changed_which_line_without_its_words(
     number, logged = seq_of("forty crowns"), []
     monkeypatch.setattr(logger, "log_sec", lambda text, **kwargs: logged.append(text))
     typed(game, builder, f"aihistory/edit Mira = {number}: four crowns")
-    (line,) = [one for one in logged if "aihistory/edit" in one]
+    (line,) = [one for one in logged if "aimend/edit" in one]
     assert "Bea" in line and f"line {number} of Mira" in line and "crowns" not in line
+
+
+WRONG = {
+    "aihistory/hide Mira": "Which line? aihistory Mira shows their numbers.",
+    "aihistory/hide Mira = 99999": "There is no line 99999.",
+    "aihistory/undo Mira": "There is no change of Mira's lines to undo.",
+    "aihistory/retry Mira": "Mira has answered nobody yet",
+    "aimend Mira": "Usage: aihistory/hide",
+    "aihistory/hide/edit Mira = 1": "Use one switch",
+    "aihistory/edit Mira = 5: " + "x" * 1001: "1,001 of 1,000 characters",
+}
+
+
+def test_each_wrong_use_is_answered(game, admin, mira):
+    for line, answer in WRONG.items():
+        assert answer in flat(admin.told(line)), line

@@ -1,19 +1,19 @@
-"""The switches of ``aihistory`` that change how lines are shown to the character."""
+"""``aihistory/hide`` and its like: change how lines are shown to the character."""
 
 from collections.abc import Callable, Sequence
 
 from evennia.utils import logger
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.commands.common import AICommand, UsageError, page_number
+from evennia_ai.commands.common import AICommand, Outcome, UsageError, page_number
+from evennia_ai.contrib.history_edit.units import turn_of_message, unit_of, why_no_new_words
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.messages import ChatMessage, is_private
-from evennia_ai.policy.read_permissions import PRIVATE_WORDS
-from evennia_ai.policy.recallable_lines import EDITED, HIDDEN, unit_of, why_no_new_words
+from evennia_ai.policy.read_permissions import FIGURES, PRIVATE_WORDS
+from evennia_ai.policy.recallable_lines import EDITED, HIDDEN
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.lore_records import by_builder
-from evennia_ai.store.reports import turn_of_message
 from evennia_ai.store.shared_entries import withdraw
 from evennia_ai.store.transactions import brief_transaction
 from evennia_ai.store.turns import ANSWERS
@@ -22,8 +22,36 @@ NEW_CHARS = 1_000
 SHOWN_IDS = 8
 
 
-class HistoryChanges(AICommand):
-    """The switches ``hide``, ``edit``, ``retry`` and ``undo``."""
+class CmdAIMend(AICommand):
+    """hide or reword lines of an assistant's talk, or have it answer anew
+
+    Usage:
+      aihistory/hide <character> = <number of a line>
+      aihistory/edit <character> = <number of a line>: <new words>
+      aihistory/retry <character>
+      aihistory/undo <character>
+
+    The numbers of the lines are those that |waihistory <character>|n shows. The log
+    keeps every line.
+
+    Switches:
+      hide, edit - the character does not see a line any more, or other words
+      retry - hide its last answer and ask it again. What was said stays said.
+      undo  - undo the last hide, edit or retry; repeat it for the one before
+    """
+
+    key = "aimend"
+    second_names = {f"aihistory/{name}": name for name in ("hide", "edit", "retry", "undo")}
+    aliases = tuple(second_names)
+    switch_options = ("hide", "edit", "retry", "undo")
+    reads = FIGURES
+
+    def run(self) -> Outcome:
+        self.find_assistant(self.lhs)
+        return self.dispatch()
+
+    def do_default(self) -> None:
+        raise UsageError("Usage: aihistory/hide <character> = <number>. See |whelp aimend|n.")
 
     @inlineCallbacks
     def do_hide(self) -> Coroutine[None]:
