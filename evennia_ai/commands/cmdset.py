@@ -8,7 +8,6 @@ from evennia.utils.utils import class_from_module
 
 from evennia_ai.commands import control, lore_and_goals, oversight, players
 from evennia_ai.commands.costs import CmdAICost
-from evennia_ai.commands.dry_run import CmdAITest
 from evennia_ai.commands.explain import CmdAIWhy
 from evennia_ai.commands.history import CmdAIHistory
 from evennia_ai.commands.memories import CmdAIMemory
@@ -23,7 +22,6 @@ EXPERTS = (
     lore_and_goals.CmdAILore,
     lore_and_goals.CmdAIGoals,
     oversight.CmdAINote,
-    CmdAITest,
     CmdAICost,
     control.CmdAICompact,
     control.CmdAIPurge,

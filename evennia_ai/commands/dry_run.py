@@ -1,26 +1,17 @@
-"""``aitest``: try an assistant without effect, or one of its tools."""
-
-import json
-from typing import Any
+"""A base of commands that ask a model what an assistant would do, and show that."""
 
 from twisted.internet.defer import Deferred
 
-from evennia_ai.commands.common import AICommand, Dialogue, UsageError
+from evennia_ai.commands.common import AICommand
 from evennia_ai.commands.rendering import call_text
 from evennia_ai.game.client_text import clean_error, clean_output
 from evennia_ai.game.room_lines import ensure_answered, hear_typed
-from evennia_ai.game.texts import ACT_STATES, worded
 from evennia_ai.messages import NO_USAGE, IncomingEvent
 from evennia_ai.mind.dry_run import DryRun, DryRunCall, DryRunStep
-from evennia_ai.policy.read_permissions import DRY_RUNS
-from evennia_ai.policy.texts import read_typed_call
 from evennia_ai.ports import MindContext
-from evennia_ai.store.names import list_names, locks_of
-from evennia_ai.store.reports import log_page
+from evennia_ai.store.names import list_names
 
-LINE_CHARS, RESULT_CHARS = 400, 2_000
-PAUSE_S, MOST_PAUSES = 0.5, 60  # until a turn in progress has ended
-USAGE = "Usage: aitest <assistant> = <line>. See |whelp aitest|n."
+LINE_CHARS = 400
 
 
 class TryingCommand(AICommand):
@@ -39,66 +30,6 @@ class TryingCommand(AICommand):
         model = "the stand-in" if profile.client == "offline" else f"the model {profile.model}"
         self.tell(f"Asking {clean_output(f'{model} (profile {profile.name})', 80)} ...")
         return running.addCallback(lambda dry_run: self.tell(dry_run_lines(name, event, dry_run)))
-
-
-class CmdAITest(TryingCommand):
-    """
-    try an assistant without effect, or one of its tools
-
-    Usage:
-      aitest <assistant> = <line>
-      aitest/whisper <assistant> = <line>
-      aitest/tool <assistant> = <tool> [<argument> = <value>; ...]
-
-    Shows what the assistant would say and do if you said or whispered this line
-    in its room now. The model gets the real prompt, and its tokens count. No tool
-    runs, nothing is stored, and nobody else sees anything. This also works while
-    the assistant is stopped.
-
-    With /tool, a tool really runs, as if a model had used it at your words, with
-    its locks and confirmations; no model is asked. You see what it did, or why it
-    was refused, and what a model would read.
-    """
-
-    key = "aitest"
-    switch_options = ("whisper", "tool")
-
-    def do_default(self) -> Deferred[None]:
-        if not self.lhs:
-            raise UsageError(USAGE)
-        self.ensure_may_read(DRY_RUNS)
-        self.find_assistant(self.lhs)
-        if not (self.rhs or "").strip():
-            raise UsageError(f"Which line? {USAGE}")
-        event = self.addressed_line(self.switch or "say", self.rhs or "")
-        self.script.mind.settings.resolve()
-        return self.start_dry_run(event, self.script.mind.around)
-
-    do_whisper = do_default
-
-    def do_tool(self) -> Dialogue:
-        self.ensure_may_read(DRY_RUNS)
-        script, typed = self.find_editable(self.lhs), (self.rhs or "").strip()
-        if not typed:
-            raise UsageError("Which tool? Usage: aitest/tool <assistant> = <tool> [<arguments>]")
-        event = hear_typed(script.character, script.config, self.caller, "say", typed)
-        name, arguments = read_typed_call(typed)
-        for _ in range(MOST_PAUSES):
-            if not script.mind.ticker.is_ticking:
-                break
-            yield PAUSE_S
-        self.ensure_may_act("act")
-        trying: Deferred[Any] = script.mind.try_tool(event, name, json.dumps(arguments))
-        trying.addCallback(lambda _: self.tell(tried_lines(script.id)))
-        trying.addErrback(self.tell_failure)
-
-
-def tried_lines(assistant: int) -> list[str]:
-    """Return an assistant's last tool call, what a model reads of it, and the locks it asked."""
-    (row,) = log_page("ToolCall", assistant, 1, 1).rows
-    line = f"|w{worded(ACT_STATES, row['state'])}|n: {clean_output(row['result'], RESULT_CHARS)}"
-    locks = [f"|x{clean_output(lock, LINE_CHARS)}|n" for lock in locks_of(row["locks"])]
-    return [call_text(row["name"], row["arguments"]), line, *locks]
 
 
 def dry_run_lines(name: str, event: IncomingEvent, result: DryRun) -> list[str]:

@@ -22,14 +22,14 @@ from evennia_ai.memory.index_cache import SharedSearch
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Authors, IncomingEvent
 from evennia_ai.mind import Mind
-from evennia_ai.mind.dry_run import DryRun, DryRunning, next_step, run_dry
+from evennia_ai.mind.dry_run import DryRun, DryRunning, run_dry
 from evennia_ai.policy.compaction.plan import CompactionRequest
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import CountText, estimate_tokens
 from evennia_ai.policy.tool_call_modes.wire_order import count_stored
-from evennia_ai.ports import Memories, MindContext, OfferedTools, RequestSizes, ToolResult
+from evennia_ai.ports import Memories, MindContext, OfferedTools, RequestSizes
 from evennia_ai.ports.records import RecordStore
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.attributes import (
@@ -46,7 +46,6 @@ from evennia_ai.store.names import own_name
 from evennia_ai.store.pending_acts import TablePendingActs
 from evennia_ai.store.personal_data import STORES
 from evennia_ai.store.turns import TableTurns
-from evennia_ai.turn.prompt_contexts import CONTEXT_TRIED
 from evennia_ai.turn.react_loop import EXPIRED
 
 MIND_BYTES = 25_000  # of an assistant beside its talk and what its character knows (measured)
@@ -272,15 +271,6 @@ class GameMind(Mind):
     def compact(self, request: CompactionRequest) -> Deferred[dict[str, Any]]:
         """Compact on an admin's request; fires with the result, fails as `Ticker.run_instead`."""
         return self.ticker.run_instead(partial(self.compactor.compact, request))
-
-    def try_tool(self, event: IncomingEvent, name: str, arguments: str) -> Deferred[ToolResult]:
-        """Run a tool call as if a model had made it at a line of somebody; only it is logged."""
-
-        def run() -> Deferred[ToolResult]:
-            context, detail = next_step(self.around, event).calls.context, f"by {event.speaker}"
-            return self.answering.run_call(context, name, arguments, detail, CONTEXT_TRIED)
-
-        return self.ticker.run_instead(run)
 
     @inlineCallbacks
     def dry_run(self, around: MindContext, event: IncomingEvent, **more: Any) -> Coroutine[DryRun]:

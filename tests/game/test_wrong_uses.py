@@ -25,9 +25,6 @@ aisetup/set Mira/persona = @guard | There is no shared persona '@guard'.
 aisetup/set Mira/persona = | A persona cannot be empty
 aisetup/persona guard = | A persona cannot be empty
 aisetup/set Mira/sleep_schedule = at night | must be hours such as 23:00-06:30
-aitest = hello | Usage: aitest <assistant> = <line>
-aitest Mira = | Which line?
-aitest rock = hello | rock has no assistant.
 ainote Mira = | Which text?
 ainote Mira = x for 0 turns | A note stands for 1 to 1,000 turns, not for 0.
 ainote/clear Mira | Mira has no note.
@@ -102,5 +99,3 @@ def test_what_cannot_be_done_is_told_in_a_sentence_and_changes_nothing(game, adm
 def test_too_long_a_text_is_refused_or_cut(game, admin, mira):
     assert "Write one fact at a time" in admin.told("aimemory/add Mira = " + "x " * 600)
     assert "The note has 501 characters; at most 500" in admin.told("ainote Mira = " + "x" * 501)
-    game.model.add({"say": {"text": "Much."}})
-    assert "would say: Much." in admin.told("aitest Mira = " + "9" * 50_000)

@@ -7,7 +7,7 @@ from evennia_ai import models
 from evennia_ai.tools.base import tool
 from tests.game.vault import Vault
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.game, pytest.mark.engine]
 
 
 class RingArguments(BaseModel):

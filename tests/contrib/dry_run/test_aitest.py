@@ -7,7 +7,7 @@ from evennia_ai import models
 from evennia_ai.messages import ToolCallRequest
 from tests.scripted import call
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.game, pytest.mark.engine]
 
 
 @pytest.fixture
@@ -118,3 +118,20 @@ def test_a_look_that_is_tried_without_a_model_tells_what_is_seen(offline_game):
     offline_game.thing("lamp", inn).db.desc = "It is made of green glass."
     text = builder.told("aitest Hob = look at the lamp")
     assert "green glass" in text.partition("would say")[2] and "ehearsal" not in text
+
+
+@pytest.mark.parametrize(
+    ("typed", "answer"),
+    [
+        ("aitest = hello", "Usage: aitest <assistant> = <line>"),
+        ("aitest Mira =", "Which line?"),
+        ("aitest rock = hello", "no character called 'rock'"),
+    ],
+)
+def test_a_wrong_use_is_answered(builder, mira, typed, answer):
+    assert answer in builder.told(typed)
+
+
+def test_a_long_line_is_cut(game, builder, mira):
+    game.model.add({"say": {"text": "Much."}})
+    assert "would say: Much." in builder.told("aitest Mira = Mira, " + "9" * 50_000)
