@@ -156,22 +156,19 @@ class Storable(RepairingField):
     def get_prep_value(self, value: Any) -> Any:
         """Return what to store; also for conditions, so that they find what was stored."""
         value = super().get_prep_value(value)
-        return self.fitting(value) if value else value
+        if not value:
+            return value
+        if type(value) is not str or not value.isascii() or "\0" in value:
+            value = storable(value)
+        return value[: self.max_length] if isinstance(value, str) else value
 
     def pre_save(self, instance: Any, add: bool) -> Any:
         """Return the value to store, after the instance got the same one."""
         value = getattr(instance, self.attname)
         if value:
-            value = self.fitting(value)
+            value = self.get_prep_value(value)
             setattr(instance, self.attname, value)
         return value
-
-    def fitting(self, value: Any) -> Any:
-        """Return a value as it can be stored; of text, as much as the column holds."""
-        if type(value) is str and value.isascii() and "\0" not in value:  # nearly all
-            return value[: self.max_length]
-        kept = storable(value)
-        return kept[: self.max_length] if isinstance(kept, str) else kept
 
     def mend(self, value: Any) -> Any:
         """Return the bytes of a text as far as they are text."""

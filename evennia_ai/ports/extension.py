@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from pydantic import BaseModel
@@ -226,11 +227,14 @@ class Extension:
 
 def overriding(extensions: Iterable[Extension], *hooks: str) -> list[Extension]:
     """Return the extensions that override one of these hooks."""
-    return [
-        extension
-        for extension in extensions
-        if any(hook in vars(item) for item in type(extension).__mro__[:-2] for hook in hooks)
-    ]
+    return [extension for extension in extensions if overridden(type(extension)) & {*hooks}]
+
+
+@cache
+def overridden(kind: type[Extension]) -> frozenset[str]:
+    """Return the names that a class of extensions does not have from `Extension`."""
+    own = kind.__mro__[: kind.__mro__.index(Extension)]
+    return frozenset().union(*map(vars, own))
 
 
 def collect(extensions: Iterable[E], ask: Callable[[E], Iterable[T]]) -> list[T]:

@@ -97,9 +97,8 @@ class TableConversation:
             self._view = ConversationView(
                 record, messages, self.compactions.masked_upto(), self.count
             )
-        view = self._view
-        self.note_use()
-        return view
+            self.note_use()
+        return self._view
 
     @property
     def sizes(self) -> Sizes:

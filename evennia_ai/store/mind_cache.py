@@ -43,7 +43,8 @@ class MindCache:
         if used is not last:
             self._measure(last)
             self._measure(used)
-        self._plan(PAUSE_S)
+        if self.nbytes > self.most_bytes:
+            self._plan(PAUSE_S)
 
     def drop(self, gone: CachedMind) -> None:
         """Note that a mind is not in memory any more."""
@@ -59,12 +60,12 @@ class MindCache:
             if self.nbytes > self.most_bytes:
                 self.drop(mind)
                 mind.let_go()
-        if going:
+        if going and self.nbytes > self.most_bytes:
             self._plan(0)
 
     def _plan(self, delay_s: float) -> None:
-        """Trim soon if memory holds too much."""
-        if self.nbytes > self.most_bytes and not self._planned:
+        """Trim soon."""
+        if not self._planned:
             self._planned = True
             self._clock.callLater(delay_s, self.trim)
 

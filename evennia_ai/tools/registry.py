@@ -77,7 +77,15 @@ class ToolRegistry:
 
     def permitted(self, context: ToolContext, specs: Iterable[ToolSpec]) -> list[ToolSpec]:
         """Return those of some tools whose locks let every author of the prompt pass."""
-        return [s for s in specs if all(self.answers(self.tools[s.name], context).values())]
+        passing: dict[tuple[bool, str], bool] = {}  # most tools have the same lock
+        permitted = []
+        for spec in specs:
+            item = self.tools[spec.name]
+            lock = (item.answers_only, item.lock)
+            if lock not in passing:
+                passing[lock] = all(self.answers(item, context).values())
+            permitted += [spec] if passing[lock] else []
+        return permitted
 
     @inlineCallbacks
     def run(
