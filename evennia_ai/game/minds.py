@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -98,22 +98,20 @@ class GameSettings:
 
     def __init__(self, shell: Any, who: GameIdentity, services: Any, sizes: RequestSizes) -> None:
         self._shell, self._who, self._services, self._sizes = shell, who, services, sizes
-        self._config: AssistantConfig | None = None
-        self._profile: ModelProfile | None = None
         self._complaints: list[str] = []
         self.warnings: list[str] = []  # the problems reported since the server start
         self._talk_tokens = 0  # of its log, when last known
         self.log: TableConversation | None = None  # once the mind has one
 
-    @property
+    @cached_property
     def config(self) -> AssistantConfig:
-        """Return the effective settings, resolved once a tick."""
-        return self._config or self.resolve()[0]
+        """The effective settings, resolved once a tick."""
+        return self.resolve()[0]
 
-    @property
+    @cached_property
     def profile(self) -> ModelProfile:
-        """Return the model profile in use, with the assistant's own model if it has one."""
-        return self._profile or self.resolve()[1]
+        """The model profile in use, with the assistant's own model if it has one."""
+        return self.resolve()[1]
 
     @property
     def count_text(self) -> CountText:
@@ -133,7 +131,8 @@ class GameSettings:
         """Read the settings again. A bad value is replaced by its default and reported."""
         effective = effective_settings(self._services, self.own(), self.prompt_tokens)
         config, profile, complaints = effective
-        before, self._config, self._profile = self._profile, config, profile
+        before = vars(self).get("profile")
+        self.config, self.profile = config, profile
         if before and (before.name, before.model) != (profile.name, profile.model):
             self.warnings.clear()  # they were about the other model
         wrong = unknown_families(config.tools_off, self._services.toolbox.tools)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from pydantic import BaseModel
@@ -78,12 +77,18 @@ class Extension:
         settings: a frozen dataclass whose fields, made by `config.setting`, are settings of an
             assistant; ``config.part(ThatClass)`` has their effective values.
         entries: the upper-case entries of ``AI_ASSISTANT`` that it reads.
+        overridden: the names of what a class has not from this one; set where a class is made.
     """
 
     name: ClassVar[str] = ""
     by_default: ClassVar[bool] = True
     settings: ClassVar[type[Any] | None] = None
     entries: ClassVar[frozenset[str]] = frozenset()
+    overridden: ClassVar[frozenset[str]] = frozenset()
+
+    def __init_subclass__(cls) -> None:
+        own = cls.__mro__[: cls.__mro__.index(Extension)]
+        cls.overridden = frozenset().union(*map(vars, own))
 
     def set_up(self, services: Any, settings: EntryReader) -> bool:
         """Read the settings and make what the other hooks need.
@@ -227,14 +232,7 @@ class Extension:
 
 def overriding(extensions: Iterable[Extension], *hooks: str) -> list[Extension]:
     """Return the extensions that override one of these hooks."""
-    return [extension for extension in extensions if overridden(type(extension)) & {*hooks}]
-
-
-@cache
-def overridden(kind: type[Extension]) -> frozenset[str]:
-    """Return the names that a class of extensions does not have from `Extension`."""
-    own = kind.__mro__[: kind.__mro__.index(Extension)]
-    return frozenset().union(*map(vars, own))
+    return [item for item in extensions if not item.overridden.isdisjoint(hooks)]
 
 
 def collect(extensions: Iterable[E], ask: Callable[[E], Iterable[T]]) -> list[T]:

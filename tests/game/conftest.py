@@ -154,7 +154,7 @@ class Game:
     def asleep(self, mind, step, profile=None):
         """Run a step of sleep, with a model profile if one is given; returns its result."""
         mind.settings.resolve()
-        mind.settings._profile = profile or mind.settings._profile
+        mind.settings.profile = profile or mind.settings.profile
         return self.result(step(), step_s=1)
 
     def run(self, seconds=0.0):
