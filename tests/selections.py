@@ -20,7 +20,7 @@ ON_POSTGRESQL = (
 # first three folders; tests/test_repository.py checks that the others have neither game tests nor
 # campaigns.
 MARKED = ("bench", "e2e", "game")
-PURE = ("llm", "memory", "offline", "policy", "turn")
+PURE = ("llm", "memory", "policy", "turn")
 # Where the campaigns without a server are, a step each; test_repository.py looks for others.
 CAMPAIGNS = (
     "attacks contrib test_expressions.py simulation",

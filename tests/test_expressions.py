@@ -4,14 +4,11 @@ import re
 
 import pytest
 
-from evennia_ai.offline import StandIn
-from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.policy.redaction import hide_secrets
 from evennia_ai.policy.replies.output_checks import find_repeat, is_echo
 from evennia_ai.policy.retrieval.exchange import find_spans, signs_of
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.policy.texts import one_of, split_alternatives
-from evennia_ai.ports import HeardLine, LLMRequest, StandInRequest
 from tests.expressions.found import NAMES, Expression, expressions
 from tests.expressions.hostile import makers
 from tests.expressions.timing import grows_too_fast, worst
@@ -25,14 +22,12 @@ def every() -> list[Expression]:
 
 def test_all_expressions_are_found(every):
     places = {one.place for one in every}
-    assert len(every) > 700
+    assert len(every) > 350
     assert {
         "game.perception.ARTICLE",  # of a module
         "policy.facts.terms.CUES",  # in a mapping
-        "offline.data.en.story",  # in a file of data
     } <= places
     texts = {one.pattern.pattern for one in every}
-    assert r"^(?:that|you know that)\s+(?=\S)" in texts  # in a table of a file of data
     assert r"\bgo\b" in texts  # inside a function
     assert any(re.escape(NAMES) in text for text in texts)  # made of a name at run time
 
@@ -69,14 +64,6 @@ def test_each_expression_meets_more_than_twenty_hostile_texts():
     assert all(len(make(10_000)) <= 10_000 + 200 for make in makers(re.compile(r"(?:a|bc)+d")))
 
 
-def heard(text: str) -> LLMRequest:
-    """A request to answer a line that was said."""
-    scene = StandInRequest(
-        "Mira", Persona("You are Mira."), (HeardLine("say", "Ann", text, False),)
-    )
-    return LLMRequest([{"role": "user", "content": f"Ann says: {text}"}], scene)
-
-
 # What reads players' or a model's words, calls several expressions, and loops over matches. Others
 # have such a test beside their own, with pieces made for them.
 READERS = {
@@ -86,7 +73,6 @@ READERS = {
     "signs": signs_of,
     "times": lambda text: find_spans(text, 1.7e9),
     "secrets": lambda text: hide_secrets(text, "sk-0123456789"),
-    "offline": lambda text: StandIn().think(heard(text)),
 }
 PIECES = (
     " ", "a ", "Aye. ", "Ann says: ", "1,", "?! ", "(", '"', '{"a":', "<think>", "My Name Is Tom. ",

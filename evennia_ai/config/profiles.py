@@ -6,7 +6,7 @@ A game's entries are merged into the built-in profile of the same name one by on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from itertools import pairwise
@@ -310,7 +310,8 @@ def window_known(profile: ModelProfile) -> KnownWindow:
 
 
 LEAST_WINDOW = 1_000  # tokens, as for max_context_tokens
-CHOICES: Mapping[str, tuple[str, ...]] = {"client": ("openai", "offline"), "form": (AUTO, *FORMS)}
+CLIENTS = ["openai", "offline"]  # extensions add theirs; ``offline`` stands for no model
+CHOICES: Mapping[str, Sequence[str]] = {"client": CLIENTS, "form": (AUTO, *FORMS)}
 PROFILE_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "context_window": ((int, type(None)), "a whole number or None"),
     "working_window": ((int, type(None)), "a whole number or None"),

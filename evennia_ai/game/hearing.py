@@ -224,6 +224,9 @@ class Hearing:
         if not self._life.is_on:
             self._turn_away(event, event_id, STOPPED, "stopped")
             return
+        if missing := self._life.lacks_model:
+            self._turn_away(event, event_id, missing)
+            return
         refusal = self._services.crowd.judge(event, self._who.character.dbref)
         if refusal:
             notice = "cooling" if refusal == COOLING else "too_fast"
@@ -239,11 +242,13 @@ class Hearing:
             for person in find_objects([event.speaker]):
                 introduce(self._who.character, person)
 
-    def _turn_away(self, event: IncomingEvent, event_id: int, refusal: str, notice: str) -> None:
+    def _turn_away(
+        self, event: IncomingEvent, event_id: int, refusal: str, notice: str = ""
+    ) -> None:
         """Close an event that is not answered; tell its speaker a line now and then."""
         with suppress(StoreUnavailable):  # the event expires by its age
             self._inbox.close([event_id], EXPIRED, refusal)
-        if event.addressed and self._services.crowd.should_tell(event.speaker):
+        if notice and event.addressed and self._services.crowd.should_tell(event.speaker):
             self._life.tell(notice, [event.speaker])
 
     def _give_up(self, event: IncomingEvent, error: StoreUnavailable) -> None:

@@ -136,7 +136,8 @@ class GameSettings:
         if before and (before.name, before.model) != (profile.name, profile.model):
             self.warnings.clear()  # they were about the other model
         wrong = unknown_families(config.tools_off, self._services.toolbox.tools)
-        self._complaints = [*complaints, *filter(None, [wrong])]
+        silent = self._services.gateway.missing_client(profile)
+        self._complaints = [*complaints, *filter(None, [wrong, silent])]
         for complaint in self._complaints:
             tell_once(self._shell, complaint)
         return config, profile

@@ -12,7 +12,8 @@ from twisted.logger import Logger
 from twisted.python.failure import Failure
 
 from evennia_ai.config import FIELDS
-from evennia_ai.config.profiles import default_profiles, merge_profiles
+from evennia_ai.config.profiles import CLIENTS, default_profiles, merge_profiles
+from evennia_ai.game.extensions import extension_classes
 from evennia_ai.game.rate_limits import account_of, warn_of_budget
 from evennia_ai.game.settings import SettingReader, game_setting, game_settings
 from evennia_ai.llm.daily_budgets import BudgetSources
@@ -22,7 +23,6 @@ from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.sdk_clients import clean_http_logs
 from evennia_ai.llm.tokenizers import load_for
-from evennia_ai.offline import StandIn
 from evennia_ai.policy.limits.money import GAME, OWNER, PLAYER, to_micros
 from evennia_ai.policy.limits.retry import GatewayLimits
 from evennia_ai.ports import LLMClient
@@ -55,16 +55,16 @@ class ModelAccess:
         call_from_thread: Callable[..., object],
         is_apart: bool = False,
     ) -> None:
-        merge = partial(merge_profiles, default_profiles(environ))
-        self.profiles = settings.read("PROFILES", merge, {})
         self.loop_thread = LoopThread(call_from_thread)
         game = django_settings.SERVERNAME
         self.client = OpenAIClient(self.loop_thread, environ, LONGEST_TURN_S, game=game)
+        clients = {"openai": self.client, **clients_of_extensions(settings, is_strict=is_apart)}
+        CLIENTS.extend(clients.keys() - set(CLIENTS))
+        merge = partial(merge_profiles, default_profiles(environ))
+        self.profiles = settings.read("PROFILES", merge, {})
         save = (lambda _facts: None) if is_apart else partial(write, FACTS)
         load = known_facts if is_apart else partial(read_mapping, FACTS)
         self.endpoints = EndpointRegistry(partial(ask_window, clock, self.client), load, save)
-        self.offline = settings.read("OFFLINE_LANGUAGES", StandIn, ())
-        clients: dict[str, LLMClient] = {"openai": self.client, "offline": self.offline}
         if is_apart:
             self.gateway = ModelGateway(clock, clients)
         else:
@@ -89,6 +89,23 @@ class ModelAccess:
         loaded = self.client.warm_up()
         loaded.addErrback(Failure.trap, CancelledError)  # a server that stops at once is no fault
         return loaded.addErrback(partial(log.failure, problem))
+
+
+def clients_of_extensions(settings: SettingReader, is_strict: bool) -> dict[str, LLMClient]:
+    """Return the clients that extensions add; staff read of those that cannot be made.
+
+    With ``is_strict``, the first of their errors is raised.
+    """
+    clients: dict[str, LLMClient] = {}
+    for extension in extension_classes()[0]:
+        try:
+            clients |= extension.model_clients(settings)
+        except Exception as error:
+            if is_strict:
+                raise
+            log.failure("evennia_ai: no model clients of {name}", name=extension.name)
+            settings.complain(f"The extension {extension.name} has no model clients: {error}")
+    return clients
 
 
 def known_facts() -> dict[str, Any]:

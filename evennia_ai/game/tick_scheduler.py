@@ -51,6 +51,12 @@ class GameAssistantStatus:
         return bool(self._shell.is_on)
 
     @property
+    def lacks_model(self) -> str:
+        """Return why nothing answers for its model profile, "" if something does."""
+        missing: str = self._services.gateway.missing_client(self._shell.mind.settings.profile)
+        return missing
+
+    @property
     def is_forgetting(self) -> bool:
         """Return True while the words of somebody it knows are being deleted."""
         return bool(self._services.forgetting.holds(self._shell.id))
@@ -65,7 +71,7 @@ class GameAssistantStatus:
             return False
         who = self._shell.obj
         is_placed = who.pk and who.location and not who.has_account
-        return bool(is_placed and not self._services.switched_off)
+        return bool(is_placed and not (self._services.switched_off or self.lacks_model))
 
     def tell(self, key: str, dbrefs: Iterable[str]) -> None:
         """Tell people a line about the character that is not its own speech."""

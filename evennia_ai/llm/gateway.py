@@ -160,17 +160,28 @@ class ModelGateway:
         self._wait(call)
         return result
 
+    def missing_client(self, profile: ModelProfile) -> str:
+        """Return why nothing can answer for a profile, in a sentence for admins; "" if it can."""
+        if profile.client in self._clients:
+            return ""
+        if profile.client == FREE_CLIENT:
+            return (
+                f"The profile '{profile.name}' has no model, and the stand-in is left out. Name a "
+                "model, for example by OPENAI_BASE_URL and EVENNIA_AI_MODEL in the environment."
+            )
+        known = ", ".join(sorted(self._clients)) or "none"
+        return (
+            f"The profile '{profile.name}' names the client '{profile.client}', "
+            f"which is not running. Running clients: {known}."
+        )
+
     def _refusal(
         self, lane: EndpointQueue, request: LLMRequest, profile: ModelProfile, deadline_at: float
     ) -> errors.AssistantError | None:
         if self._shut is not None:
             return self._shut
-        if profile.client not in self._clients:
-            known = ", ".join(sorted(self._clients)) or "none"
-            return errors.ProviderMisconfigured(
-                f"The profile '{profile.name}' names the client '{profile.client}', "
-                f"which is not running. Running clients: {known}."
-            )
+        if problem := self.missing_client(profile):
+            return errors.ProviderMisconfigured(problem)
         if deadline_at <= self._clock.seconds():
             return deadline_error(profile)
         if not lane.admits:

@@ -14,7 +14,7 @@ from evennia_ai.messages import InboxEvent
 from evennia_ai.policy.staff_controls import PendingToolCall
 from evennia_ai.ports.background import SleepStep
 from evennia_ai.ports.mind import ToolContext
-from evennia_ai.ports.models import Embedder, SemanticMemory
+from evennia_ai.ports.models import Embedder, LLMClient, SemanticMemory
 from evennia_ai.ports.tool import Tool
 
 log = Logger()
@@ -126,6 +126,21 @@ class Extension:
             Exception: none of this extension's steps are run.
         """
         return ()
+
+    @classmethod
+    def model_clients(cls, settings: EntryReader) -> Mapping[str, LLMClient]:
+        """Return clients of models by the names that profiles use for them; asked before `set_up`.
+
+        A client gets a request with its audience, and must show nothing else in its reply. The
+        names `openai` and `offline` are known; `offline` stands for no model.
+
+        Args:
+            settings: reads an entry of ``AI_ASSISTANT``, and tells staff if it is wrong.
+
+        Raises:
+            Exception: the server starts without these clients, and staff are told.
+        """
+        return {}
 
     @classmethod
     def commands(cls) -> Iterable[type[Any]]:

@@ -3,7 +3,6 @@
 import pytest
 
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.offline import StandIn
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from tests.attacks.scene import CANARY, Scene
 from tests.game import conftest as shared
@@ -27,7 +26,8 @@ def scene(game, service, settings, monkeypatch, tmp_path):
     settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXPORT_FOLDER": str(tmp_path)}
     service.profiles["default"] = ENDPOINT
     limits = GatewayLimits(retry=RetryLimits(max_attempts=1))
-    clients = {"offline": StandIn(), "openai": game.model}
+    stand_in = pytest.importorskip("evennia_ai.contrib.stand_in", reason="the stand-in is left out")
+    clients = {"offline": stand_in.StandIn(), "openai": game.model}
     service.gateway = ModelGateway(service.clock, clients, limits)
     answer_pages(monkeypatch, service.clock)
     return Scene(game)

@@ -7,7 +7,6 @@ test-more` hundreds, `make soak` a thousand of other seeds.
 import pytest
 
 from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.offline import StandIn
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from tests.attacks.families import FAMILIES, campaign
 from tests.attacks.hall import Hall
@@ -15,6 +14,10 @@ from tests.attacks.puppet import Puppet
 from tests.attacks.search import shown
 from tests.game import conftest as shared
 from tests.same_thread import answer_pages
+
+StandIn = pytest.importorskip(
+    "evennia_ai.contrib.stand_in", reason="the stand-in is left out"
+).StandIn
 
 pytestmark = pytest.mark.game
 service, log = shared.service, shared.log

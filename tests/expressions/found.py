@@ -12,15 +12,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from evennia_ai.offline import requests
-from evennia_ai.offline.languages import ENGLISH, GERMAN, compiled, read
 from evennia_ai.policy.texts import Bounded
 from tests.layout import PACKAGE, modules
 
+STAND_IN = "evennia_ai.contrib.stand_in"
 CALLS_OF_RE = frozenset("compile search match fullmatch sub subn findall finditer split".split())
 NAMES = "Mira|Old Tom"
 TABLES = (
@@ -54,13 +54,15 @@ def expressions() -> list[Expression]:
     for name, tree in trees.items():
         for one in (*_of_module(name, loaded[name]), *_of_functions(name, loaded[name], tree)):
             found.setdefault((one.pattern.pattern, one.pattern.flags, type(one.reader)), one)
-    return [*found.values(), *_of_languages()]
+    return [*found.values(), *(_of_languages() if find_spec(STAND_IN) else ())]
 
 
 def _of_languages() -> Iterator[Expression]:
     """Yield the stand-in's expressions, which stand in data files."""
-    for code in (ENGLISH, GERMAN):
-        language = read(code)
+    languages = importlib.import_module(f"{STAND_IN}.languages")
+    compiled = languages.compiled
+    for code in (languages.ENGLISH, languages.GERMAN):
+        language = languages.read(code)
         for row in language.intents:
             yield _of_data(f"{code}.{row.key}", row.match)
             if row.tells:
@@ -84,7 +86,8 @@ def _of_languages() -> Iterator[Expression]:
 @cache
 def _leading() -> frozenset[str]:
     """Return the keys of requests that are matched where a sentence begins, behind a "please"."""
-    calls = re.findall(r"\.lead\(([^)]*)\)", Path(requests.__file__).read_text())
+    file = importlib.import_module(f"{STAND_IN}.requests").__file__
+    calls = re.findall(r"\.lead\(([^)]*)\)", Path(str(file)).read_text())
     return frozenset(re.findall(r'"(\w+)"', " ".join(calls)))
 
 

@@ -6,11 +6,14 @@ from twisted.internet.defer import Deferred
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.models import Event
-from evennia_ai.offline import StandIn
 from evennia_ai.store.usage import spent_on
 from tests.faults.process_scene import pass_time
 from tests.faults.seen import ends
 from tests.scripted import call
+
+StandIn = pytest.importorskip(
+    "evennia_ai.contrib.stand_in", reason="the stand-in is left out"
+).StandIn
 
 pytestmark = pytest.mark.game
 

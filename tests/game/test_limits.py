@@ -12,12 +12,15 @@ from evennia_ai.game.rate_limits import RateLimiter, account_of
 from evennia_ai.llm.daily_budgets import BudgetSources
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply
-from evennia_ai.offline import StandIn
 from evennia_ai.policy.limits.people import COOLING, TOO_FAST, PersonLimits
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.tools.journal import add_journal_entry
 from tests.game.conftest import flat
 from tests.scripted import call, spent_today
+
+StandIn = pytest.importorskip(
+    "evennia_ai.contrib.stand_in", reason="the stand-in is left out"
+).StandIn
 
 PLAYERS = 100
 DEADLINE_S = 6

@@ -183,6 +183,10 @@ class StubbornGateway:
     def close(self) -> None:
         """Does nothing."""
 
+    def missing_client(self, profile: ModelProfile) -> str:
+        """Every profile has a client."""
+        return ""
+
 
 class RecordingGateway:
     """Writes down for whom a request was made before it hands it on."""
@@ -190,7 +194,7 @@ class RecordingGateway:
     def __init__(self, sim: Play, gateway: Any) -> None:
         self.sim = sim
         self.gateway = gateway
-        self.close = gateway.close
+        self.close, self.missing_client = gateway.close, gateway.missing_client
 
     def complete(
         self, request: LLMRequest, profile: ModelProfile, deadline_at: float

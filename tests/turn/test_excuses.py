@@ -7,7 +7,6 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import Busy, OutcomeUnknown, ProviderUnavailable
-from evennia_ai.offline import StandIn
 from evennia_ai.policy.conversation.batching import MAX_ATTEMPTS
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
 from tests.minds import MemoryMind
@@ -158,19 +157,3 @@ def test_an_excuse_is_in_no_summary():
     asked = str(script.services.gateway.requests[-1].messages)
     assert "word 3" in asked
     assert not any(line in asked for line in said)
-
-
-def test_the_offline_brain_varies_the_lines_it_says_in_place_of_a_model():
-    class Failing:
-        def complete(self, request, profile, deadline_at):
-            if profile.client == "offline":
-                return StandIn().complete(request, profile)
-            raise ProviderUnavailable("down")
-
-    script = MemoryMind(Failing())
-    script.mind.settings.profile = ModelProfile("far", client="openai", model="m")
-    for _ in range(6):
-        script.hears("Mira, what is the name of the miller's cat?")
-        script.mind.answering.answer_all()
-    said = [text for _, text, _ in script.services.toolbox.spoken]
-    assert len(said) == len(set(said)) == 6

@@ -3,7 +3,6 @@
 import pytest
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.offline import StandIn
 from evennia_ai.policy.conversation.ai_disclosure import (
     TONGUES,
     language_asking,
@@ -124,10 +123,9 @@ def test_the_time_for_hostile_text_grows_with_its_length_not_its_square(unit):
     assert not text_grows_like_a_square(language_asking, unit)
 
 
-def assistant(form="tools", client="openai", reply=LIE, **settings):
-    model = StandIn() if client == "offline" else ScriptedLLM([call("say", text=reply)] * 2)
-    script = MemoryMind(model, AssistantConfig(**settings))
-    script.mind.settings.profile = ModelProfile("test", client=client, model="m", form=form)
+def assistant(form="tools", reply=LIE, **settings):
+    script = MemoryMind(ScriptedLLM([call("say", text=reply)] * 2), AssistantConfig(**settings))
+    script.mind.settings.profile = ModelProfile("test", client="openai", model="m", form=form)
     return script
 
 
@@ -145,12 +143,6 @@ def test_no_model_is_asked_in_any_form(form):
     assert answers(script) == [("say", true_answer("Are you an AI?", "Mira", turn=1))]
     assert script.mind.states() == {"Are you an AI?": "answered"}
     assert not script.services.gateway.requests
-
-
-def test_the_offline_brain_says_the_same():
-    script = assistant(client="offline")
-    script.hears("Bist du eine KI?")
-    assert answers(script) == [("say", true_answer("Bist du eine KI?", "Mira", turn=1))]
 
 
 def test_a_whisper_is_answered_in_a_whisper():

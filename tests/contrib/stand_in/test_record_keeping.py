@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evennia_ai.offline import StandIn
+from evennia_ai.contrib.stand_in import StandIn
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, StandInRequest
 

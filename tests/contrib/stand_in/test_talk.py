@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.messages import Situation
 from evennia_ai.policy.conversation.persona_and_lore import Persona
-from tests.offline.stage import Talk
+from tests.contrib.stand_in.stage import Talk
 
 PERSONA = Persona(
     text="You are Hale, the ferryman of Low Reach. You lost your wife to the river.",

@@ -2,10 +2,10 @@
 
 import pytest
 
+from evennia_ai.contrib.stand_in.languages import ENGLISH, GERMAN, read
 from evennia_ai.messages import Situation
-from evennia_ai.offline.languages import ENGLISH, GERMAN, read
 from evennia_ai.policy.conversation.persona_and_lore import Persona
-from tests.offline.stage import Talk
+from tests.contrib.stand_in.stage import Talk
 
 INN = Situation(
     "The Salt Barrel",

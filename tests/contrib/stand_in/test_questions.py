@@ -6,7 +6,7 @@ import pytest
 
 from evennia_ai.messages import Situation
 from evennia_ai.policy.conversation.persona_and_lore import Persona
-from tests.offline.stage import Talk
+from tests.contrib.stand_in.stage import Talk
 
 JORUNN = (
     "Jorunn",

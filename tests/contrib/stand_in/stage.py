@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from evennia_ai.config import ModelProfile
+from evennia_ai.contrib.stand_in import StandIn
 from evennia_ai.messages import Situation, heard_line
-from evennia_ai.offline import StandIn
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.ports import HeardLine, LLMRequest, StandInRequest
 

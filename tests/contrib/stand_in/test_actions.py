@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from evennia_ai.contrib.stand_in.languages import match_exit, match_name
+from evennia_ai.contrib.stand_in.requests import RequestedAction
+from evennia_ai.contrib.stand_in.steps import next_step
+from evennia_ai.contrib.stand_in.transcript import TranscriptToolCall as Act
 from evennia_ai.messages import Situation
-from evennia_ai.offline.languages import match_exit, match_name
-from evennia_ai.offline.requests import RequestedAction
-from evennia_ai.offline.steps import next_step
-from evennia_ai.offline.transcript import TranscriptToolCall as Act
 from evennia_ai.policy.conversation.persona_and_lore import Persona
-from tests.offline.stage import Talk
+from tests.contrib.stand_in.stage import Talk
 
 TOOLS = frozenset("say look move get give drop emote".split())
 EXITS = ("cellar (to The Cellar)", "quay (to The Quay)")

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.config import ModelProfile
+from evennia_ai.contrib.stand_in import StandIn
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import Situation
-from evennia_ai.offline import StandIn
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.ports import HeardLine, LLMRequest, StandInRequest
 

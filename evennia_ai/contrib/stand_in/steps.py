@@ -8,13 +8,19 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from evennia_ai.contrib.stand_in.languages import (
+    ENGLISH,
+    exit_parts,
+    language_of,
+    match_name,
+    table,
+)
+from evennia_ai.contrib.stand_in.requests import RequestedAction
+from evennia_ai.contrib.stand_in.transcript import TranscriptToolCall, reads_like
+from evennia_ai.contrib.stand_in.view import StandInView
+from evennia_ai.contrib.stand_in.wares import told_of_ware
+from evennia_ai.contrib.stand_in.words import ended, with_article
 from evennia_ai.messages import Situation
-from evennia_ai.offline.languages import ENGLISH, exit_parts, language_of, match_name, table
-from evennia_ai.offline.requests import RequestedAction
-from evennia_ai.offline.transcript import TranscriptToolCall, reads_like
-from evennia_ai.offline.view import StandInView
-from evennia_ai.offline.wares import told_of_ware
-from evennia_ai.offline.words import ended, with_article
 
 # The tool and the argument of the actions that take one call.
 ONE_CALL = {

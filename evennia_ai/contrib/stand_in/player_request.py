@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Self
 
-from evennia_ai.messages import Situation
-from evennia_ai.offline.character import StandInPersona
-from evennia_ai.offline.languages import (
+from evennia_ai.contrib.stand_in.character import StandInPersona
+from evennia_ai.contrib.stand_in.languages import (
     CHAT_WORD,
     ENGLISH,
     NEVER,
@@ -17,9 +16,9 @@ from evennia_ai.offline.languages import (
     nearest,
     read,
 )
-from evennia_ai.offline.passages import Passage
-from evennia_ai.offline.transcript import Transcript
-from evennia_ai.offline.words import (
+from evennia_ai.contrib.stand_in.passages import Passage
+from evennia_ai.contrib.stand_in.transcript import Transcript
+from evennia_ai.contrib.stand_in.words import (
     an,
     capitals,
     in_sentence,
@@ -27,6 +26,7 @@ from evennia_ai.offline.words import (
     long_sentences,
     rotated,
 )
+from evennia_ai.messages import Situation
 from evennia_ai.policy.texts import plain_words
 from evennia_ai.ports import HeardLine, StandInRequest
 

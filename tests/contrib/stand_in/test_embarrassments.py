@@ -5,11 +5,11 @@ import re
 
 import pytest
 
+from evennia_ai.contrib.stand_in import StandIn
 from evennia_ai.messages import Situation
-from evennia_ai.offline import StandIn
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.ports import HeardLine, LLMRequest, StandInRequest
-from tests.offline.stage import TOOLS, Talk
+from tests.contrib.stand_in.stage import TOOLS, Talk
 
 DESCRIPTION = "A low room with a wide hearth. A slate by the bar lists prices and debts."
 MIRA = Persona(

@@ -8,8 +8,8 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from evennia_ai.offline.languages import ENGLISH, Language, compiled, language_of, read
-from evennia_ai.offline.words import capitals, ended, sentences
+from evennia_ai.contrib.stand_in.languages import ENGLISH, Language, compiled, language_of, read
+from evennia_ai.contrib.stand_in.words import capitals, ended, sentences
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 
 APART = r"; (?=(?:\S+ ){5})"  # what stands alone behind a semicolon: more than a few words

@@ -2,11 +2,11 @@
 
 import pytest
 
-from evennia_ai.offline.languages import ENGLISH, read
-from evennia_ai.offline.transcript import TranscriptLine, read_transcript
+from evennia_ai.contrib.stand_in.languages import ENGLISH, read
+from evennia_ai.contrib.stand_in.transcript import TranscriptLine, read_transcript
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.ports import LLMRequest, StandInRequest
-from tests.offline.stage import Talk
+from tests.contrib.stand_in.stage import Talk
 
 
 def fact(line, key):

@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from evennia_ai.contrib.stand_in.languages import ENGLISH, READ_CHARS, read
 from evennia_ai.messages import MARK, NOOP, SPEECH, WireMessage
-from evennia_ai.offline.languages import ENGLISH, READ_CHARS, read
 from evennia_ai.policy.facts.check import HAPPENED, RECALLED, RECALLED_DAY
 from evennia_ai.policy.texts import read_object
 from evennia_ai.ports import LLMRequest

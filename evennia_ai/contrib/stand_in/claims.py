@@ -6,10 +6,10 @@ What another person said is told as that person's words only, in quotation marks
 import re
 from collections.abc import Sequence
 
-from evennia_ai.offline.languages import ENGLISH, match_name
-from evennia_ai.offline.passages import Passage
-from evennia_ai.offline.view import KNOWN, SURE, StandInView
-from evennia_ai.offline.words import capitals, is_description
+from evennia_ai.contrib.stand_in.languages import ENGLISH, match_name
+from evennia_ai.contrib.stand_in.passages import Passage
+from evennia_ai.contrib.stand_in.view import KNOWN, SURE, StandInView
+from evennia_ai.contrib.stand_in.words import capitals, is_description
 from evennia_ai.policy.replies.pronoun_fixes import clauses, is_english, with_you
 from evennia_ai.policy.retrieval.words import without_words
 from evennia_ai.policy.texts import plain_words

@@ -6,7 +6,7 @@ import pytest
 
 from evennia_ai.messages import Situation
 from evennia_ai.policy.conversation.persona_and_lore import Persona
-from tests.offline.stage import Talk
+from tests.contrib.stand_in.stage import Talk
 
 BESS = Persona(
     "You are Bess, who keeps the Old Mill. You took it over from your mother, you have buried two "

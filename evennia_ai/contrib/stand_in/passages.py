@@ -9,10 +9,10 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evennia_ai.offline.character import StandInPersona
-from evennia_ai.offline.languages import Language, language_of
-from evennia_ai.offline.transcript import Transcript, TranscriptLine
-from evennia_ai.offline.words import an, capitals, sentences
+from evennia_ai.contrib.stand_in.character import StandInPersona
+from evennia_ai.contrib.stand_in.languages import Language, language_of
+from evennia_ai.contrib.stand_in.transcript import Transcript, TranscriptLine
+from evennia_ai.contrib.stand_in.words import an, capitals, sentences
 from evennia_ai.policy.retrieval.exchange import CONTINUATION, CORRECTION
 from evennia_ai.policy.texts import Bounded, plain_words
 from evennia_ai.ports import StandInRequest

@@ -3,10 +3,16 @@
 import re
 from dataclasses import dataclass, replace
 
+from evennia_ai.contrib.stand_in.languages import (
+    ENGLISH,
+    Language,
+    compiled,
+    match_exit,
+    match_name,
+)
+from evennia_ai.contrib.stand_in.view import StandInView
+from evennia_ai.contrib.stand_in.words import with_article
 from evennia_ai.messages import Situation
-from evennia_ai.offline.languages import ENGLISH, Language, compiled, match_exit, match_name
-from evennia_ai.offline.view import StandInView
-from evennia_ai.offline.words import with_article
 from evennia_ai.policy.retrieval.words import stem
 from evennia_ai.policy.texts import plain_words
 

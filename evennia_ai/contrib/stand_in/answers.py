@@ -5,12 +5,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from evennia_ai.offline import claims as past
-from evennia_ai.offline import wares
-from evennia_ai.offline.languages import SentenceIntent, exit_parts, match_name
-from evennia_ai.offline.passages import Passage, split_lore
-from evennia_ai.offline.view import KNOWN, SURE, StandInView
-from evennia_ai.offline.words import capitals, ended, rotated
+from evennia_ai.contrib.stand_in import claims as past
+from evennia_ai.contrib.stand_in import wares
+from evennia_ai.contrib.stand_in.languages import SentenceIntent, exit_parts, match_name
+from evennia_ai.contrib.stand_in.passages import Passage, split_lore
+from evennia_ai.contrib.stand_in.view import KNOWN, SURE, StandInView
+from evennia_ai.contrib.stand_in.words import capitals, ended, rotated
 from evennia_ai.policy.texts import plain_words
 
 Found = list[tuple[float, Passage]]

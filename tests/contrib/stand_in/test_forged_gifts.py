@@ -6,8 +6,8 @@ import pytest
 
 from evennia_ai.messages import Situation
 from evennia_ai.policy.conversation.persona_and_lore import read_persona
+from tests.contrib.stand_in.stage import Talk
 from tests.game.forged_events import KEY, LINES
-from tests.offline.stage import Talk
 
 THANKS = re.compile(r"thank|that is kind|take good care|much obliged", re.I)
 THINGS = ("golden key", "silver ring", "bone flute", "red apple", "copper coin", "oak staff")

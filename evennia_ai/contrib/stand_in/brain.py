@@ -12,6 +12,29 @@ from dataclasses import replace
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import ModelProfile
+from evennia_ai.contrib.stand_in.answers import answer
+from evennia_ai.contrib.stand_in.languages import (
+    COURTESIES,
+    ENGLISH,
+    GERMAN,
+    HOSTILE,
+    READ_CHARS,
+    compiled,
+    read,
+    read_languages,
+)
+from evennia_ai.contrib.stand_in.languages import language_of as known_language
+from evennia_ai.contrib.stand_in.requests import RequestedAction, refusal, requested_action
+from evennia_ai.contrib.stand_in.steps import Calls, done, next_step, words_for_step
+from evennia_ai.contrib.stand_in.view import StandInView, read_request
+from evennia_ai.contrib.stand_in.words import (
+    capitals,
+    in_sentence,
+    is_description,
+    long_sentences,
+    rotated,
+    sentences,
+)
 from evennia_ai.messages import (
     MARK,
     NOOP,
@@ -22,29 +45,6 @@ from evennia_ai.messages import (
     LLMReply,
     ToolCallRequest,
     make_message,
-)
-from evennia_ai.offline.answers import answer
-from evennia_ai.offline.languages import (
-    COURTESIES,
-    ENGLISH,
-    GERMAN,
-    HOSTILE,
-    READ_CHARS,
-    compiled,
-    read,
-    read_languages,
-)
-from evennia_ai.offline.languages import language_of as known_language
-from evennia_ai.offline.requests import RequestedAction, refusal, requested_action
-from evennia_ai.offline.steps import Calls, done, next_step, words_for_step
-from evennia_ai.offline.view import StandInView, read_request
-from evennia_ai.offline.words import (
-    capitals,
-    in_sentence,
-    is_description,
-    long_sentences,
-    rotated,
-    sentences,
 )
 from evennia_ai.policy.compaction.summary import newest_within
 from evennia_ai.policy.facts.check import Fact, as_bullets, extract_facts, without_address

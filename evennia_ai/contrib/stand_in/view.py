@@ -8,9 +8,15 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evennia_ai.offline.character import read_character
-from evennia_ai.offline.languages import Intent, Language, compiled, language_of, match_name
-from evennia_ai.offline.passages import (
+from evennia_ai.contrib.stand_in.character import read_character
+from evennia_ai.contrib.stand_in.languages import (
+    Intent,
+    Language,
+    compiled,
+    language_of,
+    match_name,
+)
+from evennia_ai.contrib.stand_in.passages import (
     FLOOR,
     Passage,
     PassageQuery,
@@ -19,9 +25,9 @@ from evennia_ai.offline.passages import (
     search,
     split_lore,
 )
-from evennia_ai.offline.player_request import PlayerRequest
-from evennia_ai.offline.transcript import read_transcript
-from evennia_ai.offline.words import capitals, ended, rotated, seed_of, sentences
+from evennia_ai.contrib.stand_in.player_request import PlayerRequest
+from evennia_ai.contrib.stand_in.transcript import read_transcript
+from evennia_ai.contrib.stand_in.words import capitals, ended, rotated, seed_of, sentences
 from evennia_ai.policy.texts import Bounded
 from evennia_ai.ports import LLMRequest
 

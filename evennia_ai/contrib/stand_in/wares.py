@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from evennia_ai.offline.claims import told_last
-from evennia_ai.offline.languages import Intent
-from evennia_ai.offline.passages import FLOOR, Passage
-from evennia_ai.offline.view import AS_GOOD, StandInView
-from evennia_ai.offline.words import capitals
+from evennia_ai.contrib.stand_in.claims import told_last
+from evennia_ai.contrib.stand_in.languages import Intent
+from evennia_ai.contrib.stand_in.passages import FLOOR, Passage
+from evennia_ai.contrib.stand_in.view import AS_GOOD, StandInView
+from evennia_ai.contrib.stand_in.words import capitals
 
 ROWS, HALF = 3, 0.5  # rows that make a list; share of a line's words that a denial holds
 

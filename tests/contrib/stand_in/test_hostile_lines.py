@@ -1,0 +1,29 @@
+"""No line can hold the stand-in: its expressions are tried, and it reads in linear time."""
+
+import pytest
+
+from evennia_ai.contrib.stand_in import StandIn
+from evennia_ai.policy.conversation.persona_and_lore import Persona
+from evennia_ai.ports import HeardLine, LLMRequest, StandInRequest
+from tests.expressions.found import expressions
+from tests.growth import text_grows_like_a_square
+from tests.test_expressions import PIECES
+
+
+def heard(text: str) -> LLMRequest:
+    """A request to answer a line that was said."""
+    scene = StandInRequest(
+        "Mira", Persona("You are Mira."), (HeardLine("say", "Ann", text, False),)
+    )
+    return LLMRequest([{"role": "user", "content": f"Ann says: {text}"}], scene)
+
+
+def test_the_expressions_of_its_data_are_among_those_that_are_tried():
+    every = expressions()
+    assert "offline.data.en.story" in {item.place for item in every}
+    assert r"^(?:that|you know that)\s+(?=\S)" in {item.pattern.pattern for item in every}
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_reading_twice_the_text_takes_about_twice_the_time(piece):
+    assert not text_grows_like_a_square(lambda text: StandIn().think(heard(text)), piece)
