@@ -23,10 +23,11 @@ MARKED = ("bench", "e2e", "game")
 PURE = ("llm", "memory", "policy", "turn")
 # Where the campaigns without a server are, a step each; test_repository.py looks for others.
 CAMPAIGNS = (
-    "attacks contrib test_expressions.py simulation",
+    "attacks test_expressions.py simulation",
     "crash dialogues sleep/test_planted_facts.py",
     "game/test_autonomy.py game/test_harmless_lines.py game/test_limits.py game/test_mud_world.py",
     "contrib",
+    "test_deleted_extensions.py",
 )
 # The main path through each room. It stands for the game tests on an interpreter whose Evennia and
 # whose Python the ones before and after it try.
