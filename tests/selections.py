@@ -9,12 +9,13 @@ ON_POSTGRESQL = (
     *(
         f"tests/game/test_{name}.py"
         for name in (
-            *("call_records", "columns", "compactions", "costs", "disclosure", "forgetting"),
+            *("columns", "compactions", "costs", "disclosure", "forgetting"),
             *("history_filters", "history_search", "journal_faults", "lost_turns", "old_records"),
             *("old_tables", "purge", "query_plans", "shared_memory", "sleep_passes", "stores"),
             "talking",
         )
     ),
+    "tests/contrib/explanations",
 )
 # Importing tests that a step leaves out costs it some seconds. conftest.py marks the tests of the
 # first three folders; tests/test_repository.py checks that the others have neither game tests nor

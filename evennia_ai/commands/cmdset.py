@@ -8,7 +8,6 @@ from evennia.utils.utils import class_from_module
 
 from evennia_ai.commands import control, lore_and_goals, oversight, players
 from evennia_ai.commands.costs import CmdAICost
-from evennia_ai.commands.explain import CmdAIWhy
 from evennia_ai.commands.history import CmdAIHistory
 from evennia_ai.commands.memories import CmdAIMemory
 from evennia_ai.commands.setup import CmdAISetup
@@ -16,7 +15,7 @@ from evennia_ai.commands.status import CmdAIStatus
 from evennia_ai.game.extensions import ask_classes
 from evennia_ai.game.settings import game_setting
 
-CORE = (CmdAISetup, CmdAIWhy, CmdAIHistory, CmdAIStatus, control.CmdAIStop)
+CORE = (CmdAISetup, CmdAIHistory, CmdAIStatus, control.CmdAIStop)
 EXPERTS = (
     CmdAIMemory,
     lore_and_goals.CmdAILore,

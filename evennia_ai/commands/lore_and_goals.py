@@ -7,7 +7,7 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands.common import AICommand, Outcome, UsageError
-from evennia_ai.commands.memories import hidden_line
+from evennia_ai.commands.rendering import hidden_line
 from evennia_ai.errors import BadRecord
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.setup import read_scope

@@ -9,10 +9,10 @@ from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 
 from evennia_ai.commands.common import NUMBER, AICommand, UsageError, error_line, page_number
 from evennia_ai.commands.players import name_of
-from evennia_ai.commands.rendering import message_line
+from evennia_ai.commands.rendering import hidden_line, message_line, withheld_lines
 from evennia_ai.errors import TurnAborted
 from evennia_ai.game.client_text import clean_output, shown_name
-from evennia_ai.game.memory_reading import SearchReport, readable_page, search_for_staff
+from evennia_ai.game.memory_reading import readable_page, search_for_staff
 from evennia_ai.messages import Audience
 from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, Reader
 from evennia_ai.policy.recallable_lines import LINE
@@ -340,15 +340,6 @@ def entry_lines(entries: Sequence[Record], reader: Reader, assistant_id: int) ->
     return lines
 
 
-def withheld_lines(report: SearchReport, audience: Audience, reader: Reader) -> list[str]:
-    names, lines = names_in(*report.withheld, besides=audience), []
-    if report.withheld:
-        rules = [listing.why_withheld(record, audience, names) for record in report.withheld]
-        shown = clean_output("; ".join(rules), 600)
-        lines.append(f"|yWithheld|n (with its audience): {shown}.")
-    return [*lines, *([hidden_line(report.hidden, reader)] if report.hidden else [])]
-
-
 def hit_line(line: str, words: str, hit: MemoryMatch) -> str:
     reasons = listing.why_found(words, text_of(hit.record), hit.score)
     private = " |r(private)|n" if hit.record["audience"] is not None else ""
@@ -356,8 +347,3 @@ def hit_line(line: str, words: str, hit: MemoryMatch) -> str:
         f"|w{clean_output(hit.record['id'], 60)}|n {clean_output(line, LINE_CHARS)}{private}\n"
         f"    |x{clean_output(reasons, 200)}|n"
     )
-
-
-def hidden_line(count: int, reader: Reader) -> str:
-    readers = reader.whose(PRIVATE_MEMORIES).lower()
-    return f"|x{count} more: private, only {readers} may read this.|n"

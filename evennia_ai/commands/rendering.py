@@ -10,16 +10,17 @@ from typing import Any
 from evennia_ai.commands.common import unbroken
 from evennia_ai.game import texts
 from evennia_ai.game.client_text import clean_error, clean_output
-from evennia_ai.messages import EMOTE, EXCUSE, PUPPETED, SAY, SAYS, heard_line
+from evennia_ai.game.memory_reading import SearchReport
+from evennia_ai.messages import EMOTE, EXCUSE, PUPPETED, SAY, SAYS, Audience, heard_line
 from evennia_ai.policy import sleep_schedule
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.policy.limits.money import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
-from evennia_ai.policy.read_permissions import ERRORS, Reader, words_kind
+from evennia_ai.policy.read_permissions import ERRORS, PRIVATE_MEMORIES, Reader, words_kind
 from evennia_ai.policy.recallable_lines import LineAmendment
-from evennia_ai.policy.records.memory_listing import Names, named
+from evennia_ai.policy.records.memory_listing import Names, named, why_withheld
 from evennia_ai.store.conversation import MASK
 from evennia_ai.store.inbox import WAITING
-from evennia_ai.store.names import list_names, names_of
+from evennia_ai.store.names import list_names, names_in, names_of
 from evennia_ai.store.reports import is_erased, is_log_unchanged, is_whispered, seconds_between
 
 LINE_CHARS, REPLY_CHARS = 400, 600
@@ -245,3 +246,17 @@ def texts_of(content: str, calls: Sequence[Any]) -> list[str]:
     texts = [clean_output(content, REPLY_CHARS)] if content.strip() else []
     texts += [call_text(call.name, call.arguments) for call in calls]
     return texts or ["nothing"]
+
+
+def withheld_lines(report: SearchReport, audience: Audience, reader: Reader) -> list[str]:
+    names, lines = names_in(*report.withheld, besides=audience), []
+    if report.withheld:
+        rules = [why_withheld(record, audience, names) for record in report.withheld]
+        shown = clean_output("; ".join(rules), 600)
+        lines.append(f"|yWithheld|n (with its audience): {shown}.")
+    return [*lines, *([hidden_line(report.hidden, reader)] if report.hidden else [])]
+
+
+def hidden_line(count: int, reader: Reader) -> str:
+    readers = reader.whose(PRIVATE_MEMORIES).lower()
+    return f"|x{count} more: private, only {readers} may read this.|n"

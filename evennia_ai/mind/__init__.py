@@ -26,7 +26,7 @@ from evennia_ai.turn.context_selection import ContextSelector
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.fallback import Fallback
 from evennia_ai.turn.guardrails import ModerationGate
-from evennia_ai.turn.llm_interaction import Replay, Summariser
+from evennia_ai.turn.llm_interaction import Summariser
 from evennia_ai.turn.model_call import BackgroundCalls, ModelCalls
 from evennia_ai.turn.pinned_context import LoreContext, PeopleContext, PinnedContext
 from evennia_ai.turn.prompt_building import PromptBuilder
@@ -103,7 +103,6 @@ class Mind:
             self.screening,
             lambda: self.emergency.on_overflow(),  # noqa: PLW0108  # made after the loop
         )
-        self.replay = Replay(has, self.prompts, self.calls)
 
     def _make_compaction(self, has: MindContext) -> None:
         """Make what keeps the context window from overflowing."""

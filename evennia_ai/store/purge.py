@@ -21,8 +21,8 @@ from evennia.scripts.models import ScriptDB
 from evennia_ai import models
 from evennia_ai.config.table_retention import RECORDS, RetentionLimit
 from evennia_ai.store.attributes import SCRIPT_KEY
+from evennia_ai.store.call_records import drop_unused_texts
 from evennia_ai.store.conversation import MASK, UNSETTLED_ROWS
-from evennia_ai.store.explanations import drop_unused_texts
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, OVERHEARD, WAITING
 from evennia_ai.store.rows import delete_rows, rows_of
 from evennia_ai.store.transactions import brief_transaction

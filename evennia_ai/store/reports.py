@@ -101,12 +101,6 @@ def with_parts(turns: list[Row]) -> list[Row]:
     return list(by_id.values())
 
 
-def acted_in_private(turn_id: int) -> bool:
-    """Return True if a turn has tool calls that are not logged as public."""
-    acts = models.ToolCall.objects.filter(turn_id=turn_id).values_list("turn_id", "call_id")
-    return not public_calls([turn_id]).issuperset(acts)
-
-
 def find_row(table: str, assistant_id: int, number: int) -> dict[str, Any] | None:
     """Return one row of an assistant as a dict, None if it does not exist; as for `log_page`."""
     rows = rows_of(getattr(models, table), assistant_id).filter(id=number)

@@ -1,4 +1,4 @@
-"""Build requests to a model, ask for summaries, and ask again what was asked before."""
+"""Build requests to a model, and ask for summaries."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,34 +8,17 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import ProviderError
-from evennia_ai.messages import (
-    Audience,
-    Authors,
-    ChatMessage,
-    LLMReply,
-    ToolCallRequest,
-    WireMessage,
-    is_offline,
-)
+from evennia_ai.messages import Audience, Authors, ChatMessage, LLMReply, WireMessage, is_offline
 from evennia_ai.policy.audience import of_messages
 from evennia_ai.policy.compaction import summary
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
 from evennia_ai.policy.compaction.unverified_claims import claims_in, without_claims
-from evennia_ai.policy.conversation.persona_and_lore import Persona
-from evennia_ai.policy.explanation.call_record import (
-    KeptCall,
-    PromptTrace,
-    RecordedReply,
-    RequestExtras,
-)
+from evennia_ai.policy.explanation.call_record import PromptTrace
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.tokens import MESSAGE_OVERHEAD, estimate_tokens, stored_tokens
-from evennia_ai.policy.tool_call_modes.known_models import REQUEST_FORMS
-from evennia_ai.ports import TASK_SUMMARY, Caller, LLMRequest, MindContext, StandInRequest
+from evennia_ai.ports import TASK_SUMMARY, LLMRequest, MindContext, StandInRequest
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
 from evennia_ai.turn.model_call import ModelCalls
-from evennia_ai.turn.prompt_building import PromptBuilder, PromptRequest
 from evennia_ai.turn.prompt_contexts import TurnKind
 from evennia_ai.turn.prompt_trace import trace_summary
 
@@ -159,66 +142,3 @@ def generate_context_summary(
     """
     summary: Deferred[str | None] = script.mind.summariser.summarise(messages_to_compact, focus)
     return summary
-
-
-REPLAY = "replay"
-
-
-@dataclass(frozen=True)
-class ReplayResult:
-    """One call that was asked again; ``problem`` says why there is no reply, "" if there is."""
-
-    before: RecordedReply
-    content: str = ""
-    calls: tuple[ToolCallRequest, ...] = ()
-    problem: str = ""
-
-
-def replay_request(
-    name: str, sent: RequestExtras, messages: Sequence[WireMessage], caller: Caller
-) -> LLMRequest:
-    """Return the request of an earlier call of a character, with these messages."""
-    return LLMRequest(
-        messages=messages,
-        scene=StandInRequest(name, Persona(), ()),
-        tools=sent.tools,
-        max_tokens=sent.max_tokens,
-        temperature=sent.temperature,
-        caller=caller,
-        form=sent.form,
-        response_schema=sent.schema,
-    )
-
-
-@dataclass(eq=False)
-class Replay:
-    """Asks models again what was asked in earlier turns of one assistant."""
-
-    _mind: MindContext
-    _prompts: PromptBuilder
-    _calls: ModelCalls
-
-    @inlineCallbacks
-    def replay(
-        self,
-        kept: KeptCall,
-        messages: Sequence[WireMessage],
-        profile: ModelProfile,
-        own_persona: bool = False,
-    ) -> Coroutine[ReplayResult]:
-        """Ask a model what an earlier call asked; with today's persona, if ``own_persona``.
-
-        Fires with the `ReplayResult`; fails with TurnAborted if the server stops.
-        """
-        sent = messages
-        if own_persona:
-            asking = PromptRequest(form=REQUEST_FORMS[kept.sent.form], tools=kept.sent.tools)
-            opening = self._prompts.opening(asking).messages
-            sent = [*opening, *messages[len(kept.trace.opening) :]]
-        payer = self._calls.caller(frozenset(), background=False)
-        request = replay_request(self._mind.name, kept.sent, sent, payer)
-        try:
-            reply: LLMReply = yield self._calls.apart(request, REPLAY, profile)
-        except ProviderError as error:
-            return ReplayResult(kept.reply, problem=str(error))
-        return ReplayResult(kept.reply, reply.content, reply.tool_calls)

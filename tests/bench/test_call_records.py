@@ -5,7 +5,6 @@ compactions, undos and masks, and at the end one player is forgotten.
 """
 
 import random
-import re
 import time
 from collections.abc import Callable
 from statistics import median
@@ -18,61 +17,23 @@ from evennia_ai.messages import LLMReply
 from evennia_ai.policy.explanation.call_record import request_digest
 from evennia_ai.policy.tool_call_modes.form import SCHEMA, TOOLS
 from evennia_ai.sleep.compaction import compact_conversation_history
-from evennia_ai.store.explanations import explain, find_line, load_call, store_call
+from evennia_ai.store.call_records import store_call
 from evennia_ai.store.forget import Forgetting
 from evennia_ai.turn.model_call import record_of
 from tests.bench.figures import Sheet
+from tests.facts import FACT, FACT_LINE, Teller, some_fact
 from tests.game import conftest as game_tier
-from tests.policy.test_attribution import FACT, PLACES, SUBJECTS, THINGS, TOLD
 
+why = pytest.importorskip("evennia_ai.contrib.explanations.why")
+stored_calls = pytest.importorskip("evennia_ai.contrib.explanations.stored_calls")
 pytestmark = [pytest.mark.game, pytest.mark.timeout(3_000)]
 
 service, model, game = game_tier.service, game_tier.model, game_tier.game
 
 TURNS = 500  # in each form
-FACT_LINE = re.compile(FACT.format(subject=r"(\w+)", thing=r"(\w+)", place=r"(\w+)"))
 MOST_BYTES, MOST_MS = 1_500, 5.0
 MOST_WRONG = 5.0  # percent
 HOME = {"client": "openai", "base_url": "http://127.0.0.1:1/v1", "model": "home"}
-SUMMARY = "Ann and Bob told Mira where people of the quay hid their things."
-
-
-class Teller(list[Any]):
-    """A script that never ends: it tells a fact of its prompt, or one that it invents."""
-
-    def __init__(self, rng: random.Random) -> None:
-        self.rng = rng
-        self.known: list[tuple[str, str]] = []  # (what was said, the fact it tells or "")
-        self.told: set[str] = set()  # an invention that was told before is in the talk
-
-    def __bool__(self) -> bool:
-        return True
-
-    def pop(self, index: Any = 0) -> Any:
-        return self.say
-
-    def say(self, request: Any) -> Any:
-        if "summar" in str(request.messages[0]["content"])[:400].lower():
-            return SUMMARY
-        text = "\n".join(str(message["content"]) for message in request.messages)
-        facts = sorted({found[0] for found in FACT_LINE.finditer(text)})
-        invents = not facts or self.rng.random() < 0.5
-        fact = FACT.format(**some_fact(self.rng)) if invents else self.rng.choice(facts)
-        while invents and (fact in facts or fact in self.told):
-            fact = FACT.format(**some_fact(self.rng))
-        found = FACT_LINE.fullmatch(fact)
-        assert found
-        words = dict(zip(("subject", "thing", "place"), found.groups(), strict=True))
-        said = self.rng.choice(TOLD).format(**words)
-        self.known.append((said, "" if invents else fact))
-        self.told.add(fact)
-        return {"say": {"text": said}}
-
-
-def some_fact(rng: random.Random) -> dict[str, str]:
-    """Return a fact by chance."""
-    words = {"subject": SUBJECTS, "thing": THINGS, "place": PLACES}
-    return {name: rng.choice(some) for name, some in words.items()}
 
 
 def play(game: Any, mira: Any, players: list[Any], rng: random.Random, number: int) -> None:
@@ -118,7 +79,7 @@ def check_prompts(paper: Sheet, requests: list[Any]) -> None:
     sent = {request_digest(one.messages, one.sent): one for one in requests}
     exact = 0
     for row in rows:
-        stored, request = load_call(row.id), sent[row.digest]
+        stored, request = stored_calls.load_call(row.id), sent[row.digest]
         exact += stored is not None and stored.is_exact and stored.messages == request.messages
     sizes = [len(bytes(row.packed)) + len(row.people) + len(row.digest) for row in rows]
     paper.add("calls", len(rows))
@@ -131,10 +92,10 @@ def check_sentences(paper: Sheet, mira: Any, teller: Teller) -> None:
     """Compare the source of each line with the fact that the model told."""
     wrong, told, sourced, invented = 0, 0, 0, 0
     for said, fact in teller.known:
-        line = find_line(mira.assistant.id, 1, said)
+        line = why.find_line(mira.assistant.id, 1, said)
         if line is None:
             continue  # an assistant does not say the same again
-        (found,) = explain(line, ["Mira"]).sentences
+        (found,) = why.explain(line, ["Mira"]).sentences
         if fact:
             told += 1
             wrong += found.source is None or not tells(found.source.text, fact)
@@ -171,6 +132,6 @@ def check_forgetting(paper: Sheet, player: Any) -> None:
     list(Forgetting({player.dbref}).steps())
     left = [row for row in models.CallRecord.objects.all() if row.packed]
     naming = [row for row in left if player.dbref in row.people.split()]
-    changed = sum(1 for row in left if not load_call(row.id).is_exact)
+    changed = sum(1 for row in left if not stored_calls.load_call(row.id).is_exact)
     paper.add("records that name a forgotten player", len(naming), "", 0)
     paper.add("records of others that can be rebuilt no more", changed, "", 0)

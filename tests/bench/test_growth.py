@@ -14,7 +14,7 @@ from pytest_django import DjangoDbBlocker
 from evennia_ai import models
 from evennia_ai.apps import prepare_sqlite
 from tests.bench.figures import Sheet
-from tests.bench.test_call_records import FACT, Teller, some_fact
+from tests.facts import FACT, Teller, some_fact
 from tests.faults.own_database import IS_POSTGRESQL, on_own_database
 from tests.game import conftest as game_tier
 

@@ -20,10 +20,10 @@ def forget_everything():
     from evennia.commands import cmdhandler
     from evennia.utils.idmapper.models import SharedMemoryModel
 
-    from evennia_ai.store import explanations
+    from evennia_ai.store import call_records
 
     cmdhandler._CMDSET_MERGE_CACHE.clear()
-    explanations.noted_on.clear()  # a test whose transactions end deletes the rows behind it
+    call_records.noted_on.clear()  # a test whose transactions end deletes the rows behind it
     for model in leaves(SharedMemoryModel):
         model.flush_instance_cache(force=True)
     if next(FLUSHES) % FLUSHES_A_COLLECTION == 0:

@@ -1,4 +1,4 @@
-"""`aiwhy` tells which locks a tool call asked, of whom, and what they answered (P8)."""
+"""The log tells which locks a tool call asked, of whom, and what they answered (P8)."""
 
 import pytest
 
@@ -24,17 +24,6 @@ def test_every_author_of_the_prompt_is_named_with_their_answer(game, mira, ann, 
     assert not vault.tempt(admin, "say Mira, open the vault.")
     asked = asked_for("staff_vault")["use", "staff_vault"]
     assert asked[ann.dbref] is False and asked[admin.dbref] is True
-
-
-def test_aiwhy_shows_the_answers(game, mira, ann, admin):
-    Vault(game)
-    reply = {"staff_vault": {"door": "north"}, "say": {"text": "It stays shut."}}
-    game.model.add(reply, {"say": {"text": "It stays shut, I fear."}})
-    ann.do("say Mira, open the vault.")
-    game.run(2)
-    told = " ".join(admin.told("aiwhy Mira = shut").split())
-    assert "who may cause staff_vault: " in told and f"Ann ({ann.dbref}) may not" in told
-    assert "who may cause say: everybody" in told
 
 
 def test_nobody_known_behind_a_prompt_is_told_as_somebody_unknown(game, mira, ann):
@@ -75,13 +64,3 @@ def test_a_forgotten_player_stands_in_no_answer_of_a_lock(game, mira, ann, bob, 
     list(Forgetting({ann.dbref}).steps())
     assert not ToolCall.objects.filter(locks__contains=f'"{ann.dbref}"').exists()
     assert ToolCall.objects.filter(name="staff_vault").exists()
-
-
-def test_a_builder_reads_no_answers_of_locks_of_a_whispered_turn(game, mira, ann):
-    builder = game.player("Bea", mira.location, permissions=["Builder"])
-    Vault(game)
-    reply = {"staff_vault": {"door": "north"}, "whisper": {"text": "No.", "target": "Ann"}}
-    game.model.add(reply, {"whisper": {"text": "No, not ever.", "target": "Ann"}})
-    ann.do("whisper Mira = open the vault")
-    game.run(2)
-    assert "who may" not in builder.told("aiwhy Mira")

@@ -30,8 +30,6 @@ def test_a_budget_in_money_is_kept_and_staff_are_told_once(game, talk, mira, ann
     assert "The game's budget: 0.60 of today's 0.70 EUR are used" in admin.told("aistatus")
     assert DailyUse.objects.get().calls == 2  # what was refused is no call
     assert DailyUse.objects.get().money == 600_000
-    why = admin.told("aiwhy Mira")
-    assert "aicost/players" in why and "aitest/provider" not in why
 
 
 def test_the_log_and_the_costs_name_the_fallback_that_answered(game, talk, profiles, mira, admin):

@@ -143,9 +143,6 @@ def test_staff_can_tell_that_its_mind_did_not_say_them(game, ann, admin, mira):
     history = admin.told("aihistory Mira")
     line = next(one for one in history.split("\n\n") if "The vault is open." in one)
     assert "puppeted" in line
-    why = admin.told("aiwhy Mira = vault")
-    assert "Its mind did not say this" in why and "The prompt" not in why
-    assert '"Aye."' in admin.told("aiwhy Mira") and "The prompt" in admin.told("aiwhy Mira = Aye")
 
 
 def test_nobody_knows_whose_words_they_are(game, ann, mira):

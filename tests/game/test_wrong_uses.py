@@ -70,15 +70,6 @@ aimemory/edit Mira/j1 | Which text?
 aimemory/edit Mira/j1 = It rains. | The entry has these words already.
 aimemory/unpin Mira = j1 | j1 is not pinned already.
 aimemory/restore Mira | Which entry? Give its number. aimemory/archive Mira lists them.
-aiwhy Mira | Mira has said nothing yet.
-aiwhy Mira = 99 | Mira has not said 99 lines.
-aiwhy Mira = dragons | Mira said no line with 'dragons'.
-aiwhy/call Mira = dreams | Mira has no such call for 'dreams'.
-aiwhy/call Mira = summary first | 'first' is no number.
-aiwhy/prompt/next Mira | Use one switch
-aireplay Mira | Which turn?
-aireplay Mira = 5 | The stand-in reads no prompt
-aireplay Mira = 5, nowhere | There is no model profile 'nowhere'.
 """.strip().splitlines()
 
 

@@ -14,7 +14,7 @@ from typing import Any
 from django.db import connection
 
 from evennia_ai import models
-from evennia_ai.store.explanations import read_packed
+from evennia_ai.store.call_records import read_packed
 from tests.simulation.court import Court
 
 CODE = re.compile(rb"[A-Za-z0-9+/]{16,}={0,2}")

@@ -102,6 +102,11 @@ def services() -> Any:
     return shared
 
 
+def extension(name: str) -> Any:
+    """Return an extension by its name, None if the game is without it."""
+    return next((item for item in services().extensions if item.name == name), None)
+
+
 def find_script(assistant: int) -> AssistantScript:
     """Return an assistant, on the reactor's thread; raises Missing and StoreUnavailable."""
     script = AssistantScript.get_cached_instance(assistant)

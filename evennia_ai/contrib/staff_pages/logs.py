@@ -11,7 +11,7 @@ from django.views.generic import DetailView, ListView, TemplateView
 
 from evennia_ai import models
 from evennia_ai.contrib.staff_pages import disclosure, page_rows
-from evennia_ai.contrib.staff_pages.access import StaffPage, services
+from evennia_ai.contrib.staff_pages.access import StaffPage, extension, services
 from evennia_ai.contrib.staff_pages.disclosure import RowPresenter, page_text, people_named
 from evennia_ai.contrib.staff_pages.editing import EditingPage, MarkForm, change_mark
 from evennia_ai.contrib.staff_pages.page_rows import ANY, MARKS
@@ -20,7 +20,6 @@ from evennia_ai.game.texts import COMPACTED_FOR, SUMMARISED, TURN_ENDS, worded
 from evennia_ai.policy import read_permissions as kinds
 from evennia_ai.policy import recallable_lines
 from evennia_ai.policy.context.projection import PUBLIC
-from evennia_ai.policy.explanation.attribution import Attribution, PromptPart
 from evennia_ai.policy.limits.money import money_words
 from evennia_ai.policy.read_permissions import Reader
 from evennia_ai.policy.sleep_schedule import (
@@ -32,7 +31,6 @@ from evennia_ai.policy.sleep_schedule import (
 )
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.sleep import step_texts
-from evennia_ai.store import explanations
 from evennia_ai.store.conversation import MASK
 from evennia_ai.store.names import locks_of
 from evennia_ai.store.reports import Row, seconds_between, unanswered, waiting_events, with_parts
@@ -179,8 +177,9 @@ class TurnPage(EditingPage, LogPage, DetailView):
         turn = RowPresenter(self.reader, self.who, [row], currency).turn(row)
         for act in turn["acts"]:
             act["locks"] = [page_text(explanation) for explanation in locks_of(act["locks"])]
-        explanation = explanations.explain_turn(row["id"], [self.who["name"]])
-        whys = [why_line(why, self.reader) for why in explanation]
+        explanations = extension("explanations")
+        lines = explanations.explain_turn(row["id"], self.who["name"]) if explanations else ()
+        whys = [why_line(why, self.reader) for why in lines]
         scene = scene_of(turn, self.who["name"])
         may_mark = self.reader.may(kinds.words_kind(row["private"]))
         turns = rows_of(models.Turn, self.who["id"]).values_list("id", flat=True)
@@ -196,7 +195,8 @@ class TurnPage(EditingPage, LogPage, DetailView):
         )
 
 
-def why_line(why: explanations.Explanation, reader: Reader) -> Row:
+def why_line(why: Any, reader: Reader) -> Row:
+    """Return the values of an `Explanation` of the extension for explanations."""
     kind = kinds.words_kind(why.private)
     text = page_text(reader.show(kind, why.text, "words"))
     if not (reader.may(kind) and reader.may(kinds.memory_kind(why.private))) or why.stored is None:
@@ -206,7 +206,7 @@ def why_line(why: explanations.Explanation, reader: Reader) -> Row:
     return {"line": text, "state": why.state, "why": {**shown, "counted": counted}}
 
 
-def why_values(parts: Sequence[PromptPart], sentences: Sequence[Attribution]) -> Row:
+def why_values(parts: Sequence[Any], sentences: Sequence[Any]) -> Row:
     """Return the values of the template ``why.html``, which the reader must be allowed to read."""
     sizes = [estimate_tokens(part.text) for part in parts]
     total = sum(sizes) or 1
@@ -235,7 +235,7 @@ def why_values(parts: Sequence[PromptPart], sentences: Sequence[Attribution]) ->
     }
 
 
-def shown_source(attribution: Attribution) -> Row | None:
+def shown_source(attribution: Any) -> Row | None:
     if attribution.source is None:
         return None
     texts = {
@@ -298,8 +298,8 @@ class CompactionPage(LogPage, DetailView):
         for part in parts:
             everybody = part["audience"] == [PUBLIC]
             part["whom"] = "everybody" if everybody else shown.whom(part["audience"])
-        calls = explanations.calls_of_compaction(who["id"], row["id"], row["at"])
-        whys = [explanations.explain_call(call, [who["name"]]) for call in calls]
+        explanations, which = extension("explanations"), (who["id"], row["id"], row["at"])
+        whys = explanations.explain_compaction(*which, who["name"]) if explanations else ()
         return super().get_context_data(
             title=f"Compaction {row['id']}",
             whys=[why_line(why, self.reader) for why in whys],

@@ -4,8 +4,9 @@ import pytest
 
 from evennia_ai.models import Compaction
 from tests.contrib.staff_pages.conftest import Browser
-from tests.game.test_calls_apart import SECRET, compact, summed_up, talk
+from tests.game.summary_scene import SECRET, compact, summed_up, talk
 
+pytest.importorskip("evennia_ai.contrib.explanations")
 __all__ = ["summed_up"]
 pytestmark = [pytest.mark.game, pytest.mark.django_db]
 

@@ -1,152 +1,31 @@
-"""The prompts and replies of model calls, rebuilt from the log, and why a line was said."""
+"""Why a line was said: its turn, the prompt with its parts, and the source of each sentence."""
 
-import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
-from functools import partial
+from datetime import datetime
 from typing import Any
 
-from django.db import transaction
 from django.db.models import Max, Q
 
 from evennia_ai import models
+from evennia_ai.contrib.explanations.attribution import Attribution, PromptPart, attribute, parts_of
+from evennia_ai.contrib.explanations.stored_calls import StoredCall, load_call
 from evennia_ai.messages import (
     EXCUSE,
     OWN_RESULTS,
     ChatMessage,
-    WireMessage,
     is_excuse,
     is_puppeted,
     make_message,
 )
-from evennia_ai.policy.context.projection import make_marker, show_marker
 from evennia_ai.policy.conversation.tool_call_rules import step_of
-from evennia_ai.policy.explanation import call_record
-from evennia_ai.policy.explanation.attribution import Attribution, PromptPart, attribute, parts_of
 from evennia_ai.policy.explanation.call_record import PromptTrace
 from evennia_ai.policy.facts.terms import sentences_of, words_of_calls
-from evennia_ai.policy.records.record import people_field
 from evennia_ai.policy.texts import read_object
 from evennia_ai.ports import TASK_SUMMARY
-from evennia_ai.store.conversation import MASK, record_from_row
+from evennia_ai.store.conversation import MASK
 from evennia_ai.store.reports import WORDS_IN, public_calls, rows_with
 from evennia_ai.store.rows import message_from_row, rows_of
-
-MOST_NOTED = 10_000
-noted_on: dict[str, date] = {}  # by the digest of a text in the table
-
-
-@dataclass(frozen=True)
-class StoredCall:
-    """One model call with its prompt as it was sent, as far as the log still has it."""
-
-    kept: call_record.KeptCall
-    marker: ChatMessage | None
-    talk: Sequence[ChatMessage]
-    own: Sequence[ChatMessage]
-    messages: Sequence[WireMessage]
-    missing: int  # messages of the prompt that the log does not have any more
-    is_exact: bool  # whether the digest shows that this is the prompt as it was sent
-
-
-def store_call(row: models.ModelCall, record: call_record.PackedCall) -> None:
-    """Store the prompt and the reply of a call, inside the caller's transaction."""
-    keep_texts(record.shared, row.at.date())
-    models.CallRecord.objects.create(
-        id=row.id,
-        assistant_id=row.assistant_id,
-        at=row.at,
-        digest=record.digest,
-        people=people_field(record.people),
-        packed=record.packed,
-    )
-
-
-def keep_texts(shared: Any, today: date) -> None:
-    """Store the shared texts that are new, and note that all are used today."""
-    new = {digest for digest in shared if noted_on.get(digest) != today}
-    if not new:
-        return
-    texts = models.PromptText.objects
-    used = texts.filter(digest__in=new, used_on=today)
-    for digest in new - set(used.values_list("digest", flat=True)):
-        kept = {"text": shared[digest], "used_on": today}
-        texts.update_or_create(digest=digest, defaults=kept)
-    transaction.on_commit(partial(note_texts, new, today))
-
-
-def note_texts(digests: Iterable[str], today: date) -> None:
-    """Remember which texts are stored as used today: most calls have the same ones."""
-    if len(noted_on) > MOST_NOTED:
-        noted_on.clear()
-    noted_on.update(dict.fromkeys(digests, today))
-
-
-def load_call(call_id: int) -> StoredCall | None:
-    """Return a model call with its prompt, None if it was not kept, or was erased."""
-    row = models.CallRecord.objects.filter(id=call_id).first()
-    if row is None or not row.packed:
-        return None
-    kept = read_packed(bytes(row.packed))
-    return None if kept is None else with_talk(row.assistant_id, kept, row.digest)
-
-
-def read_packed(packed: bytes) -> call_record.KeptCall | None:
-    """Return a packed call, None if it is damaged, or a text that it shares is gone."""
-    with suppress(KeyError, TypeError, ValueError, zlib.error):
-        digests = call_record.shared_digests(packed)
-        prompt_texts = models.PromptText.objects.filter(digest__in=digests)
-        texts = dict(prompt_texts.values_list("digest", "text"))
-        return call_record.read_record(packed, [texts[digest] for digest in digests])
-    return None
-
-
-def calls_of_turn(assistant_id: int, turn_id: int) -> list[StoredCall]:
-    """Return the calls of an assistant's turn whose prompts are kept, in their order."""
-    calls = models.ModelCall.objects.filter(assistant_id=assistant_id, turn_id=turn_id)
-    answered = calls.filter(error_kind="").order_by("id").values_list("id", flat=True)
-    return [call for call in map(load_call, answered) if call is not None]
-
-
-def with_talk(assistant_id: int, kept: call_record.KeptCall, digest: str = "") -> StoredCall:
-    """Return a call with the messages of its prompt, as far as the log has them."""
-    marker = marker_of(assistant_id, kept)
-    trace = kept.trace
-    talk, own = (read_messages(assistant_id, n, trace.shown) for n in (trace.talk, trace.own))
-    messages = call_record.rebuilt(kept, marker, talk, own)
-    missing = len(trace.talk) + len(trace.own) - len(talk) - len(own)
-    is_exact = call_record.request_digest(messages, kept.sent) == digest
-    return StoredCall(kept, marker, talk, own, messages, missing, is_exact)
-
-
-def marker_of(assistant_id: int, kept: call_record.KeptCall) -> ChatMessage | None:
-    """Return the summary that a prompt showed, or was to update; None for none."""
-    rows = models.Compaction.objects.filter(assistant_id=assistant_id, id=kept.trace.summary_id)
-    if (row := rows.first()) is None:
-        return None
-    if kept.trace.teller:
-        return make_message("user", row.summary.get(kept.trace.part, ""))
-    return show_marker(make_marker(record_from_row(row)), frozenset(kept.trace.audience))
-
-
-def read_messages(
-    assistant_id: int, seqs: Iterable[int], shown: Mapping[str, Any]
-) -> list[ChatMessage]:
-    """Return those messages that the log has, with the words that a prompt ``shown`` instead."""
-    rows = models.Message.objects.filter(assistant_id=assistant_id, id__in=seqs).order_by("id")
-    messages = map(message_from_row, rows)
-    return [{**message, **shown.get(str(message["metadata"]["seq"]), {})} for message in messages]
-
-
-def drop_unused_texts(_assistant_id: int, going: Sequence[int]) -> None:
-    """Delete the shared texts that only these records used, or older ones."""
-    left = models.CallRecord.objects.exclude(id__in=going).order_by("id")
-    oldest = left.values_list("at", flat=True).first()
-    if oldest is not None:
-        models.PromptText.objects.filter(used_on__lt=oldest.date()).delete()
-
 
 PAGE = 50
 MOST_ROWS = 5_000
@@ -343,3 +222,9 @@ def call_of(
     records = models.CallRecord.objects.filter(id__in=[call.id for call in calls])
     state = ERASED if records.filter(packed=b"").exists() else UNKEPT
     return (calls[0] if calls else None), None, state
+
+
+def acted_in_private(turn_id: int) -> bool:
+    """Return True if a turn has tool calls that are not logged as public."""
+    acts = models.ToolCall.objects.filter(turn_id=turn_id).values_list("turn_id", "call_id")
+    return not public_calls([turn_id]).issuperset(acts)

@@ -6,9 +6,10 @@ from datetime import date
 import pytest
 
 from evennia_ai import models
+from evennia_ai.contrib.explanations.stored_calls import load_call
 from evennia_ai.policy.recallable_lines import EDITED, HIDDEN
 from evennia_ai.sleep.compaction import compact_conversation_history
-from evennia_ai.store.explanations import drop_unused_texts, keep_texts, load_call
+from evennia_ai.store.call_records import drop_unused_texts, keep_texts
 from tests.scripted import call
 
 pytestmark = [pytest.mark.game, pytest.mark.django_db, pytest.mark.engine]

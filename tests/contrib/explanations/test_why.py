@@ -3,9 +3,9 @@
 import pytest
 
 from evennia_ai import models
+from evennia_ai.contrib.explanations.why import explain_turn
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.sleep.compaction import compact_conversation_history
-from evennia_ai.store.explanations import explain_turn
 from evennia_ai.store.forget import Forgetting
 from tests.scripted import call
 

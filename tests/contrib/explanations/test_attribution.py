@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from evennia_ai.policy.explanation.attribution import (
+from evennia_ai.contrib.explanations.attribution import (
     LORE,
     NEW,
     PERSONA,
@@ -16,6 +16,9 @@ from evennia_ai.policy.explanation.attribution import (
     PromptPart,
     attribute,
 )
+from tests.facts import FACT, PLACES, SUBJECTS, THINGS, TOLD
+
+pytestmark = pytest.mark.game
 
 PROMPT = [
     PromptPart(
@@ -97,21 +100,6 @@ def test_small_talk_tells_nothing():
     assert found.source is None and not found.tells
 
 
-SUBJECTS = "baker cooper weaver tanner fletcher mason potter tinker chandler farrier".split()
-THINGS = (
-    "lantern kettle saddle anvil barrel quilt whistle compass mirror ladder drum sickle".split()
-)
-PLACES = (
-    "orchard belfry cellar quarry meadow chapel granary lighthouse stable attic brewery".split()
-)
-FACT = "The {subject} hid a {thing} in the {place}."
-TOLD = (
-    "In the {place} lies the {thing} that the {subject} hid.",
-    "It was the {subject} who hid the {thing}, in the {place}.",
-    "I heard that the {subject} hid some {thing} in the {place}.",
-    "People say the {subject} keeps a {thing} hidden at the {place}, you know.",
-    "Look for that {thing} in the {place}, the {subject} put it there.",
-)
 FACTS_A_PROMPT = 20
 PROMPTS = 25
 

@@ -3,37 +3,17 @@
 import pytest
 
 from evennia_ai import models
+from evennia_ai.contrib.explanations.attribution import RULES, SUMMARY, TALK, parts_of
+from evennia_ai.contrib.explanations.stored_calls import load_call
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import make_message
-from evennia_ai.policy.explanation.attribution import RULES, SUMMARY, TALK, parts_of
 from evennia_ai.policy.recallable_lines import HIDDEN
 from evennia_ai.sleep.compaction import compact_conversation_history
-from evennia_ai.store.explanations import load_call
 from evennia_ai.store.forget import Forgetting
+from tests.game.summary_scene import GOODS, SECOND, SECRET, SUMMARY_TEXT, compact, summed_up, talk
 
+__all__ = ["summed_up"]
 pytestmark = [pytest.mark.game, pytest.mark.django_db]
-
-GOODS = "beer stew rope wine salt cloth tar oil corn wool".split()
-SUMMARY_TEXT = "Ann sells beer for 3 silver. Ann sells stew for 4 silver. The baron is dead."
-SECOND = "Ann sells beer, stew and rope. Everything costs silver. Ann asks about the harbour."
-SECRET = "Ann hides a ruby under the third stair. She tells only Mira of it, and nobody else."
-
-
-def talk(game, ann, number=8, how="say Mira, the"):
-    """Let Ann tell the prices of her goods, and Mira answer."""
-    for nth in range(number):
-        game.model.add({"say": {"text": f"I hear you, number {nth}."}})
-        ann.do(f"{how} {GOODS[nth % 10]} that I sell costs {nth + 3} silver in the market hall.")
-        game.run(61)
-
-
-def compact(game, mira, *replies, keep=2):
-    game.model.script[:] = replies
-    result = []
-    doing = compact_conversation_history(mira.assistant, mira, force=True, keep_recent=keep)
-    doing.addBoth(result.append)
-    game.run(2)
-    assert result[0]["success"], result
 
 
 def heard(ann, words):
@@ -46,14 +26,6 @@ def apart(purpose="summary"):
     """Return the stored calls for a purpose, oldest first."""
     rows = models.ModelCall.objects.filter(purpose=purpose).order_by("id")
     return [load_call(row.id) for row in rows]
-
-
-@pytest.fixture
-def summed_up(game, mira, ann):
-    """Return Mira after a compaction of what Ann said aloud."""
-    talk(game, ann)
-    compact(game, mira, SUMMARY_TEXT)
-    return mira
 
 
 def test_a_request_for_a_summary_is_rebuilt_byte_for_byte(game, summed_up, ann):

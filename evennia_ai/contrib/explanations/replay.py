@@ -1,0 +1,71 @@
+"""Asking models again what was asked in an earlier turn."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from twisted.internet.defer import inlineCallbacks
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.errors import ProviderError
+from evennia_ai.messages import LLMReply, ToolCallRequest, WireMessage
+from evennia_ai.policy.conversation.persona_and_lore import Persona
+from evennia_ai.policy.explanation.call_record import KeptCall, RecordedReply, RequestExtras
+from evennia_ai.policy.tool_call_modes.known_models import REQUEST_FORMS
+from evennia_ai.ports import Caller, LLMRequest, StandInRequest
+from evennia_ai.scheduling import Coroutine
+from evennia_ai.turn.prompt_building import PromptRequest
+
+REPLAY = "replay"
+
+
+@dataclass(frozen=True)
+class ReplayResult:
+    """One call that was asked again; ``problem`` says why there is no reply, "" if there is."""
+
+    before: RecordedReply
+    content: str = ""
+    calls: tuple[ToolCallRequest, ...] = ()
+    problem: str = ""
+
+
+def replay_request(
+    name: str, sent: RequestExtras, messages: Sequence[WireMessage], caller: Caller
+) -> LLMRequest:
+    """Return the request of an earlier call of a character, with these messages."""
+    return LLMRequest(
+        messages=messages,
+        scene=StandInRequest(name, Persona(), ()),
+        tools=sent.tools,
+        max_tokens=sent.max_tokens,
+        temperature=sent.temperature,
+        caller=caller,
+        form=sent.form,
+        response_schema=sent.schema,
+    )
+
+
+@inlineCallbacks
+def ask_again(
+    mind: Any,
+    kept: KeptCall,
+    messages: Sequence[WireMessage],
+    profile: ModelProfile,
+    own_persona: bool = False,
+) -> Coroutine[ReplayResult]:
+    """Ask a model what an earlier call asked; with today's persona, if ``own_persona``.
+
+    Fires with the `ReplayResult`; fails with TurnAborted if the server stops.
+    """
+    sent = messages
+    if own_persona:
+        asking = PromptRequest(form=REQUEST_FORMS[kept.sent.form], tools=kept.sent.tools)
+        opening = mind.prompts.opening(asking).messages
+        sent = [*opening, *messages[len(kept.trace.opening) :]]
+    payer = mind.calls.caller(frozenset(), background=False)
+    request = replay_request(mind.who.name, kept.sent, sent, payer)
+    try:
+        reply: LLMReply = yield mind.calls.apart(request, REPLAY, profile)
+    except ProviderError as error:
+        return ReplayResult(kept.reply, problem=str(error))
+    return ReplayResult(kept.reply, reply.content, reply.tool_calls)
