@@ -3,6 +3,8 @@
 ``service_started``: the assistants of this server may begin to work; the sender is the service.
 ``uninstalling``: `ai_uninstall` has deleted the rows of the package; who keeps files of his own
     deletes them now, and ``say`` takes a line for the admin. The sender is None.
+``catching_up``: now and then, so that what other servers store in the same database is read again;
+    the sender is the service.
 Of all others the sender is the `AssistantScript`, and each has the argument ``character``, and:
 
 ``turn_finished``: ``turns`` (how many in this tick).
@@ -19,6 +21,7 @@ from django.dispatch import Signal
 
 service_started = Signal()
 uninstalling = Signal()
+catching_up = Signal()
 turn_finished = Signal()
 thinking_started = Signal()
 thinking_finished = Signal()

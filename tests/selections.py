@@ -1,17 +1,20 @@
 """Which tests a step of `run` selects: marks, and files where importing all would take long."""
 
+from pathlib import Path
+
 SMALL = "not game and not e2e and not bench and not campaign"
 FURTHER = "e2e and not quick and not alone and not campaign"
 GAME = "game and not bench and not campaign"
 # What differs with the database: the stores, the faults, and what reads rows in their order.
 ON_POSTGRESQL = (
+    *(path for path in ("tests/contrib/shared_memory",) if Path(path).exists()),
     *(f"tests/faults/test_{name}.py" for name in ("postgresql", "schema", "storage")),
     *(
         f"tests/game/test_{name}.py"
         for name in (
             *("columns", "compactions", "costs", "disclosure", "forgetting"),
             *("history_filters", "history_search", "journal_faults", "lost_turns", "old_records"),
-            *("old_tables", "purge", "query_plans", "shared_memory", "sleep_passes", "stores"),
+            *("old_tables", "purge", "query_plans", "sleep_passes", "stores"),
             "talking",
         )
     ),

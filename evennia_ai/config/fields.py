@@ -22,7 +22,6 @@ from evennia_ai.config.declared import (
 )
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.limits.money import MOST_MONEY
-from evennia_ai.policy.records.shared_memory import OFF, read_scopes
 from evennia_ai.policy.sleep_schedule import ANYBODY, GAME, NOBODY, REAL, STAFF, read_schedule
 
 P = TypeVar("P")
@@ -241,19 +240,6 @@ class AssistantConfig:
         "Time until archived entries and ended goals are deleted. 0 keeps them until the next "
         "sleep.",
         days(0.0),
-    )
-    share_memory: str = setting(
-        OFF,
-        "With whom the character shares public memories during sleep, and from whom it receives "
-        "them: `off`, `faction`, `room`, `world`, or single scopes such as `faction:guards`, "
-        "separated by commas.",
-        check=read_scopes,
-    )
-    share_delay: float = setting(
-        3_600.0, "Time until others know a memory, from when it was learned.", seconds(0.0)
-    )
-    share_importance: int = setting(
-        5, "Minimum importance (1-10) of an entry that is shared.", Bounds(1, 10)
     )
     goal_half_life: float = setting(
         7.0,

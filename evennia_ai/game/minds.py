@@ -18,18 +18,18 @@ from evennia_ai.game.settings import effective_settings
 from evennia_ai.game.sleep_state import GameSleep
 from evennia_ai.game.tick_scheduler import GameAssistantStatus, TickScheduler
 from evennia_ai.llm.tokenizers import count_for
-from evennia_ai.memory.index_cache import SharedSearch
+from evennia_ai.memory.index_cache import MixedSearch
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Authors, IncomingEvent
 from evennia_ai.mind import Mind
 from evennia_ai.mind.dry_run import DryRun, DryRunning, run_dry
 from evennia_ai.policy.compaction.plan import CompactionRequest
 from evennia_ai.policy.conversation.persona_and_lore import Persona
-from evennia_ai.policy.records.shared_memory import read_scopes, select_scopes
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import CountText, estimate_tokens
 from evennia_ai.policy.tool_call_modes.wire_order import count_stored
 from evennia_ai.ports import Memories, MindContext, OfferedTools, RequestSizes
+from evennia_ai.ports.extension import memory_sources
 from evennia_ai.ports.records import RecordStore
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.attributes import (
@@ -228,18 +228,13 @@ class GameMind(Mind):
         self.hearing.connect(company, self.will, partial(services.attend, self))
 
     def memories(self) -> Memories:
-        """Return the search over its character's memories and those shared with it."""
-        indices, shared = self.services.memory_indices, self.services.shared_memory
+        """Return the search over its character's memories, and those that extensions add."""
         self.services.loaded.note(self)
-        character = self.who.character
-        name_of = partial(self.services.world.name_of, character)
+        name_of = partial(self.services.world.name_of, self.who.character)
+        indices = self.services.memory_indices
         own: RecallIndex = indices.of_character(self.who, self.log.lines, name_of)
-        chosen = read_scopes(self.settings.config.share_memory)
-        if not chosen:
-            return own
-        scopes = select_scopes(chosen, self.services.world.labels_of(character))
-        shared_indices = [indices.of_scope(scope) for scope in scopes]
-        return SharedSearch(own, shared_indices, shared.still_told, character.dbref)
+        sources = memory_sources(self.around)
+        return MixedSearch(own, sources) if sources else own
 
     def tick_if_players_near(self) -> float | None:
         """Tick soon if a player is near; returns in how many seconds to do so again, or None."""

@@ -1,53 +1,64 @@
-"""The search indices in memory, one a character or sharing scope."""
+"""The search indices in memory, and the search over several."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from twisted.internet.defer import DeferredList, inlineCallbacks
+from twisted.internet.defer import DeferredList, inlineCallbacks, maybeDeferred
+from twisted.logger import Logger
 
+from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.memory.recall_index import Keep, RecallIndex
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.journal_entry import normalised
-from evennia_ai.policy.records.record import Record
-from evennia_ai.policy.records.shared_memory import HEARSAY, mix
-from evennia_ai.ports import Embedder, Identity, Lines, MemoryMatch, RelatedLines, RemoteEmbedder
+from evennia_ai.policy.records.record import is_known_to
+from evennia_ai.ports import (
+    Embedder,
+    Identity,
+    Lines,
+    MemoryMatch,
+    MemorySource,
+    RelatedLines,
+    RemoteEmbedder,
+    Services,
+)
+from evennia_ai.ports.records import WatchedRecords
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.mind_cache import MindCache
 
+log = Logger()
+T = TypeVar("T")
 
-class ScopeIndex(RecallIndex):
-    """The index over what one sharing scope was told; it can be let go at any time."""
+OWN_TO_ONE = 2  # own memories for each of others
+
+
+class SharedIndex(RecallIndex):
+    """An index over records that several characters search; it can be let go at any time."""
 
     is_busy = False
 
     def __init__(
-        self, entries: Any, embedder: Embedder | RemoteEmbedder | None, let_go: Callable[[], None]
+        self, records: Any, embedder: Embedder | RemoteEmbedder | None, let_go: Callable[[], None]
     ) -> None:
-        # Shared entries contain the names already, so `name_of` returns nothing.
-        super().__init__(entries, None, embedder, lambda _id: "")
+        # The records contain the names already, so `name_of` returns nothing.
+        super().__init__(records, None, embedder, lambda _id: "")
         self.let_go = let_go
 
 
 class IndexCache:
     """Makes an index when it is first needed.
 
-    ``embedder`` is called when an index is made; ``entries_of`` returns what a scope was told, by
-    the scope's name. ``loaded`` lets indices of scopes go; assistants drop their own.
+    ``embedder`` is called when an index is made. ``loaded`` lets indices go that no single
+    assistant has; assistants drop their own.
     """
 
     def __init__(
-        self,
-        embedder: Callable[[], Embedder | RemoteEmbedder | None],
-        entries_of: Callable[[str], Any],
-        loaded: MindCache,
+        self, embedder: Callable[[], Embedder | RemoteEmbedder | None], loaded: MindCache
     ) -> None:
         self._embedder = embedder
-        self._entries_of = entries_of
         self._loaded = loaded
         self._of_characters: dict[int, RecallIndex] = {}
-        self._of_scopes: dict[str, ScopeIndex] = {}
+        self._shared: dict[Hashable, SharedIndex] = {}
 
     def of_character(
         self, who: Identity, lines: Lines, name_of: Callable[[str], str]
@@ -61,16 +72,16 @@ class IndexCache:
             )
         return index
 
-    def of_scope(self, scope: str) -> RecallIndex:
-        """Return the index over what one scope was told, for all who belong to it."""
-        index = self._of_scopes.get(scope)
+    def shared(self, key: Hashable, make: Callable[[], WatchedRecords]) -> RecallIndex:
+        """Return the index over an extension's records, which several characters may search.
+
+        ``make`` returns the records when the index is first needed, or again after it was let go.
+        """
+        index = self._shared.get(key)
         if index is None:
-            index = ScopeIndex(
-                self._entries_of(scope),
-                self._embedder(),
-                lambda: self._of_scopes.pop(scope).close(),
-            )
-            self._of_scopes[scope] = index
+            records, embedder = make(), self._embedder()
+            index = SharedIndex(records, embedder, lambda: self._shared.pop(key).close())
+            self._shared[key] = index
         self._loaded.note(index)
         return index
 
@@ -89,52 +100,35 @@ class IndexCache:
         if index is not None:
             index.renew(seqs)
 
-    def note(self, scopes: frozenset[str] | None, gone: Sequence[int], **_signal: Any) -> None:
-        """Update scopes (None: all) after rows came; ``gone`` has the ids of deleted rows."""
-        for scope, index in self._of_scopes.items():
-            if scopes is None or scope in scopes:
-                index.journal.note(gone)
-
-    def forget_lines(self, seqs: Sequence[int], **_signal: Any) -> None:
+    def forget_lines(self, ids: Sequence[int], **_signal: Any) -> None:
         for index in self._of_characters.values():
-            index.forget(seqs)
+            index.forget(ids)
 
 
-class SharedSearch:
-    """The memories of a character that shares: its own and what its scopes were told.
+class MixedSearch:
+    """The memories of a character: its own, and those of sources that extensions add."""
 
-    ``still_told`` returns the ids of those records that nobody has taken back; ``me`` is the
-    character's dbref: what it told others is not hearsay to it.
-    """
-
-    def __init__(
-        self,
-        own: RecallIndex,
-        shared_indices: Sequence[RecallIndex],
-        still_told: Callable[[Iterable[str]], frozenset[str]],
-        me: str,
-    ) -> None:
+    def __init__(self, own: RecallIndex, sources: Sequence[MemorySource]) -> None:
         self.own = own
-        self._told = shared_indices
-        self._still_told = still_told
-        self._me = me
+        self._sources = sources
 
     def __len__(self) -> int:
-        """Return the number of its own memories, without hearsay."""
+        """Return the number of its own memories."""
         return len(self.own)
 
     @inlineCallbacks
-    def prepare(self, *args: Any, **kwargs: Any) -> Coroutine[None]:
-        """Prepare all indices at once: a silent endpoint delays the turn only once."""
-        waits = [index.prepare(*args, **kwargs) for index in (self.own, *self._told)]
-        for is_done, result in (yield DeferredList(waits, consumeErrors=True)):
-            if not is_done:
+    def prepare(
+        self, services: Services, queries: Sequence[str] = (), *args: Any, **kwargs: Any
+    ) -> Coroutine[None]:
+        """Prepare all at once: a silent endpoint delays the turn only once."""
+        waits = [self.own.prepare(services, queries, *args, **kwargs)]
+        waits += [maybeDeferred(source.prepare, queries) for source in self._sources]
+        for number, (is_done, result) in enumerate((yield DeferredList(waits, consumeErrors=True))):
+            if is_done:
+                continue
+            if number == 0 or result.check(StoreUnavailable, TurnAborted):
                 result.raiseException()
-
-    def records(self) -> list[Record]:
-        """Return everything that others told the character, as far as it is loaded."""
-        shared_records = (record for index in self._told for record in index.journal.held())
-        return [record for record in shared_records if record["teller"] != self._me]
+            log.failure("evennia_ai: a source of memories failed", result)
 
     def search(  # see `RecallIndex.search`
         self,
@@ -148,35 +142,35 @@ class SharedSearch:
     ) -> list[MemoryMatch]:
         """Return the records nearest to a query, best first; see `RecallIndex.search`.
 
-        A record that others told has the kind ``hearsay`` and names its ``teller``.
+        Of the sources the audience may know each record (P9), whatever they return.
         """
         own = self.own.search(query, limit, audience, now, keep, upto, everything)
-        known = {normalised(str(hit.record.get("content", ""))) for hit in own}
-        return mix(own, self._search_told(query, limit, now, keep, known), limit)
+        matches: list[MemoryMatch] = []
+        for source in self._sources:
+            try:
+                matches += source.search(query, limit, audience, now, keep)
+            except Exception:  # noqa: BLE001  # an extension's error must not stop an assistant
+                log.failure("evennia_ai: a source of memories failed")
+        known = {normalised(str(match.record.get("content", ""))) for match in own}
+        news: list[MemoryMatch] = []
+        for match in sorted(matches, key=lambda match: -match.score):
+            words = normalised(match.record["content"])
+            if is_known_to(match.record, audience) and words not in known:
+                known.add(words)
+                news.append(match)
+        return mix(own, news, limit)
 
     def related(self, *args: Any, **kwargs: Any) -> RelatedLines:
         """Return what belongs to its own lines; see `RecallIndex.related`."""
         return self.own.related(*args, **kwargs)
 
-    def _search_told(
-        self, query: str, limit: int, now: datetime, keep: Keep | None, known: set[str]
-    ) -> list[MemoryMatch]:
-        """Return what others told, best first, without repetitions of what it knows."""
 
-        def is_news(record: Record) -> bool:
-            return record["teller"] != self._me and (keep is None or keep(record))
-
-        # Shared entries are public, so the search has no audience.
-        hits = [
-            hit
-            for index in self._told
-            for hit in index.search(query, limit, None, now, keep=is_news)
-        ]
-        still_shared = self._still_told(hit.record["id"] for hit in hits)
-        news: list[MemoryMatch] = []
-        for hit in sorted(hits, key=lambda hit: -hit.score):
-            words = normalised(hit.record["content"])
-            if hit.record["id"] in still_shared and words not in known:
-                known.add(words)
-                news.append(replace(hit, record={**hit.record, "kind": HEARSAY}))
-        return news
+def mix(own: Sequence[T], foreign: Sequence[T], limit: int) -> list[T]:
+    """Return own and other memories, best first, every third another's, up to ``limit``."""
+    # Their scores are not comparable, because word rarity differs between the two collections.
+    left, others = list(own), list(foreign)
+    mixed: list[T] = []
+    while (left or others) and len(mixed) < limit:
+        turn = others if (len(mixed) + 1) % (OWN_TO_ONE + 1) == 0 else left
+        mixed.append((turn or left or others).pop(0))
+    return mixed

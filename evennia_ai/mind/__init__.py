@@ -21,7 +21,6 @@ from evennia_ai.sleep.emergency import Emergency
 from evennia_ai.sleep.extraction import Extraction
 from evennia_ai.sleep.intentions import DayPlanning, GoalReview
 from evennia_ai.sleep.pruning import Pruning
-from evennia_ai.sleep.sharing import Sharing
 from evennia_ai.turn.context_selection import ContextSelector
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.fallback import Fallback
@@ -138,7 +137,6 @@ class Mind:
         self.talks = StaleConversations(has)
         self.goals = GoalReview(who, settings, background, shared)
         self.planning = DayPlanning(who, settings, background, shared)
-        self.sharing = Sharing(who, settings, has.memories, background, shared)
         steps: dict[str, Callable[[], Any]] = {
             "memory_links": self.links.consolidate,
             "entity_consolidation": self.entities.consolidate,
@@ -149,7 +147,6 @@ class Mind:
             "context_compaction": self.compactor.in_sleep,
             "goals": self.goals.review,
             "daily_plan": self.planning.plan,
-            "shared_memory": self.sharing.share,
         }
         context = SleepContext(**vars(has), background=background)
         for step in collect(shared.extensions, lambda extension: extension.sleep_steps()):

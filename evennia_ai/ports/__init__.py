@@ -16,6 +16,7 @@ from evennia_ai.ports.mind import (
     AssistantStatus,
     Identity,
     Memories,
+    MemorySource,
     MindContext,
     OfferedTools,
     Presence,

@@ -13,7 +13,7 @@ from twisted.logger import Logger
 from evennia_ai.messages import InboxEvent
 from evennia_ai.policy.staff_controls import PendingToolCall
 from evennia_ai.ports.background import SleepStep
-from evennia_ai.ports.mind import ToolContext
+from evennia_ai.ports.mind import MemorySource, MindContext, ToolContext
 from evennia_ai.ports.models import Embedder, LLMClient, SemanticMemory
 from evennia_ai.ports.tool import Tool
 
@@ -124,6 +124,22 @@ class Extension:
 
         Raises:
             Exception: none of this extension's steps are run.
+        """
+        return ()
+
+    def memory_sources(self, around: MindContext) -> Iterable[MemorySource]:
+        """Return memories to search beside an assistant's own, such as what others told it.
+
+        Called before each search: what needs time belongs into the source's ``prepare``.
+
+        Args:
+            around: what the assistant's own parts are given: who it is, its settings, the world.
+
+        Returns:
+            The sources. Each search of one says for which audience it is.
+
+        Raises:
+            Exception: the search goes on without this extension's sources.
         """
         return ()
 
@@ -262,3 +278,8 @@ def collect(extensions: Iterable[E], ask: Callable[[E], Iterable[T]]) -> list[T]
         except Exception:  # noqa: BLE001  # an extension's error must not stop an assistant
             log.failure("evennia_ai: a hook of the extension {name} failed", name=extension.name)
     return items
+
+
+def memory_sources(around: MindContext) -> list[MemorySource]:
+    """Return what extensions add to the memories of an assistant."""
+    return collect(around.services.extensions, lambda extension: extension.memory_sources(around))

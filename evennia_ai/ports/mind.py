@@ -22,7 +22,6 @@ from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, Persona
 from evennia_ai.policy.conversation.tool_call_rules import ToolOffer
 from evennia_ai.policy.explanation.call_record import LockAsked
 from evennia_ai.policy.records.record import Record
-from evennia_ai.policy.records.shared_memory import SharedRecord, SharedTelling
 from evennia_ai.policy.tokens import CountText
 from evennia_ai.ports.log import Conversation, Inbox, PendingActs, TurnRecord, Turns
 from evennia_ai.ports.models import Gateway, LoreRanking, MemoryMatch, RelatedLines, SemanticMemory
@@ -186,16 +185,25 @@ class Slices(Protocol):
     def put(self, work: Callable[..., object], *args: Any) -> None: ...
 
 
-class SharedMemory(Protocol):
-    """What assistants told each other (`store.shared_entries`); writing raises StoreUnavailable."""
+class MemorySource(Protocol):
+    """Memories that an extension adds to those of an assistant.
 
-    def told_by(self, assistant_id: int) -> list[SharedRecord]: ...
-    def open_among(self, assistant_id: int, seqs: Iterable[int]) -> frozenset[int]: ...
-    def tell(
-        self, assistant_id: int, teller: str, now: datetime, new: Sequence[SharedTelling]
-    ) -> None: ...
-    def still_told(self, ids: Iterable[str]) -> frozenset[str]: ...
-    def take_back(self, ids: Sequence[int]) -> None: ...
+    ``prepare`` is called before each search, with its queries, and may read the database. A match
+    holds a record with ``id``, ``content``, ``timestamp``, ``audience`` and the other fields of
+    `BaseRecord`, so that its authors are known; its ``label`` says before the words how the
+    character came to know it, such as ", Bruno told you". What ``audience`` may not know is left
+    out, whatever ``search`` returns.
+    """
+
+    def prepare(self, queries: Sequence[str]) -> Deferred[None]: ...
+    def search(
+        self,
+        query: str,
+        limit: int,
+        audience: Audience | None,
+        now: datetime,
+        keep: Callable[[Record], bool] | None = None,
+    ) -> Sequence[MemoryMatch]: ...
 
 
 class Services(Protocol):
@@ -217,8 +225,6 @@ class Services(Protocol):
     def lore_ranking(self) -> LoreRanking: ...
     @property
     def semantic(self) -> SemanticMemory: ...
-    @property
-    def shared_memory(self) -> SharedMemory: ...
     @property
     def extensions(self) -> Sequence[Any]: ...  # `Extension`, whose tools know these services
     @property

@@ -77,12 +77,9 @@ class AssistantService(Service):
         self.models = models = ModelAccess(clock, environ, settings, call_from_thread)
         self.profiles, self.gateway = models.profiles, models.gateway
         self.endpoints = models.endpoints
-        self.memory = memory = MemoryServices(
-            clock, settings, call_from_thread, models.client, self.now
-        )
+        self.memory = memory = MemoryServices(clock, settings, call_from_thread, models.client)
         self.recall_trouble, self.loaded = memory.recall_trouble, memory.loaded
-        self.memory_indices, self.shared_memory = memory.indices, memory.shared
-        self.lore_ranking = memory.lore_ranking
+        self.memory_indices, self.lore_ranking = memory.indices, memory.lore_ranking
         self.toolbox: ToolRegistry = settings.read("TOOLS", load_registry, ())
         self.lore = settings.read("LORE", LoreRecords, ())
         self.personas = settings.read("PERSONAS", PersonaRecords, {})

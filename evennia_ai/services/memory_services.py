@@ -1,7 +1,6 @@
 """Everything the assistants' memories are kept and searched with."""
 
 from collections.abc import Callable, Iterable
-from datetime import datetime
 from functools import cached_property, partial
 from typing import Any
 
@@ -9,6 +8,7 @@ from evennia.objects.models import ObjectDB
 from twisted.internet.defer import DeferredLock, inlineCallbacks
 from twisted.logger import Logger
 
+from evennia_ai import models
 from evennia_ai.config.resolve import EMBEDDINGS
 from evennia_ai.errors import ConfigError, MemoryUnavailable, StoreUnavailable, TurnAborted
 from evennia_ai.game.settings import SettingReader, game_setting
@@ -22,8 +22,8 @@ from evennia_ai.policy.records.journal_entry import agent_of
 from evennia_ai.ports import Embedder, Extension, RemoteEmbedder, SemanticMemory
 from evennia_ai.scheduling import Clock, Coroutine
 from evennia_ai.sleep.consolidation import prune_orphaned_memory_links
-from evennia_ai.store import rows, shared_entries
 from evennia_ai.store.mind_cache import MOST_MB, MindCache
+from evennia_ai.store.rows import rows_deleted
 from evennia_ai.store.server_lock import is_elsewhere
 from evennia_ai.store.server_settings import deletion_marks, game_name, marked, note_deleted
 
@@ -38,7 +38,7 @@ CANNOT_DELETE = (
 
 
 class MemoryServices:
-    """The embedder, the search indices, and shared memory; it asks for long-term memory."""
+    """The embedder and the search indices; it asks for long-term memory."""
 
     def __init__(
         self,
@@ -46,7 +46,6 @@ class MemoryServices:
         settings: SettingReader,
         call_from_thread: Callable[..., object],
         client: OpenAIClient,
-        now: Callable[[], datetime],
     ) -> None:
         self.loaded = settings.read("MEMORY_MB", partial(MindCache, clock), MOST_MB)
         self._settings = settings
@@ -55,12 +54,9 @@ class MemoryServices:
 
         chosen = game_setting("EMBEDDER", embedders.DEFAULT)
         self.recall_trouble = EMBEDDINGS.advice if chosen == embedders.DEFAULT else ""
-        self.shared = shared_entries  # a `ports.SharedMemory`
-        entries_of = partial(shared_entries.SharedEntryStore, now=now)
-        self.indices = IndexCache(lambda: self.embedder, entries_of, self.loaded)
+        self.indices = IndexCache(lambda: self.embedder, self.loaded)
         self.lore_ranking = LoreIndex(lambda: self.embedder)
-        shared_entries.changed.connect(self.indices.note)
-        rows.messages_deleted.connect(self.indices.forget_lines)
+        rows_deleted.connect(self.indices.forget_lines, sender=models.Message)
 
     @cached_property
     def embedder(self) -> Embedder | RemoteEmbedder | None:

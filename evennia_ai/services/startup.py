@@ -13,6 +13,7 @@ import evennia
 from evennia.objects.models import ObjectDB
 from twisted.logger import Logger
 
+from evennia_ai import signals
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.errors import StoreUnavailable
@@ -20,7 +21,6 @@ from evennia_ai.game.confirmations import expect_answer
 from evennia_ai.game.perception import is_assistant
 from evennia_ai.game.tick_scheduler import SIGNALS
 from evennia_ai.messages import turn_label
-from evennia_ai.store import shared_entries
 from evennia_ai.store.attributes import SCRIPT_KEY, read_anew
 from evennia_ai.store.conversation import assistants_to_archive
 from evennia_ai.store.damage import look_for_damage
@@ -183,11 +183,11 @@ class Shards:
         return LOOK_S
 
     def catch_up(self) -> float:
-        """Read again, at the next use, what other servers change: costs, lore, shared memories."""
+        """Read again, at the next use, what other servers change: costs, lore, and more."""
         service = self.service
         for known in (service.gateway.budgets, service.lore, service.personas):
             known.read_again()
-        shared_entries.changed.send_robust(None, scopes=None, gone=())
+        signals.catching_up.send_robust(service)
         return CATCH_UP_S
 
     def let_go(self, script_id: int) -> None:

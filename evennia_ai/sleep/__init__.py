@@ -100,11 +100,7 @@ STEP_TEXTS = {
     ),
 }
 STEPS = tuple(STEP_TEXTS)
-LATER_TEXTS = {
-    "goals": ("What it is after", ""),
-    "daily_plan": ("Its day to come", ""),
-    "shared_memory": ("What others were told", ""),
-}
+LATER_TEXTS = {"goals": ("What it is after", ""), "daily_plan": ("Its day to come", "")}
 
 
 def run_sleep_tick(script: Any, character: Any) -> Deferred[dict[str, dict[str, Any]]]:

@@ -49,7 +49,6 @@ from evennia_ai.store.personal_data import (
 from evennia_ai.store.rows import PAGE, chunks, delete_rows, message_from_row, pages, raw_delete
 from evennia_ai.store.server_lock import lock
 from evennia_ai.store.server_settings import mark_for_deletion
-from evennia_ai.store.shared_entries import delete_entries
 from evennia_ai.store.transactions import brief_transaction
 from evennia_ai.store.turns import MAYBE_DONE, UNANSWERED
 
@@ -131,7 +130,7 @@ class Forgetting:
     def _apply(self, place: PersonalColumn, rows: Collection[Any]) -> None:
         ids = [row.id for row in rows]
         if place.law is ErasureRule.DELETED:
-            delete_by_ids(place.model, ids)
+            delete_rows(place.model, ids)
         elif place.law is ErasureRule.EMPTIED:
             place.model.objects.filter(id__in=ids).update(**place.emptied)
         else:
@@ -231,7 +230,7 @@ class Forgetting:
         for level, model, row_ids in self.traces.by_level():
             for ids in chunks(row_ids if is_due(level) else ()):
                 with brief_transaction():
-                    delete_by_ids(model, ids)
+                    delete_rows(model, ids)
                 yield len(ids)
 
 
@@ -261,16 +260,8 @@ def delete_newest(rows: Any) -> int:
     # Newest first, since a compaction refers to the one before it.
     ids = list(rows.order_by("-id").values_list("id", flat=True)[:PAGE])
     with brief_transaction():
-        delete_by_ids(rows.model, ids)
+        delete_rows(rows.model, ids)
     return len(ids)
-
-
-def delete_by_ids(model: Any, ids: list[int]) -> None:
-    """Delete rows by their ids, with what memory holds of them."""
-    if model is models.SharedEntry:
-        delete_entries(ids)
-    else:
-        delete_rows(model, ids)
 
 
 def count_rows(assistant_id: int) -> dict[str, int]:

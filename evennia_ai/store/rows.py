@@ -30,8 +30,8 @@ COPIED = tuple(item.name for item in fields(IncomingEvent) if item.name not in O
 PAGE = 100  # texts a step: 10 ms (measured)
 WINDOW = 5_000  # ids a step, whether or not their rows are wanted: SQLite reads each
 
-# Sent after messages were deleted, with their ``seqs``.
-messages_deleted = Signal()
+# Sent after rows of a table were deleted: the sender is its model, ``ids`` are theirs.
+rows_deleted = Signal()
 
 
 def insert_rows(rows: Sequence[Any], *once_by: str) -> list[Any]:
@@ -58,14 +58,22 @@ def delete_rows(model: Any, ids: Sequence[int]) -> None:
     ``_raw_delete``, since Evennia's signal receivers turn Django's fast deletes off: 100,000 rows
     held the reactor for 1.84 s, a chunk of 500 for 5 ms (measured).
     """
-    if model is not models.Message:
-        raw_delete(model.objects.filter(pk__in=ids))
-        return
-    with transaction.atomic():
-        raw_delete(models.LineVector.objects.filter(message_id__in=ids))
-        raw_delete(models.Amendment.objects.filter(seq__in=ids))
-        raw_delete(models.Message.objects.filter(id__in=ids))
-    messages_deleted.send_robust(None, seqs=tuple(ids))
+    rows = model.objects.filter(pk__in=ids)
+    if model is models.Message:
+        with transaction.atomic():
+            raw_delete(models.LineVector.objects.filter(message_id__in=ids))
+            raw_delete(models.Amendment.objects.filter(seq__in=ids))
+            raw_delete(rows)
+    else:
+        raw_delete(rows)
+    rows_deleted.send_robust(model, ids=tuple(ids))
+
+
+def withdraw(teller: str, entries: Sequence[str]) -> None:
+    """Delete the copies that others have of some entries of a character; 0.2 ms (measured)."""
+    copies = models.SharedEntry.objects.filter(teller=teller, entry__in=entries)
+    if ids := list(copies.values_list("id", flat=True)):
+        delete_rows(models.SharedEntry, ids)
 
 
 def rows_of(model: Any, assistant: int | None) -> Any:

@@ -15,13 +15,13 @@ from evennia.typeclasses.attributes import Attribute
 from twisted.logger import Logger
 
 from evennia_ai.errors import Overwritten
+from evennia_ai.policy.records.journal_entry import is_as_copied
 from evennia_ai.policy.records.record import SIZE, Segment, read_segment
-from evennia_ai.policy.records.shared_memory import is_as_told
 from evennia_ai.policy.records.stored_values import BELOW, stored
 from evennia_ai.ports import Journal
 from evennia_ai.ports.records import NONE, RecordStore
 from evennia_ai.store.attributes import attributes_of, stored_columns
-from evennia_ai.store.shared_entries import withdraw
+from evennia_ai.store.rows import withdraw
 from evennia_ai.store.transactions import brief_transaction
 
 log = Logger()
@@ -80,7 +80,7 @@ class AttributeSegments:
             for number, segment in before.items()
             for place, old in segment.records.items()
             if (new := (after[number] or NONE).records.get(place)) is not old
-            and not is_as_told(old, new)
+            and not is_as_copied(old, new)
         ]
         if differing:
             withdraw(self._obj.dbref, differing)

@@ -82,7 +82,6 @@ class StandInServices:
         self.toolbox, self.embedder = toolbox, embedder
         self.world = StandInWorld()
         self.semantic = ports.SemanticMemory()
-        self.shared_memory: Any = SimpleNamespace(told_by=lambda _: [])
         self.lore_ranking = LoreIndex(lambda: embedder)
         self.extensions: Sequence[ports.Extension] = ()
         self.link_hosts: tuple[str, ...] = ()

@@ -11,8 +11,7 @@ from evennia_ai.policy.compaction.restored_context import entry_ref, is_synthesi
 from evennia_ai.policy.compaction.summary import transcript_lines
 from evennia_ai.policy.compaction.unverified_claims import is_bound, promise_claimant
 from evennia_ai.policy.limits.people import plan_pin
-from evennia_ai.policy.records.journal_entry import GIVEN, score_importance
-from evennia_ai.policy.records.shared_memory import UNGUARDED
+from evennia_ai.policy.records.journal_entry import GIVEN, UNGUARDED, score_importance
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.scheduling import Coroutine, retry_write
 from evennia_ai.tools import memory_sources

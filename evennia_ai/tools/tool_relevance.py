@@ -5,8 +5,8 @@ from typing import Any
 from evennia.objects.objects import DefaultExit
 
 from evennia_ai.policy.facts.terms import cues_of
-from evennia_ai.policy.records.shared_memory import read_scopes
 from evennia_ai.ports import ToolContext
+from evennia_ai.ports.extension import memory_sources
 
 LATEST = 4  # messages
 READ_CHARS = 400  # of each; the search takes 2 ms for 1,000 characters
@@ -50,9 +50,9 @@ def has_journal(context: ToolContext) -> bool:
 
 
 def has_memories(context: ToolContext) -> bool:
-    """Return True if the character has a journal or profiles, or others share with it."""
-    profiles, shares = context.character.ai_profiles, context.assistant.config.share_memory
-    return bool(has_journal(context) or profiles.live_sources() or read_scopes(shares))
+    """Return True if the character has a journal or profiles, or an extension adds memories."""
+    profiles, assistant = context.character.ai_profiles, context.assistant
+    return bool(has_journal(context) or profiles.live_sources() or memory_sources(assistant))
 
 
 def has_evicted_talk(context: ToolContext) -> bool:

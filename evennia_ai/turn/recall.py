@@ -27,7 +27,6 @@ from evennia_ai.policy.recallable_lines import LINE, line_id
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.record import Record, is_known_to, time_of
-from evennia_ai.policy.records.shared_memory import HEARSAY
 from evennia_ai.policy.retrieval.exchange import FIRST_PERSON, TEXTS_KNOWN, same_subject, subject_of
 from evennia_ai.policy.retrieval.relevance import words_of_names
 from evennia_ai.policy.retrieval.words import is_small_talk, undressed
@@ -261,9 +260,7 @@ class Recall:
             return f"{day}: " * dated + label
         name_of = partial(self._mind.world.name_of, self._mind.character)
         source = name_of(record["source_entity"])
-        label = f", from {source}" if source else ""
-        if kind == HEARSAY:
-            label = f", {name_of(record['teller']) or 'somebody'} told you{label}"
+        label = shown(record.get("label", "")) + (f", from {source}" if source else "")
         if kind == ATTRIBUTE:
             text = f"{name_of(record['subject']) or 'somebody'}: {record['attribute']}: {text}"
         if is_synthesis(record):

@@ -173,7 +173,8 @@ def gossip(scene, text):
     scene.hear(scene.mallory, f"say Mira, remember: the vault, {typed(text)}")
     for one in (scene.mira, otto):
         one.assistant.mind.settings.resolve()
-        run(scene, one.assistant.mind.sharing.share)
+        if share := one.assistant.mind.sleep_pass.steps.get("shared_memory"):
+            run(scene, share)
     scene.hear(scene.ada, "say Otto, what do you know of the vault?")
 
 

@@ -152,7 +152,8 @@ class TavernTalk:
     def do_share(self, step: Step):
         mind = self.script(step).mind
         mind.settings.resolve()
-        self.run(mind.sharing.share)
+        if step := mind.sleep_pass.steps.get("shared_memory"):
+            self.run(step)
 
     def do_forget(self, step: Step):
         player = self.players[step.player]

@@ -297,7 +297,8 @@ class Court:
         for character in self.characters.values():
             mind = character.assistant.mind
             mind.settings.resolve()
-            self.game.result(mind.sharing.share())
+            if step := mind.sleep_pass.steps.get("shared_memory"):
+                self.game.result(step())
 
     def compact(self) -> None:
         self.over(compact_conversation_history, force=True, keep_recent=self.rng.choice((1, 3, 6)))

@@ -14,7 +14,7 @@ from evennia_ai.policy.recallable_lines import EDITED, HIDDEN
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.lore_records import by_builder
-from evennia_ai.store.shared_entries import withdraw
+from evennia_ai.store.rows import withdraw
 from evennia_ai.store.transactions import brief_transaction
 from evennia_ai.store.turns import ANSWERS
 

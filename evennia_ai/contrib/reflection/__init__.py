@@ -63,15 +63,15 @@ class ReflectionExtension(Extension):
         Its figures are ``insights`` (new entries), ``thought_over`` (entries read), ``refused``
         (lines of the reply that did not count) and ``calls``.
         """
-        threshold = mind.settings.config.part(ReflectionSettings).reflection_threshold
+        threshold = mind.config.part(ReflectionSettings).reflection_threshold
         if not threshold:
             return skip("reflection disabled")
         if not mind.background.has_model:
             return skip(NO_MODEL)
-        journal, put = mind.who.character.journal, mind.services.slices.put
+        journal, put = mind.character.journal, mind.slices.put
         yield journal.load(put)
         yield yield_to_reactor(put)
-        looked_at = mind.services.now()
+        looked_at = mind.now()
         entries = journal.newest(LOOKED_AT, everything=True)
         by_audience = insights.unreflected(entries, self._read_upto.get(journal, ""))
         weight = insights.weight(by_audience)
@@ -94,15 +94,14 @@ def reflect_on(
     mind: SleepContext, looked_at: datetime, entries: Sequence[Record]
 ) -> Coroutine[Counter[str]]:
     """Reflect on one audience's entries. Fires with figures; fails with `ProviderError`."""
-    who, world = mind.who, mind.services.world
     sources = sorted({entry["source_entity"] for entry in entries} - {""})
-    names = {dbref: world.name_of(who.character, dbref) for dbref in sources}
+    names = {dbref: mind.world.name_of(mind.character, dbref) for dbref in sources}
     context = CONTEXT_REFLECTION
-    wire = insights.reflection_request(context.prompt, who.name, entries, names)
+    wire = insights.reflection_request(context.prompt, mind.name, entries, names)
     reply: BackgroundReply = yield mind.background.ask(context.name, wire, REPLY_TOKENS, entries)
     read = insights.read_insights(reply.text, entries)
-    write = partial(store_insights, who.character.journal, read.insights, looked_at)
-    count: int = yield retry_write(mind.services.clock, write)
+    write = partial(store_insights, mind.character.journal, read.insights, looked_at)
+    count: int = yield retry_write(mind.clock, write)
     return Counter(
         insights=count, thought_over=len(entries), refused=read.refused, cut_off=int(reply.is_cut)
     )

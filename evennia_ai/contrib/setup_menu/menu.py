@@ -221,7 +221,7 @@ class CmdAISetupMenu(CmdAISetup, TryingCommand):
         draft, in_force, start = self.draft, self.draft.in_force(self.services), self.start
         is_shared = isinstance(draft.persona, str) and draft.persona.startswith("@")
         persona = [PERSONA] if is_shared else [f"{PERSONA}.{name}" for name in PERSONA_FIELDS]
-        first = [*persona, *FIRST]
+        first = [*persona, *(name for name in FIRST if name in config.FIELDS)]
         names = [*first, *sorted(set(config.FIELDS) - set(FIRST))]
         end = start + (MOST_LISTED if start else len(first))
         choices = [(self.field_words(in_force, name), name) for name in names[start:end]]

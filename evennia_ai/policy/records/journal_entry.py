@@ -45,8 +45,19 @@ GREETING = re.compile(
     r"|farewell|hallo|gr(?:ü|ue)(?:ß|ss)\w*|guten (?:morgen|tag|abend)|gute nacht|lebewohl)\b",
     re.IGNORECASE,
 )
+# Marks entries written from a prompt that may have held whispers (`whisper_policy` was "trusting").
+UNGUARDED = "unguarded"
+# If one of these fields of an entry changes, copies that others have are out of date.
+COPIED_FIELDS = tuple(
+    "content audience speakers source_type source_entity source_seqs tags pinned".split()
+)
 BY_RULE, GIVEN = "rule", "given"
 OUTER_PUNCTUATION = " .!…;,\"'”“»«"
+
+
+def is_as_copied(old: Record, new: Record | None) -> bool:
+    """Return True if a changed entry still matches the copies that others have."""
+    return new is not None and all(old[name] == new[name] for name in COPIED_FIELDS)
 
 
 def score_importance(text: str, *, named: bool = False, first_meeting: bool = False) -> int:

@@ -220,11 +220,8 @@ def test_what_others_were_told_of_a_hidden_line_is_withdrawn(game, builder, ann,
         assistant_id=talk.assistant.id, at=now, entry=note, scope="town", teller=teller,
         text="Ann owes forty crowns.", learnt_at=now, available_from=now, importance=5, trust=0.6,
     )  # fmt: skip
-    shared = game.service.shared_memory
-    assert shared.open_among(talk.assistant.id, [number]) == {number}
     typed(game, builder, f"aihistory/hide Mira = {number}")
     assert not SharedEntry.objects.exists()
-    assert shared.open_among(talk.assistant.id, [number]) == frozenset()
 
 
 def test_the_security_log_names_who_changed_which_line_without_its_words(

@@ -8,29 +8,21 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.conversation.persona_and_lore import EVERYBODY, check_scope
+from evennia_ai.policy.records.journal_entry import UNGUARDED
 from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.retrieval.words import find_words
-
-T = TypeVar("T")
 
 OFF, WORLD, FACTION, ROOM = "off", "world", "faction", "room"
 HEARSAY = "hearsay"
 FIRST_HAND = ("direct", "observation")
-# Marks entries written from a prompt that may have held whispers (`whisper_policy` was "trusting").
-UNGUARDED = "unguarded"
 UNTOLD = frozenset({"secret", UNGUARDED})
-# If one of these fields of an entry changes, what others were told is outdated.
-TOLD_FIELDS = tuple(
-    "content audience speakers source_type source_entity source_seqs tags pinned".split()
-)
 MOST_TOLD = 50  # entries that one character shares at a time
 TRUST_KEPT = 0.7  # the listener's share of the teller's trust
 LEAST_TRUST = 0.3  # an entry is not shared if listeners would trust it less
-OWN_TO_ONE = 2  # own memories for each shared one
 # The share of the shorter text's words that both texts must have for one to be an echo of the
 # other. A text on another subject or a later time differs in one word of four. The share is lower
 # if the text names the teller.
@@ -111,11 +103,6 @@ def may_be_told(entry: Record, least_importance: int) -> bool:
     )
 
 
-def is_as_told(old: Record, new: Record | None) -> bool:
-    """Return True if a changed entry still matches what others were told."""
-    return new is not None and all(old[name] == new[name] for name in TOLD_FIELDS)
-
-
 def worth_telling(entry: Record) -> tuple[int, str]:
     """Return a sort key: the most important entry is the largest, then the newest."""
     return entry["importance"], entry["timestamp"]
@@ -187,14 +174,3 @@ def select_taken_back(
         for item in shared
         if item.entry not in standing or not is_covered(item.scope, chosen)
     ]
-
-
-def mix(own: Sequence[T], foreign: Sequence[T], limit: int) -> list[T]:
-    """Return own and shared memories, best first, every third a shared one, up to ``limit``."""
-    # Their scores are not comparable, because word rarity differs between the two collections.
-    left, shared = list(own), list(foreign)
-    mixed: list[T] = []
-    while (left or shared) and len(mixed) < limit:
-        turn = shared if (len(mixed) + 1) % (OWN_TO_ONE + 1) == 0 else left
-        mixed.append((turn or left or shared).pop(0))
-    return mixed

@@ -37,7 +37,7 @@ def sleep(game):
 
     def sleep(character):
         character.assistant.mind.settings.resolve()
-        return game.result(character.assistant.mind.sharing.share(), 0.01)
+        return game.result(character.assistant.mind.sleep_pass.steps["shared_memory"](), 0.01)
 
     return sleep
 

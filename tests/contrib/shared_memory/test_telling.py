@@ -3,25 +3,24 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from evennia_ai.errors import ConfigError
-from evennia_ai.policy.records.journal_entry import make_entry
-from evennia_ai.policy.records.record import TRUST
-from evennia_ai.policy.records.shared_memory import (
+from evennia_ai.contrib.shared_memory.telling import (
     LEAST_TRUST,
-    TOLD_FIELDS,
     TRUST_KEPT,
-    UNGUARDED,
     Rumours,
-    is_as_told,
     make_tellings,
     may_be_told,
-    mix,
     read_scopes,
     select_scopes,
 )
+from evennia_ai.errors import ConfigError
+from evennia_ai.policy.records.journal_entry import (
+    COPIED_FIELDS,
+    UNGUARDED,
+    is_as_copied,
+    make_entry,
+)
+from evennia_ai.policy.records.record import TRUST
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ANN, BOB = "#5", "#6"
@@ -87,8 +86,8 @@ def test_what_is_anybodys_own_affair_may_not(fields):
     ],
 )  # fmt: skip
 def test_whatever_changes_what_was_told_takes_it_back(change):
-    assert set(change) <= set(TOLD_FIELDS)
-    assert not is_as_told(entry(), {**entry(), **change})
+    assert set(change) <= set(COPIED_FIELDS)
+    assert not is_as_copied(entry(), {**entry(), **change})
 
 
 # --- a rumour is not told on --------------------------------------------------------------------
@@ -132,11 +131,3 @@ def test_news_takes_its_time_from_when_it_was_learnt():
 
 
 # --- beside what one knows oneself --------------------------------------------------------------
-
-
-@given(st.lists(st.integers(0, 9)), st.lists(st.integers(10, 19)), st.integers(0, 25))
-def test_nothing_is_lost_while_there_is_room_and_each_keeps_its_order(own, heard, limit):
-    mixed = mix(own, heard, limit)
-    assert len(mixed) == min(limit, len(own) + len(heard))
-    assert [n for n in mixed if n < 10] == own[: sum(n < 10 for n in mixed)]
-    assert [n for n in mixed if n >= 10] == heard[: sum(n >= 10 for n in mixed)]

@@ -1,17 +1,19 @@
 """Share memories learnt at first hand with a faction, a place, or the world."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
-from twisted.internet.defer import inlineCallbacks
+from twisted.internet.defer import Deferred, inlineCallbacks
 
-from evennia_ai.policy.records.record import Record, people_in
-from evennia_ai.policy.records.shared_memory import (
+from evennia_ai.contrib.shared_memory.settings import SharedMemorySettings
+from evennia_ai.contrib.shared_memory.telling import (
     MOST_TOLD,
     Rumours,
-    is_as_told,
+    SharedRecord,
+    SharedTelling,
     make_tellings,
     may_be_told,
     read_scopes,
@@ -20,23 +22,36 @@ from evennia_ai.policy.records.shared_memory import (
     was_said_openly,
     worth_telling,
 )
-from evennia_ai.ports import Identity, Memories, Services, Settings
+from evennia_ai.extension import SleepContext
+from evennia_ai.policy.records.journal_entry import is_as_copied
+from evennia_ai.policy.records.record import Record, people_in
 from evennia_ai.ports.background import skip
 from evennia_ai.scheduling import Coroutine, map_in_slices, retry_write, yield_to_reactor
-from evennia_ai.turn.model_call import BackgroundCalls
 
 AT_ONCE = 8  # entries checked or told at a stretch: 5 ms (measured)
 
 
+class Board(Protocol):
+    """What assistants told each other (`entries`); writing raises StoreUnavailable."""
+
+    def told_by(self, assistant_id: int) -> list[SharedRecord]: ...
+    def open_among(self, assistant_id: int, seqs: Iterable[int]) -> frozenset[int]: ...
+    def tell(
+        self, assistant_id: int, teller: str, now: datetime, new: Sequence[SharedTelling]
+    ) -> None: ...
+    def take_back(self, ids: Sequence[int]) -> None: ...
+
+
 @dataclass(frozen=True, eq=False)
 class Sharing:
-    """Shares memories with a faction, a place, or the world."""
+    """Shares memories with a faction, a place, or the world.
 
-    _who: Identity
-    _settings: Settings
-    _memories: Callable[[], Memories]
-    _background: BackgroundCalls
-    _services: Services
+    ``heard`` returns a Deferred of all that others told the character.
+    """
+
+    _mind: SleepContext
+    _board: Board
+    _heard: Callable[[], Deferred[list[Record]]]
 
     @inlineCallbacks
     def share(self) -> Coroutine[dict[str, Any]]:
@@ -44,45 +59,46 @@ class Sharing:
 
         Each entry is told once, to the scopes that the character has at that time; they keep it
         when the character moves on. Private entries are never read; see
-        `policy.records.shared_memory.may_be_told`. A character with whisper_policy "trusting" mixes
+        `telling.may_be_told`. A character with whisper_policy "trusting" mixes
         whispered words into its entries, so it tells nothing new.
 
         Its figures are ``told`` (entries) and ``taken_back`` (an entry counts once for each scope).
         """
-        shared = self._services.shared_memory
-        chosen = read_scopes(self._settings.config.share_memory)
-        shared_entries = shared.told_by(self._who.id)
+        mind, config = self._mind, self._mind.config
+        chosen = read_scopes(config.part(SharedMemorySettings).share_memory)
+        shared_entries = self._board.told_by(mind.who.id)
         if not chosen and not shared_entries:
             return skip("nothing is shared")
         known = frozenset(item.entry for item in shared_entries)
-        tells_new = bool(chosen) and self._settings.config.whisper_policy == "strict"
+        tells_new = bool(chosen) and config.whisper_policy == "strict"
         standing: list[Record] = yield self._select_standing(known, tells_new=tells_new)
         gone = select_taken_back(
             shared_entries, frozenset(entry["id"] for entry in standing), chosen
         )
-        scopes = select_scopes(chosen, self._services.world.labels_of(self._who.character))
+        scopes = select_scopes(chosen, mind.world.labels_of(mind.character))
         new = [entry for entry in standing if entry["id"] not in known] if scopes else []
         if not new and not gone:
             return skip("nothing new to tell")
-        yield retry_write(self._services.clock, partial(shared.take_back, gone))
+        yield retry_write(mind.clock, partial(self._board.take_back, gone))
         tell = partial(self._write_tellings, scopes)
-        count: int = yield self._background.write_in_pieces(new, AT_ONCE, tell)
+        count: int = yield mind.background.write_in_pieces(new, AT_ONCE, tell)
         return {"success": True, "told": count, "taken_back": len(gone)}
 
     def _write_tellings(self, scopes: Sequence[str], entries: Sequence[Record]) -> int:
         """Tell the entries that have not changed, in one transaction; return how many."""
-        now, delay_s = self._services.now(), self._settings.config.share_delay
+        mind, now = self._mind, self._mind.now()
+        delay_s = mind.config.part(SharedMemorySettings).share_delay
         still = [
             entry
             for entry in entries
-            if is_as_told(entry, self._who.character.journal.get(entry["id"]))
+            if is_as_copied(entry, mind.character.journal.get(entry["id"]))
         ]
         tellings = [
             telling
             for entry in still
             for telling in make_tellings(entry, scopes, now, delay_s, people_in(entry))
         ]
-        self._services.shared_memory.tell(self._who.id, self._who.character.dbref, now, tellings)
+        self._board.tell(mind.who.id, mind.character.dbref, now, tellings)
         return len(still)
 
     @inlineCallbacks
@@ -94,8 +110,8 @@ class Sharing:
         Entries in ``known`` were checked when they were told first; ``tells_new`` selects others,
         too.
         """
-        journal, put = self._who.character.journal, self._services.slices.put
-        least: int = self._settings.config.share_importance
+        journal, put = self._mind.character.journal, self._mind.slices.put
+        least = self._mind.config.part(SharedMemorySettings).share_importance
         yield journal.load(put)
 
         def look(id: str) -> Record | None:
@@ -119,17 +135,17 @@ class Sharing:
     @inlineCallbacks
     def _gather_rumours(self) -> Coroutine[Rumours]:
         """Collect everything that others told the character. Fires with it."""
+        world, character = self._mind.world, self._mind.character
         rumours, names = Rumours(), dict[str, str]()
-        memories: Any = self._memories()  # with ``records``, since the character shares
-        yield memories.prepare(self._services, upto=0)  # its own lines are no rumours
+        records: list[Record] = yield self._heard()
 
         def take_in(record: Record) -> None:
             teller = record["teller"]
             if teller not in names:
-                names[teller] = self._services.world.name_of(self._who.character, teller)
+                names[teller] = world.name_of(character, teller)
             rumours.add(record, names[teller])
 
-        yield map_in_slices(self._services.slices.put, memories.records(), take_in)
+        yield map_in_slices(self._mind.slices.put, records, take_in)
         return rumours
 
     def _select_first_hand(
@@ -139,7 +155,7 @@ class Sharing:
         seqs = {
             seq for entry in entries if entry["id"] not in known for seq in entry["source_seqs"]
         }
-        open_seqs = self._services.shared_memory.open_among(self._who.id, seqs)
+        open_seqs = self._board.open_among(self._mind.who.id, seqs)
         return [
             entry
             for entry in entries

@@ -14,8 +14,8 @@ from django.dispatch import Signal
 from twisted.internet.defer import DeferredLock, inlineCallbacks
 
 from evennia_ai import models
+from evennia_ai.contrib.shared_memory.telling import HEARSAY, SharedRecord, SharedTelling
 from evennia_ai.policy.records.record import Record, copy_of, people_field
-from evennia_ai.policy.records.shared_memory import HEARSAY, SharedRecord, SharedTelling
 from evennia_ai.ports.records import WatchedRecords
 from evennia_ai.scheduling import Coroutine, Enqueue, yield_to_reactor
 from evennia_ai.store.lines import amended_at
@@ -26,8 +26,8 @@ MOST_HEARD = 1_000  # entries in memory for each scope: the most important, then
 PAGE = 50  # rows read without a pause: 3 ms (measured)
 PREFIX = "h"
 
-# Sent after rows were added or deleted, with ``scopes`` (None for any) and the ids ``gone``.
-changed = Signal()
+# Sent after rows were added, with their ``scopes``; `store.rows.rows_deleted` tells of deletion.
+entries_told = Signal()
 
 
 def told_by(assistant_id: int) -> list[SharedRecord]:
@@ -50,26 +50,14 @@ def tell(assistant_id: int, teller: str, now: datetime, new: Sequence[SharedTell
     with brief_transaction(assistant_id):
         models.SharedEntry.objects.bulk_create(rows, ignore_conflicts=True)
     if rows:
-        changed.send_robust(None, scopes=frozenset(item.scope for item in new), gone=())
+        entries_told.send_robust(None, scopes=frozenset(item.scope for item in new))
 
 
 def take_back(ids: Sequence[int]) -> None:
     """Delete what was told, by row id, in one transaction; raises StoreUnavailable."""
-    with brief_transaction():
-        delete_entries(ids)
-
-
-def withdraw(teller: str, entries: Sequence[str]) -> None:
-    """Delete what a character told of some entries, in any scope; adds 0.2 ms (measured)."""
-    rows = models.SharedEntry.objects.filter(teller=teller, entry__in=entries)
-    delete_entries(list(rows.values_list("id", flat=True)))
-
-
-def delete_entries(ids: Sequence[int]) -> None:
-    """Delete shared entries by their ids, and remove them from memory."""
     if ids:
-        delete_rows(models.SharedEntry, ids)
-        changed.send_robust(None, scopes=None, gone=tuple(ids))
+        with brief_transaction():
+            delete_rows(models.SharedEntry, ids)
 
 
 def open_among(assistant_id: int, seqs: Iterable[int]) -> frozenset[int]:
@@ -110,7 +98,7 @@ class SharedEntryStore(WatchedRecords):
         """Return the records that memory holds. Callers must not change them."""
         return list(self._records.values())
 
-    def note(self, gone: Iterable[int]) -> None:
+    def note(self, gone: Iterable[int] = ()) -> None:
         """Note that rows changed; records of deleted rows leave memory at once."""
         self._is_stale = True
         for row_id in gone:

@@ -2,15 +2,15 @@
 
 import pytest
 
+from evennia_ai.contrib.shared_memory.entries import open_among
 from evennia_ai.messages import make_message
 from evennia_ai.models import SharedEntry
-from evennia_ai.policy.records.shared_memory import UNGUARDED
-from evennia_ai.store.shared_entries import open_among
-from tests.game import shared_memory_scene as scene
-from tests.game.shared_memory_scene import learn
+from evennia_ai.policy.records.journal_entry import UNGUARDED
+from tests.contrib.shared_memory import guards as scene
+from tests.contrib.shared_memory.guards import learn
 from tests.scripted import call
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.game, pytest.mark.engine]
 
 guard, bruno, vera, sleep = scene.guard, scene.bruno, scene.vera, scene.sleep
 knows = scene.knows

@@ -3,16 +3,23 @@
 import pytest
 
 from evennia_ai.models import SharedEntry
+from evennia_ai.ports.extension import memory_sources
 from evennia_ai.store.forget import erase_chunk
 from evennia_ai.store.memory_editor import MemoryEditor
+from tests.contrib.shared_memory import guards as scene
+from tests.contrib.shared_memory.guards import BRIDGE, asked_for, learn
 from tests.forgetting import forget_chunk
-from tests.game import shared_memory_scene as scene
-from tests.game.shared_memory_scene import BRIDGE, asked_for, learn
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.game, pytest.mark.engine]
 
 guard, bruno, vera, sleep = scene.guard, scene.bruno, scene.vera, scene.sleep
 knows = scene.knows
+
+
+def held(character):
+    """Return what memory holds of what others told a character."""
+    (source,) = memory_sources(character.assistant.mind.around)
+    return source.held()
 
 
 @pytest.mark.parametrize("loaded", [True, False])
@@ -58,7 +65,7 @@ def test_what_memory_still_holds_is_withheld_once_its_row_is_gone(bruno, vera, s
     sleep(bruno)
     assert knows(vera) == [BRIDGE]
     SharedEntry.objects.all().delete()  # by another process
-    assert vera.assistant.mind.memories().records() and knows(vera) == []
+    assert held(vera) and knows(vera) == []
 
 
 def test_forget_me_reaches_it_and_memory_lets_go_of_the_words(bruno, vera, ann, bob, sleep, knows):
@@ -68,8 +75,8 @@ def test_forget_me_reaches_it_and_memory_lets_go_of_the_words(bruno, vera, ann, 
     assert len(knows(vera)) == 2
     while forget_chunk(ann.dbref):
         pass
-    held = vera.assistant.mind.memories().records()
-    assert [record["content"] for record in held] == ["The mill is shut."]
+    left = held(vera)
+    assert [record["content"] for record in left] == ["The mill is shut."]
     assert knows(vera) == ["The mill is shut."]
     assert [row.text for row in SharedEntry.objects.all()] == ["The mill is shut."]
 
@@ -83,7 +90,7 @@ def test_a_teller_who_is_deleted_takes_it_along(bruno, vera, guard, sleep, knows
     assert len(knows(vera)) == 2
     while erase_chunk(tim.assistant.id):
         pass
-    assert [record["content"] for record in vera.assistant.mind.memories().records()] == [BRIDGE]
+    assert [record["content"] for record in held(vera)] == [BRIDGE]
     assert knows(vera) == [BRIDGE]
     bruno.delete()
     assert knows(vera) == [] and not SharedEntry.objects.exists()

@@ -2,13 +2,13 @@
 
 import pytest
 
+from evennia_ai.contrib.shared_memory.telling import MOST_TOLD
 from evennia_ai.models import SharedEntry
-from evennia_ai.policy.records.shared_memory import MOST_TOLD
-from tests.game import shared_memory_scene as scene
-from tests.game.shared_memory_scene import BRIDGE, asked_for, learn
+from tests.contrib.shared_memory import guards as scene
+from tests.contrib.shared_memory.guards import BRIDGE, asked_for, learn
 from tests.scripted import call
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.game, pytest.mark.engine]
 
 guard, bruno, vera, sleep = scene.guard, scene.bruno, scene.vera, scene.sleep
 knows = scene.knows

@@ -8,13 +8,16 @@ from hypothesis import strategies as st
 from twisted.internet.defer import succeed
 from twisted.internet.task import Clock
 
-from evennia_ai.config import AssistantConfig
-from evennia_ai.policy.records.journal_entry import make_entry
+from evennia_ai.config import AssistantConfig, declare_settings
+from evennia_ai.contrib.shared_memory.settings import SharedMemorySettings
+from evennia_ai.contrib.shared_memory.sharing import Sharing
+from evennia_ai.contrib.shared_memory.telling import FIRST_HAND, SharedRecord
+from evennia_ai.policy.records.journal_entry import UNGUARDED, make_entry
 from evennia_ai.policy.records.record import TRUST
-from evennia_ai.policy.records.shared_memory import FIRST_HAND, UNGUARDED, SharedRecord
-from evennia_ai.sleep.sharing import Sharing
 from evennia_ai.testing.minds import ImmediateSlices, StandInWorld
 from evennia_ai.turn.model_call import BackgroundCalls
+
+declare_settings(SharedMemorySettings)
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 ANN = "#5"
@@ -72,28 +75,20 @@ class Notes(dict):
 
 def share(notes, board, heard=(), **settings):
     """One step of sleep; returns its result."""
-    memories = SimpleNamespace(prepare=lambda services, upto: succeed(None))
-    if settings.get("share_memory") != "off":
-        memories.records = lambda: list(heard)  # as in a game: who shares nothing hears nothing
     world = StandInWorld()
     world.labels_of = lambda character: frozenset({"all", "faction:guards"})
     services = SimpleNamespace(
-        world=world,
-        shared_memory=board,
-        slices=ImmediateSlices(),
-        clock=Clock(),
-        now=lambda: NOW + timedelta(hours=1),
+        world=world, slices=ImmediateSlices(), clock=Clock(), now=lambda: NOW + timedelta(hours=1)
     )
-    config = AssistantConfig(**{"share_memory": "world, faction", **settings})
+    config = AssistantConfig.of({"share_memory": "world, faction", **settings})
     me = SimpleNamespace(journal=notes, dbref="#9")
-    who, settings = SimpleNamespace(id=1, character=me), SimpleNamespace(config=config)
     mind = SimpleNamespace(
-        who=who, character=me, config=config, clock=services.clock, slices=services.slices
-    )
-    background = BackgroundCalls(mind, None)
-    sharing = Sharing(who, settings, lambda: memories, background, services)
+        who=SimpleNamespace(id=1, character=me), character=me, config=config,
+        **vars(services),
+    )  # fmt: skip
+    mind.background = BackgroundCalls(mind, None)
     fired = []
-    sharing.share().addBoth(fired.append)
+    Sharing(mind, board, lambda: succeed(list(heard))).share().addBoth(fired.append)
     return fired[0]
 
 

@@ -4,10 +4,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.game import shared_memory_scene as scene
-from tests.game.shared_memory_scene import learn
+from tests.contrib.shared_memory import guards as scene
+from tests.contrib.shared_memory.guards import learn
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.game, pytest.mark.engine]
 
 guard, bruno, vera, sleep = scene.guard, scene.bruno, scene.vera, scene.sleep
 knows = scene.knows
