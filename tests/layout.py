@@ -5,12 +5,17 @@ from it. To print the table with what is measured::
 
     python -m tests.layout
 
+With ``--write`` the tables of ``docs/architecture.md`` are written anew, and with ``--walk`` a
+spoken line is run, to tell how many files and calls it takes.
+
 A room is a file or a folder directly in the package. Imports run downward only: a room imports
 rooms of lower floors, and no room of its own floor.
 """
 
 import ast
 import statistics
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -342,4 +347,12 @@ def report() -> str:
 
 
 if __name__ == "__main__":
-    print(report())
+    from tests import sizes
+
+    if "--write" in sys.argv:
+        sizes.write()
+    print(report(), sizes.report(), sep="\n\n")
+    if "--walk" in sys.argv:
+        subprocess.run(
+            [sys.executable, "-m", "pytest", "-qs", "tests/game/test_walk.py"], check=False
+        )

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests import layout
+from tests import layout, sizes
 from tests.layout import (
     DEFERREDS,
     ENGINE_MODULES,
@@ -206,6 +206,20 @@ def test_the_check_of_what_is_loaded_can_fail():
 def test_the_page_on_architecture_has_the_rooms_as_they_are():
     page = (ROOT.parent / "docs" / "architecture.md").read_text(encoding="utf-8")
     assert layout.markdown_table() in page
+
+
+def test_the_page_begins_with_the_spine_and_tells_of_each_extension():
+    page = sizes.PAGE.read_text(encoding="utf-8")
+    assert sizes.differences(page) == [], "python -m tests.layout --write"
+    assert sizes.SPINE.keys() <= sizes.core().files.keys() | {"mind", "turn", "sleep"}
+
+
+def test_a_row_that_the_page_lacks_is_seen_and_one_of_a_deleted_extension_is_not():
+    page = f"{sizes.spine_table()}\n{sizes.extension_table()}\n| `gone` | Was. | | 99 |"
+    assert sizes.differences(page) == []
+    row, lines = next(iter(sizes.rows_with_lines(page).items()))
+    assert sizes.differences(page.replace(f"{row} {lines} |", f"{row} {lines * 2} |")) == [row]
+    assert sizes.differences(page.replace(row, "| else |")) == [row]
 
 
 def test_what_the_page_names_is_there(files):
