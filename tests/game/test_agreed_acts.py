@@ -70,6 +70,15 @@ def test_the_speaker_is_told_exactly_what_would_be_done(game, mira, admin, vault
     assert models.ToolCall.objects.get(name="staff_vault").state == "asked"
 
 
+def test_what_a_model_wrote_into_the_question_is_plain_text(game, mira, admin, vault, monkeypatch):
+    sent = []
+    monkeypatch.setattr(admin.character, "msg", lambda text="", **_more: sent.append(str(text)))
+    asks(game, admin, door="the |rred|n |lcquit|ltdoor|le")
+    (question,) = [line for line in sent if "With exactly" in line]
+    assert "the ||rred||n " in question
+    assert "|lc" not in question.replace("||", "")
+
+
 @pytest.mark.parametrize("word", ["yes", "say yes", "say Yes, Mira!", "whisper Mira = yes"])
 def test_a_yes_runs_it_once(game, mira, admin, vault, word):
     asks(game, admin)

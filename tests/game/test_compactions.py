@@ -63,6 +63,25 @@ def test_two_compactions_are_undone_one_after_the_other(conversation):
     assert conversation.undo() is None
 
 
+def test_what_was_undone_can_be_compacted_anew(conversation):
+    third = seqs(conversation)[2]
+    first = conversation.compact(record(third))
+    conversation.undo()
+    second = conversation.compact(record(third))
+    assert second.id != first.id
+    assert len(fresh(conversation)) == 1 + 3
+    assert conversation.compactions.last().id == second.id
+
+
+def test_entries_of_an_undone_compaction_are_withdrawn_whatever_a_crash_left(conversation):
+    kept = conversation.compact(record(seqs(conversation)[2]))
+    assert conversation.to_archive()[0][1]  # its entries are still to be written
+    conversation.undo()
+    assert [(item.id, is_in_force) for item, is_in_force in conversation.to_archive()] == [
+        (kept.id, False)
+    ]
+
+
 def test_a_compaction_that_cannot_be_stored_changes_nothing(conversation, busy):
     before = contents(conversation)
     busy(conversation.compactions, "commit")

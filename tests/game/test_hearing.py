@@ -78,6 +78,17 @@ def test_who_comes_and_who_goes_is_told_apart(game, tavern, mira):
     ]
 
 
+def test_things_and_animals_that_move_are_no_visitors(game, tavern, mira):
+    from evennia.utils.create import create_object
+
+    yard = game.room("Yard")
+    dog = create_object("evennia.objects.objects.DefaultCharacter", key="Dog", location=yard)
+    for place in (tavern, yard):
+        dog.move_to(place)
+        game.run()
+    assert events(mira) == []
+
+
 def test_a_character_without_an_assistant_hears_nothing_and_asks_the_database_once(
     game, tavern, ann, django_assert_num_queries
 ):

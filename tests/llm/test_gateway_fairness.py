@@ -156,6 +156,15 @@ def test_a_turn_that_nobody_waits_for_ends_when_a_player_comes():
     assert desk.ask(**acting).results == []
 
 
+def test_with_all_places_taken_the_models_are_served_in_turn():
+    desk = Desk(max_in_flight=1)
+    for model in ("one", "one", "one", "two", "two"):
+        desk.ask(profile=replace(PROFILE, model=model))
+    for number in (0, 1, 3, 2):
+        desk.answer(number)
+    assert desk.client.asked == [0, 1, 3, 2, 4]
+
+
 def test_at_an_endpoint_with_more_slots_background_work_goes_on():
     for profile in (PROFILE, replace(LOCAL, max_in_flight=2)):
         desk = Desk()

@@ -35,6 +35,16 @@ def test_a_line_that_comes_while_a_turn_thinks_gets_the_next_one():
     assert [text for _, text, _ in script.services.toolbox.spoken] == ["first", "second"]
 
 
+def test_an_act_of_its_own_waits_for_no_place_at_the_model():
+    script = MemoryMind(ScriptedLLM([call("noop"), call("noop")]))
+    script.mind.answering.act_alone()
+    script.hears("hello")
+    script.mind.answering.answer_all()
+    alone, asked = [request.caller for request in script.services.gateway.requests]
+    assert (alone.background, asked.background) == (True, False)
+    assert not alone.may_wait
+
+
 def test_what_was_overheard_is_in_the_next_prompt_in_its_order():
     model = ScriptedLLM([call("say", text="yes")])
     script = MemoryMind(model)

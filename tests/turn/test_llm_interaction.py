@@ -5,8 +5,11 @@ from itertools import pairwise
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import NO_USAGE, OFFLINE, Situation, Usage, make_message
+from evennia_ai.policy.explanation.call_record import PromptTrace, read_record, shared_digests
+from evennia_ai.ports import NO_SCENE, LLMRequest
 from evennia_ai.turn.context_selection import latest_talk
 from evennia_ai.turn.llm_interaction import build_llm_messages
+from evennia_ai.turn.model_call import record_of
 from evennia_ai.turn.prompt_building import PromptRequest
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.minds import MemoryMind
@@ -164,3 +167,10 @@ def test_lines_that_the_window_has_no_room_for_are_cut_and_none_is_left_out():
     assert lines_in(prompt.messages) == named(15)
     assert all("word word" in m["content"] for m in prompt.messages[-15:])
     assert prompt.tokens + 100 <= 3_000
+
+
+def test_a_reply_is_kept_as_the_endpoint_sent_it():
+    request = LLMRequest([], NO_SCENE, trace=PromptTrace())
+    kept = record_of(request, LLMReply("Aye.", raw=LLMReply("<think>hm</think>Aye.")))
+    shared = [kept.shared[digest] for digest in shared_digests(kept.packed)]
+    assert read_record(kept.packed, shared).reply.text == "<think>hm</think>Aye."

@@ -1,9 +1,11 @@
 """The prompt of every model call can be rebuilt from the log, byte for byte."""
 
 import random
+from contextlib import suppress
 from datetime import date
 
 import pytest
+from django.db import transaction
 
 from evennia_ai import models
 from evennia_ai.contrib.explanations.stored_calls import load_call
@@ -54,6 +56,32 @@ def test_texts_in_use_are_noted_each_day(django_capture_on_commit_callbacks):
         with django_capture_on_commit_callbacks(execute=True):
             keep_texts({"digest": "You keep an inn."}, date(2026, 1, day))
     assert models.PromptText.objects.get().used_on == date(2026, 1, 2)
+
+
+def test_texts_of_a_write_that_failed_are_stored_by_the_next_one():
+    day, kept = date(2026, 1, 1), {"digest": "You keep an inn."}
+
+    @transaction.atomic
+    def breaks():
+        keep_texts(kept, day)
+        raise OSError
+
+    with suppress(OSError):
+        breaks()
+    assert not models.PromptText.objects.exists()
+    keep_texts(kept, day)
+    assert models.PromptText.objects.get().text == "You keep an inn."
+
+
+def test_it_is_told_how_many_messages_of_a_prompt_are_gone(game, mira, ann):
+    game.model.add(call("look", target="Ann"), call("say", text="Aye."))
+    ann.do("say Mira, who am I?")
+    game.run(2)
+    ids = models.ModelCall.objects.order_by("id").values_list("id", flat=True)
+    trace = load_call(ids[1]).kept.trace
+    assert len(trace.own) == 2
+    models.Message.objects.filter(id__in=[*trace.talk, *trace.own]).delete()
+    assert load_call(ids[1]).missing == len(trace.talk) + len(trace.own)
 
 
 def random_turn(game, rng, people):
