@@ -96,6 +96,7 @@ FRONT = (
     "game.memory_reading",
     "game.model_access",
     "game.perception",
+    "game.rate_limits",
     "game.room_lines",
     "game.settings",
     "game.setup",

@@ -28,7 +28,7 @@ from evennia_ai.policy.context.projection import (
 )
 from evennia_ai.policy.conversation.batching import heard_messages, state_after_loss
 from evennia_ai.policy.tool_call_modes.wire_order import count_stored
-from evennia_ai.ports import ModelCallRecord, OpenEvents, TurnRecord
+from evennia_ai.ports import AlsoDo, ModelCallRecord, OpenEvents, TurnRecord
 
 
 @dataclass
@@ -198,7 +198,9 @@ class MemoryTurns:
     def lose_lease(self) -> None:
         self._lost = self.current
 
-    def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None:
+    def record_model_call(
+        self, turn_id: int | None, call: ModelCallRecord, also: AlsoDo = ()
+    ) -> None:
         calls = self.loose_calls if turn_id is None else self.turns[turn_id - 1].model_calls
         calls.append(call)
 

@@ -8,9 +8,7 @@ from typing import Any
 from twisted.internet.defer import Deferred, fail, succeed
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply, ToolCallRequest
-from evennia_ai.policy.limits.money import Account
 from evennia_ai.ports import LLMRequest
 
 Calls = Sequence[ToolCallRequest] | Mapping[str, Mapping[str, Any]]
@@ -22,11 +20,6 @@ Line = Answer | Callable[[LLMRequest], Answer]
 def call(name: str, /, **arguments: Any) -> ToolCallRequest:
     """Return a tool call for a script: ``call("say", text="hi")``. The reply gives it an id."""
     return ToolCallRequest("", name, json.dumps(arguments, ensure_ascii=False))
-
-
-def spent_today(gateway: ModelGateway) -> dict[Account, int]:
-    """Return the tokens that each account of a gateway has spent today."""
-    return dict(gateway.budgets.ledgers[0].spent)
 
 
 class ScriptedLLM:

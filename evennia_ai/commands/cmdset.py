@@ -7,7 +7,6 @@ from evennia import CmdSet
 from evennia.utils.utils import class_from_module
 
 from evennia_ai.commands import control, lore_and_goals, oversight, players
-from evennia_ai.commands.costs import CmdAICost
 from evennia_ai.commands.history import CmdAIHistory
 from evennia_ai.commands.memories import CmdAIMemory
 from evennia_ai.commands.setup import CmdAISetup
@@ -21,7 +20,6 @@ EXPERTS = (
     lore_and_goals.CmdAILore,
     lore_and_goals.CmdAIGoals,
     oversight.CmdAINote,
-    CmdAICost,
     control.CmdAICompact,
     control.CmdAIPurge,
 )

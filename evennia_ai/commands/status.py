@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from twisted.logger import Logger
+
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands import common
 from evennia_ai.commands.common import AICommand, as_sentence, told_apart
@@ -11,18 +13,18 @@ from evennia_ai.commands.rendering import how_it_ended, pass_summary
 from evennia_ai.config import ModelProfile, usable_window, window_known
 from evennia_ai.game.client_text import clean_error, clean_output
 from evennia_ai.game.help_entries import STAFF
-from evennia_ai.game.rate_limits import budget_name
 from evennia_ai.game.settings import full_disks
 from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import ERROR_KINDS
 from evennia_ai.models.fields import damage
-from evennia_ai.policy.limits.money import TIGHT
 from evennia_ai.policy.read_permissions import ERRORS, FIGURES, PUBLIC_MEMORIES
 from evennia_ai.policy.sleep_schedule import REASONS
 from evennia_ai.sleep import step_texts
 from evennia_ai.store import reports
 from evennia_ai.store.attributes import read_attribute, script_of
 from evennia_ai.store.usage import cached_on, use_on
+
+log = Logger()
 
 AWAKE = frozenset({"awake", "thinking"})
 TITLES = ("Assistant", "Where", "Mode", "Model", "Context", "Queue", "Calls", "Tokens")
@@ -165,9 +167,7 @@ class CmdAIStatus(AICommand):
                     f"Model {lane.name}",
                     f"paused for {lane.paused_s:.0f} s more{instead}: {error}",
                 )
-        for use in services.gateway.budgets.used():
-            if use.level >= TIGHT:
-                yield budget_name(use, reader), str(use)
+        yield from self.problems_of_extensions()
         yield from (("Settings, fix this", complaint) for complaint in services.complaints)
         yield from (("Database", sentence) for sentence in damage.values())
         yield from (("Disk", sentence) for sentence in full_disks())
@@ -180,6 +180,13 @@ class CmdAIStatus(AICommand):
         ):
             if trouble:
                 yield subject, reader.show(ERRORS, trouble, "error")
+
+    def problems_of_extensions(self) -> Iterator[Problem]:
+        for tell in self.services.problems:
+            try:
+                yield from list(tell(self.reader))
+            except Exception:  # noqa: BLE001  # an extension may raise anything
+                log.failure("evennia_ai: an extension cannot tell aistatus what is wrong")
 
     def unanswered_today(self) -> Iterator[Problem]:
         midnight = self.services.now().replace(hour=0, minute=0, second=0, microsecond=0)
@@ -199,12 +206,8 @@ class CmdAIStatus(AICommand):
         for script, name in self.named:
             settings = script.mind.settings
             kind, words = errors.get(script.id, ("", ""))
-            wrong = [
-                *self.missing_prices(settings.profile, script.config.money_per_day),
-                *settings.complaints,
-            ]
             warnings = [("", warning) for warning in settings.warnings]
-            warnings += [(", fix this", item) for item in wrong]
+            warnings += [(", fix this", item) for item in settings.complaints]
             if words and words not in told_already:
                 kind = ERROR_KINDS.get(kind, "a model error")
                 warnings.insert(0, ("", self.reader.show(ERRORS, words, kind)))
@@ -213,16 +216,6 @@ class CmdAIStatus(AICommand):
         for (request, problem), names in by_problem.items():
             more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
             yield ", ".join(names[:SHOWN_NAMES]) + more + request, problem
-
-    def missing_prices(self, profile: ModelProfile, own_budget: float | None) -> Iterator[str]:
-        limits = self.services.gateway.limits
-        budgets = (own_budget, limits.game_money_per_day, limits.player_money_per_day)
-        for item in (profile, profile.fallback):
-            if item and item.price is None and any(budget is not None for budget in budgets):
-                yield (
-                    f"The profile '{item.name}' has no prices for the model '{item.model}', so no "
-                    "budget in money holds for it. Set prices."
-                )
 
 
 def model_lines(profiles: Iterable[ModelProfile]) -> list[str]:

@@ -21,7 +21,6 @@ from evennia_ai.config.declared import (
     tokens,
 )
 from evennia_ai.errors import ConfigError
-from evennia_ai.policy.limits.money import MOST_MONEY
 from evennia_ai.policy.sleep_schedule import ANYBODY, GAME, NOBODY, REAL, STAFF, read_schedule
 
 P = TypeVar("P")
@@ -72,15 +71,6 @@ class AssistantConfig:
     max_iterations: int = setting(6, "Maximum number of model calls in one turn.", Bounds(1, 50))
     max_tool_calls: int = setting(
         8, "Maximum number of tool calls that run from one reply.", Bounds(1, 50)
-    )
-    tokens_per_day: int | None = setting(
-        None, "Token budget for one UTC day. None sets no limit; 0 allows no call.", tokens(0)
-    )
-    money_per_day: float | None = setting(
-        None,
-        "Budget for one UTC day in the game's CURRENCY; the model profile needs prices. None sets "
-        "no limit.",
-        Bounds(0.0, MOST_MONEY),
     )
     max_bot_replies: int = setting(
         3,

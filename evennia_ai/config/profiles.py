@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from evennia_ai.config.declared import FIELDS
+from evennia_ai.config.declared import FIELDS, OWNERS
 from evennia_ai.config.fields import AssistantConfig
 from evennia_ai.config.former_names import by_present_names
 from evennia_ai.config.resolve import valid_values
@@ -356,12 +356,12 @@ def context_complaints(
     yield from too_little_room(config, usable_window(config, profile), fixed_tokens)
 
 
-def money_complaint(own: Mapping[str, Any], profile: ModelProfile) -> str:
-    """Return why a budget in money among an assistant's own settings limits nothing, "" if not."""
-    if "money_per_day" not in own or profile.price not in (None, FREE):
-        return ""
-    why = f"the calls of the profile '{profile.name}' have no price"
-    return f"money_per_day limits nothing: {why}. Set its prices, or use tokens_per_day."
+def complaints_of_extensions(own: Mapping[str, Any], profile: ModelProfile) -> Iterator[str]:
+    """Yield what classes of extensions' settings find wrong with an assistant's own settings."""
+    values = valid_values(own)[0]
+    for owner in dict.fromkeys(OWNERS[name] for name in values):
+        if complaints := getattr(owner, "complaints", None):
+            yield from complaints(AssistantConfig.of(values).part(owner), profile)
 
 
 def too_little_room(config: AssistantConfig, window: int, fixed_tokens: int) -> Iterator[str]:

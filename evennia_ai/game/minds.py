@@ -10,7 +10,7 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.config import ALWAYS_ON, AssistantConfig, ModelProfile, read_families
-from evennia_ai.config.profiles import context_complaints, money_complaint
+from evennia_ai.config.profiles import complaints_of_extensions, context_complaints
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.hearing import Hearing
 from evennia_ai.game.presence import GamePresence
@@ -162,7 +162,7 @@ class GameSettings:
         strange += [inspect_attribute(character, name)[1] for name in CHARACTER_ATTRIBUTES]
         strange += read_entries(inspect_attribute(character, "ai_lore")[0])[1]
         strange.append(self._who.inspect_persona()[1])
-        strange.append(money_complaint(self.own(), self.profile))
+        strange += complaints_of_extensions(self.own(), self.profile)
         unfit = context_complaints(self.config, self.profile, self._sizes.overhead)
         return [*self._complaints, *filter(None, strange), *unfit]
 

@@ -14,37 +14,28 @@ from twisted.python.failure import Failure
 from evennia_ai.config import FIELDS
 from evennia_ai.config.profiles import CLIENTS, default_profiles, merge_profiles
 from evennia_ai.game.extensions import extension_classes
-from evennia_ai.game.rate_limits import account_of, warn_of_budget
-from evennia_ai.game.settings import SettingReader, game_setting, game_settings
-from evennia_ai.llm.daily_budgets import BudgetSources
+from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.llm.endpoint_facts import EndpointRegistry, ask_window
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.sdk_clients import clean_http_logs
 from evennia_ai.llm.tokenizers import load_for
-from evennia_ai.policy.limits.money import GAME, OWNER, PLAYER, to_micros
 from evennia_ai.policy.limits.retry import GatewayLimits
 from evennia_ai.ports import LLMClient
 from evennia_ai.store.server_settings import FACTS, read_mapping, write
-from evennia_ai.store.usage import money_on, spent_on
 
 log = Logger()
 
-# Tokens a day; docs/admins-guide.md says what that makes in turns and in money.
-PLAYER_TOKENS = 1_000_000
-GAME_TOKENS = 3_000_000
 CURRENCY = re.compile(r"\w{1,8}|[€£$¥]")
-# The budgets in tokens that have a default, which free models need not keep to.
-PAID_BY = {"PLAYER_TOKENS_PER_DAY": (PLAYER, OWNER), "GAME_TOKENS_PER_DAY": (GAME,)}
 LONGEST_TURN_S = float(FIELDS["turn_deadline"].metadata["high"])
 
 
 class ModelAccess:
     """The model profiles, the clients and the gateway; ``environ`` holds the endpoints' keys.
 
-    With ``is_apart``, as scenes need it, the game's budgets count nothing, what is learnt of
-    endpoints is not stored, and no database is needed.
+    With ``is_apart``, as scenes need it, what is learnt of endpoints is not stored, and no database
+    is needed.
     """
 
     def __init__(
@@ -65,13 +56,8 @@ class ModelAccess:
         save = (lambda _facts: None) if is_apart else partial(write, FACTS)
         load = known_facts if is_apart else partial(read_mapping, FACTS)
         self.endpoints = EndpointRegistry(partial(ask_window, clock, self.client), load, save)
-        if is_apart:
-            self.gateway = ModelGateway(clock, clients)
-        else:
-            limits = read_limits(settings)
-            spent = partial(spent_on, waived=limits.waived)
-            books = BudgetSources(money_on, account_of, warn_of_budget)
-            self.gateway = ModelGateway(clock, clients, limits, spent, books=books)
+        limits = GatewayLimits() if is_apart else read_limits(settings)
+        self.gateway = ModelGateway(clock, clients, limits)
         self.gateway.learn = self.endpoints.learn
 
     def start(self) -> Deferred[None]:
@@ -121,26 +107,8 @@ def read_limits(settings: SettingReader) -> GatewayLimits:
     return GatewayLimits(
         max_in_flight=settings.read("MAX_CALLS_IN_FLIGHT", read_count, default.max_in_flight),
         max_queued=settings.read("MAX_CALLS_WAITING", read_count, default.max_queued),
-        player_tokens_per_day=settings.read(
-            "PLAYER_TOKENS_PER_DAY",
-            read_budget,
-            unless_none("PLAYER_TOKENS_PER_DAY", PLAYER_TOKENS),
-        ),
-        game_tokens_per_day=settings.read(
-            "GAME_TOKENS_PER_DAY", read_budget, unless_none("GAME_TOKENS_PER_DAY", GAME_TOKENS)
-        ),
-        player_money_per_day=settings.read("PLAYER_MONEY_PER_DAY", read_money, None),
-        game_money_per_day=settings.read("GAME_MONEY_PER_DAY", read_money, None),
         currency=settings.read("CURRENCY", read_currency, default.currency),
-        waived=frozenset(
-            kind for name, kinds in PAID_BY.items() if name not in game_settings() for kind in kinds
-        ),
     )
-
-
-def unless_none(name: str, default: int) -> int | None:
-    """Return the default of a budget; unlike elsewhere, None is no limit and not the default."""
-    return None if game_settings().get(name, default) is None else default
 
 
 def read_count(value: Any) -> int:
@@ -149,21 +117,7 @@ def read_count(value: Any) -> int:
     return int(value)
 
 
-def read_money(value: Any) -> int | None:
-    """Return a budget of money in micros, None for no limit; raises ConfigError."""
-    return None if value is None else to_micros(value)
-
-
 def read_currency(value: Any) -> str:
     if not isinstance(value, str) or not CURRENCY.fullmatch(value):
         raise ValueError(f"it must be a short word such as 'EUR', not {value!r}.")
     return value
-
-
-def read_budget(value: Any) -> int | None:
-    """Return a budget in tokens, None for no limit; raises ValueError below 0."""
-    if value is None:
-        return None
-    if int(value) < 0:
-        raise ValueError(f"it must be 0 or more, not {value!r}.")
-    return int(value)

@@ -6,7 +6,7 @@ All lanes share a cap on calls in flight, and start their calls in turn.
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from twisted.internet.defer import Deferred
@@ -15,10 +15,11 @@ from twisted.python.failure import Failure
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import CircuitOpen
 from evennia_ai.messages import LLMReply, Usage
-from evennia_ai.policy.limits.money import Reservation
 from evennia_ai.policy.limits.retry import Breaker, admits
 from evennia_ai.ports import LLMClient, LLMRequest
 from evennia_ai.scheduling import Clock, DelayedCall
+
+Settle = Callable[[Usage], object]
 
 BACKGROUND_SHARE = 0.75  # of all places; the others are left to players
 
@@ -43,7 +44,7 @@ class QueuedCall:
     deadline_at: float  # in the clock's seconds
     result: Deferred[LLMReply]  # the caller's
     asked_at: float
-    reserved: Collection[Reservation] = ()
+    settle: Sequence[Settle] = ()  # called with what it used, when it has ended
     attempts: int = 0
     started_at: float = 0.0
     retry_at: float = 0.0

@@ -1,7 +1,7 @@
-"""The only way to a model: deadlines, retries, caps, budgets, circuit breakers, a fallback."""
+"""The only way to a model: deadlines, retries, caps, circuit breakers, a fallback."""
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -11,13 +11,11 @@ from twisted.python.failure import Failure
 
 from evennia_ai import errors
 from evennia_ai.config import ModelProfile, window_known
-from evennia_ai.llm.daily_budgets import NO_BOOKS, BudgetSources, DailyBudgets
-from evennia_ai.llm.endpoint_queues import EndpointQueue, EndpointQueues, QueuedCall
-from evennia_ai.messages import LLMReply
+from evennia_ai.llm.endpoint_queues import EndpointQueue, EndpointQueues, QueuedCall, Settle
+from evennia_ai.messages import NO_USAGE, LLMReply, Usage
 from evennia_ai.policy.limits import retry
 from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S
-from evennia_ai.policy.limits.money import TOKENS, Budget, Spent
-from evennia_ai.ports import NO_SCENE, LLMClient, LLMRequest
+from evennia_ai.ports import NO_SCENE, Extension, LLMClient, LLMRequest, overriding
 from evennia_ai.scheduling import Clock, DelayedCall
 
 log = Logger()
@@ -44,10 +42,8 @@ class ModelGateway:
     ``learn`` is called with the profile, each reply or failure, and the seconds that it took.
 
     Args:
-        clients: by the names that profiles use; calls of ``offline`` cost nothing.
-        spent: returns what each account spent on a UTC day; called with the day's first call.
+        clients: by the names that profiles use; extensions do not judge calls of ``offline``.
         jitter: draws evenly from 0 to 1.
-        books: what else the budgets ask for, and whom they tell.
     """
 
     def __init__(
@@ -55,9 +51,7 @@ class ModelGateway:
         clock: Clock,
         clients: Mapping[str, LLMClient],
         limits: retry.GatewayLimits = retry.DEFAULTS,
-        spent: Spent = lambda _day: {},
         jitter: Callable[[], float] = random.random,
-        books: BudgetSources = NO_BOOKS,
     ) -> None:
         self._clock = clock
         self._clients = clients
@@ -65,11 +59,7 @@ class ModelGateway:
         self._jitter = jitter
         self.learn: Learn = lambda _profile, _outcome, _took_s: None
         self.lanes = EndpointQueues(clock, limits.max_in_flight)
-        players, game = limits.player_tokens_per_day, limits.game_tokens_per_day
-        tokens = Budget(TOKENS, spent, players, game, limits.waived)
-        players, game = limits.player_money_per_day, limits.game_money_per_day
-        money = Budget(limits.currency, books.spent_money, players, game)
-        self.budgets = DailyBudgets(clock, (tokens, money), books)
+        self.extensions: Sequence[Extension] = ()  # which may refuse a call
         self._starting = False
         self._quiet: DelayedCall | None = None  # until background work may begin somewhere
         self._shut: errors.AssistantError | None = None
@@ -82,7 +72,8 @@ class ModelGateway:
         Waiting in the queue counts. Transient failures are retried while there is time; after that
         the profile's fallback is asked, if it has one. Fires with the reply. Fails with the
         client's last error, or with DeadlineExceeded, CircuitOpen, Busy (the queue is full),
-        BudgetExhausted, ProviderMisconfigured (no such client), SwitchedOff, or TurnAborted once
+        BudgetExhausted or another error
+        of an extension, ProviderMisconfigured (no such client), SwitchedOff, or TurnAborted once
         the gateway is closed; if the fallback fails, too, with the profile's own error. Cancelling
         frees the place.
         """
@@ -146,19 +137,36 @@ class ModelGateway:
         if problem is not None:
             return fail(problem)
         try:
-            free = profile.client == FREE_CLIENT
-            reserved = () if free else self.budgets.reserve(request, profile)
-        except errors.BudgetExhausted as error:
+            settle = () if profile.client == FREE_CLIENT else self._ask_extensions(request, profile)
+        except errors.ProviderError as error:
             return fail(error)
         client = self._clients[profile.client]
         result = Deferred[LLMReply](lambda _: self._finish(call, Failure(CancelledError())))
-        call = QueuedCall(client, request, profile, lane, deadline_at, result, now, reserved)
+        call = QueuedCall(client, request, profile, lane, deadline_at, result, now, settle)
         call.timer = self._clock.callLater(deadline_at - now, self._expire, call)
         if not request.caller.background:
             self._make_way(lane)
         self.lanes.calls[call] = None
         self._wait(call)
         return result
+
+    def _ask_extensions(self, request: LLMRequest, profile: ModelProfile) -> list[Settle]:
+        """Return what to call when the call has ended; raises ProviderError if it may not begin."""
+        settle: list[Settle] = []
+        for extension in overriding(self.extensions, "before_model_call"):
+            try:
+                then = extension.before_model_call(request, profile)
+            except Exception as error:
+                settle_all(settle, NO_USAGE)
+                if isinstance(error, errors.ProviderError):
+                    raise
+                log.failure("evennia_ai: {name} refuses a model call", name=extension.name)
+                raise errors.ProviderMisconfigured(
+                    f"The extension '{extension.name}' failed before a model call, which is "
+                    "refused. The server log has the details."
+                ) from error
+            settle += [then] if then else []
+        return settle
 
     def missing_client(self, profile: ModelProfile) -> str:
         """Return why nothing can answer for a profile, in a sentence for admins; "" if it can."""
@@ -334,13 +342,20 @@ class ModelGateway:
         for timer in (call.timer, call.pause):
             if timer is not None and timer.active():
                 timer.cancel()
-        if call.reserved:
-            unpaid_share = call.request.caller.unpaid_share
-            self.budgets.settle(call.reserved, call.usage(outcome), call.profile, unpaid_share)
+        settle_all(call.settle, call.usage(outcome))
         if call.work is not None:
             call.lane.breaker = retry.with_probe(call.lane.breaker, runs=False)
             call.work.cancel()
         self._start_waiting()
+
+
+def settle_all(settle: Iterable[Settle], usage: Usage) -> None:
+    """Tell extensions what a call used that they let pass."""
+    for tell in settle:
+        try:
+            tell(usage)
+        except Exception:  # noqa: BLE001  # an extension may raise anything
+            log.failure("evennia_ai: an extension failed at the end of a model call")
 
 
 def more_telling(first: Failure, second: Failure) -> Failure:

@@ -29,6 +29,7 @@ from evennia_ai.policy.conversation.batching import heard_messages
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.policy.conversation.tool_call_rules import LoopState
 from evennia_ai.ports import (
+    AlsoDo,
     Conversation,
     Identity,
     MindContext,
@@ -122,7 +123,7 @@ class DryTurns:
     def __init__(
         self,
         conversation: DryConversation,
-        note_cost: Callable[[ModelCallRecord], object] = lambda _call: None,
+        note_cost: Callable[[ModelCallRecord, AlsoDo], object] = lambda _call, _also: None,
         is_alive: Callable[[], bool] = lambda: True,
     ) -> None:
         self._conversation = conversation
@@ -136,10 +137,10 @@ class DryTurns:
         """Return False once the assistant is gone."""
         return self._is_alive()
 
-    def record_model_call(self, turn_id: int, call: ModelCallRecord) -> None:
+    def record_model_call(self, turn_id: int, call: ModelCallRecord, also: AlsoDo = ()) -> None:
         """Note a model call as one of a trial."""
         self.costs.append(replace(call, purpose=PURPOSE))
-        self._note_cost(self.costs[-1])
+        self._note_cost(self.costs[-1], also)
 
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
         self._intended.append(call)

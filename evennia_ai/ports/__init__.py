@@ -4,6 +4,7 @@ from evennia_ai.ports.extension import Extension, overriding
 from evennia_ai.ports.goal_records import DayPlan, Goals
 from evennia_ai.ports.journal import Journal, JournalArchive
 from evennia_ai.ports.log import (
+    AlsoDo,
     Conversation,
     Inbox,
     Lines,

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from pydantic import BaseModel
 from twisted.internet.defer import Deferred, succeed
 from twisted.logger import Logger
 
-from evennia_ai.messages import InboxEvent
+from evennia_ai.config import ModelProfile
+from evennia_ai.messages import InboxEvent, Usage
 from evennia_ai.policy.staff_controls import PendingToolCall
 from evennia_ai.ports.background import SleepStep
+from evennia_ai.ports.log import ModelCallRecord
 from evennia_ai.ports.mind import MemorySource, MindContext, ToolContext
-from evennia_ai.ports.models import Embedder, LLMClient, SemanticMemory
+from evennia_ai.ports.models import Embedder, LLMClient, LLMRequest, SemanticMemory
 from evennia_ai.ports.tool import Tool
 
 log = Logger()
@@ -75,7 +78,8 @@ class Extension:
         name: what ``"name"`` in ``EXTENSIONS`` adds and ``"-name"`` leaves out, and log lines say.
         by_default: False for one of the package's own that a game has only if it names it.
         settings: a frozen dataclass whose fields, made by `config.setting`, are settings of an
-            assistant; ``config.part(ThatClass)`` has their effective values.
+            assistant; ``config.part(ThatClass)`` has their effective values. Its method
+            ``complaints(profile)``, if any, yields what `aisetup` tells of an assistant's own ones.
         entries: the upper-case entries of ``AI_ASSISTANT`` that it reads.
         overridden: the names of what a class has not from this one; set where a class is made.
     """
@@ -259,6 +263,38 @@ class Extension:
             Exception: the call is refused.
         """
         return Allow()
+
+    def before_model_call(
+        self, request: LLMRequest, profile: ModelProfile
+    ) -> Callable[[Usage], object] | None:
+        """Let a call of a model begin, or refuse it. The stand-in's calls are not asked about.
+
+        Args:
+            request: what is asked, with its size in tokens and its ``caller``.
+            profile: the model; a fallback is asked about in a call of its own.
+
+        Returns:
+            What is called once with the tokens that the call used, when it has ended, also by a
+            failure; None for nothing.
+
+        Raises:
+            ProviderError: the call is refused for this reason, such as `BudgetExhausted`.
+            Exception: the call is refused.
+        """
+        return None
+
+    def after_model_call(self, request: LLMRequest, record: ModelCallRecord, at: datetime) -> None:
+        """Note a model call in the transaction that stores it, once.
+
+        Args:
+            request: what was asked.
+            record: what is stored: tokens, prices, those who caused it, and the error, if any.
+            at: the time of the row, in UTC.
+
+        Raises:
+            StoreUnavailable: the transaction is rolled back and tried again.
+            Exception: what this hook wrote is rolled back; the call is stored.
+        """
 
 
 def overriding(extensions: Iterable[Extension], *hooks: str) -> list[Extension]:

@@ -7,7 +7,7 @@ then nothing has changed, neither in the database nor in memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -147,6 +147,9 @@ class PendingActs(Protocol):
     def finish(self, id: int, state: str, result: str) -> None: ...
 
 
+AlsoDo = Sequence[Callable[[datetime], object]]  # called in a transaction, with its rows' time
+
+
 class Turns(Protocol):
     """One assistant's turns, model calls and tool calls."""
 
@@ -160,7 +163,9 @@ class Turns(Protocol):
     def recover(self) -> None: ...  # closes the turn that an error left open, if any
     def times_of(self, context: str, since: datetime) -> list[datetime]: ...  # oldest first
     def is_current(self, turn_id: int) -> bool: ...  # False once the lease is lost
-    def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None: ...
+    def record_model_call(
+        self, turn_id: int | None, call: ModelCallRecord, also: AlsoDo = ()
+    ) -> None: ...
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int: ...
     def record_outcome(
         self,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 
 from twisted.internet.defer import Deferred, fail
 
-from evennia_ai.config import ModelProfile
+from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import MemoryUnavailable
 from evennia_ai.messages import (
     Audience,
@@ -64,12 +64,10 @@ class Caller:
     """Who causes and pays for a model call."""
 
     assistant: str = ""  # its id
-    # dbrefs of those whose words started the call; their budgets pay for it
+    # dbrefs of those whose words started the call, and who pay for it
     speakers: Audience = frozenset()
     background: bool = False  # True if nobody waits for the reply
-    # the assistant's own budgets, in tokens and in micros of money; None for no limit
-    tokens_per_day: int | None = None
-    money_per_day: int | None = None
+    config: AssistantConfig | None = None  # the assistant's settings
     turn_id: int | None = None  # number of the turn that the call belongs to, None for no turn
     # False if work in the background fails rather than wait until players have been quiet
     may_wait: bool = True
@@ -144,7 +142,7 @@ class LLMClient(Protocol):
 
 
 class Gateway(Protocol):
-    """The only way to a model; it handles deadlines, retries, limits, budgets and clients."""
+    """The only way to a model; it handles deadlines, retries, limits and clients."""
 
     def complete(
         self, request: LLMRequest, profile: ModelProfile, deadline_at: float

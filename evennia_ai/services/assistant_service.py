@@ -5,7 +5,7 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
@@ -34,7 +34,7 @@ from evennia_ai.game.room_lines import RoomLines
 from evennia_ai.game.settings import SettingReader, advice, game_setting
 from evennia_ai.game.texts import check_texts, text
 from evennia_ai.models.fields import damage
-from evennia_ai.policy.read_permissions import read_permissions
+from evennia_ai.policy.read_permissions import Reader, read_permissions
 from evennia_ai.ports import TurnRecord
 from evennia_ai.scheduling import TimeSlices, wall_seconds
 from evennia_ai.services.forgetting import ForgettingService
@@ -97,7 +97,10 @@ class AssistantService(Service):
         retention = settings.read("RETENTION", limits_in_force, {}, ({}, NOTHING_DELETED))
         self.log_retention = LogRetention(clock, self.slices.put, retention)
         self.forgetting = ForgettingService(clock, call_from_thread, self.slices.put)
-        self.extensions = set_up_extensions(self, settings)
+        # What extensions tell `aistatus`: called with the `Reader`, they return pairs of what it
+        # concerns, and what is wrong.
+        self.problems: list[Callable[[Reader], Iterable[tuple[str, str]]]] = []
+        self.gateway.extensions = self.extensions = set_up_extensions(self, settings)
         self.toolbox.add_of(self.extensions)
         self.semantic = memory.long_term(self.extensions)
         self.long_term_sync = LongTermSync(clock, self.semantic)

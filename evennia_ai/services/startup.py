@@ -185,7 +185,7 @@ class Shards:
     def catch_up(self) -> float:
         """Read again, at the next use, what other servers change: costs, lore, and more."""
         service = self.service
-        for known in (service.gateway.budgets, service.lore, service.personas):
+        for known in (service.lore, service.personas):
             known.read_again()
         signals.catching_up.send_robust(service)
         return CATCH_UP_S

@@ -6,7 +6,7 @@ table of PostgreSQL until its lock ends.
 """
 
 import time
-from collections.abc import Callable, Collection, Generator
+from collections.abc import Callable, Collection, Generator, Sequence
 from contextlib import contextmanager, nullcontext
 from operator import methodcaller
 from sqlite3 import register_converter
@@ -14,12 +14,15 @@ from threading import get_ident
 from typing import Any
 
 from django.apps import apps
-from django.db import Error, connection, transaction
+from django.db import Error, OperationalError, connection, transaction
 from django.db.backends.signals import connection_created
 from django.utils.dateparse import parse_date, parse_datetime
+from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.store.server_lock import ensure_here, lock, this_shard
+
+log = Logger()
 
 LOCK_WAIT_MS = 30
 STATEMENT_MS = 2000  # of one of our transactions; PostgreSQL only
@@ -87,6 +90,40 @@ def brief_transaction(
     finally:
         if wait_before is not None:
             _set_wait(wait_before)
+
+
+class AddedWorkFailed(Exception):
+    """Work that an extension adds to a transaction failed; all of it is rolled back."""
+
+    def __init__(self, work: Callable[[Any], object]) -> None:
+        super().__init__(work)
+        self.work = work
+
+
+def call_added(work: Callable[[Any], object], argument: Any) -> None:
+    """Call work of an extension in a transaction; raises AddedWorkFailed for its own errors."""
+    try:
+        work(argument)
+    except (StoreUnavailable, OperationalError):  # then all is tried again
+        raise
+    except Exception as error:
+        raise AddedWorkFailed(work) from error
+
+
+def write_with(
+    write: Callable[[Sequence[Callable[[Any], object]]], object],
+    added: Sequence[Callable[[Any], object]],
+) -> None:
+    """Run a transaction that does what extensions add, without what fails."""
+    pending = list(added)
+    while True:
+        try:
+            write(pending)
+        except AddedWorkFailed as failed:
+            log.failure("evennia_ai: an extension could not write; the rest is stored without it")
+            pending.remove(failed.work)
+        else:
+            return
 
 
 @contextmanager

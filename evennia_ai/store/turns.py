@@ -4,6 +4,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, fields
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from django.db.models import Max
@@ -22,14 +23,14 @@ from evennia_ai.policy.audience import visible
 from evennia_ai.policy.conversation.batching import askers_of, heard_messages, state_after_loss
 from evennia_ai.policy.records.record import people_field
 from evennia_ai.policy.sleep_schedule import DONE, split_result
-from evennia_ai.ports import ModelCallRecord, TurnRecord
+from evennia_ai.ports import AlsoDo, ModelCallRecord, TurnRecord
 from evennia_ai.store.call_records import store_call
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import CLAIMED, OWED, WAITING, overheard_by
 from evennia_ai.store.rows import event_from_row
 from evennia_ai.store.server_lock import ensure_here, of_this_shard
-from evennia_ai.store.transactions import brief_transaction, store_errors
-from evennia_ai.store.usage import add_use, use_of_call
+from evennia_ai.store.transactions import brief_transaction, call_added, store_errors, write_with
+from evennia_ai.store.usage import add_to, use_of_call
 
 NOTED = "noted"
 ANSWERS = ("answered", "excused")  # outcomes of turns and of their events
@@ -185,8 +186,16 @@ class TableTurns:
         """End the lease of the open turn; `recover` closes the turn later."""
         self._lost = self.current
 
-    def record_model_call(self, turn_id: int | None, call: ModelCallRecord) -> None:
-        """Store a model call and add it to the daily sums."""
+    def record_model_call(
+        self, turn_id: int | None, call: ModelCallRecord, also: AlsoDo = ()
+    ) -> None:
+        """Store a model call, once, and add it to the daily sums.
+
+        ``also`` is called in the transaction with its time; work that fails is left out.
+        """
+        write_with(partial(self._store_model_call, turn_id, call), also)
+
+    def _store_model_call(self, turn_id: int | None, call: ModelCallRecord, also: AlsoDo) -> None:
         at, use = self.now(), use_of_call(call)
         copied = {name: getattr(call, name) for name in OF_CALL}
         copied["money"] = None if call.prices is None else use.money
@@ -198,9 +207,13 @@ class TableTurns:
             row = calls.create(
                 assistant_id=self.assistant_id, turn_id=turn_id, at=at, **copied, **usage
             )
-            add_use(self.assistant_id, at.date(), use, call)
+            if use.calls:
+                key = {"assistant_id": self.assistant_id, "day": at.date(), "profile": call.profile}
+                add_to(models.DailyUse, key, vars(use))
             if call.kept is not None:
                 store_call(row, call.kept)
+            for work in also:
+                call_added(work, at)
 
     def intend(self, turn_id: int, call: ToolCallRequest, world: bool) -> int:
         """Store the intent of a tool call, once; returns its id."""

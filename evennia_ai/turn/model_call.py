@@ -28,7 +28,7 @@ from evennia_ai.policy.explanation.call_record import (
     RecordedReply,
     make_record,
 )
-from evennia_ai.policy.limits.money import add_call, to_micros
+from evennia_ai.policy.limits.money import add_call
 from evennia_ai.policy.provider_errors import is_silent_overflow
 from evennia_ai.policy.records.record import Record, people_in
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
@@ -82,13 +82,8 @@ class ModelCalls:
         return profile.with_model(self._mind.config.compact_model or profile.model)
 
     def caller(self, speakers: Audience, background: bool) -> ports.Caller:
-        """Return who pays for a call, with the assistant's own budgets."""
-        config = self._mind.config
-        money = config.money_per_day
-        micros = None if money is None else to_micros(money)
-        return ports.Caller(
-            str(self._mind.who.id), speakers, background, config.tokens_per_day, micros
-        )
+        """Return who causes and pays for a call."""
+        return ports.Caller(str(self._mind.who.id), speakers, background, self._mind.config)
 
     def background_request(
         self, wire: Sequence[WireMessage], scene: ports.StandInRequest, max_tokens: int
@@ -179,16 +174,20 @@ class ModelCalls:
         )
         if purpose.name in COMPACTING:
             self._note_cost(record)
-        yield retry_write(clock, partial(self._store, purpose, record))
+        yield retry_write(clock, partial(self._store, purpose, request, record))
         purpose.ensure_wanted()
         if failure:
             raise failure
         return reply
 
-    def _store(self, purpose: Purpose, record: ports.ModelCallRecord) -> None:
+    def _store(
+        self, purpose: Purpose, request: ports.LLMRequest, record: ports.ModelCallRecord
+    ) -> None:
         """Store a call; raises StoreUnavailable, and TurnAborted once nobody needs the reply."""
         purpose.ensure_wanted()
-        self._mind.turns.record_model_call(purpose.turn_id, record)
+        extensions = ports.overriding(self._mind.services.extensions, "after_model_call")
+        also = [partial(extension.after_model_call, request, record) for extension in extensions]
+        self._mind.turns.record_model_call(purpose.turn_id, record, also)
 
     def _note_cost(self, record: ports.ModelCallRecord) -> None:
         usage = record.usage or Usage(record.estimated_tokens, 0)

@@ -4,9 +4,7 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.assistant_script import AssistantScript
-from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.models import Event
-from evennia_ai.store.usage import spent_on
 from tests.faults.process_scene import pass_time
 from tests.faults.seen import ends
 from tests.scripted import call
@@ -46,30 +44,6 @@ def test_45_when_the_clock_jumps_there_is_no_burst_and_talk_goes_on(
     game.run(1)
     assert ann.last() == 'Mira says, "Three."'
     assert set(ends().values()) == {"answered"}
-
-
-@pytest.mark.parametrize("jump", [DAY_S, -DAY_S])
-def test_45_a_budget_is_kept_for_each_day(game, ann, mira, jump):
-    clients = {"openai": game.model, "offline": StandIn()}
-    game.service.gateway = ModelGateway(game.clock, clients, spent=spent_on)
-    game.service.profiles["one"] = {"client": "openai", "model": "first"}
-    mira.assistant.attributes.add("profile", "one")
-    mira.assistant.attributes.add("tokens_per_day", 12_000)
-    game.model.add(*[call("say", text="Yes.")] * 400)
-
-    def calls_until_used_up():
-        before = len(game.model.requests)
-        for _ in range(20):
-            ann.do("say Mira, yes?")
-            game.run(1)
-        return len(game.model.requests) - before
-
-    first = calls_until_used_up()
-    assert 1 <= first < 20
-    game.clock.rightNow += jump
-    assert 1 <= calls_until_used_up() <= first + 1
-    game.clock.rightNow -= jump
-    assert calls_until_used_up() == 0
 
 
 def test_45_what_grew_too_old_is_told_to_whoever_waits(game, ann, mira):

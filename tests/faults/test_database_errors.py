@@ -6,12 +6,9 @@ import pytest
 from django.db import connection
 from twisted.internet.defer import Deferred
 
-from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
-from evennia_ai.store.usage import spent_on
 from tests.faults.django_errors import ERRORS
 from tests.faults.process_scene import pass_time
-from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
+from tests.faults.seen import ends, seems_sane, tracebacks
 from tests.scripted import call
 
 pytestmark = pytest.mark.game
@@ -85,32 +82,6 @@ def test_a_tick_that_the_database_refused_is_tried_again_by_itself(game, ann, mi
     game.service.timer.stop()  # nobody else wakes it
     pass_time(game, 20)
     assert ann.last() == 'Mira says, "One."'
-
-
-@pytest.mark.parametrize("error", FEW)
-def test_a_call_over_midnight_whose_sums_cannot_be_read_still_brings_its_answer(
-    game, ann, mira, error
-):
-    clients = {"openai": game.model, "offline": game.model}
-    limits = GatewayLimits(game_tokens_per_day=10**9, retry=RetryLimits(max_attempts=1))
-    game.service.gateway = ModelGateway(game.clock, clients, limits, spent=spent_on)
-    game.service.profiles["one"] = {"client": "openai", "model": "first"}
-    mira.assistant.attributes.add("profile", "one")
-    late = Deferred()
-    game.model.add(late, call("say", text="Two."))
-    ann.do("say Mira, one")
-    game.run(1)
-    with failing(error, 'SELECT "evennia_ai_dailyuse"'):
-        game.clock.rightNow += DAY_S - 2
-        game.clock.rightNow = game.clock.rightNow // DAY_S * DAY_S + DAY_S + 1
-        if not late.called:
-            late.callback(call("say", text="One."))
-        pass_time(game, 30)
-        assert not mira.assistant.mind.ticker.is_ticking
-        ann.do("say Mira, two")
-        pass_time(game, 3)
-    assert len(spoken_by("Mira", ann)) == 2
-    assert ann.last() == 'Mira says, "Two."'
 
 
 @pytest.mark.parametrize("error", FEW)

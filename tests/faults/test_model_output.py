@@ -10,7 +10,6 @@ import pytest
 from evennia_ai.policy.conversation.tool_call_rules import CUT_OFF, REPEATS_FATAL, TOO_MANY
 from tests.faults.conftest import KEY
 from tests.provider.model_faults import MANY_CALLS, MODEL
-from tests.scripted import spent_today
 
 ECHO = "I heard: hello"
 FALLBACK = "(fallback)"
@@ -146,7 +145,6 @@ def test_fault_28_without_a_usage_that_can_be_true_our_estimate_counts(road, fau
     (call,) = turn.model_calls
     assert call.usage is None
     assert call.estimated_tokens > 0
-    assert sum(spent_today(road.gateway).values()) > 0
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

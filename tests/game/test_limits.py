@@ -8,15 +8,12 @@ from evennia.utils.create import create_channel
 from twisted.internet.task import deferLater
 
 from evennia_ai import models
-from evennia_ai.game.rate_limits import RateLimiter, account_of
-from evennia_ai.llm.daily_budgets import BudgetSources
-from evennia_ai.llm.gateway import ModelGateway
+from evennia_ai.game.rate_limits import RateLimiter
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.people import COOLING, TOO_FAST, PersonLimits
-from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.tools.journal import add_journal_entry
 from tests.game.conftest import flat
-from tests.scripted import call, spent_today
+from tests.scripted import call
 
 StandIn = pytest.importorskip(
     "evennia_ai.contrib.stand_in", reason="the stand-in is left out"
@@ -178,26 +175,3 @@ def test_a_hundred_players_flood_for_a_minute_and_others_are_answered(
 def slowly(game):
     """Let the model take two seconds for each answer."""
     game.model.add(*[lambda _: deferLater(game.clock, 2.0, lambda: LLMReply("Aye."))] * 1_000)
-
-
-def test_a_flood_does_not_exceed_the_players_budgets(game, service, limited, tavern):
-    limited(turns_per_minute=None)
-    limits = GatewayLimits(player_tokens_per_day=5_000, retry=RetryLimits(max_attempts=1))
-    clients = {"offline": StandIn(), "openai": game.model}
-    service.gateway = ModelGateway(
-        service.clock, clients, limits, books=BudgetSources(owner_of=account_of)
-    )
-    mira = game.assistant("Mira", tavern)
-    mira.assistant.attributes.add("llm_model", "test")
-    service.profiles["default"] = {"client": "openai", "model": "test"}
-    players = [game.player(name, tavern) for name in ("Ann", "Bob")]
-    game.model.add(*[LLMReply("Aye.")] * 200)
-    for number in range(20):
-        for player in players:
-            player.do(f"whisper Mira = hello {number}")
-            game.run(1)
-    spent = spent_today(service.gateway)
-    for player in players:
-        assert 0 < spent["player", player.dbref] <= 5_000
-        assert spent["player", player.dbref] == spent["owner", f"account {player.account.id}"]
-    assert len(game.model.requests) < 40

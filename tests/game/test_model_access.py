@@ -1,16 +1,13 @@
-"""The models of scenes are those of the game, but its budgets and its tables are left alone."""
+"""The models of scenes are those of the game, but its tables are left alone."""
 
 import pytest
 from twisted.internet.task import Clock
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import BudgetExhausted
 from evennia_ai.game.model_access import ModelAccess
 from evennia_ai.game.settings import SettingReader
 from evennia_ai.policy.limits.endpoints import Speed
-from evennia_ai.ports import LLMRequest, StandInRequest
 from evennia_ai.store.server_settings import FACTS, read_mapping
-from tests.scripted import ScriptedLLM
 
 pytestmark = [pytest.mark.game, pytest.mark.django_db]
 
@@ -20,20 +17,6 @@ FAR = ModelProfile("far", client="openai", model="m", base_url="http://x/v1")
 def models(is_apart):
     """Return the game's models, or those of scenes."""
     return ModelAccess(Clock(), {}, SettingReader(), print, is_apart)
-
-
-@pytest.mark.parametrize("is_apart", [False, True])
-def test_only_scenes_ask_models_without_a_budget(settings, is_apart):
-    settings.AI_ASSISTANT = {"GAME_TOKENS_PER_DAY": 0}
-    access = models(is_apart)
-    access.client.complete = ScriptedLLM(["Hello."]).complete
-    access.gateway.learn = lambda *_learnt: None
-    request, ended = LLMRequest([], StandInRequest("Mira", "", ()), tokens=10), []
-    access.gateway.complete(request, FAR, 20.0).addBoth(ended.append)
-    if is_apart:
-        assert ended[0].content == "Hello."
-    else:
-        assert ended[0].check(BudgetExhausted)
 
 
 @pytest.mark.parametrize("is_apart", [False, True])

@@ -21,14 +21,7 @@ from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.personal_data import assistants_who_know, count_traces, is_known, tokens_used
 from evennia_ai.store.reports import RowPage, events_beside, unanswered_since
 from evennia_ai.store.turns import assistants_with_work, has_unsorted_talk, open_turns
-from evennia_ai.store.usage import (
-    CHARACTER,
-    PROFILE,
-    cached_on,
-    spent_on,
-    uses_by,
-    uses_of_speakers,
-)
+from evennia_ai.store.usage import CHARACTER, PROFILE, cached_on, uses_by
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 TODAY = NOW.date()
@@ -54,10 +47,8 @@ QUERIES: dict[str, Callable[[], Any]] = {
     "lines that nobody answered today": lambda: unanswered_since(NOW),
     "turns of an earlier process": open_turns,
     "talk since the last sleep": lambda: has_unsorted_talk(3),
-    "tokens of today": lambda: spent_on(NOW.date()),
     "cached tokens of today": lambda: cached_on(NOW.date()),
     "costs of a month": lambda: uses_by(TODAY - timedelta(days=30), TODAY, CHARACTER, PROFILE),
-    "costs of a month by speaker": lambda: uses_of_speakers(TODAY - timedelta(days=30), TODAY),
     "tokens of one speaker": lambda: tokens_used([RARE]),
     "who knows a speaker": lambda: assistants_who_know(RARE),
     "messages to forget": lambda: count_traces(RARE),
@@ -94,9 +85,14 @@ def plan(sql: str, params: Any) -> list[str]:
 
 @pytest.mark.parametrize("name", QUERIES)
 def test_no_query_on_the_way_of_a_line_scans_a_table(name: str, db: None) -> None:
+    assert_no_scan(QUERIES[name])
+
+
+def assert_no_scan(work: Callable[[], object]) -> None:
+    """Fail if a query scans one of the large tables."""
     statements = Statements()
     with connection.execute_wrapper(statements):
-        QUERIES[name]()
+        work()
     assert statements.run
     for sql, params, _took in statements.run:
         steps = plan(sql, params)

@@ -155,6 +155,8 @@ def test_after_sigkill_a_timed_script_is_started_again(game, mira, monkeypatch):
         ("OFFLINE_LANGUAGES", ["nowhere/la.toml"]),
         ("TEXTS", {"nope": "x"}),
         ("WHO_MAY_READ", {"errors": 7}),
+        ("CURRENCY", 5),
+        ("CURRENCY", "|rEUR"),
         *(("MEMORY_MB", value) for value in (0, -1, "much", True)),
     ],
 )
@@ -168,9 +170,9 @@ def test_a_wrong_setting_of_the_game_is_told_and_takes_nobody_down(game, setting
 
 
 def test_a_misspelt_entry_is_told_with_the_one_that_may_be_meant(settings):
-    settings.AI_ASSISTANT = {"GAME_MONEY_A_DAY": 3, "max_bot_reply": 2, "GAME_MONEY_PER_DAY": 3}
+    settings.AI_ASSISTANT = {"MAX_CALLS_WAITNG": 3, "max_bot_reply": 2, "MAX_CALLS_WAITING": 3}
     assert find_complaints() == [
-        "AI_ASSISTANT has an unknown entry 'GAME_MONEY_A_DAY'. Is GAME_MONEY_PER_DAY meant?",
+        "AI_ASSISTANT has an unknown entry 'MAX_CALLS_WAITNG'. Is MAX_CALLS_WAITING meant?",
         "AI_ASSISTANT has an unknown entry 'max_bot_reply'. Is max_bot_replies meant?",
     ]
 

@@ -5,10 +5,7 @@ from twisted.internet.defer import succeed
 from evennia_ai.config import ModelProfile, usable_window
 from evennia_ai.errors import ProviderMisconfigured
 from evennia_ai.llm.endpoint_facts import EndpointRegistry
-from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply, Usage
-from evennia_ai.policy.limits.money import PLAYER, WHOLE_GAME
-from evennia_ai.policy.limits.retry import GatewayLimits
 from tests.scripted import call
 
 
@@ -26,16 +23,6 @@ def test_a_model_that_is_left_alone_is_told_with_its_error(game, admin, ann):
         "Model default:offline: paused for 4 s more: The key in X is refused (HTTP 401)."
         in status(admin)
     )
-
-
-def test_a_budget_of_which_most_is_used_is_told(game, service, admin, ann):
-    spent = {WHOLE_GAME: 900, (PLAYER, ann.dbref): 90, (PLAYER, "#999"): 10}
-    limits = GatewayLimits(game_tokens_per_day=1_000, player_tokens_per_day=100)
-    service.gateway = ModelGateway(service.clock, {}, limits, lambda day: spent)
-    text = status(admin)
-    assert "The game's budget: 900 of today's 1,000 tokens are used" in text
-    assert f"This player's budget Ann({ann.dbref}): 90 of today's 100 tokens are used" in text
-    assert "#999" not in text
 
 
 def test_cached_tokens_of_today_are_told_if_there_are_any(game, admin, ann):

@@ -51,14 +51,12 @@ class Outcome:
 class Desk:
     """A gateway with a fake clock, no jitter unless told, and one held client."""
 
-    def __init__(self, jitter=1.0, spent=lambda day: {}, **limits):
+    def __init__(self, jitter=1.0, **limits):
         self.clock = Clock()
         self.client = Held()
         self.number = 0
         clients = {"scripted": self.client, "offline": self.client}
-        self.gateway = ModelGateway(
-            self.clock, clients, GatewayLimits(**limits), spent, lambda: jitter
-        )
+        self.gateway = ModelGateway(self.clock, clients, GatewayLimits(**limits), lambda: jitter)
 
     def ask(self, deadline=20.0, profile=PROFILE, tokens=0, max_tokens=0, **caller):
         request = LLMRequest(

@@ -16,8 +16,7 @@ from evennia_ai.errors import (
     SwitchedOff,
     TurnAborted,
 )
-from evennia_ai.messages import LLMReply, Usage
-from evennia_ai.policy.limits.money import Prices
+from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.retry import BreakerLimits, RetryLimits
 from tests.llm.gateway_desk import DOWN, Desk
 
@@ -206,22 +205,3 @@ def test_a_call_can_be_ended_before_and_while_the_fallback_has_it(end, kind, fai
     assert type(outcome.error) is kind
     assert len(desk.asked) == 1 + failed
     assert not desk.gateway.lanes.calls
-
-
-def test_the_call_costs_what_the_profile_that_answered_costs():
-    desk = Pair(game_money_per_day=100)
-    paid, free = Prices(1_000_000, 1_000_000, 1_000_000), Prices(0, 0, 0)
-    spare = replace(SPARE, prices={"": free})
-    desk.ask(profile=replace(HALL, prices={"": paid}, fallback=spare), tokens=10, max_tokens=10)
-    desk.fail()
-    desk.answer(Usage(10, 10))
-    assert desk.gateway.budgets.ledgers[1].spent == {}
-
-
-def test_a_fallback_that_the_budget_cannot_pay_is_not_asked():
-    desk = Pair(game_money_per_day=100)
-    spare = replace(SPARE, prices={"": Prices(90_000_000, 90_000_000, 90_000_000)})
-    outcome = desk.ask(profile=replace(HALL, fallback=spare), tokens=10, max_tokens=10)
-    desk.fail()
-    assert outcome.error is DOWN
-    assert desk.names == ["hall"]

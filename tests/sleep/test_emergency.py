@@ -35,9 +35,9 @@ def nearly_full():
         script.purposes = []
         record = script.mind.turns.record_model_call
 
-        def note(turn_id, model_call):
+        def note(turn_id, model_call, also):
             script.purposes.append(model_call.purpose)
-            record(turn_id, model_call)
+            record(turn_id, model_call, also)
 
         script.mind.turns.record_model_call = note
         talk(script, 30)

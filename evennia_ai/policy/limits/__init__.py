@@ -1,1 +1,1 @@
-"""Retries, the circuit breaker, budgets, and the fair queue."""
+"""Retries, the circuit breaker, prices, and what one person may cause."""

@@ -5,13 +5,15 @@ from itertools import count
 
 import pytest
 
-from evennia_ai.game.rate_limits import account_of, warn_of_budget
-from evennia_ai.llm.daily_budgets import BudgetSources
+from evennia_ai.contrib.costs import CostExtension
+from evennia_ai.contrib.costs.daily_budgets import BudgetSources, DailyBudgets
+from evennia_ai.contrib.costs.limits import CostLimits
+from evennia_ai.contrib.costs.sums import money_on, spent_on
+from evennia_ai.contrib.costs.warnings import account_of, warn_of_budget
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.models import DailyUse, SpeakerUse
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
-from evennia_ai.store.usage import money_on, spent_on
 from tests.scripted import call
 
 PRICES = {"input": 100.0, "cached": 10.0, "output": 1_000.0}
@@ -35,9 +37,12 @@ def profiles(service):
 
 @pytest.fixture
 def talk(game, profiles, mira, ann, admin):
-    """Return a function by which a player speaks to Mira, at a cost of 0.30 for each line."""
-    mira.assistant.db.max_reply_tokens = 16
+    """Return a function by which a player speaks to Mira, at a cost of 0.30 for each line.
 
+    There are no budgets until `limit` sets them.
+    """
+    mira.assistant.db.max_reply_tokens = 16
+    use_limits(game.service, BudgetSources(spent_on, money_on), {})
     numbers = count(1)
 
     def talk(player=ann, usage=USAGE):
@@ -50,12 +55,28 @@ def talk(game, profiles, mira, ann, admin):
 
 
 def limit(game, **limits):
-    """Give the game budgets, and warnings of them."""
+    """Give the game budgets, and warnings of them; return its extension."""
     service = game.service
-    limits = GatewayLimits(retry=RetryLimits(max_attempts=1), **limits)
     clients = {"openai": game.model, "offline": game.model}
-    books = BudgetSources(money_on, account_of, warn_of_budget)
-    service.gateway = ModelGateway(service.clock, clients, limits, spent_on, books=books)
+    gateway_limits = GatewayLimits(retry=RetryLimits(max_attempts=1))
+    service.gateway = ModelGateway(service.clock, clients, gateway_limits)
+    return use_limits(
+        service, BudgetSources(spent_on, money_on, account_of, warn_of_budget), limits
+    )
+
+
+def use_limits(service, sources, limits):
+    """Let the game's extension keep to other budgets; return it."""
+    (costs,) = (item for item in service.extensions if item.name == CostExtension.name)
+    costs.limits = CostLimits(**limits)
+    costs.budgets = DailyBudgets(service.clock, costs.limits, sources)
+    service.gateway.extensions = [costs]
+    return costs
+
+
+def spent_today(budgets):
+    """Return the tokens that each account has spent today."""
+    return dict(budgets.ledgers[0].spent)
 
 
 def go_back(days):

@@ -5,13 +5,16 @@ from calendar import monthrange
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from evennia_ai.commands import common
 from evennia_ai.commands.common import AICommand, UsageError
+from evennia_ai.contrib.costs.budgets import GAME, PLAYER
+from evennia_ai.contrib.costs.limits import CostLimits, CostSettings
+from evennia_ai.contrib.costs.sums import uses_of_speakers
+from evennia_ai.contrib.costs.warnings import budget_name
 from evennia_ai.game.client_text import clean_output
-from evennia_ai.game.rate_limits import budget_name
-from evennia_ai.policy.limits.money import GAME, PLAYER, money_words, to_micros
+from evennia_ai.policy.limits.money import money_words, to_micros
 from evennia_ai.policy.read_permissions import FIGURES, PLAYER_COSTS
 from evennia_ai.store import usage
 from evennia_ai.store.names import names_of
@@ -35,8 +38,7 @@ class CostRow(NamedTuple):
 
 
 class CmdAICost(AICommand):
-    """
-    see what the models cost, and who spent it
+    """see what the models cost, and who spent it
 
     Usage:
       aicost [<period>]
@@ -81,7 +83,7 @@ class CmdAICost(AICommand):
     def glance(self) -> list[str]:
         if self.rhs:
             raise UsageError("Pages need a list, such as |waicost/characters 7 = 2|n.")
-        used = [use for use in self.services.gateway.budgets.used() if use.level or use.is_games]
+        used = [use for use in self.extension("costs").budgets.used() if use.level or use.is_games]
         lines = [clean_output(f"{budget_name(use, self.reader)}: {use}.") for use in used]
         if self.total.free_tokens and any(use.account[0] in self.limits.waived for use in used):
             lines.append(
@@ -124,8 +126,9 @@ class CmdAICost(AICommand):
         )
 
     @property
-    def limits(self) -> Any:
-        return self.services.gateway.limits
+    def limits(self) -> CostLimits:
+        limits: CostLimits = self.extension("costs").limits
+        return limits
 
     def daily_share(self, kind: str, use: usage.UsageCount) -> str:
         """Return the used share of the budget of the game or of a player for one day."""
@@ -142,7 +145,7 @@ class CmdAICost(AICommand):
         named = dict(
             zip((script.id for script in scripts), common.told_apart(scripts), strict=True)
         )
-        settings = {script.id: script.config for script in scripts}
+        settings = {script.id: script.config.part(CostSettings) for script in scripts}
         for id_, use in usage.folded(self.uses, 0).items():
             share, own = "", settings.get(id_)
             if self.is_one_day and own:
@@ -156,7 +159,7 @@ class CmdAICost(AICommand):
         return dearest_first(CostRow(name or OLD_PROFILE, use) for name, use in uses)
 
     def by_players(self) -> list[CostRow]:
-        uses = usage.uses_of_speakers(*self.days)
+        uses = uses_of_speakers(*self.days)
         names = names_of(uses)
         counts = Counter(names.values())
         rows = []

@@ -4,15 +4,16 @@ import pytest
 from evennia.comms.models import ChannelDB
 from evennia.utils.create import create_channel
 
+from evennia_ai.contrib.costs import CostExtension
+from evennia_ai.contrib.costs.budgets import ASSISTANT, GAME, OWNER, PLAYER, WHOLE_GAME
+from evennia_ai.contrib.costs.limits import GAME_TOKENS, PLAYER_TOKENS, read_limits
+from evennia_ai.contrib.costs.sums import money_on, spent_on
+from evennia_ai.contrib.costs.warnings import UNTIL_TOMORROW
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.game.model_access import GAME_TOKENS, PLAYER_TOKENS, read_limits
-from evennia_ai.game.rate_limits import UNTIL_TOMORROW
 from evennia_ai.game.settings import SettingReader
 from evennia_ai.models import DailyUse, ModelCall
-from evennia_ai.policy.limits.money import ASSISTANT, GAME, OWNER, PLAYER, WHOLE_GAME
-from evennia_ai.store.usage import money_on, spent_on
-from tests.game import costs_scene as scene
-from tests.game.costs_scene import HOSTED, limit
+from tests.contrib.costs import scene
+from tests.contrib.costs.scene import HOSTED, limit
 
 profiles, talk = scene.profiles, scene.talk
 
@@ -35,13 +36,13 @@ def test_a_budget_in_money_is_kept_and_staff_are_told_once(game, talk, mira, ann
 def test_the_log_and_the_costs_name_the_fallback_that_answered(game, talk, profiles, mira, admin):
     profiles["default"] = {**HOSTED, "fallback": "home"}
     mira.assistant.mind.settings.resolve()
-    limit(game, game_money_per_day=700_000)
+    costs = limit(game, game_money_per_day=700_000)
     game.model.add(ProviderUnavailable("down"))
     talk()
     row = ModelCall.objects.get()
     assert (row.profile, row.model, row.error) == ("home", "m", "")
     assert DailyUse.objects.get().money == 0
-    assert game.service.gateway.budgets.ledgers[1].spent == {}
+    assert costs.budgets.ledgers[1].spent == {}
 
 
 def test_a_fallback_without_prices_is_told_if_money_is_limited(game, profiles, mira, admin):
@@ -85,8 +86,8 @@ def test_after_a_restart_the_budgets_know_what_was_spent(game, talk, mira, ann):
 
 def limits_of(settings, **entries):
     settings.AI_ASSISTANT = entries
-    reader = SettingReader()
-    return read_limits(reader), reader.complaints
+    reader = SettingReader(CostExtension.entries)
+    return read_limits(reader, "EUR"), reader.complaints
 
 
 def test_a_game_that_sets_nothing_has_budgets_that_free_models_need_not_keep_to(settings):
@@ -102,7 +103,7 @@ def test_a_game_that_sets_nothing_has_budgets_that_free_models_need_not_keep_to(
 def test_what_a_game_sets_holds_for_every_model(settings):
     limits, complaints = limits_of(
         settings, GAME_TOKENS_PER_DAY=None, PLAYER_TOKENS_PER_DAY=5, GAME_MONEY_PER_DAY=1.5,
-        PLAYER_MONEY_PER_DAY=0.1, CURRENCY="EUR",
+        PLAYER_MONEY_PER_DAY=0.1,
     )  # fmt: skip
     assert (limits.game_tokens_per_day, limits.player_tokens_per_day) == (None, 5)
     assert (limits.game_money_per_day, limits.player_money_per_day) == (1_500_000, 100_000)
@@ -114,8 +115,6 @@ def test_what_a_game_sets_holds_for_every_model(settings):
     [
         ("GAME_MONEY_PER_DAY", "1"),
         ("PLAYER_MONEY_PER_DAY", -1),
-        ("CURRENCY", 5),
-        ("CURRENCY", "|rEUR"),
         ("GAME_TOKENS_PER_DAY", "many"),
         ("PLAYER_TOKENS_PER_DAY", -1),
     ],

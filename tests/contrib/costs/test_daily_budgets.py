@@ -2,12 +2,9 @@
 
 import pytest
 
-from evennia_ai.config import ModelProfile
-from evennia_ai.errors import BudgetExhausted
-from evennia_ai.llm.daily_budgets import BudgetSources
-from evennia_ai.llm.gateway import ModelGateway
-from evennia_ai.messages import Usage
-from evennia_ai.policy.limits.money import (
+from evennia_ai.config import AssistantConfig, ModelProfile, declare_settings
+from evennia_ai.contrib.costs import CostExtension
+from evennia_ai.contrib.costs.budgets import (
     ASSISTANT,
     GAME,
     OWNER,
@@ -15,16 +12,21 @@ from evennia_ai.policy.limits.money import (
     TIGHT,
     USED_UP,
     WHOLE_GAME,
-    read_prices,
 )
-from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
+from evennia_ai.contrib.costs.daily_budgets import BudgetSources, DailyBudgets
+from evennia_ai.contrib.costs.limits import CostLimits, CostSettings
+from evennia_ai.errors import BudgetExhausted
+from evennia_ai.messages import Usage
+from evennia_ai.policy.limits.money import read_prices
+from evennia_ai.policy.limits.retry import RetryLimits
+from tests.contrib.costs.scene import spent_today
 from tests.llm.gateway_desk import ANN, Desk
-from tests.scripted import spent_today
 
 PRICES = read_prices({"input": 1.0, "output": 2.0}, "m")  # a micro a token of the prompt
 HOSTED = ModelProfile("hosted", "scripted", "m", prices=PRICES)
 UNPRICED = ModelProfile("unpriced", "scripted", "m")
 LOCAL = ModelProfile("home", "scripted", "m", base_url="http://localhost:8080/v1")
+declare_settings(CostSettings)
 BOTH = frozenset({"#5", "#6"})
 
 
@@ -37,18 +39,19 @@ class Till(Desk):
         spent_money=lambda day: {},
         owner_of=lambda _: "",
         tell=None,
+        retry=None,
         **limits,
     ):
-        super().__init__()
+        super().__init__(**({"retry": retry} if retry else {}))
         self.told = []
-        self.gateway = ModelGateway(
-            self.clock,
-            {"scripted": self.client, "offline": self.client},
-            GatewayLimits(**limits),
-            spent,
-            lambda: 1.0,
-            BudgetSources(spent_money, owner_of, tell or self.told.append),
-        )
+        self.costs = costs = CostExtension()
+        sources = BudgetSources(spent, spent_money, owner_of, tell or self.told.append)
+        costs.budgets = DailyBudgets(self.clock, CostLimits(**limits), sources)
+        self.gateway.extensions = [costs]
+
+    def ask(self, tokens_per_day=None, money_per_day=None, **asked):
+        own = {"tokens_per_day": tokens_per_day, "money_per_day": money_per_day}
+        return super().ask(config=AssistantConfig.of(own), **asked)
 
     def spend(self, tokens, profile=HOSTED, **caller):
         number = self.number
@@ -125,7 +128,7 @@ def test_assistants_and_players_have_warnings_of_their_own():
     assert till.levels() == [((ASSISTANT, "7"), "tokens", TIGHT), ((PLAYER, "#5"), "tokens", TIGHT)]
     till.spend(90, speakers=frozenset({"#6"}), assistant="8")
     assert len(till.told) == 3
-    shown = [use.account for use in till.gateway.budgets.used() if use.level >= TIGHT]
+    shown = [use.account for use in till.costs.budgets.used() if use.level >= TIGHT]
     assert shown == [(ASSISTANT, "7"), (PLAYER, "#5"), (PLAYER, "#6")]
 
 
@@ -144,7 +147,7 @@ def test_a_warning_that_fails_does_not_disturb_the_call():
 
 def test_an_assistants_own_money_and_a_players_are_kept_apart():
     till = Till(player_money_per_day=100)
-    assert till.ask(profile=HOSTED, tokens=11, assistant="1", money_per_day=10).error
+    assert till.ask(profile=HOSTED, tokens=11, assistant="1", money_per_day=0.000_01).error
     till.spend(60, speakers=ANN)
     assert till.ask(profile=HOSTED, tokens=50, speakers=ANN).error
     assert till.ask(profile=HOSTED, tokens=50, speakers=frozenset({"#6"})).results == []
@@ -185,10 +188,10 @@ def test_what_other_servers_spent_counts_once_the_log_is_read_again():
     till.spend(100, speakers=frozenset({ANN}))
     spent[WHOLE_GAME] = 950
     assert till.spend(100, speakers=frozenset({ANN})).results
-    till.gateway.budgets.read_again()
+    till.costs.budgets.read_again()
     outcome = till.spend(100, speakers=frozenset({ANN}))
     assert isinstance(outcome.error, BudgetExhausted)
-    assert till.gateway.budgets.ledgers[0].spent[OWNER, "ann"] == 200
+    assert till.costs.budgets.ledgers[0].spent[OWNER, "ann"] == 200
 
 
 def test_what_the_log_could_not_tell_counts_later():
@@ -208,31 +211,31 @@ def test_what_the_log_could_not_tell_counts_later():
 
 
 def test_a_call_is_reserved_whole_and_settled_by_what_it_used():
-    desk = Desk(game_tokens_per_day=1_000)
+    desk = Till(game_tokens_per_day=1_000)
     desk.ask(tokens=100, max_tokens=500)
     assert type(desk.ask(tokens=100, max_tokens=500).error) is BudgetExhausted
     desk.answer(0, Usage(110, 40))
-    assert spent_today(desk.gateway)[WHOLE_GAME] == 150
+    assert spent_today(desk.costs.budgets)[WHOLE_GAME] == 150
     assert desk.ask(tokens=100, max_tokens=500).results == []
 
 
 def test_what_was_spent_before_a_restart_counts():
     spent = {(PLAYER, "#5"): 90}
-    desk = Desk(player_tokens_per_day=100, spent=lambda day: spent)
+    desk = Till(player_tokens_per_day=100, spent=lambda day: spent)
     assert type(desk.ask(tokens=11, speakers=ANN).error) is BudgetExhausted
 
 
 def test_a_failed_call_costs_nothing_one_given_up_its_prompt():
-    desk = Desk(retry=RetryLimits(max_attempts=1), game_tokens_per_day=1_000)
+    desk = Till(retry=RetryLimits(max_attempts=1), game_tokens_per_day=1_000)
     desk.ask(tokens=100)
     desk.fail(0)
-    assert spent_today(desk.gateway) == {}
+    assert spent_today(desk.costs.budgets) == {}
     desk.ask(tokens=100, deadline=1.0)
     desk.clock.advance(1.0)
-    assert spent_today(desk.gateway)[WHOLE_GAME] == 100
+    assert spent_today(desk.costs.budgets)[WHOLE_GAME] == 100
 
 
 def test_the_offline_brain_costs_nothing():
-    desk = Desk(game_tokens_per_day=0)
+    desk = Till(game_tokens_per_day=0)
     offline = ModelProfile("offline", "offline", "offline")
     assert desk.ask(tokens=100, profile=offline).results == []

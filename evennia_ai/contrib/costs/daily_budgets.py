@@ -1,6 +1,6 @@
 """Budgets of a UTC day, in tokens and in money, reserved before a call and settled after it."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 
@@ -8,10 +8,12 @@ from twisted.internet.defer import maybeDeferred
 from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
+from evennia_ai.contrib.costs import budgets
+from evennia_ai.contrib.costs.budgets import Account, Budget, BudgetUse, Reservation, Spent
+from evennia_ai.contrib.costs.limits import CostLimits, CostSettings
 from evennia_ai.errors import BudgetExhausted
 from evennia_ai.messages import Usage
-from evennia_ai.policy.limits import money
-from evennia_ai.policy.limits.money import Account, Budget, BudgetUse, Reservation, Spent
+from evennia_ai.policy.limits.money import to_micros
 from evennia_ai.ports import Caller, LLMRequest
 from evennia_ai.scheduling import Clock, wall_seconds
 
@@ -22,17 +24,16 @@ log = Logger()
 class BudgetSources:
     """What the budgets ask for, and whom they tell.
 
-    ``spent_money`` returns what each account spent on a UTC day, in micros. ``owner_of`` returns
+    ``spent_tokens`` and ``spent_money``, in micros, return what each account spent on a UTC day.
+    ``owner_of`` returns
     the account of a speaker, which has a player's budget, too, "" for none. ``tell`` is called once
     a day for each budget that is nearly used up, and once when it is.
     """
 
+    spent_tokens: Spent = lambda _day: {}
     spent_money: Spent = lambda _day: {}
     owner_of: Callable[[str], str] = lambda _speaker: ""
     tell: Callable[[BudgetUse], object] = lambda _use: None
-
-
-NO_BOOKS = BudgetSources()
 
 
 class DailyBudgets:
@@ -43,17 +44,19 @@ class DailyBudgets:
     one, so that a second character has no further budget. An account's sum is kept in memory only.
     """
 
-    def __init__(self, clock: Clock, ledgers: Sequence[Budget], books: BudgetSources) -> None:
-        self._clock = clock
-        self.ledgers = ledgers
-        self._books = books
+    def __init__(self, clock: Clock, limits: CostLimits, sources: BudgetSources) -> None:
+        self._clock, self._sources = clock, sources
+        players, game = limits.player_tokens_per_day, limits.game_tokens_per_day
+        tokens = Budget(budgets.TOKENS, sources.spent_tokens, players, game, limits.waived)
+        players, game = limits.player_money_per_day, limits.game_money_per_day
+        self.ledgers = (tokens, Budget(limits.currency, sources.spent_money, players, game))
         self._is_read = False
 
     def reserve(self, request: LLMRequest, profile: ModelProfile) -> list[Reservation]:
         """Reserve the most that a call can cost; raise BudgetExhausted if over a limit."""
         self._begin_day()
         most = Usage(request.tokens, request.max_tokens or 0)
-        theirs = money.paid_by_players(most, request.caller.unpaid_share)
+        theirs = budgets.paid_by_players(most, request.caller.unpaid_share)
         charges = []
         for ledger in self.ledgers:
             accounts = self._payers(ledger, request.caller, profile)
@@ -67,13 +70,14 @@ class DailyBudgets:
 
     def settle(
         self,
-        reserved: Iterable[Reservation],
-        usage: Usage,
+        reserved: Sequence[Reservation],
+        request: LLMRequest,
         profile: ModelProfile,
-        unpaid_share: float = 0.0,
+        usage: Usage,
     ) -> None:
+        """Replace the reservations of a call by what it used."""
         self._begin_day()
-        theirs = money.paid_by_players(usage, unpaid_share)
+        theirs = budgets.paid_by_players(usage, request.caller.unpaid_share)
         for ledger, reservation in zip(self.ledgers, reserved, strict=True):
             amounts = [ledger.price(their, profile.price) for their in (usage, theirs)]
             ledger.settle(reservation, *amounts)
@@ -98,13 +102,13 @@ class DailyBudgets:
             return BudgetExhausted(
                 f"{use.name}: {use} ({use.percent}%), and this call could exceed the limit."
             )
-        amount = limit if use.unit == money.TOKENS else use.amount(limit)
+        amount = limit if use.unit == budgets.TOKENS else use.amount(limit)
         return BudgetExhausted(f"{use.name} of {amount} {use.unit} for today is used up.")
 
     def _tell_once(self, ledger: Budget, use: BudgetUse) -> None:
         if ledger.is_fuller(use):
             problem = "evennia_ai: a warning about a budget could not be sent"
-            maybeDeferred(self._books.tell, use).addErrback(
+            maybeDeferred(self._sources.tell, use).addErrback(
                 lambda failed: log.failure(problem, failed)
             )
 
@@ -119,7 +123,7 @@ class DailyBudgets:
         try:
             for ledger in self.ledgers:
                 kept = {
-                    item: spent for item, spent in ledger.spent.items() if item[0] == money.OWNER
+                    item: spent for item, spent in ledger.spent.items() if item[0] == budgets.OWNER
                 }
                 ledger.begin_day(day, {**kept, **ledger.read(day)})
         except Exception as error:  # noqa: BLE001  # of any database; the call must go on from 0
@@ -131,14 +135,15 @@ class DailyBudgets:
 
     def _payers(self, ledger: Budget, caller: Caller, profile: ModelProfile) -> list[Account]:
         """Return the accounts that pay for a call, and note the assistant's own limit."""
-        own = caller.tokens_per_day if ledger.unit == money.TOKENS else caller.money_per_day
-        assistant = (money.ASSISTANT, caller.assistant)
-        ledger.own[assistant] = own
+        own = caller.config.part(CostSettings) if caller.config else CostSettings()
+        money = None if own.money_per_day is None else to_micros(own.money_per_day)
+        assistant = (budgets.ASSISTANT, caller.assistant)
+        ledger.own[assistant] = own.tokens_per_day if ledger.unit == budgets.TOKENS else money
         accounts = {assistant: None}
         for speaker in sorted(caller.speakers):
-            accounts[money.PLAYER, speaker] = None
-            if owner := self._books.owner_of(speaker):
-                accounts[money.OWNER, owner] = None
-        accounts[money.WHOLE_GAME] = None
+            accounts[budgets.PLAYER, speaker] = None
+            if owner := self._sources.owner_of(speaker):
+                accounts[budgets.OWNER, owner] = None
+        accounts[budgets.WHOLE_GAME] = None
         waived = ledger.waived if profile.is_free else ()
         return [account for account in accounts if account[0] not in waived]

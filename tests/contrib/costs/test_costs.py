@@ -2,11 +2,11 @@
 
 from datetime import timedelta
 
+from evennia_ai.contrib.costs.budgets import GAME
 from evennia_ai.models import DailyUse, ModelCall, SpeakerUse
-from evennia_ai.policy.limits.money import GAME
 from evennia_ai.ports import ModelCallRecord
-from tests.game import costs_scene as scene
-from tests.game.costs_scene import USAGE, go_back, limit, rows_of
+from tests.contrib.costs import scene
+from tests.contrib.costs.scene import USAGE, go_back, limit, rows_of
 from tests.game.forgetting_scene import forget
 from tests.game.test_tables import BIG, LONG, WIDE, columns_of
 from tests.scripted import call
