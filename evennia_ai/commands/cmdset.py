@@ -21,7 +21,6 @@ EXPERTS = (
     lore_and_goals.CmdAIGoals,
     oversight.CmdAINote,
     control.CmdAICompact,
-    control.CmdAIPurge,
 )
 FOR_PLAYERS = (players.CmdForgetMe, players.CmdAboutMe, players.CmdMute, players.CmdDismiss)
 COMMANDS = (*CORE, *EXPERTS, *FOR_PLAYERS)

@@ -10,7 +10,7 @@ from evennia_ai.models import Event, Message
 from tests.scripted import call
 
 FOR_PLAYERS = {"forgetme", "aboutme", "mute", "dismiss"}
-FOR_ADMINS = {"aicompact", "aipurge"}
+FOR_ADMINS = {"aicompact"}
 
 
 @pytest.fixture

@@ -1,7 +1,5 @@
 """What strangers say nearby leaves room for those who ask."""
 
-import pytest
-
 from evennia_ai.models import Event
 from tests.scripted import call
 

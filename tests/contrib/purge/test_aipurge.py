@@ -10,6 +10,8 @@ from evennia_ai.store import purge
 from tests.game import purge_scene as scene
 from tests.game.purge_scene import settle
 
+pytestmark = pytest.mark.game
+
 log, keep, purged = scene.log, scene.keep, scene.purged
 
 
@@ -19,7 +21,7 @@ def ask(game, admin):
     told."""
 
     def run(args="", answer=None):
-        from evennia_ai.commands.control import CmdAIPurge
+        from evennia_ai.contrib.purge.aipurge import CmdAIPurge
 
         admin.forget()
         if answer is None:
