@@ -27,8 +27,6 @@ SWITCH = "evennia_ai_switched_off"
 GAME = "evennia_ai_game"
 # What is known of model endpoints.
 FACTS = "evennia_ai_endpoints"
-# The number of the next person in a file of minds who is not in this world.
-NEXT_STRANGER = "evennia_ai_next_stranger"
 
 # The server process that started last.
 NEWEST = "evennia_ai_server"

@@ -95,7 +95,12 @@ def judge_answer(expected: Expected, answer: EvalAnswer, around: CheckContext) -
     verdicts += [_did(call, answer, True) for call in expected.must_do]
     verdicts += [_did(call, answer, False) for call in expected.must_not_do]
     if expected.private is not None:
-        verdicts.append(_kept_private(expected.private, answer))
+        aloud = [item.text for item in answer.spoken if not item.private]
+        verdicts.append(
+            CheckResult("private", bool(answer.spoken) and not aloud, f"said aloud: {aloud}")
+            if expected.private
+            else CheckResult("private: false", bool(aloud), "it was only whispered")
+        )
     return verdicts
 
 
@@ -119,13 +124,6 @@ def _did(call: ExpectedCall, answer: EvalAnswer, wanted: bool) -> CheckResult:
 
 def _arguments_text(arguments: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in arguments.items())
-
-
-def _kept_private(wanted: bool, answer: EvalAnswer) -> CheckResult:
-    aloud = [item.text for item in answer.spoken if not item.private]
-    if wanted:
-        return CheckResult("private", bool(answer.spoken) and not aloud, f"said aloud: {aloud}")
-    return CheckResult("private: false", bool(aloud), "it was only whispered")
 
 
 def _persona_verdicts(

@@ -249,14 +249,10 @@ def checked(kind: type[Line], line: Row) -> None:
     try:
         kind.model_validate(line)
     except ValidationError as error:
-        raise ConfigError(reason_of(error)) from error
-
-
-def reason_of(error: ValidationError) -> str:
-    """Return what does not fit, without the value."""
-    problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
-    where = ".".join(str(part) for part in problem["loc"])
-    return f"{where:.80}: {problem['msg'].lower()}"
+        # The sentence does not hold the value, which may be anything.
+        problem = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        where = ".".join(str(part) for part in problem["loc"])
+        raise ConfigError(f"{where:.80}: {problem['msg'].lower()}") from error
 
 
 # --- records ----------------------------------------------------------------------------------

@@ -20,6 +20,8 @@ from evennia_ai.policy.records.forgetting import FORGOTTEN
 from evennia_ai.store import server_settings
 from evennia_ai.store.personal_data import PLACES, ErasureRule
 
+# A setting of the server: the number of the next person in a file who is not in this world.
+NEXT_STRANGER = "evennia_ai_next_stranger"
 NOBODY = 2_000_000_000  # no object has this number or a higher one
 # Columns with people's words, in which a number means nobody; summaries have people as keys.
 WORDS = frozenset(
@@ -44,7 +46,7 @@ class Matching:
 
     def __post_init__(self) -> None:
         self.players = players()
-        self.next_stranger = max(NOBODY, server_settings.stored(server_settings.NEXT_STRANGER) or 0)
+        self.next_stranger = max(NOBODY, server_settings.stored(NEXT_STRANGER) or 0)
         self.strangers: dict[str, str] = {}  # who is not here: the number that stands for them
         by_hand = {self.named(wanted) for wanted in self.by_hand}
         matches = {old: new for old in self.people if (new := self.find(old))}
@@ -96,7 +98,7 @@ class Matching:
 
     def keep_numbers(self) -> None:
         """Note that no later load may use the numbers of strangers; raises StoreUnavailable."""
-        server_settings.write(server_settings.NEXT_STRANGER, self.next_stranger)
+        server_settings.write(NEXT_STRANGER, self.next_stranger)
 
 
 def players() -> dict[str, Row]:

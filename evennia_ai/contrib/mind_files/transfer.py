@@ -195,7 +195,8 @@ def put_lines(lines: Iterator[Row], matching: Matching, say: Say) -> list[tuple[
         elif script is not None and kind is SegmentLine:
             for line in part:
                 put_segment(line, script, matching.rename)
-                scripts[-1][1].update(seqs_in(line["records"].values()))
+                for record in line["records"].values():
+                    scripts[-1][1].update(record["source_seqs"])
         elif script is not None and kind is RowLine:
             put_rows(part, script, matching.rename, say)
     return scripts
@@ -219,12 +220,6 @@ def put_segment(segment: Row, script: Any, rename: Rename) -> None:
                     **columns_of(segment, rename))  # fmt: skip
     Attribute.objects.bulk_create([row])
     script.obj.db_attributes.add(row)
-
-
-def seqs_in(records: Iterable[Row]) -> Iterator[int]:
-    """Yield the numbers of the messages that records name as their sources."""
-    for record in records:
-        yield from record["source_seqs"]
 
 
 def place_for(mind: Row, matching: Matching) -> tuple[Any, str]:

@@ -8,7 +8,7 @@ import stat
 import pytest
 from django.core.management import CommandError
 from evennia.typeclasses.attributes import Attribute
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.contrib.mind_files.mind_lines import LOGS
@@ -284,6 +284,7 @@ def test_the_mark_of_the_forgotten_stays(game):
     assert Matching({}).rename(FORGOTTEN) == FORGOTTEN
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.integers(1, 99), st.integers(100, 999), min_size=1))
 def test_a_summarys_key_is_still_its_audiences(numbers):
     new = {f"#{old}": f"#{one}" for old, one in numbers.items()}
@@ -294,6 +295,7 @@ def test_a_summarys_key_is_still_its_audiences(numbers):
 NUMBER = st.integers(1, 99).map("#{}".format)
 
 
+@settings(deadline=None)
 @given(
     st.lists(NUMBER, min_size=1).map(lambda found: sorted(found, reverse=True)),
     st.sampled_from([" ", ",", ", "]),
