@@ -10,8 +10,9 @@ from twisted.logger import Logger
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.memory.recall_index import Keep, RecallIndex
 from evennia_ai.messages import Audience
+from evennia_ai.policy.audience import of_record
 from evennia_ai.policy.records.journal_entry import normalised
-from evennia_ai.policy.records.record import is_known_to
+from evennia_ai.policy.records.record import is_known_to, time_of
 from evennia_ai.ports import (
     Embedder,
     Identity,
@@ -122,7 +123,7 @@ class MixedSearch:
     ) -> Coroutine[None]:
         """Prepare all at once: a silent endpoint delays the turn only once."""
         waits = [self.own.prepare(services, queries, *args, **kwargs)]
-        waits += [maybeDeferred(source.prepare, queries) for source in self._sources]
+        waits += [maybeDeferred(lambda it: it.prepare(queries), source) for source in self._sources]
         for number, (is_done, result) in enumerate((yield DeferredList(waits, consumeErrors=True))):
             if is_done:
                 continue
@@ -148,14 +149,14 @@ class MixedSearch:
         matches: list[MemoryMatch] = []
         for source in self._sources:
             try:
-                matches += source.search(query, limit, audience, now, keep)
+                matches += tellable(source.search(query, limit, audience, now, keep), audience)
             except Exception:  # noqa: BLE001  # an extension's error must not stop an assistant
                 log.failure("evennia_ai: a source of memories failed")
         known = {normalised(str(match.record.get("content", ""))) for match in own}
         news: list[MemoryMatch] = []
         for match in sorted(matches, key=lambda match: -match.score):
             words = normalised(match.record["content"])
-            if is_known_to(match.record, audience) and words not in known:
+            if words not in known:
                 known.add(words)
                 news.append(match)
         return mix(own, news, limit)
@@ -163,6 +164,14 @@ class MixedSearch:
     def related(self, *args: Any, **kwargs: Any) -> RelatedLines:
         """Return what belongs to its own lines; see `RecallIndex.related`."""
         return self.own.related(*args, **kwargs)
+
+
+def tellable(matches: Sequence[MemoryMatch], audience: Audience | None) -> list[MemoryMatch]:
+    """Return those that an audience may know; raises if one lacks words, time or authors."""
+    known = [match for match in matches if is_known_to(match.record, audience)]
+    for match in known:
+        _needed = match.record["content"], time_of(match.record), of_record(match.record)
+    return known
 
 
 def mix(own: Sequence[T], foreign: Sequence[T], limit: int) -> list[T]:

@@ -1,14 +1,18 @@
 """An extension that fails stops no assistant, and one that is careless breaks no promise."""
 
 import inspect
+from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 
 import pytest
-from twisted.internet.defer import fail
+from twisted.internet.defer import fail, succeed
 
 from evennia_ai import models
 from evennia_ai.commands.cmdset import AICmdSet
 from evennia_ai.extension import Extension, NoArguments, tool
+from evennia_ai.policy.records.journal_entry import make_entry
+from evennia_ai.ports import MemoryMatch
 from tests.game import extensions_scene
 from tests.game.forgetting_scene import forget
 from tests.scripted import call
@@ -19,7 +23,7 @@ asked_for, named = extensions_scene.asked_for, extensions_scene.named
 HOOKS = [
     name
     for name, item in vars(Extension).items()
-    if inspect.isroutine(item) or isinstance(item, classmethod)
+    if (inspect.isroutine(item) or isinstance(item, classmethod)) and name[0] != "_"
 ]
 # These refuse, so a failure refuses too.
 GUARDS = {"before_turn", "before_speech", "before_tool_call", "before_model_call"}
@@ -42,8 +46,7 @@ def returns_nonsense(*about, **more):
     return 7
 
 
-class FailingExtension(Extension):
-    name = "failing"
+FailingExtension: type[Extension]  # which a test makes
 
 
 @pytest.fixture
@@ -52,8 +55,10 @@ def failing(game, tavern, monkeypatch, asked_for):
 
     def use(hook, failure):
         kind = classmethod if isinstance(vars(Extension)[hook], classmethod) else lambda it: it
-        monkeypatch.setattr(FailingExtension, hook, kind(failure), raising=False)
-        asked_for(*named(FailingExtension))
+        members = {"name": "failing", "__module__": __name__, hook: kind(failure)}
+        made = type("FailingExtension", (Extension,), members)
+        monkeypatch.setitem(globals(), "FailingExtension", made)
+        asked_for(*named(made))
         return game.assistant("Mira", tavern), game.player("Ann", tavern)
 
     return use
@@ -64,7 +69,7 @@ def failing(game, tavern, monkeypatch, asked_for):
 def test_a_hook_that_fails_stops_no_assistant(game, tavern, failing, hook, failure):
     _mira, ann = failing(hook, failure)
     game.model.add(*[call("say", text="Hello."), call("say", text="Hello.")] * 4)
-    ann.do("say Mira, good day")
+    ann.do("say Mira, who sleeps in the attic?")
     game.run(60)
     (event,) = models.Event.objects.all()
     assert event.state in ("answered", "excused", "expired")
@@ -86,6 +91,72 @@ def test_the_log_does_not_quote_what_a_failing_guard_was_asked(game, failing, lo
     ann.do(f"whisper Mira = {SECRET}")
     game.run(60)
     assert "gave no verdict" in str(log) and SECRET not in str(log)
+
+
+class Source:
+    """Memories of a test, which names for each to whom it may be told, and whose words it holds."""
+
+    def __init__(self, *records, prepare=None):
+        self.records = records
+        self.prepare = prepare or (lambda queries: succeed(None))
+
+    def search(self, query, limit, audience, now, keep=None):
+        return [MemoryMatch(item, 9.0, 9.0) for item in self.records]
+
+
+def memory(text, **fields):
+    return make_entry("x1", text, datetime(2026, 1, 1, tzinfo=UTC), fields)
+
+
+class SourceExtension(Extension):
+    name = "source"
+    source: Source
+
+    def memory_sources(self, around):
+        return [self.source]
+
+
+@pytest.fixture
+def remembering(game, mira, ann, asked_for, monkeypatch):
+    """Return a function that lets Mira search a source, and asks her; it returns the prompt."""
+    asked_for(*named(SourceExtension))
+
+    def ask(source, *replies):
+        monkeypatch.setattr(SourceExtension, "source", source, raising=False)
+        game.model.add(*replies, call("say", text="Hm."), call("noop"))
+        ann.do("say Mira, who hides the marigold key in the attic?")
+        game.run(5)
+        return str([request.messages for request in game.model.requests])
+
+    return ask
+
+
+def test_a_source_of_memories_tells_no_whisper_of_another(bob, remembering):
+    prompt = remembering(Source(memory(f"Bob has {SECRET}.", audience=[bob.dbref])))
+    assert SECRET not in prompt.replace("who hides the marigold key", "")
+
+
+def test_whose_words_a_source_tells_is_asked_for_leave(game, ann, bob, remembering):
+    """P8: who wrote the memory is an author of the prompt, whom the tool's lock refuses."""
+    game.service.toolbox.add(replace(shove, lock=f"id({ann.dbref})"))
+    prompt = remembering(Source(memory("Bob hides it.", speakers=[bob.dbref])), call("shove"))
+    assert "Bob hides it." in prompt
+    assert models.ToolCall.objects.get(name="shove").state == "refused"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        Source(prepare=raises),
+        Source(prepare=fails),
+        Source({}),
+        Source({"id": "x", "content": "No time.", "audience": None}),
+        7,
+    ],
+)
+def test_a_source_of_memories_that_fails_is_left_out(ann, remembering, source):
+    remembering(source)
+    assert ann.last() == 'Mira says, "Hm."'
 
 
 @tool("gossip")
