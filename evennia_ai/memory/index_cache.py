@@ -24,7 +24,7 @@ from evennia_ai.ports import (
     Services,
 )
 from evennia_ai.ports.records import WatchedRecords
-from evennia_ai.scheduling import Coroutine
+from evennia_ai.scheduling import Coroutine, loggable
 from evennia_ai.store.mind_cache import MindCache
 
 log = Logger()
@@ -129,7 +129,7 @@ class MixedSearch:
                 continue
             if number == 0 or result.check(StoreUnavailable, TurnAborted):
                 result.raiseException()
-            log.failure("evennia_ai: a source of memories failed", result)
+            log.error("evennia_ai: a source of memories failed: {kind}", kind=result.type)
 
     def search(  # see `RecallIndex.search`
         self,
@@ -151,7 +151,7 @@ class MixedSearch:
             try:
                 matches += tellable(source.search(query, limit, audience, now, keep), audience)
             except Exception:  # noqa: BLE001  # an extension's error must not stop an assistant
-                log.failure("evennia_ai: a source of memories failed")
+                log.failure("evennia_ai: a source of memories failed", loggable(True))
         known = {normalised(str(match.record.get("content", ""))) for match in own}
         news: list[MemoryMatch] = []
         for match in sorted(matches, key=lambda match: -match.score):

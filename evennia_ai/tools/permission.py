@@ -30,6 +30,7 @@ from evennia_ai.policy.audience import BUILDER, GAME, LOCK_FUNCTION, STRANGER, k
 from evennia_ai.policy.explanation.call_record import LockAsked
 from evennia_ai.ports import ToolContext, ToolResult, overriding
 from evennia_ai.ports.extension import Allow, Deny, Wait
+from evennia_ai.scheduling import loggable
 from evennia_ai.store import pending_acts
 from evennia_ai.store.attributes import numbers_of
 from evennia_ai.tools.base import Tool
@@ -251,7 +252,8 @@ def judge(item: Tool, context: ToolContext, arguments: BaseModel) -> Wait | None
         try:
             verdicts.append(extension.before_tool_call(context, item, arguments))
         except Exception:  # noqa: BLE001  # an extension may raise anything
-            log.failure("evennia_ai: {name} failed to judge a tool call", name=extension.name)
+            line, failure = "evennia_ai: {name} gave no verdict", loggable(context.private)
+            log.failure(line, failure, name=extension.name)
             verdicts.append(Deny("A rule of the game failed, so that is not allowed."))
     for verdict in verdicts:
         if not isinstance(verdict, Allow | Wait):

@@ -84,7 +84,7 @@ def test_a_hook_that_fails_stops_no_assistant(game, tavern, failing, hook, failu
     assert models.SleepPass.objects.get().outcome == "done"
 
 
-@pytest.mark.parametrize("hook", ["before_turn", "before_speech"])
+@pytest.mark.parametrize("hook", ["before_turn", "before_speech", "before_tool_call"])
 def test_the_log_does_not_quote_what_a_failing_guard_was_asked(game, failing, log, hook):
     _mira, ann = failing(hook, raises)
     game.model.add(*[call("whisper", text=SECRET, target="Ann")] * 4)
@@ -142,6 +142,14 @@ def test_whose_words_a_source_tells_is_asked_for_leave(game, ann, bob, rememberi
     prompt = remembering(Source(memory("Bob hides it.", speakers=[bob.dbref])), call("shove"))
     assert "Bob hides it." in prompt
     assert models.ToolCall.objects.get(name="shove").state == "refused"
+
+
+@pytest.mark.parametrize("place", ["prepare", "search"])
+def test_the_log_does_not_quote_what_a_failing_source_was_asked(remembering, log, place):
+    source = Source()
+    setattr(source, place, raises)
+    remembering(source)
+    assert "a source of memories failed" in str(log) and SECRET not in str(log)
 
 
 @pytest.mark.parametrize(
