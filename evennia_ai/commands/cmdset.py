@@ -6,7 +6,7 @@ from django.conf import settings
 from evennia import CmdSet
 from evennia.utils.utils import class_from_module
 
-from evennia_ai.commands import control, lore_and_goals, oversight, players
+from evennia_ai.commands import control, lore, oversight, players
 from evennia_ai.commands.history import CmdAIHistory
 from evennia_ai.commands.memories import CmdAIMemory
 from evennia_ai.commands.setup import CmdAISetup
@@ -15,13 +15,7 @@ from evennia_ai.game.extensions import ask_classes
 from evennia_ai.game.settings import game_setting
 
 CORE = (CmdAISetup, CmdAIHistory, CmdAIStatus, control.CmdAIStop)
-EXPERTS = (
-    CmdAIMemory,
-    lore_and_goals.CmdAILore,
-    lore_and_goals.CmdAIGoals,
-    oversight.CmdAINote,
-    control.CmdAICompact,
-)
+EXPERTS = (CmdAIMemory, lore.CmdAILore, oversight.CmdAINote, control.CmdAICompact)
 FOR_PLAYERS = (players.CmdForgetMe, players.CmdAboutMe, players.CmdMute, players.CmdDismiss)
 COMMANDS = (*CORE, *EXPERTS, *FOR_PLAYERS)
 

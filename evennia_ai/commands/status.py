@@ -18,6 +18,7 @@ from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import ERROR_KINDS
 from evennia_ai.models.fields import damage
 from evennia_ai.policy.read_permissions import ERRORS, FIGURES, PUBLIC_MEMORIES
+from evennia_ai.policy.records.day_plan import block_line
 from evennia_ai.policy.sleep_schedule import REASONS
 from evennia_ai.sleep import step_texts
 from evennia_ai.store import reports
@@ -132,8 +133,10 @@ class CmdAIStatus(AICommand):
         for script, name in self.named:
             if mode_of(script.character, script.services) in AWAKE:
                 count = len(script.character.ai_goals.open())
-                plan = script.mind.knowledge.occupation() if may_read else ()
-                about = [f"about to {line.text}" for line in plan]
+                plan, here = script.character.ai_plan, script.character.location
+                block = plan.at(script.mind.life.minute_now()) if may_read else None
+                place = here.key if here else ""
+                about = [f"about to {block_line(block, place).text}"] if block else []
                 about += [f"{count} open goal{'s' * (count > 1)}"] * bool(count)
                 if about:
                     yield name, clean_output("; ".join(about), 160)

@@ -231,15 +231,6 @@ class AssistantConfig:
         "sleep.",
         days(0.0),
     )
-    goal_half_life: float = setting(
-        7.0,
-        "Half-life of an untouched goal of the character's own; it fades at an eighth. Important "
-        "goals last longer. 0 disables fading.",
-        days(0.0, 36_500.0),
-    )
-    daily_plan: bool = setting(
-        True, "Let the character plan its day in sleep, so it is busy when players come."
-    )
     pin_tokens: int = setting(
         300, "Token budget in a prompt for pins and goals. 0 disables both.", tokens(0, 5_000)
     )
@@ -248,9 +239,6 @@ class AssistantConfig:
         "Maximum pins that one person's words may cause; a further one replaces that person's "
         "oldest. 0 allows none.",
         Bounds(0, 100),
-    )
-    person_goals: int = setting(
-        5, "Maximum open goals that one person's words may cause. 0 allows none.", Bounds(0, 100)
     )
     person_entries_per_day: int = setting(
         60,

@@ -19,7 +19,6 @@ from evennia_ai.sleep.compaction.summarising import PartSummaries, SummaryFallba
 from evennia_ai.sleep.consolidation import MemoryLinks
 from evennia_ai.sleep.emergency import Emergency
 from evennia_ai.sleep.extraction import Extraction
-from evennia_ai.sleep.intentions import DayPlanning, GoalReview
 from evennia_ai.sleep.pruning import Pruning
 from evennia_ai.turn.context_selection import ContextSelector
 from evennia_ai.turn.context_use import ContextMeter
@@ -129,14 +128,11 @@ class Mind:
         self.will = AutonomyBudget(has)
 
     def _make_sleep(self, has: MindContext) -> None:
-        who, settings, shared = has.who, has.settings, has.services
         background = BackgroundCalls(has, self.calls)
         self.links = MemoryLinks(has, background)
         self.entities = EntityConsolidation(has, background)
         self.pruning = Pruning(has, background)
         self.talks = StaleConversations(has)
-        self.goals = GoalReview(who, settings, background, shared)
-        self.planning = DayPlanning(who, settings, background, shared)
         steps: dict[str, Callable[[], Any]] = {
             "memory_links": self.links.consolidate,
             "entity_consolidation": self.entities.consolidate,
@@ -145,10 +141,8 @@ class Mind:
             "stale_conversations": self.talks.clear_stale,
             "pre_compaction_extraction": self.extraction.run,
             "context_compaction": self.compactor.in_sleep,
-            "goals": self.goals.review,
-            "daily_plan": self.planning.plan,
         }
         context = SleepContext(**vars(has), background=background)
-        for step in collect(shared.extensions, lambda extension: extension.sleep_steps()):
+        for step in collect(has.services.extensions, lambda extension: extension.sleep_steps()):
             steps.setdefault(step.name, partial(step.run, context))
         self.sleep_pass = SleepPassRunner(has, steps)

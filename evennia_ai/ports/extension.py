@@ -12,7 +12,8 @@ from twisted.internet.defer import Deferred, succeed
 from twisted.logger import Logger
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.messages import InboxEvent, Usage
+from evennia_ai.messages import Audience, InboxEvent, Usage
+from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.staff_controls import PendingToolCall
 from evennia_ai.ports.background import SleepStep
 from evennia_ai.ports.log import ModelCallRecord
@@ -128,6 +129,27 @@ class Extension:
 
         Raises:
             Exception: none of this extension's steps are run.
+        """
+        return ()
+
+    def prompt_rows(
+        self, around: MindContext, audience: Audience
+    ) -> Iterable[tuple[str, KnownLine]]:
+        """Return what a prompt tells beside the talk, such as what the character is after.
+
+        Asked for each prompt: it must be quick, and read what memory holds.
+
+        Args:
+            around: what the assistant's own parts are given: who it is, its settings, the world.
+            audience: dbrefs of everybody who will hear the reply. All of them may know each row.
+
+        Returns:
+            Rows: a label, which rows of one kind have in common, and a line. Its ``authors`` wrote
+            it (none: a stranger), it is ``private`` if only this audience may know it, and its
+            ``source`` is the id of the record that it tells, if any.
+
+        Raises:
+            Exception: the prompt has no rows of this extension.
         """
         return ()
 

@@ -100,7 +100,6 @@ STEP_TEXTS = {
     ),
 }
 STEPS = tuple(STEP_TEXTS)
-LATER_TEXTS = {"goals": ("What it is after", ""), "daily_plan": ("Its day to come", "")}
 
 
 def run_sleep_tick(script: Any, character: Any) -> Deferred[dict[str, dict[str, Any]]]:
@@ -115,7 +114,7 @@ def run_sleep_tick(script: Any, character: Any) -> Deferred[dict[str, dict[str, 
 def step_texts(extensions: Sequence[Extension]) -> dict[str, tuple[str, str]]:
     """Return the title of each step in reports by its name, and the format of its figures."""
     added = collect(extensions, lambda extension: extension.sleep_steps())
-    return {step.name: (step.title, step.sentence) for step in added} | LATER_TEXTS | STEP_TEXTS
+    return {step.name: (step.title, step.sentence) for step in added} | STEP_TEXTS
 
 
 @dataclass(frozen=True, eq=False)

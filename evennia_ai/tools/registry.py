@@ -31,7 +31,7 @@ from evennia_ai.turn.tool_executor import DONE, REFUSED, failed_call
 
 log = Logger()
 
-FAMILIES = "speech world company journal memory entity goals control".split()
+FAMILIES = "speech world company journal memory entity control".split()
 BUILT_IN = tuple(f"evennia_ai.tools.{family}" for family in FAMILIES)
 
 

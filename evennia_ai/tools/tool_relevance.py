@@ -59,19 +59,10 @@ def has_evicted_talk(context: ToolContext) -> bool:
     return context.assistant.log.current.record is not None
 
 
-def has_goals(context: ToolContext) -> bool:
-    """Return True if the character has an open goal that the whole audience may know."""
-    return bool(context.character.ai_goals.open(context.audience))
-
-
 def hears_of_duty(context: ToolContext) -> bool:
     """Return True if the latest messages begin with words about a promise or a debt."""
     latest = context.assistant.log.view()[-LATEST:]
     return any(cues_of(m["content"][:READ_CHARS]) for m in latest if m["role"] == "user")
-
-
-def may_set_goal(context: ToolContext) -> bool:
-    return acts_unasked(context) or has_goals(context) or hears_of_duty(context)
 
 
 def must_remember(context: ToolContext) -> bool:

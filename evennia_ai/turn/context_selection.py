@@ -41,6 +41,7 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.staff_controls import LABEL as NOTE
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import MindContext, TurnRecord
+from evennia_ai.ports.extension import collect
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.model_call import has_model
@@ -60,7 +61,7 @@ NOTHING_FITS: Row = (
     "Of what is asked",
     KnownLine("beyond this talk, you remember nothing that surely fits", authors=frozenset({GAME})),
 )
-PINNED, GOALS, OCCUPATION = "Keep in mind", "You are after", "You are about"
+PINNED = "Keep in mind"
 TALK_LINES = 3
 # Shares of the window. No provider's cache keeps a prompt's last part, so each call pays for it.
 TAIL_PART = 0.075
@@ -165,8 +166,9 @@ class ContextSelector:
         )
         context_rows.add(PEOPLE, self._people.describe_present(audience, known_only=brief))
         context_rows.add(PINNED, self._knowledge.pins(audience))
-        context_rows.add(GOALS, self._knowledge.goals(audience))
-        context_rows.add(OCCUPATION, self._knowledge.occupation())
+        extensions = self._mind.services.extensions
+        for label, line in collect(extensions, lambda item: item.prompt_rows(self._mind, audience)):
+            context_rows.add(label, [line._replace(authors=known(line.authors))])
         context_rows.add(NOTE, self._knowledge.author_note())
         # Each of them within what the earlier ones leave.
         least = LEAST_RECALL * window

@@ -22,8 +22,6 @@ from evennia_ai.policy.conversation.persona_and_lore import (
     try_lore,
 )
 from evennia_ai.policy.facts.terms import parse_heard_line
-from evennia_ai.policy.records.day_plan import block_line
-from evennia_ai.policy.records.goal import goal_lines
 from evennia_ai.policy.records.record import is_known_to
 from evennia_ai.policy.retrieval.words import name_words, without_words
 from evennia_ai.policy.tokens import estimate_tokens
@@ -61,24 +59,9 @@ class PinnedContext:
             for pin in self._mind.character.journal.pinned(audience)
         ]
 
-    def goals(self, audience: Audience | None) -> list[KnownLine]:
-        """Return the goals, in what the pins leave of ``pin_tokens``, at least a third of it."""
-        config, count = self._mind.config, self._mind.settings.count_text
-        pinned = sum(count(line.text) for line in self.pins(audience))
-        room = max(config.pin_tokens - pinned, config.pin_tokens // 3)
-        return goal_lines(self._mind.character.ai_goals.known(audience), room, count)
-
     def author_note(self) -> Sequence[KnownLine]:
         """Return the note of a builder as one line, or nothing."""
         return self._mind.life.author_note()
-
-    def occupation(self) -> list[KnownLine]:
-        """Return the current part of the day plan as one line, or nothing."""
-        character, planned = self._mind.character, self._mind.config.daily_plan
-        block = character.ai_plan.at(self._mind.life.minute_now()) if planned else None
-        place = character.location
-        here = self._mind.world.name_of(character, place.dbref) if place and block else ""
-        return [block_line(block, here)] if block else []
 
 
 @dataclass(eq=False)

@@ -39,7 +39,7 @@ from tests.minds import MemoryMind, known_settings, own_extensions
 from tests.semantic import StandInSemantic
 
 SLEEPER = "#900"
-ADDED = own_extensions("reflection")
+ADDED = own_extensions("goals", "reflection")
 LEFT_OUT = ("daily_plan", "shared_memory")
 CONFIG = AssistantConfig.of(known_settings(prune_keep_at_least=5, reflection_threshold=30))
 NOTES, FADED, NOTICED = 6, 3, 3
@@ -210,7 +210,7 @@ def judge(facts: Mapping[str, Sequence[Any]], folder: Path) -> list[str]:
         *differing("notes", facts["note"], (entry["content"] for entry in told)),
         *differing("goals", facts["goal"], (goal["content"] for goal in body.ai_goals.all())),
         *(f"thought over twice: {one}" for one in repeated(chain(*map(thoughts_of, insights)))),
-        *([] if insights or not ADDED else ["nothing was thought over"]),
+        *([] if insights or not own_extensions("reflection") else ["nothing was thought over"]),
         *judge_profiles(facts["noticed"], records),
         *judge_memories(journal, FileSemantic(folder / "memories.json", NOBODY).stored),
     ]

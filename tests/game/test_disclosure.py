@@ -106,7 +106,7 @@ def test_no_command_shows_a_builder_a_private_word(confided, builder, typed, com
         "aihistory/compaction Mira = 1", "aihistory/sleep Mira", "aihistory/sleep Mira = 1",
         "aihistory/journal Mira", "aimemory Mira", "aimemory/show Mira = j1",
         "aimemory/about Mira = Ann", "aimemory/search Mira as Ann = word",
-        "aimemory/archive Mira", "aigoals Mira", "aistatus",
+        "aimemory/archive Mira", "aistatus",
     ],
 )  # fmt: skip
 def test_an_admin_reads_them_all(confided, admin, typed, line):
@@ -129,13 +129,9 @@ def test_reading_private_words_is_logged_without_them(confided, admin, builder, 
     typed(admin, "aistatus")
     assert sec_log == []
     typed(admin, "aihistory/journal Mira")
-    typed(admin, "aigoals Mira")
     dbref = admin.character.dbref
     whose = f"private items of Mira ({confided.dbref})"
-    assert sec_log == [
-        f"aihistory/journal: Ada ({dbref}) read 2 {whose}",
-        f"aigoals: Ada ({dbref}) read 1 {whose}",
-    ]
+    assert sec_log == [f"aihistory/journal: Ada ({dbref}) read 2 {whose}"]
 
 
 @pytest.fixture

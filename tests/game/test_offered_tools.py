@@ -54,7 +54,7 @@ def test_the_first_request_is_small(game, ann, mira, tavern):
 
 def test_all_shipped_tools_together_stay_small():
     specs = [item.spec for item in load_registry(()).tools.values()]
-    assert len(specs) == 21
+    assert len(specs) == 19
     in_any_game = [spec for spec in specs if spec.name != "put"]  # that needs a contrib
     assert sum(spec.tokens for spec in in_any_game) <= MOST_IN_ALL
     assert all(spec.tokens == count_tools([spec.schema]) for spec in specs)
@@ -77,7 +77,7 @@ def test_over_a_talk_the_list_stays_and_late_tools_are_told(game, ann, bob, mira
     for before, after in pairwise(lists):
         assert after[: len(before)] == before
     assert lists[0] == []
-    assert {"get", "move", "search_journal", "set_goal", "pin_fact"} <= set(lists[-1])
+    assert {"get", "move", "search_journal", "pin_fact"} <= set(lists[-1])
     told = game.told()
     assert "- pin_fact: Keep one short fact" in told and "Arguments: content" in told
 

@@ -16,7 +16,6 @@ BY_STAFF = (
     "ailore/set The tower = Hanno built it.",
     "aimemory/add Mira = The cellar key hangs behind the bar.",
     "aimemory/pin Mira = j1",
-    "aigoals/add Mira = Polish the brass. : 8",
     "ainote Mira = Keep to the harbour.",
     "aistop Hob",
     "aisleep Mira",
@@ -25,7 +24,6 @@ ACTS = (
     call("add_journal_entry", content="Ann owes Ben nine crowns."),
     call("update_entity_observation", entity="Ann", observation="Ann limps."),
     call("pin_fact", content="Ann's boat is called Petrel."),
-    call("set_goal", goal="Find out who waters the ale."),
     call("say", text="So be it."),
 )
 
@@ -50,6 +48,7 @@ def played(game, mira, ann, bob, admin):
     game.run(5)
     mira.ai_profiles.observe(ann.dbref, "She limps.")
     mira.ai_profiles.note_contact(bob.dbref)
+    mira.ai_goals.add("Find out who waters the ale.")
     mira.ai_plan.replace([{"begin": 8, "end": 9, "content": "Mend nets.", "where": ""}], [])
     mira.journal.archive.put_away(mira.journal, mira.journal.ids()[-1])
     for line in BY_STAFF:

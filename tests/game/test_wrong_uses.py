@@ -37,13 +37,6 @@ aicost 32 | , or a number of days up to 31.
 aicost 2026-13-01 | '2026-13-01' is no period.
 aicost today = 2 | Pages need a list, such as aicost/characters 7 = 2.
 aicost/players 7 = x | 'x' is no number. Use a whole number from 1.
-aigoals | Which character?
-aigoals/add Mira | Which goal?
-aigoals/add Mira = : 5 | This goal cannot be stored
-aigoals/add Mira = Sing : 99 | This goal cannot be stored
-aigoals/add Mira = Sing : 5 : g7 | There is no goal 'g7'
-aigoals/done Mira = g7 | There is no goal 'g7'
-aigoals/add/done Mira = g7 | Use one switch
 aihistory Mira = since whenever | 'whenever' is no time. Use 'yesterday 18:00'
 aihistory/player Mira = Zeno | No assistant ever heard anybody called 'Zeno'.
 aihistory/since/player Mira = today | Give 2 values, with commas between them.

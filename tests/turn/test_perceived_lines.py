@@ -7,6 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.config import AssistantConfig
+from evennia_ai.extension import Extension
 from evennia_ai.messages import (
     ARRIVE,
     EMOTE,
@@ -54,14 +55,24 @@ KINDS = st.sampled_from([SAY, WHISPER, EMOTE, GIVE, ARRIVE, LEAVE, "shout"])
 EVENTS = st.lists(st.tuples(KINDS, NAMES, HOSTILE), min_size=1, max_size=4)
 
 
+class HostileRows(Extension):
+    """Tells in each prompt what a hostile player wrote."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def prompt_rows(self, around, audience):
+        return [("You are after", KnownLine(self.text))]
+
+
 def scene(text, name, own):
     """Return an assistant to which every text comes from a hostile player."""
     persona = {"text": text}
     replies = [call("look", target=text), call("emote", text=own), call("say", text=own)]
     script = MemoryMind(ScriptedLLM(replies), AssistantConfig(), persona=persona)
     told = [KnownLine(text)]
-    records = ("pins", "goals", "occupation", "author_note")
-    vars(script.knowledge).update(dict.fromkeys(records, lambda *_: told))
+    vars(script.knowledge).update(dict.fromkeys(("pins", "author_note"), lambda *_: told))
+    script.services.extensions = [HostileRows(text)]
     script.services.toolbox.categories["emote"] = "free"
     script.services.toolbox.behaviours["look"] = lambda context, arguments: f"{name}: {text}"
     world = script.services.world

@@ -131,7 +131,6 @@ def is_hostile(text: str) -> bool:
 
 PINS_FULL = "You keep in mind as much as you can for others: note this in your journal instead."
 TOO_MANY_ENTRIES = "You noted enough of what they told you for one day: leave this."
-TOO_MANY_GOALS = "You have enough goals for their sake: finish or drop one before you set another."
 
 
 @dataclass(frozen=True)

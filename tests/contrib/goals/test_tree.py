@@ -6,18 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evennia_ai.contrib.goals.tree import find_goal, goal_lines, lay_out, plan_fading
 from evennia_ai.policy.records.goal import (
     BUILDER,
     DONE,
     DROPPED,
     FADED,
     Goal,
-    find_goal,
-    goal_lines,
-    lay_out,
     make_goal,
     plan_close,
-    plan_fading,
     plan_reopen,
 )
 from evennia_ai.policy.tokens import estimate_tokens

@@ -7,7 +7,7 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.game, pytest.mark.engine]
 
 ASKING = ModelProfile("test", client="openai", model="scripted")
 DAY_S = 86_400
@@ -18,7 +18,7 @@ STEPS = "\n".join(json.dumps({"step": text}) for text in ("Ask Bob.", "Search th
 def tend(game, mira):
     """A function that runs the step; returns its result."""
     mind = mira.assistant.mind
-    return lambda profile=ASKING: game.asleep(mind, mind.goals.review, profile)
+    return lambda profile=ASKING: game.asleep(mind, mind.sleep_pass.steps["goals"], profile)
 
 
 def test_a_weighty_goal_gets_steps_once(game, ann, mira, tend):

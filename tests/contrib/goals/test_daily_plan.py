@@ -13,7 +13,7 @@ from evennia_ai.ports.goal_records import DayPlan
 from tests.forgetting import forget_chunk
 from tests.scripted import call
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.game, pytest.mark.engine]
 
 ASKING = ModelProfile("test", client="openai", model="scripted")
 ALL_DAY = "\n".join(
@@ -30,7 +30,7 @@ ALL_DAY = "\n".join(
 def plan(game, mira):
     """A function that runs the step; returns its result."""
     mind = mira.assistant.mind
-    return lambda profile=ASKING: game.asleep(mind, mind.planning.plan, profile)
+    return lambda profile=ASKING: game.asleep(mind, mind.sleep_pass.steps["daily_plan"], profile)
 
 
 def parts(mira):

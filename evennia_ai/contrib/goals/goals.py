@@ -6,27 +6,28 @@ from typing import Literal
 from pydantic import BaseModel, Field
 from twisted.internet.defer import inlineCallbacks
 
+from evennia_ai.contrib.goals.goal_settings import GoalSettings
+from evennia_ai.contrib.goals.tree import MOST_OPEN, WHY_CHARS, find_goal
 from evennia_ai.errors import NothingDone
+from evennia_ai.extension import tool
 from evennia_ai.game.perception import plain
-from evennia_ai.policy.limits.people import TOO_MANY_GOALS, is_reached
+from evennia_ai.policy.limits.people import is_reached
 from evennia_ai.policy.records.goal import (
     BUILDER,
     DONE,
     DROPPED,
     GOAL_CHARS,
-    MOST_OPEN,
     OPEN,
     USUAL_IMPORTANCE,
-    WHY_CHARS,
-    find_goal,
 )
 from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext
 from evennia_ai.scheduling import Coroutine, retry_write
-from evennia_ai.tools.base import tool
 from evennia_ai.tools.memory_sources import content_of, sources_of, store_record
-from evennia_ai.tools.tool_relevance import has_goals, may_set_goal
+from evennia_ai.tools.tool_relevance import acts_unasked, hears_of_duty
+
+TOO_MANY_GOALS = "You have enough goals for their sake: finish or drop one before you set another."
 
 
 class GoalArguments(BaseModel):
@@ -44,6 +45,15 @@ class ProgressArguments(BaseModel):
     goal: str = Field(description="Its number, such as g3, or its words.")
     progress: int | None = Field(default=None, ge=0, le=100, description="Percent done.")
     state: Literal["open", "done", "dropped"] = "open"
+
+
+def has_goals(context: ToolContext) -> bool:
+    """Return True if the character has an open goal that the whole audience may know."""
+    return bool(known_goals(context))
+
+
+def may_set_goal(context: ToolContext) -> bool:
+    return acts_unasked(context) or has_goals(context) or hears_of_duty(context)
 
 
 @tool("set_goal", world=False, safe_to_retry=True, needed=may_set_goal)
@@ -65,7 +75,7 @@ def set_goal(context: ToolContext, arguments: GoalArguments) -> Coroutine[str]:
         raise NothingDone(f"You have {len(own)} goals: finish or drop one before you set another.")
 
     caused = [goal for goal in goals.held() if goal["state"] == OPEN and goal["origin"] != BUILDER]
-    if is_reached(caused, context.causes, context.assistant.config.person_goals):
+    if is_reached(caused, context.causes, context.assistant.config.part(GoalSettings).person_goals):
         raise NothingDone(TOO_MANY_GOALS)
     why = clean_heard(arguments.why, WHY_CHARS)
     add = partial(goals.add, content, why=why, importance=arguments.importance, **whose)

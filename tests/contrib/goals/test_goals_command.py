@@ -1,6 +1,9 @@
 """Builders see and set what a character is after."""
 
 import pytest
+from evennia.utils import logger
+
+pytestmark = pytest.mark.game
 
 STATE = ("done", "drop", "undo")
 
@@ -36,3 +39,30 @@ def test_only_who_may_edit_the_character_changes_its_goals(game, tavern, mira, l
     assert "You may not change Mira: its edit and control locks" in other.told(f"aigoals/{line}")
     assert [goal["state"] for goal in mira.ai_goals.all()] == ["open"]
     assert "Dance." in other.told("aigoals Mira")
+
+
+WRONG = """\
+aigoals | Which character?
+aigoals/add Mira | Which goal?
+aigoals/add Mira = : 5 | This goal cannot be stored
+aigoals/add Mira = Sing : 99 | This goal cannot be stored
+aigoals/add Mira = Sing : 5 : g7 | There is no goal 'g7'
+aigoals/done Mira = g7 | There is no goal 'g7'
+aigoals/add/done Mira = g7 | Use one switch
+""".splitlines()
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_what_cannot_be_done_is_told_in_a_sentence_and_changes_nothing(admin, mira, line):
+    typed, _, answer = line.partition(" | ")
+    assert answer in " ".join(admin.told(typed).split())
+    assert mira.ai_goals.all() == []
+
+
+def test_reading_a_confided_goal_is_logged(admin, ann, mira, monkeypatch):
+    mira.ai_goals.add("Hide the ring.", audience=[ann.dbref])
+    logged = []
+    monkeypatch.setattr(logger, "log_sec", logged.append)
+    admin.told("aigoals Mira")
+    (line,) = logged
+    assert line.startswith("aigoals: ") and "read 1 private items of Mira" in line

@@ -5,7 +5,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from evennia_ai.policy.records.goal import MOST_STEPS, make_goal, read_steps
+from evennia_ai.contrib.goals.tree import MOST_STEPS, read_steps
+from evennia_ai.policy.records.goal import make_goal
 
 GOAL = make_goal("g1", "Find the thief.", datetime(2026, 5, 1, tzinfo=UTC), {"why": "Ann begged"})
 

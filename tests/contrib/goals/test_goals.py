@@ -5,7 +5,7 @@ import pytest
 from evennia_ai.ports.goal_records import Goals
 from tests.scripted import call
 
-pytestmark = pytest.mark.engine
+pytestmark = [pytest.mark.game, pytest.mark.engine]
 
 
 def use(game, speaker, tool, line="say Mira, a word", **arguments):
