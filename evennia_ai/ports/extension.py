@@ -82,6 +82,7 @@ class Extension:
             assistant; ``config.part(ThatClass)`` has their effective values. Its method
             ``complaints(profile)``, if any, yields what `aisetup` tells of an assistant's own ones.
         entries: the upper-case entries of ``AI_ASSISTANT`` that it reads.
+        middleware: dotted paths of Django middleware for the game's web site.
         overridden: the names of what a class has not from this one; set where a class is made.
     """
 
@@ -89,6 +90,7 @@ class Extension:
     by_default: ClassVar[bool] = True
     settings: ClassVar[type[Any] | None] = None
     entries: ClassVar[frozenset[str]] = frozenset()
+    middleware: ClassVar[tuple[str, ...]] = ()
     overridden: ClassVar[frozenset[str]] = frozenset()
 
     def __init_subclass__(cls) -> None:
@@ -226,11 +228,6 @@ class Extension:
         Raises:
             Exception: the site is without the pages, and the log says so.
         """
-        return ()
-
-    @classmethod
-    def middleware(cls) -> Iterable[str]:
-        """Return dotted paths of Django middleware for the game's web site."""
         return ()
 
     def before_turn(self, events: Sequence[InboxEvent]) -> Deferred[Mapping[int, str]]:

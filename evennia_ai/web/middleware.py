@@ -89,7 +89,7 @@ def client_plugin(page: bytes, request: Any) -> bytes:
 
 def of_extensions(get_response: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """Return the middleware of the extensions, the first outermost."""
-    middleware = ask_classes(lambda item: [import_string(path) for path in item.middleware()])
+    middleware = ask_classes(lambda item: [import_string(path) for path in item.middleware])
     for factory in reversed(middleware):
         get_response = factory(get_response)
     return get_response

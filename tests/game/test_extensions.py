@@ -79,23 +79,21 @@ def ringing(page, request):
 class PageExtension(Extension):
     name = "pages"
 
+    middleware = (f"{__name__}.ringing",)
+
     @classmethod
     def urls(cls, by_game):
         return [__name__]
-
-    @classmethod
-    def middleware(cls):
-        return [f"{__name__}.ringing"]
 
 
 class PagelessExtension(Extension):
     name = "pageless"
 
+    middleware = ("no.such.middleware",)
+
     @classmethod
     def urls(cls, by_game):
         raise ConfigError("There is no page.")
-
-    middleware = urls
 
 
 class SilentExtension(Extension):

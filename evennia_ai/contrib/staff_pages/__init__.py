@@ -17,6 +17,7 @@ class StaffPagesExtension(Extension):
 
     name = "staff_pages"
     entries = frozenset({"STAFF_PAGES", "WEB_ACTS"})
+    middleware = (f"{__name__}.access.staff_link",)
 
     @classmethod
     def urls(cls, by_game: bool) -> Iterable[str]:
@@ -25,10 +26,6 @@ class StaffPagesExtension(Extension):
             yield f"{__name__}.urls"
         if settings.REST_API_ENABLED and not by_game:
             yield f"{__name__}.rest"
-
-    @classmethod
-    def middleware(cls) -> Iterable[str]:
-        return [f"{__name__}.access.staff_link"] if game_setting("STAFF_PAGES", True) else []
 
 
 EXTENSION = StaffPagesExtension

@@ -192,6 +192,8 @@ def may_open(reader: Reader) -> bool:
 @page_middleware
 def staff_link(page: bytes, request: Any) -> bytes:
     """Add the pages to the menu of Evennia's site, at the end of its first list."""
+    if not game_setting("STAFF_PAGES", True):
+        return page
     menu, end, rest = page.partition(b"</ul>")
     shared, user = AssistantScript.shared_services, getattr(request, "user", None)
     if MENU_MARK not in menu or shared is None or user is None or not user.is_authenticated:
