@@ -17,7 +17,6 @@ from evennia_ai.config.profiles import ENDPOINTS, default_profiles, merge_profil
 from evennia_ai.errors import ConfigError, ProviderMisconfigured
 from evennia_ai.llm.endpoints import find_endpoint
 from evennia_ai.llm.openai_client import build_body
-from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.policy.limits.endpoints import (
     FIRST_DEADLINE_S,
     LOCAL_DEADLINE_S,
@@ -26,7 +25,7 @@ from evennia_ai.policy.limits.endpoints import (
     Speed,
 )
 from evennia_ai.policy.limits.money import FREE, Prices
-from evennia_ai.ports import LLMRequest, StandInRequest
+from evennia_ai.ports import LLMRequest
 
 KEYS = {"OPENAI_API_KEY": "k1", "OPENROUTER_API_KEY": "k2"}
 
@@ -60,7 +59,7 @@ def test_without_a_model_a_sentence_says_where_to_name_one(name):
 
 def test_openai_gets_the_replys_limit_by_the_name_it_wants():
     profile = resolve_profile("openai", default_profiles({}))
-    request = LLMRequest([], StandInRequest("", Persona(), ()), max_tokens=800)
+    request = LLMRequest([], max_tokens=800)
     body = build_body(request, profile)
     assert "max_tokens" not in body
     assert body["max_completion_tokens"] == profile.settings["max_reply_tokens"]

@@ -15,13 +15,13 @@ from evennia_ai.llm.endpoint_queues import EndpointQueue, EndpointQueues, Queued
 from evennia_ai.messages import NO_USAGE, LLMReply, Usage
 from evennia_ai.policy.limits import retry
 from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S
-from evennia_ai.ports import NO_SCENE, Extension, LLMClient, LLMRequest, overriding
+from evennia_ai.ports import Extension, LLMClient, LLMRequest, overriding
 from evennia_ai.scheduling import Clock, DelayedCall
 
 log = Logger()
 
 PAUSED = "evennia_ai: no calls to the model {name} for {pause:.0f} s, after: {error}"
-TRIAL = LLMRequest([{"role": "user", "content": "Ready?"}], NO_SCENE, max_tokens=1)
+TRIAL = LLMRequest([{"role": "user", "content": "Ready?"}], max_tokens=1)
 FREE_CLIENT = "offline"
 Learn = Callable[[ModelProfile, LLMReply | Failure, float], object]
 FAIR_WAIT_S = 5.0  # a call with less time before its deadline says nothing about the endpoint

@@ -33,19 +33,17 @@ from evennia_ai.ports.mind import (
     World,
 )
 from evennia_ai.ports.models import (
-    NO_SCENE,
     TASK_SUMMARY,
     Caller,
     Embedder,
     Gateway,
-    HeardLine,
     LLMClient,
     LLMRequest,
     MemoryMatch,
     RelatedLines,
     RemoteEmbedder,
+    RequestSource,
     SemanticMemory,
-    StandInRequest,
 )
 from evennia_ai.ports.npc import Character
 from evennia_ai.ports.profiles import EntityProfiles

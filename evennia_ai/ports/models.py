@@ -12,12 +12,13 @@ from evennia_ai.messages import (
     Audience,
     Authors,
     Delta,
+    InboxEvent,
     LLMReply,
     Situation,
     ToolCallRequest,
     WireMessage,
 )
-from evennia_ai.policy.conversation.persona_and_lore import Fit, LoreEntry, Persona
+from evennia_ai.policy.conversation.persona_and_lore import Fit, LoreEntry
 from evennia_ai.policy.explanation.call_record import PromptTrace, RequestExtras
 from evennia_ai.policy.records.journal_entry import MemoryItem, MemoryRow
 from evennia_ai.policy.records.record import Record
@@ -27,36 +28,16 @@ TASK_SUMMARY = "summary"
 
 
 @dataclass(frozen=True)
-class HeardLine:
-    """One line that the character just heard."""
+class RequestSource:
+    """What a request was made from, for clients that do not read its text."""
 
-    kind: str
-    speaker: str
-    text: str
-    private: bool
-
-
-@dataclass(frozen=True)
-class StandInRequest:
-    """What was selected for a prompt's audience, as structured data for the stand-in."""
-
-    name: str
-    persona: Persona
-    lines: tuple[HeardLine, ...]  # the new lines
-    situation: Situation = field(default_factory=Situation)  # what the character perceives
-    lore: tuple[str, ...] = ()
-    step: int = 1  # number of the turn's model call, from 1
-    task: str = ""  # what is asked for if it is not a turn, such as `TASK_SUMMARY`; else empty
-    # the task's input; for a summary the previous one, then a line for each message
-    material: tuple[str, ...] = ()
-    room_tokens: int = 0  # the most tokens for the task's result
-    # lines that the character said lately in place of an answer; no message has them
-    excuses: tuple[str, ...] = ()
-    assistants: frozenset[str] = frozenset()  # names of the other assistants among the speakers
+    mind: Any  # its `MindContext` or `Mind`
+    turn: Any = None  # its `TurnRecord`, None outside a turn
+    prompt: Any = None  # the turn's `Prompt`
     undone: frozenset[str] = frozenset()  # ids of the turn's tool calls that were not done
-
-
-NO_SCENE = StandInRequest("", Persona(), ())  # of a request that no character makes
+    # of a summary: the previous one, then a line for each message; and the most tokens for it
+    material: tuple[str, ...] = ()
+    room_tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -80,7 +61,6 @@ class LLMRequest:
     """One model call."""
 
     messages: Sequence[WireMessage]  # in chat-completions form
-    scene: StandInRequest
     # schemas of the tools that the reply may call; their form sends them or describes them in
     # the messages
     tools: Sequence[Mapping[str, Any]] = ()
@@ -97,6 +77,10 @@ class LLMRequest:
     # where the prompt comes from, None if its record is not kept
     trace: PromptTrace | None = field(default=None, compare=False, repr=False)
     authors: Authors = frozenset()  # everybody whose words the prompt holds (`policy.audience`)
+    situation: Situation = field(default_factory=Situation)  # what the character perceives
+    events: Sequence[InboxEvent] = ()  # what it heard, and answers now
+    # None if no character asks
+    source: RequestSource | None = field(default=None, compare=False, repr=False)
     # called in the reactor's thread with each finished tool call of a reply that is still
     # arriving, in the order of the reply's ``tool_calls``; None to get all at once
     on_call: Callable[[ToolCallRequest], None] | None = field(
@@ -117,12 +101,12 @@ class LLMRequest:
     @property
     def is_public(self) -> bool:
         """Return True if nothing in it is for some people only, as far as its prompt tells."""
-        return self.scene is NO_SCENE or (self.trace is not None and not self.trace.private)
+        return self.source is None or (self.trace is not None and not self.trace.private)
 
     @property
     def asked(self) -> ReplyContext:
         """Return what the form of the reply, and its reading, depend on."""
-        seen = self.scene.situation
+        seen = self.situation
         return ReplyContext(
             tools=[*self.tools, *self.late_tools],
             addressee=self.addressee,
@@ -130,7 +114,7 @@ class LLMRequest:
             carrying=seen.carrying,
             exits=seen.exits,
             people=seen.people,
-            heard=" ".join(line.text for line in self.scene.lines),
+            heard=" ".join(event.heard.text for event in self.events),
         )
 
 

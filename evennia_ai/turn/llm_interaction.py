@@ -16,7 +16,7 @@ from evennia_ai.policy.compaction.unverified_claims import claims_in, without_cl
 from evennia_ai.policy.explanation.call_record import PromptTrace
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.tokens import MESSAGE_OVERHEAD, estimate_tokens, stored_tokens
-from evennia_ai.ports import TASK_SUMMARY, LLMRequest, MindContext, StandInRequest
+from evennia_ai.ports import TASK_SUMMARY, LLMRequest, MindContext, RequestSource
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
 from evennia_ai.turn.model_call import ModelCalls
 from evennia_ai.turn.prompt_contexts import TurnKind
@@ -106,14 +106,12 @@ class Summariser:
         trace: PromptTrace,
         terms: SummaryTerms,
     ) -> LLMRequest:
-        name, room = self._mind.name, summary.text_room(terms.room)
-        scene = StandInRequest(
-            name, self._mind.who.persona, (), task=TASK_SUMMARY, material=material, room_tokens=room
-        )
+        room = summary.text_room(terms.room)
+        source = RequestSource(self._mind, material=material, room_tokens=room)
         most_tokens = max(SUMMARY_TOKENS, self._mind.config.max_reply_tokens)
-        request = self._calls.background_request(wire, scene, most_tokens)
+        request = self._calls.background_request(wire, most_tokens)
         caller = replace(request.caller, background=terms.background)
-        return replace(request, trace=trace, authors=terms.authors, caller=caller)
+        return replace(request, trace=trace, authors=terms.authors, caller=caller, source=source)
 
 
 def tokens_a_word(messages: Sequence[ChatMessage]) -> float:

@@ -85,16 +85,14 @@ class ModelCalls:
         """Return who causes and pays for a call."""
         return ports.Caller(str(self._mind.who.id), speakers, background, self._mind.config)
 
-    def background_request(
-        self, wire: Sequence[WireMessage], scene: ports.StandInRequest, max_tokens: int
-    ) -> ports.LLMRequest:
+    def background_request(self, wire: Sequence[WireMessage], max_tokens: int) -> ports.LLMRequest:
         """Return a request that no player waits for, and none pays for."""
         return ports.LLMRequest(
             messages=wire,
-            scene=scene,
             max_tokens=max_tokens,
             temperature=self._mind.config.temperature,
             caller=self.caller(frozenset(), background=True),
+            source=ports.RequestSource(self._mind),
         )
 
     def _counted(self, request: ports.LLMRequest, profile: ModelProfile) -> ports.LLMRequest:
@@ -265,10 +263,9 @@ class BackgroundCalls:
         without a last line that was cut off. Fails with a `ProviderError`, and with TurnAborted if
         the assistant must not think any more.
         """
-        scene = ports.StandInRequest(self._mind.name, self._mind.who.persona, ())
         confided = (record["audience"] for record in read if record["audience"] is not None)
         request = replace(
-            self._calls.background_request(messages, scene, max_tokens),
+            self._calls.background_request(messages, max_tokens),
             trace=trace_apart(next(confided, None)),
             authors=of_records(read).union(*map(people_in, read)),
         )

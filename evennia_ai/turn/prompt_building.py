@@ -45,7 +45,7 @@ from evennia_ai.policy.tool_call_modes.wire_order import count_request
 from evennia_ai.turn.context_selection import ContextItems, ContextSelector, latest_talk
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.model_call import ModelCalls
-from evennia_ai.turn.prompt_contexts import PRESSURE, TurnKind, lore_text
+from evennia_ai.turn.prompt_contexts import PRESSURE, TurnKind
 from evennia_ai.turn.prompt_trace import trace_talk
 from evennia_ai.turn.recall import RecentTalk, fits
 
@@ -279,24 +279,6 @@ class PromptBuilder:
         """Return what a model call of a turn is about, in the form of the assistant's model."""
         return PromptRequest(turn.events, turn.id, request_form(self._mind.profile)).offering(specs)
 
-    def _scene(self, turn: ports.TurnRecord, prompt: Prompt, step: int) -> ports.StandInRequest:
-        """Return the turn's words, situation and lore, structured for the stand-in."""
-        lines = tuple(
-            ports.HeardLine(e.heard.kind, e.heard.speaker_name, e.heard.text, e.heard.private)
-            for e in turn.events
-        )
-        excuses = self._mind.log.current.excuses
-        return ports.StandInRequest(
-            self._mind.name,
-            self._mind.who.persona,
-            lines,
-            prompt.situation,
-            tuple(lore_text(entry) for entry in prompt.lore),
-            step,
-            excuses=tuple(excuse["content"] for excuse in select_visible(excuses, turn.audience)),
-            assistants=frozenset(e.heard.speaker_name for e in turn.events if e.heard.hops),
-        )
-
     def request(
         self, turn: ports.TurnRecord, prompt: Prompt, asking: PromptRequest, step: int
     ) -> ports.LLMRequest:
@@ -306,7 +288,6 @@ class PromptBuilder:
             warmth += RETRY_WARMTH
         request = ports.LLMRequest(
             messages=prompt.messages,
-            scene=replace(self._scene(turn, prompt, step), undone=asking.undone),
             tools=asking.tools,
             late_tools=asking.late_tools,
             max_tokens=config.max_reply_tokens,
@@ -321,6 +302,9 @@ class PromptBuilder:
             addressee=prompt.addressee,
             trace=replace(prompt.trace, step=step, withheld=asking.withheld),
             authors=prompt.authors,
+            situation=prompt.situation,
+            events=turn.events,
+            source=ports.RequestSource(self._mind, turn, prompt, asking.undone),
         )
         return replace(
             request, response_schema=form.response_schema(request.asked, asking.words_only)

@@ -13,10 +13,10 @@ from evennia_ai.errors import ProviderRejected, TurnAborted
 from evennia_ai.models import Compaction, SharedEntry, ToolCall, Turn
 from evennia_ai.policy.compaction.plan import MANUAL, CompactionRequest
 from evennia_ai.policy.context.projection import PUBLIC
-from evennia_ai.ports import TASK_SUMMARY
 from tests.attacks.dialogue import CHARACTERS, PLAYERS, ROOMS, Step
 from tests.attacks.scene import CANARY
 from tests.provider.obedient import ObedientLLM
+from tests.reading_requests import is_summary
 
 SECRET = re.compile(CANARY)
 KEPT = 3
@@ -206,7 +206,7 @@ class TavernTalk:
         if not secrets:
             return
         character = self.scripts[request.caller.assistant]
-        if request.scene.task == TASK_SUMMARY or not request.tools:
+        if is_summary(request) or not request.tools:
             self.tell_of_summary(secrets, character)
             return
         turn = Turn.objects.filter(assistant=character.assistant).latest("id")

@@ -132,9 +132,8 @@ def measure_gateway(base_url: str, calls: int, at_a_time: int, count: int, strea
     from evennia_ai.llm.gateway import ModelGateway
     from evennia_ai.llm.loop_thread import LoopThread
     from evennia_ai.llm.openai_client import OpenAIClient
-    from evennia_ai.policy.conversation.persona_and_lore import Persona
     from evennia_ai.policy.limits.retry import GatewayLimits
-    from evennia_ai.ports import Caller, LLMRequest, StandInRequest
+    from evennia_ai.ports import Caller, LLMRequest
     from evennia_ai.scheduling import TimeSlices
 
     slices = TimeSlices(reactor)
@@ -142,7 +141,7 @@ def measure_gateway(base_url: str, calls: int, at_a_time: int, count: int, strea
     client = OpenAIClient(thread, {})
     gateway = ModelGateway(reactor, {"openai": client}, GatewayLimits(max_in_flight=at_a_time))
     profile = ModelProfile("stub", "openai", MODEL, base_url)
-    messages, scene = make_messages(count), StandInRequest("Mira", Persona(), ())
+    messages, scene = make_messages(count)
     figures: dict[str, Any] = {}
     beats: list[float] = []
 

@@ -49,7 +49,7 @@ class Gossips(list[Any]):
         return self.say
 
     def say(self, request: Any) -> ToolCallRequest:
-        number = int(request.scene.name.split()[1]) % CROWD + 1
+        number = int(request.source.mind.who.name.split()[1]) % CROWD + 1
         return call("say", text=f"Guard {number:02} may know more of that.")
 
 

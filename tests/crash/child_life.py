@@ -25,7 +25,7 @@ import evennia_ai.store.segments  # noqa: F401  # stores the records
 from evennia_ai.messages import IncomingEvent
 from evennia_ai.models import Compaction, Event, Message, ToolCall, Turn
 from evennia_ai.policy.context.projection import ConversationView
-from evennia_ai.ports import TASK_SUMMARY, LLMRequest, TurnRecord
+from evennia_ai.ports import LLMRequest, TurnRecord
 from evennia_ai.ports.journal import Journal
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import TableInbox
@@ -33,6 +33,7 @@ from evennia_ai.store.turns import TableTurns, assistants_with_work, open_turns,
 from evennia_ai.testing.minds import StandInServices
 from tests.crash.fast_points import AFTER, BEFORE, Kill, steps_towards
 from tests.invariants import Deed, Put, RequestRow
+from tests.reading_requests import is_summary, step_of
 from tests.simulation.mind import Mind
 from tests.simulation.model import is_extraction
 from tests.simulation.play import MINDS, Play, Stores
@@ -303,14 +304,14 @@ class Life(Play):
 
     def note_request(self, request: LLMRequest) -> int:
         """Journal a request and who would hear its answer."""
-        assistant = next(who for who, name in MINDS.items() if name == request.scene.name)
+        assistant = next(who for who, name in MINDS.items() if name == request.source.mind.who.name)
         text = "\n".join(str(message["content"]) for message in request.messages)
         row = RequestRow(assistant, 0, 0, None, text)
-        if request.scene.task != TASK_SUMMARY:
+        if not is_summary(request):
             turn = self.begun[assistant]
             told_alone = turn.private or is_extraction(request)
             audience = turn.audience if told_alone else self.rooms.listeners(assistant)
-            row = RequestRow(assistant, turn.id, request.scene.step, audience, text)
+            row = RequestRow(assistant, turn.id, step_of(request), audience, text)
         self.journal.write("request", asdict(row))
         return 0
 

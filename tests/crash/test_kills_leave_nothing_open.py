@@ -14,13 +14,13 @@ from django.db.models import Q
 from pydantic import BaseModel
 
 from evennia_ai.models import Event, PendingAct, SleepPass, ToolCall, Turn
-from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.tools.base import tool
 from tests.faults import storage_scene as scene
 from tests.faults.own_database import IS_POSTGRESQL
 from tests.game import conftest as own
 from tests.game.fresh_state import forget_everything
 from tests.game.test_sleep_check import fill
+from tests.reading_requests import is_summary
 from tests.scripted import call
 
 pytestmark = [
@@ -73,7 +73,7 @@ class Copies:
 
 def calm(request):
     """Answer with a summary where one is asked for, and with silence."""
-    return "Ann told stories." if request.scene.task == TASK_SUMMARY else call("noop")
+    return "Ann told stories." if is_summary(request) else call("noop")
 
 
 CALM = [calm] * 40

@@ -19,7 +19,7 @@ from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.policy.limits.retry import GatewayLimits
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.ports import LLMRequest, StandInRequest
+from evennia_ai.ports import LLMRequest
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.registry import ToolRegistry
 from tests.game import conftest as scene
@@ -128,7 +128,6 @@ class Road:
         """Send one request; return its Deferred."""
         request = LLMRequest(
             [{"role": "user", "content": "Ann says: hello"}],
-            StandInRequest("Mira", "", ()),
             tools=[{"type": "function", "function": {"name": name}} for name in ("look", "say")],
         )
         return self.gateway.complete(

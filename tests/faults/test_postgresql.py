@@ -32,6 +32,7 @@ from tests.faults.storage_scene import (
     pass_time,
 )
 from tests.game import conftest as game_scene
+from tests.reading_requests import step_of
 from tests.scripted import call
 
 pytestmark = [pytest.mark.game, NEEDS_OWN_SERVER]
@@ -78,7 +79,7 @@ def test_a_server_that_is_down_for_long_loses_nothing_and_repeats_nothing(
     game.thing("mug", mira)
     begin_at(monkeypatch, game, stopped, method, LONG_S)
     give, speak = call("give", item="mug", to="Ann"), call("say", text="There.")
-    game.model.add(*[lambda request: give if request.scene.step == 1 else speak] * 12)
+    game.model.add(*[lambda request: give if step_of(request) == 1 else speak] * 12)
     ann.do("say a mug, please")
     pass_time(game, 60)
     assert len(ann.character.contents) <= 1

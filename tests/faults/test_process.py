@@ -11,6 +11,7 @@ from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.services.assistant_service import REVIVAL_S, AssistantService
 from tests.faults.process_scene import pass_time
 from tests.faults.seen import ends, seems_sane, spoken_by, tracebacks
+from tests.reading_requests import step_of
 from tests.scripted import call
 
 pytestmark = pytest.mark.game
@@ -81,7 +82,7 @@ def test_40_a_reload_while_a_tool_is_under_way_does_it_no_second_time(
     game.run(1)
     mira.assistant.at_server_reload()
     give, speak = call("give", item="mug", to="Ann"), call("say", text="There.")
-    game.model.add(*[lambda request: give if request.scene.step == 1 else speak] * 6)
+    game.model.add(*[lambda request: give if step_of(request) == 1 else speak] * 6)
     restart()
     pass_time(game, 30)
     assert len(ann.character.contents) == 1

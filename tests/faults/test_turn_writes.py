@@ -16,6 +16,7 @@ from tests.faults.storage_scene import (
     pass_time,
     waits_once_at_most,
 )
+from tests.reading_requests import step_of
 from tests.scripted import call
 
 pytestmark = pytest.mark.game
@@ -94,7 +95,7 @@ def test_36_37_nothing_is_given_twice(game, ann, mira, trouble, monkeypatch, met
     game.thing("mug", mira)
     begin_at(monkeypatch, game, trouble, method, seconds)
     give, speak = call("give", item="mug", to="Ann"), call("say", text="There.")
-    game.model.add(*[lambda request: give if request.scene.step == 1 else speak] * 12)
+    game.model.add(*[lambda request: give if step_of(request) == 1 else speak] * 12)
     ann.do("say a mug, please")
     pass_time(game, 60)
     assert len(ann.character.contents) == 1

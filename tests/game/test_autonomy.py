@@ -22,8 +22,8 @@ def lively(service, settings):
 
 def talkative(request):
     """A model that always has something to say, to whoever spoke last."""
-    if request.scene.lines:
-        return call("say", text=f"Yes, {request.scene.lines[0].speaker}?")
+    if request.events:
+        return call("say", text=f"Yes, {request.events[0].heard.speaker_name}?")
     return call("emote", text="hums a tune.")
 
 

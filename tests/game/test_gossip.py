@@ -22,7 +22,7 @@ class Gossips(list):
         return True
 
     def pop(self, index=0):
-        return lambda request: call("say", text=f"Ask {other(request.scene.name)} of it.")
+        return lambda request: call("say", text=f"Ask {other(request.source.mind.who.name)} of it.")
 
 
 def other(name):

@@ -27,7 +27,7 @@ class Talkative(list):
 @pytest.fixture
 def guardroom(game, tavern):
     """Return twenty guards by their number, who say their name to whoever asks."""
-    game.model.script = Talkative(lambda request: f"I am {request.scene.name}.")
+    game.model.script = Talkative(lambda request: f"I am {request.source.mind.who.name}.")
     return [game.assistant(f"Guard {n:02}", tavern, PERSONA) for n in range(1, GUARDS + 1)]
 
 

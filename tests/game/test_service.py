@@ -152,7 +152,6 @@ def test_after_sigkill_a_timed_script_is_started_again(game, mira, monkeypatch):
         ("LORE", ["world.nowhere"]),
         ("PERSONAS", {"guard": {"mood": "grim"}}),
         ("PERSONAS", ["guard"]),
-        ("OFFLINE_LANGUAGES", ["nowhere/la.toml"]),
         ("TEXTS", {"nope": "x"}),
         ("WHO_MAY_READ", {"errors": 7}),
         ("CURRENCY", 5),

@@ -10,7 +10,7 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.ports import LLMRequest, StandInRequest
+from evennia_ai.ports import LLMRequest
 from tests.llm.endpoint_cases import Server
 from tests.policy.replies.test_reply_reader import tool
 from tests.provider import one_provider
@@ -90,7 +90,6 @@ def ask(pump, loop_thread):
         profile = ModelProfile("p", "openai", "m", server.base_url, stream=streamed)
         request = LLMRequest(
             [{"role": "user", "content": "Ann says: hello"}],
-            StandInRequest("Mira", "", ()),
             TOOLS,
             form=form,
             on_call=early.append if streamed else None,

@@ -8,7 +8,7 @@ from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.retry import GatewayLimits
-from evennia_ai.ports import Caller, LLMRequest, StandInRequest
+from evennia_ai.ports import Caller, LLMRequest
 
 PROFILE = ModelProfile("tavern", "scripted", "m")
 DOWN = ProviderUnavailable("down")
@@ -61,7 +61,6 @@ class Desk:
     def ask(self, deadline=20.0, profile=PROFILE, tokens=0, max_tokens=0, **caller):
         request = LLMRequest(
             [{"role": "user", "content": str(self.number)}],
-            StandInRequest("Mira", "", ()),
             tokens=tokens,
             max_tokens=max_tokens,
             caller=Caller(**caller),

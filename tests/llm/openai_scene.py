@@ -7,16 +7,16 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.policy.explanation.call_record import PromptTrace
-from evennia_ai.ports import LLMRequest, StandInRequest
+from evennia_ai.ports import LLMRequest, RequestSource
 
 KEY = "4f1c9e77-a2b8-tavern"
 BAD_KEYS = {"EMPTY": " ", "ACCENT": "sk-\u00e9", "CONTROL": "sk-\x07x"}
 REQUEST = LLMRequest(
     messages=[{"role": "user", "content": "Ann says: hello"}],
-    scene=StandInRequest("Mira", "an innkeeper", ()),
     tools=[{"type": "function", "function": {"name": "say", "parameters": {}}}],
     max_tokens=50,
     trace=PromptTrace(),
+    source=RequestSource(None),
 )
 
 

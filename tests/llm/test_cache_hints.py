@@ -7,7 +7,7 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.config.profiles import default_profiles, resolve_profile
 from evennia_ai.llm.openai_client import build_body
-from evennia_ai.ports import LLMRequest, StandInRequest
+from evennia_ai.ports import LLMRequest
 
 RULES = "You play a character in a text game. " * 20
 LOOK = {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}
@@ -27,7 +27,7 @@ OPENAI, OPENROUTER = "https://api.openai.com/v1", "https://openrouter.ai/api/v1"
 
 
 def body_for(base_url, model, messages=MESSAGES, **extra):
-    request = LLMRequest(messages=messages, scene=StandInRequest("Mira", "a barkeep", ()))
+    request = LLMRequest(messages=messages)
     return build_body(request, ModelProfile("p", "openai", model, base_url, "KEY", extra=extra))
 
 
@@ -99,6 +99,6 @@ def test_a_profiles_extra_replaces_and_removes_hints():
 
 def test_the_built_in_profiles_address_the_hosts_that_get_hints():
     profiles = default_profiles({"EVENNIA_AI_MODEL": "anthropic/x", "OPENAI_API_KEY": "k"})
-    request = LLMRequest(messages=MESSAGES, scene=StandInRequest("Mira", "a barkeep", ()))
+    request = LLMRequest(messages=MESSAGES)
     bodies = {name: build_body(request, resolve_profile(name, profiles)) for name in profiles}
     assert [name for name, body in bodies.items() if body["messages"] != MESSAGES] == ["openrouter"]

@@ -22,7 +22,7 @@ from evennia_ai.errors import (
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
-from evennia_ai.ports import LLMRequest, StandInRequest
+from evennia_ai.ports import LLMRequest
 from tests.llm.gateway_desk import PROFILE, Desk, Held, Outcome
 from tests.scripted import ScriptedLLM
 
@@ -30,7 +30,7 @@ DEADLINE = 20.0
 
 
 def request(number=0):
-    return LLMRequest([{"role": "user", "content": str(number)}], StandInRequest("Mira", "", ()))
+    return LLMRequest([{"role": "user", "content": str(number)}])
 
 
 def counts(desk):

@@ -86,7 +86,7 @@ def test_a_silent_server_is_unavailable_after_the_read_timeout(
 
 
 def test_a_request_that_cannot_be_written_as_json_is_an_error_of_ours(pump, client, profile):
-    request = LLMRequest([{"role": "user", "content": "\ud800"}], REQUEST.scene)
+    request = LLMRequest([{"role": "user", "content": "\ud800"}])
     error = pump.error(client.complete(request, profile))
     assert type(error) is ProviderRejected
     assert str(error) == "The request cannot be written as JSON (UnicodeEncodeError)."

@@ -12,7 +12,6 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.policy.explanation.call_record import PromptTrace
-from evennia_ai.ports.models import NO_SCENE
 from tests.llm import openai_scene as scene
 from tests.llm.openai_scene import KEY, REQUEST, refusing_address
 
@@ -84,7 +83,7 @@ def test_nothing_a_server_says_to_a_private_prompt_is_in_the_error(
 def test_what_a_server_says_to_a_probe_is_told_in_full(pump, client, provider, profile):
     error = {"message": "frobnication impossible", "code": "no_frob"}
     provider.queue({"raw": json.dumps({"error": error}), "status": 400})
-    failure = pump.wait(client.complete(replace(REQUEST, scene=NO_SCENE, trace=None), profile))
+    failure = pump.wait(client.complete(replace(REQUEST, source=None, trace=None), profile))
     assert "frobnication impossible" in str(failure.value)
 
 

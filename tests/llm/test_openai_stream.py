@@ -16,7 +16,7 @@ from evennia_ai.llm.openai_stream import LastActivity, SilenceWatch
 from evennia_ai.messages import Delta, ToolCallRequest
 from evennia_ai.policy.explanation.call_record import PromptTrace
 from evennia_ai.policy.limits.retry import RetryLimits, may_fall_back, retry_delay
-from evennia_ai.ports import LLMRequest, StandInRequest
+from evennia_ai.ports import LLMRequest
 from tests.provider.model_faults import MODEL
 from tests.provider.stub_stream import BREAKS
 from tests.provider.transport_faults import TRANSPORT
@@ -45,14 +45,7 @@ def deltas():
 @pytest.fixture
 def request_(deltas):
     messages = [{"role": "user", "content": "Ann says: hello"}]
-    return LLMRequest(
-        messages,
-        StandInRequest("Mira", "", ()),
-        [SAY],
-        max_tokens=50,
-        on_delta=deltas.append,
-        trace=PromptTrace(),
-    )
+    return LLMRequest(messages, [SAY], max_tokens=50, on_delta=deltas.append, trace=PromptTrace())
 
 
 def test_a_streamed_reply_is_the_unstreamed_one_and_comes_in_pieces(

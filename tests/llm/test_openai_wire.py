@@ -12,9 +12,8 @@ from evennia_ai.llm.openai_client import build_body
 from evennia_ai.llm.reply_body import ReplyBody
 from evennia_ai.messages import LLMReply, Timings, ToolCallRequest, Usage
 from evennia_ai.policy.tool_call_modes.wire_order import WireStyle
-from evennia_ai.ports import LLMRequest, StandInRequest
+from evennia_ai.ports import LLMRequest
 
-SCENE = StandInRequest("Mira", "an innkeeper", ())
 HELLO = [{"role": "user", "content": "Ann says: hello"}]
 SAY = {"type": "function", "function": {"name": "say", "parameters": {}}}
 
@@ -53,11 +52,11 @@ def calls_of(*calls):
 
 
 def test_only_what_is_set_is_sent():
-    assert body_of(LLMRequest(HELLO, SCENE)) == {"messages": HELLO}
+    assert body_of(LLMRequest(HELLO)) == {"messages": HELLO}
 
 
 def test_tools_limit_and_temperature_are_sent_under_their_names():
-    request = LLMRequest(HELLO, SCENE, [SAY], max_tokens=50, temperature=0.0)
+    request = LLMRequest(HELLO, [SAY], max_tokens=50, temperature=0.0)
     assert body_of(request) == {
         "messages": HELLO,
         "tools": [SAY],
@@ -67,7 +66,7 @@ def test_tools_limit_and_temperature_are_sent_under_their_names():
 
 
 def test_the_profiles_extra_is_merged_and_has_the_last_word():
-    request = LLMRequest(HELLO, SCENE, temperature=0.5)
+    request = LLMRequest(HELLO, temperature=0.5)
     body = body_of(request, temperature=1.0, reasoning_effort="low")
     assert body == {"messages": HELLO, "temperature": 1.0, "reasoning_effort": "low"}
 
@@ -82,7 +81,7 @@ def test_the_profiles_extra_is_merged_and_has_the_last_word():
     ],
 )
 def test_an_extra_can_replace_or_silence_what_a_server_does_not_take(extra, sent):
-    body = body_of(LLMRequest(HELLO, SCENE, max_tokens=50, temperature=0.5), **extra)
+    body = body_of(LLMRequest(HELLO, max_tokens=50, temperature=0.5), **extra)
     body.pop("temperature", None)
     assert body == {"messages": HELLO, **sent}
 
@@ -105,7 +104,7 @@ def test_messages_are_arranged_for_the_models_template(model, style, roles):
         {"role": "tool", "tool_call_id": "000000001", "content": "You hold a rope."},
     ]
     profile = ModelProfile("p", "openai", model)
-    body = build_body(LLMRequest(talk, SCENE), profile, style)
+    body = build_body(LLMRequest(talk), profile, style)
     assert [message["role"] for message in body["messages"]] == roles
     assert "You hold a rope." in str(body["messages"])
 

@@ -15,6 +15,7 @@ from django.test import Client
 from evennia_ai import models
 from evennia_ai.policy.context.projection import PUBLIC
 from evennia_ai.ports import LLMRequest
+from tests.reading_requests import is_summary
 from tests.same_thread import HAS_PAGES
 from tests.simulation.court import WORDS, Court
 from tests.simulation.parrot import words_in
@@ -72,7 +73,9 @@ class Ears:
         self.prompts += bool(secrets)
         turn = models.Turn.objects.filter(id=request.caller.turn_id or 0).first()
         if turn is None:
-            self.shared_by_one(secrets, f"a prompt of {request.scene.task or 'sleep'}")
+            self.shared_by_one(
+                secrets, f"a prompt of {'summary' if is_summary(request) else 'sleep'}"
+            )
             return
         character = turn.assistant.obj
         hearers = frozenset(turn.audience)

@@ -26,8 +26,9 @@ from evennia_ai.errors import (
 )
 from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
-from evennia_ai.ports import TASK_SUMMARY, LLMClient, LLMRequest
+from evennia_ai.ports import LLMClient, LLMRequest
 from tests.reading import ReplyClient
+from tests.reading_requests import is_summary, step_of
 from tests.simulation.raw_replies import deltas_of, habit_reply, write_raw
 from tests.simulation.world import JOURNAL
 
@@ -75,7 +76,7 @@ class SimModel:
         plan = self.plan_spare if profile.client == "offline" else self.plan
         if is_extraction(request) and not self.sim.calm:
             plan = self.plan_entry
-        if request.scene.task == TASK_SUMMARY:
+        if is_summary(request):
             plan = self.plan_summary
         delay, answer = plan(request)
         if isinstance(answer, LLMReply):
@@ -248,7 +249,7 @@ def think_time(rng: Random) -> float:
 def write_reply(rng: Random, request: LLMRequest) -> LLMReply | Exception:
     """What a model makes of a request; often the same as of the same lines before."""
     if rng.random() < SAME_AGAIN:
-        rng = Random(f"{answer_text(request)} {request.scene.step}")
+        rng = Random(f"{answer_text(request)} {step_of(request)}")
     pattern = rng.choices(NAMES, WEIGHTS)[0]
     if pattern == "unavailable":
         return rng.choice((ProviderUnavailable("down"), DeadlineExceeded("slow")))
@@ -264,8 +265,8 @@ def write_reply(rng: Random, request: LLMRequest) -> LLMReply | Exception:
 
 def replay(request: LLMRequest) -> LLMReply:
     """An act about the oldest new line, then an answer: at every try at that line the same act."""
-    oldest = next(token for line in request.scene.lines for token in TOKEN.findall(line.text))
-    if request.scene.step > 1:
+    oldest = next(token for event in request.events for token in TOKEN.findall(event.heard.text))
+    if step_of(request) > 1:
         return calls_reply(said("say", answer_text(request)))
     return calls_reply(said(Random(oldest).choice(LASTING_ACTS), f"for {oldest}"))
 
@@ -308,7 +309,7 @@ def calls_reply(*calls: ToolCallRequest) -> LLMReply:
 
 def answer_text(request: LLMRequest) -> str:
     """Words that depend on the new lines only, so that another try at them says the same."""
-    tokens = [token for line in request.scene.lines for token in TOKEN.findall(line.text)]
+    tokens = [token for event in request.events for token in TOKEN.findall(event.heard.text)]
     told = " ".join(tokens)
     return f"Re {told} I have heard all of it. As to {told}, so be it." if tokens else NOTHING_NEW
 
@@ -328,4 +329,4 @@ def tokens_in(request: LLMRequest) -> list[str]:
 
 def somebody(rng: Random, request: LLMRequest) -> str:
     """One of those the character sees."""
-    return rng.choice(request.scene.situation.people or ("#99",))
+    return rng.choice(request.situation.people or ("#99",))

@@ -15,6 +15,7 @@ from twisted.internet.defer import Deferred, succeed
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import ChatMessage, LLMReply, ToolCallRequest
 from evennia_ai.ports import LLMRequest
+from tests.reading_requests import is_summary
 
 WORD = re.compile(r"\bzu[a-z]{6}x\b", re.IGNORECASE)
 MOST_WORDS = 40  # in one entry
@@ -70,7 +71,7 @@ class Parrot:
         offered = {tool["function"]["name"] for tool in request.tools}
         self.rng.shuffle(words)  # a line that was said before is not spoken
         if not offered:
-            task = request.scene.task or request.caller.turn_id is None
+            task = is_summary(request) or request.caller.turn_id is None
             line = self.text(texts[0], "\n".join(texts[1:]), words) if task else self.line(words)
             return LLMReply(line)
         calls = self.writes(offered, words) if is_first(request.messages) else []

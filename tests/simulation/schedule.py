@@ -18,7 +18,7 @@ from twisted.python.failure import Failure
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import IncomingEvent
-from evennia_ai.ports import TASK_SUMMARY, LLMRequest
+from evennia_ai.ports import LLMRequest
 from tests.invariants import (
     Deed,
     MessageRow,
@@ -29,6 +29,7 @@ from tests.invariants import (
     violations,
 )
 from tests.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
+from tests.reading_requests import is_summary, step_of
 from tests.simulation.mind import Mind
 from tests.simulation.model import is_extraction
 from tests.simulation.notebook import MemorySegments, Notebook
@@ -211,28 +212,29 @@ class Simulation(Play):
 
     def note_request(self, request: LLMRequest) -> int:
         """Keep a request and who would hear its answer in the world."""
-        assistant = next(who for who, name in MINDS.items() if name == request.scene.name)
+        assistant = next(who for who, name in MINDS.items() if name == request.source.mind.who.name)
         turn_id = len(self.stores[assistant].turns)
         words = [str(message["content"]) for message in request.messages]
-        words += [line.text for line in request.scene.lines]
+        words += [event.heard.text for event in request.events]
         self.requests.append(
             RequestRow(
                 assistant=assistant,
                 turn_id=turn_id,
-                step=0 if request.scene.task == TASK_SUMMARY else request.scene.step,
+                step=0 if is_summary(request) else step_of(request),
                 audience=self.hearers(assistant, request),
                 text="\n".join(words),
                 epoch=self.process.epoch,
                 moment=self.next_moment(),
             )
         )
-        self.tell(f"{MINDS[assistant]} asks {request.scene.task} in turn {turn_id}")
+        what = "a summary" if is_summary(request) else "a reply"
+        self.tell(f"{MINDS[assistant]} asks {what} in turn {turn_id}")
         return len(self.requests) - 1
 
     def hearers(self, assistant: str, request: LLMRequest) -> frozenset[str] | None:
         """Who would hear the answer to a request, or read in the journal what comes of it; None for
         a summary."""
-        if request.scene.task == TASK_SUMMARY:
+        if is_summary(request):
             return None
         turn = self.stores[assistant].turns[-1].record
         if turn.private or is_extraction(request):

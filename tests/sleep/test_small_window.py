@@ -11,11 +11,11 @@ from evennia_ai.memory import embedders
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.endpoints import EndpointFacts, Speed
 from evennia_ai.policy.tool_call_modes.known_models import REQUEST_FORMS
-from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.turn.prompt_building import PromptRequest
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.remembering import at_once, heard, prompt_lines
 from tests.minds import MemoryMind
+from tests.reading_requests import is_summary
 from tests.scripted import call
 
 ANN, BOB = "#11", "#12"
@@ -62,7 +62,7 @@ class SlowModel:
 
     def complete(self, request, profile, deadline_at=None):
         reply = Deferred()
-        if request.scene.task == TASK_SUMMARY:
+        if is_summary(request):
             self.summaries.append(request)
             self.late.append(reply)
         else:

@@ -45,7 +45,7 @@ def test_the_turn_under_way_is_summed_up_apart_and_shortly():
     assert ("line 9 " in before, "tower" in before) == (True, False)
     assert ("line 9 " in turn, "tower" in turn) == (False, True)
     assert f"{SUMMARY}\n{UNDER_WAY}\n{BEGUN}" in text_of(script)
-    rooms = [request.scene.room_tokens for request in script.services.gateway.requests]
+    rooms = [request.source.room_tokens for request in script.services.gateway.requests]
     assert rooms[1] < rooms[0] / 2
 
 

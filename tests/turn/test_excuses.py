@@ -115,7 +115,6 @@ def test_an_excuse_is_logged_as_one_and_is_in_no_prompt():
     script.hears("Mira, again?")
     script.mind.answering.answer_all()
     assert said not in str(script.services.gateway.requests[-1].messages)
-    assert script.services.gateway.requests[-1].scene.excuses == (said,)
 
 
 def test_an_excuse_to_a_whisper_is_told_and_stored_in_private():
@@ -126,21 +125,6 @@ def test_an_excuse_to_a_whisper_is_told_and_stored_in_private():
     script.mind.answering.answer_all()
     assert [context.private for context in seen] == [True]
     assert script.conversation.messages[-1]["metadata"]["private"]
-
-
-def test_only_those_who_were_told_an_excuse_in_private_are_known_to_have_heard_it():
-    script, _said = failing(lines=0)
-    for others in (False, True):
-        script.services.gateway.add(ProviderUnavailable("down"), call("noop"))
-        script.whispered(SECRET)
-        script.mind.answering.answer_all()
-        if others:
-            script.hears("hello", audience=frozenset({ANN, BOB}))
-            script.services.world.present = frozenset({ANN, BOB})
-        else:
-            script.whispered("hello")
-        script.mind.answering.answer_all()
-        assert bool(script.services.gateway.requests[-1].scene.excuses) is not others
 
 
 def test_an_excuse_is_in_no_summary():

@@ -6,7 +6,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import NO_USAGE, OFFLINE, Situation, Usage, make_message
 from evennia_ai.policy.explanation.call_record import PromptTrace, read_record, shared_digests
-from evennia_ai.ports import NO_SCENE, LLMRequest
+from evennia_ai.ports import LLMRequest
 from evennia_ai.turn.context_selection import latest_talk
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.model_call import record_of
@@ -170,7 +170,7 @@ def test_lines_that_the_window_has_no_room_for_are_cut_and_none_is_left_out():
 
 
 def test_a_reply_is_kept_as_the_endpoint_sent_it():
-    request = LLMRequest([], NO_SCENE, trace=PromptTrace())
+    request = LLMRequest([], trace=PromptTrace())
     kept = record_of(request, LLMReply("Aye.", raw=LLMReply("<think>hm</think>Aye.")))
     shared = [kept.shared[digest] for digest in shared_digests(kept.packed)]
     assert read_record(kept.packed, shared).reply.text == "<think>hm</think>Aye."

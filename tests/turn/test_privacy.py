@@ -190,7 +190,8 @@ def test_no_whisper_is_ever_in_a_request_that_others_hear(talk):
     for request, turn in zip(
         script.services.gateway.requests, script.mind.turns.turns, strict=True
     ):
-        body = json.dumps([list(request.messages), repr(request.scene)])
+        known = [request.situation, *(event.heard.text for event in request.events)]
+        body = json.dumps([list(request.messages), repr(known)])
         hearers = turn.record.audience
         for number, (speaker, private, _) in enumerate(talk):
             if private and hearers != {speaker}:

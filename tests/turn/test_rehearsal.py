@@ -70,7 +70,8 @@ def test_the_prompt_is_that_of_a_real_turn():
     dry, real = model.requests[1], model.requests[2]
     assert dry.messages == real.messages
     assert dry.tools == real.tools
-    assert dry.scene == real.scene
+    assert dry.situation == real.situation
+    assert [event.heard for event in dry.events] == [event.heard for event in real.events]
     assert (dry.max_tokens, dry.temperature) == (real.max_tokens, real.temperature)
 
 
@@ -152,7 +153,7 @@ def test_a_whisper_is_for_its_speaker_alone():
     result = run(script, line(private=True))
     assert result.audience == {"#5"}
     assert seen == [(True, {"#5"}, True)]
-    assert model.requests[0].scene.lines[0].private
+    assert model.requests[0].events[0].heard.private
 
 
 def test_what_somebody_present_may_not_know_is_not_in_the_prompt():

@@ -9,10 +9,9 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import LLMReply, ToolCallRequest, WireMessage
-from evennia_ai.policy.conversation.persona_and_lore import Persona
-from evennia_ai.policy.explanation.call_record import KeptCall, RecordedReply, RequestExtras
+from evennia_ai.policy.explanation.call_record import KeptCall, RecordedReply
 from evennia_ai.policy.tool_call_modes.known_models import REQUEST_FORMS
-from evennia_ai.ports import Caller, LLMRequest, StandInRequest
+from evennia_ai.ports import LLMRequest, RequestSource
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.prompt_building import PromptRequest
 
@@ -27,22 +26,6 @@ class ReplayResult:
     content: str = ""
     calls: tuple[ToolCallRequest, ...] = ()
     problem: str = ""
-
-
-def replay_request(
-    name: str, sent: RequestExtras, messages: Sequence[WireMessage], caller: Caller
-) -> LLMRequest:
-    """Return the request of an earlier call of a character, with these messages."""
-    return LLMRequest(
-        messages=messages,
-        scene=StandInRequest(name, Persona(), ()),
-        tools=sent.tools,
-        max_tokens=sent.max_tokens,
-        temperature=sent.temperature,
-        caller=caller,
-        form=sent.form,
-        response_schema=sent.schema,
-    )
 
 
 @inlineCallbacks
@@ -62,8 +45,16 @@ def ask_again(
         asking = PromptRequest(form=REQUEST_FORMS[kept.sent.form], tools=kept.sent.tools)
         opening = mind.prompts.opening(asking).messages
         sent = [*opening, *messages[len(kept.trace.opening) :]]
-    payer = mind.calls.caller(frozenset(), background=False)
-    request = replay_request(mind.who.name, kept.sent, sent, payer)
+    request = LLMRequest(
+        messages=sent,
+        tools=kept.sent.tools,
+        max_tokens=kept.sent.max_tokens,
+        temperature=kept.sent.temperature,
+        caller=mind.calls.caller(frozenset(), background=False),
+        form=kept.sent.form,
+        response_schema=kept.sent.schema,
+        source=RequestSource(mind),
+    )
     try:
         reply: LLMReply = yield mind.calls.apart(request, REPLAY, profile)
     except ProviderError as error:

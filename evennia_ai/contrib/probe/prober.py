@@ -30,7 +30,7 @@ from evennia_ai.policy.tool_call_modes.form import (
     ToolCallMode,
 )
 from evennia_ai.policy.tool_call_modes.schema_form import ACTS, SchemaForm
-from evennia_ai.ports import NO_SCENE, LLMRequest
+from evennia_ai.ports import LLMRequest
 from evennia_ai.scheduling import Clock, Coroutine
 
 PROBE_S, LOCAL_PROBE_S = 30.0, 120.0  # a local model may run on a CPU
@@ -196,7 +196,7 @@ class ProbeRun:
 
         Fires with the reply or the error. Fails with CancelledError if the server stops.
         """
-        request = LLMRequest(scene=NO_SCENE, max_tokens=REPLY_TOKENS, **question)
+        request = LLMRequest(max_tokens=REPLY_TOKENS, **question)
         stated = replace(self.profile.told, system=self.takes_system)
         started = self.clock.seconds()
         sent = self.client.complete(request, replace(self.profile, told=stated))

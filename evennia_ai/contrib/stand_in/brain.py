@@ -25,6 +25,7 @@ from evennia_ai.contrib.stand_in.languages import (
 )
 from evennia_ai.contrib.stand_in.languages import language_of as known_language
 from evennia_ai.contrib.stand_in.requests import RequestedAction, refusal, requested_action
+from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest, read_source
 from evennia_ai.contrib.stand_in.steps import Calls, done, next_step, words_for_step
 from evennia_ai.contrib.stand_in.view import StandInView, read_request
 from evennia_ai.contrib.stand_in.words import (
@@ -52,7 +53,7 @@ from evennia_ai.policy.retrieval.languages import SNOWBALL, STOP_WORDS
 from evennia_ai.policy.retrieval.words import language_of
 from evennia_ai.policy.texts import plain_words
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, StandInRequest
+from evennia_ai.ports import LLMRequest
 
 MODEL = "offline"
 JOURNAL = "add_journal_entry"
@@ -86,17 +87,16 @@ class StandIn:
 
     def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
         """Answer at once. Fires with the reply; never fails."""
-        return succeed(self.think(request))
+        return succeed(self.think(read_source(request)))
 
-    def think(self, request: LLMRequest) -> LLMReply:
+    def think(self, request: StandInRequest) -> LLMReply:
         """Return the reply to a request; the same request always gets the same reply."""
-        if request.scene.task == TASK_SUMMARY:
-            return LLMReply(summarise(request.scene), model=MODEL)
-        names = {tool["function"]["name"] for tool in request.asked.tools}
-        if JOURNAL in names and SAY not in names:
+        if request.material:
+            return LLMReply(summarise(request), model=MODEL)
+        if JOURNAL in request.tools and SAY not in request.tools:
             return _with_calls(_still("the log keeps it"))
         view = read_request(request, self._languages)
-        if not request.scene.lines:
+        if not request.lines:
             return _with_calls(act_autonomously(view))
         if done(view.transcript.acts, SAY) or done(view.transcript.acts, WHISPER):
             return _with_calls(_still("I have said what I could"))  # it does not try again
@@ -107,7 +107,7 @@ class StandIn:
                 return _with_calls((("prices", {}),))
         for item in views:
             hostile = any(item.language.key_of(text) in HOSTILE for text in item.sentences)
-            deaf = hostile or not item.language.full or item.speaker in request.scene.assistants
+            deaf = hostile or not item.language.full or item.speaker in request.assistants
             requested = None if deaf else requested_action(item)
             if requested:
                 return _act(view, views, item, requested)

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 from evennia_ai.contrib.stand_in.character import StandInPersona
 from evennia_ai.contrib.stand_in.languages import Language, language_of
+from evennia_ai.contrib.stand_in.stand_in_request import StandInRequest
 from evennia_ai.contrib.stand_in.transcript import Transcript, TranscriptLine
 from evennia_ai.contrib.stand_in.words import an, capitals, sentences
 from evennia_ai.policy.retrieval.exchange import CONTINUATION, CORRECTION
 from evennia_ai.policy.texts import Bounded, plain_words
-from evennia_ai.ports import StandInRequest
 
 LONGEST = 240  # characters of two sentences that stay together
 FEW_WORDS = 2  # of a sentence that tells something

@@ -17,6 +17,7 @@ from evennia_ai.contrib.stand_in.languages import (
     read,
 )
 from evennia_ai.contrib.stand_in.passages import Passage
+from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
 from evennia_ai.contrib.stand_in.transcript import Transcript
 from evennia_ai.contrib.stand_in.words import (
     an,
@@ -28,7 +29,6 @@ from evennia_ai.contrib.stand_in.words import (
 )
 from evennia_ai.messages import Situation
 from evennia_ai.policy.texts import plain_words
-from evennia_ai.ports import HeardLine, StandInRequest
 
 LONGEST_MENDED, LEAST_SENSELESS, FEW_UNSAID = 20, 3, 5  # words of a line
 LEAST_KNOWN = 0.3  # share of a line's words

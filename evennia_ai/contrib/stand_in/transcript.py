@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from evennia_ai.contrib.stand_in.languages import ENGLISH, READ_CHARS, read
+from evennia_ai.contrib.stand_in.stand_in_request import StandInRequest
 from evennia_ai.messages import MARK, NOOP, SPEECH, WireMessage
 from evennia_ai.policy.facts.check import HAPPENED, RECALLED, RECALLED_DAY
 from evennia_ai.policy.texts import read_object
-from evennia_ai.ports import LLMRequest
 
 SAID = re.compile(r"\A([^:\n]{1,80}?) (says|whispers to you|acts out): (.*)", re.DOTALL)
 KINDS = {"says": "say", "whispers to you": "whisper", "acts out": "acted"}
@@ -152,7 +152,7 @@ class Transcript:
             self.sights += [text] if act.name in {"look", "move"} and act.describes else []
 
 
-def read_transcript(request: LLMRequest) -> Transcript:
+def read_transcript(request: StandInRequest) -> Transcript:
     """Return the transcript of a request; skip messages that are not understood.
 
     A recalled line that the conversation still shows is left out.
@@ -171,13 +171,13 @@ def read_transcript(request: LLMRequest) -> Transcript:
             read.recall_own(text, _calls(message))
         elif role == "tool":
             read.take_result(text)
-    others = [line for line in remembered if line.speaker != request.scene.name]
+    others = [line for line in remembered if line.speaker != request.name]
     in_view = [line.text for line in read.heard]
     new = [line for line in others if not any(line.text in text for text in in_view)]
     read.heard = [*new, *read.heard]
-    read.acts = read.acts if request.scene.step > 1 else []
+    read.acts = read.acts if request.step > 1 else []
     for act in read.acts:
-        act.failed = act.id in request.scene.undone
+        act.failed = act.id in request.undone
     return read
 
 

@@ -26,10 +26,10 @@ from evennia_ai.contrib.stand_in.passages import (
     split_lore,
 )
 from evennia_ai.contrib.stand_in.player_request import PlayerRequest
+from evennia_ai.contrib.stand_in.stand_in_request import StandInRequest
 from evennia_ai.contrib.stand_in.transcript import read_transcript
 from evennia_ai.contrib.stand_in.words import capitals, ended, rotated, seed_of, sentences
 from evennia_ai.policy.texts import Bounded
-from evennia_ai.ports import LLMRequest
 
 CONTEXT_LINES = 2
 SURE = 0.8  # share of a line's words that an answer of another kind than asked for holds
@@ -286,9 +286,8 @@ def _mid_sentence(title: str) -> str:
     return title[:1].lower() + title[1:] if small else title
 
 
-def read_request(request: LLMRequest, languages: tuple[Language, ...]) -> StandInView:
-    scene = request.scene
-    transcript = read_transcript(request)
+def read_request(scene: StandInRequest, languages: tuple[Language, ...]) -> StandInView:
+    transcript = read_transcript(scene)
     character = read_character(scene.persona, scene.name, languages)
     now = {(line.speaker, line.text) for line in scene.lines}
     before = [s for s in transcript.heard if (s.speaker, s.text) not in now or s.kind == "give"]
@@ -302,9 +301,7 @@ def read_request(request: LLMRequest, languages: tuple[Language, ...]) -> StandI
         transcript=transcript,
         passages=tuple(read_known(scene, character, transcript)),
         every_told=tuple(read_told(people, character.language, languages)),
-        tools=frozenset(
-            str(tool.get("function", {}).get("name", "")) for tool in request.asked.tools
-        ),
+        tools=scene.tools,
         seed=seed_of(transcript.length, *(line.text for line in scene.lines)),
         language=character.language,
     )

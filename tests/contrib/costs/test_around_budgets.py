@@ -17,7 +17,7 @@ from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.models import DailyUse, ModelCall, SpeakerUse
 from evennia_ai.policy.limits.money import Prices
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
-from evennia_ai.ports import LLMRequest, StandInRequest
+from evennia_ai.ports import LLMRequest
 from evennia_ai.services.assistant_service import AssistantService
 from tests.contrib.costs.scene import spent_today, use_limits
 from tests.faults.process_scene import pass_time
@@ -180,7 +180,7 @@ def ask(game, player):
 def test_a_budget_of_zero_refuses_the_games_calls(game, settings):
     settings.AI_ASSISTANT = {"GAME_TOKENS_PER_DAY": 0}
     service, ended = AssistantService(clock=game.clock, environ={}), []
-    request = LLMRequest([], StandInRequest("Mira", "", ()), tokens=10)
+    request = LLMRequest([], tokens=10)
     profile = replace(SPARE, client="openai")
     deadline_at = game.clock.seconds() + 20
     service.gateway.complete(request, profile, deadline_at).addBoth(ended.append)

@@ -235,7 +235,7 @@ def test_a_character_of_the_game_plays_and_nothing_is_written(game, tavern, ann,
     played = {"steps": steps, "earlier": [{"who": "Mira", "says": "Ahoy."}]}
     note = call("add_journal_entry", content="Zed asked for rum.")
     _, model = stage(note, "Gone.", name="", persona=None, character="mira", people=[], **played)
-    assert model.requests[0].scene.situation.people == ("Zed",)
+    assert model.requests[0].situation.people == ("Zed",)
     assert model.requests[0].max_tokens == 123
     prompt = prompt_of(model.requests[0])
     for expected in ("retired pirate", "The rum is hidden", "Tavern", "north", "Zed says:"):

@@ -11,6 +11,7 @@ from evennia_ai.policy.recallable_lines import HIDDEN
 from evennia_ai.sleep.compaction import compact_conversation_history
 from evennia_ai.store.forget import Forgetting
 from tests.game.summary_scene import GOODS, SECOND, SECRET, SUMMARY_TEXT, compact, summed_up, talk
+from tests.reading_requests import is_summary
 
 __all__ = ["summed_up"]
 pytestmark = [pytest.mark.game, pytest.mark.django_db]
@@ -31,7 +32,7 @@ def apart(purpose="summary"):
 def test_a_request_for_a_summary_is_rebuilt_byte_for_byte(game, summed_up, ann):
     talk(game, ann)
     compact(game, summed_up, SECOND)
-    sent = [request for request in game.model.requests if request.scene.task == "summary"]
+    sent = [request for request in game.model.requests if is_summary(request)]
     assert len(sent) == 2 == len(apart())
     for request, stored in zip(sent, apart(), strict=True):
         assert stored.messages == request.messages and stored.is_exact and not stored.missing

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from evennia_ai.contrib.probe import prober
-from evennia_ai.ports import NO_SCENE, LLMRequest
+from evennia_ai.ports import LLMRequest
 from tests.real.templates import test_templates as real
 from tests.real.templates.kinds import Case
 
@@ -21,4 +21,4 @@ def test_a_template_accepts_a_question_and_shows_its_words(
     question: Mapping[str, Any] = getattr(prober, name)
     contents = [m["content"] for m in question["messages"] if m["role"] == "user"]
     shown = [line for content in contents for line in content.splitlines()]
-    real.check_rendering(rendering, Case(LLMRequest(scene=NO_SCENE, **question), shown))
+    real.check_rendering(rendering, Case(LLMRequest(**question), shown))

@@ -2,14 +2,13 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from evennia_ai.config import ModelProfile
 from evennia_ai.contrib.stand_in import StandIn
+from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
 from evennia_ai.messages import Situation, heard_line
 from evennia_ai.policy.conversation.persona_and_lore import Persona
-from evennia_ai.ports import HeardLine, LLMRequest, StandInRequest
 
 TOOLS = ("say", "whisper", "emote", "look", "move", "get", "give", "noop")
 Done = list[tuple[str, dict[str, str]]]
@@ -44,11 +43,8 @@ class Talk:
     def think(self, *lines: HeardLine) -> Done:
         """Return all calls of one reply, and add them to the conversation."""
         scene = StandInRequest(self.name, self.persona, lines, self.place, self.lore)
-        tools = [{"function": {"name": name}} for name in self.tools]
-        found: list[Any] = []
-        request = LLMRequest(list(self.messages), scene, tools)
-        StandIn().complete(request, ModelProfile("offline")).addCallback(found.append)
-        calls = found[0].tool_calls
+        asked = replace(scene, messages=list(self.messages), tools=frozenset(self.tools))
+        calls = StandIn().think(asked).tool_calls
         wire = [{"function": {"name": c.name, "arguments": c.arguments}} for c in calls]
         self.messages.append({"role": "assistant", "content": "", "tool_calls": wire})
         self.messages += [{"role": "tool", "content": "You did it."} for _ in calls]

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.contrib.stand_in import StandIn
+from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import Situation
 from evennia_ai.policy.conversation.persona_and_lore import Persona
-from evennia_ai.ports import HeardLine, LLMRequest, StandInRequest
 
 PROFILE = ModelProfile("offline")
 ALL_TOOLS = "say whisper emote look move get drop give noop".split()
@@ -27,16 +27,20 @@ def offered(names):
 def request(*lines, persona=None, tools=ALL_TOOLS, messages=(), step=1, situation=None, lore=()):
     """A request for new lines ``(kind, speaker, text)``; a whisper is private."""
     heard = tuple(HeardLine(k, s, t, k == "whisper") for k, s, t in lines)
-    scene = StandInRequest(
-        "Mira", persona or Persona("You are Mira."), heard, situation or Situation(), lore, step
+    return StandInRequest(
+        "Mira",
+        persona or Persona("You are Mira."),
+        heard,
+        situation or Situation(),
+        lore,
+        step,
+        messages=list(messages),
+        tools=frozenset(tools),
     )
-    return LLMRequest(list(messages), scene, offered(tools))
 
 
 def ask(req):
-    found = []
-    StandIn().complete(req, PROFILE).addCallback(found.append)
-    return found[0]
+    return StandIn().think(req)
 
 
 def calls(reply):

@@ -6,9 +6,9 @@ import re
 import pytest
 
 from evennia_ai.contrib.stand_in import StandIn
+from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
 from evennia_ai.messages import Situation
 from evennia_ai.policy.conversation.persona_and_lore import Persona
-from evennia_ai.ports import HeardLine, LLMRequest, StandInRequest
 from tests.contrib.stand_in.stage import TOOLS, Talk
 
 DESCRIPTION = "A low room with a wide hearth. A slate by the bar lists prices and debts."
@@ -101,10 +101,11 @@ def test_a_name_that_was_told_replaces_the_short_description(mira):
 def from_assistant(text, messages=(), tools=(*TOOLS, "add_journal_entry")):
     """The calls in answer to a line of the assistant Brannoc."""
     line = HeardLine("say", "Brannoc", text, False)
-    scene = StandInRequest("Mira", MIRA, (line,), GULL, assistants=frozenset({"Brannoc"}))
     talk = [*messages, {"role": "user", "content": f"Brannoc says: {text}"}]
-    offered = [{"function": {"name": name}} for name in tools]
-    reply = StandIn().think(LLMRequest(talk, scene, offered))
+    others, names = frozenset({"Brannoc"}), frozenset(tools)
+    reply = StandIn().think(
+        StandInRequest("Mira", MIRA, (line,), GULL, assistants=others, messages=talk, tools=names)
+    )
     return [(call.name, json.loads(call.arguments).get("text", "")) for call in reply.tool_calls]
 
 

@@ -3,19 +3,18 @@
 import pytest
 
 from evennia_ai.contrib.stand_in import StandIn
+from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
 from evennia_ai.policy.conversation.persona_and_lore import Persona
-from evennia_ai.ports import HeardLine, LLMRequest, StandInRequest
 from tests.expressions.found import expressions
 from tests.growth import text_grows_like_a_square
 from tests.test_expressions import PIECES
 
 
-def heard(text: str) -> LLMRequest:
-    """A request to answer a line that was said."""
-    scene = StandInRequest(
-        "Mira", Persona("You are Mira."), (HeardLine("say", "Ann", text, False),)
-    )
-    return LLMRequest([{"role": "user", "content": f"Ann says: {text}"}], scene)
+def heard(text: str) -> StandInRequest:
+    """Return a request to answer a line that was said."""
+    line = HeardLine("say", "Ann", text, False)
+    messages = [{"role": "user", "content": f"Ann says: {text}"}]
+    return StandInRequest("Mira", Persona("You are Mira."), (line,), messages=messages)
 
 
 def test_the_expressions_of_its_data_are_among_those_that_are_tried():

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from evennia_ai.contrib.stand_in import StandIn
+from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
 from evennia_ai.policy.conversation.persona_and_lore import Persona
-from evennia_ai.ports import TASK_SUMMARY, HeardLine, LLMRequest, StandInRequest
 
 TALK = [
     "Ann says: Good morning.",
@@ -18,14 +18,8 @@ TALK = [
 
 
 def summary(*material):
-    scene = StandInRequest(
-        "Mira", Persona(), (), task=TASK_SUMMARY, material=material, room_tokens=765
-    )
-    return StandIn().think(LLMRequest([], scene)).content
-
-
-def tool(name):
-    return {"function": {"name": name}}
+    request = StandInRequest("Mira", Persona(), (), material=material, room_tokens=765)
+    return StandIn().think(request).content
 
 
 def test_a_summary_holds_the_facts_word_for_word_and_no_chatter():
@@ -53,8 +47,8 @@ def test_a_summary_holds_no_words_of_its_own_but_promises():
 
 def test_before_a_compaction_it_leaves_the_journal_to_the_rules():
     messages = [{"role": "user", "content": line} for line in TALK]
-    tools = [tool("noop"), tool("add_journal_entry")]
-    request = LLMRequest(messages, StandInRequest("Mira", Persona(), ()), tools)
+    tools = frozenset({"noop", "add_journal_entry"})
+    request = StandInRequest("Mira", Persona(), (), messages=messages, tools=tools)
     calls = StandIn().think(request).tool_calls
     assert [call.name for call in calls] == ["noop"]
 
@@ -63,9 +57,8 @@ def replies(*lines, tools=("say", "whisper", "add_journal_entry")):
     """The name and the text of each call in answer to a line."""
     said = [HeardLine(kind, "Ann", text, kind == "whisper") for kind, text in lines]
     talk = [{"role": "user", "content": f"Ann says: {line.text}"} for line in said]
-    request = LLMRequest(
-        talk, StandInRequest("Mira", Persona(), tuple(said)), list(map(tool, tools))
-    )
+    names = frozenset(tools)
+    request = StandInRequest("Mira", Persona(), tuple(said), messages=talk, tools=names)
     calls = StandIn().think(request).tool_calls
     return [(call.name, json.loads(call.arguments).get("content", "")) for call in calls]
 

@@ -3,9 +3,9 @@
 import pytest
 
 from evennia_ai.contrib.stand_in.languages import ENGLISH, read
+from evennia_ai.contrib.stand_in.stand_in_request import StandInRequest
 from evennia_ai.contrib.stand_in.transcript import TranscriptLine, read_transcript
 from evennia_ai.policy.conversation.persona_and_lore import Persona
-from evennia_ai.ports import LLMRequest, StandInRequest
 from tests.contrib.stand_in.stage import Talk
 
 
@@ -44,8 +44,8 @@ def test_what_is_no_fact_is_none(line):
 
 
 def past_of(*messages, step=1, **more):
-    scene = StandInRequest("Mira", Persona(), (), step=step, **more)
-    return read_transcript(LLMRequest(list(messages), scene))
+    scene = StandInRequest("Mira", Persona(), (), step=step, messages=messages, **more)
+    return read_transcript(scene)
 
 
 def call(name, arguments):
@@ -95,7 +95,7 @@ def remembered(*rows):
         {"role": "user", "content": "Ann says: hello"},
         {"role": "user", "content": situation},
     ]
-    return read_transcript(LLMRequest(messages, StandInRequest("Mira", Persona(), ())))
+    return read_transcript(StandInRequest("Mira", Persona(), (), messages=messages))
 
 
 @pytest.mark.parametrize(
@@ -162,7 +162,6 @@ def test_a_recalled_line_that_is_still_in_view_is_heard_once():
 def test_a_summary_is_read_to_its_end():
     rows = [f"- Bob: I own {number} geese and a cart." for number in range(2, 60)]
     marker = "\n".join(["[CONTEXT SUMMARY]", "Facts:", *rows, "- Ann: I come from Visby."])
-    request = LLMRequest(
-        [{"role": "user", "content": marker}], StandInRequest("Mira", Persona(), ())
-    )
+    messages = [{"role": "user", "content": marker}]
+    request = StandInRequest("Mira", Persona(), (), messages=messages)
     assert "Visby" in read_transcript(request).heard[-1].text

@@ -1,0 +1,70 @@
+"""What the stand-in is asked, as data: made of what a request was made from."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from evennia_ai.messages import Situation, WireMessage
+from evennia_ai.policy.audience import select_visible
+from evennia_ai.policy.conversation.persona_and_lore import Persona
+from evennia_ai.ports import LLMRequest
+from evennia_ai.turn.prompt_contexts import lore_text
+
+
+@dataclass(frozen=True)
+class HeardLine:
+    """One line that the character just heard."""
+
+    kind: str
+    speaker: str
+    text: str
+    private: bool
+
+
+@dataclass(frozen=True)
+class StandInRequest:
+    """A request with what was selected for its audience."""
+
+    name: str
+    persona: Persona
+    lines: tuple[HeardLine, ...]  # the new lines
+    situation: Situation = field(default_factory=Situation)  # what the character perceives
+    lore: tuple[str, ...] = ()
+    step: int = 1  # number of the turn's model call, from 1
+    # of a summary: the previous one, then a line for each message; else empty
+    material: tuple[str, ...] = ()
+    room_tokens: int = 0  # the most tokens for a summary
+    # lines that the character said lately in place of an answer; no message has them
+    excuses: tuple[str, ...] = ()
+    assistants: frozenset[str] = frozenset()  # names of the other assistants among the speakers
+    undone: frozenset[str] = frozenset()  # ids of the turn's tool calls that were not done
+    messages: Sequence[WireMessage] = ()
+    tools: frozenset[str] = frozenset()  # their names
+
+
+def read_source(request: LLMRequest) -> StandInRequest:
+    """Return a request as the stand-in reads it; nothing in it is hidden from its audience."""
+    source, events = request.source, [event.heard for event in request.events]
+    bare = StandInRequest(
+        "",
+        Persona(),
+        tuple(HeardLine(line.kind, line.speaker_name, line.text, line.private) for line in events),
+        request.situation,
+        step=request.trace.step if request.trace else 1,
+        assistants=frozenset(line.speaker_name for line in events if line.hops),
+        messages=request.messages,
+        tools=frozenset(tool["function"]["name"] for tool in request.asked.tools),
+    )
+    if source is None:
+        return bare
+    excuses = source.mind.log.current.excuses if source.turn else ()
+    seen = select_visible(excuses, source.turn.audience) if source.turn else ()
+    return replace(
+        bare,
+        name=source.mind.who.name,
+        persona=source.mind.who.persona,
+        lore=tuple(lore_text(entry) for entry in source.prompt.lore) if source.prompt else (),
+        material=source.material,
+        room_tokens=source.room_tokens,
+        excuses=tuple(excuse["content"] for excuse in seen),
+        undone=source.undone,
+    )
