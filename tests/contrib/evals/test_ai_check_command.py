@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 import yaml
@@ -14,6 +15,9 @@ from tests.postgresql import URL
 from tests.provider import FaultyProvider
 
 pytestmark = pytest.mark.game
+by_stand_in = pytest.mark.skipif(
+    find_spec("evennia_ai.contrib.stand_in") is None, reason="the stand-in is left out"
+)
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +54,7 @@ def run(*arguments, **options):
     return process.returncode, told
 
 
+@by_stand_in
 def test_the_example_passes_with_the_offline_brain():
     code, told = run("world/scenes.yaml", "--profile", "offline", "--repeat", "2")
     assert code == 0, told
@@ -57,6 +62,7 @@ def test_the_example_passes_with_the_offline_brain():
     assert max(map(len, told.splitlines())) <= 78
 
 
+@by_stand_in
 def test_a_failure_is_told_with_its_transcript_and_exit_code_1(tmp_path):
     steps = [{**HELLO, "answer": {"must_mention": "xyzzy"}}]
     code, told = run(a_file(tmp_path, steps=steps), "--profile", "offline")
@@ -66,6 +72,7 @@ def test_a_failure_is_told_with_its_transcript_and_exit_code_1(tmp_path):
     assert told.rstrip().endswith("1 of 2 scenes passed.")
 
 
+@by_stand_in
 @pytest.mark.parametrize(
     ("profile", "code", "told"),
     [
