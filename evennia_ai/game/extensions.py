@@ -20,6 +20,7 @@ log = Logger()
 T = TypeVar("T")
 
 OWN = "evennia_ai.contrib"
+PERSONAL_DATA = "evennia_ai.store.personal_data"  # Django loads its models after this module
 
 
 def extension_classes() -> tuple[list[type[Extension]], list[str]]:
@@ -42,7 +43,9 @@ def extension_classes() -> tuple[list[type[Extension]], list[str]]:
         try:
             if item.settings:
                 declare_settings(item.settings)
-        except (TypeError, ValueError) as error:
+            if columns := list(item.personal_data()):
+                import_module(PERSONAL_DATA).declare_columns(columns)
+        except Exception as error:  # noqa: BLE001  # a game's class may raise anything
             classes.remove(item)
             complaints.append(f"The extension {item.name or item.__name__} is off: {error}.")
     return classes, complaints

@@ -137,6 +137,7 @@ I hear too many questions just now. Give me a breath, then ask again?"""
     "kind_shared": gettext_noop("what was told to other characters"),
     "kind_built": gettext_noop("notes of the staff"),
     "kind_confided": gettext_noop("what others told in confidence"),
+    "kind_added": gettext_noop("what else the game noted"),
     "about_nothing": gettext_noop("No character knows anything of you."),
     "about_title": gettext_noop("What the NPCs know of you"),
     "about_use": gettext_noop("Tokens that your talk has cost: {count}; days: {days}."),

@@ -134,6 +134,23 @@ class Extension:
         """
         return ()
 
+    @classmethod
+    def personal_data(cls) -> Iterable[Any]:
+        """Return what "forget me" does with the columns of the extension's own tables.
+
+        Asked when the class is loaded. A table of a game is one of a Django app of the game; each
+        of its columns that names people or holds their words needs an entry.
+
+        Returns:
+            A `store.personal_data.PersonalColumn` for columns that belong together: those that
+            name people (``named``), those that hold words (``words``), the `ErasureRule`, and
+            whether ``aboutme`` shows the words to whom they name (``shown``).
+
+        Raises:
+            Exception: the extension is left out, and staff are told.
+        """
+        return ()
+
     def prompt_rows(
         self, around: MindContext, audience: Audience
     ) -> Iterable[tuple[str, KnownLine]]:

@@ -37,6 +37,7 @@ from evennia_ai.store.forget_traces import OWN, PersonalTraces
 from evennia_ai.store.inbox import DOUBTFUL, WAITING
 from evennia_ai.store.lines import amended_at
 from evennia_ai.store.personal_data import (
+    ADDED,
     DBREF,
     LOGS,
     PLACES,
@@ -95,7 +96,7 @@ class Forgetting:
         yield from self._hide_words()
         yield from rewrite_summaries(self.traces)
         yield from self._forget_records()
-        for place in PLACES:
+        for place in (*PLACES, *ADDED):
             is_theirs = place.by_one or self.assistant is None
             if is_theirs and place.law in (
                 ErasureRule.DELETED,

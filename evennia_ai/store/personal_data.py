@@ -7,7 +7,7 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any
 
@@ -162,6 +162,19 @@ PLACES = (
         models.PromptText, ErasureRule.STAYS, also=("text",)
     ),  # rules, personas and tools
 )
+# Those that extensions of a game declared for their own tables.
+ADDED: list[PersonalColumn] = []
+
+
+def declare_columns(columns: Iterable[PersonalColumn]) -> None:
+    """Let "forget me" and ``aboutme`` reach columns of an extension's tables, too."""
+    for column in columns:
+        has_assistant = any(item.name == "assistant" for item in column.model._meta.fields)
+        known = column if has_assistant else replace(column, by_one=False)
+        if known not in ADDED:
+            ADDED.append(known)
+
+
 # The tables with rows of one assistant, in that order.
 LOGS = tuple(dict.fromkeys(place.model for place in PLACES if hasattr(place.model, "assistant")))
 
@@ -222,7 +235,8 @@ def is_known(dbref: str, assistant: int | None = None) -> bool:
         return assistant in knowing
     shared = models.SharedEntry.objects.filter(people__contains=f" {dbref} ")
     reports = models.Report.objects.filter(reporter=dbref)
-    return bool(knowing or count_traces(dbref) or shared.exists() or reports.exists())
+    added = any(is_named for _column, is_named in added_rows(frozenset({dbref})))
+    return bool(knowing or count_traces(dbref) or shared.exists() or reports.exists() or added)
 
 
 # For ``aboutme``. Shown are what they said, what they were told, and public or own notes about
@@ -230,9 +244,9 @@ def is_known(dbref: str, assistant: int | None = None) -> bool:
 # The kinds of what is known, in the order in which they are shown:
 KINDS = (
     "said", "answered", "memory", "profile", "goal", "plan", "summary", "shared", "built",
-    "confided",
+    "confided", "added",
 )  # fmt: skip
-SAID, ANSWERED, _MEMORY, _PROFILE, _GOAL, _PLAN, SUMMARY, SHARED, BUILT, CONFIDED = KINDS
+SAID, ANSWERED, *_, SUMMARY, SHARED, BUILT, CONFIDED, OTHERS = KINDS
 
 # A kind, and the text to show, "" for something that is only counted.
 Items = Iterator[tuple[str, str]]
@@ -273,6 +287,19 @@ def known_of(people: Audience, assistant: int | None = None) -> Iterator[KnownBy
         for store in KNOWLEDGE:
             known.add(records(store, script.db_obj, people, own))
         yield known
+    others = KnownBy("The game")
+    others.add((OTHERS, text) for column, text in added_rows(people) if column.shown)
+    if others.counts and assistant is None:
+        yield others
+
+
+def added_rows(people: Audience) -> Iterator[tuple[PersonalColumn, str]]:
+    """Yield the rows of extensions' tables that name some people: the column, and its words."""
+    for column in ADDED:
+        for row in column.suspects(people, None).order_by("id") if column.named else ():
+            if not people.isdisjoint(DBREF.findall(str([getattr(row, n) for n in column.named]))):
+                words = (str(getattr(row, name)) for name in column.words)
+                yield column, "; ".join(words) or str(row)
 
 
 def talk(assistant: int, name: str, people: Audience) -> Items:
