@@ -29,7 +29,7 @@ def asked_by(line: str, table: str) -> list[QuestionType]:
     """Return the needs of a table that a line asks for: of its language, else of English."""
     language = language_of(line) or ENGLISH
     phrase = phrase_of(line, language)
-    return [need for need in load(table) if any(p in phrase for p in need.asks.get(language, ()))]
+    return [need for need in load(table) if [p for p in need.asks.get(language, ()) if p in phrase]]
 
 
 def answers_to(needs: Iterable[QuestionType]) -> frozenset[str]:

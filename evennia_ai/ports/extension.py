@@ -354,4 +354,5 @@ def collect(extensions: Iterable[E], ask: Callable[[E], Iterable[T]]) -> list[T]
 
 def memory_sources(around: MindContext) -> list[MemorySource]:
     """Return what extensions add to the memories of an assistant."""
-    return collect(around.services.extensions, lambda extension: extension.memory_sources(around))
+    extensions = overriding(around.services.extensions, "memory_sources")
+    return collect(extensions, lambda extension: extension.memory_sources(around))

