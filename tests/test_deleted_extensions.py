@@ -96,5 +96,5 @@ def test_the_core_works_without_any(copy):
     with without(copy, *NAMES):
         run(copy, "-m", "mypy")
         run(copy, "-c", IMPORT_ALL)
-        run_tests(copy, "--collect-only")
+        run_tests(copy, "--collect-only", "-q")
         run_tests(copy, *HOUSE, *CORE)

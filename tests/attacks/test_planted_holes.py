@@ -13,6 +13,7 @@ from tests.attacks.families import STARVED, campaign, last_line
 from tests.attacks.oracles import OTHERS, RIGHT, WARE, Bills, Facts
 from tests.attacks.scene import CHARGE, FORGERY, SECRET
 
+pytest.importorskip("evennia_ai.contrib.stand_in", reason="the stand-in is left out")
 pytestmark = [pytest.mark.game, pytest.mark.soak]
 service, hall, log = test_adaptive.service, test_adaptive.hall, test_adaptive.log
 ENOUGH, SEED = 12, 2

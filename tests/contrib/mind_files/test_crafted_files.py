@@ -22,6 +22,7 @@ from tests.attacks.search import Search, shown
 from tests.contrib.mind_files.changes import CHANGES
 from tests.contrib.mind_files.mind_scene import lines_of, run, set_running
 
+pytest.importorskip("evennia_ai.contrib.stand_in", reason="the stand-in is left out")
 pytestmark = pytest.mark.game
 service, hall, log = test_adaptive.service, test_adaptive.hall, test_adaptive.log
 FEW, MANY, SOAK, SOAK_SEEDS = 8, 60, 250, range(200, 220)
