@@ -16,7 +16,7 @@ from evennia_ai.messages import NO_USAGE, LLMReply, Usage
 from evennia_ai.policy.limits import retry
 from evennia_ai.policy.limits.endpoints import FIRST_DEADLINE_S
 from evennia_ai.ports import Extension, LLMClient, LLMRequest, overriding
-from evennia_ai.scheduling import Clock, DelayedCall
+from evennia_ai.scheduling import Clock, DelayedCall, loggable
 
 log = Logger()
 
@@ -155,17 +155,18 @@ class ModelGateway:
         settle: list[Settle] = []
         for extension in overriding(self.extensions, "before_model_call"):
             try:
-                then = extension.before_model_call(request, profile)
+                end = called_at_end(extension.before_model_call(request, profile))
             except Exception as error:
                 settle_all(settle, NO_USAGE)
                 if isinstance(error, errors.ProviderError):
                     raise
-                log.failure("evennia_ai: {name} refuses a model call", name=extension.name)
+                line = "evennia_ai: {name} refuses a model call"
+                log.failure(line, loggable(True), name=extension.name)
                 raise errors.ProviderMisconfigured(
                     f"The extension '{extension.name}' failed before a model call, which is "
                     "refused. The server log has the details."
                 ) from error
-            settle += [then] if then else []
+            settle += [end] if end else []
         return settle
 
     def missing_client(self, profile: ModelProfile) -> str:
@@ -347,6 +348,13 @@ class ModelGateway:
             call.lane.breaker = retry.with_probe(call.lane.breaker, runs=False)
             call.work.cancel()
         self._start_waiting()
+
+
+def called_at_end(answer: Settle | None) -> Settle | None:
+    """Return an extension's answer before a call; raises TypeError if nobody can call it."""
+    if answer is not None and not callable(answer):
+        raise TypeError(f"before_model_call returned {answer!r}, which is no function")
+    return answer
 
 
 def settle_all(settle: Iterable[Settle], usage: Usage) -> None:

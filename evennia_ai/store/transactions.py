@@ -20,6 +20,7 @@ from django.utils.dateparse import parse_date, parse_datetime
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.scheduling import loggable
 from evennia_ai.store.server_lock import ensure_here, lock, this_shard
 
 log = Logger()
@@ -96,7 +97,7 @@ class AddedWorkFailed(Exception):
     """Work that an extension adds to a transaction failed; all of it is rolled back."""
 
     def __init__(self, work: Callable[[Any], object]) -> None:
-        super().__init__(work)
+        super().__init__()  # without the work, which may hold words of a prompt
         self.work = work
 
 
@@ -107,6 +108,8 @@ def call_added(work: Callable[[Any], object], argument: Any) -> None:
     except (StoreUnavailable, OperationalError):  # then all is tried again
         raise
     except Exception as error:
+        line = "evennia_ai: an extension could not write; the rest is stored without it"
+        log.failure(line, loggable(True))
         raise AddedWorkFailed(work) from error
 
 
@@ -120,7 +123,6 @@ def write_with(
         try:
             write(pending)
         except AddedWorkFailed as failed:
-            log.failure("evennia_ai: an extension could not write; the rest is stored without it")
             pending.remove(failed.work)
         else:
             return

@@ -19,6 +19,7 @@ def asked_for(game, settings):
         settings.AI_ASSISTANT = {**settings.AI_ASSISTANT, "EXTENSIONS": list(names), **entries}
         service = AssistantService(clock=game.clock, environ={})
         game.service.extensions, game.service.toolbox = service.extensions, service.toolbox
+        game.service.gateway.extensions = service.extensions
         return service
 
     registries = (declared.FIELDS, declared.HINTS, declared.OWNERS)

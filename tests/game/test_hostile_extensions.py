@@ -4,6 +4,7 @@ import inspect
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from itertools import product
 
 import pytest
 from twisted.internet.defer import fail, succeed
@@ -11,6 +12,7 @@ from twisted.internet.defer import fail, succeed
 from evennia_ai import models
 from evennia_ai.commands.cmdset import AICmdSet
 from evennia_ai.extension import Extension, NoArguments, tool
+from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.records.journal_entry import make_entry
 from evennia_ai.ports import MemoryMatch
 from tests.game import extensions_scene
@@ -59,13 +61,20 @@ def failing(game, tavern, monkeypatch, asked_for):
         made = type("FailingExtension", (Extension,), members)
         monkeypatch.setitem(globals(), "FailingExtension", made)
         asked_for(*named(made))
+        if hook.endswith("model_call"):  # of which extensions are not asked for the stand-in
+            game.service.profiles["default"] = {"client": "openai", "model": "m", "base_url": "x"}
         return game.assistant("Mira", tavern), game.player("Ann", tavern)
 
     return use
 
 
-@pytest.mark.parametrize("failure", [raises, fails, returns_nonsense])
-@pytest.mark.parametrize("hook", HOOKS)
+@pytest.mark.parametrize(
+    ("hook", "failure"),
+    [
+        *product(HOOKS, [raises, returns_nonsense]),
+        *product(["before_turn", "before_speech"], [fails]),
+    ],
+)
 def test_a_hook_that_fails_stops_no_assistant(game, tavern, failing, hook, failure):
     _mira, ann = failing(hook, failure)
     game.model.add(*[call("say", text="Hello."), call("say", text="Hello.")] * 4)
@@ -84,13 +93,13 @@ def test_a_hook_that_fails_stops_no_assistant(game, tavern, failing, hook, failu
     assert models.SleepPass.objects.get().outcome == "done"
 
 
-@pytest.mark.parametrize("hook", ["before_turn", "before_speech", "before_tool_call"])
+@pytest.mark.parametrize("hook", [hook for hook in HOOKS if "before" in hook or "after" in hook])
 def test_the_log_does_not_quote_what_a_failing_guard_was_asked(game, failing, log, hook):
     _mira, ann = failing(hook, raises)
     game.model.add(*[call("whisper", text=SECRET, target="Ann")] * 4)
     ann.do(f"whisper Mira = {SECRET}")
     game.run(60)
-    assert "gave no verdict" in str(log) and SECRET not in str(log)
+    assert "HookError, in private" in str(log) and SECRET not in str(log)
 
 
 class Source:
@@ -164,6 +173,66 @@ def test_the_log_does_not_quote_what_a_failing_source_was_asked(remembering, log
 )
 def test_a_source_of_memories_that_fails_is_left_out(ann, remembering, source):
     remembering(source)
+    assert ann.last() == 'Mira says, "Hm."'
+
+
+class RowExtension(Extension):
+    """Adds a row to each prompt for these people; for all without any."""
+
+    name = "rows"
+    rows = ()
+    people = None
+
+    def prompt_rows(self, around, audience):
+        return self.rows if self.people in (None, audience) else ()
+
+
+@pytest.fixture
+def rows(mira, ann, asked_for, monkeypatch):
+    """Return a function that lets an extension add rows to prompts."""
+    asked_for(*named(RowExtension))
+
+    def add(*rows, people=None):
+        monkeypatch.setattr(RowExtension, "rows", rows)
+        monkeypatch.setattr(RowExtension, "people", people)
+
+    return add
+
+
+def test_a_private_row_is_shown_to_its_audience_alone_and_forgotten(game, mira, ann, rows):
+    of_ann = frozenset({ann.dbref})
+    rows(("Secret", KnownLine(SECRET, private=True, authors=of_ann)), people=of_ann)
+    game.model.add(call("whisper", text="Hm.", target="Ann"), call("noop"))
+    ann.do("whisper Mira = what do you know?")
+    game.run(1)
+    assert SECRET in str(game.model.requests[-1].messages)
+    eve = game.player("Eve", mira.location)
+    game.model.add(call("say", text="Hm."), call("noop"))
+    eve.do("say Mira, what do you know?")
+    game.run(1)
+    assert SECRET not in str(game.model.requests[-1].messages)
+    forget(ann)
+    for model in (models.Message, models.ModelCall, models.ToolCall):
+        assert SECRET not in str(list(model.objects.values()))
+
+
+@pytest.mark.parametrize("authors", [(), ("bob",)])
+def test_who_wrote_a_row_is_asked_for_leave(game, ann, bob, rows, authors):
+    """P8: a row without authors is a stranger's."""
+    game.service.toolbox.add(replace(shove, lock=f"id({ann.dbref})"))
+    rows(("Told", KnownLine("It rains.", authors=frozenset({bob.dbref} if authors else ()))))
+    game.model.add(call("shove"), call("noop"))
+    ann.do("say Mira, shove them")
+    game.run(1)
+    assert "It rains." in str(game.model.requests[0].messages)
+    assert models.ToolCall.objects.get(name="shove").state == "refused"
+
+
+def test_rows_that_are_none_are_left_out(game, ann, rows):
+    rows(("Label", "no line of known authors"))
+    game.model.add(call("say", text="Hm."))
+    ann.do("say Mira, good day")
+    game.run(1)
     assert ann.last() == 'Mira says, "Hm."'
 
 
