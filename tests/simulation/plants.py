@@ -34,7 +34,6 @@ real_metadata = tool_executor.audience_metadata
 real_outcome = MemoryTurns.record_outcome
 real_record = compaction.make_record
 real_origin = extraction.with_origin
-real_scene = prompt_building.PromptBuilder._scene
 real_put = MemoryInbox.put
 
 
@@ -91,12 +90,6 @@ def name_the_first(turns: MemoryTurns, events: Any, *more: Any) -> Any:
     record = replace(real_begin(turns, events, *more), events=tuple(events[:1]))
     turns.turns[-1].record = record
     return record
-
-
-def scene_of_the_first(*about: Any) -> Any:
-    """What the stand-in is shown, less all lines but one."""
-    scene = real_scene(*about)
-    return replace(scene, lines=scene.lines[:1])
 
 
 def finish_the_first(turns: MemoryTurns, turn_id: int, outcome: str, detail: str = "") -> None:
@@ -205,7 +198,6 @@ PLANTS = {
         (
             (prompt_building, "shortened", lambda lines, room: list(lines[:1])),
             (prompt_building, "visible_items", lambda *about: []),
-            (prompt_building.PromptBuilder, "_scene", scene_of_the_first),
         ),
     ),
     "intents are not stored": Plant(
