@@ -271,7 +271,7 @@ def test_a_player_is_shown_all_that_is_known_of_them_and_nothing_told_in_confide
         shown += ann.told("n")
     for text in (phrase, "Ann says: Nobody took this up.", "I keep it, Ann.",
                  "Ann likes soup.", "She limps.", "Cook soup for Ann.",
-                 "Ann limps to the inn.", "Ann trusts Mira.", "talk has cost: "):  # fmt: skip
+                 "Ann limps to the inn.", "Ann trusts Mira."):  # fmt: skip
         assert text in shown
     for text in ("spy", "heir", "lemons"):
         assert text not in shown

@@ -4,6 +4,7 @@ import pytest
 
 from evennia_ai.contrib.costs.sums import spent_on, uses_of_speakers
 from tests.game.test_query_plans import TODAY, assert_no_scan
+from tests.scripted import call
 
 pytestmark = pytest.mark.game
 
@@ -15,3 +16,10 @@ pytestmark = pytest.mark.game
 )
 def test_no_query_of_sums_scans_a_table(query, db):
     assert_no_scan(query)
+
+
+def test_a_player_is_shown_what_their_talk_has_cost(game, ann, mira):
+    game.model.add(call("say", text="Good evening."))
+    ann.do("say Mira, hello")
+    game.run(2)
+    assert "talk has cost: " in ann.told("aboutme")
