@@ -191,7 +191,7 @@ class GameMind(Mind):
         self.ticker = TickScheduler(shell, services)
         who, sizes, offered = GameIdentity(shell, services), RequestSizes(), OfferedTools()
         settings = GameSettings(shell, who, services, sizes)
-        life = GameAssistantStatus(shell, services, self.ticker.wake)
+        life = GameAssistantStatus(shell, services, settings, self.ticker.wake)
         note_use = partial(services.loaded.note, self)
         log = TableConversation(
             who.id,

@@ -18,7 +18,7 @@ from evennia_ai.messages import turn_label
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.sleep_schedule import GAME
 from evennia_ai.policy.staff_controls import AuthorNote, read_note
-from evennia_ai.ports import TurnRecord
+from evennia_ai.ports import Settings, TurnRecord
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.signals import turn_finished
 from evennia_ai.store.attributes import read_attribute, write_attribute
@@ -37,8 +37,11 @@ NOTE, SIGNALS = "author_note", "context_signals"
 class GameAssistantStatus:
     """An assistant in the game: the `AssistantStatus` port. ``shell`` is its `AssistantScript`."""
 
-    def __init__(self, shell: Any, services: Any, wake: Callable[[], None]) -> None:
-        self._shell, self._services, self.wake = shell, services, wake
+    def __init__(
+        self, shell: Any, services: Any, settings: Settings, wake: Callable[[], None]
+    ) -> None:
+        self._shell, self._services, self._settings = shell, services, settings
+        self.wake = wake
 
     @property
     def is_alive(self) -> bool:
@@ -53,7 +56,7 @@ class GameAssistantStatus:
     @property
     def lacks_model(self) -> str:
         """Return why nothing answers for its model profile, "" if something does."""
-        missing: str = self._services.gateway.missing_client(self._shell.mind.settings.profile)
+        missing: str = self._services.gateway.missing_client(self._settings.profile)
         return missing
 
     @property

@@ -34,6 +34,7 @@ real_metadata = tool_executor.audience_metadata
 real_outcome = MemoryTurns.record_outcome
 real_record = compaction.make_record
 real_origin = extraction.with_origin
+real_request = prompt_building.PromptBuilder.request
 real_put = MemoryInbox.put
 
 
@@ -90,6 +91,12 @@ def name_the_first(turns: MemoryTurns, events: Any, *more: Any) -> Any:
     record = replace(real_begin(turns, events, *more), events=tuple(events[:1]))
     turns.turns[-1].record = record
     return record
+
+
+def ask_about_the_first(*about: Any) -> Any:
+    """What a client is told of what was heard, less all lines but one."""
+    request = real_request(*about)
+    return replace(request, events=request.events[:1])
 
 
 def finish_the_first(turns: MemoryTurns, turn_id: int, outcome: str, detail: str = "") -> None:
@@ -198,6 +205,7 @@ PLANTS = {
         (
             (prompt_building, "shortened", lambda lines, room: list(lines[:1])),
             (prompt_building, "visible_items", lambda *about: []),
+            (prompt_building.PromptBuilder, "request", ask_about_the_first),
         ),
     ),
     "intents are not stored": Plant(
