@@ -28,7 +28,6 @@ def test_all_expressions_are_found(every):
         "policy.facts.terms.CUES",  # in a mapping
     } <= places
     texts = {one.pattern.pattern for one in every}
-    assert r"\bgo\b" in texts  # inside a function
     assert any(re.escape(NAMES) in text for text in texts)  # made of a name at run time
 
 

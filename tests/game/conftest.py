@@ -4,6 +4,7 @@ import json
 import re
 import sys
 import time
+from importlib.util import find_spec
 from itertools import count
 
 import pytest
@@ -21,6 +22,8 @@ from tests.semantic import StandInSemantic
 
 SESSION_IDS = count(1000)
 HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+# Its thread would take real time, in which no fake clock goes on.
+NO_MEM0 = {"MEMORY": {"enabled": False}} if find_spec("evennia_ai.contrib.mem0") else {}
 LOBBY, SPARE = "Lobby", "Spare"
 PLAIN = "evennia.objects.objects.Default"
 SPARES = 4  # a test has two players on average
@@ -261,6 +264,7 @@ def service(spare_players, db, settings, monkeypatch):
     settings.AI_ASSISTANT = {
         "autonomous_calls_per_hour": 0,
         "TEXTS": {"first_meeting": ""},
+        **NO_MEM0,
         "PLAYER_LIMITS": {"turns_per_minute": None},  # here all happens in one moment
     }
     clock = Clock()

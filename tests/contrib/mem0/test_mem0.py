@@ -44,7 +44,8 @@ def test_a_store_that_cannot_be_made_leaves_the_journal_alone(settings, db, monk
     assert AssistantService(environ={}).semantic.is_off
 
 
-def test_the_status_says_how_to_get_the_library(game, admin, monkeypatch):
+def test_the_status_says_how_to_get_the_library(game, admin, settings, monkeypatch):
+    settings.AI_ASSISTANT = {"MEMORY": {"enabled": True}}
     monkeypatch.setitem(sys.modules, "mem0", None)
     game.service.semantic = AssistantService(clock=game.clock, environ={}).semantic
     status = admin.told("aistatus")

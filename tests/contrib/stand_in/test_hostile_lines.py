@@ -20,7 +20,9 @@ def heard(text: str) -> StandInRequest:
 def test_the_expressions_of_its_data_are_among_those_that_are_tried():
     every = expressions()
     assert "offline.data.en.story" in {item.place for item in every}
-    assert r"^(?:that|you know that)\s+(?=\S)" in {item.pattern.pattern for item in every}
+    texts = {item.pattern.pattern for item in every}
+    assert r"^(?:that|you know that)\s+(?=\S)" in texts
+    assert r"\bgo\b" in texts  # inside a function
 
 
 @pytest.mark.parametrize("piece", PIECES)
