@@ -156,26 +156,6 @@ def test_a_filter_does_not_tell_a_builder_who_whispered_what(lived, builder, adm
     assert "Whispers were not searched" in browser.text(path, player="Ann")
 
 
-def test_a_turn_shows_its_prompt_and_sources_to_those_who_may_read_memories(
-    game, mira, ann, admin, builder, service
-):
-    game.model.add({"say": {"text": "How nice."}})
-    ann.do("say Mira, my daughter Wren sails on the Petrel.")
-    game.run(2)
-    game.model.add({"say": {"text": "Wren sails on the Petrel. She killed the old baron."}})
-    ann.do("say Mira, where is my daughter?")
-    game.run(2)
-    path = f"{mira.assistant.id}/turn/{Turn.objects.latest('id').id}/"
-    text = Browser(builder).text(path)
-    for part in ("What was heard", "Model calls", "Tool calls", ">say<", "none of it"):
-        assert part in text
-    assert "Wren sails on the Petrel. She killed the old baron." in text
-    assert '<span class="tag">talk</span>' in text and 'class="part0"' in text
-    service.who_may_read = {**service.who_may_read, "public_memories": "Admin"}
-    text = Browser(builder).text(path)
-    assert "She killed the old baron" in text and 'class="part0"' not in text
-
-
 def test_a_turn_is_a_scene_of_ai_check_and_a_whisper_only_for_those_who_read_it(
     lived, builder, admin, tmp_path
 ):
