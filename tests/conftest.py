@@ -13,6 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A slow machine fails no test.
+settings.register_profile(
+    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("any machine")
 
 HERE = Path(__file__).parent
 FOLDER_MARKERS = ("game", "e2e", "bench")
@@ -31,14 +38,14 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     import_module(QUICK_IMPORTS)
     import evennia
-    from django.conf import settings
+    from django.conf import settings as django_settings
     from django.db import connections
     from django.db.utils import ConnectionHandler
     from pytest_django.plugin import blocking_manager_key
 
     from tests.quick_evennia import make_quick
 
-    settings.TEST_ENVIRONMENT = True
+    django_settings.TEST_ENVIRONMENT = True
     # Evennia queries the database here, before the test database exists; give it an empty one.
     empty = {"ENGINE": "django.db.backends.sqlite3", "NAME": ":memory:"}
     kept = connections["default"]

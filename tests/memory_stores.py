@@ -22,8 +22,8 @@ from evennia_ai.messages import (
 from evennia_ai.policy.audience import visible
 from evennia_ai.policy.context.projection import (
     CompactionRecord,
-    ConversationView,
-    Sizes,
+    LogInView,
+    TokensByAudience,
     is_maskable,
 )
 from evennia_ai.policy.conversation.batching import heard_messages, state_after_loss
@@ -297,19 +297,19 @@ class MemoryConversation:
         return self.current.items
 
     @property
-    def sizes(self) -> Sizes:
+    def sizes(self) -> TokensByAudience:
         return self.current.sizes
 
     def unload_view(self) -> None:
         """Do nothing: the view is made at each use."""
 
     @property
-    def current(self) -> ConversationView:
+    def current(self) -> LogInView:
         record = next((move.record for move in self._compactions()[-1:]), None)
         masks = [m.upto_seq for m in self.moves if not (m.undone or m.record)]
         first = record.upto_seq if record else 0
         messages = [m for m in self.messages if m["metadata"]["seq"] > first]
-        return ConversationView(record, messages, max(masks, default=0), count_stored, self.scenes)
+        return LogInView(record, messages, max(masks, default=0), count_stored, self.scenes)
 
     def _compactions(self) -> list[StoredMove]:
         return [move for move in self.moves if move.record and not move.undone]

@@ -7,7 +7,7 @@ from typing import Any
 from twisted.internet.defer import Deferred, fail, succeed
 
 from evennia_ai.errors import MemoryUnavailable
-from evennia_ai.policy.records.journal_entry import MemoryItem, MemoryRow
+from evennia_ai.policy.records.journal_entry import EntryForMemory, MemoryRow
 
 
 class StandInSemantic:
@@ -36,7 +36,7 @@ class StandInSemantic:
     def trouble(self) -> str:
         return self.off or ("It is down." if self.down else "")
 
-    def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, str]]:
+    def put(self, agent: str, items: Sequence[EntryForMemory]) -> Deferred[Mapping[str, str]]:
         return self._answer("put", lambda: {item.entry: self._put(agent, item) for item in items})
 
     def delete(self, ids: Sequence[str]) -> Deferred[None]:
@@ -59,7 +59,7 @@ class StandInSemantic:
     def _of(self, agent: str) -> dict[str, tuple[MemoryRow, str]]:
         return self.stored.setdefault(agent, {})
 
-    def _put(self, agent: str, item: MemoryItem) -> str:
+    def _put(self, agent: str, item: EntryForMemory) -> str:
         row = MemoryRow(f"m{next(self._numbers)}", item.entry, item.audience, item.digest)
         self._of(agent)[row.id] = row, item.text
         return row.id

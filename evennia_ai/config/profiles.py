@@ -18,7 +18,7 @@ from evennia_ai.config.former_names import by_present_names
 from evennia_ai.config.resolve import valid_values
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.compaction.plan import CompactionLimits
-from evennia_ai.policy.context.windows import KnownWindow, model_window
+from evennia_ai.policy.context.windows import WindowGuess, model_window
 from evennia_ai.policy.limits.endpoints import (
     NOTHING_KNOWN,
     EndpointFacts,
@@ -304,7 +304,7 @@ def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:
     return min(filter(None, (config.max_context_tokens, profile.working_window, window)))
 
 
-def window_known(profile: ModelProfile) -> KnownWindow:
+def window_known(profile: ModelProfile) -> WindowGuess:
     """Return the window of the profile's model, and the source of the figure."""
     return model_window(profile.model, profile.context_window, profile.told.window)
 

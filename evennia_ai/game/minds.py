@@ -264,7 +264,7 @@ class GameMind(Mind):
         self.drop_index()
 
     def compact(self, request: CompactionRequest) -> Deferred[dict[str, Any]]:
-        """Compact on an admin's request; fires with the result, fails as `Ticker.run_instead`."""
+        """Compact on an admin's request; fires with the result, fails as `run_instead`."""
         return self.ticker.run_instead(partial(self.compactor.compact, request))
 
     @inlineCallbacks

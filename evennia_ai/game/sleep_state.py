@@ -36,7 +36,7 @@ from evennia_ai.policy.sleep_schedule import (
 from evennia_ai.ports import Identity, OfferedTools, Settings, Turns
 from evennia_ai.scheduling import Coroutine, retry_write
 from evennia_ai.signals import assistant_slept, assistant_woke
-from evennia_ai.sleep import PassTime
+from evennia_ai.sleep import SleepPassTimer
 from evennia_ai.store.attributes import read_attribute, write_attribute, write_attributes
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.transactions import store_errors
@@ -79,7 +79,7 @@ class GameSleep:
         self.bedtime: Bedtime | None = None
         self.slept = False  # a whole sleep pass in this sleep
         self.last_pass_at: float | None = None  # the end of the last whole sleep pass
-        self.pass_time: PassTime | None = None  # of the sleep pass under way
+        self.pass_time: SleepPassTimer | None = None  # of the sleep pass under way
         self.pass_id: int | None = None  # the stored row of that pass
         self._mumbled_to = set[str]()  # dbrefs of who saw it mumble in this sleep
 
@@ -90,14 +90,14 @@ class GameSleep:
 
     @inlineCallbacks
     def sleep_through(
-        self, run: Callable[[PassTime], Deferred[dict[str, Any]]]
+        self, run: Callable[[SleepPassTimer], Deferred[dict[str, Any]]]
     ) -> Coroutine[dict[str, Any]]:
         """Run one sleep pass; one that is broken off is run again in the next sleep.
 
         Fires with the steps' results; fails with TurnAborted and StoreUnavailable.
         """
         clock, now = self._services.clock, self._services.now
-        time = self.pass_time = PassTime(clock)
+        time = self.pass_time = SleepPassTimer(clock)
         try:
             begin = partial(begin_pass, self._who.id, now(), self.cause)
             pass_id = self.pass_id = yield retry_write(clock, begin)

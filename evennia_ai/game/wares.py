@@ -1,6 +1,7 @@
 """Wares: what a character's things cost, and that they leave it by a sale only.
 
-A thing with a price moves away from a character only by a tool that takes the price (`Tool.sells`).
+A thing with a price moves away from a character that may sell only by a tool that takes the price
+(`Tool.sells`). Where no such tool is offered, things have no price for it.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

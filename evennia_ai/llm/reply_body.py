@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest, Usage
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
-from evennia_ai.policy.replies.streaming_json import PartedObject
+from evennia_ai.policy.replies.streaming_json import PartialJson
 from evennia_ai.policy.replies.text_tool_calls import ARGUMENT_KEYS, MOST_CALLS
 from evennia_ai.policy.texts import Fields, as_dict, as_text
 from evennia_ai.policy.tokens import read_timings, read_usage
@@ -46,7 +46,7 @@ class CallParts:
     id: str
     choice: int
     name: str = ""
-    arguments: PartedObject = field(default_factory=PartedObject)
+    arguments: PartialJson = field(default_factory=PartialJson)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.memory.entity_context import EntityConsolidation
 from evennia_ai.memory.working_memory import StaleConversations
-from evennia_ai.ports import MindContext, ToolParts
+from evennia_ai.ports import MindContext, ToolMindContext
 from evennia_ai.ports.background import SleepContext
 from evennia_ai.ports.extension import collect
 from evennia_ai.scheduling import Coroutine
@@ -18,7 +18,7 @@ from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryArchiv
 from evennia_ai.sleep.compaction.summarising import PartSummaries, SummaryFallbacks
 from evennia_ai.sleep.consolidation import MemoryLinks
 from evennia_ai.sleep.emergency import Emergency
-from evennia_ai.sleep.extraction import Extraction
+from evennia_ai.sleep.extraction import FactExtractor
 from evennia_ai.sleep.pruning import Pruning
 from evennia_ai.turn.context_selection import ContextSelector
 from evennia_ai.turn.context_use import ContextMeter
@@ -90,7 +90,7 @@ class Mind:
         self.prompts = PromptBuilder(has, self.meter, self.selector, self.calls)
         self.screening = ModerationGate(has.settings, lambda: shared.extensions)
         self.acts = ToolExecutor(
-            has, ToolParts(**vars(has), line=self.recall.line, use=self.meter.measure)
+            has, ToolMindContext(**vars(has), line=self.recall.line, use=self.meter.measure)
         )
         self.loop = ReActLoop(
             has,
@@ -109,7 +109,7 @@ class Mind:
         self.ladder = SummaryFallbacks(has, self.calls, self.summariser)
         parts = PartSummaries(has, self.ladder, facts)
         self.compactor = Compactor(has, self.meter, self.calls, parts, facts, SummaryArchive(has))
-        self.extraction = Extraction(
+        self.extraction = FactExtractor(
             has, self.meter, self.prompts, self.calls, self.acts, self.compactor.decide
         )
         self.emergency = Emergency(has, self.meter, self.compactor, self.extraction)

@@ -24,7 +24,7 @@ from evennia_ai.messages import (
 )
 from evennia_ai.mind import Mind
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.context.projection import ConversationView, Sizes
+from evennia_ai.policy.context.projection import LogInView, TokensByAudience
 from evennia_ai.policy.conversation.batching import heard_messages
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.policy.conversation.tool_call_rules import LoopState
@@ -95,12 +95,12 @@ class DryRunning(AssistantError):
 class DryConversation:
     """A log as a view shows it, with lines that are stored nowhere."""
 
-    def __init__(self, view: ConversationView) -> None:
+    def __init__(self, view: LogInView) -> None:
         self.current = view
         self.added: list[ChatMessage] = []
 
     @property
-    def sizes(self) -> Sizes:
+    def sizes(self) -> TokensByAudience:
         return self.current.sizes
 
     def append(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:

@@ -134,7 +134,7 @@ def filled(text: str, columns: int) -> str:
     return shown + " " * (columns - shown_width(shown))
 
 
-class Bounded:
+class BoundedPattern:
     """A regular expression that reads at most ``most_chars`` of a text, from where it begins.
 
     It is for patterns whose time grows with the square of a text. The text ends there for them:

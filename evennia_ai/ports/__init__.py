@@ -27,7 +27,7 @@ from evennia_ai.ports.mind import (
     Slices,
     Toolbox,
     ToolContext,
-    ToolParts,
+    ToolMindContext,
     ToolResult,
     ToolSpec,
     World,

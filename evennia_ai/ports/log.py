@@ -23,7 +23,7 @@ from evennia_ai.messages import (
     ToolCallRequest,
     Usage,
 )
-from evennia_ai.policy.context.projection import CompactionRecord, ConversationView, Sizes
+from evennia_ai.policy.context.projection import CompactionRecord, LogInView, TokensByAudience
 from evennia_ai.policy.conversation.batching import askers_of
 from evennia_ai.policy.explanation.call_record import PackedCall
 from evennia_ai.policy.limits.money import Prices
@@ -115,13 +115,13 @@ class Conversation(Protocol):
     @property
     def lines(self) -> Lines: ...
     @property
-    def current(self) -> ConversationView: ...
+    def current(self) -> LogInView: ...
     def append(
         self, messages: Sequence[ChatMessage]
     ) -> list[ChatMessage]: ...  # with ``seq`` and ``at``
     def show(self, scenes: Sequence[ChatMessage]) -> None: ...  # into the view, not into the log
     @property
-    def sizes(self) -> Sizes: ...  # of the view
+    def sizes(self) -> TokensByAudience: ...  # of the view
     def view(self) -> Sequence[ChatMessage]: ...  # do not mutate
     def compact(self, record: CompactionRecord) -> CompactionRecord: ...  # with its id
     def mask(self, upto_seq: int) -> int: ...

@@ -86,7 +86,7 @@ class ToolContext:
     confirmed_by: str = ""  # dbref of the person who confirmed or approved this very call, else ""
     item: str = ""  # dbref of the thing that they agreed to, "" for any
     # what the package's own tools use; None where a tool is tried without an assistant
-    assistant: ToolParts = field(default=cast(Any, None), compare=False, repr=False)
+    assistant: ToolMindContext = field(default=cast(Any, None), compare=False, repr=False)
     # the locks that the call asked so far, with their answers
     locks: list[LockAsked] = field(default_factory=list, compare=False, repr=False)
 
@@ -304,7 +304,7 @@ class SleepController(Protocol):
     def woken_at(self) -> float | None: ...  # in the clock's seconds
     def sleep_through(
         self, run: Callable[[Any], Deferred[dict[str, Any]]]
-    ) -> Deferred[dict[str, Any]]: ...  # ``run`` gets the `PassTime` of a sleep pass
+    ) -> Deferred[dict[str, Any]]: ...  # ``run`` gets the `SleepPassTimer` of a sleep pass
     def wake_up(self, reason: str) -> None: ...
     def go_to_bed(self, cause: str, reason: str = "") -> bool: ...  # True if it sleeps now
     def lie_down(self) -> None: ...  # at the end of a tick, if that is planned
@@ -377,7 +377,7 @@ class MindContext:
 
 
 @dataclass(frozen=True)
-class ToolParts(MindContext):
+class ToolMindContext(MindContext):
     """What the tools of this package use of their assistant."""
 
     line: Callable[..., str]  # shows a memory in a prompt: `turn.recall.Recall.line`

@@ -20,7 +20,7 @@ from evennia_ai.messages import (
 )
 from evennia_ai.policy.conversation.persona_and_lore import Fit, LoreEntry
 from evennia_ai.policy.explanation.call_record import PromptTrace, RequestExtras
-from evennia_ai.policy.records.journal_entry import MemoryItem, MemoryRow
+from evennia_ai.policy.records.journal_entry import EntryForMemory, MemoryRow
 from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.tool_call_modes.form import TOOLS, ReplyContext
 
@@ -160,7 +160,7 @@ class SemanticMemory:
         """Return False if nothing was ever stored, True if that is not known."""
         return True
 
-    def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, str]]:
+    def put(self, agent: str, items: Sequence[EntryForMemory]) -> Deferred[Mapping[str, str]]:
         """Add items; fires with their memories' ids by entry id, without items that failed."""
         return fail(MemoryUnavailable(self.trouble))
 

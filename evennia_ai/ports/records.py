@@ -23,7 +23,7 @@ from evennia_ai.policy.records.record import (
     SIZE,
     BaseRecord,
     Record,
-    Segment,
+    RecordSegment,
     copy_of,
     place_in,
     read_record,
@@ -34,7 +34,8 @@ from evennia_ai.scheduling import Coroutine, Enqueue, yield_to_reactor
 
 STEPS_AT_ONCE = 4
 RECORD_BYTES = 2_000  # of one record in memory, with what is derived from it (measured)
-NONE = Segment()
+NONE = RecordSegment()
+SegmentsByNumber = Mapping[int, RecordSegment]
 Write = TypeVar("Write", bound=Callable[..., Any])
 
 
@@ -42,9 +43,9 @@ class Segments(Protocol):
     """Where a store's segments are kept: `store.segments` on an object."""
 
     def numbers(self) -> Iterable[int]: ...  # of the segments that exist
-    def read(self, number: int) -> Segment: ...  # raises Overwritten if it is gone
+    def read(self, number: int) -> RecordSegment: ...  # raises Overwritten if it is gone
     def write(
-        self, before: Mapping[int, Segment], after: Mapping[int, Segment | None]
+        self, before: Mapping[int, RecordSegment], after: Mapping[int, RecordSegment | None]
     ) -> None: ...  # in one transaction; None deletes. Raises Overwritten, StoreUnavailable
 
 
@@ -114,7 +115,7 @@ class RecordStore(WatchedRecords):
         super().__init__()
         self.obj = obj
         self.segments: Segments = self.stored_in(self)
-        self._known: dict[int, Segment | None] | None = None  # by number; None: not loaded yet
+        self._known: dict[int, RecordSegment | None] | None = None  # by number; None: not loaded
         self._numbers: dict[str, int] = {}  # of loaded records, by id
 
     @classmethod
@@ -139,7 +140,7 @@ class RecordStore(WatchedRecords):
         """Update what this store derives from its records, such as an index."""
 
     @property
-    def _segments(self) -> dict[int, Segment | None]:
+    def _segments(self) -> dict[int, RecordSegment | None]:
         if self._known is None:
             self._known = dict.fromkeys(sorted(self.segments.numbers()))
         return self._known
@@ -179,7 +180,7 @@ class RecordStore(WatchedRecords):
         """Return about how much memory the records take."""
         return len(self._numbers) * RECORD_BYTES
 
-    def _load(self, number: int) -> Segment:
+    def _load(self, number: int) -> RecordSegment:
         segment = self._segments.get(number)
         if segment is None:
             try:
@@ -190,7 +191,7 @@ class RecordStore(WatchedRecords):
             self._take(number, segment)
         return segment
 
-    def _take(self, number: int, content: Segment) -> None:
+    def _take(self, number: int, content: RecordSegment) -> None:
         """Put a segment into memory, and report each record that differs."""
         before = (self._segments.get(number) or NONE).records
         self._segments[number] = content
@@ -284,8 +285,8 @@ class RecordStore(WatchedRecords):
         """
         places = [(n, new) for name, new in records.items() if (n := self._number_of(name))]
         places += enumerate(added, self._next_number() if added else 0)
-        before: dict[int, Segment] = {}
-        changed: dict[int, Segment] = {}
+        before: dict[int, RecordSegment] = {}
+        changed: dict[int, RecordSegment] = {}
         for place, record in places:
             number = segment_of(place)
             if number in self._segments:
@@ -293,11 +294,11 @@ class RecordStore(WatchedRecords):
             content = changed.get(number) or before.get(number, NONE)
             kept = {n: item for n, item in {**content.records, place: record}.items() if item}
             used, version = max(content.used, place_in(place)), before.get(number, NONE).version + 1
-            changed[number] = Segment(used, kept, version)
+            changed[number] = RecordSegment(used, kept, version)
         if changed:
             self._store(before, changed)
 
-    def _store(self, before: Mapping[int, Segment], changed: Mapping[int, Segment]) -> None:
+    def _store(self, before: SegmentsByNumber, changed: SegmentsByNumber) -> None:
         """Write segments in one transaction, then update memory."""
         last = max([*self._segments, *changed])
         # An empty last segment stays: it says which numbers were given out.

@@ -20,7 +20,7 @@ class StepGivenUp(AssistantError):
     """A sleep step was given up before its end. The text says why."""
 
 
-class PassTime:
+class SleepPassTimer:
     """The time of one sleep pass; ``is_over`` once it is broken off because somebody waits."""
 
     def __init__(self, clock: Clock) -> None:
@@ -132,7 +132,7 @@ class SleepPassRunner:
 
     @inlineCallbacks
     def run(
-        self, time: PassTime | None = None, names: Iterable[str] = ()
+        self, time: SleepPassTimer | None = None, names: Iterable[str] = ()
     ) -> Coroutine[dict[str, dict[str, Any]]]:
         """Run some steps, or without names all of them: a whole pass.
 
@@ -141,7 +141,7 @@ class SleepPassRunner:
         done is reported as skipped. Fires with each step's result by its name; fails with
         TurnAborted only, if the server stops or the assistant may not think any more.
         """
-        time = time or PassTime(self._mind.clock)
+        time = time or SleepPassTimer(self._mind.clock)
         results: dict[str, dict[str, Any]] = {}
         for step in names or self.steps:
             yield yield_to_reactor(self._mind.slices.put)  # the stand-in makes no pauses of its own
@@ -154,7 +154,7 @@ class SleepPassRunner:
         return results
 
     @inlineCallbacks
-    def _run_step(self, step: str, time: PassTime) -> Coroutine[dict[str, Any]]:
+    def _run_step(self, step: str, time: SleepPassTimer) -> Coroutine[dict[str, Any]]:
         """Run one step. Fires with its result dict; fails with TurnAborted only."""
         name = self._mind.name
         try:

@@ -17,7 +17,7 @@ from evennia_ai.policy.compaction import plan
 from evennia_ai.ports import MindContext
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.sleep.compaction.compact import Compactor
-from evennia_ai.sleep.extraction import Extraction, ExtractionLimits
+from evennia_ai.sleep.extraction import ExtractionLimits, FactExtractor
 from evennia_ai.turn.context_use import ContextMeter
 
 log = Logger()
@@ -34,7 +34,7 @@ class Emergency:
     _mind: MindContext
     _meter: ContextMeter
     _compactor: Compactor
-    _extraction: Extraction
+    _extraction: FactExtractor
 
     @inlineCallbacks
     def make_room(self) -> Coroutine[dict[str, Any] | None]:
@@ -73,7 +73,7 @@ class Emergency:
         """Journal facts of what an emergency compaction evicts, until somebody waits.
 
         Takes at most `MOST_ITERATIONS` model calls for each audience and the time of one turn.
-        Fires as `run_pre_compaction_extraction` does; an error does not stop the compaction. Fails
+        Fires as `FactExtractor.run` does; an error does not stop the compaction. Fails
         with TurnAborted and StoreUnavailable only.
         """
         # The model must see the whole talk, or it would journal half of a matter.

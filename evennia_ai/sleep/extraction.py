@@ -75,7 +75,7 @@ class ExtractionLimits:
 
 
 @dataclass(frozen=True, eq=False)
-class Extraction:
+class FactExtractor:
     """Journals facts of what a compaction will evict.
 
     ``decide`` plans a compaction: `Compactor.decide`.
@@ -102,10 +102,7 @@ class Extraction:
 
     @inlineCallbacks
     def extract(self, limits: ExtractionLimits, use: plan.ContextUse) -> Coroutine[dict[str, Any]]:
-        """Run `run_pre_compaction_extraction` within limits.
-
-        ``stopped_by`` may also be ``interrupted``.
-        """
+        """As `run`, within limits; ``stopped_by`` may also be ``interrupted``."""
         if not self._mind.config.pre_compact_extraction_enabled:
             return skip("extraction disabled")
         task = self._decide(plan.CompactionRequest(plan.SLEEP), use)
@@ -239,7 +236,7 @@ class Extraction:
 def run_pre_compaction_extraction(
     script: Any, character: Any, max_iterations: int | None = None
 ) -> Deferred[dict[str, Any]]:
-    """Journal facts before a compaction; fires and fails as `Extraction.run`.
+    """Journal facts before a compaction; fires and fails as `FactExtractor.run`.
 
     ``script`` is an `AssistantScript`, ``character`` its character.
     """

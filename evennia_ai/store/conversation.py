@@ -13,8 +13,8 @@ from evennia_ai.messages import ChatMessage, is_excuse
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.context.projection import (
     CompactionRecord,
-    ConversationView,
-    Sizes,
+    LogInView,
+    TokensByAudience,
     is_maskable,
 )
 from evennia_ai.policy.recallable_lines import amend
@@ -49,8 +49,8 @@ class TableConversation:
         self.amendments = TableAmendments(assistant_id, now)
         self.lines = TableLines(assistant_id, self.amendments)
         self.compactions = TableCompactions(assistant_id, now)
-        self._view: ConversationView | None = None
-        self._sizes: Sizes | None = None  # of a view that is not in memory any more
+        self._view: LogInView | None = None
+        self._sizes: TokensByAudience | None = None  # of a view that is not in memory any more
 
     def append(self, messages: Sequence[ChatMessage]) -> list[ChatMessage]:
         """Store messages in one transaction, then add them to the view; returns them."""
@@ -85,7 +85,7 @@ class TableConversation:
         return self.current.items
 
     @property
-    def current(self) -> ConversationView:
+    def current(self) -> LogInView:
         if self._view is None:
             record = self.compactions.last()
             rows = models.Message.objects.filter(
@@ -94,14 +94,12 @@ class TableConversation:
             rows = rows.annotate(turn_askers=F("turn__askers")).order_by("id")
             stored = (message_from_row(row) for row in rows)
             messages = amend(stored, self.amendments.shown)
-            self._view = ConversationView(
-                record, messages, self.compactions.masked_upto(), self.count
-            )
+            self._view = LogInView(record, messages, self.compactions.masked_upto(), self.count)
             self.note_use()
         return self._view
 
     @property
-    def sizes(self) -> Sizes:
+    def sizes(self) -> TokensByAudience:
         """Return the sizes of the view; they stay known without the view."""
         if self._view is None and self._sizes is not None:
             return self._sizes
@@ -137,9 +135,7 @@ class TableConversation:
         chosen = [seq for seq in seqs if view.masked_upto < seq <= upto_seq]
         if chosen:
             self.compactions.mask(chosen[0], upto_seq, len(chosen))
-            self._view = ConversationView(
-                view.record, view.logged, upto_seq, self.count, view.scenes
-            )
+            self._view = LogInView(view.record, view.logged, upto_seq, self.count, view.scenes)
         return len(chosen)
 
     def undo(self) -> CompactionRecord | None:

@@ -16,7 +16,7 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import Overwritten
 from evennia_ai.policy.records.journal_entry import is_as_copied
-from evennia_ai.policy.records.record import SIZE, Segment, read_segment
+from evennia_ai.policy.records.record import SIZE, RecordSegment, read_segment
 from evennia_ai.policy.records.stored_values import BELOW, stored
 from evennia_ai.ports import Journal
 from evennia_ai.ports.records import NONE, RecordStore
@@ -40,7 +40,7 @@ class AttributeSegments:
         keys = attributes_of(self._obj, self._kind).values_list("db_key", flat=True)
         return [int(key) for key in keys if key.isdecimal()]
 
-    def read(self, number: int) -> Segment:
+    def read(self, number: int) -> RecordSegment:
         """Return a segment; sets an Attribute aside that cannot be read. Raises Overwritten."""
         row = stored_columns(self._rows(number)).values_list("id", "column", "db_strvalue").first()
         if row is None:
@@ -51,7 +51,9 @@ class AttributeSegments:
             self._set_aside(number, row_id, content, column, text)
         return content
 
-    def write(self, before: Mapping[int, Segment], after: Mapping[int, Segment | None]) -> None:
+    def write(
+        self, before: Mapping[int, RecordSegment], after: Mapping[int, RecordSegment | None]
+    ) -> None:
         """Create, replace and delete segments, unless one is not as ``before``.
 
         Raises Overwritten and StoreUnavailable; then nothing has changed.
@@ -71,7 +73,9 @@ class AttributeSegments:
     def _rows(self, number: int) -> Any:
         return attributes_of(self._obj, self._kind).filter(db_key=f"{number:06d}")
 
-    def _withdraw(self, before: Mapping[int, Segment], after: Mapping[int, Segment | None]) -> None:
+    def _withdraw(
+        self, before: Mapping[int, RecordSegment], after: Mapping[int, RecordSegment | None]
+    ) -> None:
         """Withdraw what others were told of the entries that a write is about to change."""
         if self._kind != Journal.kind:
             return
@@ -85,7 +89,7 @@ class AttributeSegments:
         if differing:
             withdraw(self._obj.dbref, differing)
 
-    def _create(self, number: int, content: Segment) -> None:
+    def _create(self, number: int, content: RecordSegment) -> None:
         """Insert an Attribute. `save` would keep it and its value in memory."""
         owner = self._obj.db_attributes.instance
         type(owner)._base_manager.select_for_update().filter(pk=owner.pk).values_list("pk").first()
@@ -101,7 +105,7 @@ class AttributeSegments:
         self._obj.db_attributes.add(row)
 
     def _set_aside(
-        self, number: int, row_id: int, content: Segment, column: str | None, text: str | None
+        self, number: int, row_id: int, content: RecordSegment, column: str | None, text: str | None
     ) -> None:
         """Rename an Attribute that cannot be read; store its readable records instead."""
         key, text = f"{BROKEN}{number:06d}", text or ""

@@ -19,7 +19,7 @@ from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Audience, Authors, Situation
 from evennia_ai.policy.audience import BUILDER, KnownLine
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, Persona
-from evennia_ai.policy.records.record import Segment
+from evennia_ai.policy.records.record import RecordSegment
 from evennia_ai.policy.tokens import CountText, estimate_tokens
 from evennia_ai.store.mind_cache import MindCache
 
@@ -99,7 +99,7 @@ class StandInServices:
         return f"({key})"
 
 
-class MemorySegments(dict[int, Segment]):
+class MemorySegments(dict[int, RecordSegment]):
     """`ports.records.Segments` without a database."""
 
     def __init__(self, store: ports.RecordStore | None = None) -> None:
@@ -108,9 +108,11 @@ class MemorySegments(dict[int, Segment]):
     def numbers(self) -> Iterable[int]:
         return list(self)
 
-    read = dict[int, Segment].__getitem__
+    read = dict[int, RecordSegment].__getitem__
 
-    def write(self, before: Mapping[int, Segment], after: Mapping[int, Segment | None]) -> None:
+    def write(
+        self, before: Mapping[int, RecordSegment], after: Mapping[int, RecordSegment | None]
+    ) -> None:
         for number, content in after.items():
             self.pop(number, None)
             if content:

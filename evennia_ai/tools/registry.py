@@ -20,7 +20,7 @@ from evennia_ai.messages import ToolCallRequest, turn_label
 from evennia_ai.policy.audience import known
 from evennia_ai.policy.explanation.call_record import LockAsked
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.ports import ToolContext, ToolParts, ToolResult, ToolSpec
+from evennia_ai.ports import ToolContext, ToolMindContext, ToolResult, ToolSpec
 from evennia_ai.ports.extension import Extension, collect
 from evennia_ai.scheduling import Coroutine, loggable
 from evennia_ai.store.server_lock import ensure_here
@@ -174,7 +174,7 @@ def families_off(context: ToolContext) -> frozenset[str]:
     return read_families(context.assistant.config.tools_off) if context.assistant else frozenset()
 
 
-def open_turn(parts: ToolParts | None) -> tuple[int, int] | None:
+def open_turn(parts: ToolMindContext | None) -> tuple[int, int] | None:
     """Return what names an assistant's open turn, None without one."""
     current = parts.turns.current if parts else None
     return (parts.who.id, current) if parts and current is not None else None

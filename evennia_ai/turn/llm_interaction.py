@@ -29,7 +29,7 @@ ONLY_CLAIMS = "it told nothing but that the character is a program, or its tools
 
 
 @dataclass(frozen=True)
-class SummaryTerms:
+class SummaryLimits:
     """The limits of a request for a summary."""
 
     room: int = SUMMARY_ROOM  # the most tokens for the summary
@@ -56,7 +56,7 @@ class Summariser:
         *,
         previous: str = "",
         with_results: bool = True,
-        terms: SummaryTerms = SummaryTerms(),
+        terms: SummaryLimits = SummaryLimits(),
     ) -> Coroutine[str | None]:
         """Summarise messages in a separate call that holds them as data and nothing else.
 
@@ -104,7 +104,7 @@ class Summariser:
         wire: Sequence[WireMessage],
         material: tuple[str, ...],
         trace: PromptTrace,
-        terms: SummaryTerms,
+        terms: SummaryLimits,
     ) -> LLMRequest:
         room = summary.text_room(terms.room)
         source = RequestSource(self._mind, material=material, room_tokens=room)

@@ -74,7 +74,7 @@ class Progress:
 class ReActLoop:
     """Runs turns: asks the model, runs the tool calls of its replies, and asks again.
 
-    ``make_room`` compacts without a model after an overflow; it fires with True if that freed
+    ``free_overflow`` compacts without a model after an overflow; it fires with True if that freed
     anything.
     """
 
@@ -84,7 +84,7 @@ class ReActLoop:
     _calls: ModelCalls
     _acts: ToolExecutor
     _screening: ModerationGate
-    _make_room: Callable[[], Deferred[bool]]
+    _free_overflow: Callable[[], Deferred[bool]]
 
     @inlineCallbacks
     def run(
@@ -155,7 +155,7 @@ class ReActLoop:
         except ContextOverflow:
             if any(calls.arrived for calls in begun):
                 raise
-            made_room: bool = yield self._make_room()
+            made_room: bool = yield self._free_overflow()
             if not made_room:
                 raise
             step_reply = yield ask_model()

@@ -22,7 +22,7 @@ from evennia_ai.policy.compaction.restored_context import CHANGED, READ
 from evennia_ai.policy.conversation.tool_call_rules import wire_arguments
 from evennia_ai.policy.explanation.call_record import LockAsked, stored_locks
 from evennia_ai.policy.replies.speech import spoken
-from evennia_ai.ports import MindContext, ToolContext, ToolParts, ToolResult, TurnRecord
+from evennia_ai.ports import MindContext, ToolContext, ToolMindContext, ToolResult, TurnRecord
 from evennia_ai.scheduling import Clock, Coroutine, retry_write
 from evennia_ai.turn.model_call import ensure_current, own_nature
 
@@ -43,7 +43,7 @@ class ToolExecutor:
     """Runs the tool calls of one assistant, for whoever hears them. ``tools`` is what they use."""
 
     _mind: MindContext
-    tools: ToolParts
+    tools: ToolMindContext
 
     def audience_now(self, turn: TurnRecord) -> Audience:
         """Return who will hear the turn's next words: a whisper's parties, else the room."""

@@ -24,7 +24,7 @@ from evennia.objects.models import ObjectDB
 import evennia_ai.store.segments  # noqa: F401  # stores the records
 from evennia_ai.messages import IncomingEvent
 from evennia_ai.models import Compaction, Event, Message, ToolCall, Turn
-from evennia_ai.policy.context.projection import ConversationView
+from evennia_ai.policy.context.projection import LogInView
 from evennia_ai.ports import LLMRequest, TurnRecord
 from evennia_ai.ports.journal import Journal
 from evennia_ai.store.conversation import TableConversation
@@ -267,7 +267,7 @@ class Life(Play):
         if self.executioner.doing:
             return
         for dbref, mind in self.process.minds.items():
-            view: ConversationView = mind.script.conversation.current
+            view: LogInView = mind.script.conversation.current
             fact = asdict(view_row(dbref, view.items))
             fact |= {"masked": view.masked_upto, "parts": parts_of(view.record)}
             fact |= {"life": self.process.epoch}

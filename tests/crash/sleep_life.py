@@ -24,7 +24,7 @@ from evennia_ai.policy.records.entity_profiles import ATTRIBUTE, OBSERVATION
 from evennia_ai.policy.records.forgetting import CITING
 from evennia_ai.policy.records.journal_entry import (
     LINK,
-    MemoryItem,
+    EntryForMemory,
     MemoryRow,
     digest_of,
     memory_of,
@@ -97,7 +97,7 @@ class FileSemantic(StandInSemantic):
         for _ in range(max(taken, default=0)):
             next(self._numbers)
 
-    def _put(self, agent: str, item: MemoryItem) -> str:
+    def _put(self, agent: str, item: EntryForMemory) -> str:
         self._executioner.passes(f"{BEFORE} {PUT}")
         stored = super()._put(agent, item)
         self._save()

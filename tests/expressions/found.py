@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from evennia_ai.policy.texts import Bounded
+from evennia_ai.policy.texts import BoundedPattern
 from tests.layout import PACKAGE, modules
 
 STAND_IN = "evennia_ai.contrib.stand_in"
@@ -37,12 +37,12 @@ class Expression:
     """One expression and where it stands."""
 
     place: str
-    reader: re.Pattern[str] | Bounded
+    reader: re.Pattern[str] | BoundedPattern
 
     @property
     def pattern(self) -> re.Pattern[str]:
         """Return it without the bound on what it reads."""
-        return self.reader.compiled if isinstance(self.reader, Bounded) else self.reader
+        return self.reader.compiled if isinstance(self.reader, BoundedPattern) else self.reader
 
 
 def expressions() -> list[Expression]:
@@ -91,7 +91,7 @@ def _leading() -> frozenset[str]:
     return frozenset(re.findall(r'"(\w+)"', " ".join(calls)))
 
 
-def _of_data(place: str, reader: Bounded) -> Expression:
+def _of_data(place: str, reader: BoundedPattern) -> Expression:
     return Expression(f"offline.data.{place}", reader)
 
 
@@ -108,8 +108,8 @@ def _of_module(name: str, module: ModuleType) -> Iterator[Expression]:
             yield Expression(f"{name}.{variable}", pattern)
 
 
-def _patterns(value: Any, seen: set[int]) -> Iterator[re.Pattern[str] | Bounded]:
-    if isinstance(value, Bounded):
+def _patterns(value: Any, seen: set[int]) -> Iterator[re.Pattern[str] | BoundedPattern]:
+    if isinstance(value, BoundedPattern):
         yield value
         return
     if isinstance(value, re.Pattern):

@@ -7,7 +7,7 @@ from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.messages import LLMReply, make_message
 from evennia_ai.policy.compaction.plan import CompactionRequest
 from evennia_ai.services.forgetting import BUSY_PAUSE_S, MOST_TRIES, PROGRESS_S
-from evennia_ai.sleep import PassTime
+from evennia_ai.sleep import SleepPassTimer
 from evennia_ai.sleep.compaction import compact
 from evennia_ai.store.forget import Forgetting
 from evennia_ai.store.forget_traces import OWN, PersonalTraces
@@ -65,7 +65,7 @@ def test_nobody_who_knows_them_thinks_until_all_is_forgotten(planted, ann, servi
 
 def test_a_sleep_pass_under_way_is_broken_off(planted, ann, mira, service):
     planted.said()
-    time = mira.assistant.mind.rest.pass_time = PassTime(service.clock)
+    time = mira.assistant.mind.rest.pass_time = SleepPassTimer(service.clock)
     service.forgetting.begin([ann.dbref])
     planted.game.run()
     assert time.is_over

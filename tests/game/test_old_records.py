@@ -7,7 +7,7 @@ from django.apps import apps
 from django.db import connection
 from evennia.typeclasses.attributes import Attribute
 
-from evennia_ai.policy.records.record import SIZE, Segment
+from evennia_ai.policy.records.record import SIZE, RecordSegment
 from evennia_ai.ports.journal import Journal
 from tests.game.journal_scene import cold, contents, rows
 from tests.upgrade.old_values import OLD, OLDEST, sealed
@@ -59,7 +59,7 @@ def test_records_that_an_upgrade_set_aside_are_put_back_before_what_was_written_
 ):
     people, content = rows()["000000"]
     set_aside("000000", OLDEST, content)
-    mira.journal.segments._create(0, Segment(SIZE))
+    mira.journal.segments._create(0, RecordSegment(SIZE))
     cold(mira).add("Written since.")
     upgrade()
     assert contents(cold(mira)) == ["The cellar is dry.", "Ann owes two crowns.", "Written since."]
@@ -74,7 +74,7 @@ def test_what_changed_since_stays_and_names_its_people(mira, journal, ann):
     content = rows()["000000"][1]
     set_aside("000000", OLD, content)
     changed = {**content["records"][1], "content": "Ann flooded it.", "source_entity": ann.dbref}
-    mira.journal.segments._create(0, Segment(SIZE, {1: changed}))
+    mira.journal.segments._create(0, RecordSegment(SIZE, {1: changed}))
     upgrade()
     assert contents(cold(mira)) == ["Ann flooded it.", "Ann owes two crowns."]
     assert set(rows()["000000"][0].split()) == {ann.dbref, mira.dbref}

@@ -5,10 +5,10 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.texts import Bounded
+from evennia_ai.policy.texts import BoundedPattern
 from evennia_ai.policy.tool_call_modes.schema_form import split_receiver
 
-WORD = Bounded("[ab]+", 5)
+WORD = BoundedPattern("[ab]+", 5)
 
 
 def test_what_lies_behind_the_bound_is_not_found():

@@ -11,8 +11,8 @@ from evennia_ai.policy.compaction.plan import legal_cuts, orphans
 from evennia_ai.policy.context.projection import (
     MASKED,
     CompactionRecord,
-    ConversationView,
-    Sizes,
+    LogInView,
+    TokensByAudience,
     bound_overheard,
     is_marker,
     make_marker,
@@ -136,7 +136,7 @@ audiences = st.none() | st.sets(st.sampled_from([ANN, BOB, "#7"]), min_size=1)
 
 @given(st.lists(st.tuples(audiences, st.integers(1, 50))))
 def test_the_largest_projection_is_that_of_whoever_sees_most(items):
-    sizes = Sizes()
+    sizes = TokensByAudience()
     messages = []
     for private_to, tokens in items:
         messages.append(message("x", private_to, tokens=tokens))
@@ -152,7 +152,7 @@ def test_the_largest_projection_is_that_of_whoever_sees_most(items):
 def test_excuses_are_kept_apart_and_count_for_nothing():
     excuse = message("My head is full of fog.", role="assistant", type="excuse", seq=2, tokens=9)
     log = [message("Ann says: Hi?", seq=1, tokens=5), excuse, message("Bob says: So?", tokens=6)]
-    view = ConversationView(None, log, 0, lambda _message: 7)
+    view = LogInView(None, log, 0, lambda _message: 7)
     assert view.messages == view.items == [log[0], log[2]]
     assert (view.excuses, view.sizes.largest()) == ([excuse], 11)
     copy = view.copy()
@@ -160,7 +160,7 @@ def test_excuses_are_kept_apart_and_count_for_nothing():
 
 
 def test_scenes_take_room_in_the_view_of_those_who_may_see_them():
-    view = ConversationView(None, [], 0, lambda _message: 7)
+    view = LogInView(None, [], 0, lambda _message: 7)
     for ears in ([ANN], [BOB]):
         view.show([make_message("user", "", type="scene", audience=ears, private=True, after=0)])
     assert (view.sizes.largest(), len(view.scenes)) == (7, 2)
@@ -171,9 +171,7 @@ def test_excuses_between_a_call_and_its_result_separate_no_pair():
     asked = {**message("", role="assistant"), "tool_calls": calls}
     excuse = message("Once more?", role="assistant", type="excuse")
     told = {**message("A room.", role="tool"), "tool_call_id": "a"}
-    view = ConversationView(
-        None, [message("Ann says: Look!"), asked, excuse, told], 0, lambda _message: 1
-    )
+    view = LogInView(None, [message("Ann says: Look!"), asked, excuse, told], 0, lambda _message: 1)
     assert legal_cuts(view.messages) == [0, 1, 1, 3]
     assert not orphans(view.messages)
 

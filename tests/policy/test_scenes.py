@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from evennia_ai.messages import Situation, make_message
 from evennia_ai.policy.audience import KnownLine, select_visible
-from evennia_ai.policy.context.projection import CompactionRecord, ConversationView
+from evennia_ai.policy.context.projection import CompactionRecord, LogInView
 from evennia_ai.policy.context.situation_updates import (
     GROWING,
     LORE,
@@ -113,7 +113,7 @@ def test_a_scene_stands_behind_its_message_and_before_the_next():
 def test_a_compaction_takes_the_scenes_before_its_end():
     first, last = (scenes([("Place", line("Yard"))], after=seq)[0] for seq in (3, 9))
     record = CompactionRecord(1, "sleep", 1, 9, {"public": "They talked."}, 9, "", 60, 20)
-    view = ConversationView(record, [], 0, count_message, [first, last])
+    view = LogInView(record, [], 0, count_message, [first, last])
     assert view.scenes == [last]
     assert view.copy().scenes == [last]
     assert view.sizes.public > last["metadata"]["tokens"]

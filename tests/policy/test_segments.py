@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.errors import BadRecord
-from evennia_ai.policy.records.record import SIZE, Segment, place_in, read_segment, segment_of
+from evennia_ai.policy.records.record import SIZE, RecordSegment, place_in, read_segment, segment_of
 from tests.upgrade.old_values import column
 
 RECORD = {"source_entity": "#5", "speakers": [], "audience": ["#12", "#7"]}
@@ -23,14 +23,14 @@ def test_numbers_count_from_1_and_fill_one_segment_after_the_other(number, segme
 
 
 def test_what_was_stored_is_read():
-    for stored in (Segment(3, {34: RECORD}), Segment(0)):
+    for stored in (RecordSegment(3, {34: RECORD}), RecordSegment(0)):
         text = stored.as_columns()["db_strvalue"]
         assert read_segment(None, 1, read, text) == (stored, True)
 
 
 @pytest.mark.parametrize("raw", [None, "x", [], {}, {"used": 1}, {"used": 1, "records": []}])
 def test_what_is_no_segment_has_given_out_all_its_numbers(raw):
-    assert read_segment(column(raw), 1, read) == (Segment(SIZE), False)
+    assert read_segment(column(raw), 1, read) == (RecordSegment(SIZE), False)
 
 
 @pytest.mark.parametrize(
@@ -46,11 +46,11 @@ def test_what_is_no_segment_has_given_out_all_its_numbers(raw):
 )
 def test_what_is_sound_of_a_spoilt_segment_is_kept(used, records, kept):
     found = read_segment(column({"used": used, "records": records}), 1, read)
-    assert found == (Segment(SIZE, kept), False)
+    assert found == (RecordSegment(SIZE, kept), False)
 
 
 def test_everybody_concerned_is_named_for_a_search():
-    text = Segment(1, {1: RECORD}, 3).as_columns()["db_strvalue"]
+    text = RecordSegment(1, {1: RECORD}, 3).as_columns()["db_strvalue"]
     assert text.startswith("3 #12 #5 #7 \n")
     assert text.count("#") == 3 and "\n " not in text and text.count(" ") == 4
 

@@ -9,7 +9,7 @@ import pytest
 
 import evennia_ai
 from evennia_ai.errors import BadRecord
-from evennia_ai.policy.records.record import Segment, read_segment
+from evennia_ai.policy.records.record import RecordSegment, read_segment
 from evennia_ai.policy.records.stored_values import OLD_FORMS, opened, stored, unpacked
 from tests.upgrade.old_values import OLD, OLDEST, column, sealed
 
@@ -74,7 +74,7 @@ def test_a_segment_of_an_older_version_is_read_whole():
 
     old = {"used": 2, "records": {1: {"id": "j1"}, 2: {"id": "j2"}}}
     raw = sealed(OLDEST, old)
-    assert read_segment(raw, 0, read) == (Segment(2, old["records"], 0), True)
+    assert read_segment(raw, 0, read) == (RecordSegment(2, old["records"], 0), True)
 
 
 def test_nothing_else_in_the_package_unpickles():

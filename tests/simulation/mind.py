@@ -15,7 +15,7 @@ from evennia_ai.messages import IncomingEvent
 from evennia_ai.policy.compaction.plan import EMERGENCY, MANUAL, CompactionRequest
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.policy.tool_call_modes.form import SCHEMA, TEXT, TOOLS
-from evennia_ai.sleep import STEPS, PassTime
+from evennia_ai.sleep import STEPS, SleepPassTimer
 from evennia_ai.store.transactions import store_errors
 from evennia_ai.store.write_retry_queue import WriteRetryQueue
 from evennia_ai.testing.minds import MemoryIdentity, NeverAsleep, in_memory
@@ -86,7 +86,7 @@ class Rest(NeverAsleep):
     def __init__(self, mind: Mind) -> None:
         self._mind = mind
         self.has_slept = False
-        self.time: PassTime | None = None
+        self.time: SleepPassTimer | None = None
 
     @property
     def is_asleep(self) -> bool:  # type: ignore[override]
@@ -112,7 +112,7 @@ class Rest(NeverAsleep):
     @inlineCallbacks
     def sleep_through(self, run: Callable[..., Any]) -> Generator[Deferred[Any], Any, None]:
         """Make one pass, which whoever speaks to the assistant may break off."""
-        self.time = PassTime(self._mind.process.clock)
+        self.time = SleepPassTimer(self._mind.process.clock)
         try:
             yield run(self.time, STEPS)
             self.has_slept = True

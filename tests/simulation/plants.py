@@ -10,7 +10,7 @@ from typing import Any
 from unittest.mock import patch
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.context.projection import PUBLIC, CompactionRecord, ConversationView
+from evennia_ai.policy.context.projection import PUBLIC, CompactionRecord, LogInView
 from evennia_ai.policy.conversation import batching as inbox_rules
 from evennia_ai.policy.conversation.batching import Batch
 from evennia_ai.policy.tokens import count_message
@@ -121,9 +121,9 @@ def compact_and_empty(conversation: MemoryConversation, record: Any) -> Any:
     return real_compact(conversation, record)
 
 
-def view_of_everything(conversation: MemoryConversation) -> ConversationView:
+def view_of_everything(conversation: MemoryConversation) -> LogInView:
     """A view that begins at the beginning, whatever was compacted."""
-    return ConversationView(None, conversation.messages, 0, count_message)
+    return LogInView(None, conversation.messages, 0, count_message)
 
 
 def take_what_came_later(*about: Any) -> CompactionRecord:

@@ -14,8 +14,8 @@ from evennia_ai.sleep import (
     STEP_TIME_S,
     STEPS,
     WOKEN,
-    PassTime,
     SleepPassRunner,
+    SleepPassTimer,
     step_texts,
 )
 from evennia_ai.testing.minds import ImmediateSlices, MemoryLife, StandInServices
@@ -76,7 +76,7 @@ def test_a_step_that_will_not_be_cancelled_is_left_behind(clock, steps, hanging)
 
 
 def test_where_somebody_waits_a_pass_is_broken_off_in_time(clock, steps):
-    time = PassTime(clock)
+    time = SleepPassTimer(clock)
     came = start(clock, steps, time)
     time.end_within(30)
     clock.advance(10)
@@ -90,7 +90,7 @@ def test_where_somebody_waits_a_pass_is_broken_off_in_time(clock, steps):
 
 
 def test_who_is_in_more_of_a_hurry_counts(clock, steps):
-    time = PassTime(clock)
+    time = SleepPassTimer(clock)
     came = start(clock, steps, time)
     time.end_within(30)
     time.end_within(0)
@@ -99,7 +99,7 @@ def test_who_is_in_more_of_a_hurry_counts(clock, steps):
 
 
 def test_a_pass_that_ends_soon_enough_is_not_broken_off(clock, steps, hanging):
-    time = PassTime(clock)
+    time = SleepPassTimer(clock)
     came = start(clock, steps, time)
     time.end_within(30)
     hanging.callback(GOOD)

@@ -22,7 +22,7 @@ from evennia_ai.game.wares import goods_of
 from evennia_ai.messages import WHISPER, Audience, ChatMessage, InboxEvent, IncomingEvent, Situation
 from evennia_ai.mind import Mind
 from evennia_ai.mind.dry_run import DryConversation, DryTurns, dry_turn
-from evennia_ai.policy.context.projection import CompactionRecord, ConversationView
+from evennia_ai.policy.context.projection import CompactionRecord, LogInView
 from evennia_ai.policy.conversation.batching import heard_messages, own_messages
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, is_known, read_persona
 from evennia_ai.policy.tool_call_modes.wire_order import count_stored
@@ -43,7 +43,7 @@ class EvalLog(DryConversation):
     refreshes = 0
 
     def __init__(self, now: Callable[[], datetime]) -> None:
-        super().__init__(ConversationView(None, (), 0, count_stored))
+        super().__init__(LogInView(None, (), 0, count_stored))
         self._now = now
         self.lines: Lines = self
 

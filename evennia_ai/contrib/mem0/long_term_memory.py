@@ -14,7 +14,7 @@ from evennia_ai.config.resolve import Extra
 from evennia_ai.contrib.mem0.mem0_store import NOTE, Mem0Store, StoreSettings
 from evennia_ai.errors import ConfigError, MemoryUnavailable, StoreUnavailable, TurnAborted
 from evennia_ai.memory.worker import Worker
-from evennia_ai.policy.records.journal_entry import MemoryItem, MemoryRow
+from evennia_ai.policy.records.journal_entry import EntryForMemory, MemoryRow
 from evennia_ai.policy.redaction import hide_secrets, mask_key
 from evennia_ai.ports import SemanticMemory
 from evennia_ai.scheduling import Clock, Coroutine
@@ -114,7 +114,7 @@ class LongTermMemory(SemanticMemory):
         store = self._settings.store
         return not store.is_embedded or (store.path / NOTE).exists()
 
-    def put(self, agent: str, items: Sequence[MemoryItem]) -> Deferred[Mapping[str, str]]:
+    def put(self, agent: str, items: Sequence[EntryForMemory]) -> Deferred[Mapping[str, str]]:
         return self._ask(partial(self._store.put, agent, tuple(items)))
 
     @inlineCallbacks

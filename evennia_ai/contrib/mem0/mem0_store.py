@@ -23,7 +23,7 @@ from uuid import uuid4
 
 from twisted.logger import Logger
 
-from evennia_ai.policy.records.journal_entry import MemoryItem, MemoryRow
+from evennia_ai.policy.records.journal_entry import EntryForMemory, MemoryRow
 
 MOST_ROWS = 100_000
 MOST_ERRORS = 2  # in one batch; more of them are not the fault of single items
@@ -43,7 +43,7 @@ class Mem0Store:
         self._embedder: Any = None
         self.game = ""
 
-    def put(self, agent: str, items: Sequence[MemoryItem]) -> dict[str, str]:
+    def put(self, agent: str, items: Sequence[EntryForMemory]) -> dict[str, str]:
         """Store items; see `ports.SemanticMemory`. Raises if none could be stored."""
         with self._opened() as store:
             stored: dict[str, str] = {}
@@ -59,7 +59,7 @@ class Mem0Store:
                 raise errors[0]
             return stored
 
-    def _add(self, store: Any, agent: str, item: MemoryItem) -> str:
+    def _add(self, store: Any, agent: str, item: EntryForMemory) -> str:
         """Add an item as mem0 itself does, and return its memory's id."""
         id, at = str(uuid4()), datetime.now(UTC).isoformat()  # noqa: A001
         (vector,) = self._embedder.embed([item.text])

@@ -51,7 +51,7 @@ from evennia_ai.contrib.mind_files.mind_people import (
     renamed_fields,
 )
 from evennia_ai.errors import BadRecord, ConfigError
-from evennia_ai.policy.records.record import Segment, make_record
+from evennia_ai.policy.records.record import RecordSegment, make_record
 from evennia_ai.policy.records.stored_values import unpacked
 from evennia_ai.store.attributes import assistants, attributes_of, own_settings, stored_columns
 from evennia_ai.store.personal_data import STORES
@@ -240,7 +240,7 @@ def columns_of(segment: Row, rename: Rename, newer: int = 0) -> Row:
     """Return the columns of a segment of records in which people have other numbers."""
     records = {int(n): renamed(item, rename) for n, item in segment["records"].items()}
     version = int(segment["version"] or 0) + newer
-    return Segment(segment["used"], records, version).as_columns()
+    return RecordSegment(segment["used"], records, version).as_columns()
 
 
 def put_rows(rows: Iterator[Row], script: Any, rename: Rename, say: Say) -> None:

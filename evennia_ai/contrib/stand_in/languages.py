@@ -16,7 +16,7 @@ from evennia_ai.errors import ConfigError
 from evennia_ai.policy.retrieval.languages import STOP_WORDS
 from evennia_ai.policy.retrieval.words import find_words, stem
 from evennia_ai.policy.retrieval.words import language_of as function_words_of
-from evennia_ai.policy.texts import Bounded, plain_words
+from evennia_ai.policy.texts import BoundedPattern, plain_words
 
 DATA = Path(__file__).parent / "data"
 ENGLISH, GERMAN = "en", "de"
@@ -30,7 +30,7 @@ DOUBLED = re.compile(r"(.)\1")
 # The rest of a longer line is ignored, so that no line blocks the reactor.
 READ_CHARS = 600
 SHORT = 5  # words of a courtesy that says nothing else
-NEVER = Bounded(r"(?!)", READ_CHARS)
+NEVER = BoundedPattern(r"(?!)", READ_CHARS)
 SMALL = frozenset({"of", "the", "a", "an", "to", "der", "die", "das"})
 
 
@@ -59,9 +59,9 @@ class Intent:
     """
 
     key: str = ""
-    match: Bounded = NEVER
+    match: BoundedPattern = NEVER
     say: tuple[str, ...] = ()
-    tells: Bounded | None = None
+    tells: BoundedPattern | None = None
     label: str = ""
     exact: bool = False
     seek: bool = False
@@ -87,7 +87,7 @@ class Language:
 
     code: str
     common: frozenset[str]
-    marks: Bounded
+    marks: BoundedPattern
     intents: tuple[Intent, ...]
     phrases: Mapping[str, tuple[str, ...]]
     data: Mapping[str, Any]
@@ -120,7 +120,7 @@ class Language:
         is_chatter = key in HOSTILE or (key in CHATTER and not long and not self.facts_in(text))
         return not is_chatter and not self.finds("order", text)
 
-    def pattern(self, table: str, key: str) -> Bounded:
+    def pattern(self, table: str, key: str) -> BoundedPattern:
         """Return a pattern of a table; one that never matches if the table has none."""
         return compiled(self.data.get(table, {}).get(key, ""))
 
@@ -179,9 +179,9 @@ class Language:
 
 
 @lru_cache(maxsize=512)
-def compiled(pattern: str, flags: int = re.IGNORECASE) -> Bounded:
+def compiled(pattern: str, flags: int = re.IGNORECASE) -> BoundedPattern:
     """Return a pattern of a language; one that never matches if it is empty."""
-    return Bounded(pattern, READ_CHARS, flags) if pattern else NEVER
+    return BoundedPattern(pattern, READ_CHARS, flags) if pattern else NEVER
 
 
 @lru_cache(maxsize=4_096)

@@ -15,7 +15,7 @@ from evennia_ai.contrib.stand_in.stand_in_request import StandInRequest
 from evennia_ai.contrib.stand_in.transcript import Transcript, TranscriptLine
 from evennia_ai.contrib.stand_in.words import an, capitals, sentences
 from evennia_ai.policy.retrieval.exchange import CONTINUATION, CORRECTION
-from evennia_ai.policy.texts import Bounded, plain_words
+from evennia_ai.policy.texts import BoundedPattern, plain_words
 
 LONGEST = 240  # characters of two sentences that stay together
 FEW_WORDS = 2  # of a sentence that tells something
@@ -123,7 +123,7 @@ class PassageQuery:
 
     stems: tuple[str, ...]
     before: frozenset[str] = frozenset()
-    holds: tuple[Bounded, ...] = ()
+    holds: tuple[BoundedPattern, ...] = ()
     topic: bool = False
     back: bool = False
 

@@ -29,7 +29,7 @@ from evennia_ai.contrib.stand_in.player_request import PlayerRequest
 from evennia_ai.contrib.stand_in.stand_in_request import StandInRequest
 from evennia_ai.contrib.stand_in.transcript import read_transcript
 from evennia_ai.contrib.stand_in.words import capitals, ended, rotated, seed_of, sentences
-from evennia_ai.policy.texts import Bounded
+from evennia_ai.policy.texts import BoundedPattern
 
 CONTEXT_LINES = 2
 SURE = 0.8  # share of a line's words that an answer of another kind than asked for holds
@@ -145,7 +145,7 @@ class StandInView(PlayerRequest):
             entry for entry in scored if other and self._told_by(other)[0].search(entry[1].text)
         ]
 
-    def _told_by(self, intent: Intent) -> list[Bounded]:
+    def _told_by(self, intent: Intent) -> list[BoundedPattern]:
         """Return the pattern of what answers an intent, in any language."""
         every = filter(None, (language.intent(intent.key).tells for language in self.languages))
         return [compiled("|".join(item.compiled.pattern for item in every))]
@@ -171,7 +171,7 @@ class StandInView(PlayerRequest):
         return " ".join(line for line in lines[-CONTEXT_LINES:]
                         if line not in own or any(passage.text in line for passage in self.passages))  # fmt: skip
 
-    def held_by_kind(self, text: str) -> tuple[list[Bounded], str]:
+    def held_by_kind(self, text: str) -> tuple[list[BoundedPattern], str]:
         """Return what an answer to this kind of question holds, and the words that ask for it."""
         for pattern, held in self.language.data.get("holds", ()):
             match = compiled(pattern).search(text)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evennia_ai.messages import ChatMessage
-from evennia_ai.policy.context.projection import ConversationView
+from evennia_ai.policy.context.projection import LogInView
 from evennia_ai.policy.limits.endpoints import Speed
 
 Messages = Sequence[Mapping[str, Any]]
@@ -310,7 +310,7 @@ class CompactionTask:
 
     request: CompactionRequest
     use: ContextUse  # how full the context window was
-    view: ConversationView
+    view: LogInView
     messages: Sequence[ChatMessage]  # in view when it was decided on
     plan: CompactionPlan
     limits: CompactionLimits  # by which the plan was made

@@ -147,7 +147,7 @@ def plan_mask(
 
 
 @dataclass
-class Sizes:
+class TokensByAudience:
     """Tokens in view by audience, updated as messages arrive."""
 
     public: int = 0
@@ -179,7 +179,7 @@ def part_sizes(summary: Mapping[str, str], count: Size) -> dict[str, int]:
     }
 
 
-class ConversationView:
+class LogInView:
     """The messages in view of a log: the last marker, if any, and every message after it.
 
     Tool results up to ``masked_upto`` are masked. Excuses are kept apart, in ``excuses``, so that
@@ -198,7 +198,7 @@ class ConversationView:
     ) -> None:
         self.record = record
         self.masked_upto = masked_upto
-        self.sizes = Sizes()
+        self.sizes = TokensByAudience()
         self.items: list[ChatMessage] = []
         self.excuses: list[ChatMessage] = []
         self.scenes: list[ChatMessage] = []
@@ -211,16 +211,14 @@ class ConversationView:
         first = record.upto_seq if record is not None else 0
         self.show(scene for scene in scenes if scene["metadata"]["after"] >= first)
 
-    def copy(self) -> ConversationView:
+    def copy(self) -> LogInView:
         """Return the same view, to be extended independently."""
-        return ConversationView(
-            self.record, self.logged, self.masked_upto, self._count, self.scenes
-        )
+        return LogInView(self.record, self.logged, self.masked_upto, self._count, self.scenes)
 
-    def after(self, record: CompactionRecord) -> ConversationView:
+    def after(self, record: CompactionRecord) -> LogInView:
         """Return the view once a compaction is in force; messages that came meanwhile stay."""
         kept = [m for m in self.logged if m["metadata"]["seq"] > record.upto_seq]
-        return ConversationView(record, kept, self.masked_upto, self._count, self.scenes)
+        return LogInView(record, kept, self.masked_upto, self._count, self.scenes)
 
     def extend(self, messages: Iterable[ChatMessage]) -> None:
         """Add messages that arrived in the log."""

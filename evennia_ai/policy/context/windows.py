@@ -131,7 +131,7 @@ NAMES = ("id", "name", "model", "model_name", "key")
 
 
 @dataclass(frozen=True)
-class KnownWindow:
+class WindowGuess:
     """A window in tokens, None if unknown, and its source."""
 
     tokens: int | None
@@ -140,17 +140,17 @@ class KnownWindow:
 
 def model_window(
     model: str, profile_window: int | None = None, endpoint_window: int | None = None
-) -> KnownWindow:
+) -> WindowGuess:
     """Return the window to use, from the best source.
 
     What the endpoint says counts more than a larger figure of the profile.
     """
     if profile_window and endpoint_window and endpoint_window < profile_window:
-        return KnownWindow(endpoint_window, BY_ENDPOINT)
+        return WindowGuess(endpoint_window, BY_ENDPOINT)
     by_name = known_window(model)
     sources = ((BY_PROFILE, profile_window), (BY_ENDPOINT, endpoint_window), (BY_NAME, by_name))
-    known = (KnownWindow(tokens, source) for source, tokens in sources if tokens)
-    return next(known, KnownWindow(None, BY_NOBODY))
+    known = (WindowGuess(tokens, source) for source, tokens in sources if tokens)
+    return next(known, WindowGuess(None, BY_NOBODY))
 
 
 @cache

@@ -166,7 +166,7 @@ PUBLIC = "public"
 
 
 @dataclass(frozen=True)
-class MemoryItem:
+class EntryForMemory:
     """One journal entry as long-term memory stores it."""
 
     entry: str
@@ -198,10 +198,10 @@ def audience_key(audience: Iterable[str] | None) -> str:
     return "_".join(sorted(dbref.lstrip("#") for dbref in audience)) or "nobody"
 
 
-def make_item(entry: Record) -> MemoryItem:
+def make_item(entry: Record) -> EntryForMemory:
     """Return a journal entry as long-term memory stores it."""
     key, speakers = audience_key(entry["audience"]), tuple(entry["speakers"])
-    return MemoryItem(entry["id"], entry["content"], key, speakers, digest_of(entry))
+    return EntryForMemory(entry["id"], entry["content"], key, speakers, digest_of(entry))
 
 
 def digest_of(entry: Record) -> str:

@@ -222,7 +222,7 @@ LABEL = "{count} records of an assistant; aimemory and aigoals show them"
 
 
 @dataclass(frozen=True)
-class Segment:
+class RecordSegment:
     """Part of the list: how many of its numbers are used, and records by number."""
 
     used: int = 0
@@ -252,7 +252,7 @@ def people_field(people: Iterable[str]) -> str:
 
 def read_segment(
     column: str | None, segment: int, read: Callable[[object], Record], text: str | None = ""
-) -> tuple[Segment, bool]:
+) -> tuple[RecordSegment, bool]:
     """Return the readable part of an Attribute, and whether it was complete.
 
     If not, all of its numbers count as used. ``column`` is ``db_value``, ``text`` is
@@ -266,10 +266,10 @@ def read_segment(
 
 def parse_segment(
     raw: object, segment: int, read: Callable[[object], Record], version: str = ""
-) -> tuple[Segment, bool]:
+) -> tuple[RecordSegment, bool]:
     """Return the readable part of a segment's plain data, and whether it was complete."""
     if not isinstance(raw, dict) or not isinstance(raw.get("records"), dict):
-        return Segment(SIZE), False
+        return RecordSegment(SIZE), False
     records: dict[int, Record] = {}
     for key, item in raw["records"].items():
         with suppress(BadRecord, ValueError):
@@ -279,7 +279,7 @@ def parse_segment(
     highest = max(map(place_in, records), default=0)
     whole = len(records) == len(raw["records"]) and used in range(highest, SIZE + 1)
     whole = whole and (version or "0").isdecimal()
-    return Segment(used if whole else SIZE, records, int(version or 0) if whole else 0), whole
+    return RecordSegment(used if whole else SIZE, records, int(version or 0) if whole else 0), whole
 
 
 def segment_of(number: int) -> int:

@@ -11,7 +11,7 @@ from itertools import takewhile
 
 from evennia_ai.messages import SAY, WHISPER, Delta, LLMReply, ToolCallRequest
 from evennia_ai.policy.replies.speech import WORDS, Speech, spoken
-from evennia_ai.policy.replies.streaming_json import ObjectReader, PartedObject
+from evennia_ai.policy.replies.streaming_json import ObjectReader, PartialJson
 from evennia_ai.policy.replies.text_tool_calls import ACT, Tools, read_text_calls, tidy_calls
 from evennia_ai.policy.tool_call_modes import schema_form
 from evennia_ai.policy.tool_call_modes.form import SCHEMA, TEXT, Call, ReplyContext, tool_name
@@ -142,7 +142,7 @@ class ArrivingCall:
 
     def __init__(self, index: int, tools: Tools) -> None:
         self._id, self._tools = f"call{index}", tools
-        self._name, self._arguments, self._unread = "", PartedObject(), ""
+        self._name, self._arguments, self._unread = "", PartialJson(), ""
         self._object = ObjectReader(WORDS)
         self._is_whole: bool | None = None  # None if a part came since it was asked
         self.speech = Speech(call_id=self._id)

@@ -245,7 +245,7 @@ class ObjectReader:
         self._name = self._parts = None
 
 
-class PartedObject:
+class PartialJson:
     """Text that arrives in parts, and may be a JSON object.
 
     Looking at it reads it from its start, so there are looks at so many characters in all.

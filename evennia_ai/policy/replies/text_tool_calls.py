@@ -16,7 +16,7 @@ from typing import Any
 
 from evennia_ai.policy.replies.streaming_json import LooseReader, Unreadable
 from evennia_ai.policy.sanitize import SPECIAL_TOKEN, drop_reasoning
-from evennia_ai.policy.texts import Bounded, read_object
+from evennia_ai.policy.texts import BoundedPattern, read_object
 from evennia_ai.policy.tool_call_modes.form import Call
 
 Tools = Mapping[str, Mapping[str, Any]]  # a tool's name: the JSON schema of its parameters
@@ -33,7 +33,7 @@ ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "action_i
 OTHER_KEYS = frozenset({"type", "id", "call_id", "tool_call_id"})
 LISTS_OF_CALLS = ("tool_calls", "calls", "actions", "tool_uses")  # the last is OpenAI's parallel
 MARK = r"<[|｜][\w▁]{1,40}[|｜]>"  # a special token; the second bar is DeepSeek's
-OPENING_MARKS = Bounded(
+OPENING_MARKS = BoundedPattern(
     rf"(?:\s|```[\w-]*|`|<[\w: ]{{1,30}}>|\[/?TOOL_CALLS?\]|{MARK}|<\|tool_call>|[\[,;]"
     r"|(?<=\|>)(?:assistant|commentary|analysis)|(?<=｜>)function|\bto=|\bfunctions\.|\bfunctools"
     r"|\b(?:action|call|tool call|function call)\s?:|\bprint\(|^[-*•])++\Z",

@@ -1,4 +1,4 @@
-"""What a compaction is asked to do, and what it works on."""
+"""Compact a conversation: summarise what goes, and store one record of it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -187,7 +187,7 @@ class Compactor:
 
     def _tokens_after(self, texts: Mapping[str, str], upto_seq: int) -> int:
         """Return the tokens of the largest projection after a compaction, with later messages."""
-        sizes = projection.Sizes()
+        sizes = projection.TokensByAudience()
         count = partial(count_stored, count_text=self._mind.settings.count_text)
         for key, tokens in projection.part_sizes(texts, count).items():
             sizes.add(projection.part_audience(key), tokens)

@@ -26,7 +26,7 @@ from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import MindContext
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
 from evennia_ai.sleep.compaction.journal_summary import FactCheck, SummaryPart
-from evennia_ai.turn.llm_interaction import Summariser, SummaryTerms
+from evennia_ai.turn.llm_interaction import Summariser, SummaryLimits
 from evennia_ai.turn.model_call import ModelCalls
 
 log = Logger()
@@ -71,7 +71,7 @@ class SummaryFallbacks:
 
     @inlineCallbacks
     def run_strategies(
-        self, material: SummaryInput, terms: SummaryTerms
+        self, material: SummaryInput, terms: SummaryLimits
     ) -> Coroutine[tuple[str, str]]:
         """Ask for a summary step by step, until one comes.
 
@@ -118,7 +118,7 @@ class SummaryFallbacks:
 
     @inlineCallbacks
     def _ask_by_rung(
-        self, rung: Strategy, material: SummaryInput, terms: SummaryTerms
+        self, rung: Strategy, material: SummaryInput, terms: SummaryLimits
     ) -> Coroutine[str]:
         """Try one step of the ladder. Fires with the summary, empty if none came.
 
@@ -229,7 +229,7 @@ class PartSummaries:
         deadline_at, speakers = self._deadline_of(request), earlier.speakers if earlier else {}
         for key, evicted in split_task(task).items():
             authors = of_messages(evicted.messages) | of_parts(speakers, texts.keys() & {key})
-            terms = SummaryTerms(
+            terms = SummaryLimits(
                 room,
                 deadline_at=deadline_at,
                 audience=part_audience(key),
@@ -258,7 +258,7 @@ class PartSummaries:
         request: CompactionRequest,
         evicted: EvictedMessages,
         earlier: str,
-        terms: SummaryTerms,
+        terms: SummaryLimits,
         strikes: int,
     ) -> Coroutine[SummaryPart | None]:
         """Summarise one audience's part. Fires with None to be tried again later."""
@@ -280,7 +280,7 @@ class PartSummaries:
 
     @inlineCallbacks
     def _segment(
-        self, request: CompactionRequest, material: SummaryInput, terms: SummaryTerms, strikes: int
+        self, request: CompactionRequest, material: SummaryInput, terms: SummaryLimits, strikes: int
     ) -> Coroutine[tuple[str, str]]:
         """Summarise one stretch; a stretch shorter than any summary is kept word for word.
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from evennia_ai.contrib.history_edit.units import unit_of, why_no_new_words
 from evennia_ai.messages import PERCEIVED, to_wire
 from evennia_ai.policy.compaction.plan import orphans
-from evennia_ai.policy.context.projection import ConversationView
+from evennia_ai.policy.context.projection import LogInView
 from evennia_ai.policy.recallable_lines import EDITED, HIDDEN, amend, latest
 from evennia_ai.policy.tokens import count_message
 from tests.policy.test_amendments import change, heard, result, said
@@ -68,7 +68,7 @@ def test_units_stay_whole_and_nothing_hidden_is_shown(log):
     messages, amendments = log
     before = json.dumps(messages)
     amended = latest(amendments)
-    view = ConversationView(None, amend(messages, amended), 0, count_message)
+    view = LogInView(None, amend(messages, amended), 0, count_message)
     assert not orphans(view.messages)
     wire = json.dumps(to_wire(view.items))
     for message in messages:
