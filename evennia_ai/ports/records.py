@@ -44,9 +44,10 @@ class Segments(Protocol):
 
     def numbers(self) -> Iterable[int]: ...  # of the segments that exist
     def read(self, number: int) -> RecordSegment: ...  # raises Overwritten if it is gone
+    # In one transaction; None deletes. Raises Overwritten, StoreUnavailable.
     def write(
-        self, before: Mapping[int, RecordSegment], after: Mapping[int, RecordSegment | None]
-    ) -> None: ...  # in one transaction; None deletes. Raises Overwritten, StoreUnavailable
+        self, before: SegmentsByNumber, after: Mapping[int, RecordSegment | None]
+    ) -> None: ...
 
 
 def anew(write: Write) -> Write:
