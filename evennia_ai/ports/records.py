@@ -36,18 +36,16 @@ STEPS_AT_ONCE = 4
 RECORD_BYTES = 2_000  # of one record in memory, with what is derived from it (measured)
 NONE = RecordSegment()
 SegmentsByNumber = Mapping[int, RecordSegment]
+SegmentChanges = Mapping[int, RecordSegment | None]
 Write = TypeVar("Write", bound=Callable[..., Any])
 
 
 class Segments(Protocol):
-    """Where a store's segments are kept: `store.segments` on an object."""
+    """Where segments are kept: `store.segments`. A write is one transaction; None deletes."""
 
     def numbers(self) -> Iterable[int]: ...  # of the segments that exist
     def read(self, number: int) -> RecordSegment: ...  # raises Overwritten if it is gone
-    # In one transaction; None deletes. Raises Overwritten, StoreUnavailable.
-    def write(
-        self, before: SegmentsByNumber, after: Mapping[int, RecordSegment | None]
-    ) -> None: ...
+    def write(self, before: SegmentsByNumber, after: SegmentChanges) -> None: ...  # raises, too
 
 
 def anew(write: Write) -> Write:
