@@ -132,7 +132,7 @@ class ModelCall(own.OwnedByAssistant):
 
 
 class CallRecord(own.OwnedByAssistant):
-    """The prompt and the reply of one model call (`policy.explanation.call_record`).
+    """The prompt and the reply of one model call (`policy.call_record`).
 
     ``id`` is that of the `ModelCall`. ``digest`` is of the whole request. ``people`` names
     everybody whose words it may hold in the format of `people_field`; "forget me" empties

@@ -154,7 +154,7 @@ class ToolCall(own.OwnedByAssistant):
 
     ``state`` is intended, done, failed, refused, or unknown if a crash came in between. ``world``
     is True if players can notice the act. ``locks`` are those it asked, with their answers
-    (`policy.explanation.call_record`).
+    (`policy.call_record`).
     """
 
     turn_id: int | None

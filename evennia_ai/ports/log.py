@@ -23,9 +23,9 @@ from evennia_ai.messages import (
     ToolCallRequest,
     Usage,
 )
+from evennia_ai.policy.call_record import PackedCall
 from evennia_ai.policy.context.projection import CompactionRecord, LogInView, TokensByAudience
 from evennia_ai.policy.conversation.batching import askers_of
-from evennia_ai.policy.explanation.call_record import PackedCall
 from evennia_ai.policy.limits.money import Prices
 from evennia_ai.policy.staff_controls import PendingToolCall
 

@@ -17,10 +17,10 @@ from twisted.internet.defer import Deferred
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.messages import Audience, Authors, Situation, ToolCallRequest
 from evennia_ai.policy.audience import KnownLine, known
+from evennia_ai.policy.call_record import LockAsked
 from evennia_ai.policy.compaction.plan import ContextUse
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, Persona
 from evennia_ai.policy.conversation.tool_call_rules import ToolOffer
-from evennia_ai.policy.explanation.call_record import LockAsked
 from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.tokens import CountText
 from evennia_ai.ports.log import Conversation, Inbox, PendingActs, TurnRecord, Turns

@@ -18,8 +18,8 @@ from evennia_ai.messages import (
     ToolCallRequest,
     WireMessage,
 )
+from evennia_ai.policy.call_record import PromptTrace, RequestExtras
 from evennia_ai.policy.conversation.persona_and_lore import Fit, LoreEntry
-from evennia_ai.policy.explanation.call_record import PromptTrace, RequestExtras
 from evennia_ai.policy.records.journal_entry import EntryForMemory, MemoryRow
 from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.tool_call_modes.form import TOOLS, ReplyContext

@@ -10,7 +10,7 @@ from typing import Any
 from django.db import transaction
 
 from evennia_ai import models
-from evennia_ai.policy.explanation import call_record
+from evennia_ai.policy import call_record
 from evennia_ai.policy.records.record import people_field
 
 MOST_NOTED = 10_000

@@ -9,7 +9,7 @@ from evennia.utils.ansi import strip_ansi
 
 from evennia_ai import models
 from evennia_ai.policy.audience import people_among
-from evennia_ai.policy.explanation.call_record import lock_sentence, read_locks
+from evennia_ai.policy.call_record import lock_sentence, read_locks
 from evennia_ai.policy.records.memory_listing import Names, named
 from evennia_ai.policy.records.record import Record, people_in
 from evennia_ai.policy.sanitize import clean_heard

@@ -5,8 +5,8 @@ from pydantic import BaseModel
 from evennia_ai.errors import NothingDone
 from evennia_ai.messages import is_perceived
 from evennia_ai.policy.audience import of_messages, people_among
+from evennia_ai.policy.call_record import LockAsked
 from evennia_ai.policy.conversation.tool_call_rules import FINAL
-from evennia_ai.policy.explanation.call_record import LockAsked
 from evennia_ai.policy.sleep_schedule import (
     ANYBODY,
     NOBODY,

@@ -27,7 +27,7 @@ from evennia_ai.messages import Authors
 from evennia_ai.mind.dry_run import Overlay
 from evennia_ai.policy import staff_controls
 from evennia_ai.policy.audience import BUILDER, GAME, LOCK_FUNCTION, STRANGER, known, people_among
-from evennia_ai.policy.explanation.call_record import LockAsked
+from evennia_ai.policy.call_record import LockAsked
 from evennia_ai.ports import ToolContext, ToolResult, overriding
 from evennia_ai.ports.extension import Allow, Deny, Wait
 from evennia_ai.scheduling import loggable

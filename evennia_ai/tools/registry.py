@@ -18,7 +18,7 @@ from evennia_ai.game.settings import game_setting
 from evennia_ai.game.wares import KEEPING, Keeping, has_price
 from evennia_ai.messages import ToolCallRequest, turn_label
 from evennia_ai.policy.audience import known
-from evennia_ai.policy.explanation.call_record import LockAsked
+from evennia_ai.policy.call_record import LockAsked
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext, ToolMindContext, ToolResult, ToolSpec
 from evennia_ai.ports.extension import Extension, collect

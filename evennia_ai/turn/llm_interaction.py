@@ -10,10 +10,10 @@ from twisted.logger import Logger
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import Audience, Authors, ChatMessage, LLMReply, WireMessage, is_offline
 from evennia_ai.policy.audience import of_messages
+from evennia_ai.policy.call_record import PromptTrace
 from evennia_ai.policy.compaction import summary
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
 from evennia_ai.policy.compaction.unverified_claims import claims_in, without_claims
-from evennia_ai.policy.explanation.call_record import PromptTrace
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.tokens import MESSAGE_OVERHEAD, estimate_tokens, stored_tokens
 from evennia_ai.ports import TASK_SUMMARY, LLMRequest, MindContext, RequestSource

@@ -22,12 +22,7 @@ from evennia_ai.messages import (
     turn_label,
 )
 from evennia_ai.policy.audience import of_records
-from evennia_ai.policy.explanation.call_record import (
-    KeptCall,
-    PackedCall,
-    RecordedReply,
-    make_record,
-)
+from evennia_ai.policy.call_record import KeptCall, PackedCall, RecordedReply, make_record
 from evennia_ai.policy.limits.money import add_call
 from evennia_ai.policy.provider_errors import is_silent_overflow
 from evennia_ai.policy.records.record import Record, people_in

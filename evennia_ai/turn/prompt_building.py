@@ -21,6 +21,7 @@ from evennia_ai.messages import (
     unmarked,
 )
 from evennia_ai.policy.audience import select_visible
+from evennia_ai.policy.call_record import PromptTrace, assembled, user
 from evennia_ai.policy.context.projection import bound_overheard, newest_that_fit, visible_items
 from evennia_ai.policy.context.situation_updates import (
     Row,
@@ -34,7 +35,6 @@ from evennia_ai.policy.context.situation_updates import (
     split_turn,
 )
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, render_persona
-from evennia_ai.policy.explanation.call_record import PromptTrace, assembled, user
 from evennia_ai.policy.facts.check import FORGOT, left_out
 from evennia_ai.policy.facts.terms import parse_heard_line
 from evennia_ai.policy.sanitize import cut_text

@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from evennia_ai.messages import Audience, ChatMessage, WireMessage, is_private, is_scene, to_wire
+from evennia_ai.policy.call_record import PromptTrace
 from evennia_ai.policy.context.projection import is_marker
-from evennia_ai.policy.explanation.call_record import PromptTrace
 from evennia_ai.ports import Conversation
 
 # Metadata of a message that a prompt shows in other words than the log: edited, cut or masked.

@@ -18,9 +18,9 @@ from evennia_ai.messages import (
     wire_call,
 )
 from evennia_ai.policy.audience import GAME, of_turn
+from evennia_ai.policy.call_record import LockAsked, stored_locks
 from evennia_ai.policy.compaction.restored_context import CHANGED, READ
 from evennia_ai.policy.conversation.tool_call_rules import wire_arguments
-from evennia_ai.policy.explanation.call_record import LockAsked, stored_locks
 from evennia_ai.policy.replies.speech import spoken
 from evennia_ai.ports import MindContext, ToolContext, ToolMindContext, ToolResult, TurnRecord
 from evennia_ai.scheduling import Clock, Coroutine, retry_write

@@ -14,7 +14,7 @@ import pytest
 
 from evennia_ai import models
 from evennia_ai.messages import LLMReply
-from evennia_ai.policy.explanation.call_record import request_digest
+from evennia_ai.policy.call_record import request_digest
 from evennia_ai.policy.tool_call_modes.form import SCHEMA, TOOLS
 from evennia_ai.sleep.compaction import compact_conversation_history
 from evennia_ai.store.call_records import store_call

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.models import ToolCall
-from evennia_ai.policy.explanation.call_record import LockAsked, read_locks
+from evennia_ai.policy.call_record import LockAsked, read_locks
 from evennia_ai.ports import ToolContext
 from evennia_ai.store.forget import Forgetting
 from tests.game.vault import Vault

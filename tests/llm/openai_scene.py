@@ -6,7 +6,7 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.policy.explanation.call_record import PromptTrace
+from evennia_ai.policy.call_record import PromptTrace
 from evennia_ai.ports import LLMRequest, RequestSource
 
 KEY = "4f1c9e77-a2b8-tavern"

@@ -11,7 +11,7 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.openai_client import OpenAIClient
-from evennia_ai.policy.explanation.call_record import PromptTrace
+from evennia_ai.policy.call_record import PromptTrace
 from tests.llm import openai_scene as scene
 from tests.llm.openai_scene import KEY, REQUEST, refusing_address
 

@@ -14,7 +14,7 @@ from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.llm.openai_stream import LastActivity, SilenceWatch
 from evennia_ai.messages import Delta, ToolCallRequest
-from evennia_ai.policy.explanation.call_record import PromptTrace
+from evennia_ai.policy.call_record import PromptTrace
 from evennia_ai.policy.limits.retry import RetryLimits, may_fall_back, retry_delay
 from evennia_ai.ports import LLMRequest
 from tests.provider.model_faults import MODEL

@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 
 from evennia_ai.messages import SCENE, make_message
 from evennia_ai.policy.audience import KnownLine
-from evennia_ai.policy.context.situation_updates import scene_text
-from evennia_ai.policy.explanation.call_record import (
+from evennia_ai.policy.call_record import (
     KeptCall,
     PromptTrace,
     RecordedReply,
@@ -16,6 +15,7 @@ from evennia_ai.policy.explanation.call_record import (
     request_digest,
     shared_digests,
 )
+from evennia_ai.policy.context.situation_updates import scene_text
 
 TEXTS = st.text(max_size=30)
 ROWS = st.builds(

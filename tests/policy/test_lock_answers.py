@@ -1,11 +1,6 @@
 """What locks answered is stored in few bytes and told in plain words."""
 
-from evennia_ai.policy.explanation.call_record import (
-    LockAsked,
-    lock_sentence,
-    read_locks,
-    stored_locks,
-)
+from evennia_ai.policy.call_record import LockAsked, lock_sentence, read_locks, stored_locks
 
 GIVE = LockAsked("use", "give", {"#7": True, "#9": False})
 NAMES = {"#7": "Ann", "#9": "Bob", "#12": "knife"}

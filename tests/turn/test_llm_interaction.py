@@ -5,7 +5,7 @@ from itertools import pairwise
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import NO_USAGE, OFFLINE, Situation, Usage, make_message
-from evennia_ai.policy.explanation.call_record import PromptTrace, read_record, shared_digests
+from evennia_ai.policy.call_record import PromptTrace, read_record, shared_digests
 from evennia_ai.ports import LLMRequest
 from evennia_ai.turn.context_selection import latest_talk
 from evennia_ai.turn.llm_interaction import build_llm_messages

@@ -28,7 +28,7 @@ from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.memory_reading import search_for_staff
 from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.mind.dry_run import next_step
-from evennia_ai.policy.explanation.call_record import KeptCall, RecordedReply
+from evennia_ai.policy.call_record import KeptCall, RecordedReply
 from evennia_ai.policy.read_permissions import (
     DRY_RUNS,
     ERRORS,

@@ -17,8 +17,8 @@ from dataclasses import dataclass, replace
 
 from evennia_ai.messages import ChatMessage, WireMessage, prompt_text
 from evennia_ai.policy import staff_controls
+from evennia_ai.policy.call_record import KeptCall, dumped
 from evennia_ai.policy.context.situation_updates import scene_text
-from evennia_ai.policy.explanation.call_record import KeptCall, dumped
 from evennia_ai.policy.facts import terms as fact_terms
 from evennia_ai.policy.facts.terms import (
     find_terms,

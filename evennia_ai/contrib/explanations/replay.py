@@ -9,7 +9,7 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import LLMReply, ToolCallRequest, WireMessage
-from evennia_ai.policy.explanation.call_record import KeptCall, RecordedReply
+from evennia_ai.policy.call_record import KeptCall, RecordedReply
 from evennia_ai.policy.tool_call_modes.known_models import REQUEST_FORMS
 from evennia_ai.ports import LLMRequest, RequestSource
 from evennia_ai.scheduling import Coroutine

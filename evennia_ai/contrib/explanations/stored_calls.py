@@ -6,8 +6,8 @@ from typing import Any
 
 from evennia_ai import models
 from evennia_ai.messages import ChatMessage, WireMessage, make_message
+from evennia_ai.policy import call_record
 from evennia_ai.policy.context.projection import make_marker, show_marker
-from evennia_ai.policy.explanation import call_record
 from evennia_ai.store.call_records import read_packed
 from evennia_ai.store.conversation import record_from_row
 from evennia_ai.store.rows import message_from_row

@@ -18,8 +18,8 @@ from evennia_ai.messages import (
     is_puppeted,
     make_message,
 )
+from evennia_ai.policy.call_record import PromptTrace
 from evennia_ai.policy.conversation.tool_call_rules import step_of
-from evennia_ai.policy.explanation.call_record import PromptTrace
 from evennia_ai.policy.facts.terms import sentences_of, words_of_calls
 from evennia_ai.policy.texts import read_object
 from evennia_ai.ports import TASK_SUMMARY

@@ -14,8 +14,8 @@ from evennia.objects.models import ObjectDB
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.authorship import PUPPETEERS, listed_by
 from evennia_ai.policy.audience import BUILDER, GAME, STRANGER
+from evennia_ai.policy.call_record import LockAsked, read_locks, stored_locks
 from evennia_ai.policy.compaction.restored_context import ENTITY
-from evennia_ai.policy.explanation.call_record import LockAsked, read_locks, stored_locks
 from evennia_ai.policy.records.forgetting import FORGOTTEN
 from evennia_ai.store import server_settings
 from evennia_ai.store.personal_data import PLACES, ErasureRule

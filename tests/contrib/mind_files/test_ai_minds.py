@@ -15,8 +15,8 @@ from evennia_ai.contrib.mind_files.mind_lines import LOGS
 from evennia_ai.contrib.mind_files.mind_people import NOBODY, WORDS, Matching, renamed
 from evennia_ai.errors import ConfigError
 from evennia_ai.models import Message, ToolCall, Turn
+from evennia_ai.policy.call_record import LockAsked, stored_locks
 from evennia_ai.policy.context.projection import part_key
-from evennia_ai.policy.explanation.call_record import LockAsked, stored_locks
 from evennia_ai.policy.records.forgetting import FORGOTTEN
 from evennia_ai.policy.records.stored_values import stored, unpacked
 from evennia_ai.store.attributes import attributes_of
