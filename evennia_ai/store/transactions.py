@@ -70,10 +70,11 @@ def brief_transaction(
 
     ``assistants`` and ``characters`` are the ids of those whose memory or talk it writes. One
     statement is a transaction by itself, unless its wait or a move between servers must be held
-    off. Raises Moved if another server has one of them, and StoreUnavailable if the database
-    refuses.
+    off, or it is part of a larger one, which its error would spoil. Raises Moved if another server
+    has one of them, and StoreUnavailable if the database refuses.
     """
-    is_whole = is_one_statement and connection.vendor != "postgresql" and not this_shard()
+    limited = connection.vendor == "postgresql" or this_shard()
+    is_whole = is_one_statement and not limited and not connection.in_atomic_block
     wait_before = None
     try:
         with store_errors("written"):

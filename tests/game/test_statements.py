@@ -9,7 +9,7 @@ from tests.scripted import call
 
 pytestmark = pytest.mark.engine
 
-MOST = 26  # with both ends of each transaction; the model's time is not counted
+MOST = 26  # with the begin of each transaction; the model's time is not counted
 
 
 @contextmanager
@@ -24,12 +24,12 @@ def counting():
         yield statements
 
 
-def test_a_turn(game, ann, mira, django_capture_on_commit_callbacks):
+@pytest.mark.django_db(transaction=True)
+def test_a_turn(game, ann, mira):
     def speak():
         game.model.add(call("say", text="Six pence."))
-        with django_capture_on_commit_callbacks(execute=True):
-            ann.do("say Mira, what is a nail?")
-            game.run()
+        ann.do("say Mira, what is a nail?")
+        game.run()
         assert ann.last() == 'Mira says, "Six pence."'
 
     for _ in range(3):
@@ -38,4 +38,4 @@ def test_a_turn(game, ann, mira, django_capture_on_commit_callbacks):
     with counting() as statements:
         speak()
     assert len(statements) <= MOST, "\n".join(statement[:100] for statement in statements)
-    assert sum("SAVEPOINT" in statement for statement in statements) <= 8
+    assert not any("SAVEPOINT" in statement for statement in statements)
