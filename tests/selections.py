@@ -7,18 +7,21 @@ FURTHER = "e2e and not quick and not alone and not campaign"
 GAME = "game and not bench and not campaign"
 # What differs with the database: the stores, the faults, and what reads rows in their order.
 ON_POSTGRESQL = (
-    *(path for path in ("tests/contrib/shared_memory",) if Path(path).exists()),
+    *(
+        path
+        for name in ("costs", "explanations", "shared_memory")  # unless they are deleted
+        if Path(path := f"tests/contrib/{name}").exists()
+    ),
     *(f"tests/faults/test_{name}.py" for name in ("postgresql", "schema", "storage")),
     *(
         f"tests/game/test_{name}.py"
         for name in (
-            *("columns", "compactions", "costs", "disclosure", "forgetting"),
+            *("columns", "compactions", "disclosure", "forgetting"),
             *("history_filters", "history_search", "journal_faults", "lost_turns", "old_records"),
             *("old_tables", "purge", "query_plans", "sleep_passes", "stores"),
             "talking",
         )
     ),
-    "tests/contrib/explanations",
 )
 # Importing tests that a step leaves out costs it some seconds. conftest.py marks the tests of the
 # first three folders; tests/test_repository.py checks that the others have neither game tests nor

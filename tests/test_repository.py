@@ -67,9 +67,10 @@ def test_a_step_runs_each_campaign():
             assert elsewhere or not {file, *file.parents}.isdisjoint(parts), file
 
 
-def test_the_main_paths_are_there():
-    for subject in selections.MAIN_PATHS:
-        assert (ROOT / "tests" / "game" / f"test_{subject}.py").exists(), subject
+def test_the_named_files_are_there():
+    main_paths = [f"tests/game/test_{subject}.py" for subject in selections.MAIN_PATHS]
+    for path in (*main_paths, *selections.ON_POSTGRESQL, *selections.ON_OTHER_LINE):
+        assert (ROOT / path).exists(), path
 
 
 def test_no_test_asserts_how_long_something_takes():
