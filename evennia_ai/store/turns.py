@@ -158,7 +158,7 @@ class TableTurns:
             turns.update(ended_at=now, outcome=outcome, detail=detail)
             claimed = models.Event.objects.filter(turn_id=turn_id, state=CLAIMED)
             claimed.update(state=outcome, **reason)
-            if self._running:
+            if self._running or self._unheard:  # the row of an unheard intent may be there
                 give_up_acts(turn_id, now)
         if self.current == turn_id:
             self.current = None

@@ -1,9 +1,10 @@
 """A write is tried again though its commit succeeded: nothing is stored, counted or done twice."""
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from evennia_ai.errors import StoreUnavailable
+from evennia_ai.messages import ToolCallRequest
 from evennia_ai.models import (
     CallRecord,
     Compaction,
@@ -107,6 +108,22 @@ def test_a_compaction_is_one_record(mira, unheard):
     log = mira.assistant.conversation
     stored = tried_twice(unheard, lambda: log.compact(record(2)))
     assert Compaction.objects.get().id == stored.id == log.current.record.id
+
+
+def lose_answer(execute, sql, *rest):
+    """Run a statement whose success nobody hears of: by itself it is its own transaction."""
+    execute(sql, *rest)
+    raise OperationalError("the connection was lost")
+
+
+def test_an_intent_that_nobody_heard_of_is_closed_with_its_turn(game, mira, ann, db):
+    turns = mira.assistant.mind.turns
+    turn = turns.begin((), frozenset({ann.dbref}), False, "tick_autonomous")
+    with connection.execute_wrapper(lose_answer), pytest.raises(StoreUnavailable):
+        turns.intend(turn.id, ToolCallRequest("1", "say", "{}"), True)
+    assert ToolCall.objects.get().state == "intended"
+    turns.finish(turn.id, "noted")
+    assert ToolCall.objects.get().state == "unknown"
 
 
 def put_act(game, mira, state):
