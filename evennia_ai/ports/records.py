@@ -41,11 +41,12 @@ Write = TypeVar("Write", bound=Callable[..., Any])
 
 
 class Segments(Protocol):
-    """Where segments are kept: `store.segments`. A write is one transaction; None deletes."""
+    """Where segments are kept (`store.segments`). All but `numbers` may raise Overwritten."""
 
     def numbers(self) -> Iterable[int]: ...  # of the segments that exist
-    def read(self, number: int) -> RecordSegment: ...  # raises Overwritten if it is gone
-    def write(self, before: SegmentsByNumber, after: SegmentChanges) -> None: ...  # raises, too
+    def read(self, number: int) -> RecordSegment: ...
+    # One transaction, in which None deletes; may raise StoreUnavailable, too.
+    def write(self, before: SegmentsByNumber, after: SegmentChanges) -> None: ...
 
 
 def anew(write: Write) -> Write:
@@ -159,11 +160,10 @@ class RecordStore(WatchedRecords):
     @inlineCallbacks
     def load(self, put: Enqueue) -> Coroutine[None]:
         """Load all records in slices. Fires when memory has them; fails with StoreUnavailable."""
-        while True:
-            deque(islice(self.load_steps(), STEPS_AT_ONCE), 0)
-            if None not in self._segments.values():
-                return
+        deque(islice(self.load_steps(), STEPS_AT_ONCE), 0)
+        while not self.is_loaded:
             yield yield_to_reactor(put)
+            deque(islice(self.load_steps(), STEPS_AT_ONCE), 0)
 
     def load_all(self) -> None:
         deque(self.load_steps(), 0)

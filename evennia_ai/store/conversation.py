@@ -32,7 +32,7 @@ class TableConversation:
     """The append-only conversation of one assistant; its view is read at first use.
 
     ``count`` counts the tokens of a message once, when it is stored. ``note_use`` is called when
-    the view is used.
+    the view is read, and so takes memory.
     """
 
     def __init__(

@@ -8,7 +8,6 @@ This module uses queries and no `AttributeHandler`, which writes each change twi
 before it is stored, and returns `_Saver` objects.
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 from evennia.typeclasses.attributes import Attribute
@@ -19,7 +18,7 @@ from evennia_ai.policy.records.journal_entry import is_as_copied
 from evennia_ai.policy.records.record import SIZE, RecordSegment, read_segment
 from evennia_ai.policy.records.stored_values import BELOW, stored
 from evennia_ai.ports import Journal
-from evennia_ai.ports.records import NONE, RecordStore
+from evennia_ai.ports.records import NONE, RecordStore, SegmentChanges, SegmentsByNumber
 from evennia_ai.store.attributes import attributes_of, stored_columns
 from evennia_ai.store.rows import withdraw
 from evennia_ai.store.transactions import brief_transaction
@@ -51,9 +50,7 @@ class AttributeSegments:
             self._set_aside(number, row_id, content, column, text)
         return content
 
-    def write(
-        self, before: Mapping[int, RecordSegment], after: Mapping[int, RecordSegment | None]
-    ) -> None:
+    def write(self, before: SegmentsByNumber, after: SegmentChanges) -> None:
         """Create, replace and delete segments, unless one is not as ``before``.
 
         Raises Overwritten and StoreUnavailable; then nothing has changed.
@@ -73,9 +70,7 @@ class AttributeSegments:
     def _rows(self, number: int) -> Any:
         return attributes_of(self._obj, self._kind).filter(db_key=f"{number:06d}")
 
-    def _withdraw(
-        self, before: Mapping[int, RecordSegment], after: Mapping[int, RecordSegment | None]
-    ) -> None:
+    def _withdraw(self, before: SegmentsByNumber, after: SegmentChanges) -> None:
         """Withdraw what others were told of the entries that a write is about to change."""
         if self._kind != Journal.kind:
             return

@@ -21,6 +21,7 @@ from evennia_ai.policy.audience import BUILDER, KnownLine
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, Persona
 from evennia_ai.policy.records.record import RecordSegment
 from evennia_ai.policy.tokens import CountText, estimate_tokens
+from evennia_ai.ports.records import SegmentChanges, SegmentsByNumber
 from evennia_ai.store.mind_cache import MindCache
 
 Now = Callable[[], datetime]
@@ -110,9 +111,7 @@ class MemorySegments(dict[int, RecordSegment]):
 
     read = dict[int, RecordSegment].__getitem__
 
-    def write(
-        self, before: Mapping[int, RecordSegment], after: Mapping[int, RecordSegment | None]
-    ) -> None:
+    def write(self, before: SegmentsByNumber, after: SegmentChanges) -> None:
         for number, content in after.items():
             self.pop(number, None)
             if content:

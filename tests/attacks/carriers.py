@@ -17,11 +17,13 @@ from evennia_ai.policy.records.journal_entry import PUBLIC
 from evennia_ai.sleep import run_sleep_tick
 from tests.attacks.scene import (
     ABOVE_BUILDERS,
+    BUILDER_LISTINGS,
     FOREIGN,
     LABEL,
     MARKUP,
     PROMPT_ONLY,
     SECRET,
+    STAFF_LISTINGS,
     Fault,
     markup_in,
 )
@@ -30,12 +32,6 @@ from tests.same_thread import HAS_PAGES
 
 GOOD_EVENING = "say Mira, good evening! What news?"
 WHAT_OF_THE_VAULT = "say Mira, what do you remember of the vault?"
-STAFF_LISTINGS = (
-    "aistatus", "aistatus Mira", "aihistory Mira", "aihistory/turns Mira", "aihistory/journal Mira",
-    "aihistory/compactions Mira", "aimemory Mira", "aigoals Mira", "aitest Mira = Mira, hello",
-    "ailore", "aisetup/list",
-)  # fmt: skip
-BUILDER_LISTINGS = ("aistatus", "aistatus Mira", "aimemory Mira", "aigoals Mira", "ailore")
 NAME_CHARS = 120
 REST = (
     "api/turns/", "api/messages/", "api/model-calls/", "api/tool-calls/", "api/compactions/",

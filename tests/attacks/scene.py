@@ -29,6 +29,12 @@ SECRETS = count(1)
 STAFF, BUILDERS = "perm(Admin)", "perm(Builder)"
 FOREIGN = frozenset({"staff_vault", "open_gate", "give", "move"})
 # What text of a builder may not cause before an admin: the tools of admins.
+STAFF_LISTINGS = (
+    "aistatus", "aistatus Mira", "aihistory Mira", "aihistory/turns Mira", "aihistory/journal Mira",
+    "aihistory/compactions Mira", "aimemory Mira", "aigoals Mira", "aitest Mira = Mira, hello",
+    "ailore", "aisetup/list",
+)  # fmt: skip
+BUILDER_LISTINGS = ("aistatus", "aistatus Mira", "aimemory Mira", "aigoals Mira", "ailore")
 ABOVE_BUILDERS = frozenset({"staff_vault"})
 LIVE = re.compile(
     r"\x1b\[\d*z|<send|\x1b\]|\x1b\[2J|[\x00\x07\x08\u202a-\u202e\u2066-\u2069]"

@@ -2,8 +2,7 @@
 
 import pytest
 
-from tests.attacks.carriers import BUILDER_LISTINGS, STAFF_LISTINGS
-from tests.attacks.scene import LINK, markup_in
+from tests.attacks.scene import BUILDER_LISTINGS, LINK, STAFF_LISTINGS, markup_in
 
 pytestmark = pytest.mark.game
 NAMES = {

@@ -257,9 +257,7 @@ def newest_that_fit(
     head = [message for message in messages[:1] if is_marker(message)]
     rest = list(messages[len(head) :])
     left = budget - sum(map(size, head))
-    # The largest power of two in a part of the budget, which changes with the rest of the prompt.
-    step = 1 << max(0, int(STEP_PART * left).bit_length() - 1) if in_steps else 1
-    first = first_shown(list(map(size, rest)), left, step)
+    first = first_shown(list(map(size, rest)), left, step_tokens(left) if in_steps else 1)
     if first < len(rest) or not rest:
         return [*head, *rest[first:]]
     return [shorten(rest[-1], budget, size)]
@@ -272,10 +270,18 @@ def bound_overheard(messages: Sequence[ChatMessage], budget: int, size: Size) ->
     the log; they go in steps, as in `newest_that_fit`.
     """
     overheard = [message for message in messages if message["metadata"].get("overheard")]
-    step = 1 << max(0, int(STEP_PART * budget).bit_length() - 1)
-    first = first_shown(list(map(size, overheard)), budget, step)
+    first = first_shown(list(map(size, overheard)), budget, step_tokens(budget))
     hidden = {message["metadata"]["seq"] for message in overheard[:first]}
     return [message for message in messages if message["metadata"].get("seq") not in hidden]
+
+
+def step_tokens(budget: int) -> int:
+    """Return in which steps of tokens messages go that a budget has no room for.
+
+    It is the largest power of two in a part of the budget, which changes with the rest of the
+    prompt.
+    """
+    return 1 << max(0, int(STEP_PART * budget).bit_length() - 1)
 
 
 def first_shown(sizes: Sequence[int], budget: int, step: int) -> int:
