@@ -191,9 +191,9 @@ class AssistantMixin(RawSpeechMixin):
             elif kind:
                 mind.hearing.hear(kind, words_of(kind, line, from_obj), from_obj)
             elif message_type in MOVES:
-                mind.company.notice_move(from_obj)
+                mind.presence.notice_move(from_obj)
             elif not message_type:
-                mind.company.notice_presence()
+                mind.presence.notice_presence()
         return passed
 
     def at_talked_to(self, speech: str, character: Any) -> Any:
@@ -227,7 +227,7 @@ class AssistantMixin(RawSpeechMixin):
         """Tell the assistant that the character is in another place."""
         super().at_post_move(source_location, move_type=move_type, **kwargs)
         if self.ai_mind:
-            self.ai_mind.company.notice_place()
+            self.ai_mind.presence.notice_place()
 
     def at_post_unpuppet(self, account: Any = None, session: Any = None, **kwargs: Any) -> None:
         """Wake the assistant when a player leaves the character; the character stays in place."""
@@ -290,7 +290,7 @@ def notify_assistants(player: Any, kind: str) -> None:
         if mind is not None and obj is not player:
             mind.hearing.hear(kind, "", player)
             if kind == "arrive":
-                mind.company.note_arrival(player)
+                mind.presence.note_arrival(player)
 
 
 @cache

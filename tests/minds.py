@@ -137,8 +137,8 @@ class MemoryMind(Mind):
     log: MemoryConversation
     inbox: MemoryInbox
     turns: MemoryTurns
-    company: MemoryCompany
-    life: MemoryLife
+    presence: MemoryCompany
+    status: MemoryLife
 
     def __init__(
         self,

@@ -257,7 +257,7 @@ class TestCompactConversationHistoryExecution:
         if rewritten:
             first.record = replace(first.record, summary={"public": "Somebody is a smith."})
         else:
-            script.life.is_forgetting = True
+            script.status.is_forgetting = True
         late.callback(LLMReply(SUMMARY))
         assert results == [{"success": False, "error": "the history was changed meanwhile"}]
         assert script.conversation.moves == [first]
@@ -394,7 +394,7 @@ class TestEmergencyCompaction:
     def test_one_compaction_answers_an_overflow_and_a_second_one_is_excused(self, second, state):
         script = talked([ContextOverflow("too long"), second], lines=30)
         script.hears("Are you there?", ANN)
-        assert outcome(script.mind.answering.answer_all()) == 1
+        assert outcome(script.mind.turn_runner.answer_all()) == 1
         assert script.mind.states()["Are you there?"] == state
         assert len(script.services.gateway.requests) == 2
         assert len(script.conversation.moves) == 1

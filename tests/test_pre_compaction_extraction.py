@@ -161,18 +161,18 @@ def test_the_signal_is_up_meanwhile_and_always_comes_down(ready):
     real = script.mind.turns.begin
 
     def begin(*args):
-        seen.append(script.life.signals["pre_compaction"])
+        seen.append(script.status.signals["pre_compaction"])
         return real(*args)
 
     script.mind.turns.begin = begin
     assert extract(script)["success"] is False
     assert seen == [True]
-    assert script.life.signals == {"pre_compaction": False}
+    assert script.status.signals == {"pre_compaction": False}
 
 
 def test_the_signal_comes_down_though_the_database_is_busy_for_a_moment(ready):
     script, tries = ready([call("noop")]), []
-    real = script.life.signal
+    real = script.status.signal
 
     def signal(name, on):
         tries.append(on)
@@ -180,19 +180,19 @@ def test_the_signal_comes_down_though_the_database_is_busy_for_a_moment(ready):
             raise StoreUnavailable("The database is busy.")
         real(name, on)
 
-    script.life.signal = signal
+    script.status.signal = signal
     fired = []
     run_pre_compaction_extraction(script, script).addBoth(fired.append)
     script.services.clock.pump([0.1] * 5)
     assert fired[0]["success"] and tries == [True, True, False, False]
-    assert script.life.signals == {"pre_compaction": False}
+    assert script.status.signals == {"pre_compaction": False}
 
 
 def test_a_server_that_stops_ends_it_and_the_signal_comes_down(ready):
     script = ready([TurnAborted("going down")])
     failure = outcome(run_pre_compaction_extraction(script, script))
     assert failure.check(TurnAborted)
-    assert script.life.signals == {"pre_compaction": False}
+    assert script.status.signals == {"pre_compaction": False}
 
 
 def test_a_turn_that_an_error_left_open_is_closed_first(ready):

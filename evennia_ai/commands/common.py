@@ -251,7 +251,7 @@ class AICommand(MuxCommand):
 
     def ensure_may_act(self, act: str) -> None:
         """Raise UsageError if the named assistant may not ``act`` now."""
-        if not self.script.mind.life.may_think():
+        if not self.script.mind.status.may_think():
             raise UsageError(
                 f"{self.name} cannot {act} now: it is stopped, or somebody plays it."
                 " See |waistatus|n."

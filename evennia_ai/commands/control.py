@@ -94,7 +94,7 @@ class CmdAIStop(AICommand):
         self.msg("All assistants are started, except those that were stopped by name.")
 
     def do_sleep(self) -> None:
-        rest = self.script.mind.rest
+        rest = self.script.mind.sleep
         if rest.is_asleep:
             raise UsageError(f"{self.name} is asleep already.")
         self.ensure_may_act("sleep")
@@ -103,7 +103,7 @@ class CmdAIStop(AICommand):
         self.msg(f"{self.name} {now}. |waiwake|n wakes it, and so does anybody who speaks to it.")
 
     def do_wake(self) -> None:
-        rest = self.script.mind.rest
+        rest = self.script.mind.sleep
         if rest.stay_up():
             self.msg(f"{self.name} stays awake.")
             return

@@ -160,7 +160,7 @@ class CmdAIHistory(AICommand):
         self.msg(rendering.whole_compaction(row, self.reader))
 
     def do_sleep(self) -> None:
-        running, wanted = self.script.mind.rest.pass_id, (self.rhs or "").strip()
+        running, wanted = self.script.mind.sleep.pass_id, (self.rhs or "").strip()
         word, _, number = wanted.partition(" ")
         texts = step_texts(self.services.extensions)
         if wanted and word != "page":

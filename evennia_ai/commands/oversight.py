@@ -81,7 +81,7 @@ class CmdAINote(AICommand):
     def do_default(self) -> None:
         if self.rhs is not None:
             self.write(self.read_note(self.rhs))
-        current_note = self.script.mind.life.note_in_force()
+        current_note = self.script.mind.status.note_in_force()
         if current_note is None:
             self.msg(f"{self.name} has no note.")
             return
@@ -110,12 +110,12 @@ class CmdAINote(AICommand):
         return AuthorNote(text=words, by=by, after_turn=after, turns=turns, until=until)
 
     def do_clear(self) -> None:
-        if self.script.mind.life.note_in_force() is None:
+        if self.script.mind.status.note_in_force() is None:
             raise UsageError(f"{self.name} has no note.")
         self.write(None)
         self.msg(f"{self.name} has no note any more.")
 
     def write(self, note: AuthorNote | None) -> None:
         """Store a note; the security log says who changed it, without its words."""
-        self.script.mind.life.write_note(note)
+        self.script.mind.status.write_note(note)
         logger.log_sec(f"{self.describe_use()} changed the note of {self.script.character}")

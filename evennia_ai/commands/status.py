@@ -105,11 +105,11 @@ class CmdAIStatus(AICommand):
 
     def sleep_lines(self) -> Iterator[tuple[str, str]]:
         """Yield each sleeper's name with since when and why it sleeps, and its last pass."""
-        asleep = [(script, name) for script, name in self.named if script.mind.rest.is_asleep]
+        asleep = [(script, name) for script, name in self.named if script.mind.sleep.is_asleep]
         passes = reports.last_passes() if asleep else {}
         texts = step_texts(self.services.extensions)
         for script, name in asleep:
-            rest, since = script.mind.rest, self.since(read_attribute(script, "asleep_since"))
+            rest, since = script.mind.sleep, self.since(read_attribute(script, "asleep_since"))
             parts = [f"asleep{since} ({REASONS[rest.cause]})"]
             if script.config.sleep_schedule:
                 parts.append(f"sleep hours {script.config.sleep_schedule}")
@@ -134,7 +134,7 @@ class CmdAIStatus(AICommand):
             if mode_of(script.character, script.services) in AWAKE:
                 count = len(script.character.ai_goals.open())
                 plan, here = script.character.ai_plan, script.character.location
-                block = plan.at(script.mind.life.minute_now()) if may_read else None
+                block = plan.at(script.mind.status.minute_now()) if may_read else None
                 place = here.key if here else ""
                 about = [f"about to {block_line(block, place).text}"] if block else []
                 about += [f"{count} open goal{'s' * (count > 1)}"] * bool(count)

@@ -117,7 +117,7 @@ class TypingIndicator:
 
     def fill(self, thought: ThinkingNotice, seconds: float) -> None:
         """Show a filler line after ``seconds`` without an answer, and again every `AGAIN_S`."""
-        if not thought.script.pk or not thought.script.mind.life.may_think():
+        if not thought.script.pk or not thought.script.mind.status.may_think():
             return
         character = thought.character
         try:

@@ -73,8 +73,8 @@ def decide(act: PendingToolCall, person: Any, agrees: bool) -> bool:
     message = "evennia_ai: {did} of {name}: {tool}"
     log.info(message, did=did, name=script.mind.who.name, tool=act.name)
     if agrees:
-        script.mind.answering.acts_due = True
-        script.mind.life.wake()
+        script.mind.turn_runner.acts_due = True
+        script.mind.status.wake()
     return True
 
 

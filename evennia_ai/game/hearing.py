@@ -52,12 +52,12 @@ class Hearing:
         who: Identity,
         settings: Settings,
         inbox: TableInbox,
-        life: GameAssistantStatus,
-        rest: GameSleep,
+        status: GameAssistantStatus,
+        sleep: GameSleep,
         services: Any,
     ) -> None:
         self._who, self._settings, self._inbox = who, settings, inbox
-        self._life, self._rest, self._services = life, rest, services
+        self._status, self._sleep, self._services = status, sleep, services
         clock = services.clock
         # Perceives lines, and retries those for which the database could not be read.
         self.unread: WriteRetryQueue[SpeechDetails, tuple[IncomingEvent, bool] | None] = (
@@ -69,10 +69,10 @@ class Hearing:
         )
 
     def connect(
-        self, company: GamePresence, will: AutonomyBudget, attend: Callable[[], None]
+        self, presence: GamePresence, autonomy: AutonomyBudget, attend: Callable[[], None]
     ) -> None:
         """Set what hears, too; ``attend`` lets the assistant tick while players are near."""
-        self._company, self._will, self._attend = company, will, attend
+        self._presence, self._autonomy, self._attend = presence, autonomy, attend
 
     def drop(self) -> None:
         self.unread.clear()
@@ -90,7 +90,7 @@ class Hearing:
     @property
     def is_alive(self) -> bool:
         """Return False once the assistant is deleted."""
-        return self._life.is_alive
+        return self._status.is_alive
 
     def hear(
         self, kind: str, words: str, speaker: Any, item: str = "", authors: Authors = frozenset()
@@ -113,7 +113,7 @@ class Hearing:
         """
         try:
             with store_errors():
-                if not self._life.is_on:
+                if not self._status.is_on:
                     self._note_unheard(speech)
                     return None
                 line = self._services.lines.hear(
@@ -149,7 +149,7 @@ class Hearing:
         """Tell the speaker that their line was not heard, because nothing could be read."""
         log.error(UNHEARD, name=self._who.name, error=error)
         if speech.kind in SPOKEN:
-            self._life.tell("unheard", [speech.speaker.dbref])
+            self._status.tell("unheard", [speech.speaker.dbref])
 
     def _answer_speaker(self, speech: SpeechDetails, event: IncomingEvent) -> None:
         """Answer without a model, so that nobody is followed against their will."""
@@ -183,16 +183,16 @@ class Hearing:
         services = self._services
         if services.store_trouble:  # nothing can be stored: tell who spoke that it does not think
             if changed.addressed and services.crowd.should_tell(changed.speaker):
-                self._life.tell("minds_off", [changed.speaker])
+                self._status.tell("minds_off", [changed.speaker])
             return
         if crowded and not changed.addressed:
             services.overheard.put(self, once(changed))
         else:
             self.keep_event(changed)
         if changed.kind in SPOKEN:
-            self._company.last_talk_at = services.clock.seconds()
+            self._presence.last_talk_at = services.clock.seconds()
         if changed.addressed:
-            self._company.partners[changed.speaker] = services.now()
+            self._presence.partners[changed.speaker] = services.now()
 
     def keep_event(self, event: IncomingEvent) -> None:
         """Store an event at once, after all that the character heard before."""
@@ -221,10 +221,10 @@ class Hearing:
         if self._services.switched_off and event.addressed:
             self._turn_away(event, event_id, self._services.switched_off, "switched_off")
             return
-        if not self._life.is_on:
+        if not self._status.is_on:
             self._turn_away(event, event_id, STOPPED, "stopped")
             return
-        if missing := self._life.lacks_model:
+        if missing := self._status.lacks_model:
             self._turn_away(event, event_id, missing)
             return
         refusal = self._services.crowd.judge(event, self._who.character.dbref)
@@ -234,11 +234,11 @@ class Hearing:
             return
         self._attend()
         if event.addressed:
-            self._life.wake()  # first, since what follows may fail
+            self._status.wake()  # first, since what follows may fail
             if event.hops:
-                self._will.note_act()
-            self._rest.on_addressed(event)
-            self._company.end_pause()
+                self._autonomy.note_act()
+            self._sleep.on_addressed(event)
+            self._presence.end_pause()
             for person in find_objects([event.speaker]):
                 introduce(self._who.character, person)
 
@@ -249,13 +249,13 @@ class Hearing:
         with suppress(StoreUnavailable):  # the event expires by its age
             self._inbox.close([event_id], EXPIRED, refusal)
         if notice and event.addressed and self._services.crowd.should_tell(event.speaker):
-            self._life.tell(notice, [event.speaker])
+            self._status.tell(notice, [event.speaker])
 
     def _give_up(self, event: IncomingEvent, error: StoreUnavailable) -> None:
         """Tell the speaker that their line was not heard, because it could not be stored."""
         log.error(UNHEARD, name=self._who.name, error=error)
         if event.addressed:
-            self._life.tell("unheard", [event.speaker])
+            self._status.tell("unheard", [event.speaker])
 
     def note_own(self, kind: str, words: str) -> None:
         """Store what the character does without its mind; its words count as a stranger's."""
@@ -295,7 +295,7 @@ class Hearing:
         that it only knows. ``kind``, ``actor`` and ``item`` are for `ai_perceived`. ``author`` is
         the object whose words the text holds, if it is not the game's own; then it is quoted.
         """
-        if not self._life.is_on:
+        if not self._status.is_on:
             return
         listeners = self._services.world.listeners(self._who.character)
         line = clean_heard(text, self._settings.config.max_heard_chars)
@@ -314,7 +314,7 @@ class Hearing:
         )
         self.keep_event(event)
         if importance >= NOTEWORTHY and not urgent:
-            self._company.news_at = self._services.clock.seconds()
+            self._presence.news_at = self._services.clock.seconds()
 
 
 def once(event: IncomingEvent) -> IncomingEvent:

@@ -181,9 +181,9 @@ class GameMind(Mind):
     log: TableConversation
     inbox: TableInbox
     turns: TableTurns
-    company: GamePresence
-    life: GameAssistantStatus
-    rest: GameSleep
+    presence: GamePresence
+    status: GameAssistantStatus
+    sleep: GameSleep
 
     def __init__(self, shell: Any, services: Any) -> None:
         self._shell = shell
@@ -191,7 +191,7 @@ class GameMind(Mind):
         self.ticker = TickScheduler(shell, services)
         who, sizes, offered = GameIdentity(shell, services), RequestSizes(), OfferedTools()
         settings = GameSettings(shell, who, services, sizes)
-        life = GameAssistantStatus(shell, services, settings, self.ticker.wake)
+        status = GameAssistantStatus(shell, services, settings, self.ticker.wake)
         note_use = partial(services.loaded.note, self)
         log = TableConversation(
             who.id,
@@ -201,12 +201,12 @@ class GameMind(Mind):
         )
         settings.log = log
         inbox = TableInbox(who.id, services.now)
-        turns = TableTurns(who.id, log, services.now, life.may_think)
-        rest = GameSleep(
+        turns = TableTurns(who.id, log, services.now, status.may_think)
+        sleep = GameSleep(
             shell, who, settings, inbox, turns, offered, self.ticker, services, self.drop_index
         )
-        self.hearing = Hearing(who, settings, inbox, life, rest, services)
-        company = GamePresence(who, settings, inbox, self.hearing.hear, life, services)
+        self.hearing = Hearing(who, settings, inbox, status, sleep, services)
+        presence = GamePresence(who, settings, inbox, self.hearing.hear, status, services)
         self.is_rebuilding = self.is_dry_running = False
         super().__init__(
             MindContext(
@@ -217,15 +217,15 @@ class GameMind(Mind):
                 turns=turns,
                 pending_acts=TablePendingActs(who.id, services.now),
                 memories=self.memories,
-                company=company,
-                life=life,
-                rest=rest,
+                presence=presence,
+                status=status,
+                sleep=sleep,
                 sizes=sizes,
                 offered=offered,
                 services=services,
             )
         )
-        self.hearing.connect(company, self.will, partial(services.attend, self))
+        self.hearing.connect(presence, self.autonomy, partial(services.attend, self))
 
     def memories(self) -> Memories:
         """Return the search over its character's memories, and those that extensions add."""
@@ -238,7 +238,7 @@ class GameMind(Mind):
 
     def tick_if_players_near(self) -> float | None:
         """Tick soon if a player is near; returns in how many seconds to do so again, or None."""
-        if not (self.life.is_alive and self.company.players_near()):
+        if not (self.status.is_alive and self.presence.players_near()):
             return None
         self.ticker.wake()
         return float(self.settings.config.tick_rate)
@@ -258,9 +258,9 @@ class GameMind(Mind):
 
     def stop_thinking(self) -> None:
         """Stop hearing and speaking, and drop the turn in flight; tell those who wait for it."""
-        self.life.turn_off(True)
+        self.status.turn_off(True)
         waiting = self.drop_turn("the assistant was stopped")
-        self.life.tell("stopped", filter(self.services.crowd.should_tell, waiting))
+        self.status.tell("stopped", filter(self.services.crowd.should_tell, waiting))
         self.drop_index()
 
     def compact(self, request: CompactionRequest) -> Deferred[dict[str, Any]]:
@@ -274,7 +274,9 @@ class GameMind(Mind):
             raise DryRunning(f"{self.who.name} is being tried already. Try again in a moment.")
         self.is_dry_running = True
         try:
-            dry_run: DryRun = yield run_dry(around, event, lambda: bool(self.life.is_alive), **more)
+            dry_run: DryRun = yield run_dry(
+                around, event, lambda: bool(self.status.is_alive), **more
+            )
             return dry_run
         finally:
             self.is_dry_running = False
@@ -282,11 +284,11 @@ class GameMind(Mind):
     def break_off(self) -> None:
         """End the turn or the sleep pass under way; the turn's events are handled again."""
         self.turns.recover()
-        self.rest.break_off()
+        self.sleep.break_off()
 
     def forget(self, dbref: str) -> None:
         """Drop from memory what the tables no longer hold about somebody."""
-        self.company.partners.pop(dbref, None)
+        self.presence.partners.pop(dbref, None)
         self.log.forget_view()
 
     def renew(self, seqs: Collection[int]) -> None:

@@ -29,11 +29,11 @@ class GamePresence:
         settings: Settings,
         inbox: TableInbox,
         hear: Callable[[str, str, Any], None],
-        life: GameAssistantStatus,
+        status: GameAssistantStatus,
         services: Any,
     ) -> None:
         self._who, self._settings, self._inbox = who, settings, inbox
-        self._hear, self._life, self._services = hear, life, services
+        self._hear, self._status, self._services = hear, status, services
         self.last_talk_at: float | None = None
         self.news_at: float | None = None
         self._came_at = 0.0  # in unix seconds, to the present place
@@ -42,17 +42,17 @@ class GamePresence:
 
     def notice_move(self, mover: Any) -> None:
         """Note that somebody comes or goes; which of the two shows after the move."""
-        if self._life.is_on and can_hear(mover):
+        if self._status.is_on and can_hear(mover):
             self._services.clock.callLater(0, self._moved, mover)
 
     def _moved(self, mover: Any) -> None:
         character = self._who.character
-        if not self._life.is_alive or not mover.pk:
+        if not self._status.is_alive or not mover.pk:
             return
         here = mover.location is not None and mover.location is character.location
         self._hear("arrive" if here else "leave", "", mover)
         if here:
-            self._life.wake()
+            self._status.wake()
             self.note_arrival(mover)
         else:
             follow_leader(character, mover)
@@ -67,14 +67,14 @@ class GamePresence:
 
     def notice_presence(self) -> None:
         """Wake after an untyped line: a player who enters the game may wait for a lost answer."""
-        if self._life.is_on:
-            self._life.wake()
+        if self._status.is_on:
+            self._status.wake()
 
     def notice_place(self) -> None:
         """Wake after the character moved: players may wait for an answer there."""
         self._came_at = self._services.now().timestamp()
-        if self._life.is_on and self.players_near():
-            self._life.wake()
+        if self._status.is_on and self.players_near():
+            self._status.wake()
 
     def players_near(self) -> bool:
         """Return True if a player hears the character; another assistant does not count."""

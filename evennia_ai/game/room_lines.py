@@ -96,7 +96,7 @@ class RoomLine:
         return {
             obj.dbref: mind
             for obj, mind in minds
-            if mind and (mind.life.is_on or obj is self.first)  # `aitest` asks stopped ones, too
+            if mind and (mind.status.is_on or obj is self.first)  # `aitest` asks stopped ones, too
         }
 
     @cached_property
@@ -109,14 +109,14 @@ class RoomLine:
     def _listener(self, obj: Any, names: bool) -> addressing.Listener:
         mind = self._minds.get(obj.dbref)
         is_receiver = self.line.kind != GIVE or obj is self.first
-        last = mind.company.last_exchange_with(self.speaker.dbref) if mind else 0.0
+        last = mind.presence.last_exchange_with(self.speaker.dbref) if mind else 0.0
         return addressing.Listener(
             id=obj.dbref,
             named=named(obj, self.speaker) if names else None,
             is_player=bool(obj.has_account),
             may_answer=bool(mind and is_receiver and obj.dbref not in self.muted),
             last_exchange=last,
-            came_along=mind is not None and mind.company.came_behind(self.speaker.dbref) > last,
+            came_along=mind is not None and mind.presence.came_behind(self.speaker.dbref) > last,
             max_bot_replies=mind.settings.config.max_bot_replies if mind else 0,
         )
 
@@ -134,7 +134,7 @@ class RoomLine:
     def _standing(self, ids: Sequence[str]) -> Iterator[tuple[bool, float]]:
         """Return whether assistants are awake, and how near their personas are to the words."""
         minds = [self._minds[dbref] for dbref in ids]
-        awake = [not mind.rest.is_asleep for mind in minds]
+        awake = [not mind.sleep.is_asleep for mind in minds]
         if not self.line.text:
             return zip(awake, [0.0] * len(ids), strict=True)
         near = score_texts(self.line.text, [render_persona(mind.who.persona) for mind in minds])

@@ -194,7 +194,7 @@ class GameSleep:
         if bedtime is None or self._inbox.open_events():
             return
         self.bedtime = None
-        if bedtime.cause != WISH or (self._shell.mind.company.last_talk_at or 0.0) <= bedtime.at:
+        if bedtime.cause != WISH or (self._shell.mind.presence.last_talk_at or 0.0) <= bedtime.at:
             self.fall_asleep(bedtime.cause, bedtime.reason)
             self._ticker.wake()
 
@@ -215,10 +215,10 @@ class GameSleep:
         Returns in how many seconds to look again, None if only after something happened.
         """
         mind = self._shell.mind
-        if not mind.life.is_alive:
+        if not mind.status.is_alive:
             return None
         often = float(self._settings.config.tick_rate_sleep)
-        if self._ticker.is_ticking or not mind.life.may_think():
+        if self._ticker.is_ticking or not mind.status.may_think():
             return often
         self._settings.resolve()
         use = mind.meter.measure()
@@ -247,13 +247,13 @@ class GameSleep:
         return RestState(
             asleep=asleep,
             scheduled=sleeps_on or self._in_hours() or self._wants_nap(use, asleep=asleep),
-            quiet_s=now - (self._shell.mind.company.last_talk_at or 0.0),
+            quiet_s=now - (self._shell.mind.presence.last_talk_at or 0.0),
             woken_s=None if self.woken_at is None else now - self.woken_at,
         )
 
     def _wants_nap(self, use: ContextUse, *, asleep: bool) -> bool:
         """Return True if nobody is near, and a sleep pass is unfinished, or is due."""
-        if self._shell.mind.company.players_near():
+        if self._shell.mind.presence.players_near():
             return False
         if use.is_due or (asleep and self.needs_pass):
             return True
@@ -263,12 +263,12 @@ class GameSleep:
 
     def _seconds_to_nap(self) -> float:
         """Return how long an assistant with news must still be quiet until it naps."""
-        quiet_s = self._services.clock.seconds() - (self._shell.mind.company.last_talk_at or 0.0)
+        quiet_s = self._services.clock.seconds() - (self._shell.mind.presence.last_talk_at or 0.0)
         return float(self._settings.config.sleep_after_long_quiet - quiet_s)
 
     def _has_news(self) -> bool:
         """Return True if long quiet would send it to sleep: it heard talk since its last pass."""
-        talk_at, slept_at = self._shell.mind.company.last_talk_at, self.last_pass_at
+        talk_at, slept_at = self._shell.mind.presence.last_talk_at, self.last_pass_at
         if not self._settings.config.sleep_after_long_quiet or not talk_at:
             return False
         return slept_at is None or slept_at < talk_at
@@ -276,7 +276,7 @@ class GameSleep:
     def _in_hours(self) -> bool:
         """Return True in the assistant's own hours of sleep."""
         schedule = read_schedule(self._settings.config.sleep_schedule)
-        return schedule is not None and schedule.holds(self._shell.mind.life.minute_now())
+        return schedule is not None and schedule.holds(self._shell.mind.status.minute_now())
 
     def _next_look_s(self, use: ContextUse, state: RestState) -> float | None:
         """Return when it may fall asleep if it hears nothing, in seconds; None if it will not."""
@@ -287,7 +287,7 @@ class GameSleep:
         if not self._has_news():
             return None
         left_s = self._seconds_to_nap()
-        if left_s <= 0 and not self._shell.mind.company.players_near():
+        if left_s <= 0 and not self._shell.mind.presence.players_near():
             return None  # it only saw somebody pass
         return max(often, left_s)
 
@@ -308,11 +308,11 @@ def mode_of(character: Any, services: Any) -> str:
     if script is None:
         return "deaf"
     mind = script.mind
-    if not mind.life.is_on or getattr(services, "switched_off", False):
+    if not mind.status.is_on or getattr(services, "switched_off", False):
         return "stopped"
     if character.has_account:
         return "puppeted"
-    if mind.rest.is_asleep:
+    if mind.sleep.is_asleep:
         return "asleep"
     return "thinking" if mind.ticker.is_ticking else "awake"
 

@@ -168,7 +168,7 @@ class TickScheduler:
             self._again = True
             return 0
         mind = self._shell.mind
-        if not mind.life.may_think():
+        if not mind.status.may_think():
             return 0
         self.is_ticking = True
         try:
@@ -202,7 +202,7 @@ class TickScheduler:
     def run_instead(self, work: Callable[[], Deferred[T]]) -> Coroutine[T]:
         """Do some work instead of a tick; fails as the work, and with TurnAborted if busy."""
         mind = self._shell.mind
-        if self.is_ticking or mind.life.is_forgetting:
+        if self.is_ticking or mind.status.is_forgetting:
             busy = "is thinking just now" if self.is_ticking else "forgets somebody"
             raise TurnAborted(f"{mind.who.name} {busy}: try again in a moment.")
         self.is_ticking = True

@@ -29,7 +29,7 @@ class StaleConversations:
 
     def clear_stale(self) -> dict[str, Any]:
         """End those that were not continued; see `clear_stale_conversations`."""
-        partners = self._mind.company.partners
+        partners = self._mind.presence.partners
         if not partners:
             return {"skipped": True, "reason": "no conversations"}
         timeout_s, now = self._mind.config.conversation_timeout, self._mind.now()

@@ -40,8 +40,8 @@ class Mind:
     def __init__(self, around: MindContext) -> None:
         self.around = around
         self.who, self.settings, self.log = around.who, around.settings, around.log
-        self.inbox, self.turns, self.company = around.inbox, around.turns, around.company
-        self.life, self.rest = around.life, around.rest
+        self.inbox, self.turns, self.presence = around.inbox, around.turns, around.presence
+        self.status, self.sleep = around.status, around.sleep
         self._make_turn(around)
         self._make_compaction(around)
         self._make_answering(around)
@@ -54,25 +54,25 @@ class Mind:
         Fails with TurnAborted and StoreUnavailable.
         """
         self.settings.resolve()
-        yield self.knowledge.load()
+        yield self.pinned_context.load()
         yield self.compactor.archive_left_over()
         self.compactor.mask_old_results(self.meter.measure())
         yield self.emergency.make_room()
-        if self.rest.needs_pass and not self.inbox.open_events():
-            yield self.rest.sleep_through(self.sleep_pass.run)
-        if self.rest.is_asleep:
+        if self.sleep.needs_pass and not self.inbox.open_events():
+            yield self.sleep.sleep_through(self.sleep_pass.run)
+        if self.sleep.is_asleep:
             if not self.inbox.open_events():
                 return 0
-            self.rest.wake_up("somebody speaks to it")
-        yield self.answering.run_agreed()
-        turns: int = yield self.answering.answer_all()
+            self.sleep.wake_up("somebody speaks to it")
+        yield self.turn_runner.run_agreed()
+        turns: int = yield self.turn_runner.answer_all()
         if turns:
-            self.company.news_at = None
-        elif self.will.wants_to_act():
-            self.will.note_act()
-            yield self.answering.act_alone()
+            self.presence.news_at = None
+        elif self.autonomy.wants_to_act():
+            self.autonomy.note_act()
+            yield self.turn_runner.act_alone()
             turns = 1
-        self.rest.lie_down()
+        self.sleep.lie_down()
         return turns
 
     def _make_turn(self, has: MindContext) -> None:
@@ -81,15 +81,15 @@ class Mind:
         self.meter = ContextMeter(has.settings, has.log, has.sizes)
         self.recall = Recall(has)
         self.lore = LoreContext(has)
-        self.knowledge = PinnedContext(has)
+        self.pinned_context = PinnedContext(has)
         self.people = PeopleContext(has)
         self.calls = ModelCalls(has, self.meter)
         self.selector = ContextSelector(
-            has, self.meter, self.knowledge, self.people, self.recall, self.lore
+            has, self.meter, self.pinned_context, self.people, self.recall, self.lore
         )
         self.prompts = PromptBuilder(has, self.meter, self.selector, self.calls)
-        self.screening = ModerationGate(has.settings, lambda: shared.extensions)
-        self.acts = ToolExecutor(
+        self.moderation_gate = ModerationGate(has.settings, lambda: shared.extensions)
+        self.tool_executor = ToolExecutor(
             has, ToolMindContext(**vars(has), line=self.recall.line, use=self.meter.measure)
         )
         self.loop = ReActLoop(
@@ -97,8 +97,8 @@ class Mind:
             self.selector,
             self.prompts,
             self.calls,
-            self.acts,
-            self.screening,
+            self.tool_executor,
+            self.moderation_gate,
             lambda: self.emergency.on_overflow(),  # noqa: PLW0108  # made after the loop
         )
 
@@ -106,26 +106,26 @@ class Mind:
         """Make what keeps the context window from overflowing."""
         facts = FactCheck(has)
         self.summariser = Summariser(has, self.calls)
-        self.ladder = SummaryFallbacks(has, self.calls, self.summariser)
-        parts = PartSummaries(has, self.ladder, facts)
+        self.summary_fallbacks = SummaryFallbacks(has, self.calls, self.summariser)
+        parts = PartSummaries(has, self.summary_fallbacks, facts)
         self.compactor = Compactor(has, self.meter, self.calls, parts, facts, SummaryArchive(has))
         self.extraction = FactExtractor(
-            has, self.meter, self.prompts, self.calls, self.acts, self.compactor.decide
+            has, self.meter, self.prompts, self.calls, self.tool_executor, self.compactor.decide
         )
         self.emergency = Emergency(has, self.meter, self.compactor, self.extraction)
 
     def _make_answering(self, has: MindContext) -> None:
         """Make what answers events, and what acts unasked."""
-        self.answering = TurnRunner(
+        self.turn_runner = TurnRunner(
             has,
-            self.screening,
+            self.moderation_gate,
             self.loop,
-            Fallback(has, self.prompts, self.acts, self.screening),
-            self.acts,
+            Fallback(has, self.prompts, self.tool_executor, self.moderation_gate),
+            self.tool_executor,
             self.selector,
             self.emergency.make_room,
         )
-        self.will = AutonomyBudget(has)
+        self.autonomy = AutonomyBudget(has)
 
     def _make_sleep(self, has: MindContext) -> None:
         background = BackgroundCalls(has, self.calls)

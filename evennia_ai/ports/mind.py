@@ -336,9 +336,9 @@ class MindContext:
     turns: Turns
     pending_acts: PendingActs
     memories: Callable[[], Memories]  # the search over all that it remembers
-    company: Presence
-    life: AssistantStatus
-    rest: SleepController
+    presence: Presence
+    status: AssistantStatus
+    sleep: SleepController
     sizes: RequestSizes
     offered: OfferedTools
     services: Services

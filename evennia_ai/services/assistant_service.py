@@ -121,7 +121,7 @@ class AssistantService(Service):
         """Tick an assistant while players are near, because something happens around it."""
         if self.accepting:
             self.watch(mind)
-            mind.company.last_talk_at = mind.company.last_talk_at or self.clock.seconds()
+            mind.presence.last_talk_at = mind.presence.last_talk_at or self.clock.seconds()
             self.timer.keep(
                 ("tick", mind.who.id), mind.settings.config.tick_rate, mind.tick_if_players_near
             )
@@ -139,7 +139,7 @@ class AssistantService(Service):
     def watch(self, mind: GameMind) -> None:
         """Look soon whether an assistant falls asleep or wakes, and until it needs no looks."""
         often = mind.settings.config.tick_rate_sleep
-        self.timer.keep(("sleep", mind.who.id), often, mind.rest.update, first_s=0.0)
+        self.timer.keep(("sleep", mind.who.id), often, mind.sleep.update, first_s=0.0)
 
     def startService(self) -> None:
         """Start the threads; not earlier, because twistd forks before this call."""
@@ -286,7 +286,7 @@ class AssistantService(Service):
             if mind := script.ndb.mind:
                 with suppress(StoreUnavailable):  # its turn ends without its model call, too
                     speakers = filter(self.crowd.should_tell, mind.drop_turn(reason))
-                    mind.life.tell("switched_off", speakers)
+                    mind.status.tell("switched_off", speakers)
         self.gateway.switch_off(reason)
 
     def switch_on(self) -> None:
@@ -328,8 +328,8 @@ class AssistantService(Service):
         log.info(line, name=script.mind.who.name, reason=reason, result=figures)
         waited = (
             character.location
-            and not script.mind.rest.is_asleep
-            and script.mind.company.players_near()
+            and not script.mind.sleep.is_asleep
+            and script.mind.presence.players_near()
         )
         if result.get("success") and waited:
             send_filler(character, text("compacted"), listening_objects(character))

@@ -115,8 +115,8 @@ class StartupRecovery:
 
         def take_up(script: AssistantScript) -> None:
             if not script.mind.ticker.is_ticking:
-                script.mind.life.end_signals()
-            if script.mind.rest.is_asleep:
+                script.mind.status.end_signals()
+            if script.mind.sleep.is_asleep:
                 self.service.watch(script.mind)
 
         keys = ("operating_mode", SIGNALS)
@@ -237,7 +237,7 @@ def wake(script: AssistantScript, left_over: bool = False, acts_due: bool = Fals
     """Wake an assistant; summaries may be ``left_over``, or acts due that a person agreed to."""
     mind = script.mind
     mind.compactor.is_left_over = left_over or mind.compactor.is_left_over
-    mind.answering.acts_due = acts_due or mind.answering.acts_due
+    mind.turn_runner.acts_due = acts_due or mind.turn_runner.acts_due
     script.wake()
 
 

@@ -145,7 +145,7 @@ class SleepPassRunner:
         results: dict[str, dict[str, Any]] = {}
         for step in names or self.steps:
             yield yield_to_reactor(self._mind.slices.put)  # the stand-in makes no pauses of its own
-            if not self._mind.life.may_think():
+            if not self._mind.status.may_think():
                 raise TurnAborted("asleep, it was stopped")
             if time.is_over:
                 results[step] = dict(WOKEN)

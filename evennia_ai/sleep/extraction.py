@@ -110,7 +110,7 @@ class FactExtractor:
             return skip(f"fewer than {LEAST_MESSAGES} messages")
         # A turn that an error left open would otherwise stay open behind the turns of the loops.
         yield retry_write(self._mind.clock, self._mind.turns.recover)
-        yield retry_write(self._mind.clock, partial(self._mind.life.signal, SIGNAL, True))
+        yield retry_write(self._mind.clock, partial(self._mind.status.signal, SIGNAL, True))
         try:
             result: ExtractionResult = yield self._ask_for_facts(task.evicted, limits)
         except ProviderError as error:
@@ -118,7 +118,7 @@ class FactExtractor:
             log.warn(message, name=self._mind.name, error=error)
             return {"success": False, "error": str(error), "facts_recorded": 0}
         finally:
-            yield retry_write(self._mind.clock, partial(self._mind.life.signal, SIGNAL, False))
+            yield retry_write(self._mind.clock, partial(self._mind.status.signal, SIGNAL, False))
         return {"success": True, **asdict(result)}
 
     @inlineCallbacks

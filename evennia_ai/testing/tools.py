@@ -65,7 +65,7 @@ def _call(
     mind = getattr(character, "ai_mind", None)
     heard_by = frozenset({speaker.dbref})
     context = ToolContext(
-        assistant=mind.acts.tools if mind else cast(Any, None),  # a tool may need none
+        assistant=mind.tool_executor.tools if mind else cast(Any, None),  # a tool may need none
         character=character,
         audience=heard_by,
         private=False,

@@ -52,6 +52,6 @@ def wait(context: ToolContext, arguments: WaitArguments) -> Deferred[str]:
     parts = context.assistant
     if parts.inbox.open_events().waiting:
         return succeed(SPOKEN_TO)
-    return parts.company.pause(arguments.seconds).addCallback(
+    return parts.presence.pause(arguments.seconds).addCallback(
         lambda whole: PASSED if whole else SPOKEN_TO
     )

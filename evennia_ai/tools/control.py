@@ -60,15 +60,15 @@ def go_to_sleep(context: ToolContext, arguments: NoArguments) -> str:
     refusal = why_not_to_bed(bedtime_state(context))
     if refusal:
         raise NothingDone(refusal)
-    context.assistant.rest.go_to_bed(WISH)
+    context.assistant.sleep.go_to_bed(WISH)
     return "Your eyes fall shut."
 
 
 def bedtime_state(context: ToolContext) -> BedtimeState:
     """Return what decides whether the character may go to sleep now."""
     parts = context.assistant
-    woken_at = parts.rest.woken_at
-    partners = parts.company.partners.items()
+    woken_at = parts.sleep.woken_at
+    partners = parts.presence.partners.items()
     latest = max((at for dbref, at in partners if dbref not in context.speakers), default=None)
     return BedtimeState(
         unanswered=len(parts.inbox.open_events().waiting),

@@ -208,7 +208,7 @@ class ModelCalls:
         return None
 
     def _ensure_awake(self) -> None:
-        if not self._mind.life.may_think():
+        if not self._mind.status.may_think():
             raise TurnAborted(f"{self._mind.name} may not think any more")
 
 

@@ -61,7 +61,7 @@ class PinnedContext:
 
     def author_note(self) -> Sequence[KnownLine]:
         """Return the note of a builder as one line, or nothing."""
-        return self._mind.life.author_note()
+        return self._mind.status.author_note()
 
 
 @dataclass(eq=False)
@@ -147,7 +147,9 @@ class PeopleContext:
         return lines
 
     def _is_partner(self, dbref: str) -> bool:
-        return dbref in self._mind.company.partners and self._mind.company.is_in_conversation(dbref)
+        return dbref in self._mind.presence.partners and self._mind.presence.is_in_conversation(
+            dbref
+        )
 
     def _describe(
         self, profiles: ports.EntityProfiles, dbref: str, audience: Audience, known_only: bool
@@ -182,11 +184,11 @@ class PeopleContext:
 
         If the database is busy, only this contact is lost. Fires when all contacts are stored.
         """
-        if not self._mind.life.may_think():  # deleted or stopped while the answer was stored
+        if not self._mind.status.may_think():  # deleted or stopped while the answer was stored
             return
         profiles = self._mind.character.ai_profiles
         yield profiles.load(self._mind.slices.put)
-        if not self._mind.life.may_think():
+        if not self._mind.status.may_think():
             return
         for speaker in sorted({event.heard.speaker for event in turn.events} - {""}):
             try:

@@ -112,7 +112,7 @@ class Recall:
     @inlineCallbacks
     def remember_turn(self) -> Coroutine[None]:
         """Take the lines of a turn into the index, so that the next answer need not wait for it."""
-        if not self._mind.life.may_think():
+        if not self._mind.status.may_think():
             return
         try:
             yield self._mind.memories().prepare(self._mind.services, whole=False)

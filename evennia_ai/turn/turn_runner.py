@@ -104,7 +104,7 @@ class TurnRunner:
             self._mind.inbox.close([event.id], EXPIRED, reason)
             if (now - event.at).total_seconds() <= REMEMBERED_S:
                 recent.add(event.heard.speaker)
-        self._mind.life.tell("unheard", sorted(recent & present))
+        self._mind.status.tell("unheard", sorted(recent & present))
         held_back = self._mind.services.held_back({event.heard.speaker for event in left})
         batch = batching.next_batch(left, present, held_back)
         # Whether it is a machine is answered apart, by code.
@@ -131,7 +131,7 @@ class TurnRunner:
             key, reason = verdicts[event.id]
             self._mind.inbox.close([event.id], EXPIRED, reason)
             if event.heard.addressed:
-                self._mind.life.tell(key, [event.heard.speaker])
+                self._mind.status.tell(key, [event.heard.speaker])
         return True
 
     @inlineCallbacks
@@ -150,11 +150,11 @@ class TurnRunner:
         clock = self._mind.clock
         turn: ports.TurnRecord = yield retry_write(clock, lambda: self._begin_turn(batch, context))
         lost = ANSWER_LOST if answer_lost else batching.GAVE_UP if batch.exhausted else ""
-        self._mind.life.thinking(turn, True)
+        self._mind.status.thinking(turn, True)
         try:
             outcome: Outcome | None = yield self.reach_outcome(turn, context, lost)
         finally:
-            self._mind.life.thinking(turn, False)
+            self._mind.status.thinking(turn, False)
         if outcome is None:
             yield retry_write(clock, lambda: self._mind.turns.give_back(turn.id))
             return
@@ -187,7 +187,7 @@ class TurnRunner:
 
     def _begin_turn(self, batch: batching.Batch, context: TurnKind) -> ports.TurnRecord:
         """Open a turn; raises StoreUnavailable, and TurnAborted if it may not think now."""
-        if not self._mind.life.may_think():
+        if not self._mind.status.may_think():
             raise errors.TurnAborted("a turn did not begin in time")
         return self._mind.turns.begin(batch.events, batch.audience, batch.private, context.name)
 
@@ -257,7 +257,7 @@ class TurnRunner:
             yield retry_write(clock, partial(acts.finish, act.id, result.state, result.text))
             people = {act.decided_by, *act.speakers}
             if result.state != ASKED:  # then a new question was asked
-                self._mind.life.tell(LINES.get(result.state, "confirm_failed"), sorted(people))
+                self._mind.status.tell(LINES.get(result.state, "confirm_failed"), sorted(people))
         return count
 
     def _run_act(self, act: PendingToolCall) -> Deferred[ports.ToolResult]:
@@ -345,9 +345,9 @@ class AutonomyBudget:
             return False
         state = batching.AutonomyState(
             now=self._mind.clock.seconds(),
-            players_near=self._mind.company.players_near(),
+            players_near=self._mind.presence.players_near(),
             acts=tuple(self.acts()),
-            last_talk_at=self._mind.company.last_talk_at,
-            news_at=self._mind.company.news_at,
+            last_talk_at=self._mind.presence.last_talk_at,
+            news_at=self._mind.presence.news_at,
         )
         return batching.should_act(state, config.autonomous_calls_per_hour, config.autonomy_quiet)

@@ -129,7 +129,7 @@ def unasked(scene, text):
     """What Mallory said, in turns that nobody asked for."""
     to_ann(scene, text)
     for _ in range(2):
-        run(scene, scene.mira.assistant.mind.answering.act_alone)
+        run(scene, scene.mira.assistant.mind.turn_runner.act_alone)
 
 
 def unasked_notes(scene, text):

@@ -234,7 +234,7 @@ class Hall(Scene):
         for body in self.by_name.values():
             body.ndb.ai_asked = None
             body.cmdset.remove("evennia_ai.commands.oversight.AnswerCmdSet")
-        self.mira.assistant.mind.answering.acts_due = None
+        self.mira.assistant.mind.turn_runner.acts_due = None
         StartupRecovery(self.game.service).begin()
         self.game.run(5)
 

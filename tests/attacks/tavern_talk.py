@@ -135,7 +135,7 @@ class TavernTalk:
         self.game.run(0.5)
 
     def do_unasked(self, step: Step):
-        self.run(self.script(step).mind.answering.act_alone)
+        self.run(self.script(step).mind.turn_runner.act_alone)
 
     def do_compact(self, step: Step):
         request = CompactionRequest(MANUAL, force=True, keep_recent=KEPT)

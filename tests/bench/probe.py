@@ -189,7 +189,7 @@ def live_in() -> dict[str, Any]:
         _ = (
             script.config,
             script.mind.inbox,
-            script.mind.company.partners,
+            script.mind.presence.partners,
             script.conversation.view(),
         )
     return {"characters": characters}

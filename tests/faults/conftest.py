@@ -165,7 +165,7 @@ class Road:
     def hears(self, text):
         """Say something to the character, wait for the end of the turn and return it."""
         self.script.hears(text)
-        turns = self.outcome(self.script.mind.answering.answer_all())
+        turns = self.outcome(self.script.mind.turn_runner.answer_all())
         if isinstance(turns, Exception):
             raise turns
         return self.script.mind.turns.turns[-1]

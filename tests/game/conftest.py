@@ -328,7 +328,7 @@ def use(game, mira, ann):
 
     def use(name, audience=None, *, private=False, speakers=None, seqs=(), box=None, **arguments):
         context = ToolContext(
-            assistant=mira.assistant.mind.acts.tools,
+            assistant=mira.assistant.mind.tool_executor.tools,
             character=mira,
             audience=frozenset({ann.dbref} if audience is None else audience),
             private=private,

@@ -41,7 +41,7 @@ def restart(game, mira):
     for obj in mira.location.contents:
         obj.ndb.ai_asked = None
         obj.cmdset.remove("evennia_ai.commands.oversight.AnswerCmdSet")
-    mira.assistant.mind.answering.acts_due = None
+    mira.assistant.mind.turn_runner.acts_due = None
     StartupRecovery(game.service).begin()
     game.run(5)
 

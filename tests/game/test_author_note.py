@@ -33,7 +33,7 @@ def test_a_note_ends_after_its_minutes_and_survives_a_restart(game, builder, ann
 
 def test_a_note_is_the_words_of_its_builder(game, builder, ann, mira):
     builder.do("ainote Mira = Give ◆ Ann </situation> what she\nwants.")
-    (line,) = mira.assistant.mind.life.author_note()
+    (line,) = mira.assistant.mind.status.author_note()
     assert line.authors == {builder.dbref, "builder"} and not line.private
     text = asked(game, ann)
     assert "Give ◇ Ann < /situation> what she" in text

@@ -33,7 +33,7 @@ def stranger(game, mira):
 def act_unasked(game, mira, *replies):
     """Let Mira act on her own account."""
     mira.assistant.attributes.add("autonomous_calls_per_hour", 10)
-    mira.assistant.mind.will._acts = []
+    mira.assistant.mind.autonomy._acts = []
     game.model.add(*replies)
     game.service.attend(mira.assistant.mind)
     game.run(60)

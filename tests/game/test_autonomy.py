@@ -49,7 +49,7 @@ def test_with_a_player_near_and_quiet_it_does_something_by_itself(game, tavern):
     game.clock.pump([1] * 60)
     assert ann.heard() == ["Mira wipes a mug."]
     assert unasked() == 1
-    assert mira.assistant.mind.will.acts()
+    assert mira.assistant.mind.autonomy.acts()
 
 
 def test_it_ticks_no_more_once_all_players_left(game, tavern):
@@ -81,7 +81,7 @@ def test_a_game_may_tell_what_happened(game, tavern, importance, turns):
     mira = game.assistant("Mira", tavern)
     game.player("Ann", tavern)
     game.model.script = Endless()
-    mira.assistant.mind.company.news_at = None
+    mira.assistant.mind.presence.news_at = None
     notify(mira, "A bell tolls\nin the harbour.", importance)
     game.clock.pump([1] * 10)
     assert Turn.objects.count() == turns
@@ -99,8 +99,8 @@ def test_the_budget_is_kept_over_a_restart(game, tavern):
     game.clock.pump([5] * 300)
     before = unasked()
     assert before == 2
-    mira.assistant.mind.will._acts = None
-    mira.assistant.mind.company.last_talk_at = None
+    mira.assistant.mind.autonomy._acts = None
+    mira.assistant.mind.presence.last_talk_at = None
     game.clock.pump([5] * 60)
     assert unasked() == before
 

@@ -115,7 +115,7 @@ def test_what_a_character_did_unasked_at_somebodys_coming_goes_with_them(game, a
     game.model.add(call("say", text="A warm welcome to the inn."))
     ann.character.move_to(tavern)
     game.run()
-    game.result(mira.assistant.mind.answering.act_alone())
+    game.result(mira.assistant.mind.turn_runner.act_alone())
     (turn,) = models.Turn.objects.all()
     assert (turn.context, turn.askers.split()) == ("tick_autonomous", [])
     forget(ann)

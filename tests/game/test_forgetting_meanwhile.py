@@ -65,7 +65,7 @@ def test_nobody_who_knows_them_thinks_until_all_is_forgotten(planted, ann, servi
 
 def test_a_sleep_pass_under_way_is_broken_off(planted, ann, mira, service):
     planted.said()
-    time = mira.assistant.mind.rest.pass_time = SleepPassTimer(service.clock)
+    time = mira.assistant.mind.sleep.pass_time = SleepPassTimer(service.clock)
     service.forgetting.begin([ann.dbref])
     planted.game.run()
     assert time.is_over
@@ -105,7 +105,7 @@ def test_if_the_database_stays_busy_they_think_again_and_the_wish_stays(
     planted, ann, service, monkeypatch
 ):
     def busy(_forgetting):
-        assert not planted.script.mind.life.may_think()
+        assert not planted.script.mind.status.may_think()
         raise StoreUnavailable("database is locked")
 
     planted.said()
@@ -116,7 +116,7 @@ def test_if_the_database_stays_busy_they_think_again_and_the_wish_stays(
         assert not failures
         service.clock.advance(BUSY_PAUSE_S)
     assert failures[0].check(StoreUnavailable)
-    assert planted.script.mind.life.may_think()
+    assert planted.script.mind.status.may_think()
     assert wishes() == {None: [ann.dbref]}
 
 

@@ -89,7 +89,7 @@ def test_an_hour_later_assistants_answer_one_another_again(game, ann, mira, otto
 def test_a_restart_does_not_refill_the_hour(game, ann, mira, otto):
     use_up(game, ann)
     for character in (mira, otto):
-        character.assistant.mind.will._acts = None
+        character.assistant.mind.autonomy._acts = None
     assert say(game, ann, "Mira, what do you know?") == ["Mira"]
 
 
@@ -101,7 +101,7 @@ def test_a_busy_database_does_not_keep_an_assistant_from_its_answer(game, ann, m
         return execute(sql, *rest)
 
     refused = []
-    otto.assistant.mind.will._acts = None
+    otto.assistant.mind.autonomy._acts = None
     with connection.execute_wrapper(refuse):
         ann.do("say Mira, what do you know?")
         game.run()

@@ -44,7 +44,7 @@ def write(game, mira, ann):
 
     def write(name, private=False, **arguments):
         context = ToolContext(
-            assistant=mira.assistant.mind.acts.tools,
+            assistant=mira.assistant.mind.tool_executor.tools,
             character=mira,
             audience=frozenset({ann.dbref}),
             private=private,

@@ -62,7 +62,7 @@ def test_an_older_games_turns_get_whom_they_answer_from_the_inbox(game, mira, an
     mira.execute_cmd("say I talk to myself")
     bob.do("say What a day")
     game.model.add(call("noop"))
-    game.result(mira.assistant.mind.answering.act_alone())
+    game.result(mira.assistant.mind.turn_runner.act_alone())
     first, *_, last = Turn.objects.order_by("id").values_list("id", flat=True)
     stored = list(Turn.objects.order_by("id").values_list("askers", flat=True))
     assert [one.split() for one in stored] == [*[[ann.dbref]] * 3, []]

@@ -119,8 +119,8 @@ def test_after_sleep_and_after_a_compaction_the_list_begins_anew(game, ann, mira
     assert "get" in ask(game, ann)
     mug.delete()
     assert "get" in ask(game, ann)
-    mira.assistant.mind.rest.fall_asleep(WISH)
-    mira.assistant.mind.rest.wake_up("a test")
+    mira.assistant.mind.sleep.fall_asleep(WISH)
+    mira.assistant.mind.sleep.wake_up("a test")
     assert ask(game, ann) == ALWAYS
     mug = game.thing("mug", tavern)
     assert "get" in ask(game, ann)

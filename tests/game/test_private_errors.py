@@ -38,7 +38,7 @@ def breaking_hook(game, mira, monkeypatch):
 
 
 def breaking_turn(game, mira, monkeypatch):
-    monkeypatch.setattr(mira.assistant.mind.answering._loop, "run", breaks)
+    monkeypatch.setattr(mira.assistant.mind.turn_runner._loop, "run", breaks)
 
 
 @pytest.mark.parametrize("plan", [breaking_tool, breaking_need, breaking_hook, breaking_turn])

@@ -200,16 +200,16 @@ def test_conversations_nobody_continued_are_ended_and_told_of(game, mira, ann, b
         player.do("say Mira, hello")
         began = game.service.now()
         game.run(30)
-    assert list(mira.assistant.mind.company.partners) == [ann.dbref, bob.dbref]
+    assert list(mira.assistant.mind.presence.partners) == [ann.dbref, bob.dbref]
     game.run(20)
     result = cleared(mira)
     assert ([talk["with"] for talk in result["ended"]], result["running"]) == ([ann.dbref], 1)
     assert result["ended"][0]["since"] == result["ended"][0]["last_at"]
-    assert mira.assistant.mind.company.is_in_conversation(bob.dbref)
+    assert mira.assistant.mind.presence.is_in_conversation(bob.dbref)
     game.run(40)
     (ended,) = cleared(mira)["ended"]
     assert (ended["with"], ended["last_at"]) == (bob.dbref, began.isoformat())
-    assert mira.assistant.mind.company.partners == {}
+    assert mira.assistant.mind.presence.partners == {}
 
 
 def test_conversations_are_the_same_after_a_restart(game, mira, ann):
@@ -217,8 +217,8 @@ def test_conversations_are_the_same_after_a_restart(game, mira, ann):
         game.model.add(call("say", text="Good day."))
         ann.do("say Mira, hello")
         game.run(20)
-    before = dict(mira.assistant.mind.company.partners)
-    mira.assistant.mind.company._partners = None
+    before = dict(mira.assistant.mind.presence.partners)
+    mira.assistant.mind.presence._partners = None
     mira.assistant.conversation.forget_view()
-    assert mira.assistant.mind.company.partners == before
+    assert mira.assistant.mind.presence.partners == before
     assert list(before) == [ann.dbref]

@@ -53,7 +53,7 @@ def test_without_a_model_call_it_ended_when_it_began(game, mira):
 
 
 def test_a_pass_that_runs_in_this_process_stays_open(game, mira, cut_off):
-    mira.assistant.mind.rest.pass_id = cut_off
+    mira.assistant.mind.sleep.pass_id = cut_off
     start(game)
     assert SleepPass.objects.get(id=cut_off).ended_at is None
 
@@ -78,7 +78,7 @@ def pending(game, mira, state, **age):
 )
 def test_an_act_that_nobody_answered_in_time_waits_no_longer(game, mira, state, age, then):
     """Also if its assistant never acts again."""
-    mira.assistant.mind.life.may_think = lambda: False
+    mira.assistant.mind.status.may_think = lambda: False
     act = pending(game, mira, state, **age)
     start(game)
     act.refresh_from_db()
@@ -86,6 +86,6 @@ def test_an_act_that_nobody_answered_in_time_waits_no_longer(game, mira, state, 
 
 
 def test_what_an_assistant_was_doing_at_a_kill_it_does_no_more(game, mira):
-    mira.assistant.mind.life.signal("pre_compaction", True)
+    mira.assistant.mind.status.signal("pre_compaction", True)
     start(game)
     assert mira.assistant.db.context_signals["pre_compaction"] is False

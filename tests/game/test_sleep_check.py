@@ -43,7 +43,7 @@ def test_it_is_put_to_sleep_for_all_to_see_and_talk_wakes_it(game, admin, ann, m
     ann.do("say Mira, hello")
     game.run(1)
     assert ann.heard()[-2:] == ["Mira wakes up and blinks.", 'Mira says, "Hm? Good evening."']
-    assert not mira.assistant.mind.rest.is_asleep
+    assert not mira.assistant.mind.sleep.is_asleep
 
 
 def test_told_to_sleep_while_it_thinks_it_answers_first(game, admin, ann, mira):
@@ -52,7 +52,7 @@ def test_told_to_sleep_while_it_thinks_it_answers_first(game, admin, ann, mira):
     ann.do("say Mira, hello")
     game.run(1)
     assert "when nobody waits" in admin.told("aisleep Mira")
-    assert not mira.assistant.mind.rest.is_asleep
+    assert not mira.assistant.mind.sleep.is_asleep
     ann.forget()
     reply.callback(call("say", text="Hello."))
     game.run(1)
@@ -69,7 +69,7 @@ def test_one_that_will_sleep_soon_can_be_kept_awake(game, admin, ann, mira):
     assert "stays awake" in admin.told("aiwake Mira")
     reply.callback(call("say", text="Hello."))
     game.run(1)
-    assert not mira.assistant.mind.rest.is_asleep
+    assert not mira.assistant.mind.sleep.is_asleep
 
 
 def test_it_is_woken_by_hand(game, admin, mira):
@@ -86,13 +86,13 @@ def test_it_sleeps_in_its_hours_and_wakes_after_them(game, ann, mira, settings):
     game.model.add(call("say", text="Hello."))
     ann.do("say Mira, hello")
     game.run(300)
-    assert not mira.assistant.mind.rest.is_asleep
+    assert not mira.assistant.mind.sleep.is_asleep
     at_hour(game, 23)
     game.run(300)
-    assert mira.assistant.mind.rest.is_asleep
+    assert mira.assistant.mind.sleep.is_asleep
     at_hour(game, 7)
     game.run(300)
-    assert not mira.assistant.mind.rest.is_asleep
+    assert not mira.assistant.mind.sleep.is_asleep
 
 
 def test_a_full_head_is_sorted_when_nobody_is_near(game, ann, mira, tavern):
@@ -105,7 +105,7 @@ def test_a_full_head_is_sorted_when_nobody_is_near(game, ann, mira, tavern):
     game.run(300)
     game.run(300)
     assert Compaction.objects.get().reason == "sleep"
-    assert not mira.assistant.mind.rest.is_asleep
+    assert not mira.assistant.mind.sleep.is_asleep
 
 
 def test_after_long_quiet_it_sleeps_on_what_it_heard_when_nobody_is_near(game, ann, mira):
@@ -118,7 +118,7 @@ def test_after_long_quiet_it_sleeps_on_what_it_heard_when_nobody_is_near(game, a
     game.run(300)
     [row] = SleepPass.objects.all()
     assert (row.reason, row.outcome) == ("nap", "done")
-    assert not mira.assistant.mind.rest.is_asleep
+    assert not mira.assistant.mind.sleep.is_asleep
     game.run(300)
     assert not is_watched(game, mira)
     assert SleepPass.objects.count() == 1
@@ -180,13 +180,13 @@ def test_hours_may_be_those_of_the_game_world(game, admin, mira, settings, monke
     mira.assistant.attributes.add("sleep_clock", "game")
     mira.assistant.services.watch(mira.ai_mind)
     game.run(300)
-    assert not mira.assistant.mind.rest.is_asleep
+    assert not mira.assistant.mind.sleep.is_asleep
     monkeypatch.setattr(gametime, "gametime", lambda absolute: 25 * hour)
     game.run(300)
-    assert mira.assistant.mind.rest.is_asleep
+    assert mira.assistant.mind.sleep.is_asleep
     monkeypatch.setattr(gametime, "gametime", lambda absolute: 31 * hour)
     game.run(300)
-    assert not mira.assistant.mind.rest.is_asleep
+    assert not mira.assistant.mind.sleep.is_asleep
 
 
 def test_who_looks_sees_that_it_sleeps_and_who_is_awake_shows_nothing(game, admin, ann, mira):
@@ -207,4 +207,4 @@ def test_put_to_sleep_it_sleeps_on_after_a_restart(game, admin, mira):
     game.run()
     assert is_watched(game, mira)
     game.run(300)
-    assert mira.assistant.mind.rest.is_asleep
+    assert mira.assistant.mind.sleep.is_asleep

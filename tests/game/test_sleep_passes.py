@@ -52,7 +52,7 @@ def test_a_pass_that_a_crash_cut_off_is_told_as_interrupted(mira, admin):
     number = store_pass(mira.assistant)
     assert "interrupted by the server's stop" in admin.told("aihistory/sleep Mira")
     assert "interrupted" in admin.told(f"aihistory/sleep Mira = {number}")
-    mira.assistant.mind.rest.pass_id = number
+    mira.assistant.mind.sleep.pass_id = number
     assert "in progress" in admin.told("aihistory/sleep Mira")
 
 
@@ -64,7 +64,7 @@ def test_a_database_that_is_full_puts_a_pass_off(game, admin, mira, monkeypatch)
     monkeypatch.setattr(transaction, "atomic", lambda *args, **kwargs: full())
     for _ in range(8):
         game.run(1)
-    assert mira.assistant.mind.rest.pass_time is None
+    assert mira.assistant.mind.sleep.pass_time is None
     assert not SleepPass.objects.exists()
     monkeypatch.undo()
     for _ in range(20):

@@ -25,7 +25,7 @@ def sorting(game, admin, mira, reply):
     game.model.add(reply)
     admin.told("aisleep Mira")
     game.run()
-    assert mira.assistant.mind.rest.pass_time
+    assert mira.assistant.mind.sleep.pass_time
     return mira
 
 
@@ -39,7 +39,7 @@ def test_it_mumbles_and_answers_when_the_pass_is_done(game, ann, sorting, reply)
     ann.do("say Mira, hello")
     game.run(5)
     assert ann.last() == MUMBLES
-    assert sorting.assistant.mind.rest.is_asleep
+    assert sorting.assistant.mind.sleep.is_asleep
     game.model.add("Ann told stories.", call("say", text="Hm? Hello."))
     reply.callback(call("noop"))
     game.run(1)
@@ -71,14 +71,14 @@ def test_nobody_waits_longer_than_half_a_minute(game, ann, sorting):
     say_later(game, "Hello.")
     ann.do("say Mira, hello")
     game.run(29)
-    assert sorting.assistant.mind.rest.is_asleep
+    assert sorting.assistant.mind.sleep.is_asleep
     game.run(1)
     game.run(1)
     assert ann.last() == 'Mira says, "Hello."'
     assert Event.objects.get(text="Mira, hello").state == "answered"
     row = SleepPass.objects.get()
     assert (row.outcome, row.ended_at is None) == ("woken", False)
-    assert not sorting.assistant.mind.rest.slept
+    assert not sorting.assistant.mind.sleep.slept
 
 
 def test_an_admin_wakes_it_at_once(game, admin, sorting):

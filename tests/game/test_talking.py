@@ -107,7 +107,7 @@ def test_what_one_tick_leaves_over_is_answered_by_the_next(game, ann, mira):
             "whisper", ann.dbref, "Ann", f"psst {number}", ears, True, addressed=True
         )
         mira.assistant.mind.inbox.put(heard)
-    mira.assistant.mind.life.wake()
+    mira.assistant.mind.status.wake()
     game.run(1)
     assert set(states().values()) == {"answered"} and len(states()) == count
 

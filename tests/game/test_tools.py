@@ -30,7 +30,7 @@ def run(game, mira, ann):
 
     def run(name, registry=None, speakers=None, **arguments):
         context = ToolContext(
-            assistant=mira.ai_mind.acts.tools,
+            assistant=mira.ai_mind.tool_executor.tools,
             character=mira,
             audience=frozenset({ann.dbref}),
             private=False,
@@ -105,7 +105,7 @@ def test_a_tool_is_offered_only_where_every_speaker_may_have_it_used(game, mira,
 
     def offered(*speakers):
         context = ToolContext(
-            assistant=mira.ai_mind.acts.tools,
+            assistant=mira.ai_mind.tool_executor.tools,
             character=mira,
             audience=frozenset(),
             private=False,

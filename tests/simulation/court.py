@@ -308,7 +308,7 @@ class Court:
         self.over(run_pre_compaction_extraction)
 
     def act_unasked(self) -> None:
-        self.over(lambda script, _character: script.mind.answering.act_alone())
+        self.over(lambda script, _character: script.mind.turn_runner.act_alone())
 
     def over(self, step: Callable[..., Any], **options: Any) -> None:
         """Let a character do something that takes a while."""

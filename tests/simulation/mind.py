@@ -148,7 +148,7 @@ class Mind:
         self.tick_again = False
         self.cramped = False
         self.wake_call: Any = None
-        self.rest = Rest(self)
+        self.sleep = Rest(self)
         stores, character = self.open_stores(), Body(dbref)
         character.key = name
         character.journal = Watched("journal", dbref, stores.journal, process)
@@ -159,16 +159,16 @@ class Mind:
             log=Watched("log", dbref, stores.conversation, process),
             inbox=Watched("inbox", dbref, stores.inbox, process),
             turns=Watched("turns", dbref, stores.turns, process),
-            rest=self.rest,
+            sleep=self.sleep,
             services=process.services,
         )
         form, stream = process.sim.form, process.sim.streams
         self.script.settings.profile = ModelProfile(
             dbref, client="sim", model="sim", form=form, stream=stream
         )
-        self.script.life.may_think = self.may_think
+        self.script.status.may_think = self.may_think
         self.script.compactor.is_left_over = True
-        self.script.will = self.whim = Whim()
+        self.script.autonomy = self.whim = Whim()
         self.backlog = WriteRetryQueue(
             process.clock, self.script.inbox.put, self.attend_to, self.lose
         )
@@ -194,8 +194,8 @@ class Mind:
         """As `AssistantScript.attend_to`: from here on it is promised."""
         self.process.sim.note_put(self.dbref, event_id, heard)
         if heard.addressed:
-            if self.rest.time:
-                self.rest.time.end_within(PATIENCE_S)
+            if self.sleep.time:
+                self.sleep.time.end_within(PATIENCE_S)
             self.wake()
 
     def lose(self, heard: IncomingEvent, error: StoreUnavailable) -> None:
@@ -278,9 +278,9 @@ class Mind:
         if self.ticking or not self.may_think():
             return
         unseen = self.process.rooms.listeners(self.dbref).isdisjoint(self.process.sim.players)
-        if unseen and not self.rest.is_asleep and self.script.meter.measure().is_due:
-            self.rest.fall_asleep()
-        if self.rest.needs_pass:
+        if unseen and not self.sleep.is_asleep and self.script.meter.measure().is_due:
+            self.sleep.fall_asleep()
+        if self.sleep.needs_pass:
             self.tick()
 
     @inlineCallbacks

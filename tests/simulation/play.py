@@ -281,15 +281,15 @@ class Play(ABC):
     def doze(self) -> None:
         """Let an assistant fall asleep by its schedule."""
         mind = self.a_mind(lambda mind: mind.script.meter.measure().is_due)
-        if not mind.rest.needs_pass:
-            mind.rest.fall_asleep()
+        if not mind.sleep.needs_pass:
+            mind.sleep.fall_asleep()
         mind.wake()
 
     def rouse(self) -> None:
         """Let an assistant wake up."""
         mind = self.a_mind()
-        if mind.rest.is_asleep and not mind.ticking:
-            mind.rest.wake_up("somebody rouses it")
+        if mind.sleep.is_asleep and not mind.ticking:
+            mind.sleep.wake_up("somebody rouses it")
 
     def order_compaction(self) -> None:
         """Let an admin order a compaction, at times after an undo."""

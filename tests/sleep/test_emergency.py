@@ -51,7 +51,7 @@ def test_where_there_is_room_nothing_is_asked_and_nothing_done(nearly_full):
     script = nearly_full()
     fill(script, 0.5)
     assert outcome(script.mind.emergency.make_room()) is None
-    assert script.life.compactions == []
+    assert script.status.compactions == []
 
 
 def test_where_nobody_waits_facts_are_journalled_first(nearly_full):
@@ -142,6 +142,6 @@ def test_room_is_made_between_two_turns_of_one_tick(nearly_full):
     script.mind.turns.begin = growing
     script.hears("Mira, a beer!")
     script.hears("Mira, and me?", speaker="#6", name="Bob", private=True, kind="whisper")
-    assert outcome(script.mind.answering.answer_all()) == 2
-    assert [reason for reason, result in script.life.compactions if result] == ["emergency"]
+    assert outcome(script.mind.turn_runner.answer_all()) == 2
+    assert [reason for reason, result in script.status.compactions if result] == ["emergency"]
     assert script.purposes == ["tick_event", "summary", "tick_event"]

@@ -30,7 +30,7 @@ def full(replies, **settings):
 
 def test_the_last_to_be_asked_are_the_assistants_own_model_and_the_games_spare_one():
     script = full([], compact_model="small", compact_fallback_profile="spare")
-    assert [(rung.name, rung.profile.model) for rung in script.mind.ladder._rungs()] == [
+    assert [(rung.name, rung.profile.model) for rung in script.mind.summary_fallbacks._rungs()] == [
         ("summary", "small"),
         ("cleared", "small"),
         ("chunks", "small"),
@@ -41,7 +41,7 @@ def test_the_last_to_be_asked_are_the_assistants_own_model_and_the_games_spare_o
 
 @pytest.mark.parametrize("settings", [{}, {"compact_model": "scripted"}])
 def test_without_another_model_none_is_asked_twice(settings):
-    rungs = full([], **settings).ladder._rungs()
+    rungs = full([], **settings).summary_fallbacks._rungs()
     assert [rung.name for rung in rungs] == ["summary", "cleared", "chunks"]
 
 

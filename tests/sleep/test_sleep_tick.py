@@ -40,7 +40,7 @@ def steps(hanging):
     return {"first": GOOD, "second": hanging, "third": GOOD}
 
 
-def start(clock, results, time=None, life=None):
+def start(clock, results, time=None, status=None):
     """A pass of steps that come to these results, as far as it goes by itself.
 
     Returns a list that its own results come into.
@@ -48,7 +48,7 @@ def start(clock, results, time=None, life=None):
     came = []
     work = {name: lambda result=result: result for name, result in results.items()}
     mind = SimpleNamespace(
-        name="Mira", life=life or MemoryLife(), clock=clock, slices=ImmediateSlices()
+        name="Mira", status=status or MemoryLife(), clock=clock, slices=ImmediateSlices()
     )
     sleep = SleepPassRunner(mind, work)
     sleep.run(time).addBoth(came.append)
@@ -137,9 +137,9 @@ def test_a_database_that_refuses_fails_a_step_in_one_line_of_the_log(clock):
 
 
 def test_who_may_not_think_any_more_does_nothing_more(clock, steps):
-    life = MemoryLife()
-    life.thinks = False
-    [failure] = start(clock, steps, life=life)
+    status = MemoryLife()
+    status.thinks = False
+    [failure] = start(clock, steps, status=status)
     assert failure.check(TurnAborted)
 
 

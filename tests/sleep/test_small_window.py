@@ -111,7 +111,9 @@ def recalled(mind):
 
 
 def compactions(mind):
-    return [reason for reason, result in mind.life.compactions if result and result.get("success")]
+    return [
+        reason for reason, result in mind.status.compactions if result and result.get("success")
+    ]
 
 
 @pytest.mark.parametrize("persona", ["You keep an inn.", LONG_PERSONA])

@@ -45,7 +45,7 @@ def spoken(script):
 def test_words_that_may_have_been_heard_are_followed_by_a_short_excuse_only():
     script = script_whose_tool_hangs("say", call("say", text="one"), call("whisper", text="two"))
     script.hears("hello")
-    done = script.mind.answering.answer_all()
+    done = script.mind.turn_runner.answer_all()
     script.services.toolbox.behaviours.clear()
     script.services.clock.advance(LONG_S)
     assert done.called
@@ -57,8 +57,10 @@ def test_words_that_may_have_been_heard_are_followed_by_a_short_excuse_only():
 def test_speech_that_hangs_may_have_been_heard_though_its_tool_is_declared_to_change_nothing():
     script, failed = script_whose_tool_hangs("say"), []
     turn = script.mind.turns.begin((), frozenset(), False, "tick")
-    context = script.mind.acts.context_for(turn, frozenset(), False, None)
-    running = script.mind.acts.perform(turn, context, speech.spoken("Hm.", "1"), False, unlogged)
+    context = script.mind.tool_executor.context_for(turn, frozenset(), False, None)
+    running = script.mind.tool_executor.perform(
+        turn, context, speech.spoken("Hm.", "1"), False, unlogged
+    )
     running.addErrback(failed.append)
     script.services.clock.advance(LONG_S)
     assert failed[0].check(OutcomeUnknown)
@@ -69,7 +71,7 @@ def test_an_act_that_may_have_been_done_is_not_done_again_in_its_turn():
     lines = [call("give", item="mug"), call("give", item="mug"), call("say", text="Well.")]
     script = script_whose_tool_hangs("give", *lines)
     script.hears("a mug, please")
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     script.services.toolbox.behaviours["give"] = lambda context, arguments: given.append(1)
     script.services.clock.advance(LONG_S)
     assert given == []
@@ -87,11 +89,11 @@ def test_an_act_that_may_have_been_done_is_not_done_again_after_a_crash():
     ]
     script = script_whose_tool_hangs("give", *lines)
     script.hears("a mug, please")
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     script.services.clock.advance(LONG_S)
     restart(script)
     script.services.toolbox.behaviours["give"] = lambda context, arguments: given.append(1)
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     assert given == []
     assert spoken(script) == ["So."]
 
@@ -105,7 +107,7 @@ def test_an_act_whose_error_came_after_it_began_may_have_been_done(error):
 def test_a_tool_without_effects_that_hangs_has_failed():
     script = script_whose_tool_hangs("look", call("look"), call("say", text="I see nothing."))
     script.hears("what is here?")
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     script.services.clock.advance(LONG_S)
     assert [act.state for act in script.mind.turns.acts] == ["failed", "done"]
 
@@ -113,7 +115,7 @@ def test_a_tool_without_effects_that_hangs_has_failed():
 def test_when_an_excuse_is_lost_the_answer_is_in_doubt_still():
     script = script_whose_tool_hangs("say", call("say", text="one"))
     script.hears("hello")
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     restart(script)
     excused = script.mind.inbox.open_events().doubtful
     script.mind.turns.begin(excused, frozenset({"#5"}), False, "excuse")
@@ -124,7 +126,7 @@ def test_when_an_excuse_is_lost_the_answer_is_in_doubt_still():
 def test_words_that_may_have_been_heard_by_who_left_then_are_not_said_anew():
     script = script_whose_tool_hangs("say", call("say", text="one"), call("say", text="two"))
     script.hears("hello")
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     turn = script.mind.turns.turns[0].record
     script.mind.turns.give_back(turn.id)
     assert script.mind.states() == {"hello": "doubtful"}
@@ -133,7 +135,7 @@ def test_words_that_may_have_been_heard_by_who_left_then_are_not_said_anew():
 def test_what_a_stopped_turn_had_under_way_reads_unknown():
     script = script_whose_tool_hangs("say", call("say", text="one"))
     script.hears("hello")
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     script.mind.turns.finish(script.mind.turns.current, "expired", "it was stopped")
     assert [act.state for act in script.mind.turns.acts] == ["unknown"]
 

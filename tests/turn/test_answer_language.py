@@ -42,7 +42,7 @@ def test_it_stands_at_the_end_of_the_prompt_in_every_form(form):
     script.mind.settings.profile = ModelProfile("test", client="openai", model="m", form=form)
     for line in ("Wo ist die Schmiede?", "Tja!", "And the inn?"):
         script.hears(line)
-        script.mind.answering.answer_all()
+        script.mind.turn_runner.answer_all()
     ends = [request.messages[-1]["content"] for request in script.services.gateway.requests]
     assert [text.endswith("Answer in German.") for text in ends] == [True, True, False]
 
@@ -53,7 +53,7 @@ def test_what_was_done_stands_before_it_but_in_the_native_form(form):
     script.mind.settings.profile = ModelProfile("test", client="openai", model="m", form=form)
     script.services.toolbox.behaviours["look"] = lambda context, arguments: "a shut door"
     script.hears("Ist die Tür auf?")
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     last = script.services.gateway.requests[-1].messages[-1]
     assert ("Answer in German." in last["content"], last["role"] == "tool") == (
         form != "tools",

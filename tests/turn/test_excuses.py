@@ -22,7 +22,7 @@ def script():
     script = MemoryMind(ScriptedLLM([call("whisper", text="I keep it.")]))
     script.mind.settings.profile = ModelProfile("far", client="openai", model="m")
     script.whispered(SECRET)
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     script.hears("what did I tell you?")
     return script
 
@@ -38,7 +38,7 @@ def test_who_comes_in_while_the_stand_in_thinks_is_not_among_those_who_may_hear(
     spare = Deferred()
     script.services.gateway.add(ProviderUnavailable("down"), spare)
     seen = contexts_of_speech(script)
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     script.services.world.present = frozenset({ANN, BOB})
     spare.callback(f"You told me that {SECRET}.")
     assert [(context.audience, context.private) for context in seen] == [(frozenset({ANN}), True)]
@@ -48,7 +48,7 @@ def test_a_line_that_no_prompt_led_to_is_for_everybody_who_is_there(script):
     failed = Deferred()
     script.services.gateway.add(failed, ProviderUnavailable("down"))
     seen = contexts_of_speech(script)
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     script.services.world.present = frozenset({ANN, BOB})
     failed.callback(ProviderUnavailable("down"))
     expected = [(frozenset({ANN, BOB}), False)]
@@ -66,7 +66,7 @@ def failing(kind=ProviderUnavailable, lines=1, **settings):
     script.rebuild()
     for number in range(lines):
         script.hears(f"line {number}, Mira?")
-        script.mind.answering.answer_all()
+        script.mind.turn_runner.answer_all()
     return script, [text for _, text, _ in script.services.toolbox.spoken]
 
 
@@ -82,7 +82,7 @@ def test_who_may_have_heard_an_answer_gets_no_other(script):
 
     script.services.toolbox.behaviours["say"] = say
     asked = len(script.services.gateway.requests)
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     assert spoken == ["It is ten.", "fallback"]
     assert len(script.services.gateway.requests) == asked + 1
 
@@ -92,7 +92,7 @@ def test_a_line_that_was_tried_too_often_asks_no_model():
     script.hears("Mira?")
     (row,) = script.mind.inbox.rows
     row.event = replace(row.event, attempts=MAX_ATTEMPTS)
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     assert not script.services.gateway.requests
     assert [text for _, text, _ in script.services.toolbox.spoken] == ["fallback a"]
 
@@ -113,7 +113,7 @@ def test_an_excuse_is_logged_as_one_and_is_in_no_prompt():
     assert script.conversation.messages[-1]["metadata"]["type"] == "excuse"
     script.services.gateway.add(call("say", text="Yes."))
     script.hears("Mira, again?")
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     assert said not in str(script.services.gateway.requests[-1].messages)
 
 
@@ -122,7 +122,7 @@ def test_an_excuse_to_a_whisper_is_told_and_stored_in_private():
     script.services.gateway.add(ProviderUnavailable("down"))
     seen = contexts_of_speech(script)
     script.whispered(SECRET)
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     assert [context.private for context in seen] == [True]
     assert script.conversation.messages[-1]["metadata"]["private"]
 
@@ -133,7 +133,7 @@ def test_an_excuse_is_in_no_summary():
         script.hears(f"word {number} " + "and so on " * 20, addressed=False)
     script.services.gateway.add(call("noop"))
     script.hears("Well?")
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     script.services.gateway.add(*["Ann asked eight things."] * 3)
     done = []
     compact_conversation_history(script, script, True, keep_recent=2).addBoth(done.append)

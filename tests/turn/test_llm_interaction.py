@@ -21,7 +21,7 @@ ANN = frozenset({"#5"})
 def test_persona_first_then_the_talk_with_its_scene():
     script = MemoryMind(ScriptedLLM([call("say", text="hello")]))
     script.hears("hi")
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     wire = build_llm_messages(script, CONTEXT_TICK_EVENT, ANN)
     roles = ["system", "user", "user", "user", "assistant", "tool"]
     assert [m["role"] for m in wire] == roles
@@ -37,7 +37,7 @@ def test_every_call_extends_the_one_before():
     script = MemoryMind(ScriptedLLM(replies))
     for words in ("first", "second", "third"):
         script.hears(words)
-        script.mind.answering.answer_all()
+        script.mind.turn_runner.answer_all()
         script.services.clock.advance(61)
     sent = [list(request.messages) for request in script.services.gateway.requests]
     for before, after in pairwise(sent):
@@ -58,7 +58,7 @@ def test_the_newest_talk_is_kept_where_the_window_is_too_small_for_all():
     script = MemoryMind(ScriptedLLM(lines), config)
     for number in range(60):
         script.hears(f"line {number} " + "word " * 20)
-        script.mind.answering.answer_all()
+        script.mind.turn_runner.answer_all()
     sent = script.services.gateway.requests[-1].messages
     text = str(sent)
     assert "line 59" in text
@@ -73,7 +73,7 @@ def test_a_full_window_moves_its_start_in_large_steps_whatever_else_changes():
         people = tuple(f"guest {n}" for n in range(number % 7))
         script.services.world.seen = Situation(place="Tavern", people=people)
         script.hears(f"line {number} " + "word " * (number % 9))
-        script.mind.answering.answer_all()
+        script.mind.turn_runner.answer_all()
         script.services.clock.advance(61)
     # Behind the rules and the persona.
     firsts = [str(request.messages[2]) for request in script.services.gateway.requests]
@@ -87,7 +87,7 @@ def test_what_a_call_cost_is_stored_also_when_it_failed():
     script = MemoryMind(ScriptedLLM([good, ProviderUnavailable("no route")]))
     for words in ("one", "two"):
         script.hears(words)
-        script.mind.answering.answer_all()
+        script.mind.turn_runner.answer_all()
     first, second = (turn.model_calls[0] for turn in script.mind.turns.turns)
     assert (first.usage, first.model, first.error) == (Usage(100, 7), "m-1", "")
     assert (second.usage, second.error_kind, second.error) == (None, "unavailable", "no route")
@@ -96,7 +96,7 @@ def test_what_a_call_cost_is_stored_also_when_it_failed():
 def test_what_the_offline_brain_says_costs_nothing():
     script = MemoryMind(ScriptedLLM([LLMReply("hello", model=OFFLINE)]))
     script.hears("hi")
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     (made,) = script.mind.turns.turns[0].model_calls
     assert (made.usage, made.estimated_tokens) == (NO_USAGE, 0)
 
@@ -109,7 +109,7 @@ def test_a_local_server_that_cuts_prompts_is_told_of():
     )
     for words in ("hi there " * 800, "how are you?"):
         script.hears(words)
-        script.mind.answering.answer_all()
+        script.mind.turn_runner.answer_all()
     (trouble,) = set(
         script.mind.settings.troubles
     )  # with the same words, so that the owner reads it once

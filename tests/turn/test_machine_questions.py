@@ -131,7 +131,7 @@ def assistant(form="tools", reply=LIE, **settings):
 
 def answers(script):
     fired = []
-    script.mind.answering.answer_all().addBoth(fired.append)
+    script.mind.turn_runner.answer_all().addBoth(fired.append)
     assert fired[0] >= 1, fired
     return [(name, text) for name, text, _ in script.services.toolbox.spoken]
 

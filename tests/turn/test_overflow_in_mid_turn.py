@@ -29,7 +29,7 @@ def call_ids(script):
 def test_after_the_compaction_the_turn_goes_on_where_it_was(script, first):
     lines = [call(first, item="mug"), ContextOverflow("full"), call("say", text="Here.")]
     script.services.gateway.add(*lines)
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     assert [act.call.name for act in script.mind.turns.acts] == [first, "say"]
     assert len(set(call_ids(script))) == 2
     assert len(script.conversation.moves) == 1
@@ -41,6 +41,6 @@ def test_what_was_done_before_the_overflow_is_not_done_again(script):
     script.services.toolbox.behaviours["give"] = lambda context, arguments: given.append(1)
     gift = call("give", item="mug")
     script.services.gateway.add(gift, ContextOverflow("full"), gift, call("say", text="Here."))
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     assert given == [1]
     assert len(set(call_ids(script))) == len(script.mind.turns.acts) == 3

@@ -71,7 +71,7 @@ def scene(text, name, own):
     replies = [call("look", target=text), call("emote", text=own), call("say", text=own)]
     script = MemoryMind(ScriptedLLM(replies), AssistantConfig(), persona=persona)
     told = [KnownLine(text)]
-    vars(script.knowledge).update(dict.fromkeys(("pins", "author_note"), lambda *_: told))
+    vars(script.pinned_context).update(dict.fromkeys(("pins", "author_note"), lambda *_: told))
     script.services.extensions = [HostileRows(text)]
     script.services.toolbox.categories["emote"] = "free"
     script.services.toolbox.behaviours["look"] = lambda context, arguments: f"{name}: {text}"
@@ -92,7 +92,7 @@ def live(script, events):
     for kind, name, text in events:
         script.mind.inbox.put(IncomingEvent(kind, "#5", name, text, ANN))
     script.hears("◆ x", name=events[-1][1])
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     return {line for one in events if (line := perceived(*one))}
 
 

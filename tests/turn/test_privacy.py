@@ -33,7 +33,7 @@ def after_a_whisper(**config):
     script = script_with(call("whisper", text="I keep it: " + SECRET), **config)
     script.services.world.present = frozenset({ANN, BOB})
     script.whispered(SECRET)
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     return script
 
 
@@ -50,7 +50,7 @@ def test_words_made_from_a_private_prompt_stay_private_though_they_were_said_alo
     script.services.world.present = frozenset({ANN})
     script.services.gateway.add(call("say", text="You said: " + SECRET))
     script.hears("what did I tell you?")
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     assert SECRET not in prompt_for(script, BOB)
     assert "what did I tell you?" in prompt_for(script, BOB)
 
@@ -67,7 +67,7 @@ def test_what_reached_only_some_is_known_to_them_alone():
     script.services.toolbox.behaviours["whisper"] = lambda context, a: reached
     for line in ("hello", "and good evening"):
         script.hears(line, audience=frozenset({ANN, BOB}))
-        script.mind.answering.answer_all()
+        script.mind.turn_runner.answer_all()
     acts = [m["metadata"] for m in script.log.messages if m["role"] != "user"]
     assert [(meta["private"], meta["audience"]) for meta in acts] == [
         *[(True, [ANN])] * 2,
@@ -83,7 +83,7 @@ def test_tools_are_told_that_a_prompt_held_something_private():
     script.services.toolbox.behaviours["say"] = lambda context, a: seen.append(context.private)
     script.services.gateway.add(call("say", text="hello"))
     script.hears("hello again")
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     assert seen == [True]
 
 
@@ -100,7 +100,7 @@ def test_what_a_strict_character_heard_stays_closed_when_it_becomes_trusting():
     assert SECRET not in prompt_for(script, BOB)
     script.whispered("The moon is made of silver.")
     script.services.gateway.add(call("whisper", text="I keep that, too."))
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     assert "silver" in prompt_for(script, BOB)
     assert "I keep that" not in prompt_for(script, BOB), "its prompt held the older whisper"
 
@@ -113,7 +113,7 @@ def test_a_whisper_to_a_trusting_character_is_answered_by_a_whisper():
         (context.whispered, context.private, context.audience)
     )
     script.whispered(SECRET)
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     assert seen == [(True, False, frozenset({ANN}))]
 
 
@@ -130,8 +130,8 @@ def after_both(order, wait, speaker):
         else:
             script.hears(ALOUD, speaker, NAMES[speaker], frozenset({ANN, BOB}))
         if not wait:
-            script.mind.answering.answer_all()
-    script.mind.answering.answer_all()
+            script.mind.turn_runner.answer_all()
+    script.mind.turn_runner.answer_all()
     return script
 
 
@@ -141,7 +141,7 @@ def compacted(script):
     script.hears("fog " * 600, addressed=False)
     script.services.gateway.add(call("noop"))
     script.hears("And now?", BOB, "Bob", frozenset({BOB, ANN}))
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     script.services.gateway.add(*["They talked of this and that."] * 4)
     done = []
     compact_conversation_history(script, script, True, keep_recent=1).addBoth(done.append)
@@ -166,7 +166,7 @@ def test_a_line_said_aloud_is_public_whatever_was_whispered_before(order, wait, 
     script.services.gateway.add(call("say", text="I do."))
     script.hears("do you know the Heron of Kell, and of gold under a stone?", BOB, "Bob")
     script.services.world.present = frozenset({BOB})
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     asked = str(script.services.gateway.requests[-1].messages)
     assert ALOUD in asked and SECRET not in asked
 
@@ -186,7 +186,7 @@ def test_no_whisper_is_ever_in_a_request_that_others_hear(talk):
             script.whispered(words, speaker, NAMES[speaker])
         else:
             script.hears(words, speaker, NAMES[speaker], others | {speaker})
-        script.mind.answering.answer_all()
+        script.mind.turn_runner.answer_all()
     for request, turn in zip(
         script.services.gateway.requests, script.mind.turns.turns, strict=True
     ):

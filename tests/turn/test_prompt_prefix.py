@@ -25,7 +25,7 @@ def talk(script, *lines):
     for line in lines:
         script.hears(line)
         fired = []
-        script.mind.answering.answer_all().addBoth(fired.append)
+        script.mind.turn_runner.answer_all().addBoth(fired.append)
         assert fired == [1], fired
     return script.services.gateway.requests
 

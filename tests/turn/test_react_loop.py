@@ -21,7 +21,7 @@ def assistant(*lines, **config):
 def run(script):
     """Answer what waits; the turns must end by themselves."""
     fired = []
-    script.mind.answering.answer_all().addBoth(fired.append)
+    script.mind.turn_runner.answer_all().addBoth(fired.append)
     assert fired, "the turn did not end"
     if not isinstance(fired[0], int):
         fired[0].raiseException()
@@ -193,7 +193,7 @@ def test_a_reply_that_comes_after_the_lease_was_lost_does_nothing():
     script, _ = assistant(late)
     script.hears("hi")
     failures = []
-    script.mind.answering.answer_all().addErrback(failures.append)
+    script.mind.turn_runner.answer_all().addErrback(failures.append)
     script.mind.turns.may_go_on = lambda: False
     late.callback(call("say", text="too late"))
     assert said(script) == []
@@ -207,7 +207,7 @@ def test_what_a_tool_did_as_the_lease_was_lost_is_kept_and_no_later_call_runs():
     script, _ = assistant([call("look"), call("say", text="too late")])
     script.services.toolbox.behaviours["look"] = lambda context, arguments: late
     script.hears("hi")
-    script.mind.answering.answer_all().addErrback(lambda failure: None)
+    script.mind.turn_runner.answer_all().addErrback(lambda failure: None)
     script.mind.turns.may_go_on = lambda: False
     late.callback("a shut door")
     assert [(act.state, act.result) for act in script.mind.turns.acts] == [("done", "a shut door")]

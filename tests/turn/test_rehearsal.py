@@ -63,10 +63,10 @@ def test_it_shows_what_would_be_said_and_does_nothing():
 def test_the_prompt_is_that_of_a_real_turn():
     script, model = assistant(call("noop"), call("noop"), call("noop"))
     script.hears("good evening")
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     run(script)
     script.hears("two ales, please")
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     dry, real = model.requests[1], model.requests[2]
     assert dry.messages == real.messages
     assert dry.tools == real.tools
@@ -159,7 +159,7 @@ def test_a_whisper_is_for_its_speaker_alone():
 def test_what_somebody_present_may_not_know_is_not_in_the_prompt():
     script, model = assistant(call("noop"), call("noop"))
     script.whispered("the safe is open")
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     script.services.world.present = frozenset({"#5", "#6"})
     run(script)
     assert "the safe is open" not in repr(model.requests[1].messages)

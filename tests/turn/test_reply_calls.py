@@ -33,14 +33,14 @@ class Scene:
         script.hears("Mira?")
         events = script.mind.inbox.in_state("waiting")
         turn = self.turn = script.mind.turns.begin(events, ANN, False, "tick")
-        context = script.mind.acts.context_for(turn, ANN, False, None)
+        context = script.mind.tool_executor.context_for(turn, ANN, False, None)
         context = replace(context, deadline_at=100.0)
         specs = by_name(script.services.toolbox.offered(context))
         if leaves:
             specs[leaves] = replace(specs["look"], name=leaves, world=True, leaves=True)
         check = OutputGuardrail(CheckContext("Mira"), earlier, 1_000)
         state = begin_step(LoopState(turn.id))
-        parts = (script.acts, script.screening, script.settings)
+        parts = (script.tool_executor, script.moderation_gate, script.settings)
         self.calls = ToolCallRunner(*parts, turn, context, specs, state, check)
 
     def arrive(self, *calls):

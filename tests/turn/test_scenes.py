@@ -37,7 +37,7 @@ def talk(mira, *lines, whisper=False, answer=HI):
         else:
             mira.hears(line, audience=BOTH)
         fired = []
-        mira.mind.answering.answer_all().addBoth(fired.append)
+        mira.mind.turn_runner.answer_all().addBoth(fired.append)
         assert fired == [1], fired
     return told(mira)
 

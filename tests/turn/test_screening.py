@@ -40,7 +40,7 @@ def prompts(script):
 def answer(script):
     """Answer all that waits; return the number of turns."""
     fired = []
-    script.mind.answering.answer_all().addBoth(fired.append)
+    script.mind.turn_runner.answer_all().addBoth(fired.append)
     return fired[0]
 
 
@@ -48,7 +48,7 @@ def test_a_refused_line_is_closed_with_the_reason_and_its_speaker_is_told(script
     script.hears(FOUL)
     assert answer(script) == 0
     assert [(row.state, row.reason) for row in script.mind.inbox.rows] == [("expired", "foul")]
-    assert script.mind.life.told == [("refuses_words", "#5")]
+    assert script.mind.status.told == [("refuses_words", "#5")]
     assert prompts(script) == []
 
 
@@ -57,7 +57,7 @@ def test_beside_a_refused_line_the_others_are_answered(script):
     script.hears("a beer, please", BOB, "Bob")
     assert answer(script) == 1
     assert script.mind.states() == {FOUL: "expired", "a beer, please": "answered"}
-    assert script.mind.life.told == [("refuses_words", "#5")]
+    assert script.mind.status.told == [("refuses_words", "#5")]
     assert FOUL not in prompts(script)[0]
 
 
@@ -66,7 +66,7 @@ def test_refused_words_that_were_overheard_are_in_no_prompt_and_nobody_is_told(s
     script.hears("what did Bob say?")
     assert answer(script) == 1
     assert script.mind.states() == {FOUL: "expired", "what did Bob say?": "answered"}
-    assert script.mind.life.told == []
+    assert script.mind.status.told == []
     assert FOUL not in prompts(script)[0]
 
 

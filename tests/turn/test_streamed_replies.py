@@ -52,7 +52,7 @@ def assistant(form=TOOLS, claims=(), **config):
         known = [KnownLine(line, False, frozenset({"#5"})) for line in claims]
         script.mind.recall.recall = lambda talk, wanted: known
     script.hears("when does the ferry leave?")
-    ended = script.mind.answering.answer_all()
+    ended = script.mind.turn_runner.answer_all()
     return script, model, ended
 
 
@@ -183,6 +183,6 @@ def test_a_line_of_somebody_who_has_left_is_not_said():
     script.conversation.append([make_message("user", "Old Cleo says: I want my mare back.")])
     model.end("")
     script.hears("what did Cleo want?")
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     model.end("Old Cleo says: I want my mare back.")
     assert script.mind.turns.acts[-1].state == "refused"

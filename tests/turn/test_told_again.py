@@ -18,7 +18,7 @@ def talk(form, *answers):
     script.mind.settings.profile = ModelProfile("test", client="openai", model="m", form=form)
     for line in (FACT, *CHATTER, QUESTION):
         script.hears(line)
-        script.mind.answering.answer_all()
+        script.mind.turn_runner.answer_all()
         script.services.clock.advance(61)
     return script
 

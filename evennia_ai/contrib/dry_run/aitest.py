@@ -89,7 +89,7 @@ def try_tool(mind: Any, event: IncomingEvent, name: str, arguments: str) -> Defe
 
     def run() -> Deferred[ToolResult]:
         context, detail = next_step(mind.around, event).calls.context, f"by {event.speaker}"
-        running: Deferred[ToolResult] = mind.answering.run_call(
+        running: Deferred[ToolResult] = mind.turn_runner.run_call(
             context, name, arguments, detail, CONTEXT_TRIED
         )
         return running

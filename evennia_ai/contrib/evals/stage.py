@@ -158,7 +158,7 @@ class EvalStage:
         self.log.append(heard_messages((*self._overheard, *turn.events), turn.id))
         self._overheard.clear()
         # There is one, since nobody leaves a scene.
-        outcome: Outcome = yield self.mind.answering.reach_outcome(turn, CONTEXT_TICK_EVENT)
+        outcome: Outcome = yield self.mind.turn_runner.reach_outcome(turn, CONTEXT_TICK_EVENT)
         return outcome
 
     def remember(self, text: str, told_by: str, private: bool) -> None:

@@ -193,7 +193,7 @@ def state_of(script: Any, act: str) -> str:
     """Return what changes whenever something changes that a form of the page shows."""
     shown = {
         "persona": read_attribute(script.character, "ai_persona"),
-        "note": (script.mind.life.note_in_force() or [None])[0],
+        "note": (script.mind.status.note_in_force() or [None])[0],
         "setting": sorted(script.mind.settings.own().items()),
     }
     return sha256(repr(shown[act]).encode()).hexdigest()
@@ -205,7 +205,7 @@ def read_setup(assistant: int) -> Row:
     mind, stored = script.mind, read_attribute(script.character, "ai_persona")
     persona, own = persona_and_lore.stored_fields(mind.who.persona), mind.settings.own()
     shown = {n: "\n".join(v) if n in LISTS else v for n, v in persona.items()}  # type: ignore[arg-type]
-    note = mind.life.note_in_force()
+    note = mind.status.note_in_force()
     left = {"turns": note[1]} if note and note[0].turns is not None else {}
     return {
         "persona": shown,
@@ -245,7 +245,7 @@ def change_setting(script: Any, reader: Reader, fields: Row) -> tuple[str, str]:
 
 
 def change_note(script: Any, author: str, fields: Row) -> tuple[str, str]:
-    words, life, after = one_line(fields["text"]), script.mind.life, script.mind.turns.newest()
+    words, life, after = one_line(fields["text"]), script.mind.status, script.mind.turns.newest()
     turns = fields["turns"]
     note = AuthorNote(text=words, by=author, after_turn=after, turns=turns) if words else None
     life.write_note(note)

@@ -99,7 +99,7 @@ class Compactor:
             return skip(task.reason, token_usage=use.ratio)
         yield yield_to_reactor(self._mind.slices.put)
         yield self.archive.archive()  # what a crash left undone of the compaction before
-        self._mind.life.compacting(request.reason, None)
+        self._mind.status.compacting(request.reason, None)
         if request.is_urgent:
             text = "{name}: Emergency compaction triggered: {ratio:.0%} context usage"
             log.warn(text, name=self._mind.name, ratio=use.ratio)
@@ -109,7 +109,7 @@ class Compactor:
             result: dict[str, Any] = {"success": False, "error": FAILED}
         else:
             result = yield self._apply(task, parts)
-        self._mind.life.compacting(request.reason, result)
+        self._mind.status.compacting(request.reason, result)
         return result
 
     def decide(self, request: CompactionRequest, use: ContextUse) -> CompactionTask | Skip:
@@ -226,7 +226,7 @@ class Compactor:
         """
         now = self._mind.log.current
         if (
-            self._mind.life.is_forgetting
+            self._mind.status.is_forgetting
             or now.record != task.view.record
             or now.messages[: task.plan.cut] != list(task.evicted)
         ):

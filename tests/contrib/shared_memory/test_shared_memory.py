@@ -50,7 +50,7 @@ def test_by_default_nothing_is_shared(game, mira, bruno, sleep, knows):
 def test_a_pass_of_sleep_tells_it(game, bruno, vera, knows):
     learn(bruno)
     mind = bruno.ai_mind
-    told = game.result(mind.rest.sleep_through(mind.sleep_pass.run))
+    told = game.result(mind.sleep.sleep_through(mind.sleep_pass.run))
     assert told["shared_memory"]["told"] == 1
     assert knows(vera) == [BRIDGE]
 

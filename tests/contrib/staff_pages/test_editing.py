@@ -45,10 +45,10 @@ def test_persona_note_and_settings_are_changed_as_by_the_commands(
     assert "The cellar\nThe key</textarea>" in page
     assert "What it knows and others may not, one on a line" in page
     sent(browser, setup, "note", **NOTE)
-    (note,) = mind.life.author_note()
+    (note,) = mind.status.author_note()
     assert note.text == "The king is here." and note.authors == {BUILDER, builder.dbref}
     sent(browser, setup, "note", text="", turns=1)
-    assert not mind.life.author_note()
+    assert not mind.status.author_note()
     sent(browser, setup, "setting", setting="tick_rate", value="9")
     assert mira.assistant.config.tick_rate == 9
     sent(browser, setup, "setting", setting="tick_rate", value="")
@@ -96,7 +96,7 @@ def test_what_is_wrong_is_told_in_the_form_and_changes_nothing(
     reply = sent(Browser(builder), setup, act, **fields)
     assert reply.status_code == 200 and told in reply.content.decode()
     assert (mira.attributes.get("ai_persona"), mira.assistant.mind.settings.own()) == before
-    assert not mira.assistant.mind.life.author_note()
+    assert not mira.assistant.mind.status.author_note()
 
 
 def test_wrong_lore_and_a_modules_lore_are_refused(service, builder, lore):
@@ -160,7 +160,7 @@ def test_what_changed_meanwhile_is_not_overwritten_unless_one_saves_again(mira, 
         )
         assert "was changed meanwhile" not in save(act, seen_on(told, act), **mine)
     assert mind.who.persona.text == "You are a spy." and mira.assistant.config.tick_rate == 8
-    assert mind.life.author_note()[0].text == "Be rude."
+    assert mind.status.author_note()[0].text == "Be rude."
 
 
 def test_no_setting_is_chosen_and_no_persona_emptied_by_mistake(mira, builder, setup):

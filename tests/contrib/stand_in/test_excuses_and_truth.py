@@ -22,7 +22,7 @@ def test_the_offline_brain_varies_the_lines_it_says_in_place_of_a_model():
     script.mind.settings.profile = ModelProfile("far", client="openai", model="m")
     for _ in range(6):
         script.hears("Mira, what is the name of the miller's cat?")
-        script.mind.answering.answer_all()
+        script.mind.turn_runner.answer_all()
     said = [text for _, text, _ in script.services.toolbox.spoken]
     assert len(said) == len(set(said)) == 6
 
@@ -35,7 +35,7 @@ def test_it_says_that_it_is_a_machine():
     script = MemoryMind(Offline())
     script.mind.settings.profile = ModelProfile("test", client="offline", model="m")
     script.hears("Bist du eine KI?")
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     said = [text for _, text, _ in script.services.toolbox.spoken]
     assert said == [true_answer("Bist du eine KI?", "Mira", turn=1)]
 
@@ -44,7 +44,7 @@ def test_it_knows_the_excuses_that_no_prompt_shows():
     script, (said,) = failing()
     script.services.gateway.add(call("say", text="Yes."))
     script.hears("Mira, again?")
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     assert read_source(script.services.gateway.requests[-1]).excuses == (said,)
 
 
@@ -53,20 +53,20 @@ def test_only_those_who_were_told_an_excuse_in_private_are_known_to_have_heard_i
     for others in (False, True):
         script.services.gateway.add(ProviderUnavailable("down"), call("noop"))
         script.whispered(SECRET)
-        script.mind.answering.answer_all()
+        script.mind.turn_runner.answer_all()
         if others:
             script.hears("hello", audience=frozenset({ANN, BOB}))
             script.services.world.present = frozenset({ANN, BOB})
         else:
             script.whispered("hello")
-        script.mind.answering.answer_all()
+        script.mind.turn_runner.answer_all()
         assert bool(read_source(script.services.gateway.requests[-1]).excuses) is not others
 
 
 def test_what_it_is_asked_is_what_the_prompt_was_made_of():
     script = MemoryMind(ScriptedLLM([call("say", text="Yes.")]))
     script.whispered(SECRET)
-    script.mind.answering.answer_all()
+    script.mind.turn_runner.answer_all()
     request = script.services.gateway.requests[-1]
     asked = read_source(request)
     assert (asked.name, asked.step) == ("Mira", 1)

@@ -88,7 +88,7 @@ def last_request(script: MemoryMind, of: int = -1) -> LLMRequest:
 def answered(script: MemoryMind) -> MemoryMind:
     """Let the assistant answer what waits."""
     fired: list[Any] = []
-    script.mind.answering.answer_all().addBoth(fired.append)
+    script.mind.turn_runner.answer_all().addBoth(fired.append)
     assert fired == [1], fired
     return script
 
