@@ -74,7 +74,7 @@ class RoomLine:
         decided = addressing.decide_answers(self.line, self._listeners, self._standing)
         called = [self._minds[dbref] for dbref in decided.answering]
         if self.line.from_assistant and not all(
-            item.will.may_answer_assistants() for item in called
+            item.autonomy.may_answer_assistants() for item in called
         ):
             return addressing.refuse(decided, addressing.NO_CALLS_LEFT)
         return decided

@@ -90,7 +90,7 @@ class StartupRecovery:
         minds = [script.ndb.mind for script in AssistantScript.get_all_cached_instances()]
         mine = [mind for mind in minds if mind and mind.services is self.service]
         running = {item.turns.current for item in mine}
-        asleep = {item.rest.pass_id for item in mine}
+        asleep = {item.sleep.pass_id for item in mine}
         turn_ids = [turn_id for turn_id in open_turns() if turn_id not in running]
         if turn_ids:
             shown = ", ".join(map(turn_label, turn_ids[:SHOWN_TURNS]))
