@@ -16,9 +16,9 @@ from typing import Any, NotRequired, TypedDict, cast
 SAY, WHISPER, EMOTE, NOOP = "say", "whisper", "emote", "noop"
 GIVE, ARRIVE, LEAVE, NOTICE = "give", "arrive", "leave", "notice"  # kinds of events
 SPEECH = frozenset({SAY, WHISPER})
-# The nature of an event: the game itself observed it, somebody acted it out, somebody said it.
+# The evidence of an event: the game itself observed it, somebody acted it out, somebody said it.
 PERCEIVED, PERFORMED, CLAIMED = "perceived", "performed", "claimed"
-# The nature of the character's own words if the stand-in chose them; they state no facts.
+# The evidence of the character's own words if the stand-in chose them; they state no facts.
 OFFLINE = "offline"
 # That of its own words without its mind: of a player who controls it, staff's, or the game's code.
 PUPPETED = "puppeted"
@@ -45,7 +45,7 @@ class Metadata(TypedDict, total=False):
     which ``id`` and the fields after it belong (``part_authors`` as ``parts``, by audience), and
     ``excuse`` for a line that the character said because no model answered. ``original_tool``
     belongs to a masked tool result; ``shortened`` is True if the middle of a long text is left out.
-    ``nature`` is `PERCEIVED`, `PERFORMED` or `CLAIMED` for heard lines, `PERCEIVED` for tool
+    ``evidence`` is `PERCEIVED`, `PERFORMED` or `CLAIMED` for heard lines, `PERCEIVED` for tool
     results, and `OFFLINE`, `PUPPETED` or empty for own words. ``amendment`` is the id of the
     amendment that gave a message other words (`policy.recallable_lines`). ``rows`` and ``after``
     belong to the type ``scene`` (`policy.context.situation_updates`).
@@ -61,7 +61,7 @@ class Metadata(TypedDict, total=False):
     tokens: int
     event_id: int | None
     turn_id: int | None
-    nature: str
+    evidence: str
     amendment: int
     type: str
     original_tool: str
@@ -190,12 +190,12 @@ def wire_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
 
 def is_offline(message: ChatMessage) -> bool:
     """Return True for words of the character that the stand-in chose; they state no facts."""
-    return message["metadata"].get("nature") == OFFLINE
+    return message["metadata"].get("evidence") == OFFLINE
 
 
 def is_puppeted(message: ChatMessage) -> bool:
     """Return True for what the character said or did without its mind."""
-    return message["metadata"].get("nature") == PUPPETED
+    return message["metadata"].get("evidence") == PUPPETED
 
 
 def is_excuse(message: ChatMessage) -> bool:
@@ -230,7 +230,7 @@ def perceived_line(text: str) -> str:
 
 def is_perceived(message: ChatMessage) -> bool:
     """Return True if the game itself observed what the message tells."""
-    return message["metadata"].get("nature") == PERCEIVED
+    return message["metadata"].get("evidence") == PERCEIVED
 
 
 def prompt_text(message: ChatMessage) -> str:
@@ -284,13 +284,13 @@ class IncomingEvent:
     hops: int = 0  # the number of assistants' answers in a row that led to it
     reason: str = ""  # why it must be answered, or why not
     repeatable: bool = False  # True for a whisper heard while `whisper_policy` was "trusting"
-    nature: str = ""  # one of those above, `PUPPETED` if it is its own; empty: by the kind
+    evidence: str = ""  # one of those above, `PUPPETED` if it is its own; empty: by the kind
     item: str = ""  # dbref of the thing that it is about, if any
     authors: Authors = frozenset()  # those whose words it holds, if not only the speaker's
     token: str = ""  # the same at each try to store it, so that it is stored once
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "nature", self.nature or nature_of(self.kind))
+        object.__setattr__(self, "evidence", self.evidence or evidence_of(self.kind))
 
     @property
     def secret(self) -> bool:
@@ -309,7 +309,7 @@ class IncomingEvent:
 
     @property
     def line(self) -> str:
-        return heard_line(self.kind, self.speaker_name, self.text, self.nature)
+        return heard_line(self.kind, self.speaker_name, self.text, self.evidence)
 
 
 @dataclass(frozen=True)
@@ -337,19 +337,19 @@ class Situation:
     state: str = ""  # of the character itself, in the words of its hook at_ai_describe_self
 
 
-def nature_of(kind: str) -> str:
-    """Return the nature of events of a kind; an unknown kind is only a claim."""
+def evidence_of(kind: str) -> str:
+    """Return the evidence of events of a kind; an unknown kind is only a claim."""
     return NATURES.get(kind, CLAIMED)
 
 
-def heard_line(kind: str, speaker: str, text: str, nature: str = "") -> str:
+def heard_line(kind: str, speaker: str, text: str, evidence: str = "") -> str:
     """Return something heard as a line of the prompt; both texts are single lines.
 
     No name and no words can make a claim or a performance read like something perceived, nor one
     perceived event like another.
     """
-    nature = nature or nature_of(kind)
-    if nature == PERCEIVED:
+    evidence = evidence or evidence_of(kind)
+    if evidence == PERCEIVED:
         who = as_name(speaker)
         forms = {
             GIVE: f"{who} gives you {as_name(text)}.",
@@ -357,7 +357,7 @@ def heard_line(kind: str, speaker: str, text: str, nature: str = "") -> str:
             LEAVE: f"{who} leaves.",
         }
         return perceived_line(forms.get(kind, text))
-    if nature == PERFORMED:
+    if evidence == PERFORMED:
         return unmarked(f"{speaker} {ACTS_OUT}{deed_of(speaker, text)}")
     return unmarked(f"{speaker} {WHISPERS if kind == WHISPER else SAYS}{text}")
 

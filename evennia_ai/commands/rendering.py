@@ -38,7 +38,7 @@ def message_line(
     excuse, aloud = row["role"] == EXCUSE, is_aloud(row)
     marks = f" |r({'aloud, kept private' if aloud else 'private'})|n" * row["private"]
     marks += " |y(excuse: no prompt shows it)|n" * excuse
-    marks += f" |y({PUPPETED})|n" * (row["nature"] == PUPPETED)
+    marks += f" |y({PUPPETED})|n" * (row["evidence"] == PUPPETED)
     marks += f" |y({change.kind})|n" if change else ""
     when = f"|w{row['id']}|n |x{reader.clock(row['at'])}"
     if not reader.may(kind):
@@ -105,7 +105,7 @@ def event_line(event: Any, reader: Reader) -> str:
 def _event_words(event: Mapping[str, Any], reader: Reader) -> str:
     kind, who, words = event["kind"], unbroken(event["speaker_name"]), event["text"]
     line = f"{who}: {words}" if words and event["speaker_name"] else words
-    text = clean_output(line or heard_line(kind, who, "", event["nature"]), LINE_CHARS)
+    text = clean_output(line or heard_line(kind, who, "", event["evidence"]), LINE_CHARS)
     private = event["private"]
     return reader.show(words_kind(private), text, kind if private else "words")
 

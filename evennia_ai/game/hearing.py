@@ -216,7 +216,7 @@ class Hearing:
 
     def _attend_to(self, event: IncomingEvent, event_id: int) -> None:
         """Wake the assistant for a stored event, if the event must be answered."""
-        if event.nature == PUPPETED:
+        if event.evidence == PUPPETED:
             return
         if self._services.switched_off and event.addressed:
             self._turn_away(event, event_id, self._services.switched_off, "switched_off")
@@ -273,7 +273,7 @@ class Hearing:
                 audience=frozenset(heard_by),
                 private=kind == WHISPER,
                 reason=PUPPETED,
-                nature=PUPPETED,
+                evidence=PUPPETED,
                 authors=frozenset({STRANGER}),
             )
             self.keep_event(own)
@@ -308,7 +308,7 @@ class Hearing:
             audience=listeners,
             addressed=urgent,
             reason="notice",
-            nature=PERCEIVED,
+            evidence=PERCEIVED,
             item=dbref_of(item),
             authors=frozenset({dbref_of(author) or str(author)}),
         )

@@ -15,7 +15,9 @@ def find_askers(apps: Any, schema_editor: Any) -> None:
     # A turn counts an attempt for each event that it claims, and none for what it overheard. A
     # claimed event of a turn in which the character chose silence is called noted, too.
     claimed = Q(attempts__gt=0) | Q(state__in=("answered", "excused", "claimed", "doubtful"))
-    claimed &= ~Q(speaker="") & ~Q(nature="puppeted")
+    # A file of minds is completed by this, too, with the present name of the column.
+    columns = {field.column: field.name for field in inbox.model._meta.concrete_fields}
+    claimed &= ~Q(speaker="") & ~Q((columns["nature"], "puppeted"))
     last = 0
     while ids := list(
         turns.filter(id__gt=last).order_by("id").values_list("id", flat=True)[:AT_ONCE]

@@ -40,7 +40,7 @@ class Event(own.OwnedByAssistant):
 
     It is stored before any model is called. ``state`` is waiting (for a turn), claimed (by
     ``turn``), doubtful (its answer may have been said) or overheard (the next turn adds it to the
-    conversation); at the end it is answered, excused, noted or expired. ``nature`` is perceived,
+    conversation); at the end it is answered, excused, noted or expired. ``evidence`` is perceived,
     performed, claimed, or puppeted for what the character said without its mind; ``item`` is the
     dbref of a thing that was given. ``authors`` are those of `policy.audience` in the format of
     `people_field`, empty if the speaker is the only one.
@@ -56,7 +56,7 @@ class Event(own.OwnedByAssistant):
     speaker: str = own.DbrefField(max_length=24)
     speaker_name: str = own.CharField(max_length=255)
     text: str = own.TextField()
-    nature: str = own.CharField(max_length=12, default="claimed")
+    evidence: str = own.CharField(max_length=12, default="claimed", db_column="nature")
     item: str = own.CharField(max_length=24, blank=True)
     audience: list[Any] = own.AudienceField(default=list)
     authors: str = own.TextField(blank=True)
@@ -81,9 +81,9 @@ class Event(own.OwnedByAssistant):
 class Message(own.OwnedByAssistant):
     """One message: ``id`` is its ``seq``; ``consulted`` names what a tool call read and changed.
 
-    ``role`` is "excuse" for a line that the character said because no model answered. ``nature`` is
-    perceived, performed or claimed for heard lines, perceived for tool results, offline or puppeted
-    (`messages`) for own words, else empty.
+    ``role`` is "excuse" for a line that the character said because no model answered.
+    ``evidence`` is perceived, performed or claimed for heard lines, perceived for tool results,
+    offline or puppeted (`messages`) for own words, else empty.
     ``authors`` are those of `policy.audience` in the format of `people_field`.
     """
 
@@ -96,7 +96,7 @@ class Message(own.OwnedByAssistant):
     tool_call_id: str = own.CharField(max_length=128, blank=True)
     speaker: str = own.DbrefField(max_length=24, blank=True)
     speaker_name: str = own.CharField(max_length=255, blank=True)
-    nature: str = own.CharField(max_length=12, blank=True)
+    evidence: str = own.CharField(max_length=12, blank=True, db_column="nature")
     audience: list[Any] = own.AudienceField(default=list)
     authors: str = own.TextField(blank=True)
     private: bool = own.PrivateField(default=False)

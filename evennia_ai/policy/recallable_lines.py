@@ -68,9 +68,9 @@ def read_line(message: ChatMessage, own_name: str) -> Record | None:
         "words": words,
         "speaker_name": source.speaker,
         "source_entity": source.dbref,
-        "source_type": "direct" if is_heard and source.nature != PERCEIVED else "observation",
+        "source_type": "direct" if is_heard and source.evidence != PERCEIVED else "observation",
         "own": not is_heard,
-        "nature": source.nature,
+        "evidence": source.evidence,
         "timestamp": meta["at"],
         "audience": None if audience is None else sorted(audience),
         "speakers": sorted(of_message(message)),
@@ -133,8 +133,8 @@ def reworded(message: ChatMessage, change: LineAmendment) -> ChatMessage:
     new: dict[str, Any] = {"authors": authors, "amendment": change.id, "tokens": 0}
     meta, content = message["metadata"], message["content"]
     if message["role"] == "user":
-        known = meta.get("speaker_name", ""), meta.get("nature", "")
-        _speaker, words, _nature = parse_heard_line(content, *known)
+        known = meta.get("speaker_name", ""), meta.get("evidence", "")
+        _speaker, words, _evidence = parse_heard_line(content, *known)
         return with_content(message, content.removesuffix(words) + change.text, **new)
     if content:
         return with_content(message, change.text, **new)

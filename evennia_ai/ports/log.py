@@ -72,7 +72,7 @@ class TurnRecord:
     def from_others(self) -> list[IncomingEvent]:
         """Return what others said and did; of what was overheard a part is its own."""
         every = (event.heard for event in (*self.overheard, *self.events))
-        return [incoming for incoming in every if incoming.nature != PUPPETED]
+        return [incoming for incoming in every if incoming.evidence != PUPPETED]
 
     @property
     def authors(self) -> Authors:

@@ -76,7 +76,7 @@ class TableInbox:
         wanted = {"item": item, "text__iexact": name, "at__gte": since}
         rows = models.Event.objects.filter(
             assistant_id=self.assistant_id,
-            nature=PERCEIVED,
+            evidence=PERCEIVED,
             kind=kind,
             speaker=actor,
             **{field: value for field, value in wanted.items() if value},

@@ -24,7 +24,7 @@ from evennia_ai.store.transactions import brief_transaction
 
 # Rows that cannot be a line are left in the database.
 LINES = ~Q(role=EXCUSE) & (~Q(role="tool") | Q(content__startswith="You "))
-METADATA = ("speaker", "speaker_name", "nature", "audience", "private")
+METADATA = ("speaker", "speaker_name", "evidence", "audience", "private")
 # Making no model instances halves the time.
 READ = ("id", "at", "role", "content", "tool_calls", *METADATA)
 

@@ -317,7 +317,7 @@ def talk(assistant: int, name: str, people: Audience) -> Items:
     logged = models.Message.objects.filter(event=OuterRef("pk"))
     events = models.Event.objects.filter(assistant_id=assistant, speaker__in=people)
     for event in events.filter(~Exists(logged)):
-        line = heard_line(event.kind, event.speaker_name, one_line(event.text), event.nature)
+        line = heard_line(event.kind, event.speaker_name, one_line(event.text), event.evidence)
         dated_lines.append((event.at, SAID, line))
     for at, kind, line in sorted(
         dated_lines, key=lambda dated: dated[0]

@@ -306,6 +306,6 @@ def has_model(profile: ModelProfile) -> bool:
     return profile.client != "offline"
 
 
-def own_nature(profile: ModelProfile) -> str:
-    """Return the nature of what a character says: `OFFLINE` if the stand-in chooses it."""
+def own_evidence(profile: ModelProfile) -> str:
+    """Return the evidence of what a character says: `OFFLINE` if the stand-in chooses it."""
     return "" if has_model(profile) else OFFLINE

@@ -211,7 +211,7 @@ class PromptBuilder:
         """Return the language to answer in, if it is not the persona's."""
         addressee = addressee_of(asking.events)
         earlier = (parse_heard_line(line, "") for line in reversed(talk.before))
-        before = [words for speaker, words, _nature in earlier if speaker == addressee]
+        before = [words for speaker, words, _evidence in earlier if speaker == addressee]
         new = [event.heard.text for event in reversed(asking.events)]
         return answer_in([*new, *before], render_persona(self._mind.who.persona)) if new else ""
 

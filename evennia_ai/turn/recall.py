@@ -81,7 +81,7 @@ def memory_query(lines: Sequence[str], name: str = "") -> str:
 
 
 def query_of(line: str, name: str = "") -> str:
-    speaker, words, _nature = parse_heard_line(line, "")
+    speaker, words, _evidence = parse_heard_line(line, "")
     question = undressed(words.strip('" '), name)
     return f"{speaker} {question}".strip() if FIRST_PERSON.search(question) else question
 
@@ -367,10 +367,10 @@ def text_of(record: Record) -> str:
 
 def line_label(record: Record) -> str:
     """Return what stands before the words of a line of the log: its speaker, or the mark."""
-    if record["nature"] == PERCEIVED:
+    if record["evidence"] == PERCEIVED:
         return f"{MARK} "
     whispered = WHISPERED if record["audience"] is not None else ""
-    return unmarked(source_label(record["speaker_name"] + whispered, record["nature"]))
+    return unmarked(source_label(record["speaker_name"] + whispered, record["evidence"]))
 
 
 def last_before(view: Sequence[ChatMessage], turn: TurnRecord) -> int | None:

@@ -12,7 +12,7 @@ from evennia_ai.policy.conversation import tool_call_rules
 from evennia_ai.ports import Settings, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.guardrails import MILD, ModerationGate, OutputGuardrail
-from evennia_ai.turn.model_call import own_nature
+from evennia_ai.turn.model_call import own_evidence
 from evennia_ai.turn.tool_executor import ASKED, DONE, UNKNOWN, ToolExecutor, call_messages
 
 TELLING = SPEECH | {EMOTE}  # what tells others of the acts of its reply
@@ -159,8 +159,8 @@ class ToolCallRunner:
     @inlineCallbacks
     def _perform(self, call: ToolCallRequest, refusal: str) -> Coroutine[None]:
         turn, context = self._turn, self.context
-        nature = own_nature(self._settings.profile)
-        as_logged = partial(call_messages, turn, context, call, nature=nature)
+        evidence = own_evidence(self._settings.profile)
+        as_logged = partial(call_messages, turn, context, call, evidence=evidence)
         world = call.name not in self.specs or self.specs[call.name].world
         if refusal:
             result = yield self._acts.refuse(turn, call, refusal, as_logged)

@@ -24,7 +24,7 @@ from evennia_ai.policy.conversation.tool_call_rules import wire_arguments
 from evennia_ai.policy.replies.speech import spoken
 from evennia_ai.ports import MindContext, ToolContext, ToolMindContext, ToolResult, TurnRecord
 from evennia_ai.scheduling import Clock, Coroutine, retry_write
-from evennia_ai.turn.model_call import ensure_current, own_nature
+from evennia_ai.turn.model_call import ensure_current, own_evidence
 
 REFUSED, DONE, FAILED, UNKNOWN = "refused", "done", "failed", "unknown"
 ASKED = "asked"  # a person must agree first
@@ -79,7 +79,7 @@ class ToolExecutor:
                 make_message(
                     "assistant",
                     words,
-                    nature=own_nature(self._mind.profile),
+                    evidence=own_evidence(self._mind.profile),
                     **audience_metadata(turn, tools, result),
                     **metadata,
                 )
@@ -192,20 +192,22 @@ def call_messages(
     call: ToolCallRequest,
     result: ToolResult,
     *,
-    nature: str = "",
+    evidence: str = "",
 ) -> list[ChatMessage]:
-    """Return the messages of a call, with its ``nature``, and its result, for those it reached."""
+    """Return the messages of a call and of its result, for those whom it reached."""
     metadata = audience_metadata(turn, context, result)
     request = wire_call(call.id, call.name, wire_arguments(call))
     text = result.text if result.quotes_log else unmarked(result.text)
-    result_message = make_message("tool", text, tool_call_id=call.id, nature=PERCEIVED, **metadata)
+    result_message = make_message(
+        "tool", text, tool_call_id=call.id, evidence=PERCEIVED, **metadata
+    )
     if result.read or result.changed:
         result_message["metadata"]["consulted"] = {
             READ: list(result.read),
             CHANGED: list(result.changed),
         }
     return [
-        make_message("assistant", "", tool_calls=[request], nature=nature, **metadata),
+        make_message("assistant", "", tool_calls=[request], evidence=evidence, **metadata),
         result_message,
     ]
 

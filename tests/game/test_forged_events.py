@@ -119,7 +119,7 @@ def test_a_game_s_own_events_have_a_kind_and_an_actor(game, ann, bob, mira, stop
     notify(mira, "Bob strikes you.", 7)
     assert mira.ai_perceived("attack", ann.character)
     assert not mira.ai_perceived("attack", bob.character)
-    assert Event.objects.filter(nature="perceived", kind="notice", speaker="").count() == 1
+    assert Event.objects.filter(evidence="perceived", kind="notice", speaker="").count() == 1
 
 
 CROWN = "eve gives you a crown."

@@ -35,7 +35,7 @@ def talk(game, mira, ann, bob):
                     speaker_name=who.character.key,
                     audience=heard_by,
                     private=private,
-                    nature="claimed",
+                    evidence="claimed",
                 )
             ]
         )

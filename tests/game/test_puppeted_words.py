@@ -9,7 +9,7 @@ from tests.scripted import call
 
 
 def logged(character):
-    rows = Message.objects.filter(assistant_id=character.assistant.id, nature=PUPPETED)
+    rows = Message.objects.filter(assistant_id=character.assistant.id, evidence=PUPPETED)
     calls = [row.tool_calls[0]["function"] for row in rows.order_by("id")]
     return [(one["name"], one["arguments"]) for one in calls]
 
@@ -113,7 +113,7 @@ def test_a_whisper_is_only_for_those_who_heard_it(game, ann, bob, admin, mira, w
     assert "under the mat" not in str(asked(game))  # Bob listens
     answer(game, ann, "whisper Mira = what did you tell me?")
     assert ("assistant", "The key is under the mat.") in asked(game)
-    kept = Message.objects.get(nature=PUPPETED)
+    kept = Message.objects.get(evidence=PUPPETED)
     assert (kept.audience, kept.private) == ([ann.dbref], True)
 
 
@@ -124,8 +124,8 @@ def test_the_words_of_its_mind_are_logged_once(game, ann, mira):
     game.model.add(call("whisper", text="Hush.", target="Ann"))
     ann.do("whisper Mira = psst")
     game.run()
-    assert not Event.objects.filter(nature=PUPPETED).exists()
-    assert not Message.objects.filter(nature=PUPPETED).exists()
+    assert not Event.objects.filter(evidence=PUPPETED).exists()
+    assert not Message.objects.filter(evidence=PUPPETED).exists()
 
 
 def test_a_restart_loses_none_and_logs_none_twice(game, ann, mira):
@@ -148,6 +148,6 @@ def test_staff_can_tell_that_its_mind_did_not_say_them(game, ann, admin, mira):
 def test_nobody_knows_whose_words_they_are(game, ann, mira):
     mira.at_say("Give Ann the crown.")
     answer(game, ann)
-    assert Message.objects.get(nature=PUPPETED).authors.split() == ["stranger"]
+    assert Message.objects.get(evidence=PUPPETED).authors.split() == ["stranger"]
     assert "stranger" in game.model.requests[-1].authors
     assert game.model.requests[-1].caller.speakers == {ann.dbref}

@@ -16,10 +16,10 @@ TEXTS = (fields.CharField, fields.TextField, fields.JSONField, fields.BinaryFiel
 # Columns without words: numbers of objects and calls, names of tools and profiles, fixed words.
 WORDLESS = {
     "CallRecord": "digest",
-    "Message": "role tool_call_id nature audience",
+    "Message": "role tool_call_id evidence audience",
     "ToolCall": "call_id name state",
     "ModelCall": "purpose profile model finish_reason error_kind token",
-    "Event": "kind nature item audience state token",
+    "Event": "kind evidence item audience state token",
     "Turn": "context outcome mark marked_by",
     "Compaction": "reason prefix_hash consulted rung cost",
     "SleepPass": "reason outcome results cost",

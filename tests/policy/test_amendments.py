@@ -17,7 +17,7 @@ AT = "2026-11-20T12:00:00+00:00"
 
 
 def heard(seq, text="Ann says: I owe you forty crowns.", **fields):
-    known = {"speaker": "#5", "speaker_name": "Ann", "authors": ["#5"], "nature": "claimed"}
+    known = {"speaker": "#5", "speaker_name": "Ann", "authors": ["#5"], "evidence": "claimed"}
     return make_message("user", text, seq=seq, audience=["#5"], **{**known, **fields})
 
 

@@ -97,8 +97,10 @@ def test_what_happened_is_told_apart_from_what_was_acted_out_or_said():
     words = "gives you 40 gold."
     facts = extract_facts(
         [
-            make_message("user", heard_line(kind, "Rudi", text), speaker_name="Rudi", nature=nature)
-            for kind, text, nature in (
+            make_message(
+                "user", heard_line(kind, "Rudi", text), speaker_name="Rudi", evidence=evidence
+            )
+            for kind, text, evidence in (
                 ("emote", f"Rudi {words}", "performed"),
                 ("say", f"Rudi {words}", "claimed"),
                 ("give", "40 gold", "perceived"),

@@ -8,11 +8,11 @@ PROMISE = "I promise you the grey mare on Friday, Ann."
 AT = "2026-11-20T10:00:00+00:00"
 
 
-def spoken(nature=""):
+def spoken(evidence=""):
     """A line that the character said by a tool call."""
     function = {"name": "say", "arguments": f'{{"text": "{PROMISE}"}}'}
     calls = [{"id": "1", "type": "function", "function": function}]
-    return make_message("assistant", "", tool_calls=calls, seq=7, at=AT, nature=nature)
+    return make_message("assistant", "", tool_calls=calls, seq=7, at=AT, evidence=evidence)
 
 
 def test_what_a_model_promised_is_a_fact_and_a_memory():

@@ -34,9 +34,9 @@ def test_a_transcript_holds_players_words_whole_and_results_short():
 def test_a_transcript_tells_what_happened_from_what_was_acted_out():
     given, acted = "◆ Ann gives you key.", "Ann acts out: gives you key. ◆ Ann arrives."
     messages = [
-        make_message("user", given, nature="perceived"),
-        make_message("user", acted, nature="performed"),
-        make_message("user", given, nature="claimed"),
+        make_message("user", given, evidence="perceived"),
+        make_message("user", acted, evidence="performed"),
+        make_message("user", given, evidence="claimed"),
         make_message("assistant", given),
         make_message("assistant", "", tool_calls=[wire_call("1", "emote", '{"text": "◆ x"}')]),
     ]

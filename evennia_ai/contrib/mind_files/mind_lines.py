@@ -33,6 +33,7 @@ LOGS = (models.Turn, models.Event, models.Message, models.ToolCall, models.Compa
         models.Amendment)  # fmt: skip
 # The columns that files of earlier versions lack.
 ADDED = {"turn": ("askers",)}
+FORMER_EVIDENCE = "nature"  # the name of a column in files of earlier versions
 TABLES = {model._meta.label_lower: model for model in LOGS}
 
 # A hostile line of this length takes 250 MB of memory (measured).
@@ -199,6 +200,8 @@ class MindFileReader:
             self.seen |= new
         elif kind is RowLine:
             self.check_order(line)
+            if FORMER_EVIDENCE in line["fields"]:
+                line["fields"]["evidence"] = line["fields"].pop(FORMER_EVIDENCE)
             check_row(TABLES[line["model"]], line["fields"])
         elif kind is End and line["minds"] != self.minds:
             raise ConfigError(f"{line['minds']} minds were saved, and {self.minds} are there")

@@ -176,7 +176,7 @@ class MessagesView(LogView):
 
     model, disclose = models.Message, staticmethod(disclosure.message_row)
     columns = (
-        "turn role speaker speaker_name private audience content tool_calls tool_call_id nature "
+        "turn role speaker speaker_name private audience content tool_calls tool_call_id evidence "
         "tokens"
     )
 

@@ -389,5 +389,9 @@ def summarise(scene: StandInRequest) -> str:
 
 def _facts_in(lines: Iterable[str], name: str) -> tuple[Fact, ...]:
     """Return the facts in lines of a prompt, such as ``Ann says: ...``."""
-    natures = ((line, PERCEIVED if line.startswith(MARK) else "") for line in lines if line)
-    return extract_facts([make_message("user", line, nature=n) for line, n in natures], name)
+    messages = (
+        make_message("user", line, evidence=PERCEIVED if line.startswith(MARK) else "")
+        for line in lines
+        if line
+    )
+    return extract_facts([*messages], name)

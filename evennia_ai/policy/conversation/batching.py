@@ -49,7 +49,9 @@ def askers_of(events: Iterable[InboxEvent]) -> Audience:
     ``events`` are those that the turn takes up, without what was only overheard.
     """
     incoming = (event.heard for event in events)
-    return frozenset(item.speaker for item in incoming if item.speaker and item.nature != PUPPETED)
+    return frozenset(
+        item.speaker for item in incoming if item.speaker and item.evidence != PUPPETED
+    )
 
 
 def is_exhausted(event: InboxEvent) -> bool:
@@ -174,8 +176,8 @@ def messages_of(event: InboxEvent, turn_id: int) -> list[ChatMessage]:
     incoming = event.heard
     known: Any = {"event_id": event.id, "turn_id": turn_id, "at": event.at.isoformat()}
     known |= {"audience": sorted(incoming.audience), "authors": sorted(incoming.written_by)}
-    known |= {"private": incoming.secret, "nature": incoming.nature}
-    if incoming.nature == PUPPETED:
+    known |= {"private": incoming.secret, "evidence": incoming.evidence}
+    if incoming.evidence == PUPPETED:
         return own_messages(f"B{event.id:08d}", incoming.kind, incoming.text, **known)
     if not incoming.addressed:
         known["overheard"] = True
@@ -184,11 +186,11 @@ def messages_of(event: InboxEvent, turn_id: int) -> list[ChatMessage]:
 
 
 def own_messages(
-    call_id: str, kind: str, text: str, nature: str = "", **metadata: Any
+    call_id: str, kind: str, text: str, evidence: str = "", **metadata: Any
 ) -> list[ChatMessage]:
     """Return own words or a gesture as the call that made them, and its result."""
     call, result = wire_call(call_id, kind, json.dumps({"text": text})), OWN_RESULTS[kind]
     return [
-        make_message("assistant", "", tool_calls=[call], nature=nature, **metadata),
-        make_message("tool", result, tool_call_id=call_id, nature=PERCEIVED, **metadata),
+        make_message("assistant", "", tool_calls=[call], evidence=evidence, **metadata),
+        make_message("tool", result, tool_call_id=call_id, evidence=PERCEIVED, **metadata),
     ]

@@ -128,7 +128,7 @@ def as_bullets(facts: Iterable[Fact], budget_tokens: int) -> tuple[str, ...]:
     for fact in sorted(facts, key=lambda fact: (-fact.weight, -fact.source.seq)):
         source = fact.source
         whispered = WHISPERED if source.audience is not None else ""
-        bullet = f"{source_label(source.speaker + whispered, source.nature)}{fact.sentence}"
+        bullet = f"{source_label(source.speaker + whispered, source.evidence)}{fact.sentence}"
         cost = estimate_tokens(bullet) + BULLET_OVERHEAD
         if cost <= budget_tokens and fact.sentence.lower() not in bullets:
             bullets[fact.sentence.lower()] = bullet
@@ -136,11 +136,11 @@ def as_bullets(facts: Iterable[Fact], budget_tokens: int) -> tuple[str, ...]:
     return tuple(bullets.values())
 
 
-def source_label(speaker: str, nature: str) -> str:
+def source_label(speaker: str, evidence: str) -> str:
     """Return what stands before words that are kept: who claims or performs them, or an event."""
-    if nature == PERCEIVED:
+    if evidence == PERCEIVED:
         return f"{HAPPENED}: "
-    if nature == PERFORMED:
+    if evidence == PERFORMED:
         return f"{speaker} {ACTS_OUT}"
     return f"{speaker}: " if speaker else ""
 

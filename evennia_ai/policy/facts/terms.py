@@ -192,7 +192,7 @@ class WordSource:
     audience: Audience | None  # who alone may know them; None if public
     dbref: str = ""
     own: bool = False  # True for the character's own words
-    nature: str = CLAIMED  # or `PERFORMED`, or `PERCEIVED`
+    evidence: str = CLAIMED  # or `PERFORMED`, or `PERCEIVED`
 
 
 def own_utterances(message: ChatMessage, own_name: str) -> list[tuple[WordSource, str]]:
@@ -200,31 +200,31 @@ def own_utterances(message: ChatMessage, own_name: str) -> list[tuple[WordSource
     seq, audience = int(meta.get("seq") or 0), audience_of(message)
     match message["role"]:
         case "user":
-            nature = str(meta.get("nature") or "")
-            speaker, words, nature = parse_heard_line(
-                content, str(meta.get("speaker_name") or ""), nature
+            evidence = str(meta.get("evidence") or "")
+            speaker, words, evidence = parse_heard_line(
+                content, str(meta.get("speaker_name") or ""), evidence
             )
             dbref = str(meta.get("speaker") or "")
             own = not dbref and bool(own_name) and speaker == own_name
-            return [(WordSource(speaker, seq, audience, dbref, own, nature), words)]
+            return [(WordSource(speaker, seq, audience, dbref, own, evidence), words)]
         case "assistant":
             mine = WordSource(own_name, seq, audience, own=True)
             return [(mine, text) for text in [content, *words_of_calls(message)] if text]
         case "tool" if OWN_ACT.match(content) and len(content) <= MOST_RESULT_CHARS:
-            return [(WordSource("", seq, audience, nature=PERCEIVED), content)]
+            return [(WordSource("", seq, audience, evidence=PERCEIVED), content)]
     return []
 
 
-def parse_heard_line(content: str, speaker: str, nature: str = "") -> tuple[str, str, str]:
-    """Return the speaker, the words without "Ann says:", and the nature of a heard line."""
+def parse_heard_line(content: str, speaker: str, evidence: str = "") -> tuple[str, str, str]:
+    """Return the speaker, the words without "Ann says:", and the evidence of a heard line."""
     # What the game perceived has no speaker.
-    if nature == PERCEIVED:
+    if evidence == PERCEIVED:
         return "", content.removeprefix(MARK).strip(), PERCEIVED
     match = HEARD.match(content)
     if match and speaker in ("", match["speaker"]):
-        nature = PERFORMED if match["acted"] else CLAIMED
-        return match["speaker"], content[match.end() :], nature
-    return speaker, content.removeprefix(speaker), nature or CLAIMED
+        evidence = PERFORMED if match["acted"] else CLAIMED
+        return match["speaker"], content[match.end() :], evidence
+    return speaker, content.removeprefix(speaker), evidence or CLAIMED
 
 
 def words_of_calls(message: ChatMessage) -> list[str]:

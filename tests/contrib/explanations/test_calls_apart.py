@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.game, pytest.mark.django_db]
 
 def heard(ann, words):
     """Return a message of Ann's words."""
-    known = {"speaker": ann.dbref, "nature": "claimed", "audience": [ann.dbref]}
+    known = {"speaker": ann.dbref, "evidence": "claimed", "audience": [ann.dbref]}
     return make_message("user", f"Ann says: {words}", **known)
 
 

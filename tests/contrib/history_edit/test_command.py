@@ -96,7 +96,7 @@ def test_a_hidden_or_edited_line_is_not_recalled_and_memories_of_it_neither(
     rows = log.append(
         [
             make_message(
-                "user", text, speaker=ann.dbref, speaker_name="Ann", nature="claimed",
+                "user", text, speaker=ann.dbref, speaker_name="Ann", evidence="claimed",
                 audience=[ann.dbref, bob.dbref],
             )
             for text in ("Ann says: The vault opens with a whistle.", "Ann says: I like the rain.")
@@ -194,7 +194,7 @@ def test_lines_of_a_deleted_memory_are_not_recalled_until_undo(game, builder, an
         [
             make_message(
                 "user", "Ann says: The vault opens with a whistle.", speaker=ann.dbref,
-                speaker_name="Ann", nature="claimed", audience=[ann.dbref, bob.dbref],
+                speaker_name="Ann", evidence="claimed", audience=[ann.dbref, bob.dbref],
             )
         ]
     )  # fmt: skip

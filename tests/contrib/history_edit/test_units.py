@@ -20,7 +20,7 @@ pytestmark = pytest.mark.game
 def test_what_the_game_perceived_and_what_is_no_line_gets_no_new_words():
     assert why_no_new_words(heard(1)) == ""
     assert why_no_new_words(said(1, ("say", {"text": "Yes."}))) == ""
-    assert "observed" in why_no_new_words(heard(1, "◆ Ann arrives.", nature=PERCEIVED))
+    assert "observed" in why_no_new_words(heard(1, "◆ Ann arrives.", evidence=PERCEIVED))
     assert "observed" in why_no_new_words(result(1, "c"))
     assert "an act" in why_no_new_words(said(1, ("give", {"item": "gold"})))
     assert "an act" in why_no_new_words(said(1, ("say", {"text": "a"}), ("say", {"text": "b"})))

@@ -105,8 +105,8 @@ def other_people(lines, rng):
                 fields[key] = copy.deepcopy(rng.choice(people))
         if rng.random() < 0.2 and "private" in fields:
             fields["private"] = rng.choice((False, True))
-        if rng.random() < 0.2 and "nature" in fields:
-            fields["nature"] = rng.choice(("perceived", "performed", "claimed", "puppeted"))
+        if rng.random() < 0.2 and "evidence" in fields:
+            fields["evidence"] = rng.choice(("perceived", "performed", "claimed", "puppeted"))
 
 
 def forged_row(lines, rng):

@@ -184,10 +184,14 @@ def test_a_file_of_the_former_format_is_loaded(game, rebuild, file):
     records = [one for one in others if "used" in one]
     rest = [one for one in others if "used" not in one]
     askers = [one["fields"].pop("askers") for one in rest if one.get("model") == "evennia_ai.turn"]
+    for line in rest:
+        if "evidence" in line.get("fields", {}):
+            line["fields"]["nature"] = line["fields"].pop("evidence")
     put_lines(file, [{**head, "format": 1}, {**mind, "records": records}, *rest])
     mira = rebuild()
     loaded(game, mira, file)
     assert NAME in str(mira.journal.all()) and SECRET in str(mira.journal.all())
+    assert {"claimed", "perceived"} <= {*Message.objects.values_list("evidence", flat=True)}
     assert (
         sum(map(bool, Turn.objects.values_list("askers", flat=True))) == sum(map(bool, askers)) > 0
     )
