@@ -47,7 +47,7 @@ class AssistantScript(DefaultScript):
         """Drop what is in memory and mark long-term memory for deletion. True allows it."""
         if self.services:
             mind, services = self.mind, self.services
-            mind.hearing.drop()
+            services.inbox_queue.give_up(mind.hearing)
             mind.let_go()
             services.loaded.drop(mind)
             if self.obj and services.semantic.was_used:

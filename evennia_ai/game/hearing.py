@@ -4,7 +4,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
-from uuid import uuid4
 
 from twisted.logger import Logger
 
@@ -31,13 +30,13 @@ from evennia_ai.ports import Identity, Settings
 from evennia_ai.scheduling import loggable
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.transactions import store_errors
-from evennia_ai.store.write_retry_queue import WriteRetryQueue
 from evennia_ai.turn.react_loop import EXPIRED
 from evennia_ai.turn.turn_runner import AutonomyBudget
 
 log = Logger()
 
 LOST = "{name}: hearing failed; the line is lost"
+UNANSWERED = "{name}: hearing failed; the line is stored"
 UNHEARD = "{name} did not hear a line ({error}); telling its speaker"
 URGENT = 7
 STOPPED = "the character is stopped (aistop)"
@@ -45,7 +44,11 @@ NOTEWORTHY = 4
 
 
 class Hearing:
-    """Stores what one assistant's character hears; `connect` sets what is made later."""
+    """Turns what one assistant's character hears into events of its inbox, and attends to them.
+
+    `connect` sets what is made later. Lines and events go through `store.inbox.InboxQueue`, which
+    calls `read`, `attend_to` and `give_up`.
+    """
 
     def __init__(
         self,
@@ -58,39 +61,13 @@ class Hearing:
     ) -> None:
         self._who, self._settings, self._inbox = who, settings, inbox
         self._status, self._sleep, self._services = status, sleep, services
-        clock = services.clock
-        # Perceives lines, and retries those for which the database could not be read.
-        self.unread: WriteRetryQueue[SpeechDetails, tuple[IncomingEvent, bool] | None] = (
-            WriteRetryQueue(clock, self._perceive, self._take_in, self._miss)
-        )
-        # Stores events, and retries those that the database could not take yet.
-        self.backlog: WriteRetryQueue[IncomingEvent, int] = WriteRetryQueue(
-            clock, inbox.put, self._attend_to, self._give_up
-        )
+        self.assistant_id = who.id
 
     def connect(
         self, presence: GamePresence, autonomy: AutonomyBudget, attend: Callable[[], None]
     ) -> None:
         """Set what hears, too; ``attend`` lets the assistant tick while players are near."""
         self._presence, self._autonomy, self._attend = presence, autonomy, attend
-
-    def drop(self) -> None:
-        self.unread.clear()
-        self.backlog.clear()
-
-    def give_up_all(self, error: StoreUnavailable) -> None:
-        """Give up what waits to be stored, and tell its speakers."""
-        self.unread.give_up(error)
-        self.backlog.give_up(error)
-
-    @property
-    def assistant_id(self) -> int:
-        return self._who.id
-
-    @property
-    def is_alive(self) -> bool:
-        """Return False once the assistant is deleted."""
-        return self._status.is_alive
 
     def hear(
         self, kind: str, words: str, speaker: Any, item: str = "", authors: Authors = frozenset()
@@ -102,54 +79,59 @@ class Hearing:
         """
         ndb = speaker.ndb  # of the act that is under way; it is over when a line is read again
         behind = frozenset(ndb.ai_authors or ())
-        self.unread.put(
-            SpeechDetails(kind, words, speaker, item, authors, behind, ndb.ai_confidants)
+        self._services.inbox_queue.put(
+            self, SpeechDetails(kind, words, speaker, item, authors, behind, ndb.ai_confidants)
         )
 
-    def _perceive(self, speech: SpeechDetails) -> tuple[IncomingEvent, bool] | None:
-        """Return a line as an event and whether many hear it, None if the character does not.
+    def read(self, line: SpeechDetails) -> tuple[IncomingEvent, bool] | None:
+        """Return a line as an event and whether it is stored at once; None if it is not taken in.
 
-        Raises StoreUnavailable if the database cannot be read now.
+        Do at once what its words ask for and what needs no model. Raises StoreUnavailable if the
+        database cannot be read now.
         """
         try:
             with store_errors():
-                if not self._status.is_on:
-                    self._note_unheard(speech)
-                    return None
-                line = self._services.lines.hear(
-                    speech.kind, speech.words, speech.speaker, self._who.character
-                )
-                if self._who.character.dbref in line.muted:
-                    return None
-                event = perceive(line, speech.words, self._who.character, self._settings.config)
+                perceived = self._perceive(line)
         except StoreUnavailable:
             raise
         except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
             log.failure(LOST, name=self._who.name)
             return None
+        if perceived is None:
+            return None
+        event, is_crowded = perceived
+        taken = self._pass_hook(event)
+        try:
+            if taken and self._services.store_trouble:  # tell who spoke that it does not think
+                if taken.addressed and self._services.crowd.should_tell(taken.speaker):
+                    self._status.tell("minds_off", [taken.speaker])
+                taken = None
+            if taken and taken.kind in SPOKEN:
+                self._presence.last_talk_at = self._services.clock.seconds()
+            if taken and taken.addressed:
+                self._presence.partners[taken.speaker] = self._services.now()
+            if line.kind in SPOKEN:
+                self._answer_speaker(line, event)
+        except Exception:  # noqa: BLE001  # as above, but the line is stored
+            log.failure(UNANSWERED, name=self._who.name)
+        return (taken, taken.addressed or not is_crowded) if taken else None
+
+    def _perceive(self, speech: SpeechDetails) -> tuple[IncomingEvent, bool] | None:
+        """Return a line as an event and whether several assistants hear it; None if it does not."""
+        if not self._status.is_on:
+            self._note_unheard(speech)
+            return None
+        line = self._services.lines.hear(
+            speech.kind, speech.words, speech.speaker, self._who.character
+        )
+        if self._who.character.dbref in line.muted:
+            return None
+        event = perceive(line, speech.words, self._who.character, self._settings.config)
         if speech.confidants is not None:
             known_to = event.audience & (speech.confidants | {event.speaker})
             event = replace(event, private=True, audience=known_to)
         authors = speech.authors | (speech.behind or event.authors)
         return replace(event, item=speech.item, authors=authors), line.is_crowded
-
-    def _take_in(self, speech: SpeechDetails, perceived: tuple[IncomingEvent, bool] | None) -> None:
-        """Store an event, and do at once what its words ask for and what needs no model."""
-        if perceived is None:
-            return
-        event, crowded = perceived
-        try:
-            self._store_heard(event, crowded)
-            if speech.kind in SPOKEN:
-                self._answer_speaker(speech, event)
-        except Exception:  # noqa: BLE001  # a game's hook failed; the speaker must not notice
-            log.failure(LOST, name=self._who.name)
-
-    def _miss(self, speech: SpeechDetails, error: StoreUnavailable) -> None:
-        """Tell the speaker that their line was not heard, because nothing could be read."""
-        log.error(UNHEARD, name=self._who.name, error=error)
-        if speech.kind in SPOKEN:
-            self._status.tell("unheard", [speech.speaker.dbref])
 
     def _answer_speaker(self, speech: SpeechDetails, event: IncomingEvent) -> None:
         """Answer without a model, so that nobody is followed against their will."""
@@ -173,31 +155,7 @@ class Hearing:
         event = perceive(line, words, self._who.character, self._settings.config)
         alone = event.reason in (NAMED, WHISPER) or not line.is_crowded  # else another answers
         if event.addressed and alone and not self._services.store_trouble:
-            self.keep_event(event)
-
-    def _store_heard(self, event: IncomingEvent, crowded: bool) -> None:
-        """Store an event as the hook leaves it; what several overhear, for all of them together."""
-        changed = self._pass_hook(event)
-        if changed is None:
-            return
-        services = self._services
-        if services.store_trouble:  # nothing can be stored: tell who spoke that it does not think
-            if changed.addressed and services.crowd.should_tell(changed.speaker):
-                self._status.tell("minds_off", [changed.speaker])
-            return
-        if crowded and not changed.addressed:
-            services.overheard.put(self, once(changed))
-        else:
-            self.keep_event(changed)
-        if changed.kind in SPOKEN:
-            self._presence.last_talk_at = services.clock.seconds()
-        if changed.addressed:
-            self._presence.partners[changed.speaker] = services.now()
-
-    def keep_event(self, event: IncomingEvent) -> None:
-        """Store an event at once, after all that the character heard before."""
-        self._services.overheard.flush_before(self)
-        self.backlog.put(once(event))
+            self._services.inbox_queue.put(self, event)
 
     def _pass_hook(self, event: IncomingEvent) -> IncomingEvent | None:
         """Return what the hook `at_ai_hear` makes of an event, None to drop it."""
@@ -214,7 +172,7 @@ class Hearing:
         too_long = len(changed.text) > limit
         return replace(changed, text=cut_text(changed.text, limit)) if too_long else changed
 
-    def _attend_to(self, event: IncomingEvent, event_id: int) -> None:
+    def attend_to(self, event: IncomingEvent, event_id: int) -> None:
         """Wake the assistant for a stored event, if the event must be answered."""
         if event.evidence == PUPPETED:
             return
@@ -251,11 +209,14 @@ class Hearing:
         if notice and event.addressed and self._services.crowd.should_tell(event.speaker):
             self._status.tell(notice, [event.speaker])
 
-    def _give_up(self, event: IncomingEvent, error: StoreUnavailable) -> None:
-        """Tell the speaker that their line was not heard, because it could not be stored."""
+    def give_up(self, heard: SpeechDetails | IncomingEvent, error: StoreUnavailable) -> None:
+        """Tell a speaker that their line was not heard: it could not be read, or not be stored."""
         log.error(UNHEARD, name=self._who.name, error=error)
-        if event.addressed:
-            self._status.tell("unheard", [event.speaker])
+        if isinstance(heard, IncomingEvent):
+            speakers = [heard.speaker] if heard.addressed else []
+        else:
+            speakers = [heard.speaker.dbref] if heard.kind in SPOKEN else []
+        self._status.tell("unheard", speakers)
 
     def note_own(self, kind: str, words: str) -> None:
         """Store what the character does without its mind; its words count as a stranger's."""
@@ -276,7 +237,7 @@ class Hearing:
                 evidence=PUPPETED,
                 authors=frozenset({STRANGER}),
             )
-            self.keep_event(own)
+            self._services.inbox_queue.put(self, own)
         except Exception:  # noqa: BLE001  # the game goes on speaking
             log.failure(LOST, name=self._who.name)
 
@@ -312,14 +273,9 @@ class Hearing:
             item=dbref_of(item),
             authors=frozenset({dbref_of(author) or str(author)}),
         )
-        self.keep_event(event)
+        self._services.inbox_queue.put(self, event)
         if importance >= NOTEWORTHY and not urgent:
             self._presence.news_at = self._services.clock.seconds()
-
-
-def once(event: IncomingEvent) -> IncomingEvent:
-    """Return an event with a token, so that further tries to store it change nothing."""
-    return replace(event, token=uuid4().hex)
 
 
 def dbref_of(obj: Any) -> str:

@@ -43,7 +43,7 @@ from evennia_ai.services.retention import NOTHING_DELETED, LogRetention
 from evennia_ai.services.startup import StartupRecovery
 from evennia_ai.services.timer import AssistantTimer, GarbageTimer
 from evennia_ai.store.attributes import assistants
-from evennia_ai.store.inbox import OverheardQueue
+from evennia_ai.store.inbox import InboxQueue, store_events
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
 from evennia_ai.store.server_lock import KEEP_S, lock
 from evennia_ai.store.server_settings import NEWEST, SWITCH, newest_server, of_shard, stored, write
@@ -69,7 +69,8 @@ class AssistantService(Service):
         self.switched_off = self.schema_trouble = ""
         self.startup = StartupRecovery(self)
         self.slices = TimeSlices(clock)
-        self.lines, self.overheard = RoomLines(clock), OverheardQueue(clock, self.now)
+        self.lines = RoomLines(clock)
+        self.inbox_queue = InboxQueue(clock, lambda events: store_events(events, self.now()))
         settings = SettingReader(entries_of())
         self.complaints = settings.complaints
         call_from_thread = partial(self.slices.put_from_thread, main.callFromThread)
@@ -245,11 +246,8 @@ class AssistantService(Service):
         timers = (self.timer, self.log_retention, self.long_term_sync, self.forgetting)
         for timer in timers:
             timer.stop()
-        self.overheard.flush()
+        self.inbox_queue.close(StoreUnavailable("the server goes down."))
         self.garbage.stop()
-        for script in AssistantScript.get_all_cached_instances():
-            if mind := script.ndb.mind:
-                mind.hearing.give_up_all(StoreUnavailable("the server goes down."))
         self.gateway.close()
         self.signs.disconnect()
         self.revival = self.clock.callLater(REVIVAL_S, self.revive)

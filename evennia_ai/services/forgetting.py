@@ -123,7 +123,7 @@ class ForgettingService:
         `release`: a thought of this time could hold the words when they are gone from all else.
         """
         change_wishes(people, assistant, wait=True)
-        AssistantScript.shared_services.overheard.flush()  # words of this moment, too
+        AssistantScript.shared_services.inbox_queue.flush()  # words of this moment, too
         who_know = {id_ for dbref in people for id_ in assistants_who_know(dbref)}
         self.hold(who_know if assistant is None else {assistant})
         return Forgetting(people, assistant, self.hold)

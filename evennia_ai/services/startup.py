@@ -194,7 +194,8 @@ class Shards:
         """Drop what memory holds of an assistant whose character another server has."""
         script = AssistantScript.get_cached_instance(script_id)
         if script and (mind := script.ndb.mind):
-            mind.hearing.give_up_all(StoreUnavailable("another server has the character now."))
+            moved = StoreUnavailable("another server has the character now.")
+            self.service.inbox_queue.give_up(mind.hearing, moved)
             mind.let_go()
             self.service.loaded.drop(mind)
         if script:

@@ -14,10 +14,9 @@ from evennia_ai.policy.facts.origin import SpokenWords, without_json
 from evennia_ai.policy.records.forgetting import FORGOTTEN
 from evennia_ai.policy.retrieval.words import WORD
 from evennia_ai.store.attributes import assistants, numbers_of
-from evennia_ai.store.inbox import OVERHEARD, WAITING
+from evennia_ai.store.inbox import OVERHEARD, PAUSES_S, WAITING
 from evennia_ai.store.personal_data import asked_by
 from evennia_ai.store.rows import chunks, pages, rows_of
-from evennia_ai.store.write_retry_queue import PAUSES_S
 
 TURNS_AT_ONCE = 5
 COPIED_SHARE = 0.8  # of the words of a copy stand in the answer

@@ -1,27 +1,29 @@
 """What assistants hear, stored before any model is asked (P1): at once, or together."""
 
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from itertools import zip_longest
 from typing import Any, Protocol
 
 from twisted.logger import Logger
 
 from evennia_ai import models
+from evennia_ai.errors import Moved, StoreUnavailable
 from evennia_ai.messages import PERCEIVED, InboxEvent, IncomingEvent
 from evennia_ai.models.fields import new_token
 from evennia_ai.policy.records.record import people_field
 from evennia_ai.ports import OpenEvents
-from evennia_ai.scheduling import Clock
+from evennia_ai.scheduling import Clock, DelayedCall
 from evennia_ai.store.rows import COPIED, event_from_row, insert_rows
 from evennia_ai.store.transactions import brief_transaction, store_errors
-from evennia_ai.store.write_retry_queue import WriteRetryQueue
 
 log = Logger()
 
 WAITING, CLAIMED, OVERHEARD, DOUBTFUL = "waiting", "claimed", "overheard", "doubtful"
 OWED = (WAITING, DOUBTFUL)
 EXPIRED = "expired"
+PAUSES_S = (0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 
 
 class TableInbox:
@@ -33,9 +35,7 @@ class TableInbox:
 
     def put(self, event: IncomingEvent) -> int:
         """Store an event, once if it has a token; returns its id."""
-        with brief_transaction(self.assistant_id, is_one_statement=True):
-            (row,) = insert_rows([event_row(self.assistant_id, event, self.now())], "token")
-        return int(row.id)
+        return store_events([(self.assistant_id, event)], self.now())[0]
 
     def open_events(self) -> OpenEvents:
         """Return the events that need an answer and have none, in one query."""
@@ -87,61 +87,190 @@ class TableInbox:
         return models.Event.objects.filter(assistant_id=self.assistant_id, state__in=states)
 
 
-class OverhearingAssistant(Protocol):
-    """An assistant that overhears: `game.hearing.Hearing`."""
+class Listener(Protocol):
+    """An assistant that hears: `game.hearing.Hearing`."""
 
     @property
     def assistant_id(self) -> int: ...
-    @property
-    def is_alive(self) -> bool: ...  # False once it is deleted
-    @property
-    def backlog(self) -> WriteRetryQueue[IncomingEvent, int]: ...
+    # Returns a line as an event and whether to store it at once, None for neither; raises
+    # StoreUnavailable.
+    def read(self, line: Any) -> tuple[IncomingEvent, bool] | None: ...
+    def attend_to(self, event: IncomingEvent, event_id: int) -> None: ...  # it is stored
+    def give_up(self, heard: Any, error: StoreUnavailable) -> None: ...  # it cannot be stored
 
 
-class OverheardQueue:
-    """Stores what needs no answer in one query: forty inserts took 16 ms, one 2 ms (measured)."""
+@dataclass
+class WaitingLines:
+    """What one assistant heard and the database does not hold yet, oldest first."""
 
-    def __init__(self, clock: Clock, now: Callable[[], datetime]) -> None:
-        self._clock = clock
-        self._now = now
-        self._waiting: list[tuple[OverhearingAssistant, IncomingEvent]] = []
+    heard: deque[Any] = field(default_factory=deque)  # events, and lines not read yet
+    is_late: bool = False  # True once the database refused the first of them
+    tries: int = 0  # of the first
+    retry: DelayedCall | None = None
 
-    def put(self, listener: OverhearingAssistant, event: IncomingEvent) -> None:
-        """Store an event of an assistant at the end of this stretch."""
-        if not self._waiting:
-            self._clock.callLater(0, self.flush)
-        self._waiting.append((listener, event))
 
-    def flush_before(self, listener: OverhearingAssistant) -> None:
-        """Store all events now, if this assistant has any: its next one comes after them."""
-        if any(owner is listener for owner, _heard in self._waiting):
+class InboxQueue:
+    """Stores what assistants hear, each assistant's in order and each event once (P1).
+
+    An event is stored at once, with all that waits; what several overhear at the end of this
+    stretch, in one query for all of them: forty inserts took 16 ms, one 2 ms (measured). What the
+    database refuses is tried again after each of `PAUSES_S`, with what the same assistant hears
+    behind it; then all of that is given up. Nothing waits for what another assistant heard.
+
+    ``store`` stores events for assistants and returns their ids: all of them or none, an event with
+    the token of a stored one not again. It raises StoreUnavailable to be called again.
+    """
+
+    def __init__(
+        self, clock: Clock, store: Callable[[Sequence[tuple[int, IncomingEvent]]], Sequence[int]]
+    ) -> None:
+        self._clock, self._store = clock, store
+        self._waiting: dict[Listener, WaitingLines] = {}
+        self._is_planned = False  # a flush at the end of this stretch
+
+    def put(self, listener: Listener, heard: Any) -> None:
+        """Store an event, or a line once it is read, after all that this assistant heard before."""
+        lines = self._waiting.get(listener)
+        if lines and lines.is_late:
+            lines.heard.append(heard)
+            return
+        try:
+            event, at_once = self._read(listener, heard)
+        except StoreUnavailable as error:
+            self._waiting.setdefault(listener, WaitingLines()).heard.append(heard)
+            self._put_off(listener, error)
+            return
+        if event is None:
+            return
+        lines = self._waiting.setdefault(listener, WaitingLines())
+        lines.heard.append(event)
+        if lines.is_late:  # since a hook that heard this line said another
+            return
+        if at_once:
             self.flush()
+        elif not self._is_planned:
+            self._is_planned = True
+            self._clock.callLater(0, self.flush)
 
     def flush(self) -> None:
-        """Store all events now; each goes to its assistant's backlog if the database is busy."""
-        waiting, self._waiting = self._waiting, []
-        pairs = [(listener, incoming) for listener, incoming in waiting if listener.is_alive]
-        if not pairs:
+        """Store now what waits for the end of this stretch, but not what was refused before."""
+        self._is_planned = False
+        ready = [
+            (listener, event)
+            for listener, lines in self._waiting.items()
+            if not lines.is_late
+            for event in lines.heard
+        ]
+        listeners = dict.fromkeys(listener for listener, _event in ready)
+        ids: Sequence[int] = ()
+        if len(ready) > 1:
+            try:
+                ids = self._store([(owner.assistant_id, event) for owner, event in ready])
+            except Exception as error:  # noqa: BLE001  # one by one it shows which of them it is
+                log.info("evennia_ai: {count} events apart: {error}", count=len(ready), error=error)
+        if not ids:
+            for listener in listeners:
+                if listener in self._waiting:
+                    self._store_waiting(listener)
             return
-        late = any(listener.backlog for listener, _heard in pairs)
-        event_ids = [] if late else self._store(pairs)
-        for (listener, incoming), event_id in zip_longest(pairs, event_ids):
-            if event_id is None:
-                listener.backlog.put(incoming)
-            else:
-                listener.backlog.note_stored(incoming, event_id)
+        for listener in listeners:
+            del self._waiting[listener]
+        for (listener, event), event_id in zip(ready, ids, strict=True):
+            attend_to(listener, event, event_id)
 
-    def _store(self, pairs: Sequence[tuple[OverhearingAssistant, IncomingEvent]]) -> list[int]:
-        """Store events in one transaction and return their ids, none if that fails."""
-        at = self._now()
-        rows = [event_row(listener.assistant_id, event, at) for listener, event in pairs]
-        try:
-            with brief_transaction(*{row.assistant_id for row in rows}):
-                insert_rows(rows, "token")
-        except Exception as error:  # noqa: BLE001  # each backlog tries again, and tells its speaker
-            log.warn("evennia_ai: {count} events wait: {error}", count=len(rows), error=error)
-            return []
-        return [int(row.id) for row in rows]
+    def give_up(self, listener: Listener, error: StoreUnavailable | None = None) -> None:
+        """Give up what waits for an assistant; with an error, it tells the speakers."""
+        lines = self._waiting.pop(listener, WaitingLines())
+        if lines.retry and lines.retry.active():
+            lines.retry.cancel()
+        while lines.heard:
+            heard = lines.heard.popleft()
+            if error:
+                give_up(listener, heard, error)
+
+    def close(self, error: StoreUnavailable) -> None:
+        """Store what can be stored now, and give up the rest."""
+        self.flush()
+        for listener in list(self._waiting):
+            self.give_up(listener, error)
+
+    def _store_waiting(self, listener: Listener) -> None:
+        """Store what an assistant heard, one by one, until the database refuses one."""
+        lines = self._waiting[listener]
+        while lines.heard:
+            try:
+                event, _at_once = self._read(listener, lines.heard[0])
+                lines.heard[0] = event
+                ids = self._store([(listener.assistant_id, event)]) if event else ()
+            except StoreUnavailable as error:
+                self._put_off(listener, error)
+                return
+            except Exception as error:  # noqa: BLE001  # another server has it, or no database can
+                if not isinstance(error, Moved):
+                    log.failure("an event cannot be stored; its speaker is told")
+                problem = StoreUnavailable(f"It cannot be stored ({error}).")
+                give_up(listener, lines.heard.popleft(), problem)
+                continue
+            lines.tries = 0
+            lines.heard.popleft()
+            for event_id in ids:
+                attend_to(listener, event, event_id)
+        if self._waiting.get(listener) is lines:
+            del self._waiting[listener]
+
+    def _put_off(self, listener: Listener, error: StoreUnavailable) -> None:
+        """Plan the next try, or give up after the last one."""
+        lines = self._waiting[listener]
+        if lines.tries == len(PAUSES_S):
+            self.give_up(listener, error)
+            return
+        pause_s = PAUSES_S[lines.tries]
+        lines.is_late, lines.tries = True, lines.tries + 1
+        lines.retry = self._clock.callLater(pause_s, self._store_waiting, listener)
+
+    def _read(self, listener: Listener, heard: Any) -> tuple[Any, bool]:
+        """Return an event with a token, or None, and whether to store it at once.
+
+        Raises StoreUnavailable.
+        """
+        event, at_once = heard, True
+        if not isinstance(heard, IncomingEvent):
+            event, at_once = listener.read(heard) or (None, False)
+        if event and not event.token:
+            event = replace(event, token=new_token())
+        return event, at_once
+
+
+def attend_to(listener: Listener, event: IncomingEvent, event_id: int) -> None:
+    """Let an assistant attend to a stored event; an error of a game's hook is only logged."""
+    try:
+        listener.attend_to(event, event_id)
+    except Exception:  # noqa: BLE001  # it must not stop the next event
+        log.failure(
+            "{speaker} spoke: event {id} is stored, but waking the assistant failed; its next turn "
+            "answers the event",
+            speaker=event.speaker_name,
+            id=event_id,
+        )
+
+
+def give_up(listener: Listener, heard: Any, error: StoreUnavailable) -> None:
+    """Tell an assistant of what is lost; an error is only logged."""
+    try:
+        listener.give_up(heard, error)
+    except Exception:  # noqa: BLE001  # the database may refuse to find the speaker, too
+        log.failure("{speaker} cannot be told of a lost line", speaker=heard.speaker_name)
+
+
+def store_events(events: Sequence[tuple[int, IncomingEvent]], at: datetime) -> list[int]:
+    """Store events for assistants, each once if it has a token, in one transaction.
+
+    Returns their ids; raises StoreUnavailable, and Moved if one of the assistants is elsewhere.
+    """
+    rows = [event_row(assistant_id, event, at) for assistant_id, event in events]
+    alone = len(rows) == 1
+    with brief_transaction(*{row.assistant_id for row in rows}, is_one_statement=alone):
+        return [int(row.id) for row in insert_rows(rows, "token")]
 
 
 def overheard_by(assistant_id: int) -> list[InboxEvent]:

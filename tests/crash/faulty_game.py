@@ -194,7 +194,7 @@ class FaultyGame(Life):
         Words that could not be stored until then are gone; a stop in good order tells of them.
         """
         for mind in self.process.minds.values():
-            mind.backlog.give_up(StoreUnavailable("the server goes down."))
+            mind.queue.close(StoreUnavailable("the server goes down."))
         if self.rng.random() < 0.5:
             self.process.quiesce()
         self.process.alive = self.process.accepting = False

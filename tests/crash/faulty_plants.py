@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 from django.db import OperationalError, transaction
@@ -9,10 +10,11 @@ from django.db import OperationalError, transaction
 from evennia_ai import models
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import IncomingEvent, ToolCallRequest
+from evennia_ai.models.fields import new_token
 from evennia_ai.ports import ToolResult
 from evennia_ai.store import conversation, inbox, turns
+from evennia_ai.store.inbox import InboxQueue, Listener, WaitingLines
 from evennia_ai.store.turns import TableTurns
-from evennia_ai.store.write_retry_queue import WriteRetryQueue
 from tests.simulation import world
 from tests.simulation.plants import Plant, plant
 
@@ -29,18 +31,20 @@ def only_busy() -> Iterator[None]:
         raise StoreUnavailable(str(error)) from error
 
 
-def store_if_first(backlog: WriteRetryQueue, heard: IncomingEvent) -> None:
+def store_if_first(queue: InboxQueue, listener: Listener, heard: IncomingEvent) -> None:
     """Leave it to a retry, which may never come, to store an event after others."""
-    backlog._waiting.append(heard)
-    if len(backlog._waiting) == 1:
-        backlog._try()
+    lines = queue._waiting.setdefault(listener, WaitingLines())
+    lines.heard.append(replace(heard, token=new_token()))
+    if len(lines.heard) == 1:
+        queue._store_waiting(listener)
 
 
-def wait_for_ever(backlog: WriteRetryQueue) -> None:
+def wait_for_ever(queue: InboxQueue, listener: Listener) -> None:
     """Let an event that cannot be stored keep all later ones waiting."""
-    while backlog._waiting:
-        event_id = backlog._store(backlog._waiting[0])
-        backlog._stored(backlog._waiting.popleft(), event_id)
+    heard = queue._waiting[listener].heard
+    while heard:
+        (event_id,) = queue._store([(listener.assistant_id, heard[0])])
+        listener.attend_to(heard.popleft(), event_id)
 
 
 def acts_by_time(table: TableTurns, turn_id: int) -> tuple[ToolCallRequest, ...]:
@@ -81,7 +85,7 @@ PLANTS: dict[str, Plant] = {
         tuple((module, "brief_transaction", only_busy) for module in (inbox, turns, conversation)),
     ),
     "an event that cannot be stored keeps the next one waiting": Plant(
-        "P1", ((WriteRetryQueue, "_try", wait_for_ever), (WriteRetryQueue, "put", store_if_first))
+        "P1", ((InboxQueue, "_store_waiting", wait_for_ever), (InboxQueue, "put", store_if_first))
     ),
     "earlier acts are found by time": plant("P2", TableTurns, "_acts_since", acts_by_time),
     "earlier acts are those of the newest line": plant(

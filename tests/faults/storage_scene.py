@@ -2,9 +2,10 @@
 
 import pytest
 
+from evennia_ai.services import assistant_service
 from evennia_ai.store import transactions
 from evennia_ai.store.conversation import TableConversation
-from evennia_ai.store.inbox import OverheardQueue, TableInbox
+from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.transactions import LOCK_WAIT_MS
 from evennia_ai.store.turns import TableTurns
 from tests.faults.own_database import IS_POSTGRESQL, Full, make_lock, on_own_database
@@ -72,7 +73,7 @@ def writes(monkeypatch, patience):
 
         return write
 
-    stores = ((TableInbox, ["put", "close"]), (TableTurns, WRITES), (OverheardQueue, ["flush"]))
+    stores = ((TableInbox, ["close"]), (TableTurns, WRITES), (assistant_service, ["store_events"]))
     for store, names in stores:
         for name in names:
             monkeypatch.setattr(store, name, noted(getattr(store, name)))
@@ -108,7 +109,7 @@ def memory_equals_rows(script):
     stored = TableConversation(script.id, script.services.now).view()
     assert list(script.conversation.view()) == list(stored)
     assert script.mind.turns.current is None
-    assert not script.mind.hearing.backlog._waiting
+    assert not script.services.inbox_queue._waiting
     return True
 
 

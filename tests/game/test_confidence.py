@@ -26,7 +26,7 @@ def tell_both(ann, mira, otto):
         heard = IncomingEvent(
             "whisper", ann.dbref, "Ann", SECRET, ears, private=True, addressed=addressed
         )
-        mind.assistant.mind.hearing.backlog.put(heard)
+        mind.assistant.services.inbox_queue.put(mind.assistant.mind.hearing, heard)
 
 
 def what_otto_noticed(otto):

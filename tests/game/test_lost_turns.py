@@ -3,12 +3,9 @@
 import pytest
 from twisted.internet.defer import Deferred
 
-from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import IncomingEvent
 from evennia_ai.models import Event, ToolCall
-from evennia_ai.store.inbox import OverheardQueue
 from evennia_ai.store.turns import assistants_with_work, open_turns, recover_turn
-from evennia_ai.store.write_retry_queue import WriteRetryQueue
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine
@@ -54,29 +51,6 @@ def test_a_turn_that_lost_its_lease_may_do_nothing_more(open_turn):
     assert turns.is_current(turn.id)
     turns.lose_lease()
     assert not turns.is_current(turn.id)
-
-
-def test_what_is_overheard_waits_behind_what_could_not_be_stored_yet(game, mira):
-    inbox, clock, busy = mira.assistant.mind.inbox, game.clock, [True]
-
-    def store(heard):
-        if busy:
-            raise StoreUnavailable("the database is busy")
-        return inbox.put(heard)
-
-    class Ear:
-        assistant_id, is_alive = mira.assistant.id, True
-        backlog = WriteRetryQueue(clock, store, lambda *_: None, lambda *_: None)
-
-    queue = OverheardQueue(clock, inbox.now)
-    for words in ("first", "second"):
-        heard = IncomingEvent("say", "#5", "Ann", words, frozenset({"#5"}))
-        (Ear.backlog.put if words == "first" else lambda one: queue.put(Ear, one))(heard)
-    queue.flush()
-    busy.clear()
-    game.run(10)
-    stored = Event.objects.filter(speaker="#5").order_by("id")
-    assert [event.text for event in stored] == ["first", "second"]
 
 
 def test_a_second_attempt_has_what_the_first_one_overheard(game, ann, mira, open_turn):

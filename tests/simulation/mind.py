@@ -16,8 +16,8 @@ from evennia_ai.policy.compaction.plan import EMERGENCY, MANUAL, CompactionReque
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.policy.tool_call_modes.form import SCHEMA, TEXT, TOOLS
 from evennia_ai.sleep import STEPS, SleepPassTimer
+from evennia_ai.store.inbox import InboxQueue
 from evennia_ai.store.transactions import store_errors
-from evennia_ai.store.write_retry_queue import WriteRetryQueue
 from evennia_ai.testing.minds import MemoryIdentity, NeverAsleep, in_memory
 from evennia_ai.turn.turn_runner import EXPIRED, TURNS_A_TICK
 from tests.minds import MemoryMind
@@ -169,8 +169,9 @@ class Mind:
         self.script.status.may_think = self.may_think
         self.script.compactor.is_left_over = True
         self.script.autonomy = self.whim = Whim()
-        self.backlog = WriteRetryQueue(
-            process.clock, self.script.inbox.put, self.attend_to, self.lose
+        self.assistant_id = 0
+        self.queue = InboxQueue(
+            process.clock, lambda events: [self.script.inbox.put(event) for _, event in events]
         )
 
     def open_stores(self) -> Stores:
@@ -188,7 +189,7 @@ class Mind:
     def hear(self, heard: IncomingEvent) -> None:
         """Store it first, then wake; where the database refuses, a moment later."""
         self.process.sim.note_heard(self.dbref, heard)
-        self.backlog.put(heard)
+        self.queue.put(self, heard)
 
     def attend_to(self, heard: IncomingEvent, event_id: int) -> None:
         """As `AssistantScript.attend_to`: from here on it is promised."""
@@ -198,7 +199,7 @@ class Mind:
                 self.sleep.time.end_within(PATIENCE_S)
             self.wake()
 
-    def lose(self, heard: IncomingEvent, error: StoreUnavailable) -> None:
+    def give_up(self, heard: IncomingEvent, error: StoreUnavailable) -> None:
         """What could not be stored for so long was never promised."""
         self.process.sim.note_lost(self.dbref, heard)
         self.process.sim.tell(f"{self.name} cannot keep {heard.text}: {error}")
