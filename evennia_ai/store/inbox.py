@@ -87,7 +87,7 @@ class TableInbox:
         return models.Event.objects.filter(assistant_id=self.assistant_id, state__in=states)
 
 
-class Listener(Protocol):
+class HearingAssistant(Protocol):
     """An assistant that hears: `game.hearing.Hearing`."""
 
     @property
@@ -125,10 +125,10 @@ class InboxQueue:
         self, clock: Clock, store: Callable[[Sequence[tuple[int, IncomingEvent]]], Sequence[int]]
     ) -> None:
         self._clock, self._store = clock, store
-        self._waiting: dict[Listener, WaitingLines] = {}
+        self._waiting: dict[HearingAssistant, WaitingLines] = {}
         self._is_planned = False  # a flush at the end of this stretch
 
-    def put(self, listener: Listener, heard: Any) -> None:
+    def put(self, listener: HearingAssistant, heard: Any) -> None:
         """Store an event, or a line once it is read, after all that this assistant heard before."""
         lines = self._waiting.get(listener)
         if lines and lines.is_late:
@@ -178,7 +178,7 @@ class InboxQueue:
         for (listener, event), event_id in zip(ready, ids, strict=True):
             attend_to(listener, event, event_id)
 
-    def give_up(self, listener: Listener, error: StoreUnavailable | None = None) -> None:
+    def give_up(self, listener: HearingAssistant, error: StoreUnavailable | None = None) -> None:
         """Give up what waits for an assistant; with an error, it tells the speakers."""
         lines = self._waiting.pop(listener, WaitingLines())
         if lines.retry and lines.retry.active():
@@ -194,7 +194,7 @@ class InboxQueue:
         for listener in list(self._waiting):
             self.give_up(listener, error)
 
-    def _store_waiting(self, listener: Listener) -> None:
+    def _store_waiting(self, listener: HearingAssistant) -> None:
         """Store what an assistant heard, one by one, until the database refuses one."""
         lines = self._waiting[listener]
         while lines.heard:
@@ -218,7 +218,7 @@ class InboxQueue:
         if self._waiting.get(listener) is lines:
             del self._waiting[listener]
 
-    def _put_off(self, listener: Listener, error: StoreUnavailable) -> None:
+    def _put_off(self, listener: HearingAssistant, error: StoreUnavailable) -> None:
         """Plan the next try, or give up after the last one."""
         lines = self._waiting[listener]
         if lines.tries == len(PAUSES_S):
@@ -228,7 +228,7 @@ class InboxQueue:
         lines.is_late, lines.tries = True, lines.tries + 1
         lines.retry = self._clock.callLater(pause_s, self._store_waiting, listener)
 
-    def _read(self, listener: Listener, heard: Any) -> tuple[Any, bool]:
+    def _read(self, listener: HearingAssistant, heard: Any) -> tuple[Any, bool]:
         """Return an event with a token, or None, and whether to store it at once.
 
         Raises StoreUnavailable.
@@ -241,7 +241,7 @@ class InboxQueue:
         return event, at_once
 
 
-def attend_to(listener: Listener, event: IncomingEvent, event_id: int) -> None:
+def attend_to(listener: HearingAssistant, event: IncomingEvent, event_id: int) -> None:
     """Let an assistant attend to a stored event; an error of a game's hook is only logged."""
     try:
         listener.attend_to(event, event_id)
@@ -254,7 +254,7 @@ def attend_to(listener: Listener, event: IncomingEvent, event_id: int) -> None:
         )
 
 
-def give_up(listener: Listener, heard: Any, error: StoreUnavailable) -> None:
+def give_up(listener: HearingAssistant, heard: Any, error: StoreUnavailable) -> None:
     """Tell an assistant of what is lost; an error is only logged."""
     try:
         listener.give_up(heard, error)

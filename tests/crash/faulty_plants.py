@@ -13,7 +13,7 @@ from evennia_ai.messages import IncomingEvent, ToolCallRequest
 from evennia_ai.models.fields import new_token
 from evennia_ai.ports import ToolResult
 from evennia_ai.store import conversation, inbox, turns
-from evennia_ai.store.inbox import InboxQueue, Listener, WaitingLines
+from evennia_ai.store.inbox import HearingAssistant, InboxQueue, WaitingLines
 from evennia_ai.store.turns import TableTurns
 from tests.simulation import world
 from tests.simulation.plants import Plant, plant
@@ -31,7 +31,7 @@ def only_busy() -> Iterator[None]:
         raise StoreUnavailable(str(error)) from error
 
 
-def store_if_first(queue: InboxQueue, listener: Listener, heard: IncomingEvent) -> None:
+def store_if_first(queue: InboxQueue, listener: HearingAssistant, heard: IncomingEvent) -> None:
     """Leave it to a retry, which may never come, to store an event after others."""
     lines = queue._waiting.setdefault(listener, WaitingLines())
     lines.heard.append(replace(heard, token=new_token()))
@@ -39,7 +39,7 @@ def store_if_first(queue: InboxQueue, listener: Listener, heard: IncomingEvent) 
         queue._store_waiting(listener)
 
 
-def wait_for_ever(queue: InboxQueue, listener: Listener) -> None:
+def wait_for_ever(queue: InboxQueue, listener: HearingAssistant) -> None:
     """Let an event that cannot be stored keep all later ones waiting."""
     heard = queue._waiting[listener].heard
     while heard:
