@@ -209,13 +209,13 @@ class Hearing:
         if notice and event.addressed and self._services.crowd.should_tell(event.speaker):
             self._status.tell(notice, [event.speaker])
 
-    def give_up(self, heard: SpeechDetails | IncomingEvent, error: StoreUnavailable) -> None:
+    def give_up(self, item: SpeechDetails | IncomingEvent, error: StoreUnavailable) -> None:
         """Tell a speaker that their line was not heard: it could not be read, or not be stored."""
         log.error(UNHEARD, name=self._who.name, error=error)
-        if isinstance(heard, IncomingEvent):
-            speakers = [heard.speaker] if heard.addressed else []
+        if isinstance(item, IncomingEvent):
+            speakers = [item.speaker] if item.addressed else []
         else:
-            speakers = [heard.speaker.dbref] if heard.kind in SPOKEN else []
+            speakers = [item.speaker.dbref] if item.kind in SPOKEN else []
         self._status.tell("unheard", speakers)
 
     def note_own(self, kind: str, words: str) -> None:

@@ -96,14 +96,14 @@ class HearingAssistant(Protocol):
     # StoreUnavailable.
     def read(self, line: Any) -> tuple[IncomingEvent, bool] | None: ...
     def attend_to(self, event: IncomingEvent, event_id: int) -> None: ...  # it is stored
-    def give_up(self, heard: Any, error: StoreUnavailable) -> None: ...  # it cannot be stored
+    def give_up(self, item: Any, error: StoreUnavailable) -> None: ...  # it cannot be stored
 
 
 @dataclass
 class WaitingLines:
     """What one assistant heard and the database does not hold yet, oldest first."""
 
-    heard: deque[Any] = field(default_factory=deque)  # events, and lines not read yet
+    items: deque[Any] = field(default_factory=deque)  # events, and lines not read yet
     is_late: bool = False  # True once the database refused the first of them
     tries: int = 0  # of the first
     retry: DelayedCall | None = None
@@ -128,22 +128,22 @@ class InboxQueue:
         self._waiting: dict[HearingAssistant, WaitingLines] = {}
         self._is_planned = False  # a flush at the end of this stretch
 
-    def put(self, listener: HearingAssistant, heard: Any) -> None:
+    def put(self, listener: HearingAssistant, item: Any) -> None:
         """Store an event, or a line once it is read, after all that this assistant heard before."""
         lines = self._waiting.get(listener)
         if lines and lines.is_late:
-            lines.heard.append(heard)
+            lines.items.append(item)
             return
         try:
-            event, at_once = self._read(listener, heard)
+            event, at_once = self._read(listener, item)
         except StoreUnavailable as error:
-            self._waiting.setdefault(listener, WaitingLines()).heard.append(heard)
+            self._waiting.setdefault(listener, WaitingLines()).items.append(item)
             self._put_off(listener, error)
             return
         if event is None:
             return
         lines = self._waiting.setdefault(listener, WaitingLines())
-        lines.heard.append(event)
+        lines.items.append(event)
         if lines.is_late:  # since a hook that heard this line said another
             return
         if at_once:
@@ -159,7 +159,7 @@ class InboxQueue:
             (listener, event)
             for listener, lines in self._waiting.items()
             if not lines.is_late
-            for event in lines.heard
+            for event in lines.items
         ]
         listeners = dict.fromkeys(listener for listener, _event in ready)
         ids: Sequence[int] = ()
@@ -183,10 +183,10 @@ class InboxQueue:
         lines = self._waiting.pop(listener, WaitingLines())
         if lines.retry and lines.retry.active():
             lines.retry.cancel()
-        while lines.heard:
-            heard = lines.heard.popleft()
+        while lines.items:
+            item = lines.items.popleft()
             if error:
-                give_up(listener, heard, error)
+                give_up(listener, item, error)
 
     def close(self, error: StoreUnavailable) -> None:
         """Store what can be stored now, and give up the rest."""
@@ -197,10 +197,10 @@ class InboxQueue:
     def _store_waiting(self, listener: HearingAssistant) -> None:
         """Store what an assistant heard, one by one, until the database refuses one."""
         lines = self._waiting[listener]
-        while lines.heard:
+        while lines.items:
             try:
-                event, _at_once = self._read(listener, lines.heard[0])
-                lines.heard[0] = event
+                event, _at_once = self._read(listener, lines.items[0])
+                lines.items[0] = event
                 ids = self._store([(listener.assistant_id, event)]) if event else ()
             except StoreUnavailable as error:
                 self._put_off(listener, error)
@@ -209,10 +209,10 @@ class InboxQueue:
                 if not isinstance(error, Moved):
                     log.failure("an event cannot be stored; its speaker is told")
                 problem = StoreUnavailable(f"It cannot be stored ({error}).")
-                give_up(listener, lines.heard.popleft(), problem)
+                give_up(listener, lines.items.popleft(), problem)
                 continue
             lines.tries = 0
-            lines.heard.popleft()
+            lines.items.popleft()
             for event_id in ids:
                 attend_to(listener, event, event_id)
         if self._waiting.get(listener) is lines:
@@ -228,14 +228,14 @@ class InboxQueue:
         lines.is_late, lines.tries = True, lines.tries + 1
         lines.retry = self._clock.callLater(pause_s, self._store_waiting, listener)
 
-    def _read(self, listener: HearingAssistant, heard: Any) -> tuple[Any, bool]:
+    def _read(self, listener: HearingAssistant, item: Any) -> tuple[Any, bool]:
         """Return an event with a token, or None, and whether to store it at once.
 
         Raises StoreUnavailable.
         """
-        event, at_once = heard, True
-        if not isinstance(heard, IncomingEvent):
-            event, at_once = listener.read(heard) or (None, False)
+        event, at_once = item, True
+        if not isinstance(item, IncomingEvent):
+            event, at_once = listener.read(item) or (None, False)
         if event and not event.token:
             event = replace(event, token=new_token())
         return event, at_once
@@ -254,12 +254,12 @@ def attend_to(listener: HearingAssistant, event: IncomingEvent, event_id: int) -
         )
 
 
-def give_up(listener: HearingAssistant, heard: Any, error: StoreUnavailable) -> None:
+def give_up(listener: HearingAssistant, item: Any, error: StoreUnavailable) -> None:
     """Tell an assistant of what is lost; an error is only logged."""
     try:
-        listener.give_up(heard, error)
+        listener.give_up(item, error)
     except Exception:  # noqa: BLE001  # the database may refuse to find the speaker, too
-        log.failure("{speaker} cannot be told of a lost line", speaker=heard.speaker_name)
+        log.failure("{speaker} cannot be told of a lost line", speaker=item.speaker_name)
 
 
 def store_events(events: Sequence[tuple[int, IncomingEvent]], at: datetime) -> list[int]:

@@ -34,14 +34,14 @@ def only_busy() -> Iterator[None]:
 def store_if_first(queue: InboxQueue, listener: HearingAssistant, heard: IncomingEvent) -> None:
     """Leave it to a retry, which may never come, to store an event after others."""
     lines = queue._waiting.setdefault(listener, WaitingLines())
-    lines.heard.append(replace(heard, token=new_token()))
-    if len(lines.heard) == 1:
+    lines.items.append(replace(heard, token=new_token()))
+    if len(lines.items) == 1:
         queue._store_waiting(listener)
 
 
 def wait_for_ever(queue: InboxQueue, listener: HearingAssistant) -> None:
     """Let an event that cannot be stored keep all later ones waiting."""
-    heard = queue._waiting[listener].heard
+    heard = queue._waiting[listener].items
     while heard:
         (event_id,) = queue._store([(listener.assistant_id, heard[0])])
         listener.attend_to(heard.popleft(), event_id)
