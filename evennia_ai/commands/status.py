@@ -178,7 +178,7 @@ class CmdAIStatus(AICommand):
         if services.crowd.trouble:
             yield "Players", services.crowd.trouble
         for subject, trouble in (
-            ("Recall", services.recall_trouble),
+            ("Recall", services.memory.recall_trouble),
             ("Long-term memory", services.semantic.trouble),
         ):
             if trouble:

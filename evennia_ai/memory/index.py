@@ -110,6 +110,10 @@ class MemoryIndex:
         if sources:
             self._sources[row] = sources
 
+    def set_vector(self, id: str, vector: Any) -> None:
+        """Set the embedding of a memory that has none; ValueError if it does not fit."""
+        self._vectors.put(self._row_of[id], vectors.to_bytes(vector))
+
     def __contains__(self, id: str) -> bool:
         return id in self._row_of
 

@@ -86,6 +86,13 @@ class IndexCache:
         self._loaded.note(index)
         return index
 
+    @property
+    def waiting(self) -> int:
+        """Return how many memories wait for their vectors, over all indices."""
+        return sum(
+            index.waiting for index in (*self._of_characters.values(), *self._shared.values())
+        )
+
     def bytes_of(self, assistant_id: int) -> int:
         index = self._of_characters.get(assistant_id)
         return index.nbytes if index else 0

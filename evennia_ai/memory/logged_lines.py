@@ -78,6 +78,11 @@ class LoggedLines:
         self._checked |= unsure
         return {seq: self._found[seq] for seq in wanted & self._found.keys()}
 
+    def words_of(self, seqs: Iterable[int]) -> dict[int, str]:
+        """Return the words of the lines that still exist, by message."""
+        read = (read_line(message, self._own_name) for message in self.lines.read(seqs))
+        return {line["seq"]: line["words"] for line in read if line is not None}
+
     def again(self, seqs: Iterable[int]) -> list[Record]:
         """Return lines that `take` has returned, as they are now, without those that are gone."""
         left, last = self._older

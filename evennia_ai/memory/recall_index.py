@@ -75,6 +75,11 @@ class RecallIndex:
         return len(self._index)
 
     @property
+    def waiting(self) -> int:
+        """Return how many memories are ranked by words alone until their vectors are made."""
+        return len(self._remote.waiting) if self._remote is not None else 0
+
+    @property
     def nbytes(self) -> int:
         return self._index.nbytes + (self._log.nbytes if self._log is not None else 0)
 
@@ -292,16 +297,22 @@ class RecallIndex:
         return None
 
     def _texts_of(self, names: Iterable[str]) -> dict[str, str]:
-        return {name: self._text_of(record) for name, record in self._records(names).items()}
+        """Return the texts of memories that still exist, by id; no line is kept for it."""
+        names = list(names)
+        seqs = [seq for seq in map(seq_of, names) if seq is not None]
+        lines = self._log.words_of(seqs) if self._log is not None and seqs else {}
+        texts = {line_id(seq): words for seq, words in lines.items()}
+        notes = {name: self._note(name) for name in names if seq_of(name) is None}
+        return texts | {name: self._text_of(note) for name, note in notes.items() if note}
 
     def _take_vectors(self, vectors: Mapping[str, Any]) -> None:
-        """Take in the vectors that an endpoint made, by id."""
-        records, packed = self._records(vectors), {name: pack(vectors[name]) for name in vectors}
-        for name, record in records.items():
-            self._put(name, record, packed[name])
-        lines = [record for record in records.values() if record.get("kind") == LINE]
+        """Take in the vectors that the embedder made, by id."""
+        packed = {name: pack(vectors[name]) for name in vectors if name in self._index}
+        for name, vector in packed.items():
+            self._index.set_vector(name, vector)
+        lines = {seq: packed[name] for name in packed if (seq := seq_of(name)) is not None}
         if self._log is not None:
-            self._log.keep_vectors({line["seq"]: packed[line["id"]] for line in lines})
+            self._log.keep_vectors(lines)
 
 
 def is_searchable(record: Record) -> bool:

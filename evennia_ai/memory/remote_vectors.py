@@ -9,26 +9,26 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
-from evennia_ai.errors import ProviderError
+from evennia_ai.errors import ProviderError, TurnAborted
+from evennia_ai.memory.vectors import readable
 from evennia_ai.ports import RemoteEmbedder, Services
 from evennia_ai.scheduling import Clock, Coroutine, yield_to_reactor
 
 log = Logger()
 
-BATCH = 64  # texts sent to an endpoint in one request
+BATCH = 64  # texts of memories in one request
 PIECE = 16  # vectors taken in without a pause
-TIME_S = 5.0
-PAUSE_S = 60.0  # pause after an endpoint failed
+TIME_S = 5.0  # most time that a search waits for the vectors of its queries
+PAUSE_S = 60.0  # pause after an embedder failed
 
 
 class RemoteVectors:
-    """Fetches vectors for one index: of queries at once, of memories batch by batch.
+    """Fetches vectors for one index: of queries before a search, of memories in the background.
 
-    A search is never delayed for more than one batch of memories; words alone rank the others
-    until their vectors are here.
+    Words alone rank a memory until its vector is here.
 
     Attributes:
-        waiting: the ids of memories without a vector, oldest first.
+        waiting: the ids of memories without a vector; the last one comes first.
         asked: the vectors of the latest queries.
     """
 
@@ -55,16 +55,17 @@ class RemoteVectors:
 
     @inlineCallbacks
     def prepare(self, services: Services, queries: Sequence[str]) -> Coroutine[None]:
-        """Fetch one batch and the vectors of queries; the other batches follow. Never fails."""
+        """Fetch the vectors of queries; those of memories follow. Never fails."""
         if services.clock.seconds() < self._ask_again_at:
             return
+        self.asked = {query: self.asked[query] for query in queries if query in self.asked}
+        new = [query for query in dict.fromkeys(queries) if query not in self.asked]
         try:
-            yield self._fetch_batch(services)
-            new = [query for query in dict.fromkeys(queries) if query not in self.asked]
             if new:
-                vectors = yield self._embed(services.clock, new, query=True)
-                self.asked = dict(zip(new, vectors, strict=True))
-        except (ProviderError, defer.TimeoutError) as error:
+                request = self._embed(new, query=True)
+                vectors = yield request.addTimeout(TIME_S, cast(IReactorTime, services.clock))
+                self.asked |= zip(new, vectors, strict=True)
+        except (ProviderError, defer.TimeoutError, TurnAborted) as error:
             self._give_up(services.clock, error)
             return
         if not self._is_filling:
@@ -79,7 +80,7 @@ class RemoteVectors:
             while self.waiting:
                 yield yield_to_reactor(services.slices.put)
                 yield self._fetch_batch(services)
-        except (ProviderError, defer.TimeoutError) as error:
+        except (ProviderError, TurnAborted) as error:
             self._give_up(services.clock, error)
         finally:
             self._is_filling = False
@@ -87,16 +88,16 @@ class RemoteVectors:
     @inlineCallbacks
     def _fetch_batch(self, services: Services) -> Coroutine[None]:
         """Fetch the vectors of the next memories; if that fails, they wait again."""
-        names = list(islice(self.waiting, BATCH))
+        names = list(islice(reversed(self.waiting), BATCH))
         for name in names:
             del self.waiting[name]
         texts = self._texts_of(names)
         if not texts:
             return
         try:
-            vectors = yield self._embed(services.clock, list(texts.values()))
+            vectors = yield self._embed(list(texts.values()))
         except BaseException:
-            self.waiting = dict.fromkeys(names) | self.waiting
+            self.waiting |= dict.fromkeys(reversed(names))
             raise
         fetched = iter(zip(texts, vectors, strict=True))
         while piece := dict(islice(fetched, PIECE)):
@@ -104,12 +105,13 @@ class RemoteVectors:
             self._take({name: vector for name, vector in piece.items() if name not in self.waiting})
             yield yield_to_reactor(services.slices.put)
 
-    def _embed(self, clock: Clock, texts: Sequence[str], query: bool = False) -> Deferred[Any]:
-        request: Deferred[Any] = self._embedder.embed_later(texts, query)
-        return request.addTimeout(TIME_S, cast(IReactorTime, clock))
+    def _embed(self, texts: Sequence[str], query: bool = False) -> Deferred[Any]:
+        return self._embedder.embed_later([readable(text) for text in texts], query)
 
     def _give_up(self, clock: Clock, error: Exception) -> None:
         self._ask_again_at = clock.seconds() + PAUSE_S
+        if isinstance(error, TurnAborted):  # the server stops
+            return
         log.warn(
             "evennia_ai: embeddings unavailable ({error!r}); ranking memories by words for "
             "{seconds:.0f} s",

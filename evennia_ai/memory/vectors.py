@@ -54,9 +54,9 @@ class Vectors:
             )
 
     def put(self, row: int, vector: Bytes | None) -> None:
-        """Set the vector of a new row, None for none; raises as `check` does."""
+        """Set the vector of a row, None for none; raises as `check` does."""
         self.check(vector)
-        self._rows = row + 1
+        self._rows = max(self._rows, row + 1)
         if row >= len(self._scale):
             self._resize(max(FIRST_ROOM, int(row * GROWTH)))
         if vector is not None:

@@ -79,7 +79,7 @@ class AssistantService(Service):
         self.profiles, self.gateway = models.profiles, models.gateway
         self.endpoints = models.endpoints
         self.memory = memory = MemoryServices(clock, settings, call_from_thread, models.client)
-        self.recall_trouble, self.loaded = memory.recall_trouble, memory.loaded
+        self.loaded = memory.loaded
         self.memory_indices, self.lore_ranking = memory.indices, memory.lore_ranking
         self.toolbox: ToolRegistry = settings.read("TOOLS", load_registry, ())
         self.lore = settings.read("LORE", LoreRecords, ())
@@ -147,7 +147,7 @@ class AssistantService(Service):
         super().startService()
         guard_reactor()
         if assistants().exists():
-            _ = self.memory.embedder  # loads it
+            _ = self.memory.embedder  # begins to load it
         self.models.start().addCallback(lambda _: self.garbage.freeze())
         AssistantScript.shared_services = self
         add_missing_mixins()
@@ -211,6 +211,7 @@ class AssistantService(Service):
                 call.cancel()
         self.models.loop_thread.stop()
         self.semantic.stop()
+        self.memory.stop()
         self.forgetting.worker.stop(int)
 
     def at_start(self) -> None:

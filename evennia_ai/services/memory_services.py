@@ -9,7 +9,6 @@ from twisted.internet.defer import DeferredLock, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai import models
-from evennia_ai.config.resolve import EMBEDDINGS
 from evennia_ai.errors import ConfigError, MemoryUnavailable, StoreUnavailable, TurnAborted
 from evennia_ai.game.settings import SettingReader, game_setting
 from evennia_ai.llm.openai_client import OpenAIClient
@@ -29,6 +28,7 @@ from evennia_ai.store.server_settings import deletion_marks, game_name, marked, 
 
 log = Logger()
 
+WORTH_TELLING = 100  # memories without a vector
 SOON_S = 1.0
 AGAIN_AFTER_S = 60.0
 CANNOT_DELETE = (
@@ -50,10 +50,9 @@ class MemoryServices:
         self.loaded = settings.read("MEMORY_MB", partial(MindCache, clock), MOST_MB)
         self._settings = settings
         self._client = client
-        self._make_worker = partial(Worker, clock, call_from_thread, "evennia-ai-embedder")
-
-        chosen = game_setting("EMBEDDER", embedders.DEFAULT)
-        self.recall_trouble = EMBEDDINGS.advice if chosen == embedders.DEFAULT else ""
+        self._clock, self._call_from_thread = clock, call_from_thread
+        self._workers: list[Worker] = []
+        self._missing = embedders.missing(game_setting("EMBEDDER", embedders.DEFAULT))
         self.indices = IndexCache(lambda: self.embedder, self.loaded)
         self.lore_ranking = LoreIndex(lambda: self.embedder)
         rows_deleted.connect(self.indices.forget_lines, sender=models.Message)
@@ -62,10 +61,10 @@ class MemoryServices:
     def embedder(self) -> Embedder | RemoteEmbedder | None:
         """Return the embedder that the game chose, None if even the default fails.
 
-        The first use loads it, which takes up to half a second (measured): a server that has
-        assistants loads it before players are served.
+        The first use begins to load it in a thread: a server that has assistants does so before
+        players are served.
         """
-        if self.recall_trouble:
+        if self._missing:
             return None
         make = partial(embedders.make, client=self._client, make_worker=self._make_worker)
         try:
@@ -73,6 +72,24 @@ class MemoryServices:
         except ConfigError as error:  # of the default itself
             self._settings.complain(f"{error} Until then memories are ranked by words alone.")
             return None
+
+    @property
+    def recall_trouble(self) -> str:
+        """Return why words alone rank memories, in a sentence for admins; "" if they do not."""
+        trouble = self._missing or getattr(self.embedder, "trouble", "")
+        waiting = self.indices.waiting
+        if not trouble and waiting >= WORTH_TELLING:
+            return f"{waiting:,} memories are ranked by words alone until their vectors are made."
+        return trouble
+
+    def stop(self) -> None:
+        """End the embedder's thread."""
+        for worker in self._workers:
+            worker.stop(int)
+
+    def _make_worker(self) -> Worker:
+        self._workers.append(Worker(self._clock, self._call_from_thread, "evennia-ai-embedder"))
+        return self._workers[-1]
 
     def long_term(self, extensions: Iterable[Extension]) -> SemanticMemory:
         """Return the long-term memory of the first extension that has one."""
@@ -87,8 +104,11 @@ class MemoryServices:
         return SemanticMemory()
 
     def _local_embedder(self) -> Embedder:
-        """Return an embedder that does not wait for an endpoint."""
-        return self.embedder if answers_at_once(self.embedder) else embedders.default()
+        """Return an embedder that does not wait for an endpoint, for use in another thread."""
+        chosen = self.embedder
+        if isinstance(chosen, embedders.ThreadEmbedder):
+            return chosen.model
+        return chosen if answers_at_once(chosen) else embedders.default()
 
 
 class LongTermSync:

@@ -1,7 +1,7 @@
 """Is a memory found by a question in other words, in German, French, Spanish and Russian?
 
 ``data/paraphrases.json`` has sixty pairs in each language, mostly without a shared word. Ten more
-in each language are on other subjects, written after most of the words that the embedder knows.
+in each language are on other subjects.
 If ``EVENNIA_AI_EMBEDDER`` holds the setting of another embedder as JSON, that is measured, too::
 
     {"base_url": "http://127.0.0.1:8123/v1", "model": "e5-query", "dimensions": 384}
@@ -29,7 +29,7 @@ from tests.bench.figures import Sheet
 DATA = json.loads((Path(__file__).parent / "data" / "paraphrases.json").read_text(encoding="utf-8"))
 PAIRS: dict[str, list[tuple[str, str]]] = DATA["pairs"]
 APART: dict[str, list[tuple[str, str]]] = DATA["apart"]
-FOUND_AT_LEAST = 0.35
+FOUND_AT_LEAST = 0.38  # by "multilingual", at the mean of the languages
 SETTING = "EVENNIA_AI_EMBEDDER"
 ALONE = replace(retrieving.SHIPPED, before=(0, 0), after=(0, 0), session=0)
 
@@ -87,15 +87,18 @@ def found_apart(embedder: Any) -> float:
     return float(np.mean(shares))
 
 
-def test_the_embedded_embedder_finds_paraphrases(sheet: Callable[[str], Sheet]) -> None:
+def test_what_finds_paraphrases(sheet: Callable[[str], Sheet]) -> None:
     paper = sheet("Paraphrases: the memory is the first of sixty")
-    for language, pairs in PAIRS.items():
-        paper.add(f"{language}, by words alone", found_first(None, pairs))
-        found = found_first(embedders.default(), pairs)
-        paper.add(f"{language}, embedded embedder", found)
-        paper.add(f"{language}, not found", 1 - found, "", 1 - FOUND_AT_LEAST)
-    paper.add("other subjects, by words alone", found_apart(None))
-    paper.add("other subjects, embedded embedder", found_apart(embedders.default()))
+    multilingual = embedders.make("multilingual")
+    ways = {"words alone": None, "minilm": embedders.default(), "multilingual": multilingual}
+    for name, embedder in ways.items():
+        shares = {language: found_first(embedder, pairs) for language, pairs in PAIRS.items()}
+        for language, share in shares.items():
+            paper.add(f"{language}, by {name}", share)
+        paper.add(f"other subjects, by {name}", found_apart(embedder))
+        missed = 1 - float(np.mean(list(shares.values())))
+        bound = [1 - FOUND_AT_LEAST] if embedder is multilingual else []
+        paper.add(f"all languages, missed by {name}", missed, "", *bound)
     paper.check()
 
 

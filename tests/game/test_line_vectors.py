@@ -6,6 +6,7 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.memory.remote_vectors import BATCH
 from evennia_ai.models import LineVector, Message
+from evennia_ai.services.memory_services import WORTH_TELLING
 from evennia_ai.store.forget import erase_chunk
 from tests.forgetting import forget_chunk
 from tests.game import purge_scene
@@ -33,6 +34,7 @@ def known(game, mira):
     """Mira's own index with forty lines, their vectors stored."""
     mind = Recalling(game, mira)
     mind.index.close()
+    game.service.memory.embedder = mind.embedder
     mind.seqs = mind.log(*(heard(f"goose {n}", (ANN, BOB)[n % 2]) for n in range(40)))
     mind.index = mira.assistant.mind.memories()
     mind.prepare()
@@ -61,10 +63,10 @@ def test_erasing_takes_all_vectors_along(known):
 class Endpoint:
     """An embedder elsewhere; it answers the first calls at once and the others on demand."""
 
-    name, dimensions = "far", 3
+    dimensions = 3
 
-    def __init__(self, at_once=1_000):
-        self.at_once, self.asked = at_once, []
+    def __init__(self, at_once=1_000, name="far"):
+        self.at_once, self.name, self.asked = at_once, name, []
 
     def embed_later(self, texts, query=False):
         self.asked.append(list(texts))
@@ -79,9 +81,37 @@ def test_an_endpoint_makes_the_vectors_of_lines_batch_by_batch_behind_the_search
     mind.restart()
     mind.log(*(heard(f"goose {n}") for n in range(BATCH + 20)))
     mind.prepare("how is the mare?")  # fires although the second batch never comes
-    assert [len(texts) for texts in mind.embedder.asked] == [BATCH, 1, 20]
+    assert [len(texts) for texts in mind.embedder.asked] == [1, BATCH, 20]
     assert LineVector.objects.count() == BATCH
     assert len(mind.search("goose")) == 5
+
+
+def test_the_vectors_of_another_embedder_are_made_anew_also_over_a_restart(game, mind, admin):
+    mind.log(*(heard(f"goose {n}") for n in range(BATCH + 20)))
+    mind.prepare()
+    mind.index.close()
+    assert {row.embedder for row in LineVector.objects.all()} == {"64:bag of words"}
+    seen = []
+    for at_once in (1, 1_000):
+        mind.embedder = Endpoint(at_once, "near")
+        mind.restart()
+        mind.prepare()
+        seen.append(mind.index.waiting)
+        assert len(mind.search("goose")) == 5
+        mind.index.close()
+    assert seen == [0, 0]
+    made = [text for texts in mind.embedder.asked for text in texts]
+    assert len(made) == 20
+    assert {row.embedder for row in LineVector.objects.all()} == {"3:near"}
+
+
+def test_the_status_says_how_many_vectors_are_missing(game, mira, admin):
+    game.service.memory.embedder = Endpoint(at_once=0)
+    mira.assistant.conversation.append([heard(f"goose {n}") for n in range(2 * WORTH_TELLING)])
+    mira.assistant.mind.memories().prepare(game.service)
+    game.run(1)
+    count = 2 * WORTH_TELLING - BATCH
+    assert f"Recall: {count} memories are ranked by words alone" in admin.told("aistatus")
 
 
 def test_a_line_deleted_while_an_endpoint_works_leaves_no_vector(mind):
@@ -97,7 +127,7 @@ def test_a_line_deleted_while_an_endpoint_works_leaves_no_vector(mind):
     mind.restart()
     seqs = mind.log(*(heard(f"goose {n}") for n in range(20)))
     done = mind.index.prepare(mind.script.services)
-    mind.game.run()
+    mind.game.run(1)
     Message.objects.filter(id=seqs[0]).delete()
     deferred, texts = answers[0]
     deferred.callback(np.ones((len(texts), 3), dtype=np.float32))

@@ -2,8 +2,6 @@
 
 import json
 import queue
-import subprocess
-import sys
 import threading
 
 import numpy as np
@@ -11,7 +9,7 @@ import pytest
 from twisted.internet.defer import fail, succeed
 from twisted.internet.task import Clock
 
-from evennia_ai.errors import ConfigError, ProviderRejected, ProviderUnavailable
+from evennia_ai.errors import ConfigError, MemoryUnavailable, ProviderRejected, ProviderUnavailable
 from evennia_ai.llm.openai_client import RawResponse
 from evennia_ai.memory import embedders
 from evennia_ai.memory.index import MemoryIndex
@@ -43,42 +41,6 @@ def outcome_of(deferred):
     return found[0]
 
 
-@pytest.fixture
-def unloaded(monkeypatch):
-    """The default embedder as a new process has it."""
-    monkeypatch.setattr(embedders, "default", embedders.WordLlamaEmbedder)
-
-
-def test_the_embedded_one_knows_what_is_near():
-    vectors = embedders.default().embed(["a big dog", "the large hound", "taxes are due", ""])
-    assert vectors.shape == (4, 256) and vectors.dtype == np.float32
-    assert np.allclose(np.linalg.norm(vectors[:3], axis=1), 1, atol=1e-5)
-    assert vectors[0] @ vectors[1] > 0.4
-    assert vectors[0] @ vectors[2] < 0.1
-
-
-def test_a_text_has_the_same_vector_among_any_others():
-    embedder = embedders.default()
-    together = embedder.embed(["a dog", "a very much longer text about nothing", "a dog"])
-    assert np.array_equal(together[0], together[2])
-    assert np.array_equal(together[0], embedder.embed(["a dog"])[0])
-
-
-def test_nothing_is_loaded_before_it_is_used():
-    code = (
-        "import sys, evennia_ai.memory.embedders as e; e.default(); "
-        "print([n for n in ('wordllama', 'tokenizers', 'mem0', 'openai') if n in sys.modules])"
-    )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.strip() == "[]"
-
-
-def test_where_it_is_not_installed_the_message_says_so(unloaded, monkeypatch):
-    monkeypatch.setitem(sys.modules, "wordllama", None)
-    with pytest.raises(ConfigError, match=r"wordllama.*pip install"):
-        embedders.make()
-
-
 def test_an_embedder_that_was_turned_off_leaves_it_to_the_words():
     assert embedders.make("none") is None
     index = MemoryIndex(embedders.make("none"))
@@ -89,10 +51,12 @@ def test_an_embedder_that_was_turned_off_leaves_it_to_the_words():
 @pytest.mark.parametrize(
     "setting",
     [
-        "minilm",
+        "word2vec",
         3,
         {},
-        {"sentence_transformers": "/no/such/folder"},
+        {"sentence_transformers": "/some/folder"},
+        {"folder": "/no/such/folder"},
+        {"folder": "/no/such/folder", "query_prefix": 5},
         {**ENDPOINT, "dimensions": 0},
         {**ENDPOINT, "dimensions": True},
         {**ENDPOINT, "model": ""},
@@ -116,31 +80,6 @@ def test_a_refused_setting_is_shown_without_its_secrets():
         assert "open-sesame" not in str(caught.value)
 
 
-def test_a_folder_without_a_model_is_explained(tmp_path):
-    with pytest.raises(ConfigError, match="sentence-transformers"):
-        embedders.make({"sentence_transformers": tmp_path})
-
-
-def test_a_folder_with_a_model_is_used_without_a_download(tmp_path, monkeypatch):
-    class Model:
-        def __init__(self, folder, local_files_only):
-            assert folder == str(tmp_path) and local_files_only
-
-        def get_sentence_embedding_dimension(self):
-            return 2
-
-        def encode(self, texts, convert_to_numpy, show_progress_bar):
-            return np.array([[3.0, 4.0]] * len(texts))
-
-    package = type(sys)("sentence_transformers")
-    package.SentenceTransformer = Model
-    monkeypatch.setitem(sys.modules, "sentence_transformers", package)
-    embedder = embedders.make({"sentence_transformers": tmp_path})
-    assert embedder.dimensions == 2
-    assert np.allclose(embedder.embed(["a", "b"]), [[0.6, 0.8]] * 2)
-    assert np.allclose(embedder.embed_query(["a", "b"]), [[0.6, 0.8]] * 2)
-
-
 def test_an_endpoint_is_asked_for_all_texts_at_once_and_answers_in_any_order():
     client = Client(reply([(1, [0.0, 2.0]), (0, [3.0, 4.0])]))
     embedder = embedders.make(ENDPOINT, client)
@@ -162,41 +101,85 @@ def test_an_endpoint_is_told_queries_from_passages():
 
 
 class Model:
-    """A model whose every text takes so long, by a clock of its own."""
+    """A model that notes its texts, and the threads that called it."""
 
     name, dimensions = "slow", 2
 
-    def __init__(self, ms):
-        self.ms, self.now, self.threads = ms, 0.0, []
+    def __init__(self, error=None):
+        self.error, self.loads, self.texts, self.threads = error, 0, [], set()
 
-    def seconds(self):
-        return self.now
+    def load(self):
+        self.loads += 1
+        if self.error:
+            raise self.error
 
     def embed(self, texts):
-        self.now += self.ms / 1000 * len(texts)
-        self.threads.append(threading.current_thread())
-        return np.array([[1.0, 0.0]] * len(texts), dtype=np.float32)
+        self.load()
+        self.texts.append(list(texts))
+        self.threads.add(threading.current_thread())
+        return np.array([[len(text), 0.0] for text in texts], dtype=np.float32)
 
 
-def test_a_fast_model_is_asked_at_once():
-    model = Model(1.9)
-    assert embedders.off_the_reactor(model, None, model.seconds) is model
+class Threaded:
+    """An embedder in a thread, and the calls that it has made of the reactor's thread."""
+
+    def __init__(self, model):
+        self.calls = queue.Queue()
+        self.worker = Worker(Clock(), lambda *call: self.calls.put(call), "test")
+        self.embedder = embedders.ThreadEmbedder(model, self.worker)
+
+    def wait_for(self, *deferreds):
+        """Run what the thread hands over until all have fired; return their results."""
+        results = []
+        for deferred in deferreds:
+            deferred.addBoth(results.append)
+        while len(results) < len(deferreds):
+            function, *given = self.calls.get(timeout=120)
+            function(*given)
+        return results
 
 
-def test_a_slow_model_never_runs_in_the_reactors_thread():
-    model, calls = Model(2.1), queue.Queue()
-    worker = Worker(Clock(), lambda *call: calls.put(call), "test")
-    embedder = embedders.off_the_reactor(model, lambda: worker, model.seconds)
-    assert not hasattr(embedder, "embed") and embedder.dimensions == 2
-    model.threads.clear()
-    found = []
-    embedder.embed_later(["one"], query=True).addBoth(found.append)
-    while not found:
-        function, *given = calls.get(timeout=120)
-        function(*given)
-    worker.stop(int)
-    assert np.array_equal(found[0], [[1.0, 0.0]])
+@pytest.fixture
+def threaded():
+    made = []
+    yield lambda model: made.append(Threaded(model)) or made[-1]
+    for thread in made:
+        thread.worker.stop(int)
+
+
+def test_a_model_never_runs_in_the_reactors_thread(threaded):
+    model = Model()
+    thread = threaded(model)
+    assert not hasattr(thread.embedder, "embed") and thread.embedder.dimensions == 2
+    (vectors,) = thread.wait_for(thread.embedder.embed_later(["one"], query=True))
+    assert vectors.tolist() == [[3.0, 0.0]]
     assert threading.current_thread() not in model.threads
+
+
+def test_a_question_comes_between_the_texts_of_memories(threaded):
+    model = Model()
+    thread = threaded(model)
+    many = [str(number) for number in range(3 * embedders.AT_A_TIME)]
+    waits = [thread.embedder.embed_later(many), thread.embedder.embed_later(many)]
+    waits.append(thread.embedder.embed_later(["who?"], query=True))
+    results = {len(vectors) for vectors in thread.wait_for(*waits)}
+    assert results == {len(many), 1}
+    assert model.texts.index(["who?"]) <= 1
+    assert [text for texts in model.texts for text in texts if text != "who?"] == many * 2
+
+
+@pytest.mark.parametrize("error", [ConfigError("no model"), RuntimeError("out of memory")], ids=str)
+def test_a_model_that_fails_says_so_and_words_rank(threaded, error):
+    thread = threaded(Model(error))
+    (failure,) = thread.wait_for(thread.embedder.embed_later(["one"]))
+    failure.trap(MemoryUnavailable)
+    assert str(error) in thread.embedder.trouble
+
+
+def test_the_former_default_is_read_as_the_new_one(monkeypatch):
+    monkeypatch.setattr(embedders, "default", Model)
+    assert isinstance(embedders.make("wordllama"), Model)
+    assert embedders.missing("wordllama") == embedders.missing("minilm")
 
 
 def test_an_index_does_not_wait_for_an_endpoint():
