@@ -185,8 +185,7 @@ def think_at_once() -> Figures:
 
     services = AssistantScript.shared_services
     MODEL.put = services.slices.put
-    client = services.gateway._clients["openai"]
-    client._client._client = MODEL  # below the reading of replies
+    services.gateway._clients["openai"] = MODEL
     return {}
 
 
@@ -213,6 +212,22 @@ def talk(first: int, last: int, rounds: int, pause_s: float = 0.0) -> Deferred[F
     result: Deferred[Figures] = Deferred()
     Talk(TALKERS[first:last], rounds, result.callback, pause_s).start()
     return result
+
+
+def say_in_a_plain_room(number: int) -> Figures:
+    """Let the first player say so many lines where nobody is; return their CPU seconds."""
+    from evennia.utils.create import create_object
+
+    talker = TALKERS[0]
+    place = talker.session.puppet.location
+    talker.session.puppet.location = create_object("evennia.DefaultRoom", key="A plain room")
+    talker.say()  # loads what a room loads once
+    began = time.process_time()
+    for _ in range(number):
+        talker.say()
+    cpu_s = time.process_time() - began
+    talker.session.puppet.location = place
+    return {"cpu_s": cpu_s}
 
 
 @inlineCallbacks
