@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from server import environment, interpreters
@@ -65,7 +66,8 @@ MEASUREMENTS = {
 PROGRAMS = {"screenshots": ("-m", "tests.e2e.screenshots")}
 # Containers often set it. Each step and each server of a test would compile the package anew.
 NO_BYTECODE = "PYTHONDONTWRITEBYTECODE"
-# All end-to-end steps of a call copy the same new game from here; see tests/e2e/conftest.py.
+# The folder of one call. All its end-to-end steps copy the same new game from there; see
+# tests/e2e/conftest.py. Steps that share files note there which they have taken.
 TEMPLATE = "EVENNIA_AI_TEMPLATE"
 
 
@@ -179,7 +181,7 @@ def run_lines(found: dict[str, str]) -> list[Result]:
     others = sorted(set(found) - {main_version(found)}, key=interpreters.as_numbers)
     say(f"Python {', '.join(others)}")
     steps = {
-        other: parts("game tests of Evennia", other, f"{GAME} and not engine", "l")
+        other: shares("game tests of Evennia", other, f"{GAME} and not engine", 2)
         for other in others
     }
     with ThreadPoolExecutor(WORKERS) as pool:
@@ -190,7 +192,7 @@ def steps_of_test(version: str) -> list[Step]:
     """List the steps of `make test`, the longest first."""
     return [
         pytest_step("short end-to-end tests", version, "e2e and quick"),
-        *parts("game tests", version, GAME, "k"),
+        *shares("game tests", version, GAME, 2),
         pytest_step("pure tests", version, SMALL),
         Step("types", version, ("-m", "mypy")),
         Step("lint", version, ("-m", "ruff", "check", ".")),
@@ -202,8 +204,8 @@ def steps_of_test(version: str) -> list[Step]:
 def steps_of_more(version: str) -> list[Step]:
     """List the further steps on the interpreter of `make test`, the longest first."""
     return [
-        *parts("further end-to-end tests", version, FURTHER, "g", "q"),
-        *parts("end-to-end campaigns", version, "e2e and campaign", "k"),
+        *shares("further end-to-end tests", version, FURTHER, 3),
+        *shares("end-to-end campaigns", version, "e2e and campaign", 2),
         *(campaign_step(version, part.split()) for part in CAMPAIGNS),
         Step("documentation as a site", version, SITE),
         postgresql_step(version),
@@ -226,20 +228,20 @@ def steps_of_other(version: str, is_between: bool) -> list[Step]:
     ]
 
 
-def parts(title: str, version: str, marks: str, *ends: str) -> list[Step]:
-    """List steps to run side by side, each of the files up to one of these letters, or to z."""
-    steps, letters = [], "abcdefghijklmnopqrstuvwxyz"
-    for end in (*ends, "z"):
-        own, letters = letters[: letters.index(end) + 1], letters[letters.index(end) + 1 :]
-        others = f"--ignore-glob=*/test_[!{own[0]}-{end}]*.py"
-        steps.append(pytest_step(f"{title}, {own[0]} to {end}", version, marks, others))
-    return steps
+def shares(title: str, version: str, marks: str, count: int) -> list[Step]:
+    """List steps to run side by side; each takes the next file that none of them has."""
+    share = Path(os.environ[TEMPLATE]) / f"{title} on {version}"
+    by_turns = ("-p", "tests.sharing", f"--share={share}")
+    return [
+        pytest_step(f"{title}, {number} of {count}", version, marks, *by_turns)
+        for number in range(1, count + 1)
+    ]
 
 
 def pytest_step(title: str, version: str, marks: str, *more: str) -> Step:
     """Return a pytest run of the tests with these marks; ``more`` are further arguments."""
     title = f"{title} on {version}"
-    cache = f"cache_dir=.pytest_cache/{re.sub('[^a-z0-9.]+', '-', title)}"
+    cache = f"cache_dir=.pytest_cache/{re.sub('[^a-z0-9.]+', '-', title.lower())}"
     command = ("-m", "pytest", "--color=no", "-o", cache, "-m", marks, *folders(marks), *more)
     return Step(title, version, command, is_pytest=True)
 
