@@ -101,10 +101,11 @@ def django_db_setup(django_db_setup: None) -> None:
 
 @pytest.fixture(scope="session")
 def spare_players(django_db_setup: None, django_db_blocker: Any) -> None:
-    """Make the players of `tests.game.conftest` ahead of all tests that use its game."""
+    """Make the players of `tests.game.players` ahead of all tests that use its game."""
     from django.test import override_settings
 
-    from tests.game.conftest import HASHERS, make_spares
+    from tests.game.conftest import HASHERS
+    from tests.game.players import make_spares
 
     with django_db_blocker.unblock(), override_settings(PASSWORD_HASHERS=HASHERS):
         make_spares()

@@ -15,7 +15,7 @@ from evennia_ai.policy.limits.people import PersonLimits
 from evennia_ai.services.startup import StartupRecovery
 from evennia_ai.tools.base import tool
 from tests.attacks.scene import BUILDERS, SECRETS, SHARING, STAFF, Scene
-from tests.game.conftest import Player, new_object
+from tests.game.players import Player, new_object
 
 WARES = {"ale": 3, "silver ring": 40, "map": 0, "bag": 5}
 COINS = {"Ann": 50, "Mallory": 12, "Mal": 2, "Ada": 30, "Bea": 30}

@@ -12,7 +12,8 @@ import pytest
 from evennia_ai.models import Message
 from tests.bench.figures import Sheet
 from tests.game import conftest as scene
-from tests.game.conftest import Player, flat
+from tests.game.conftest import flat
+from tests.game.players import Player
 
 service, model, game, tavern = scene.service, scene.model, scene.game, scene.tavern
 mira, ann, bob, admin = scene.mira, scene.ann, scene.bob, scene.admin

@@ -1,11 +1,9 @@
 """A small game on a real database: rooms, players with sessions, assistants, a fake clock."""
 
 import json
-import re
 import sys
 import time
 from importlib.util import find_spec
-from itertools import count
 
 import pytest
 from twisted.internet.task import Clock
@@ -17,52 +15,13 @@ from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.ports import SemanticMemory, ToolContext
 from tests.game.fresh_state import forget_everything, restart_numbers
+from tests.game.players import LOBBY, PLAIN, Player, logged_in, made, new_object, resumed, spares
 from tests.scripted import ScriptedLLM
 from tests.semantic import StandInSemantic
 
-SESSION_IDS = count(1000)
 HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Its thread would take real time, in which no fake clock goes on.
 NO_MEM0 = {"MEMORY": {"enabled": False}} if find_spec("evennia_ai.contrib.mem0") else {}
-LOBBY, SPARE = "Lobby", "Spare"
-PLAIN = "evennia.objects.objects.Default"
-SPARES = 4  # a test has two players on average
-GAPS = re.compile(r"(?<=[|<:{w])\u200c")  # the sanitizer puts them behind what they make inert
-
-
-class Player:
-    """A connected player: a character with an account, a session, and the text it was sent."""
-
-    def __init__(self, character, account, session):
-        self.character = character
-        self.account = account
-        self.session = session
-
-    @property
-    def dbref(self):
-        return self.character.dbref
-
-    def do(self, line):
-        """Type a command."""
-        self.character.execute_cmd(line, session=self.session)
-
-    def heard(self):
-        """Return all text sent to the client so far, without markup, as a person reads it."""
-        from evennia.utils.ansi import strip_ansi
-
-        return [GAPS.sub("", strip_ansi(text)) for text in self.session.sent]
-
-    def told(self, line):
-        """Type a command and return its output as one text."""
-        self.forget()
-        self.do(line)
-        return "\n".join(self.heard())
-
-    def last(self):
-        return self.heard()[-1] if self.session.sent else ""
-
-    def forget(self):
-        self.session.sent.clear()
 
 
 class Game:
@@ -95,27 +54,16 @@ class Game:
         )
 
     def player(self, key, room, permissions=(), superuser=False, typeclass=None):
-        import evennia
-        from evennia.server.serversession import ServerSession
-
         spare = None if typeclass else next(self._spares, None)
         account, character = spare or made(key, self._lobby(), typeclass)
         if spare:
             account.username, account.email, character.key = key, f"{key}@example.com", key
-        account.permissions.batch_add(*permissions)
+        if permissions:
+            account.permissions.batch_add(*permissions)
+            character.permissions.batch_add(*permissions)
         account.is_superuser = account.is_staff = superuser
         account.save()
-        character.permissions.batch_add(*permissions)
-        account.db._last_puppet = character
-        session = ServerSession()
-        session.init_session("telnet", ("localhost", "testmode"), evennia.SESSION_HANDLER)
-        session.sessid = next(SESSION_IDS)
-        evennia.SESSION_HANDLER.portal_connect(session.get_sync_data())
-        session = evennia.SESSION_HANDLER.session_from_sessid(session.sessid)
-        session.sent = []
-        session.data_out = lambda **kwargs: keep_text(session.sent, kwargs)
-        evennia.SESSION_HANDLER.login(session, account, testmode=True)
-        account.puppet_object(session, character)
+        session = (resumed if spare else logged_in)(account, character)
         character.location = room
         session.sent.clear()
         return Player(character, account, session)
@@ -177,40 +125,6 @@ class Game:
         return fired[0]
 
 
-def new_object(typeclass, **fields):
-    """Return a new object of Evennia's."""
-    from evennia.utils.create import create_object
-
-    return create_object(typeclass, **fields)
-
-
-def made(key, room, typeclass=None):
-    """Return a new account with its character."""
-    from evennia.utils.create import create_account
-
-    account = create_account(key, f"{key}@example.com", "x" * 12)
-    character = new_object(typeclass or "world.characters.Character", key=key, location=room)
-    character.locks.add(f"puppet:pid({account.id})")
-    return account, character
-
-
-def spares():
-    """Yield the accounts that this test has not taken yet, with their characters."""
-    from evennia.accounts.models import AccountDB
-    from evennia.objects.models import ObjectDB
-
-    for account in AccountDB.objects.filter(username__startswith=SPARE):
-        yield account, ObjectDB.objects.get(db_key=account.username)
-
-
-def make_spares():
-    """Make players that tests rename: to make one takes as long as most tests."""
-    lobby = new_object(f"{PLAIN}Room", key=LOBBY)
-    for number in range(SPARES):
-        made(f"{SPARE}{number}", lobby)
-    forget_everything()
-
-
 def is_scene_text(text):
     """Return True for a message that tells what the character perceives and knows."""
     return text.startswith("<situation>")
@@ -219,12 +133,6 @@ def is_scene_text(text):
 def flat(text):
     """Return text without its line breaks, which depend on the width of a screen."""
     return " ".join(text.split())
-
-
-def keep_text(sent, kwargs):
-    """Keep the text that a session is sent."""
-    if text := kwargs.get("text"):
-        sent.append(str(text[0] if isinstance(text, (tuple, list)) else text))
 
 
 def gateway_to(model, clock):

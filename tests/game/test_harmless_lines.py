@@ -7,7 +7,7 @@ import pytest
 
 from evennia_ai.models import Event, Message
 from evennia_ai.policy.replies.output_checks import CheckContext, find_artefact
-from tests.game.conftest import GAPS
+from tests.game.players import GAPS
 from tests.game.screens import on_telnet, on_web
 from tests.scripted import call
 

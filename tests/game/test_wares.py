@@ -10,7 +10,7 @@ from evennia_ai.game.wares import Trade
 from evennia_ai.ports import ToolContext
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.tools.base import NoArguments, tool
-from tests.game.conftest import new_object
+from tests.game.players import new_object
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine
