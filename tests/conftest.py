@@ -109,3 +109,12 @@ def spare_players(django_db_setup: None, django_db_blocker: Any) -> None:
 
     with django_db_blocker.unblock(), override_settings(PASSWORD_HASHERS=HASHERS):
         make_spares()
+
+
+@pytest.fixture
+def embedder_setting() -> str:
+    """Return the setting EMBEDDER of a test's game: a model's thread would take real time.
+
+    It stands here, since other folders borrow the game of tests/game.
+    """
+    return "none"

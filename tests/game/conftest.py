@@ -157,12 +157,6 @@ def plan_apart(monkeypatch):
 
 
 @pytest.fixture
-def embedder_setting():
-    """Return the setting EMBEDDER: a model's thread would take real time, as mem0's would."""
-    return "none"
-
-
-@pytest.fixture
 def service(spare_players, db, settings, monkeypatch, embedder_setting):
     """Start the real service with a fake clock, and stop it after the test."""
     import evennia
