@@ -300,7 +300,7 @@ def wire_style(profile: ModelProfile, form: str) -> WireStyle:
 
 def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:
     """Return the smallest of ``max_context_tokens``, the profile's and the model's window."""
-    window = window_known(profile).tokens
+    window = model_window(profile.model, profile.context_window, profile.told.window).tokens
     return min(filter(None, (config.max_context_tokens, profile.working_window, window)))
 
 

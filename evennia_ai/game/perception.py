@@ -139,7 +139,7 @@ class EvenniaPerception:
 
     def listeners(self, character: Character) -> Audience:
         """Return the dbrefs of everybody who would hear the character speak aloud."""
-        return frozenset(obj.dbref for obj in listening_objects(character))
+        return frozenset([obj.dbref for obj in listening_objects(character)])
 
     def situation(self, character: Character) -> Situation:
         """Return what the character sees, as its hook `at_ai_situation` leaves it."""

@@ -70,11 +70,14 @@ class GameAssistantStatus:
 
     def may_think(self) -> bool:
         """Return True if the assistant may start a turn."""
-        if not (self.is_alive and self.is_on and self._services.accepting) or self.is_forgetting:
+        services, shell = self._services, self._shell
+        if not services.accepting or services.switched_off or services.forgetting.holds(shell.id):
             return False
-        who = self._shell.obj
-        is_placed = who.pk and who.location and not who.has_account
-        return bool(is_placed and not (self._services.switched_off or self.lacks_model))
+        who = shell.obj
+        is_here_and_on = shell.pk and who and shell.is_on and is_here(who)
+        if not (is_here_and_on and who.pk and who.location) or who.has_account:
+            return False
+        return not services.gateway.missing_client(self._settings.profile)
 
     def tell(self, key: str, dbrefs: Iterable[str]) -> None:
         """Tell people a line about the character that is not its own speech."""

@@ -165,7 +165,8 @@ class Storable(RepairingField):
     def pre_save(self, instance: Any, add: bool) -> Any:
         """Return the value to store, after the instance got the same one."""
         value = getattr(instance, self.attname)
-        if value:
+        is_plain = type(value) is str and value.isascii() and "\0" not in value
+        if value and not (is_plain and len(value) <= (self.max_length or len(value))):
             value = self.get_prep_value(value)
             setattr(instance, self.attname, value)
         return value

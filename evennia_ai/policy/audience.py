@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from evennia_ai.messages import Audience, Authors, ChatMessage, is_private
+from evennia_ai.messages import Audience, Authors, ChatMessage
 
 
 def visible(item_audience: Audience | None, prompt_audience: Audience) -> bool:
@@ -21,12 +21,17 @@ def visible(item_audience: Audience | None, prompt_audience: Audience) -> bool:
 
 def audience_of(message: ChatMessage) -> Audience | None:
     """Return a message's audience for comparison, None for public room talk."""
-    return frozenset(message["metadata"].get("audience", ())) if is_private(message) else None
+    metadata = message["metadata"]
+    return frozenset(metadata.get("audience", ())) if metadata.get("private") else None
 
 
 def select_visible(messages: Iterable[ChatMessage], prompt_audience: Audience) -> list[ChatMessage]:
     """Return the messages that may enter a prompt for this audience, in order."""
-    return [m for m in messages if visible(audience_of(m), prompt_audience)]
+    return [
+        m
+        for m in messages
+        if not m["metadata"].get("private") or visible(audience_of(m), prompt_audience)
+    ]
 
 
 def may_be_said(listeners: Audience, prompt_audience: Audience, private: bool) -> bool:

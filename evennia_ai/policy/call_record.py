@@ -151,8 +151,8 @@ def steps_of(seqs: Sequence[int]) -> list[int]:
 
 
 def changed(value: Any, usual: Any) -> dict[str, Any]:
-    pairs = ((item.name, getattr(value, item.name)) for item in fields(value))
-    return {name: differing for name, differing in pairs if differing != getattr(usual, name)}
+    names = [item.name for item in fields(value)]
+    return {n: getattr(value, n) for n in names if getattr(value, n) != getattr(usual, n)}
 
 
 def dictionary(shared: Iterable[str]) -> bytes:

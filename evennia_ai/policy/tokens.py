@@ -169,10 +169,12 @@ def _cyrillic_cost(piece: str) -> float:
 
 
 def _rare_pairs(piece: str) -> int:
-    return sum(
-        first + second not in USUAL_PAIRS
-        for first, second in pairwise(piece.lower())
-        if first.isalpha() and second.isalpha()
+    return len(
+        [
+            first
+            for first, second in pairwise(piece.lower())
+            if first.isalpha() and second.isalpha() and first + second not in USUAL_PAIRS
+        ]
     )
 
 

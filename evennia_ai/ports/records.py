@@ -192,8 +192,9 @@ class RecordStore(WatchedRecords):
 
     def _take(self, number: int, content: RecordSegment) -> None:
         """Put a segment into memory, and report each record that differs."""
-        before = (self._segments.get(number) or NONE).records
-        self._segments[number] = content
+        segments, services = self._segments, self._services
+        before = (segments.get(number) or NONE).records
+        segments[number] = content
         for place in sorted({*before, *content.records}):
             old, new = before.get(place), content.records.get(place)
             if old is new:
@@ -202,8 +203,8 @@ class RecordStore(WatchedRecords):
                 self._numbers.pop(old["id"], None)
             if new:
                 self._numbers[new["id"]] = place
-                if self._services:
-                    self._services.loaded.note(self.obj.ai_mind)
+                if services:
+                    services.loaded.note(self.obj.ai_mind)
             self.noticed(old, new)
             self.tell_watchers(old, new)
 
@@ -382,7 +383,8 @@ class RecordStore(WatchedRecords):
 
     @property
     def _amended(self) -> Amended:
-        return cast(Amended, self.amendments.shown) if self.amendments else {}
+        amendments = self.amendments
+        return cast(Amended, amendments.shown) if amendments else {}
 
     def withholds(self, record: Record) -> bool:
         return is_withheld(record, self._amended)

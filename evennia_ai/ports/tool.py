@@ -75,7 +75,7 @@ class Tool:
         """Return True if a person must agree to each call."""
         return self.answers_only or bool(self.approval)
 
-    @property
+    @cached_property
     def family(self) -> str:
         """Return the last part of the name of its module, such as ``world``."""
         return (self.run.__module__ or "").rpartition(".")[2]

@@ -36,7 +36,7 @@ from evennia_ai.game.texts import check_texts, text
 from evennia_ai.models.fields import damage
 from evennia_ai.policy.read_permissions import Reader, read_permissions
 from evennia_ai.ports import TurnRecord
-from evennia_ai.scheduling import TimeSlices, wall_seconds
+from evennia_ai.scheduling import TimeSlices
 from evennia_ai.services.forgetting import ForgettingService
 from evennia_ai.services.memory_services import LongTermSync, MemoryServices
 from evennia_ai.services.retention import NOTHING_DELETED, LogRetention
@@ -64,6 +64,7 @@ class AssistantService(Service):
     def __init__(self, clock: Any = None, environ: Mapping[str, str] = os.environ) -> None:
         main: Any = reactor
         self.clock = clock = clock or steady(main)
+        self._wall_seconds: Callable[[], float] = getattr(clock, "wall", clock.seconds)
         self.accepting = self.quiet = False
         self.next_look: Any = None
         self.switched_off = self.schema_trouble = ""
@@ -112,7 +113,7 @@ class AssistantService(Service):
         return self.schema_trouble or lock.trouble
 
     def now(self) -> datetime:
-        return datetime.fromtimestamp(wall_seconds(self.clock), UTC)
+        return datetime.fromtimestamp(self._wall_seconds(), UTC)
 
     def is_quiet(self) -> bool:
         lanes = self.gateway.lanes

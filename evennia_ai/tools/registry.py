@@ -198,8 +198,8 @@ def needed_now(items: Sequence[Tool], context: ToolContext) -> list[str]:
                 failure = loggable(context.private)
                 log.failure(line, failure, turn=turn_of(context), name=item.name)
                 passed[item.needed] = True
-    always_first = sorted(items, key=lambda item: item.needed is not None)
-    return [item.name for item in always_first if passed[item.needed]]
+    always = [item.name for item in items if item.needed is None]
+    return always + [item.name for item in items if item.needed and passed[item.needed]]
 
 
 def note_circumstances(context: ToolContext) -> None:

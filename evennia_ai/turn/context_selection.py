@@ -41,7 +41,7 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.staff_controls import LABEL as NOTE
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import MindContext, TurnRecord
-from evennia_ai.ports.extension import Extension, collect
+from evennia_ai.ports.extension import collect, overriding
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.model_call import has_model
@@ -166,9 +166,10 @@ class ContextSelector:
         )
         context_rows.add(PEOPLE, self._people.describe_present(audience, known_only=brief))
         context_rows.add(PINNED, self._knowledge.pins(audience))
-        extensions = self._mind.services.extensions
-        for label, line in collect(extensions, lambda item: self._rows_of(item, audience)):
-            context_rows.add(label, [line])
+        extensions = overriding(self._mind.services.extensions, "prompt_rows")
+        rows = collect(extensions, lambda item: item.prompt_rows(self._mind, audience))
+        for label, line in rows:  # who wrote one without authors is a stranger
+            context_rows.add(str(label), [line._replace(authors=known(line.authors))])
         context_rows.add(NOTE, self._knowledge.author_note())
         # Each of them within what the earlier ones leave.
         least = LEAST_RECALL * window
@@ -186,11 +187,6 @@ class ContextSelector:
         if asks and not lore and not any(map(fits, recalled)):
             passing.insert(0, NOTHING_FITS)
         return ContextItems(tuple(lore), tuple(context_rows.rows), tuple(passing))
-
-    def _rows_of(self, extension: Extension, audience: Audience) -> list[Row]:
-        """Return the rows of an extension; who wrote one without authors is a stranger."""
-        rows = extension.prompt_rows(self._mind, audience)
-        return [(str(label), line._replace(authors=known(line.authors))) for label, line in rows]
 
     def _all_lore(self, chosen: Sequence[LoreEntry], audience: Audience) -> list[LoreEntry]:
         """Return the chosen lore and, within its budget, what else these listeners may hear.

@@ -11,15 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from datetime import datetime
 from itertools import groupby
 
-from evennia_ai.messages import (
-    SCENE,
-    Audience,
-    ChatMessage,
-    Situation,
-    is_scene,
-    make_message,
-    unmarked,
-)
+from evennia_ai.messages import SCENE, Audience, ChatMessage, Situation, make_message, unmarked
 from evennia_ai.policy.audience import GAME, KnownLine, known
 from evennia_ai.policy.texts import fenced
 from evennia_ai.policy.tokens import MESSAGE_OVERHEAD, CountText
@@ -149,11 +141,11 @@ def in_order(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
 
 
 def place_of(message: ChatMessage) -> float:
-    meta: Mapping[str, object] = message["metadata"]
-    if is_scene(message):
-        return message["metadata"]["after"] + 0.5
+    meta = message["metadata"]
+    if meta.get("type") == SCENE:
+        return meta["after"] + 0.5
     if "seq" in meta:
-        return float(message["metadata"]["seq"])
+        return float(meta["seq"])
     return float("-inf") if "type" in meta else float("inf")  # the marker, or a dry run's line
 
 

@@ -147,10 +147,12 @@ def model_window(
     """
     if profile_window and endpoint_window and endpoint_window < profile_window:
         return WindowGuess(endpoint_window, BY_ENDPOINT)
+    if profile_window:
+        return WindowGuess(profile_window, BY_PROFILE)
+    if endpoint_window:
+        return WindowGuess(endpoint_window, BY_ENDPOINT)
     by_name = known_window(model)
-    sources = ((BY_PROFILE, profile_window), (BY_ENDPOINT, endpoint_window), (BY_NAME, by_name))
-    known = (WindowGuess(tokens, source) for source, tokens in sources if tokens)
-    return next(known, WindowGuess(None, BY_NOBODY))
+    return WindowGuess(by_name, BY_NAME if by_name else BY_NOBODY)
 
 
 @cache

@@ -48,10 +48,8 @@ def askers_of(events: Iterable[InboxEvent]) -> Audience:
 
     ``events`` are those that the turn takes up, without what was only overheard.
     """
-    incoming = (event.heard for event in events)
-    return frozenset(
-        item.speaker for item in incoming if item.speaker and item.evidence != PUPPETED
-    )
+    lines = [event.heard for event in events]
+    return frozenset([line.speaker for line in lines if line.speaker and line.evidence != PUPPETED])
 
 
 def is_exhausted(event: InboxEvent) -> bool:

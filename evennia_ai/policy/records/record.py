@@ -21,7 +21,7 @@ from pydantic import (
 
 from evennia_ai.errors import BadRecord
 from evennia_ai.messages import Audience
-from evennia_ai.policy.audience import BUILDER, GAME, STRANGER, people_among, visible
+from evennia_ai.policy.audience import BUILDER, GAME, STRANGER, people_among
 from evennia_ai.policy.records.stored_values import Columns, stored, unpacked
 from evennia_ai.policy.sanitize import cut_text, storable
 
@@ -208,8 +208,8 @@ def people_in(record: Record) -> frozenset[str]:
 
 def is_known_to(record: Record, audience: Audience | None) -> bool:
     """Return True if a record may enter a prompt for this audience; None stands for anybody."""
-    confidants = None if record["audience"] is None else frozenset(record["audience"])
-    return visible(confidants, audience or frozenset())
+    confidants = record["audience"]  # as `visible` decides
+    return confidants is None or bool(audience and audience <= frozenset(confidants))
 
 
 def select_known(records: Iterable[Record], audience: Audience | None) -> Sequence[Record]:
