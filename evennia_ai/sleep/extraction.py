@@ -168,7 +168,8 @@ class FactExtractor:
     ) -> Coroutine[ExtractionResult]:
         """Ask and journal until nothing is left to write. Fires with the result."""
         tools = self._acts.context_for(turn, turn.audience, turn.private, context.tools)
-        tools = replace(tools, deadline_at=self._deadline_of(limits))
+        asleep_until = self._mind.clock.seconds() + TURNS_TIMES * self._mind.config.turn_deadline
+        tools = replace(tools, deadline_at=limits.end_at or asleep_until)
         specs = tuple(self._mind.services.toolbox.offered(tools))
         asking = self._prompts.ask_with(turn, specs)
         prompt = self._prompts.build(context, turn.audience, asking)
@@ -197,11 +198,6 @@ class FactExtractor:
                 return ExtractionResult(facts, step, stopped_by)
             so_far += to_wire(messages)
         return ExtractionResult(facts, limits.iterations, MOST)
-
-    def _deadline_of(self, limits: ExtractionLimits) -> float:
-        if limits.end_at is not None:
-            return limits.end_at
-        return self._mind.clock.seconds() + TURNS_TIMES * self._mind.config.turn_deadline
 
     @inlineCallbacks
     def _journal(

@@ -64,16 +64,11 @@ class Pruning:
         kept = len(journal.ids())
         done = {"pruned": pruned, "recalled": recalled, "expired": len(over)}
         if not any(done.values()):
-            return skip(self._reason_for_nothing(kept))
+            if not self._mind.config.prune_enabled:
+                return skip("pruning disabled")
+            least = self._mind.config.prune_keep_at_least
+            return skip("nothing faded" if kept > least else f"no more than {least} entries")
         return {"success": True, **done, "kept": kept}
-
-    def _reason_for_nothing(self, kept: int) -> str:
-        config = self._mind.config
-        if not config.prune_enabled:
-            return "pruning disabled"
-        if kept <= config.prune_keep_at_least:
-            return f"no more than {config.prune_keep_at_least} entries"
-        return "nothing faded"
 
     def _fading(self) -> Fading:
         own = self._mind.config

@@ -271,8 +271,11 @@ class ContextSelector:
         world, character = self._mind.world, self._mind.character
         name = clean_heard(world.name_of(character, dbref), LINE_CHARS)
         # The prompt holds the values of people present already.
-        is_here = dbref in audience | world.listeners(character)
-        known = self._known_records(dbref, audience, not is_here)
+        profiles, known = character.ai_profiles, list[Record]()
+        if profiles.is_loaded:
+            is_here = dbref in audience | world.listeners(character)
+            values = [] if is_here else profiles.attributes(dbref, audience)
+            known = [*values[-NOTED:], *profiles.observations(dbref, audience)[-NOTED:]]
         looks = world.looks_of(character, dbref)
         lines = [
             clean_heard(text, LINE_CHARS) for text in (looks, *map(record_text, known)) if text
@@ -282,13 +285,6 @@ class ContextSelector:
         private = any(item["audience"] is not None for item in known)
         authors = world.authors_of(dbref) | of_records(known)
         return KnownLine(f"{name}: {'; '.join(lines)}", private, authors)
-
-    def _known_records(self, dbref: str, audience: Audience, with_values: bool) -> Sequence[Record]:
-        profiles = self._mind.character.ai_profiles
-        if not profiles.is_loaded:
-            return ()
-        values = profiles.attributes(dbref, audience) if with_values else []
-        return [*values[-NOTED:], *profiles.observations(dbref, audience)[-NOTED:]]
 
 
 def latest_talk(visible: Sequence[ChatMessage], unanswered: Sequence[str]) -> RecentTalk:

@@ -115,17 +115,14 @@ class Fallback:
             spare: Excuse = yield self._ask_stand_in(turn)
             if spare.words and not (yield self._screening.why_unsaid(spare.words)):
                 return spare
-        for words in self._game_lines(key):
-            if words and not (yield self._screening.why_unsaid(words, True)):
-                return Excuse(words)
-        return Excuse("")
-
-    def _game_lines(self, key: str) -> list[str]:
-        """Return the variants of the game's line: the unsaid ones, then those said longest ago."""
+        # The game's variants: the unsaid ones, then those said longest ago.
         excuses = [excuse["content"] for excuse in self._mind.log.current.excuses]
         last = {words: number for number, words in enumerate(excuses)}
         variants = filter(str.strip, self._mind.services.text(key).splitlines())
-        return sorted(variants, key=lambda words: last.get(words, -1))
+        for words in sorted(variants, key=lambda words: last.get(words, -1)):
+            if words and not (yield self._screening.why_unsaid(words, True)):
+                return Excuse(words)
+        return Excuse("")
 
     @inlineCallbacks
     def _ask_stand_in(self, turn: TurnRecord) -> Coroutine[Excuse]:

@@ -113,15 +113,12 @@ class OutputGuardrail:
             return artefact
         slip = output_checks.find_slip(words, self._around) or self._turned(words).problem
         repeat = REPEATED if output_checks.find_repeat(words, self._spoken) else ""
-        return slip or repeat or FORGOT * self._forgets(words)
-
-    def _forgets(self, words: str) -> bool:
-        """Return True if a small model's answer leaves out what its prompt recalls."""
-        around = self._told
-        if around is None or not (around.compact and around.heard):
-            return False
-        question = around.heard[-1]
-        return bool(left_out(question, words, around.recalled, around.asker, around.name))
+        if slip or repeat or not (self._around.compact and self._around.heard):
+            return slip or repeat
+        # A small model's answer may leave out what its prompt recalls.
+        question, recalled = self._around.heard[-1], self._around.recalled
+        left = left_out(question, words, recalled, self._around.asker, self._around.name)
+        return FORGOT if left else ""
 
     def without_repeats(self, call: ToolCallRequest) -> tuple[ToolCallRequest, str]:
         """Return a call, if need be without the sentences that were said before, and `problem`."""
@@ -130,18 +127,18 @@ class OutputGuardrail:
             return call, problem
         lines = (parse_heard_line(line, "")[1] for line in earlier_words.heard)
         known = {tuple(plain_words(s)) for item in (*self._spoken, *lines) for s in sentences(item)}
-        alone = sentences(text)
+        alone, repeats = sentences(text), (REPEATED, output_checks.ECHO)
         new = [
-            s for s in alone if tuple(plain_words(s)) not in known and not self._repeats(call, s)
+            s
+            for s in alone
+            if tuple(plain_words(s)) not in known
+            and self.problem(with_text(call, s)) not in repeats
         ]
         rest = " ".join(map(str.strip, new))
         if len(new) == len(alone) or len(plain_words(rest)) < output_checks.FEW_WORDS:
             return call, problem
         shorter = with_text(call, rest)
         return shorter, self.problem(shorter)
-
-    def _repeats(self, call: ToolCallRequest, sentence: str) -> bool:
-        return self.problem(with_text(call, sentence)) in (REPEATED, output_checks.ECHO)
 
     def in_person(self, call: ToolCallRequest) -> ToolCallRequest:
         """Return a call with "you" for the "I" of whom it answers, where that is certain.

@@ -10,13 +10,12 @@ from twisted.logger import Logger
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import Audience, Authors, ChatMessage, LLMReply, WireMessage, is_offline
 from evennia_ai.policy.audience import of_messages
-from evennia_ai.policy.call_record import PromptTrace
 from evennia_ai.policy.compaction import summary
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
 from evennia_ai.policy.compaction.unverified_claims import claims_in, without_claims
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.tokens import MESSAGE_OVERHEAD, estimate_tokens, stored_tokens
-from evennia_ai.ports import TASK_SUMMARY, LLMRequest, MindContext, RequestSource
+from evennia_ai.ports import TASK_SUMMARY, MindContext, RequestSource
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
 from evennia_ai.turn.model_call import ModelCalls
 from evennia_ai.turn.prompt_contexts import TurnKind
@@ -80,8 +79,15 @@ class Summariser:
         )
         trace = trace_summary(self._mind.log, name, stated, terms.audience, previous, with_results)
         yield yield_to_reactor(put)
-        call_terms = replace(terms, authors=terms.authors or of_messages(stated))
-        request = self._request(wire, (previous, *lines), trace, call_terms)
+        most_tokens = max(SUMMARY_TOKENS, self._mind.config.max_reply_tokens)
+        request = self._calls.background_request(wire, most_tokens)
+        request = replace(
+            request,
+            trace=trace,
+            authors=terms.authors or of_messages(stated),
+            caller=replace(request.caller, background=terms.background),
+            source=RequestSource(self._mind, material=(previous, *lines), room_tokens=room),
+        )
         reply: LLMReply = yield self._calls.apart(
             request, TASK_SUMMARY, terms.profile or self._calls.summary_profile, terms.deadline_at
         )
@@ -98,20 +104,6 @@ class Summariser:
             log.warn("{name}: summary rejected: {problem}", name=name, problem=problem)
             return None
         return text
-
-    def _request(
-        self,
-        wire: Sequence[WireMessage],
-        material: tuple[str, ...],
-        trace: PromptTrace,
-        terms: SummaryLimits,
-    ) -> LLMRequest:
-        room = summary.text_room(terms.room)
-        source = RequestSource(self._mind, material=material, room_tokens=room)
-        most_tokens = max(SUMMARY_TOKENS, self._mind.config.max_reply_tokens)
-        request = self._calls.background_request(wire, most_tokens)
-        caller = replace(request.caller, background=terms.background)
-        return replace(request, trace=trace, authors=terms.authors, caller=caller, source=source)
 
 
 def tokens_a_word(messages: Sequence[ChatMessage]) -> float:

@@ -90,15 +90,6 @@ class ModelCalls:
             source=ports.RequestSource(self._mind),
         )
 
-    def _counted(self, request: ports.LLMRequest, profile: ModelProfile) -> ports.LLMRequest:
-        """Return a request with the tokens of what is sent, unless they are counted already."""
-        if request.tokens:
-            return request
-        sent = request.tools if request.form == TOOLS else ()
-        style = wire_style(profile, request.form)
-        tokens = count_request(request.messages, style, sent, self._mind.settings.count_text)
-        return replace(request, tokens=tokens)
-
     def for_turn(
         self, turn: ports.TurnRecord, request: ports.LLMRequest, purpose: str, deadline_at: float
     ) -> Deferred[LLMReply]:
@@ -125,7 +116,12 @@ class ModelCalls:
         Fires and fails as `for_turn`; `TurnAborted` means that the assistant must not think any
         more.
         """
-        call = Purpose(purpose, profile or self.background_profile, None, self._ensure_awake)
+
+        def ensure_awake() -> None:
+            if not self._mind.status.may_think():
+                raise TurnAborted(f"{self._mind.name} may not think any more")
+
+        call = Purpose(purpose, profile or self.background_profile, None, ensure_awake)
         end_at = self._mind.clock.seconds() + self._mind.config.turn_deadline
         if deadline_at is not None:
             end_at = min(end_at, deadline_at)
@@ -136,7 +132,11 @@ class ModelCalls:
         self, request: ports.LLMRequest, purpose: Purpose, deadline_at: float
     ) -> Coroutine[LLMReply]:
         clock, profile = self._mind.clock, purpose.profile
-        request = self._counted(request, profile)
+        if not request.tokens:
+            sent = request.tools if request.form == TOOLS else ()
+            style, count_text = wire_style(profile, request.form), self._mind.settings.count_text
+            tokens = count_request(request.messages, style, sent, count_text)
+            request = replace(request, tokens=tokens)
         started, reply = clock.seconds(), NO_REPLY
         failure: ProviderError | None = None
         try:
@@ -146,7 +146,9 @@ class ModelCalls:
             if reply.usage is not None and reply.model != OFFLINE:
                 own = purpose.turn_id is not None and not reply.from_fallback
                 self._meter.note(request.tokens, reply.usage, profile, own)
-            failure = self._hidden_failure(reply, profile)
+            window = window_known(profile).tokens or self._mind.config.max_context_tokens
+            if is_silent_overflow(reply, window):
+                failure = ContextOverflow(f"The request filled the window of '{profile.model}'.")
         except ProviderError as error:
             failure = self._as_overflow(request, error, profile)
         is_free = reply.model == OFFLINE
@@ -166,7 +168,13 @@ class ModelCalls:
             prices=profile.price,
         )
         if purpose.name in COMPACTING:
-            self._note_cost(record)
+            usage = record.usage or Usage(record.estimated_tokens, 0)
+            self.compaction_cost = add_call(
+                self.compaction_cost,
+                usage.prompt_tokens,
+                usage.completion_tokens,
+                record.duration_ms,
+            )
         yield retry_write(clock, partial(self._store, purpose, request, record))
         purpose.ensure_wanted()
         if failure:
@@ -182,12 +190,6 @@ class ModelCalls:
         also = [partial(extension.after_model_call, request, record) for extension in extensions]
         self._mind.turns.record_model_call(purpose.turn_id, record, also)
 
-    def _note_cost(self, record: ports.ModelCallRecord) -> None:
-        usage = record.usage or Usage(record.estimated_tokens, 0)
-        self.compaction_cost = add_call(
-            self.compaction_cost, usage.prompt_tokens, usage.completion_tokens, record.duration_ms
-        )
-
     def _as_overflow(
         self, request: ports.LLMRequest, error: ProviderError, profile: ModelProfile
     ) -> ProviderError:
@@ -200,16 +202,6 @@ class ModelCalls:
         if not (is_long and isinstance(error, ProviderRejected) and error.is_unexplained):
             return error
         return ContextOverflow(str(error), status=error.status, code=error.code)
-
-    def _hidden_failure(self, reply: LLMReply, profile: ModelProfile) -> ContextOverflow | None:
-        window = window_known(profile).tokens
-        if is_silent_overflow(reply, window or self._mind.config.max_context_tokens):
-            return ContextOverflow(f"The request filled the window of '{profile.model}'.")
-        return None
-
-    def _ensure_awake(self) -> None:
-        if not self._mind.status.may_think():
-            raise TurnAborted(f"{self._mind.name} may not think any more")
 
 
 def ensure_current(turns: ports.Turns, turn: ports.TurnRecord) -> None:

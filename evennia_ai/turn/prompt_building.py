@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import NamedTuple
 
 from evennia_ai import ports
@@ -127,20 +128,33 @@ class PromptBuilder:
         """
         visible = visible_items(self._mind.log.view(), audience)
         older, new = split_events(visible, {event.id for event in asking.events})
-        head = self.opening(asking)
-        fixed = asking.tool_tokens + sum(self._count(message) for message in head.messages)
-        room = self._talk_room(context, fixed)
-        older = bound_overheard(older, int(OVERHEARD_SHARE * room.tokens), stored_tokens)
+        opening = self.opening(asking)
+        count_text, is_talk = self._mind.settings.count_text, context.tools is None
+        count = partial(count_message, count_text=count_text)
+        # The prompts of a talk keep their start for as long as possible, since caches know it;
+        # other prompts show all that fits.
+        window = self._meter.estimated(self._meter.window)
+        room = window - self._meter.estimated(self._mind.config.max_reply_tokens)
+        room -= asking.tool_tokens + sum(map(count, opening.messages))
+        least_tail = int(TAIL_ROOM * window) if is_talk else 0
+
+        def newest(tail_tokens: int = 0) -> list[ChatMessage]:
+            left = room - max(tail_tokens, least_tail)
+            return newest_that_fit(talk, left, stored_tokens, is_talk)
+
+        older = bound_overheard(older, int(OVERHEARD_SHARE * room), stored_tokens)
         scenes = select_visible(self._mind.log.current.scenes, audience)
         talk = in_order([*older, *self._selector.standing(scenes, audience)])
-        kept = room.newest(talk)
-        tail = self._tail(context, audience, asking, visible, [*kept, *new])
-        rest = sum(self._count(user(text)) for text in (*tail.lines, *tail.ending))
-        passing = self._scenes(tail.items.passing, audience, asking)
-        fresh = self._scenes(tail.news(kept), audience, asking)
-        shown = room.newest(talk, rest + sum(map(stored_tokens, [*fresh, *passing])))
+        kept = newest()
+        situation, items, lines, ending = self._tail(
+            context, audience, asking, visible, [*kept, *new]
+        )
+        passing = self._scenes(items.passing, audience, asking)
+        fresh = self._scenes(news(items.rows, filter(is_scene, kept)), audience, asking)
+        rest = sum(count(user(text)) for text in (*lines, *ending))
+        shown = newest(rest + sum(map(stored_tokens, [*fresh, *passing])))
         if len(shown) < len(kept):  # what is told now takes so much room that older talk goes
-            fresh = self._scenes(tail.news(shown), audience, asking)
+            fresh = self._scenes(news(items.rows, filter(is_scene, shown)), audience, asking)
         shown = in_order([*shown, *fresh, *passing])
         talk_messages, own = split_turn(shown, asking.turn_id)
         secret = any(map(is_private, shown)) or any(event.heard.secret for event in asking.events)
@@ -148,15 +162,16 @@ class PromptBuilder:
             trace_talk(self._mind.log, talk_messages, own),
             audience=tuple(sorted(audience)),
             private=secret,
-            opening=head.messages,
-            rules_chars=head.rules_chars,
-            lines=tail.lines,
-            ending=tail.ending,
+            opening=opening.messages,
+            rules_chars=opening.rules_chars,
+            lines=lines,
+            ending=ending,
             acts_last=asking.form.native,  # native results are always the last
         )
         messages = assembled(trace, to_wire(talk_messages), to_wire(own))
-        tokens = self._size(messages, asking)
-        if context.tools is None:  # the largest; with fewer tools a full context would look empty
+        style = wire_style(self._mind.profile, asking.form.name)
+        tokens = count_request(messages, style, count_text=count_text) + asking.tool_tokens
+        if is_talk:  # the largest; with fewer tools a full context would look empty
             in_view = [message for message in (*shown, *new) if message not in passing]
             rest = tokens - sum(map(stored_tokens, in_view))  # many new lines take less together
             self._meter.sizes.overhead = max(0, rest)
@@ -164,12 +179,12 @@ class PromptBuilder:
             messages=messages,
             private=secret,
             tokens=tokens,
-            situation=tail.situation,
-            lore=tail.items.lore,
+            situation=situation,
+            lore=items.lore,
             scenes=tuple(fresh),
-            recalled=tuple(line.text for line in tail.items.recalled),
+            recalled=tuple(line.text for line in items.recalled),
             addressee=addressee_of(asking.events),
-            authors=self._selector.authors_of(asking.events, shown, tail.situation),
+            authors=self._selector.authors_of(asking.events, shown, situation),
             trace=replace(trace, length=len(messages)),
             others_tokens=tokens_of_others(shown, {event.heard.speaker for event in asking.events}),
         )
@@ -181,10 +196,14 @@ class PromptBuilder:
         asking: PromptRequest,
         visible: Sequence[ChatMessage],
         shown: Sequence[ChatMessage],
-    ) -> PromptTail:
+    ) -> tuple[Situation, ContextItems, tuple[str, ...], tuple[str, ...]]:
+        """Return what a prompt tells beside the talk: situation, items, new lines, and ending."""
         lines = [event.heard.line for event in asking.events]
         brief = not asking.form.native
-        situation = self._situation(context)
+        situation = self._mind.world.situation(self._mind.character)
+        threshold = self._mind.config.mask_threshold
+        if context.tools is None and self._meter.measure().ratio >= threshold:
+            situation = replace(situation, notes=(*situation.notes, PRESSURE))
         rows = situation_rows(shown_scene(situation, asking.form), quarter_of(self._mind.now()))
         late_tools = filter(None, map(asking.form.tell, asking.late_tools))
         asks = brief and "?" in " ".join(lines[-1:])
@@ -192,20 +211,16 @@ class PromptBuilder:
         talk, upto = latest_talk(visible, lines), last_hidden(shown[-NEAR:] if asks else shown)
         secret = any(map(is_private, shown))
         items = self._selector.select(audience, talk, rows, tuple(late_tools), secret, upto, brief)
+        if asking.refused == FORGOT:  # tell the recalled words that the reply left out
+            recalled, question = [line.text for line in items.recalled], asking.events[-1].heard
+            addressee = addressee_of(asking.events)
+            problem = left_out(question.text, "", recalled, addressee, self._mind.name)
+            asking = replace(asking, refused=f'{FORGOT}: "{problem}"')
         asks_back = asks and any(map(fits, items.recalled))
-        # All new lines together have a character for each token of the window.
-        lines_shown = tuple(shortened(lines, self._meter.window))
         hints = (RECALL * asks_back, self._language(asking, talk))
-        asking = replace(asking, refused=self._refused(asking, items))
-        return PromptTail(situation, items, lines_shown, self._ending(context, asking, *hints))
-
-    def _refused(self, asking: PromptRequest, items: ContextItems) -> str:
-        """Return why the last reply was refused, with the recalled words that it left out."""
-        if asking.refused != FORGOT:
-            return asking.refused
-        recalled, question = (line.text for line in items.recalled), asking.events[-1].heard.text
-        problem = left_out(question, "", recalled, addressee_of(asking.events), self._mind.name)
-        return f'{FORGOT}: "{problem}"'
+        # All new lines together have a character for each token of the window.
+        shorter = tuple(shortened(lines, self._meter.window))
+        return situation, items, shorter, self._ending(context, asking, *hints)
 
     def _language(self, asking: PromptRequest, talk: RecentTalk) -> str:
         """Return the language to answer in, if it is not the persona's."""
@@ -222,16 +237,6 @@ class PromptBuilder:
         ids = {event.id for event in asking.events}
         after = end_of_talk(self._mind.log.view(), asking.turn_id, ids)
         return list(make_scenes(rows, after, audience, self._mind.settings.count_text))
-
-    def _talk_room(self, context: TurnKind, fixed: int) -> TalkBudget:
-        """Return the room for the talk beside so many tokens at the beginning of the prompt."""
-        # The prompts of a talk keep their start for as long as possible, since caches know it;
-        # other prompts show all that fits.
-        window = self._meter.estimated(self._meter.window)
-        reply = self._meter.estimated(self._mind.config.max_reply_tokens)
-        is_talk = context.tools is None
-        least = int(TAIL_ROOM * window) if is_talk else 0
-        return TalkBudget(window - reply - fixed, least, is_talk)
 
     def opening(self, asking: PromptRequest) -> PromptOpening:
         """Return the rules, which are the same for every character of a game, and the persona."""
@@ -256,24 +261,6 @@ class PromptBuilder:
     def question(self, asking: PromptRequest) -> str:
         """Return the form's question, "" for none."""
         return asking.form.question(self._mind.name, addressee_of(asking.events))
-
-    def _situation(self, context: TurnKind) -> Situation:
-        """Return what the character perceives, with a note if the context window is filling up."""
-        situation = self._mind.world.situation(self._mind.character)
-        if (
-            context.tools is None
-            and self._meter.measure().ratio >= self._mind.config.mask_threshold
-        ):
-            return replace(situation, notes=(*situation.notes, PRESSURE))
-        return situation
-
-    def _count(self, message: WireMessage) -> int:
-        return count_message(message, count_text=self._mind.settings.count_text)
-
-    def _size(self, messages: Sequence[WireMessage], asking: PromptRequest) -> int:
-        style = wire_style(self._mind.profile, asking.form.name)
-        sent = count_request(messages, style, count_text=self._mind.settings.count_text)
-        return sent + asking.tool_tokens
 
     def ask_with(self, turn: ports.TurnRecord, specs: Iterable[ports.ToolSpec]) -> PromptRequest:
         """Return what a model call of a turn is about, in the form of the assistant's model."""
@@ -309,30 +296,6 @@ class PromptBuilder:
         return replace(
             request, response_schema=form.response_schema(request.asked, asking.words_only)
         )
-
-
-class PromptTail(NamedTuple):
-    """What a prompt tells beside the talk."""
-
-    situation: Situation
-    items: ContextItems
-    lines: tuple[str, ...]  # the new lines
-    ending: tuple[str, ...]
-
-    def news(self, shown: Iterable[ChatMessage]) -> list[Row]:
-        return news(self.items.rows, filter(is_scene, shown))
-
-
-class TalkBudget(NamedTuple):
-    """The tokens for the talk and what stands behind it; the latter has ``least_tail`` of them."""
-
-    tokens: int
-    least_tail: int
-    in_steps: bool
-
-    def newest(self, messages: Sequence[ChatMessage], tail_tokens: int = 0) -> list[ChatMessage]:
-        room = self.tokens - max(tail_tokens, self.least_tail)
-        return newest_that_fit(messages, room, stored_tokens, self.in_steps)
 
 
 def shown_scene(situation: Situation, form: ToolCallMode) -> Situation:

@@ -94,22 +94,26 @@ class ToolCallRunner:
         return self.ran
 
     def _put(self, call: ToolCallRequest, finish_reason: str, tied: bool) -> None:
-        self._running.addCallback(lambda _: self._run(call, finish_reason, tied))
-        self._running.addErrback(self._fail)
+        def fail(failure: Failure) -> None:
+            self._failure = self._failure or failure
 
-    def _fail(self, failure: Failure) -> None:
-        self._failure = self._failure or failure
+        self._running.addCallback(lambda _: self._run(call, finish_reason, tied))
+        self._running.addErrback(fail)
 
     @inlineCallbacks
     def _run(self, request: ToolCallRequest, finish_reason: str, tied: bool) -> Coroutine[None]:
         """Run one call, unless one before it went wrong."""
+        # Each sentence of a streamed speech is a call, all with one id.
         goes_on = bool(request.id) and request.id == self._speech_id and request.name in SPEECH
         if not goes_on:
             yield self._refuse_held()
         self._speech_id = request.id
-        limit = self._settings.config.max_tool_calls
-        spoilt = goes_on and self._speech_failed
-        if spoilt or self._calls > limit or self._is_over(request.name, tied):
+        limit, is_final = self._settings.config.max_tool_calls, tool_call_rules.FINAL
+        if self._failure or self.ran.refused or self._calls > limit:
+            return
+        # An act was not done: the model is asked once more, and reads why, before anything is told.
+        tells = request.name in TELLING or self._categories.get(request.name) == is_final
+        if (self.ran.blocked and (tied or tells)) or (goes_on and self._speech_failed):
             return
         call = self.check.in_person(
             tool_call_rules.clean_call(request, self.ran.state, self._number)
@@ -117,25 +121,24 @@ class ToolCallRunner:
         self._number += 1
         call, problem = self.check.without_repeats(call)
         problem = problem or (yield self._screening.judge_speech(call))
-        if problem in MILD:
+        if problem in MILD:  # the sentence is left out; if it was all of a speech, that is refused
             is_first = call.name != EMOTE and (not goes_on or self._held)
             self._held = (call, problem) if is_first else None
             return
         if self._held is not None:
             goes_on, self._held = False, None
-        if not problem and self.check.is_idle_emote(call):
-            self._idle = True
-            return
         if problem:
             yield self._refuse(call, problem)
-            return
-        refusal = ""
-        if not goes_on:
+        elif self.check.is_idle_emote(call):
+            self._idle = True
+        elif goes_on:
+            yield self._perform(call, "")
+        else:
             refusal = tool_call_rules.refusal_for(
                 call, self._calls, self.ran.state, self._categories, finish_reason, limit
             ) or self.check.unfounded(call)
             self._calls += 1
-        yield self._perform(call, refusal)
+            yield self._perform(call, refusal)
 
     @inlineCallbacks
     def _refuse_held(self) -> Coroutine[None]:
@@ -149,16 +152,10 @@ class ToolCallRunner:
         yield self._acts.refuse(self._turn, call, problem, unlogged)
         self.ran = replace(self.ran, refused=problem)
 
-    def _is_over(self, name: str, tied: bool) -> bool:
-        """Return True if the next call of the reply, of a tool, is not run."""
-        # An act was not done: the model is asked once more, and reads why, before anything is told.
-        depends = tied or name in TELLING or self._categories.get(name) == tool_call_rules.FINAL
-        broken = self._failure is not None or bool(self.ran.refused)
-        return broken or (self.ran.blocked and depends)
-
     @inlineCallbacks
     def _perform(self, call: ToolCallRequest, refusal: str) -> Coroutine[None]:
-        turn, context = self._turn, self.context
+        """Run a call, or refuse it, and note what came of it."""
+        turn, context, ran = self._turn, self.context, self.ran
         evidence = own_evidence(self._settings.profile)
         as_logged = partial(call_messages, turn, context, call, evidence=evidence)
         world = call.name not in self.specs or self.specs[call.name].world
@@ -166,27 +163,26 @@ class ToolCallRunner:
             result = yield self._acts.refuse(turn, call, refusal, as_logged)
         else:
             result = yield self._acts.perform(turn, context, call, world, as_logged)
+        is_done, is_good = result.state == DONE, result.state in (DONE, UNKNOWN, ASKED)
         # A reply whose words were refused may come again with the same act and better words.
-        seen = call.name == EMOTE or tool_call_rules.fingerprint(call) in self.ran.state.seen
-        self._note(call, result, world, refusal == tool_call_rules.ALREADY_DONE and seen)
-
-    def _note(self, call: ToolCallRequest, result: ToolResult, world: bool, again: bool) -> None:
-        ran, good = self.ran, result.state in (DONE, UNKNOWN, ASKED)
-        is_done = result.state == DONE
-        self.context = replace(self.context, authors=self.context.authors | result.authors)
-        failed = world and call.name not in TELLING and not (is_done or again)
-        state = tool_call_rules.apply_call(ran.state, call, good, self._categories)
+        is_again = refusal == tool_call_rules.ALREADY_DONE and (
+            call.name == EMOTE or tool_call_rules.fingerprint(call) in ran.state.seen
+        )
+        failed = world and call.name not in TELLING and not (is_done or is_again)
+        state = tool_call_rules.apply_call(ran.state, call, is_good, self._categories)
+        authors = context.authors | result.authors
+        self.context = replace(context, authors=authors)
         self.ran = replace(
             ran,
             state=tool_call_rules.reopened(state, SPEECH) if failed else state,
             done=ran.done | {call.name} if is_done else ran.done,
             undone=ran.undone if is_done else ran.undone | {call.id},
             acted=ran.acted or (is_done and world) or result.state == ASKED,
-            authors=self.context.authors,
+            authors=authors,
             blocked=ran.blocked or failed,
         )
         if call.name in SPEECH:
-            self._speech_failed = not good
+            self._speech_failed = not is_good
         if is_done:
             self.check.heard(call)
 

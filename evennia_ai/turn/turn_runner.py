@@ -119,19 +119,18 @@ class TurnRunner:
         Fires with True if there were any to judge: much may have changed while moderation was
         asked.
         """
-        if not self._screening.is_on:
-            return False
-        waiting = (*events, *self._mind.inbox.overheard())
+        waiting = (*events, *self._mind.inbox.overheard()) if self._screening.is_on else ()
         new = [event for event in waiting if event.id not in checked]
         if not new:
             return False
-        verdicts = yield self._screening.judge_events(new)
-        checked |= {event.id for event in new}
-        for event in (event for event in new if event.id in verdicts):
-            key, reason = verdicts[event.id]
-            self._mind.inbox.close([event.id], EXPIRED, reason)
-            if event.heard.addressed:
-                self._mind.status.tell(key, [event.heard.speaker])
+        refused = yield self._screening.judge_events(new)
+        for event in new:
+            checked.add(event.id)
+            if event.id in refused:
+                key, reason = refused[event.id]
+                self._mind.inbox.close([event.id], EXPIRED, reason)
+                if event.heard.addressed:
+                    self._mind.status.tell(key, [event.heard.speaker])
         return True
 
     @inlineCallbacks
@@ -170,13 +169,17 @@ class TurnRunner:
 
         Fires with the outcome, None if nobody is present who waits for the answer.
         """
-        truth: Outcome | None = None if lost else (yield self._fallback.tell_truth(turn))
-        outcome = truth or Outcome(FAILED, lost)
-        rest = (rest_of(event, self._mind.name) for event in turn.events)
-        events = tuple(filter(None, rest)) if truth else turn.events
-        if not lost and (events or not truth):
-            tried: Outcome = yield self._try_turn(replace(turn, events=events), context)
-            outcome = truth or tried
+        outcome = Outcome(FAILED, lost)
+        if not lost:
+            # Code answers whether it is a machine, the model what else was said.
+            truth: Outcome | None = yield self._fallback.tell_truth(turn)
+            left = turn.events
+            if truth:
+                rest = (rest_of(event, self._mind.name) for event in turn.events)
+                left = tuple(filter(None, rest))
+            if left or not truth:
+                outcome = yield self._try_turn(replace(turn, events=left), context)
+            outcome = truth or outcome
         if outcome.state == ANSWERED:
             return outcome
         if turn.waiting.isdisjoint(self._mind.world.listeners(self._mind.character)):

@@ -174,9 +174,20 @@ class Compactor:
         if stored is None:
             return {"success": False, "error": CHANGED}
         self._calls.compaction_cost = {}
-        report = self._report(stored, task)
+        used = self._meter.measure().used
         yield self.archive.archive()
-        return report
+        return {
+            "success": True,
+            "compaction_id": stored.id,
+            "compacted_messages": stored.compacted_count,
+            "preserved_messages": len(task.messages) - task.plan.cut,
+            "original_tokens": task.use.used,
+            "new_tokens": used,
+            "reduction_pct": round(100 * (1 - used / task.use.used), 1),
+            "facts_found": stored.facts_found,
+            "facts_kept": stored.facts_kept,
+            "rung": stored.rung,
+        }
 
     def _saves(self, record: projection.CompactionRecord) -> bool:
         """Return True if a summary is shorter than what it replaces, and so is the prompt."""
@@ -232,21 +243,6 @@ class Compactor:
         ):
             return None
         return self._mind.log.compact(record)
-
-    def _report(self, record: projection.CompactionRecord, task: CompactionTask) -> dict[str, Any]:
-        before, after = task.use.used, self._meter.measure().used
-        return {
-            "success": True,
-            "compaction_id": record.id,
-            "compacted_messages": record.compacted_count,
-            "preserved_messages": len(task.messages) - task.plan.cut,
-            "original_tokens": before,
-            "new_tokens": after,
-            "reduction_pct": round(100 * (1 - after / before), 1),
-            "facts_found": record.facts_found,
-            "facts_kept": record.facts_kept,
-            "rung": record.rung,
-        }
 
 
 def make_record(

@@ -99,22 +99,17 @@ class SummaryFallbacks:
         return "", ""
 
     def _rungs(self) -> list[Strategy]:
-        first = self._calls.summary_profile
-        others = {p.name + p.model: p for p in (self._mind.profile, *self._fallback_profile())}
+        """Return the steps; tells the owner of an unknown ``compact_fallback_profile``."""
+        first, profiles = self._calls.summary_profile, [self._mind.profile]
+        if (name := self._mind.config.compact_fallback_profile) is not None:
+            try:
+                profiles.append(resolve_profile(name, self._mind.services.profiles))
+            except ConfigError as error:
+                self._mind.settings.tell_owner(f"compact_fallback_profile: {error}")
+        others = {profile.name + profile.model: profile for profile in profiles}
         others.pop(first.name + first.model, None)
         same = [Strategy(name, first) for name in (SUMMARY, CLEARED, CHUNKS)]
         return [*same, *(Strategy(OTHER, profile) for profile in others.values())]
-
-    def _fallback_profile(self) -> list[ModelProfile]:
-        """Return the ``compact_fallback_profile``, if any; tells the owner of an unknown name."""
-        name = self._mind.config.compact_fallback_profile
-        if name is None:
-            return []
-        try:
-            return [resolve_profile(name, self._mind.services.profiles)]
-        except ConfigError as error:
-            self._mind.settings.tell_owner(f"compact_fallback_profile: {error}")
-            return []
 
     @inlineCallbacks
     def _ask_by_rung(
@@ -130,8 +125,12 @@ class SummaryFallbacks:
         window = usable_window(self._mind.config, rung.profile)
         if rung.name in (CHUNKS, OTHER):
             chunks = in_chunks(material.messages, int(CHUNK_PART * window), self._mind.name)
-        elif self._tokens_at_once(material, with_results) > window:
-            return ""
+        else:
+            kept = [m for m in material.messages if with_results or m["role"] != "tool"]
+            fixed = self._mind.config.compact_prompt or summary.INSTRUCTIONS + summary.UPDATE
+            tokens = estimate_tokens(fixed) + estimate_tokens(material.previous)
+            if tokens + sum(map(stored_tokens, kept)) > window:
+                return ""
         for chunk in chunks:
             yield yield_to_reactor(self._mind.slices.put)
             text = yield self._summariser.summarise(
@@ -140,16 +139,6 @@ class SummaryFallbacks:
             if not text:
                 return ""
         return text
-
-    def _tokens_at_once(self, material: SummaryInput, with_results: bool) -> int:
-        """Return the estimated tokens of a request for a summary of all messages."""
-        kept = [m for m in material.messages if with_results or m["role"] != "tool"]
-        fixed = self._mind.config.compact_prompt or summary.INSTRUCTIONS + summary.UPDATE
-        return (
-            estimate_tokens(fixed)
-            + estimate_tokens(material.previous)
-            + sum(map(stored_tokens, kept))
-        )
 
 
 def in_chunks(messages: Sequence[ChatMessage], size: int, name: str) -> list[list[ChatMessage]]:
@@ -226,7 +215,10 @@ class PartSummaries:
         request, earlier, room = task.request, task.view.record, task.limits.summary_room
         texts = earlier.summary if earlier else {}
         parts = {key: SummaryPart(text, SUMMARY) for key, text in texts.items()}
-        deadline_at, speakers = self._deadline_of(request), earlier.speakers if earlier else {}
+        speakers = earlier.speakers if earlier else {}
+        deadline_at = None
+        if request.is_urgent:  # somebody waits
+            deadline_at = self._mind.clock.seconds() + self._mind.config.turn_deadline
         for key, evicted in split_task(task).items():
             authors = of_messages(evicted.messages) | of_parts(speakers, texts.keys() & {key})
             terms = SummaryLimits(
@@ -245,12 +237,6 @@ class PartSummaries:
             parts[key] = yield self._facts.check(part, evicted.messages, part_audience(key))
             yield yield_to_reactor(self._mind.slices.put)
         return parts
-
-    def _deadline_of(self, request: CompactionRequest) -> float | None:
-        """Return the clock's second to stop asking at: a turn's time if urgent, else None."""
-        if not request.is_urgent:
-            return None
-        return self._mind.clock.seconds() + self._mind.config.turn_deadline
 
     @inlineCallbacks
     def _sum_up(
