@@ -131,15 +131,13 @@ class PromptBuilder:
         opening = self.opening(asking)
         count_text, is_talk = self._mind.settings.count_text, context.tools is None
         count = partial(count_message, count_text=count_text)
-        # The prompts of a talk keep their start for as long as possible, since caches know it;
-        # other prompts show all that fits.
+        # Prompts of a talk keep their start, since caches know it; others show all that fits.
         window = self._meter.estimated(self._meter.window)
         room = window - self._meter.estimated(self._mind.config.max_reply_tokens)
         room -= asking.tool_tokens + sum(map(count, opening.messages))
-        least_tail = int(TAIL_ROOM * window) if is_talk else 0
 
         def newest(tail_tokens: int = 0) -> list[ChatMessage]:
-            left = room - max(tail_tokens, least_tail)
+            left = room - max(tail_tokens, int(TAIL_ROOM * window) if is_talk else 0)
             return newest_that_fit(talk, left, stored_tokens, is_talk)
 
         older = bound_overheard(older, int(OVERHEARD_SHARE * room), stored_tokens)
