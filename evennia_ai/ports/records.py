@@ -192,9 +192,8 @@ class RecordStore(WatchedRecords):
 
     def _take(self, number: int, content: RecordSegment) -> None:
         """Put a segment into memory, and report each record that differs."""
-        segments, services = self._segments, self._services
-        before = (segments.get(number) or NONE).records
-        segments[number] = content
+        before, services = (self._segments.get(number) or NONE).records, self._services
+        self._segments[number] = content
         for place in sorted({*before, *content.records}):
             old, new = before.get(place), content.records.get(place)
             if old is new:
@@ -233,8 +232,8 @@ class RecordStore(WatchedRecords):
 
     def find(self, id: str) -> Record | None:
         """Return one record, which callers must not change; None if no record has this id."""
-        number = self._number_of(id)
-        return None if number is None else self._load(segment_of(number)).records[number]
+        n = self._number_of(id)
+        return None if n is None else self._load(segment_of(n)).records[n]
 
     def get(self, id: str) -> Record | None:
         record = self.find(id)
@@ -383,8 +382,7 @@ class RecordStore(WatchedRecords):
 
     @property
     def _amended(self) -> Amended:
-        amendments = self.amendments
-        return cast(Amended, amendments.shown) if amendments else {}
+        return cast(Amended, known.shown) if (known := self.amendments) else {}
 
     def withholds(self, record: Record) -> bool:
         return is_withheld(record, self._amended)
