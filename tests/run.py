@@ -29,7 +29,7 @@ from tempfile import TemporaryDirectory
 from server import environment, interpreters
 from tests import layout
 from tests.selections import (
-    CAMPAIGNS,
+    CAMPAIGN,
     FURTHER,
     GAME,
     MAIN_PATHS,
@@ -206,7 +206,7 @@ def steps_of_more(version: str) -> list[Step]:
     return [
         *shares("further end-to-end tests", version, FURTHER, 3),
         *shares("end-to-end campaigns", version, "e2e and campaign", 2),
-        *(campaign_step(version, part.split()) for part in CAMPAIGNS),
+        *shares("campaigns", version, CAMPAIGN, 4),
         Step("documentation as a site", version, SITE),
         postgresql_step(version),
     ]
@@ -229,13 +229,17 @@ def steps_of_other(version: str, is_between: bool) -> list[Step]:
 
 
 def shares(title: str, version: str, marks: str, count: int) -> list[Step]:
-    """List steps to run side by side; each takes the next file that none of them has."""
+    """List steps to run side by side; each takes the next file that none of them has.
+
+    All but game tests are taken from both ends: of these the last ones empty the database.
+    """
     share = Path(os.environ[TEMPLATE]) / f"{title} on {version}"
-    by_turns = ("-p", "tests.sharing", f"--share={share}")
-    return [
-        pytest_step(f"{title}, {number} of {count}", version, marks, *by_turns)
-        for number in range(1, count + 1)
-    ]
+    steps = []
+    for number in range(1, count + 1):
+        is_reversed = number % 2 == 0 and "game" not in marks
+        by_turns = ("-p", "tests.sharing", f"--share={share}", *["--backwards"] * is_reversed)
+        steps.append(pytest_step(f"{title}, {number} of {count}", version, marks, *by_turns))
+    return steps
 
 
 def pytest_step(title: str, version: str, marks: str, *more: str) -> Step:
@@ -244,12 +248,6 @@ def pytest_step(title: str, version: str, marks: str, *more: str) -> Step:
     cache = f"cache_dir=.pytest_cache/{re.sub('[^a-z0-9.]+', '-', title.lower())}"
     command = ("-m", "pytest", "--color=no", "-o", cache, "-m", marks, *folders(marks), *more)
     return Step(title, version, command, is_pytest=True)
-
-
-def campaign_step(version: str, part: list[str]) -> Step:
-    """Return a pytest run of the campaigns of these files and folders."""
-    files = [f"tests/{name}" for name in part]
-    return pytest_step(f"campaigns of {part[0]} …", version, "campaign and not e2e", *files)
 
 
 def postgresql_step(version: str) -> Step:

@@ -5,6 +5,7 @@ from pathlib import Path
 SMALL = "not game and not e2e and not bench and not campaign"
 FURTHER = "e2e and not quick and not alone and not campaign"
 GAME = "game and not bench and not campaign"
+CAMPAIGN = "campaign and not e2e"
 # What differs with the database: the stores, the faults, and what reads rows in their order.
 ON_POSTGRESQL = (
     *(
@@ -28,14 +29,6 @@ ON_POSTGRESQL = (
 # campaigns.
 MARKED = ("bench", "e2e", "game")
 PURE = ("llm", "memory", "policy", "turn")
-# Where the campaigns without a server are, a step each; test_repository.py looks for others.
-CAMPAIGNS = (
-    "attacks test_expressions.py simulation",
-    "crash dialogues sleep/test_planted_facts.py",
-    "game/test_autonomy.py game/test_harmless_lines.py game/test_limits.py game/test_mud_world.py",
-    "contrib",
-    "test_deleted_extensions.py",
-)
 # The main path through each room. It stands for the game tests on an interpreter whose Evennia and
 # whose Python the ones before and after it try.
 MAIN_PATHS = (

@@ -3,11 +3,12 @@
     python -m pytest -p tests.sharing --share=FOLDER ...
 
 Started side by side, with the same arguments, each process runs the next file that none of them has
-taken. So they end together, whatever each file costs. ``FOLDER`` is new, and theirs alone.
+taken. So they end together, whatever each file costs. ``FOLDER`` is new, and theirs alone. With
+``--backwards`` a process begins with the last file: a long one is not begun when all others end.
 """
 
 from collections.abc import Iterable, Iterator
-from itertools import chain, pairwise
+from itertools import chain, groupby, pairwise
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--share", metavar="FOLDER", type=Path, help="share the files by this folder")
+    parser.addoption("--backwards", action="store_true", help="begin with the last file")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -26,7 +28,11 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     if folder is None or session.testsfailed:
         return None  # pytest's loop tells of files that could not be imported
     folder.mkdir(parents=True, exist_ok=True)
-    for item, next_item in pairwise(chain(own_items(session.items, folder), [None])):
+    files = [list(items) for _file, items in groupby(session.items, lambda item: item.path)]
+    if session.config.option.backwards:
+        files.reverse()
+    own = own_items(chain.from_iterable(files), folder)
+    for item, next_item in pairwise(chain(own, [None])):
         assert item
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=next_item)
         if session.shouldfail:

@@ -55,16 +55,7 @@ def test_a_folder_that_game_steps_leave_out_holds_pure_tests_only():
         for file in (ROOT / "tests" / name).rglob("*.py"):
             marked = set(re.findall(r"pytest\.mark\.(\w+)", file.read_text()))
             assert not marked & {"game", "campaign"}, file
-
-
-def test_a_step_runs_each_campaign():
-    """Only `selections.CAMPAIGNS` is imported by the steps of campaigns without a server."""
-    parts = [ROOT / "tests" / name for name in " ".join(selections.CAMPAIGNS).split()]
-    assert all(part.exists() for part in parts)
-    for file in (ROOT / "tests").rglob("test_*.py"):
-        if re.search(r"pytest\.mark\.campaign", file.read_text()):
-            elsewhere = file.relative_to(ROOT / "tests").parts[0] in ("e2e", "bench")
-            assert elsewhere or not {file, *file.parents}.isdisjoint(parts), file
+            assert "short_form" not in file.read_text(), file
 
 
 def test_the_named_files_are_there():

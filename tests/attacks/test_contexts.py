@@ -10,6 +10,7 @@ import pytest
 from evennia_ai.turn import prompt_building
 from tests.attacks.contexts import GIVEN, MADE_UP, Parlour, facts_of, profiles
 from tests.provider.obedient import ObedientLLM
+from tests.short_form import short_form
 
 pytestmark = [pytest.mark.game, pytest.mark.engine]
 TAM, IDA = profiles(MADE_UP)
@@ -34,13 +35,14 @@ def test_labels_say_who_may_know_and_else_the_part_of_life_does():
     assert (knows, labelled) == ({"rent"}, {"debt", "savings"})
 
 
-@pytest.mark.parametrize("profile", [TAM, IDA], ids=["by part of life", "by labels"])
+@pytest.mark.parametrize("profile", short_form([TAM, IDA], 2), ids=["by part of life", "by labels"])
 def test_what_was_told_in_one_context_is_in_no_prompt_of_another(parlour, profile):
     report = parlour.play(profile)
     assert report.foreign == set()
     assert len(report.own) > report.told // 2
 
 
+@pytest.mark.campaign
 def test_without_the_selection_by_audience_it_would_be(parlour, monkeypatch):
     monkeypatch.setattr(prompt_building, "visible_items", lambda messages, *_: list(messages))
     assert parlour.play(TAM).foreign

@@ -10,18 +10,20 @@ from twisted.internet.defer import succeed
 from evennia_ai.llm.openai_client import build_body
 from evennia_ai.messages import LLMReply, Usage
 from tests.scripted import call
+from tests.short_form import short_form
 
 pytestmark = pytest.mark.engine
 
 LINES = 30
 PERSONA = "You are Mira, who keeps the Gilded Gull by the harbour, sixty and seldom surprised. " * 8
 SERVER = {"client": "openai", "base_url": "http://127.0.0.1:8093/v1"}
-KINDS = [
-    pytest.param("tools", "gpt-4o", id="native calls"),
-    pytest.param("tools", "qwen-1.5b", id="calls as text"),
-    pytest.param("schema", "qwen-1.5b", id="schema"),
-    pytest.param("text", "gemma-2-2b", id="words, without a system message"),
-]
+KINDS = {
+    "native calls": ("tools", "gpt-4o"),
+    "calls as text": ("tools", "qwen-1.5b"),
+    "schema": ("schema", "qwen-1.5b"),
+    "words, without a system message": ("text", "gemma-2-2b"),
+}
+RATIOS = [(*kind, ratio) for ratio in (0.4, 1.8) for kind in KINDS.values()]
 WORST, TYPICAL = 0.15, 0.05
 
 
@@ -93,7 +95,7 @@ def off(counts):
     return [abs(ours / truth - 1) for ours, truth in counts]
 
 
-@pytest.mark.parametrize(("form", "name"), KINDS)
+@pytest.mark.parametrize(("form", "name"), short_form(KINDS.values(), 3), ids=KINDS)
 def test_the_estimate_is_that_of_the_body_that_is_sent(talk_through, form, name):
     model = talk_through(form, name, Counting())
     assert len(model.counts) >= LINES
@@ -102,8 +104,7 @@ def test_the_estimate_is_that_of_the_body_that_is_sent(talk_through, form, name)
     assert max(wrong) <= WORST
 
 
-@pytest.mark.parametrize("ratio", [0.4, 1.8])
-@pytest.mark.parametrize(("form", "name"), KINDS)
+@pytest.mark.parametrize(("form", "name", "ratio"), short_form(RATIOS, 5))
 def test_the_use_of_the_window_is_what_the_model_reports(talk_through, form, name, ratio):
     model = talk_through(form, name, Counting(ratio))
     wrong = off((use, sent) for _estimate, sent, use in model.counts[1:])
@@ -111,7 +112,7 @@ def test_the_use_of_the_window_is_what_the_model_reports(talk_through, form, nam
     assert max(wrong) <= WORST
 
 
-@pytest.mark.parametrize("ratio", [0.5, 1.0])
+@pytest.mark.parametrize("ratio", short_form([0.5, 1.0], 2))
 def test_a_server_that_truncates_is_told_of(talk_through, mira, admin, ratio):
     model = Counting(ratio)
     model.window = int(ratio * 1_100)

@@ -93,9 +93,20 @@ def shows(text):
     return CANARY in text.lower() or any(form in text for form in encoded)
 
 
+def lines_of(command):
+    return [line for line in LINES if line.split()[0].split("/")[0] == command.key]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.key)
+def test_a_command_shows_a_builder_no_private_word(confided, builder, typed, command):
+    lines = lines_of(command)[::4]  # each switch and each argument comes by
+    assert [line for line in lines if shows(typed(builder, line))] == []
+
+
+@pytest.mark.campaign
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.key)
 def test_no_command_shows_a_builder_a_private_word(confided, builder, typed, command):
-    lines = [line for line in LINES if line.split()[0].split("/")[0] == command.key]
+    lines = lines_of(command)
     assert [line for line in lines if shows(typed(builder, line))] == []
 
 

@@ -21,10 +21,12 @@ from evennia_ai.errors import (
 from evennia_ai.messages import make_message
 from evennia_ai.models import ToolCall, Turn
 from tests.llm import endpoint_cases as rows
+from tests.short_form import short_form
 
 pytestmark = pytest.mark.engine
 
 NUMBERS = count()
+PARTS = 3  # tests/llm tries all rows at once, below the game
 LONGEST_WAIT_S = 120.0
 GOOD = (200, rows.native("say"), ())
 EVENING = "Good evening."
@@ -109,38 +111,44 @@ def play(service, offline_game, handed_over):
     return play
 
 
-def test_of_every_stream_each_call_is_done_once(play):
-    for kind, parts in (rows.STREAMS | rows.UNSTEADY).items():
+@pytest.fixture(params=short_form(range(PARTS), PARTS))
+def part(request):
+    """Return a function that returns each so-manieth of some rows."""
+    return lambda cases: list(cases)[request.param :: PARTS]
+
+
+def test_of_every_stream_each_call_is_done_once(play, part):
+    for kind, parts in part((rows.STREAMS | rows.UNSTEADY).items()):
         words, scene = play((200, rows.events(*parts), ()), GOOD)
         assert words == [EVENING], kind
         assert scene.acts() == (rows.BOTH if kind in rows.STREAMS else rows.SAID), kind
         assert scene.server.asked == 1, kind
 
 
-def test_a_call_is_done_wherever_it_stands(play):
-    for kind, body in rows.BODIES.items():
+def test_a_call_is_done_wherever_it_stands(play, part):
+    for kind, body in part(rows.BODIES.items()):
         words, scene = play((200, body, ()), GOOD, stream=False)
         assert (words, scene.acts(), scene.server.asked) == ([EVENING], rows.SAID, 1), kind
 
 
-def test_reasoning_line_ends_usages_and_missing_arguments_reach_nobody(play):
-    for mark in rows.MARKS:
+def test_reasoning_line_ends_usages_and_missing_arguments_reach_nobody(play, part):
+    for mark in part(rows.MARKS):
         words, _scene = play((200, rows.reasoned(mark), ()), form="text")
         assert words == [EVENING], mark
     for line_end in ("\r", "\r\n"):
         body = rows.events(rows.SPOKEN, rows.END).replace("\n", line_end)
         words, _scene = play((200, body, ()))
         assert words == [EVENING]
-    for where, _usage in rows.USAGES:
+    for where, _usage in part(rows.USAGES):
         words, _scene = play((200, rows.usage_body(where), ()))
         assert words == ["Aye."], where
-    for arguments in rows.ARGUMENTS:
+    for arguments in part(rows.ARGUMENTS):
         words, scene = play((200, rows.native("look", arguments), ()), GOOD)
         assert (words, scene.acts()) == ([EVENING], [("look", {}), *rows.SAID]), arguments
 
 
-def test_of_a_reply_that_was_cut_off_only_whole_sentences_are_said(play):
-    for number, reason in enumerate(rows.CUT):
+def test_of_a_reply_that_was_cut_off_only_whole_sentences_are_said(play, part):
+    for number, reason in enumerate(part(rows.CUT)):
         streamed = bool(number % 2)
         words, scene = play((200, rows.cut_call(reason), ()), GOOD, stream=streamed)
         assert (words, scene.acts()) == ([EVENING], rows.SAID), reason
@@ -149,8 +157,8 @@ def test_of_a_reply_that_was_cut_off_only_whole_sentences_are_said(play):
     assert words == ["Good evening, Ann."]
 
 
-def test_after_a_failure_it_is_asked_again_or_excused_and_no_error_is_said(play):
-    for kind, (status, told, error) in rows.FAILURES.items():
+def test_after_a_failure_it_is_asked_again_or_excused_and_no_error_is_said(play, part):
+    for kind, (status, told, error) in part(rows.FAILURES.items()):
         earlier = EARLIER if error is ContextOverflow else ()
         words, scene = play((status, json.dumps(told), ()), GOOD, earlier=earlier)
         if error in ASKED_AGAIN:  # with room made, or after a pause

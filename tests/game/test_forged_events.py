@@ -47,10 +47,10 @@ def test_a_pose_of_a_gift_does_not_read_like_the_gift(game, ann, mira):
     assert last_line(game) == "◆ Ann gives you golden key."
 
 
-def test_300_forged_gifts_earn_nothing(game, ann, bob, mira, stopped, pay_reward):
+def test_200_forged_gifts_earn_nothing(game, ann, bob, mira, stopped, pay_reward):
     key = game.thing(KEY, bob.character)
     started = game.service.now()
-    for typed in forged_commands(240):
+    for typed in forged_commands(150):
         ann.do(typed)
     for name in forged_names(30):
         ann.character.db.desc = name
@@ -61,7 +61,7 @@ def test_300_forged_gifts_earn_nothing(game, ann, bob, mira, stopped, pay_reward
         ann.do("say Mira, I am here.")
         assert not mira.ai_perceived("give", ann.character)
         ann.character.key = "Ann"
-    assert Event.objects.count() >= 260
+    assert Event.objects.count() >= 170
     for item in (None, key, KEY):
         for since in (None, started):
             assert not mira.ai_perceived("give", ann.character, item, since)
@@ -74,12 +74,12 @@ def test_300_forged_gifts_earn_nothing(game, ann, bob, mira, stopped, pay_reward
     )
 
 
-def test_300_real_gifts_arrivals_and_departures_count(game, tavern, mira, stopped):
+def test_60_real_gifts_arrivals_and_departures_count(game, tavern, mira, stopped):
     yard = game.room("Yard")
     game.exit("out", tavern, yard)
     game.exit("in", yard, tavern)
     ann, kinds, honoured = game.player("Ann", tavern), [], 0
-    for number in range(100):
+    for number in range(20):
         thing = game.thing(f"coin {number}", ann.character)
         ann.do(f"give coin {number} to Mira")
         honoured += mira.ai_perceived("give", ann.character, thing)
@@ -89,7 +89,7 @@ def test_300_real_gifts_arrivals_and_departures_count(game, tavern, mira, stoppe
             game.run(1)
             honoured += mira.ai_perceived(kind, ann.character, since=since)
             kinds.append(kind)
-    assert (honoured, len(kinds)) == (300, 200)
+    assert (honoured, len(kinds)) == (60, 40)
 
 
 def test_the_guide_s_quest_pays_once_for_a_real_gift(game, ann, bob, mira, stopped, pay_reward):

@@ -12,6 +12,7 @@ from tests.game import forgetting_scene as scene
 from tests.game.forgetting_scene import forget, found, fresh
 from tests.game.test_forgetting import all_rows
 from tests.scripted import call
+from tests.short_form import short_form
 
 bruno, planted = scene.bruno, scene.planted
 RANDOM = Random(47)
@@ -68,7 +69,7 @@ def test_forty_secrets_of_ten_kinds():
     assert len(SECRETS) == 40 and set(Counter(kind for kind, *_ in SECRETS).values()) == {4}
 
 
-@pytest.mark.parametrize("verb", ["say Mira,", "whisper Mira ="])
+@pytest.mark.parametrize("verb", short_form(["say Mira,", "whisper Mira ="], 2))
 def test_no_secret_is_left_in_notes_of_turns_of_others_and_these_stay(planted, ann, verb, settings):
     settings.AI_ASSISTANT = {"person_entries_per_day": 1_000, "person_goals": 1_000}
     for number, (_kind, told, noted, _gone) in enumerate(SECRETS):

@@ -19,6 +19,7 @@ from evennia_ai.store.personal_data import DBREF, KNOWLEDGE, STORES
 from tests.game.forgetting_scene import forget
 from tests.game.test_askers import pages
 from tests.scripted import call
+from tests.short_form import short_form
 
 CANARY = re.compile(r"xq[a-z]{6}zz")
 STEPS, PEOPLE = 14, ("Ann", "Bob", "Eve")
@@ -146,7 +147,7 @@ def without(row, kind, dbref):
     return kept, {n: sorted(set(DBREF.findall(str(row.get(n)))) - gone) for n in numbered}
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", short_form(range(8), 3))
 def test_nobody_reads_or_forgets_what_is_anothers(seed, game, mira, tavern, settings):
     settings.AI_ASSISTANT = {"autonomous_calls_per_hour": 0}
     played = RandomGame(seed, game, mira, tavern)

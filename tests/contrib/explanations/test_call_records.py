@@ -13,6 +13,7 @@ from evennia_ai.policy.recallable_lines import EDITED, HIDDEN
 from evennia_ai.sleep.compaction import compact_conversation_history
 from evennia_ai.store.call_records import drop_unused_texts, keep_texts
 from tests.scripted import call
+from tests.short_form import short_form
 
 pytestmark = [pytest.mark.game, pytest.mark.django_db, pytest.mark.engine]
 
@@ -97,7 +98,7 @@ def random_turn(game, rng, people):
     game.run(2)
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", short_form(range(3), 3))
 def test_every_prompt_of_a_long_talk_is_rebuilt_byte_for_byte(game, mira, ann, bob, seed):
     rng = random.Random(seed)
     script = mira.assistant

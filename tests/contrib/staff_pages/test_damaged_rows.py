@@ -22,6 +22,7 @@ from tests.contrib.staff_pages.conftest import Browser
 from tests.faults import conftest as faults
 from tests.faults.process_scene import pass_time
 from tests.scripted import call
+from tests.short_form import short_form
 
 pytestmark = [
     pytest.mark.game,
@@ -158,7 +159,7 @@ def test_what_may_have_been_a_whisper_is_one(stored, value):
 
 @pytest.mark.parametrize(
     ("table", "column", "value"),
-    [
+    short_form([
         (Event, "audience", "'[[1]]'"), (Event, "at", GARBAGE), (Event, "text", NULL),
         (Event, "attempts", NULL), (Message, "at", "'2026-13-45 00:00:00'"),
         (Message, "content", BYTES), (Message, "tool_calls", HALF),
@@ -167,7 +168,7 @@ def test_what_may_have_been_a_whisper_is_one(stored, value):
         (Message, "tokens", GARBAGE), (Amendment, "at", NULL), (Compaction, "summary", HALF),
         (Compaction, "upto_seq", GARBAGE), (Compaction, "speakers", "'null'"),
         (Lore, "scopes", "'7'"), (Report, "seqs", "'[null]'"),
-    ],
+    ], 5),
 )  # fmt: skip
 def test_with_a_damaged_column_it_answers_and_sleeps_and_staff_read_on(
     game, stored, ann, admin, pages, table, column, value

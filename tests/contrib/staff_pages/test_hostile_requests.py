@@ -86,7 +86,7 @@ REST = sorted(f"ai/{one}" for one in templates(rest_addresses))
 PAGES = sorted(f"ai/{one}" for one in templates(staff_addresses))
 
 
-SHORT = ("ai/api/turns/", "ai/api/turns/{}/", "ai/{}/live/newest/")
+SHORT = ("ai/api/turns/{}/", "ai/{}/live/newest/")
 
 
 def cases(templates):
