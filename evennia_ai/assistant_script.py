@@ -79,7 +79,7 @@ class AssistantScript(DefaultScript):
     @property
     def mind(self) -> Any:
         """Return the `GameMind`, made at the first use; None in a process without the service."""
-        services, known = self.services, self.ndb.mind
+        services, known = self.ndb.services or self.shared_services, self.ndb.mind
         if services is None:
             return None
         if known is None or known.services is not services:

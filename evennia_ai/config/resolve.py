@@ -41,7 +41,7 @@ def valid_values(*layers: Mapping[str, object]) -> tuple[dict[str, Any], list[st
     """Return the set and valid values of layers, lowest first, and what is wrong with others."""
     merged: dict[str, Any] = {}
     complaints: list[str] = []
-    for name, value in (item for layer in layers for item in layer.items()):
+    for name, value in [item for layer in layers for item in layer.items()]:
         if name not in FIELDS or value is None:
             continue
         try:

@@ -221,9 +221,11 @@ def _encoded(char: str, encoding: str) -> bytes:
 
 def count_message(message: Mapping[str, object], count_text: CountText = estimate_tokens) -> int:
     """Return the tokens of one message with every part of it: overhead, text, name and calls."""
-    parts = (value for key, value in message.items() if value and key not in UNCOUNTED)
-    texts = (part if isinstance(part, str) else as_json(part) for part in parts)
-    return MESSAGE_OVERHEAD + sum(map(count_text, texts))
+    tokens = MESSAGE_OVERHEAD
+    for key, part in message.items():
+        if part and key not in UNCOUNTED:
+            tokens += count_text(part if isinstance(part, str) else as_json(part))
+    return tokens
 
 
 def as_json(value: object) -> str:

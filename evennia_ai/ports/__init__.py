@@ -24,7 +24,6 @@ from evennia_ai.ports.mind import (
     RequestSizes,
     Services,
     Settings,
-    Slices,
     Toolbox,
     ToolContext,
     ToolMindContext,

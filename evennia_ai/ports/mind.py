@@ -26,7 +26,7 @@ from evennia_ai.policy.tokens import CountText
 from evennia_ai.ports.log import Conversation, Inbox, PendingActs, TurnRecord, Turns
 from evennia_ai.ports.models import Gateway, LoreRanking, MemoryMatch, RelatedLines, SemanticMemory
 from evennia_ai.ports.npc import Character
-from evennia_ai.scheduling import Clock
+from evennia_ai.scheduling import Clock, TimeSlices
 
 GUESSED_OVERHEAD = 1_600  # tokens
 
@@ -178,13 +178,6 @@ class World(Protocol):
     def authors_of(self, dbref: str) -> Authors: ...  # of an object's name and description
 
 
-class Slices(Protocol):
-    """A queue of work that shares the reactor fairly."""
-
-    # Calls ``work(*args)`` soon, after everything put before it.
-    def put(self, work: Callable[..., object], *args: Any) -> None: ...
-
-
 class MemorySource(Protocol):
     """Memories that an extension adds to those of an assistant.
 
@@ -212,7 +205,7 @@ class Services(Protocol):
     @property
     def clock(self) -> Clock: ...
     @property
-    def slices(self) -> Slices: ...
+    def slices(self) -> TimeSlices: ...
     @property
     def gateway(self) -> Gateway: ...
     @property
@@ -364,7 +357,7 @@ class MindContext:
         return self.services.clock
 
     @property
-    def slices(self) -> Slices:
+    def slices(self) -> TimeSlices:
         return self.services.slices
 
     @property

@@ -160,10 +160,10 @@ class RecordStore(WatchedRecords):
     @inlineCallbacks
     def load(self, put: Enqueue) -> Coroutine[None]:
         """Load all records in slices. Fires when memory has them; fails with StoreUnavailable."""
-        deque(islice(self.load_steps(), STEPS_AT_ONCE), 0)
         while not self.is_loaded:
-            yield yield_to_reactor(put)
             deque(islice(self.load_steps(), STEPS_AT_ONCE), 0)
+            if not self.is_loaded:
+                yield yield_to_reactor(put)
 
     def load_all(self) -> None:
         deque(self.load_steps(), 0)

@@ -22,6 +22,7 @@ from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, Persona
 from evennia_ai.policy.records.record import RecordSegment
 from evennia_ai.policy.tokens import CountText, estimate_tokens
 from evennia_ai.ports.records import SegmentChanges, SegmentsByNumber
+from evennia_ai.scheduling import TimeSlices
 from evennia_ai.store.mind_cache import MindCache
 
 Now = Callable[[], datetime]
@@ -61,8 +62,11 @@ class StandInWorld:
         return frozenset({dbref})
 
 
-class ImmediateSlices:
-    """`ports.Slices` that does everything at once."""
+class ImmediateSlices(TimeSlices):
+    """`TimeSlices` that do everything at once."""
+
+    def __init__(self) -> None:
+        super().__init__(Clock())
 
     def put(self, work: Callable[..., object], *args: Any) -> None:
         work(*args)

@@ -47,7 +47,7 @@ def turn_number(call_id: str) -> int:
 
 
 class Turns:
-    """`ports.Slices` by the clock: whatever is put has its turn after what is due already."""
+    """`TimeSlices` by the clock: whatever is put has its turn after what is due already."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock

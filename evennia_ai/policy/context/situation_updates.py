@@ -10,6 +10,7 @@ behind which it stands.
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
+from operator import itemgetter
 
 from evennia_ai.messages import SCENE, Audience, ChatMessage, Situation, make_message, unmarked
 from evennia_ai.policy.audience import GAME, KnownLine, known
@@ -52,7 +53,7 @@ def quarter_of(now: datetime) -> str:
 def scene_text(rows: Iterable[Row]) -> str:
     """Return rows as a prompt shows them; lines of one label in a row stand below it as a list."""
     parts = []
-    for label, group in groupby(rows, key=lambda row: row[0]):
+    for label, group in groupby(rows, key=itemgetter(0)):
         lines = [line.text for _label, line in group]
         parts.append(
             f"{label}: {lines[0]}" if not lines[1:] else "\n- ".join([f"{label}:", *lines])
