@@ -134,13 +134,13 @@ class FactCheck:
         sample = facts[:: -(-len(facts) // SAMPLE) or 1]
         if not sample:
             return 0
-        upto = max(fact.source.seq for fact in facts)
+        upto, memories = max(fact.source.seq for fact in facts), self._mind.memories()
 
         def is_found(fact: Fact) -> bool:
             query = " ".join(fact.terms or sorted(fact.others))
-            hits = self._mind.memories().search(query, RECALLED, audience, now, upto=upto)
+            hits = memories.search(query, RECALLED, audience, now, upto=upto)
             return any(item.record.get("seq") == fact.source.seq for item in hits)
 
-        yield self._mind.memories().prepare(self._mind.services)
+        yield memories.prepare(self._mind.services)
         answers = yield map_in_slices(put, sample, is_found)
         return round(len(facts) * sum(answers) / len(sample))
