@@ -99,6 +99,15 @@ def django_db_setup(django_db_setup: None) -> None:
     gc.freeze()
 
 
+@pytest.fixture
+def embedder_setting() -> str:
+    """Return the setting EMBEDDER of the game: a model's thread takes real time, and no fake one.
+
+    To test recall by meaning, set ``service.memory.embedder`` to one that answers at once.
+    """
+    return "none"
+
+
 @pytest.fixture(scope="session")
 def spare_players(django_db_setup: None, django_db_blocker: Any) -> None:
     """Make the players of `tests.game.players` ahead of all tests that use its game."""

@@ -144,8 +144,7 @@ class Lived:
         if name == WORDS:
             scores = score_texts(question.text, texts)
         elif name == MEANING:
-            embed = self.service.memory.embedder.embed
-            rows = unit(embed([question.text, *texts]))
+            rows = unit(self.service.memory.embedder.embed([question.text, *texts]))
             scores = rows[1:] @ rows[0]
         order = np.argsort(-np.array(scores, dtype=float), kind="stable")
         return [entries[place] for place in order[:SHOWN]]

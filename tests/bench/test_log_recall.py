@@ -8,9 +8,11 @@ from statistics import mean
 from typing import Any
 
 import pytest
+from twisted.internet import reactor
 from twisted.internet.defer import Deferred
 
 from evennia_ai import models
+from evennia_ai.memory import embedders
 from evennia_ai.messages import InboxEvent, IncomingEvent
 from evennia_ai.store.rows import message_to_row
 from evennia_ai.turn.prompt_building import PromptRequest
@@ -31,16 +33,30 @@ PROMPT_MS, STORE_MS = 10.0, 0.5
 STORED = 400
 FACTS = 160
 START_S = 2.0
+ANEW_S, TURN_S, TURN_MS = 180.0, 0.001, 20.0
 REMEMBER_S = 1_500.0
 
 
-def finish(service: Any, done: Deferred[Any]) -> Any:  # noqa: F811
-    """Advance the clock until a Deferred fires; return its result."""
+def finish(service: Any, done: Deferred[Any], step_s: float | None = None) -> Any:  # noqa: F811
+    """Let time pass until a Deferred fires, real time without a step; return its result."""
     results: list[Any] = []
     done.addCallback(results.append)
     while not results:
-        service.clock.advance(0.01)
+        turn(service, step_s)
     return results[0]
+
+
+def turn(service: Any, step_s: float | None = None) -> None:  # noqa: F811
+    """Run what is due in the reactor's thread, and what other threads handed over."""
+    main: Any = reactor
+    main.runUntilCurrent()
+    real_s = max(0.0, time.time() - service.clock.seconds())
+    service.clock.advance(real_s if step_s is None else step_s)
+
+
+@pytest.fixture
+def embedder_setting() -> str:
+    return embedders.DEFAULT
 
 
 def make_assistant(name: str) -> Any:
@@ -94,8 +110,17 @@ def test_a_prompt_over_many_evicted_lines(
     paper = sheet(f"recall from the log, {EVICTED:,} evicted lines")
     began = time.perf_counter()
     finish(service, script.mind.memories().prepare(script.services, ["a word"]))
-    paper.add("first preparation, vectors made", time.perf_counter() - began, "s")
-    service.memory.indices.drop(script)
+    paper.add("first preparation, words alone", time.perf_counter() - began, "s")
+    turns = []
+    while service.memory.indices.waiting:
+        before = time.perf_counter()
+        turn(service)
+        time.sleep(TURN_S)  # the reactor of a quiet server sleeps, too
+        turns.append(1_000 * (time.perf_counter() - before - TURN_S))
+    paper.add("all vectors made in the background", time.perf_counter() - began, "s", ANEW_S)
+    paper.add("  the reactor's turns meanwhile, p99", percentile(turns, 99), "ms", TURN_MS)
+    paper.add("  the longest", max(turns), "ms")
+    service.memory.indices.drop(script.id)
     began = time.perf_counter()
     finish(service, script.mind.memories().prepare(script.services, ["a word"]))
     paper.add("preparation, vectors loaded", time.perf_counter() - began, "s")
@@ -124,7 +149,7 @@ def test_a_stored_line_costs_little_more_than_without_vectors(
     ]
 
     def prepare() -> None:
-        finish(service, script.mind.memories().prepare(script.services))
+        finish(service, script.mind.memories().prepare(script.services), 0.01)
 
     script.conversation.append(lines[:1_000])
     prepare()

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from evennia_ai.memory import embedders
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.record import Record
 from tests.bench.figures import Sheet
@@ -37,6 +38,7 @@ def asked_once(way: Way) -> Way:
 
 
 def test_sixty_days_of_a_game(service: Any, sheet: Callable[[str], Sheet]) -> None:  # noqa: F811
+    service.memory.embedder = embedders.default()
     lived = Lived(make_world(Size(), 1), service)
     lived.live()
     ways: dict[str, Any] = {

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from twisted.internet.task import Clock
 
+from evennia_ai.memory import embedders
 from evennia_ai.messages import make_message
 from evennia_ai.scheduling import SLICE_S, TimeSlices
 from tests.bench.figures import Sheet, percentile
@@ -43,6 +44,7 @@ def mira(db: None, settings: Any) -> Generator[Any]:
     service.semantic = StandInSemantic()
     service.startService()
     service.late_start.cancel()
+    service.memory.embedder = embedders.default()
     service.memory.embedder.embed(["what a start loads before players are served"])
     room = create_object(DefaultRoom, key="Tavern")
     yield create_object(

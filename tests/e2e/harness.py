@@ -57,7 +57,11 @@ COMMAND_TIMEOUT_S = 180.0
 # Evennia takes two connections a second and lets further ones wait.
 CONNECT_SPACING_S = 0.6
 # Settings of a game in a test, where programs type faster than people.
-FOR_TESTS = {"PLAYER_TOKENS_PER_DAY": None, "PLAYER_LIMITS": {"turns_per_minute": None}}
+FOR_TESTS = {
+    "PLAYER_TOKENS_PER_DAY": None,
+    "PLAYER_LIMITS": {"turns_per_minute": None},
+    "EMBEDDER": "none",  # to load a model takes each server a second of CPU
+}
 # A developer's own model, accounts and ports are no business of a test.
 FOREIGN_VARIABLES = ("OPENAI_", "EVENNIA_", "DJANGO_SETTINGS_MODULE", "TEST_DB_PATH")
 
