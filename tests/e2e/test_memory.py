@@ -15,6 +15,7 @@ KEPT = "Ann is called Tove Halvorsen and owes Cid seventeen crowns."
 ASKED = "how many crowns do I owe Cid?"
 ASKED_BY_BEN = "how many crowns does Ann owe Cid, and what is Ann called in truth?"
 SECRET = re.compile("seventeen|Tove|Halvorsen")
+EMBEDDERS = "SELECT DISTINCT embedder FROM evennia_ai_linevector"
 LINES = 10
 SLEEP_S = 60.0
 
@@ -44,7 +45,7 @@ def tell_sleep_restart(game: GameServer) -> None:
 def test_the_offline_brain_knows_its_guest_again_and_tells_nobody_else(
     make_server: Callable[..., GameServer],
 ) -> None:
-    game = make_server(assistant=dict(FULL_HEAD))
+    game = make_server(assistant={**FULL_HEAD, "EMBEDDER": "minilm"})
     tell_sleep_restart(game)
     with game.player("Ann") as ann, game.player("Ben") as ben:
         assert not SECRET.search(whisper(ben, ASKED_BY_BEN))
@@ -53,6 +54,8 @@ def test_the_offline_brain_knows_its_guest_again_and_tells_nobody_else(
         ann.send(f"say Mira, {ASKED}")
         ben.expect('Mira says, "')
         assert not SECRET.search(ben.clean)
+        game.wait_for_sql(EMBEDDERS, [("384:minilm-l6-int8",)], SLEEP_S)
+        assert "Traceback" not in game.log()
 
 
 def test_a_model_is_shown_what_its_guest_told_and_of_no_other(
