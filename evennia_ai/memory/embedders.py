@@ -64,11 +64,9 @@ class ThreadEmbedder:
         self.trouble = ""
         self._worker = worker
         self._memories = DeferredLock()
-        load = getattr(model, "load", None)
-        if load is not None:
-            worker.submit(load, LOAD_TIME_S).addErrback(self._failed).addErrback(
-                lambda failure: log.warn("evennia_ai: {error}", error=failure.value)
-            )
+        load = getattr(model, "load", int)
+        loaded: Deferred[Any] = worker.submit(load, LOAD_TIME_S)
+        loaded.addErrback(self._failed).addErrback(lambda _failure: None)  # each text tries again
 
     def embed_later(self, texts: Sequence[str], query: bool = False) -> Deferred[Floats]:
         """Compute unit vectors; see `ports.RemoteEmbedder`.
@@ -90,7 +88,12 @@ class ThreadEmbedder:
         return np.concatenate(pieces)
 
     def _submit(self, embed: Callable[..., Any], texts: Sequence[str]) -> Deferred[Floats]:
-        return self._worker.submit(lambda: embed(texts), THREAD_TIME_S).addErrback(self._failed)
+        vectors = self._worker.submit(lambda: embed(texts), THREAD_TIME_S)
+        return vectors.addCallbacks(self._succeeded, self._failed)
+
+    def _succeeded(self, vectors: Floats) -> Floats:
+        self.trouble = ""
+        return vectors
 
     def _failed(self, failure: Failure) -> Failure:
         error = failure.value
