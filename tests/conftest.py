@@ -103,7 +103,8 @@ def django_db_setup(django_db_setup: None) -> None:
 def embedder_setting() -> str:
     """Return the setting EMBEDDER of the game: a model's thread takes real time, and no fake one.
 
-    To test recall by meaning, set ``service.memory.embedder`` to one that answers at once.
+    It stands here, since other folders borrow the game of tests/game. To test recall by meaning,
+    set ``service.memory.embedder`` to one that answers at once.
     """
     return "none"
 
@@ -118,12 +119,3 @@ def spare_players(django_db_setup: None, django_db_blocker: Any) -> None:
 
     with django_db_blocker.unblock(), override_settings(PASSWORD_HASHERS=HASHERS):
         make_spares()
-
-
-@pytest.fixture
-def embedder_setting() -> str:
-    """Return the setting EMBEDDER of a test's game: a model's thread would take real time.
-
-    It stands here, since other folders borrow the game of tests/game.
-    """
-    return "none"
