@@ -4,10 +4,11 @@ from functools import partial
 
 import pytest
 
+from evennia_ai.config.resolve import EMBEDDINGS
+from evennia_ai.memory import embedders
 from evennia_ai.models import Message
 from tests.bench.mud_world import FACT, PROMISED, WHISPER, Size, make_world
 from tests.bench.mud_world_lived import MEANING, NEWEST, WORDS, Lived
-from tests.memory.bag_of_words import BagOfWords
 
 pytestmark = pytest.mark.campaign
 
@@ -16,7 +17,9 @@ WORLD = make_world(Size(assistants=3, players=8, days=20, regulars=6, kinds=5, i
 
 @pytest.fixture
 def lived(game):
-    game.service.memory.embedder = BagOfWords()
+    if EMBEDDINGS.advice:
+        pytest.skip(EMBEDDINGS.advice)
+    game.service.memory.embedder = embedders.default()
     found = Lived(WORLD, game.service)
     found.live()
     return found
