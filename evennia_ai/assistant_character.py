@@ -12,9 +12,8 @@ from evennia.objects.models import ObjectDB
 from evennia.objects.objects import DefaultCharacter
 
 import evennia_ai.store.segments  # noqa: F401  # stores the records
-from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.game.client_notices import choose_filler, mark_line
-from evennia_ai.game.perception import bare_words, display_name
+from evennia_ai.game.perception import authors_of_object, bare_words, display_name
 from evennia_ai.game.room_lines import KINDS, MOVES, Utterance, split_message, uncoloured, words_of
 from evennia_ai.game.sleep_state import sleeper_line
 from evennia_ai.game.wares import lets_go

@@ -14,11 +14,10 @@ from evennia_ai.assistant_character import add_assistant_mixin, remove_assistant
 from evennia_ai.commands.common import AICommand, Dialogue, UsageError, all_assistants
 from evennia_ai.config import FIELDS, ModelProfile, known_setting
 from evennia_ai.game import setup
-from evennia_ai.game.authorship import is_played_by, owners_of
 from evennia_ai.game.client_text import clean_error, clean_output, shown_name
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.minds import PERSONA_AUTHORS
-from evennia_ai.game.perception import excessive_rights
+from evennia_ai.game.perception import excessive_rights, is_played_by, owners_of
 from evennia_ai.game.settings import game_settings
 from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import is_yes

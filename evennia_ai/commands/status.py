@@ -18,12 +18,12 @@ from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import ERROR_KINDS
 from evennia_ai.models.fields import damage
 from evennia_ai.policy.read_permissions import ERRORS, FIGURES, PUBLIC_MEMORIES
-from evennia_ai.policy.records.day_plan import block_line
+from evennia_ai.policy.records.goal import block_line
 from evennia_ai.policy.sleep_schedule import REASONS
 from evennia_ai.sleep import step_texts
 from evennia_ai.store import reports
 from evennia_ai.store.attributes import read_attribute, script_of
-from evennia_ai.store.usage import cached_on, use_on
+from evennia_ai.store.call_records import cached_on, use_on
 
 log = Logger()
 

@@ -12,9 +12,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any
 
-from evennia_ai.config.declared import FIELDS, OWNERS
+from evennia_ai.config.declared import FIELDS, OWNERS, by_present_names
 from evennia_ai.config.fields import AssistantConfig
-from evennia_ai.config.former_names import by_present_names
 from evennia_ai.config.resolve import valid_values
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.compaction.plan import CompactionLimits

@@ -15,7 +15,7 @@ from django.core.checks import Warning as CheckWarning
 from twisted.logger import Logger
 
 from evennia_ai.config import FIELDS, AssistantConfig, ModelProfile, choose_settings, fit_settings
-from evennia_ai.config.former_names import (
+from evennia_ai.config.declared import (
     by_present_names,
     by_present_tools,
     rename_advice,

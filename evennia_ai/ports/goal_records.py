@@ -6,17 +6,15 @@ from typing import Any
 
 from evennia_ai.errors import BadRecord
 from evennia_ai.messages import Audience
-from evennia_ai.policy.records.day_plan import (
+from evennia_ai.policy.records.goal import (
+    OPEN,
     DayBlock,
+    Goal,
     PlannedBlock,
     current_block,
     is_stale,
-    make_block,
-)
-from evennia_ai.policy.records.goal import (
-    OPEN,
-    Goal,
     long_closed,
+    make_block,
     make_goal,
     plan_close,
     plan_reopen,

@@ -16,7 +16,7 @@ from evennia.utils.dbserialize import deserialize
 from twisted.logger import Logger
 
 from evennia_ai.config import FIELDS, brief
-from evennia_ai.config.former_names import FORMER_NAMES, by_present_names
+from evennia_ai.config.declared import FORMER_NAMES, by_present_names
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.store.transactions import brief_transaction, store_errors

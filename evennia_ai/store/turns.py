@@ -24,13 +24,12 @@ from evennia_ai.policy.conversation.batching import askers_of, heard_messages, s
 from evennia_ai.policy.records.record import people_field
 from evennia_ai.policy.sleep_schedule import DONE, split_result
 from evennia_ai.ports import AlsoDo, ModelCallRecord, TurnRecord
-from evennia_ai.store.call_records import store_call
+from evennia_ai.store.call_records import add_to, store_call, use_of_call
 from evennia_ai.store.conversation import TableConversation
 from evennia_ai.store.inbox import CLAIMED, OWED, WAITING, overheard_by
 from evennia_ai.store.rows import event_from_row
 from evennia_ai.store.server_lock import ensure_here, of_this_shard
 from evennia_ai.store.transactions import brief_transaction, call_added, store_errors, write_with
-from evennia_ai.store.usage import add_to, use_of_call
 
 NOTED = "noted"
 ANSWERS = ("answered", "excused")  # outcomes of turns and of their events

@@ -8,8 +8,14 @@ from pydantic import BaseModel
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.errors import NothingDone
-from evennia_ai.game.authorship import authors_of_object
-from evennia_ai.game.perception import all_named, can_hear, display_name, find_named, plain
+from evennia_ai.game.perception import (
+    all_named,
+    authors_of_object,
+    can_hear,
+    display_name,
+    find_named,
+    plain,
+)
 from evennia_ai.policy.audience import people_among
 from evennia_ai.policy.compaction.restored_context import entity_ref
 from evennia_ai.ports import ToolContext, ToolResult

@@ -20,9 +20,8 @@ from pydantic import BaseModel
 from twisted.logger import Logger
 
 from evennia_ai.errors import NothingDone, ToolDenied
-from evennia_ai.game.authorship import owners_of
 from evennia_ai.game.confirmations import ask_to_confirm
-from evennia_ai.game.perception import display_name, find_objects
+from evennia_ai.game.perception import display_name, find_objects, owners_of
 from evennia_ai.messages import Authors
 from evennia_ai.mind.dry_run import Overlay
 from evennia_ai.policy import staff_controls

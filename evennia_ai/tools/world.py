@@ -8,10 +8,10 @@ from evennia.objects.objects import DefaultExit
 from pydantic import BaseModel
 
 from evennia_ai.errors import NothingDone
-from evennia_ai.game.authorship import authors_of_object
 from evennia_ai.game.perception import (
     DESCRIPTION_CHARS,
     asked_for,
+    authors_of_object,
     description_of,
     display_name,
     find_named,

@@ -13,7 +13,7 @@ from evennia.scripts.models import ScriptDB
 from evennia.utils.create import create_object
 from evennia_ai import models
 from evennia_ai.memory import embedders, vectors
-from evennia_ai.store.usage import add_to
+from evennia_ai.store.call_records import add_to
 
 SCRIPT = "<script>document.title = 'taken over'</script>"
 LINES = (

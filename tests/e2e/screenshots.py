@@ -48,7 +48,7 @@ FILL = """
 import datetime
 from evennia.objects.models import ObjectDB
 from evennia_ai import models
-from evennia_ai.store.usage import add_to
+from evennia_ai.store.call_records import add_to
 
 people = {one.db_key: one for one in ObjectDB.objects.filter(
     db_key__in=["Mira", "Brannoc", "Sister Oda", "Ann", "Ben", "Cid"])}

@@ -10,7 +10,7 @@ from evennia_ai import models
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.commands.players import CmdForgetMe
 from evennia_ai.messages import LLMReply, Usage, make_message, wire_call
-from evennia_ai.policy.records.day_plan import PlannedBlock
+from evennia_ai.policy.records.goal import PlannedBlock
 from evennia_ai.ports.journal import Journal
 from evennia_ai.store.memory_editor import MemoryEditor
 from evennia_ai.store.server_settings import wishes

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evennia_ai import models
-from evennia_ai.policy.records.day_plan import PlannedBlock
+from evennia_ai.policy.records.goal import PlannedBlock
 from evennia_ai.tools.base import NoArguments, tool
 from evennia_ai.tools.permission import only_speaker
 from tests.game.compaction_records import record

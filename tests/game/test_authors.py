@@ -4,7 +4,7 @@ import pytest
 from evennia.objects.models import ObjectDB
 
 from evennia_ai import models
-from evennia_ai.game.authorship import authors_of_object
+from evennia_ai.game.perception import authors_of_object
 from evennia_ai.messages import make_message
 from evennia_ai.notifications import notify
 from evennia_ai.policy.audience import known

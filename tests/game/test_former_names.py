@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.config import FIELDS
-from evennia_ai.config.former_names import FORMER_NAMES, FORMER_TOOLS
+from evennia_ai.config.declared import FORMER_NAMES, FORMER_TOOLS
 from evennia_ai.game.extensions import own_classes
 from evennia_ai.services.assistant_service import AssistantService
 

@@ -16,12 +16,12 @@ import pytest
 from django.db import connection
 
 from evennia_ai.policy.recallable_lines import LogFilter
+from evennia_ai.store.call_records import CHARACTER, PROFILE, cached_on, uses_by
 from evennia_ai.store.forget_traces import PersonalTraces
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.personal_data import assistants_who_know, count_traces, is_known, tokens_used
 from evennia_ai.store.reports import RowPage, events_beside, unanswered_since
 from evennia_ai.store.turns import assistants_with_work, has_unsorted_talk, open_turns
-from evennia_ai.store.usage import CHARACTER, PROFILE, cached_on, uses_by
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 TODAY = NOW.date()

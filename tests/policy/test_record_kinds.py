@@ -3,9 +3,8 @@
 import pytest
 from pydantic import ValidationError
 
-from evennia_ai.policy.records.day_plan import DayBlock
 from evennia_ai.policy.records.entity_profiles import AttributeValue, Observation, Relationship
-from evennia_ai.policy.records.goal import Goal
+from evennia_ai.policy.records.goal import DayBlock, Goal
 from evennia_ai.policy.records.journal_entry import ArchivedEntry, JournalEntry
 from evennia_ai.policy.records.record import ABOUT, PEOPLE
 

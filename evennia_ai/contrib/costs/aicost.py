@@ -16,7 +16,7 @@ from evennia_ai.contrib.costs.warnings import budget_name
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.policy.limits.money import money_words, to_micros
 from evennia_ai.policy.read_permissions import FIGURES, PLAYER_COSTS
-from evennia_ai.store import usage
+from evennia_ai.store import call_records
 from evennia_ai.store.names import names_of
 
 ROWS_A_PAGE = 20
@@ -33,7 +33,7 @@ class CostRow(NamedTuple):
     """The use of a day, character, profile or player, and the used share of its budget."""
 
     name: str
-    use: usage.UsageCount
+    use: call_records.UsageCount
     share: str = ""  # empty without budgets, "-" for a row without one
 
 
@@ -62,17 +62,21 @@ class CmdAICost(AICommand):
     reads = FIGURES
     switch_options = ("days", "characters", "players", "profiles")
     days: tuple[date, date]  # the first and the last, both included
-    uses: usage.Uses  # of these days, by day, or by assistant and profile
-    total: usage.UsageCount
+    uses: call_records.Uses  # of these days, by day, or by assistant and profile
+    total: call_records.UsageCount
 
     def run(self) -> None:
         if self.switch == "players":
             self.ensure_may_read(PLAYER_COSTS)
         default = LAST_FORTNIGHT if self.switch == "days" else ""
         self.days = read_period(self.lhs or default, self.services.now().date())
-        keys = (usage.DAY,) if self.switch == "days" else (usage.CHARACTER, usage.PROFILE)
-        self.uses = usage.uses_by(*self.days, *keys)
-        self.total = usage.total_of(self.uses.values())
+        keys = (
+            (call_records.DAY,)
+            if self.switch == "days"
+            else (call_records.CHARACTER, call_records.PROFILE)
+        )
+        self.uses = call_records.uses_by(*self.days, *keys)
+        self.total = call_records.total_of(self.uses.values())
         lines = self.page_lines() if self.switch else self.glance()
         if tokens := self.total.unpriced_tokens:
             lines.append(
@@ -130,14 +134,14 @@ class CmdAICost(AICommand):
         limits: CostLimits = self.extension("costs").limits
         return limits
 
-    def daily_share(self, kind: str, use: usage.UsageCount) -> str:
+    def daily_share(self, kind: str, use: call_records.UsageCount) -> str:
         """Return the used share of the budget of the game or of a player for one day."""
         of, limits = "player" if kind == PLAYER else "game", self.limits
         tokens, money = (getattr(limits, f"{of}_{unit}_per_day") for unit in ("tokens", "money"))
         return share_used(use, tokens, money, kind in limits.waived)
 
     def by_days(self) -> list[CostRow]:
-        days = sorted(usage.folded(self.uses, 0).items(), reverse=True)
+        days = sorted(call_records.folded(self.uses, 0).items(), reverse=True)
         return [CostRow(str(day), use, self.daily_share(GAME, use)) for day, use in days]
 
     def by_characters(self) -> list[CostRow]:
@@ -146,7 +150,7 @@ class CmdAICost(AICommand):
             zip((script.id for script in scripts), common.told_apart(scripts), strict=True)
         )
         settings = {script.id: script.config.part(CostSettings) for script in scripts}
-        for id_, use in usage.folded(self.uses, 0).items():
+        for id_, use in call_records.folded(self.uses, 0).items():
             share, own = "", settings.get(id_)
             if self.is_one_day and own:
                 money = None if own.money_per_day is None else to_micros(own.money_per_day)
@@ -155,7 +159,7 @@ class CmdAICost(AICommand):
         return dearest_first(rows)
 
     def by_profiles(self) -> list[CostRow]:
-        uses = usage.folded(self.uses, 1).items()
+        uses = call_records.folded(self.uses, 1).items()
         return dearest_first(CostRow(name or OLD_PROFILE, use) for name, use in uses)
 
     def by_players(self) -> list[CostRow]:
@@ -169,7 +173,7 @@ class CmdAICost(AICommand):
             rows.append(
                 CostRow(shown, use, self.daily_share(PLAYER, use) if self.is_one_day else "")
             )
-        rest = self.total.less(usage.total_of(uses.values()))
+        rest = self.total.less(call_records.total_of(uses.values()))
         nobody = [CostRow(NOBODY, rest, "-")] if rest.calls or rest.tokens else []
         return [*dearest_first(rows), *nobody]
 
@@ -201,7 +205,7 @@ def read_period(typed: str, today: date) -> tuple[date, date]:
 
 
 def share_used(
-    use: usage.UsageCount, tokens: int | None, money: int | None, waived: bool = False
+    use: call_records.UsageCount, tokens: int | None, money: int | None, waived: bool = False
 ) -> str:
     """Return the used share of the fuller budget, in tokens or micros; "-" without both."""
     counted = use.tokens - (use.free_tokens if waived else 0)
@@ -209,7 +213,7 @@ def share_used(
     return f"{max(shares):.0%}" if shares else "-"
 
 
-def use_cells(use: usage.UsageCount) -> Iterator[str]:
+def use_cells(use: call_records.UsageCount) -> Iterator[str]:
     """Return a use's cells; its money is "-" if nothing of it had a price.
 
     Counts have a tenth if speakers share a call, and stand in millions if they take much room.

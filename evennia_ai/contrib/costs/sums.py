@@ -15,7 +15,7 @@ from evennia_ai.contrib.costs.budgets import (
 )
 from evennia_ai.messages import Usage
 from evennia_ai.ports import ModelCallRecord
-from evennia_ai.store.usage import (
+from evennia_ai.store.call_records import (
     CHARACTER,
     UsageCount,
     add_to,

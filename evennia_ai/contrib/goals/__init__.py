@@ -11,7 +11,7 @@ from evennia_ai.contrib.goals.tree import goal_lines
 from evennia_ai.extension import Extension, SleepStep, Tool
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import KnownLine
-from evennia_ai.policy.records.day_plan import block_line
+from evennia_ai.policy.records.goal import block_line
 from evennia_ai.ports import MindContext
 
 GOALS, OCCUPATION = "You are after", "You are about"

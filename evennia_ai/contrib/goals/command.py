@@ -10,8 +10,7 @@ from evennia_ai.errors import BadRecord
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.policy.read_permissions import PUBLIC_MEMORIES
 from evennia_ai.policy.records import goal as goal_record
-from evennia_ai.policy.records.day_plan import clock
-from evennia_ai.policy.records.goal import BUILDER, DONE, DROPPED, OPEN
+from evennia_ai.policy.records.goal import BUILDER, DONE, DROPPED, OPEN, clock
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
 from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.sanitize import clean_heard

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.conversation.persona_and_lore import Persona, render_persona
-from evennia_ai.policy.records.day_plan import PlannedBlock, holds
+from evennia_ai.policy.records.goal import PlannedBlock, holds
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.sleep_schedule import DAY_MINUTES
 from evennia_ai.policy.texts import fenced, read_line_object, reply_lines, request

@@ -18,7 +18,7 @@ from evennia_ai.contrib.goals.tree import (
 )
 from evennia_ai.extension import SleepContext
 from evennia_ai.policy.audience import BUILDER, of_records
-from evennia_ai.policy.records.day_plan import PlannedBlock
+from evennia_ai.policy.records.goal import PlannedBlock
 from evennia_ai.policy.records.record import Record
 from evennia_ai.ports import Goals
 from evennia_ai.ports.background import BackgroundReply, BatchResult, skip

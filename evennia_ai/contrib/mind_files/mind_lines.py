@@ -19,8 +19,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, TypeAdapter, ValidationError
 
 from evennia_ai import models
-from evennia_ai.config.declared import check_value, known_setting
-from evennia_ai.config.former_names import by_present_names
+from evennia_ai.config.declared import by_present_names, check_value, known_setting
 from evennia_ai.errors import BadRecord, ConfigError
 from evennia_ai.messages import EXCUSE
 from evennia_ai.policy.audience import BUILDER, GAME, STRANGER

@@ -12,7 +12,7 @@ from evennia.accounts.models import AccountDB
 from evennia.objects.models import ObjectDB
 
 from evennia_ai.errors import ConfigError
-from evennia_ai.game.authorship import PUPPETEERS, listed_by
+from evennia_ai.game.perception import PUPPETEERS, listed_by
 from evennia_ai.policy.audience import BUILDER, GAME, STRANGER
 from evennia_ai.policy.call_record import LockAsked, read_locks, stored_locks
 from evennia_ai.policy.compaction.restored_context import ENTITY

@@ -27,7 +27,7 @@ from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.contrib.staff_pages.disclosure import page_text, reader_of
 from evennia_ai.contrib.staff_pages.page_rows import assistant_rows
 from evennia_ai.errors import AssistantError
-from evennia_ai.game.authorship import listed_by
+from evennia_ai.game.perception import listed_by
 from evennia_ai.game.settings import game_setting
 from evennia_ai.policy.read_permissions import FIGURES, Reader
 from evennia_ai.store.attributes import SCRIPT_KEY

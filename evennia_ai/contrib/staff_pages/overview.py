@@ -17,8 +17,8 @@ from evennia_ai.game.texts import ERROR_KINDS, worded
 from evennia_ai.policy.limits.money import money_words
 from evennia_ai.policy.read_permissions import Reader
 from evennia_ai.scheduling import Coroutine, map_in_slices
+from evennia_ai.store.call_records import CHARACTER, DAY, UsageCount, total_of, uses_by
 from evennia_ai.store.reports import Row, last_error, last_prompt_tokens, queue_lengths
-from evennia_ai.store.usage import CHARACTER, DAY, UsageCount, total_of, uses_by
 
 GONE: Row = {"mode": "gone", "model": "", "window": 0, "warnings": []}
 

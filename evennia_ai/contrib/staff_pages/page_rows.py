@@ -13,10 +13,10 @@ from django.db.models.functions import Coalesce
 from evennia_ai import models
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.attributes import assistants
+from evennia_ai.store.call_records import DAY, UsageCount, uses_by
 from evennia_ai.store.names import plain_name
 from evennia_ai.store.reports import Row, rows_with
 from evennia_ai.store.rows import rows_of
-from evennia_ai.store.usage import DAY, UsageCount, uses_by
 
 RECENT_CALLS, NAME_CHARS, CHART_DAYS = 1_000, 60, 30
 GOOD, BAD, ANY = "good", "bad", "any"

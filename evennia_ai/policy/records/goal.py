@@ -1,18 +1,20 @@
-"""Goals: what a character wants, with steps, progress, fading, prompt lines and a model's steps.
+"""Goals and day plans: what a character wants, and what its day holds; their lines of a prompt.
 
-A goal is open until it is done, dropped or faded. A goal fades if the character set it and then did
+A goal is open until it is done, dropped or faded. It fades if the character set it and then did
 nothing about it for a long time; a builder's goal never fades. The progress of a goal with steps is
-their mean.
+their mean. A plan is public, because it is made only from what everybody may know.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypedDict
 
 from pydantic import Field
 
+from evennia_ai.policy.audience import KnownLine, of_record
 from evennia_ai.policy.records.forgetting import DAY_S
 from evennia_ai.policy.records.record import NOTHING, BaseRecord, Record, Time, Words, make_record
+from evennia_ai.policy.sleep_schedule import DAY_MINUTES, Schedule
 
 Changes = dict[str, dict[str, object]]  # fields to store, by goal id
 State = Literal["open", "done", "dropped", "faded"]
@@ -92,3 +94,61 @@ def long_closed(goals: Iterable[Record], now: datetime, days: float) -> list[str
         if goal["state"] != OPEN
         and (now - datetime.fromisoformat(goal["touched"])).total_seconds() / DAY_S >= days
     ]
+
+
+LASTS_S = 20 * 3_600.0  # under a day: a character that sleeps at about the same hour plans daily
+
+
+class PlannedBlock(TypedDict):
+    """A part of the day that is not stored yet, with the fields of `DayBlock`."""
+
+    begin: int
+    end: int
+    content: str
+    where: str
+
+
+class DayBlock(BaseRecord):
+    """A part of the day; if ``end`` is before ``begin``, it spans midnight."""
+
+    content: Words  # what the character does
+    begin: int = Field(ge=0, lt=DAY_MINUTES)  # minutes since midnight on its clock
+    end: int = Field(ge=0, lt=DAY_MINUTES)
+    where: str = ""  # a place's name; empty for the current one
+    made: Time  # when it was planned, ISO-8601 UTC
+
+    texts: ClassVar[tuple[str, ...]] = ("content", "where")
+
+
+def make_block(id: str, planned: PlannedBlock, at: datetime, speakers: Sequence[str]) -> Record:
+    """Return a part of a day to store; raises BadRecord."""
+    fields = {"source_type": "inference", "speakers": list(speakers), "made": at}
+    return make_record(DayBlock, {**fields, **planned, "id": id})
+
+
+def is_stale(blocks: Sequence[Record], given_up_at: datetime | None, now: datetime) -> bool:
+    """Return True unless a plan was made, or the last attempt was given up, today."""
+    tried = [datetime.fromisoformat(block["made"]) for block in blocks]
+    tried += [given_up_at] if given_up_at else []
+    return all(abs((now - at).total_seconds()) >= LASTS_S for at in tried)
+
+
+def holds(part: PlannedBlock | Record, minute: int) -> bool:
+    return Schedule(part["begin"], part["end"]).holds(minute)
+
+
+def current_block(blocks: Sequence[Record], minute: int) -> Record | None:
+    """Return the part of the day at this minute, None if nothing is planned."""
+    return next((block for block in blocks if holds(block, minute)), None)
+
+
+def block_line(block: Record, place: str) -> KnownLine:
+    """Return a part of the day as a prompt line: activity, end, and any other place."""
+    elsewhere = block["where"] and block["where"].lower() != place.lower()
+    where = f", at {block['where']}" if elsewhere else ""
+    text = f"{block['content']}{where}, until {clock(block['end'])}"
+    return KnownLine(text, authors=of_record(block))
+
+
+def clock(minute: int) -> str:
+    return f"{minute // 60:02d}:{minute % 60:02d}"

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from evennia_ai.contrib.goals.day import places_near, read_plan
-from evennia_ai.policy.records.day_plan import current_block, is_stale, make_block
+from evennia_ai.policy.records.goal import current_block, is_stale, make_block
 
 NOW = datetime(2026, 5, 1, tzinfo=UTC)
 PLACES = ("Harbour", "North Gate")
