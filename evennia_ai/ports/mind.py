@@ -24,7 +24,15 @@ from evennia_ai.policy.conversation.tool_call_rules import ToolOffer
 from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.tokens import CountText
 from evennia_ai.ports.log import Conversation, Inbox, PendingActs, TurnRecord, Turns
-from evennia_ai.ports.models import Gateway, LoreRanking, MemoryMatch, RelatedLines, SemanticMemory
+from evennia_ai.ports.models import (
+    Embedder,
+    Gateway,
+    LoreRanking,
+    MemoryMatch,
+    RelatedLines,
+    RemoteEmbedder,
+    SemanticMemory,
+)
 from evennia_ai.ports.npc import Character
 from evennia_ai.scheduling import Clock, TimeSlices
 
@@ -214,6 +222,8 @@ class Services(Protocol):
     def world(self) -> World: ...
     @property
     def profiles(self) -> Mapping[str, Mapping[str, Any]]: ...  # model profiles by name
+    @property
+    def embedder(self) -> Embedder | RemoteEmbedder | None: ...  # None if words alone rank
     @property
     def lore_ranking(self) -> LoreRanking: ...
     @property

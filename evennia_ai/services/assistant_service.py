@@ -35,7 +35,7 @@ from evennia_ai.game.settings import SettingReader, advice, game_setting
 from evennia_ai.game.texts import check_texts, text
 from evennia_ai.models.fields import damage
 from evennia_ai.policy.read_permissions import Reader, read_permissions
-from evennia_ai.ports import TurnRecord
+from evennia_ai.ports import Embedder, RemoteEmbedder, TurnRecord
 from evennia_ai.scheduling import TimeSlices
 from evennia_ai.services.forgetting import ForgettingService
 from evennia_ai.services.memory_services import LongTermSync, MemoryServices
@@ -106,6 +106,11 @@ class AssistantService(Service):
         self.toolbox.add_of(self.extensions)
         self.semantic = memory.long_term(self.extensions)
         self.long_term_sync = LongTermSync(clock, self.semantic)
+
+    @property
+    def embedder(self) -> Embedder | RemoteEmbedder | None:
+        """Return what turns texts into vectors, None if words alone rank."""
+        return self.memory.embedder
 
     @property
     def store_trouble(self) -> str:

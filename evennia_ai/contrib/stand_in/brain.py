@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from twisted.internet.defer import Deferred, succeed
+from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.contrib.stand_in.answers import answer
@@ -24,6 +24,8 @@ from evennia_ai.contrib.stand_in.languages import (
     read_languages,
 )
 from evennia_ai.contrib.stand_in.languages import language_of as known_language
+from evennia_ai.contrib.stand_in.likeness import VectorCache
+from evennia_ai.contrib.stand_in.recalled import texts_of
 from evennia_ai.contrib.stand_in.requests import RequestedAction, refusal, requested_action
 from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest, read_source
 from evennia_ai.contrib.stand_in.steps import Calls, done, next_step, words_for_step
@@ -49,11 +51,12 @@ from evennia_ai.messages import (
 )
 from evennia_ai.policy.compaction.summary import newest_within
 from evennia_ai.policy.facts.check import Fact, as_bullets, extract_facts, without_address
-from evennia_ai.policy.retrieval.languages import SNOWBALL, STOP_WORDS
+from evennia_ai.policy.retrieval.languages import SNOWBALL
 from evennia_ai.policy.retrieval.words import language_of
 from evennia_ai.policy.texts import plain_words
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import LLMRequest
+from evennia_ai.scheduling import Coroutine
 
 MODEL = "offline"
 JOURNAL = "add_journal_entry"
@@ -62,14 +65,9 @@ CALLED = "..."  # stands for a sentence that is only the character's name
 RECENT = 3  # emotes that are not made again
 MOST_ANSWERS, LONGEST = 2, 330  # characters of two answers
 UNKNOWN_TONGUES = SNOWBALL.keys() - {ENGLISH, GERMAN}
-EMPTY = (
-    "remark",
-    "unknown",
-    "unknown_self",
-    "why",
-    "not_followed",
-)  # phrases that say nothing beside others
+EMPTY = ("remark", "unknown", "unknown_self", "why")  # phrases that say nothing beside others
 PRICED = frozenset({"price", "wares", "buy"})  # kinds of sentences that ask for a shop's prices
+NO_EMOTE: dict[str, str] = {}
 HEADING = "Context"
 ROOM_PART, INPUT_PART = 0.65, 0.5  # shares of a summary's limit, and of what it summarises
 ENTRY_TOKENS, MOST_NOTED = 400, 2
@@ -84,10 +82,18 @@ class StandIn:
 
     def __init__(self, files: Iterable[str] = ()) -> None:
         self._languages = read_languages(tuple(files))
+        self._vectors = VectorCache()
 
-    def complete(self, request: LLMRequest, profile: ModelProfile) -> Deferred[LLMReply]:
-        """Answer at once. Fires with the reply; never fails."""
-        return succeed(self.think(read_source(request)))
+    @inlineCallbacks
+    def complete(self, request: LLMRequest, profile: ModelProfile) -> Coroutine[LLMReply]:
+        """Answer. Fires with the reply; never fails."""
+        scene = read_source(request)
+        embedder = request.source.mind.services.embedder if request.source else None
+        if embedder is not None and scene.lines and not scene.material:
+            views = _by_speaker(read_request(scene, self._languages))
+            vectors = yield self._vectors.fetch(embedder, *texts_of(views))
+            scene = replace(scene, vectors=vectors)
+        return self.think(scene)
 
     def think(self, request: StandInRequest) -> LLMReply:
         """Return the reply to a request; the same request always gets the same reply."""
@@ -122,19 +128,14 @@ def _act(
     step = next_step(requested, view.situation, acts, view.tools)
     if not step.end:
         walks = any(name == "move" for name, _ in step.calls) and not done(acts, "move")
-        if walks and _may_emote(view) and not all(line.private for line in view.scene.lines):
+        private = all(line.private for line in view.scene.lines)
+        if walks and "emote" in view.tools and not (done(acts, "emote") or private):
             emote = item.emote("sets_off", who=in_sentence(requested.speaker))
             return _with_calls((("emote", {"text": emote}), *step.calls))
         return _with_calls(step.calls)
     ended = words_for_step(item, requested, step)
-    replies = [
-        (entry, "", ended) if entry is item else (entry, *_words_for(entry)) for entry in views
-    ]
+    replies = [(own, "", ended) if own is item else (own, *_words_for(own)) for own in views]
     return _speak(view, replies, step.calls)
-
-
-def _may_emote(view: StandInView) -> bool:
-    return "emote" in view.tools and not done(view.transcript.acts, "emote")
 
 
 def _by_speaker(view: StandInView) -> list[StandInView]:
@@ -160,11 +161,10 @@ def _heard_of(view: StandInView, lines: Sequence[HeardLine]) -> StandInView:
         if not set(plain_words(bare)) - set(plain_words(view.name)):
             parts.append(CALLED)
             continue
-        bare = own.mended(bare)
+        bare = own.with_capitals(bare)
         opener = own.language.pattern("patterns", "opener").match(bare)
-        head, rest = (
-            (bare[: opener.end()].rstrip(" ,"), bare[opener.end() :]) if opener else ("", bare)
-        )
+        end = opener.end() if opener else 0
+        head, rest = bare[:end].rstrip(" ,"), bare[end:]
         rest = own.language.rewritten("chat", rest)
         says = len(plain_words(rest)) >= VOCATIVE or "?" in rest or own.language.key_of(rest)
         parts += [piece for piece in (head, rest if says or not head else "") if piece]
@@ -176,36 +176,27 @@ def _words_for(view: StandInView) -> tuple[str, str]:
 
     Another assistant gets one polite line, then nothing.
     """
+    met = view.transcript.met(view.speaker)
     if view.speaker in view.scene.assistants:
-        met = view.speaker.lower() in view.own_talk or view.transcript.met(view.speaker)
+        met = met or view.speaker.lower() in view.own_talk
         return "", "" if met else view.phrase("assistant")
     emote, parts = "", list[str]()
     for line in view.lines:
         if line.kind == "emote":
-            emote, words = _answer_emote(view, line.text)
-            parts.append(words)
+            deed = line.text[:READ_CHARS].removeprefix(view.speaker).strip()
+            rows = view.language.data.get("emotes", ()) or read(ENGLISH).data["emotes"]
+            row = next((row for row in rows if compiled(row["match"]).search(deed)), NO_EMOTE)
+            emote = row.get("emote", "").replace("{who}", in_sentence(view.speaker))
+            parts.append(view.phrase(row["say"]) if "say" in row else "")
         elif line.kind == "give":
             parts.append(view.phrase("gift", item=view.thing(line.text)))
         elif line.kind == "arrive":
             parts.append(view.phrase("arrive"))
     parts += _answers(view)
-    first = not (view.transcript.emotes or view.transcript.met(view.speaker))
-    if (
-        not emote
-        and first
-        and view.character.habits
-        and "greet" in map(view.language.key_of, view.sentences)
-    ):
-        emote = f"{view.character.habits[0]}."
+    greets = "greet" in map(view.language.key_of, view.sentences)
+    if greets and not (emote or met or view.transcript.emotes):
+        emote = "".join(f"{habit}." for habit in view.character.habits[:1])
     return emote, capitals(" ".join(filter(None, parts)))
-
-
-def _answer_emote(view: StandInView, text: str) -> tuple[str, str]:
-    deed = text[:READ_CHARS].removeprefix(view.speaker).strip()
-    rows = view.language.data.get("emotes", ()) or read(ENGLISH).data["emotes"]
-    row = next((row for row in rows if compiled(row["match"]).search(deed)), dict[str, str]())
-    emote = row.get("emote", "").replace("{who}", in_sentence(view.speaker))
-    return emote, view.phrase(row["say"]) if "say" in row else ""
 
 
 def _answers(view: StandInView) -> list[str]:
@@ -240,7 +231,7 @@ def _weighed(view: StandInView) -> list[str]:
     weighty = [p for p in weighty if len(plain_words(p)) > 1 or "?" in p or len(parts) == 1]
     if not weighty:
         return list(parts[-1:])
-    named = any("name" in language.facts_in(part) for part in weighty)
+    named = any(map(language.name_in, weighty))
     greets = not (named or view.transcript.met(view.speaker))
     greeting = [part for part in parts[:1] if keys[part] == "greet" and greets]
     sad = [part for part in weighty if keys[part] == "grief"]
@@ -252,13 +243,18 @@ def _speak(
     view: StandInView, replies: Sequence[tuple[StandInView, str, str]], calls: Calls
 ) -> LLMReply:
     """Return a reply with an emote and words for every speaker, after the given calls."""
-    spoken, emoted = list[tuple[StandInView, str]](), any(name == "emote" for name, _ in calls)
+    spoken = list[tuple[StandInView, str]]()
+    emoted = "emote" not in view.tools or bool(done(view.transcript.acts, "emote"))
+    emoted = emoted or any(name == "emote" for name, _ in calls)
     for item, emote, text in replies:
-        if emote and not (item.private or emoted) and _may_emote(view):
+        if emote and not (item.private or emoted):
             calls, emoted = (*calls, ("emote", {"text": emote})), True
         if text:
-            named = text if len(replies) == 1 else _to_one(text, item)
-            spoken.append((item, _unrepeated(item, named, [before for _, before in spoken])))
+            named = any(name.lower() in text.lower() for name in (item.who, item.speaker))
+            unnamed = len(replies) > 1 and not (named or is_description(item.who))
+            words = f"{item.speaker}, {text}" if unnamed else text
+            before = " ".join(earlier for _, earlier in spoken)
+            spoken.append((item, _unrepeated(item, words, before)))
     calls = (*_notes(view), *calls)
     aloud = " ".join(text for item, text in spoken if not item.private)
     whispered = [(item.speaker, text) for item, text in spoken if item.private]
@@ -272,25 +268,15 @@ def _speak(
     return _with_calls(calls, " ".join(filter(None, (aloud, *(text for _, text in whispered)))))
 
 
-def _to_one(text: str, item: StandInView) -> str:
-    """Return words that name their receiver, one of several speakers."""
-    named = any(name.lower() in text.lower() for name in (item.who, item.speaker))
-    if named or is_description(item.who):
-        return text
-    first = text.split(maxsplit=1)[0].strip(".,;:!?")
-    small = len(first) > 1 and any(first.lower() in known for known in STOP_WORDS.values())
-    return f"{item.speaker}, {text[0].lower() + text[1:] if small else text}"
-
-
-def _unrepeated(view: StandInView, text: str, before: Sequence[str]) -> str:
+def _unrepeated(view: StandInView, text: str, before: str) -> str:
     """Return the words, or filler phrases if they were said before, also in this reply."""
-    spoken = {part for recent_lines in before for part in long_sentences(recent_lines)}
-    recent_lines = {line.strip().lower() for line in view.recent}
-    if text.strip().lower() not in recent_lines and spoken.isdisjoint(long_sentences(text)):
+    lately = {line.strip().lower() for line in view.recent}
+    new = set(long_sentences(before)).isdisjoint(long_sentences(text))
+    if new and text.strip().lower() not in lately:
         return text
     leads = view.options("filler")
     tries = [*leads, *(f"{lead} {other}" for lead in leads for other in leads if lead != other)]
-    return next((line for line in tries if line.strip().lower() not in recent_lines), text)
+    return next((line for line in tries if line.strip().lower() not in lately), text)
 
 
 def _still(reason: str) -> Calls:
@@ -314,41 +300,34 @@ def act_autonomously(view: StandInView) -> Calls:
     own = view.character.language
     spoken = known_language(texts[-1], view.languages) if texts and own.code == ENGLISH else None
     view = replace(view, language=spoken or own)
-    act = _welcome(view)
+    tool, text = _welcome(view)
     idle = view.transcript.deeds[-1:] == ["emote"] and not view.transcript.since
-    if view.others and not act and not idle:
-        act = _shown(view, "emote", _pastime(view))
-    return act or ((NOOP, {"reason": "there is nothing to do"}),)
+    if view.others and not text and not idle:
+        tool, text = "emote", _pastime(view)
+    return ((tool, {"text": text}),) if text and tool in view.tools else _still("nothing to do")
 
 
-def _shown(view: StandInView, tool: str, text: str) -> Calls:
-    return ((tool, {"text": text}),) if text and tool in view.tools else ()
-
-
-def _welcome(view: StandInView) -> Calls:
-    """Return a greeting for those who have arrived and not spoken since."""
+def _welcome(view: StandInView) -> tuple[str, str]:
+    """Return a greeting for those who have arrived and not spoken since, "" for nobody."""
     since = view.transcript.since
     spoke = {line.speaker for line in since if line.kind in SPEECH}
     came = dict.fromkeys(line.speaker for line in since if line.kind == "arrives")
     new = [name for name in came if name in view.others and name not in spoke]
-    if not new:
-        return ()
     names = view.listed(map(view.called, new))
-    if view.character.tone == "terse" or len(new) > 2:
-        return _shown(view, "emote", view.emote("nods", who=names))
-    known = all(map(view.transcript.met, new))
-    return _shown(view, "say", view.phrase("greet_again" if known else "arrive", who=names))
+    if new and (view.character.tone == "terse" or len(new) > 2):
+        return "emote", view.emote("nods", who=names)
+    key = "greet_again" if all(map(view.transcript.met, new)) else "arrive"
+    return "say", view.phrase(key, who=names) if new else ""
 
 
 def _pastime(view: StandInView) -> str:
     """Return the next idle emote, of the character's habits or of anybody's; "" if none."""
-    number, habits = len(view.transcript.emotes), list[str]()
+    emotes, habits = view.transcript.emotes, list[str]()
     if view.language is view.character.language:
         meanwhile = view.language.pattern("patterns", "meanwhile")
-        bare = (meanwhile.sub("", habit) for habit in view.character.habits)
-        habits = [habit.rstrip(" .,") + "." for habit in bare]
-    done = [text.strip().lower() for text in view.transcript.emotes]
-    choices = rotated([*habits, *view.language.phrases["idle"]], number)
+        habits = [meanwhile.sub("", habit).rstrip(" .,") + "." for habit in view.character.habits]
+    done = [text.strip().lower() for text in emotes]
+    choices = rotated([*habits, *view.language.phrases["idle"]], len(emotes))
     tries = (text for before in (done, done[-RECENT:]) for text in choices
              if text.lower() not in before)  # fmt: skip
     return next(tries, "")

@@ -20,30 +20,19 @@ from evennia_ai.policy.texts import BoundedPattern, plain_words
 
 DATA = Path(__file__).parent / "data"
 ENGLISH, GERMAN = "en", "de"
-LEAST_LETTERS = 4  # of a misspelt word
-ALIKE = ("aeiouy", "cks", "sz", "dt", "fv")  # letters taken for one another
 SHARE_OF_WORDS = 0.3  # of a line's words that a language must know, to be the line's language
 QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
 CHAT_WORD = re.compile(r"(?<![\w'-])[A-Za-z]+\d?(?![\w'-])")
 WORD, ESCAPE = re.compile(r"[^\W\d_]{2,}"), re.compile(r"\\\w")
-DOUBLED = re.compile(r"(.)\1")
 # The rest of a longer line is ignored, so that no line blocks the reactor.
 READ_CHARS = 600
-SHORT = 5  # words of a courtesy that says nothing else
 NEVER = BoundedPattern(r"(?!)", READ_CHARS)
 SMALL = frozenset({"of", "the", "a", "an", "to", "der", "die", "das"})
 
 
-# Kinds of sentences that tell nothing to be repeated, and those that need no answer beside others.
+# Kinds of sentences that need no answer beside others.
 COURTESIES = frozenset("greet thanks sorry yes no praise laugh silence plead kidding".split())
 HOSTILE = frozenset("inject authority crime threat insult".split())
-# Of these, only longer sentences tell something.
-CHATTER = COURTESIES | set(
-    "farewell bribe haggle invite keep_it confess joke story news nature propose love_you called "
-    "why offer_thing come_here order_silence".split()
-)
-
-
 WISHED = frozenset(
     {"task", "ask_doing", "ask_goal", "state", "favour"}
 )  # kinds that a goal answers
@@ -114,12 +103,6 @@ class Language:
         """Return the first intent of a key; `Intent()` if there is none."""
         return next((intent for intent in self.intents if intent.key == key), Intent())
 
-    def tells(self, text: str) -> bool:
-        """Return True for a sentence that may tell something, and is no courtesy and no order."""
-        key, long = self.key_of(text), len(plain_words(text)) > SHORT
-        is_chatter = key in HOSTILE or (key in CHATTER and not long and not self.facts_in(text))
-        return not is_chatter and not self.finds("order", text)
-
     def pattern(self, table: str, key: str) -> BoundedPattern:
         """Return a pattern of a table; one that never matches if the table has none."""
         return compiled(self.data.get(table, {}).get(key, ""))
@@ -149,10 +132,6 @@ class Language:
         """Return the stems of the words that carry meaning, each once."""
         return _content(self, text)
 
-    def near(self, word: str) -> frozenset[str]:
-        """Return the stems of similar meaning."""
-        return _near_table(self).get(word, frozenset())
-
     def asks(self, text: str) -> bool:
         """Return True for a sentence that asks and states nothing."""
         return text.rstrip(' "”)').endswith("?") or self.finds("question", text)
@@ -167,15 +146,11 @@ class Language:
         """Return the words of the language's file, those of its patterns included."""
         return frozenset(WORD.findall(ESCAPE.sub(" ", str(self.data)).lower())) | self.common
 
-    def facts_in(self, sentence: str) -> dict[str, str]:
-        """Return what a sentence tells of its speaker, by the keys of ``[facts]``."""
-        facts = {}
-        for key, pattern in self.data.get("facts", {}).items():
-            match = compiled(pattern, 0).search(sentence)  # a name is told by its capital
-            value = next((v for v in match.groups() if v), "").strip(" '-.,;!") if match else ""
-            if value and not (key == "name" and self.finds("no_name", value)):
-                facts[key] = value
-        return facts
+    def name_in(self, sentence: str) -> str:
+        """Return the name that a speaker tells, "" if none."""
+        match = compiled(self.data.get("own_name", ""), 0).search(sentence)  # its capital tells it
+        name = next(filter(None, match.groups()), "").strip(" '-.,;!") if match else ""
+        return "" if self.finds("no_name", name) else name
 
 
 @lru_cache(maxsize=512)
@@ -187,46 +162,8 @@ def compiled(pattern: str, flags: int = re.IGNORECASE) -> BoundedPattern:
 @lru_cache(maxsize=4_096)
 def _content(language: Language, text: str) -> tuple[str, ...]:
     leave_out = frozenset(language.data.get("content_stop", "").split())
-    same = language.data.get("same", {})
     stems = find_words(text, leave_out, language.code if language.code in STOP_WORDS else ENGLISH)
-    return tuple(dict.fromkeys(same.get(word, word) for word in stems))
-
-
-@cache
-def _near_table(language: Language) -> dict[str, frozenset[str]]:
-    near_words = dict[str, set[str]]()
-    for group in language.data.get("near", ()):
-        broad, colon, _ = group.rpartition(":")
-        heads, stems = (set(find_words(part, (), language.code)) for part in (broad, group))
-        for item in stems:
-            near_words.setdefault(item, set()).update(
-                heads if colon and item not in heads else stems
-            )
-    return {item: frozenset(group - {item}) for item, group in near_words.items()}
-
-
-def nearest(word: str, known: frozenset[str]) -> str:
-    """Return the known word that a misspelt one resembles, itself if there is none."""
-    if len(word) < LEAST_LETTERS or word in known or word.rstrip("s") in known:
-        return word
-    forms = {word, DOUBLED.sub(r"\1", word)}
-    like = [candidate for candidate in known
-            if candidate[0] == word[0] and any(_is_misspelt(form, candidate) for form in forms)]  # fmt: skip
-    return min(
-        like, key=lambda candidate: (abs(len(candidate) - len(word)), candidate), default=word
-    )
-
-
-def _is_misspelt(word: str, meant: str) -> bool:
-    """Return True for a letter too many or too few, two that are swapped, or one for one like it."""
-    if len(word) != len(meant):
-        short, long = sorted((word, meant), key=len)
-        return any(long[:at] + long[at + 1 :] == short for at in range(len(long)))
-    wrong = [at for at, pair in enumerate(zip(word, meant, strict=True)) if len({*pair}) > 1]
-    if len(wrong) == 1:
-        pair = {word[wrong[0]], meant[wrong[0]]}
-        return any(pair <= set(letters) for letters in ALIKE)
-    return len(wrong) == 2 and word[wrong[0] : wrong[1] + 1] == meant[wrong[0] : wrong[1] + 1][::-1]
+    return tuple(dict.fromkeys(stems))
 
 
 @cache

@@ -1,39 +1,25 @@
-"""What can answer a line, and the search over it.
+"""What can answer a line: sentences of persona, lore and sight, and lines that somebody told."""
 
-A passage is a sentence of the persona, of lore, of what the character sees, or of what somebody
-told. It counts only if it holds most of what the line asks for: silence is better than a random
-sentence.
-"""
-
-import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from evennia_ai.contrib.stand_in.character import StandInPersona
-from evennia_ai.contrib.stand_in.languages import Language, language_of
+from evennia_ai.contrib.stand_in.languages import COURTESIES, Language, language_of
 from evennia_ai.contrib.stand_in.stand_in_request import StandInRequest
-from evennia_ai.contrib.stand_in.transcript import Transcript, TranscriptLine
+from evennia_ai.contrib.stand_in.transcript import LONG_AGO, Transcript, TranscriptLine
 from evennia_ai.contrib.stand_in.words import an, capitals, sentences
-from evennia_ai.policy.retrieval.exchange import CONTINUATION, CORRECTION
-from evennia_ai.policy.texts import BoundedPattern, plain_words
 
+SHORT = 5  # words of a courtesy that says nothing else
 LONGEST = 240  # characters of two sentences that stay together
-FEW_WORDS = 2  # of a sentence that tells something
+LEAST_WORDS = 3  # of a sentence that tells something
 SPOKEN = frozenset({"say", "whisper", "acted"})
-FLOOR = 0.54  # share of a line's words that an answer holds
-# What a word of the title counts, one of like meaning, and one of the lines before.
-TITLE, NEAR, BEFORE = 0.9, 0.6, 0.25
-APART = 0.6  # share of what says nothing of the lines before, to a line that points back at them
-ENTITLED = 0.5  # for a piece of lore whose title is what is asked for
-FEW_SHARED = 0.3  # share of the words before, to a line that has none of its own
-SUBJECT, SUBJECT_WORDS = 0.05, 3  # what is asked for at a sentence's begin: it is about that
 
 
 @dataclass(frozen=True)
 class Passage:
     """A piece of knowledge; ``source`` is self, want, never, lore, seen, note or told.
 
-    ``title`` holds more words that find it; ``facts`` is what it tells of its ``speaker``.
+    ``title`` holds more words that find it.
     """
 
     text: str
@@ -41,7 +27,19 @@ class Passage:
     title: str = ""
     speaker: str = ""
     private: bool = False
-    facts: Mapping[str, str] = field(default_factory=dict, compare=False)
+    recalled: bool = False
+
+    @property
+    def searched(self) -> str:
+        """Return the words by which it is found."""
+        return f"{self.title}: {self.text}" if self.title else self.text
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Return these words, then each of several sentences that say something alone."""
+        every = sentences(self.text)
+        alone = [part for part in every if len(part.split()) >= LEAST_WORDS]
+        return (self.searched, *(alone if len(every) > 1 else ()))
 
 
 def read_known(
@@ -84,96 +82,14 @@ def _lore(entry: str, language: Language) -> Iterator[Passage]:
 
 def read_told(
     lines: Sequence[TranscriptLine], written: Language, languages: tuple[Language, ...]
-) -> list[Passage]:
-    """Return the statements in what was heard, oldest first.
-
-    What corrects the line before stands behind its words; what goes on with it is found by them.
-    """
-    passages: list[Passage] = []
-    last: dict[str, str] = {}
+) -> Iterator[Passage]:
+    """Yield the lines that tell something, oldest first: no questions and no short cries."""
     for line in lines:
-        if line.kind not in SPOKEN or not line.speaker:
-            continue
-        language = language_of(line.text, languages) or written
-        text, before = language.plain(line.text), last.get(line.speaker, "")
-        corrects = before and CORRECTION.search(text)
-        goes_on = CONTINUATION.search(text) or language.finds("third_person", text)
-        title = f"{before} {text}" if corrects or goes_on else text
-        for part in sentences(text):
-            if language.asks(part) or not language.tells(part):
-                continue
-            facts = language.facts_in(part)
-            if len(plain_words(part)) <= FEW_WORDS and not (corrects or facts):
-                continue
-            whole = f"{before} ... {part}" if corrects else part
-            private = line.kind == "whisper"
-            passages.append(Passage(whole, "told", title, line.speaker, private, facts))
-            corrects, last[line.speaker] = "", text
-    return passages
-
-
-@dataclass(frozen=True)
-class PassageQuery:
-    """What an answer should hold: stems of the line, of the lines before it, a kind of thing.
-
-    Each pattern of ``holds`` must be in it; ``topic`` says that one of them is what is asked, so
-    that the stems only choose among those that hold it; ``back`` says that the line means something
-    of the lines before by "it" or "him".
-    """
-
-    stems: tuple[str, ...]
-    before: frozenset[str] = frozenset()
-    holds: tuple[BoundedPattern, ...] = ()
-    topic: bool = False
-    back: bool = False
-
-
-def search(
-    sought: PassageQuery, passages: Iterable[Passage], language: Language, floor: float = FLOOR
-) -> list[tuple[float, Passage]]:
-    """Return the passages that answer, the best first, with how well they do.
-
-    They hold ``floor`` of the stems at least; rarer stems count more for the order. Of equally good
-    ones the first comes first.
-    """
-    listed = list(passages)
-    own = [frozenset(language.content(" ".join((entry.text, *entry.facts)))) for entry in listed]
-    titles = [frozenset(language.content(entry.title)) for entry in listed]
-    near = {stem: language.near(stem) for stem in sought.stems}
-    weight = dict.fromkeys(sought.stems, 0.0)
-    for stem in weight:
-        holding = sum(stem in bag or stem in title for bag, title in zip(own, titles, strict=True))
-        weight[stem] = math.log(2 + len(listed) / (1 + holding))
-    scored: list[tuple[float, Passage]] = []
-    for entry, bag, title in zip(listed, own, titles, strict=True):
-        if not all(pattern.search(entry.text) for pattern in sought.holds):
-            continue
-        held = {stem: _held(stem, near[stem], bag, title) for stem in sought.stems}
-        share = sum(held.values()) / (len(held) or 1)
-        if not held:
-            near_talk = len(sought.before & (bag | title)) / (len(sought.before) or 1)
-            share = near_talk * (entry.source != "told") + sought.topic
-        elif share and not sought.before.isdisjoint(bag):
-            share += (1 - share) * BEFORE
-        elif sought.back and sought.before.isdisjoint(title):
-            share *= APART
-        alone = entry.source == "told" or any(part >= TITLE for part in held.values()) or not held
-        # A word of like meaning is not enough.
-        if sought.topic or (share >= (floor if held else FEW_SHARED) and alone):
-            points = sum(weight[stem] * part for stem, part in held.items())
-            begins = SUBJECT * any(stem in language.content(_begin(entry)) for stem in held)
-            entitled = ENTITLED * (title == held.keys())
-            score = points / (sum(weight.values()) or 1) + share + begins + entitled
-            scored.append((score, entry))
-    return sorted(scored, key=lambda item: -item[0])
-
-
-def _begin(passage: Passage) -> str:
-    return " ".join(passage.text.split()[:SUBJECT_WORDS])
-
-
-def _held(stem: str, near: frozenset[str], own: frozenset[str], title: frozenset[str]) -> float:
-    """Return what a stem counts: most in the passage itself, less in its title or a near word."""
-    if stem in own:
-        return 1.0 + TITLE * (stem in title) / 10
-    return TITLE if stem in title else NEAR * (not near.isdisjoint(own))
+        if line.kind in SPOKEN and line.speaker:
+            language = language_of(line.text, languages) or written
+            text = language.plain(line.text)
+            text = " ".join(part for part in sentences(text) if not part.endswith("?"))
+            courtesy = language.key_of(text) in COURTESIES and len(text.split()) <= SHORT
+            if text and not courtesy:
+                private, recalled = line.kind == "whisper", line.answers == LONG_AGO
+                yield Passage(text, "told", "", line.speaker, private, recalled)

@@ -7,15 +7,8 @@ from functools import cached_property
 from typing import Self
 
 from evennia_ai.contrib.stand_in.character import StandInPersona
-from evennia_ai.contrib.stand_in.languages import (
-    CHAT_WORD,
-    ENGLISH,
-    NEVER,
-    Language,
-    language_of,
-    nearest,
-    read,
-)
+from evennia_ai.contrib.stand_in.languages import CHAT_WORD, ENGLISH, Language, language_of, read
+from evennia_ai.contrib.stand_in.likeness import TextVectors
 from evennia_ai.contrib.stand_in.passages import Passage
 from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
 from evennia_ai.contrib.stand_in.transcript import Transcript
@@ -30,7 +23,7 @@ from evennia_ai.contrib.stand_in.words import (
 from evennia_ai.messages import Situation
 from evennia_ai.policy.texts import plain_words
 
-LONGEST_MENDED, LEAST_SENSELESS, FEW_UNSAID = 20, 3, 5  # words of a line
+LEAST_SENSELESS, FEW_UNSAID = 3, 5  # words of a line
 LEAST_KNOWN = 0.3  # share of a line's words
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
@@ -55,6 +48,7 @@ class PlayerRequest:
     every_told: tuple[Passage, ...]
     tools: frozenset[str]
     seed: int
+    vectors: TextVectors
     language: Language
     speaker: str = ""
     who: str = ""
@@ -71,7 +65,7 @@ class PlayerRequest:
             for text_before in (text, *reversed(before))
         )
         language = next(filter(None, known), self.character.language)
-        who = language.facts_in(text).get("name") or self.called(line.speaker)
+        who = language.name_in(text) or self.called(line.speaker)
         return replace(self, speaker=line.speaker, who=who, private=line.private, language=language)
 
     @property
@@ -93,9 +87,9 @@ class PlayerRequest:
 
     def called(self, speaker: str) -> str:
         """Return the name that a speaker gave, else the name that the character sees."""
-        given = (t.facts["name"] for t in reversed(self.every_told)
-                 if t.speaker == speaker and "name" in t.facts)  # fmt: skip
-        return next(given, in_sentence(speaker))
+        lines = (line for line in reversed(self.every_told) if line.speaker == speaker)
+        given = (self.language.name_in(line.text) for line in lines)
+        return next(filter(None, given), in_sentence(speaker))
 
     def of(self, sources: Iterable[str]) -> list[Passage]:
         """Return the passages of these sources."""
@@ -111,36 +105,11 @@ class PlayerRequest:
         named = (name for name in known if own.isdisjoint(plain_words(name)))
         return list(dict.fromkeys([*self.others, *named]))
 
-    @cached_property
-    def vocabulary(self) -> frozenset[str]:
-        """Return the words of the language, and of all that the character knows or sees."""
-        now = self.situation
-        texts = [f"{passage.title} {passage.text}" for passage in self.passages]
-        known = " ".join((*texts, now.place, *now.people, *now.things, *now.carrying, *now.exits))
-        return self.language.vocabulary | frozenset(plain_words(known))
-
-    def mended(self, text: str) -> str:
-        """Return a text with names in upper case and, if it is of no known kind, misspelt words
-        replaced by those that they resemble."""
+    def with_capitals(self, text: str) -> str:
+        """Return a text with the names of known people in upper case."""
         people = {word.lower(): word for name in self.known_people for word in name.split()}
         people = {low: word for low, word in people.items() if low not in self.language.vocabulary}
-        named = CHAT_WORD.sub(lambda match: people.get(match[0], match[0]), text)
-        words = plain_words(named)
-        if len(words) > LONGEST_MENDED or self.language.key_of(named):
-            return named
-        return CHAT_WORD.sub(
-            lambda item: item[0] if item[0][0].isupper() else nearest(item[0], self.vocabulary),
-            named,
-        )
-
-    def is_senseless(self, text: str) -> bool:
-        """Return True for words of which none is known, or which make no sentence."""
-        words, sense = plain_words(text), self.language.pattern("patterns", "sense")
-        if len(words) < LEAST_SENSELESS or sense is NEVER:
-            return False
-        unsaid = len(words) > FEW_UNSAID and not self.language.asks(text) and not sense.search(text)
-        known = sum(word in self.vocabulary for word in words)
-        return unsaid or known < LEAST_KNOWN * len(words)
+        return CHAT_WORD.sub(lambda match: people.get(match[0], match[0]), text)
 
     # --- what was said before ---
 

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from evennia_ai.contrib.stand_in.likeness import TextVectors
 from evennia_ai.messages import Situation, WireMessage
 from evennia_ai.policy.audience import select_visible
 from evennia_ai.policy.conversation.persona_and_lore import Persona
@@ -39,6 +40,8 @@ class StandInRequest:
     undone: frozenset[str] = frozenset()  # ids of the turn's tool calls that were not done
     messages: Sequence[WireMessage] = ()
     tools: frozenset[str] = frozenset()  # their names
+    # of questions and lines, by text; none without an embedder
+    vectors: TextVectors = field(default_factory=dict, compare=False, repr=False)
 
 
 def read_source(request: LLMRequest) -> StandInRequest:

@@ -2,21 +2,20 @@
 
 from dataclasses import replace
 
-from evennia_ai.contrib.stand_in.claims import told_last
 from evennia_ai.contrib.stand_in.languages import Intent
-from evennia_ai.contrib.stand_in.passages import FLOOR, Passage
-from evennia_ai.contrib.stand_in.view import AS_GOOD, StandInView
+from evennia_ai.contrib.stand_in.passages import Passage
+from evennia_ai.contrib.stand_in.recalled import told_last
+from evennia_ai.contrib.stand_in.view import StandInView
 from evennia_ai.contrib.stand_in.words import capitals
 
-ROWS, HALF = 3, 0.5  # rows that make a list; share of a line's words that a denial holds
+ROWS = 3  # that make a list
 
 
 def to_order(view: StandInView, text: str, known: str, intent: Intent) -> str:
     """Return what is known of a ware, behind a word of consent if the line orders it."""
-    finds = view.language.finds
+    finds, content = view.language.finds, view.language.content
     if view.language.asks(text) or not finds("orders", text) or finds("denies", known):
         return known
-    content = view.language.content
     is_new = any(set(content(known)).issubset(content(passage.text)) for passage in view.passages)
     is_told = any(intent.tells and intent.tells.search(item.text) for item in told_last(view))
     return view.phrase("ordered", fact=known if is_new and not is_told else "").strip()
@@ -25,10 +24,9 @@ def to_order(view: StandInView, text: str, known: str, intent: Intent) -> str:
 def priced(view: StandInView, intent: Intent, text: str) -> str:
     """Return the price, or the ware, that a line asks for, or that there is none; "" if unknown."""
     scored = view.find(text, view.of(intent.sources), intent=intent)
-    least = AS_GOOD * scored[0][0] if scored else 0.0  # a price of something else is no answer
-    parts = [(at, _asked_rows(view, text, item)) for at, item in scored if at >= least]
+    parts = [(at, _asked_rows(view, text, item)) for at, item in scored]
     known = view.best([(at, part) for at, part in parts if part.text])
-    return known or denied(view, text, intent.drop, HALF)
+    return known or denied(view, text)
 
 
 def _asked_rows(view: StandInView, text: str, passage: Passage) -> Passage:
@@ -56,17 +54,15 @@ def told_of_ware(view: StandInView, text: str) -> str:
     return view.best(view.find(text, goods)) or denied(view, text)
 
 
-def denied(view: StandInView, text: str, drop: str = "", floor: float = FLOOR) -> str:
+def denied(view: StandInView, text: str) -> str:
     """Return what is known of a thing if it says that there is none: "Swords are not made here."."""
     bare = view.language.pattern("patterns", "question").sub(" ", text).partition(",")[0]
-    known = view.of(("self", "never", "lore"))
     content, finds = view.language.content, view.language.finds
     stems = set(content(bare))
     none = [
-        replace(item, title="")
-        for item in known
-        if finds("denies", item.text)  # the part that denies is about what is asked for
-        and any(finds("denies", part) and stems.intersection(content(part))
-                for part in item.text.replace(";", ",").split(","))
+        item
+        for item in view.of(("self", "never", "lore"))
+        if any(finds("denies", part) and stems.intersection(content(part))
+               for part in item.text.replace(";", ",").split(","))
     ]  # fmt: skip
-    return view.best(view.find(bare, none, floor, without=drop))
+    return view.best([(1.0, item) for item in none[:1]])

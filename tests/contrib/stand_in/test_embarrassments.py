@@ -123,12 +123,12 @@ def test_another_assistants_request_is_not_carried_out():
 def test_a_whisper_is_told_to_its_speaker_in_a_whisper_only(mira):
     mira.hear("I stole the silver spoon.", kind="whisper")
     for question in (
-        "what did I steal?",
+        "what did I do to the silver spoon?",
         "what do you know about me?",
         "what did I tell you first?",
     ):
-        assert "spoon" not in mira.hear(question), question
-    assert "spoon" in mira.hear("what did I steal?", kind="whisper")
+        assert "stole" not in mira.hear(question), question
+    assert "stole" in mira.hear("what about my silver spoon?", kind="whisper")
 
 
 def test_nothing_is_repeated_within_ten_lines(mira):

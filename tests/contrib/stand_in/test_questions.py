@@ -65,15 +65,12 @@ TOLD = (
     ("question", "said"),
     [
         ("i told you my name, what is it", "Pell"),
-        ("surely you have not forgotten where I come from?", "Brackwater"),
         ("quick test: my mule's name?", "Gus"),
-        ("what did i lose again", "lost my lantern"),
+        ("where did i lose my lantern", "[Ll]ost your lantern"),
         ("and my sister?", "Nan"),
         ("how would I recognise my brother?", "scar"),
         ("what cargo do we carry?", "salt"),
         ("how do I feel about pears?", "love pears"),
-        ("did I mention any relatives?", "brother|sister"),
-        ("what does Ludo do?", "kettles"),
         ("who owes the miller money?", "four pounds"),
     ],
 )

@@ -1,0 +1,106 @@
+"""How alike a question and a line are: by the game's embedder, else by the words that they share."""
+
+from collections.abc import Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from twisted.internet.defer import inlineCallbacks
+
+from evennia_ai.contrib.stand_in.languages import Language
+from evennia_ai.errors import MemoryUnavailable, ProviderError
+from evennia_ai.ports import Embedder, RemoteEmbedder
+from evennia_ai.scheduling import Coroutine
+
+Floats = npt.NDArray[np.float32]
+TextVectors = Mapping[str, Floats]  # unit vectors by text
+MOST_NEW = 96  # texts that are embedded for one request; the others wait for the next one
+MOST_KEPT = 4_096
+PART = 0.05  # that a sentence alone counts less than a whole line
+
+
+class VectorCache:
+    """The vectors of the texts of the last requests, by the hash of each: no words are kept."""
+
+    def __init__(self) -> None:
+        self._kept: dict[bytes, Floats] = {}
+
+    @inlineCallbacks
+    def fetch(
+        self, embedder: Embedder | RemoteEmbedder, questions: Sequence[str], texts: Sequence[str]
+    ) -> Coroutine[TextVectors]:
+        """Fire with the vectors of questions and texts, with none if the embedder fails.
+
+        Of many new texts the first `MOST_NEW` are embedded.
+        """
+        vectors: dict[str, Floats] = {}
+        try:
+            for is_query, wanted in ((True, questions), (False, texts)):
+                keys = {text: _key(embedder.name, is_query, text) for text in wanted}
+                new = [text for text, key in keys.items() if key not in self._kept][:MOST_NEW]
+                made = (yield _embed(embedder, new, is_query)) if new else ()
+                self._kept |= {keys[text]: row for text, row in zip(new, made, strict=True)}
+                vectors |= {
+                    text: self._kept[key] for text, key in keys.items() if key in self._kept
+                }
+        except (ProviderError, MemoryUnavailable):
+            return {}
+        for key in list(self._kept)[:-MOST_KEPT]:
+            del self._kept[key]
+        return vectors
+
+
+def _key(embedder: str, is_query: bool, text: str) -> bytes:
+    whole = f"{embedder}\n{is_query}\n{text}".encode("utf-8", "replace")
+    return blake2b(whole, digest_size=16).digest()
+
+
+def _embed(embedder: Any, texts: Sequence[str], is_query: bool) -> Any:
+    """Return the vectors of texts, or a Deferred of them."""
+    if hasattr(embedder, "embed_later"):
+        return embedder.embed_later(texts, is_query)
+    return getattr(embedder, "embed_query" if is_query else "embed", embedder.embed)(texts)
+
+
+class AnswerRule(NamedTuple):
+    """How like a question a line must be to answer it.
+
+    What people told must stand out: its likeness and ``outstanding`` times what it has more than
+    the next line of another subject are ``told``, more by what chance gives the best of so many
+    lines, ``chance`` times the logarithm of their number. ``same`` is how like each other lines of
+    one subject are; ``known`` is for persona and lore, ``sure`` for what answers unasked.
+    """
+
+    told: float
+    outstanding: float
+    chance: float
+    same: float
+    known: float
+    sure: float
+
+
+# On a stranger's questions, by meaning, half are answered and one answer in twenty is wrong.
+BY_MEANING = AnswerRule(0.48, 3.0, 0.05, same=0.7, known=0.42, sure=0.6)
+BY_WORDS = AnswerRule(0.5, 0.0, 0.0, same=0.5, known=0.54, sure=0.8)
+
+
+def likeness(
+    text: str, lines: Sequence[Sequence[str]], vectors: TextVectors, language: Language
+) -> tuple[AnswerRule, list[float]]:
+    """Return how like a text some lines are, and the rule for it: cosines, or shares of its words.
+
+    A line is given as its whole and its sentences; the most alike counts. If the text is embedded,
+    what is not embedded yet is like nothing.
+    """
+    own = vectors.get(text)
+    if own is None:
+        stems = set(language.content(text))
+        held = (stems.intersection(language.content(whole)) for whole, *_ in lines)
+        return BY_WORDS, [len(words) / (len(stems) or 1) for words in held]
+    fits = []
+    for parts in lines:
+        rows = [vectors[part] for part in parts if part in vectors]
+        cosines = [float(own @ row) - PART * bool(at) for at, row in enumerate(rows)]
+        fits.append(max(cosines, default=0.0))
+    return BY_MEANING, fits

@@ -1,0 +1,195 @@
+"""What was told: the line of the talk or of the recall that answers a question, and by whom.
+
+What another person said is told as that person's words only, in quotation marks.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from evennia_ai.contrib.stand_in.languages import ENGLISH, match_name
+from evennia_ai.contrib.stand_in.passages import Passage
+from evennia_ai.contrib.stand_in.view import KNOWN, StandInView
+from evennia_ai.contrib.stand_in.words import capitals, is_description
+from evennia_ai.policy.replies.pronoun_fixes import clauses, is_english, with_you
+
+QUOTED = 170  # characters of a line that is quoted whole
+MOST_TOLD = 3
+LINES_BACK, LAST = 6, 2  # lines in which a "he" is looked for; of its own, that are not denied
+NEAR = 0.75  # of the best likeness to a question, that a newer line of the subject has
+OF_OTHERS = 0.3  # that a line counts less if its speaker is not whom the question is about
+
+
+def whom(view: StandInView, question: str) -> str:
+    """Return whose words a question is about: a person it names, or the speaker; "" for nobody's."""
+    named = named_other(view, question)
+    return named or (view.speaker if view.language.finds("mine", question) else "")
+
+
+def named_other(view: StandInView, text: str) -> str:
+    """Return the other speaker that a text names, by either of their names; "" if none."""
+    people = [line.speaker for line in view.told if line.speaker != view.speaker] + view.others
+    called = {form: name for name in people for form in (view.called(name), name)}
+    return called.get(match_name(text, [*called]), "")
+
+
+def as_asked(view: StandInView, question: str) -> str:
+    """Return a question about somebody as they would ask it: people tell of themselves as "I"."""
+    other = named_other(view, question)
+    forms = view.language.data.get("forms", {})
+    for name in filter(None, {other, view.called(other)} if other and forms else ()):
+        own = re.compile(rf"\b{re.escape(name)}['’]?s\b", re.IGNORECASE)
+        question = own.sub(forms.get("my", forms["i"]), question)
+        question = re.sub(rf"\b{re.escape(name)}\b", forms["i"], question, flags=re.IGNORECASE)
+    return question
+
+
+def texts_of(views: Sequence[StandInView]) -> tuple[list[str], list[str]]:
+    """Return what speakers asked, in each form that is looked for, and the lines that may answer it:
+    first those recalled, then the newest, and clauses last."""
+    forms = [
+        form
+        for view in views
+        for text in view.sentences
+        for form in (text, view.meant(text), as_asked(view, text), view.language.asked_of(text).topic)
+    ]  # fmt: skip
+    lines = views[0].every_told
+    lines = (*(line for line in lines if line.recalled), *views[0].passages, *lines[::-1])
+    parts = [part for line in lines for part in line.parts[1:]]
+    return [*filter(None, forms)], [line.searched for line in lines] + parts
+
+
+def find_told(view: StandInView, question: str) -> Passage | None:
+    """Return the line that answers a question, the newest of its subject; None if none surely does.
+
+    Nothing answers it if what the character knows itself is more like it.
+    """
+    about, finds = whom(view, question), view.language.finds
+    if not about and finds("about_you", question):
+        return None
+    # What can be done here, "where can I sleep?", the character knows.
+    speakers = {about, "" if finds("permission", question) else about} if about else set[str]()
+    lines = [*view.told, *view.passages]
+    rule, fits = view.likeness(as_asked(view, question), lines)
+    for at, line in enumerate(lines):
+        if speakers and line.speaker not in speakers:  # what others say of themselves is theirs
+            fits[at] -= 1.0 if line.speaker and finds("mine", line.text) else OF_OTHERS
+    at = max(range(len(lines)), key=fits.__getitem__, default=-1)
+    if at < 0 or lines[at].source != "told":
+        return None
+    best, beside = lines[at], _beside(view, lines[at])
+    of_same, likes = view.likeness(best.searched, lines)
+    rows = list(zip(lines, fits, likes, strict=True))
+    others = [fit for line, fit, like in rows if like < of_same.same and line not in beside]
+    own = sum(not about or line.speaker == about for line in lines)
+    chance = rule.chance * math.log(own or 1)
+    outstanding = fits[at] - max(chance, *others, 0.0)
+    if fits[at] + rule.outstanding * outstanding < rule.told + chance:
+        return None
+    newer = [
+        line
+        for line, fit, like in rows[at:]
+        if line.speaker == best.speaker and like >= of_same.same and fit >= NEAR * fits[at]
+    ]
+    return newer[-1]
+
+
+def _beside(view: StandInView, line: Passage) -> list[Passage]:
+    """Return the line and what its speaker said just before and after it."""
+    own = [other for other in view.told if other.speaker == line.speaker]
+    at = own.index(line)
+    return own[max(0, at - 1) : at + 2]
+
+
+def told(view: StandInView, question: str) -> str:
+    """Return what somebody told about a question, "" if nothing surely answers it."""
+    line = find_told(view, question)
+    return quoted(view, line, question) if line else ""
+
+
+def quoted(view: StandInView, line: Passage, question: str = "") -> str:
+    """Return what was told as a quotation, or to its speaker with "you" for "I".
+
+    Of several sentences it is the one that is most like a question.
+    """
+    parts = [replace(line, text=part) for part in line.parts[1:]] if question else []
+    fits = view.likeness(as_asked(view, question), parts)[1]
+    best = parts[fits.index(max(fits))] if parts else line
+    fact = best.text.rstrip(".! ")[:QUOTED]
+    if line.speaker != view.speaker:
+        return view.phrase("said_by", other=view.called(line.speaker), fact=fact)
+    own = _turned(view, fact)
+    if own:
+        return view.phrase("turned", fact=own)
+    phrase = view.phrase("told", fact=fact)
+    return view.phrase("told_again", fact=fact) if view.repeats(phrase) else phrase
+
+
+def _turned(view: StandInView, sentence: str) -> str:
+    """Return the speaker's words with "you" for "I"; "" if unsure."""
+    if view.language.code != ENGLISH or not is_english(sentence):
+        return ""
+    made = sentence
+    for clause in reversed(clauses(sentence)):
+        made = made and with_you(made, clause, called=True)
+    return capitals(made) if made.lower() != sentence.lower() else ""
+
+
+def said_by(view: StandInView, text: str) -> str:
+    """Return what a person whom a question names told about it, or said last; "" if nobody."""
+    other = named_other(view, text)
+    lines = [line for line in view.told if line.speaker == other]
+    line = find_told(view, text) or (lines[-1] if lines else None)
+    return quoted(view, line) if line else ""
+
+
+def own_name(view: StandInView, text: str, topic: str) -> str:
+    """Return that the speaker told no name; "" if a phrase can name them."""
+    return view.phrase("told_nothing") if is_description(view.who) else ""
+
+
+def told_everything(view: StandInView, text: str = "", topic: str = "") -> str:
+    """Return what the speaker told of themselves last."""
+    own = [line for line in view.told if line.speaker == view.speaker]
+    own = [line for line in own if line.private] or own if view.private else own
+    telling = [line for line in own if view.language.finds("mine", line.text)] or own
+    if not telling:
+        return own_name(view, text, topic) or view.phrase("know_you")
+    lines = (line.text.rstrip(".!")[:QUOTED] for line in telling[-MOST_TOLD:])
+    return view.phrase("told", fact="; ".join(lines))
+
+
+def told_gifts(view: StandInView, text: str, topic: str) -> str:
+    given = [s for s in view.transcript.heard if s.kind == "give" and s.speaker]
+    giver = named_other(view, text) or view.speaker
+    if giver == view.speaker and view.language.finds("asks_who", text):
+        named = match_name(text, [s.text for s in given])
+        given = [s for s in given if s.text == named]
+        giver = next((s.speaker for s in reversed(given)), "")
+    things = [view.thing(s.text) for s in given if s.speaker == giver][-MOST_TOLD:]
+    key = "gave_you" if giver == view.speaker else "gave"
+    return view.listing(key, "gave_none", things, other=view.called(giver))
+
+
+# --- what a line points back at -------------------------------------------------------------------
+
+
+def before_now(view: StandInView) -> list[str]:
+    """Return the speaker's earlier lines, the newest first."""
+    own = reversed(view.transcript.texts_of(view.speaker))
+    return [text for text in own if text != view.lines[-1].text]
+
+
+def told_last(view: StandInView, lines: int = LAST) -> list[Passage]:
+    """Return what the character told of what it knows in its last lines."""
+    last_lines = " ".join(view.transcript.own[-lines:])
+    return [item for item in view.of(KNOWN) if item.text in last_lines]
+
+
+def go_on(view: StandInView, text: str, topic: str) -> str:
+    """Return more of the tale that was told last, or that there is no more."""
+    last = told_last(view, 1)
+    titles = {item.title for item in last if item.title}
+    more = [item for item in view.of(("lore",)) if item.title in titles and item not in last]
+    return view.spoken(more[0]) if more else view.phrase("tale_end")

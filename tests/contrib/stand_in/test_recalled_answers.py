@@ -1,0 +1,158 @@
+"""Which line that somebody told answers a question: whose it is, how like it, and how new."""
+
+import numpy as np
+import pytest
+from twisted.internet.defer import Deferred, fail, succeed
+
+from evennia_ai.contrib.stand_in.languages import read_languages
+from evennia_ai.contrib.stand_in.likeness import MOST_NEW, VectorCache
+from evennia_ai.contrib.stand_in.recalled import as_asked, find_told
+from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
+from evennia_ai.contrib.stand_in.view import read_request
+from evennia_ai.errors import MemoryUnavailable
+from evennia_ai.policy.conversation.persona_and_lore import Persona
+
+HORSE, FOOD, PLACE, NOISE = np.eye(4, dtype=np.float32)
+
+
+def mixed(*parts):
+    """A unit vector of shares of subjects."""
+    vector = sum(share * subject for share, subject in parts)
+    return vector / np.linalg.norm(vector)
+
+
+OLD, NEW = "my horse is called Pickles", "Pickles died, the new mare is Turnip"
+OTHER = "I have a horse, too, he is Bolt"
+CHATTER = "this ale is weak tonight"
+WHISPER = "my horse is stolen goods"
+QUESTION = "what is my horse called?"
+VECTORS = {
+    QUESTION: HORSE,
+    "what is Ben's horse called?": HORSE,
+    "what is my shoe size?": NOISE,
+    OLD: mixed((0.7, HORSE), (0.5, NOISE)),
+    NEW: mixed((0.6, HORSE), (0.5, NOISE)),
+    OTHER: mixed((0.8, HORSE), (0.3, NOISE)),
+    WHISPER: mixed((0.75, HORSE), (0.4, PLACE)),
+    CHATTER: FOOD,
+}
+PLAIN = {"I am Mira.": PLACE}
+
+
+def view_of(question, *told, speaker="Ann", private=False, rows=(), vectors=None):
+    """What the stand-in reads of a question behind what was told in view and in the recall."""
+    verb = "whispers to you" if private else "says"
+    messages = [{"role": "user", "content": line} for line in told]
+    if rows:
+        recall = "\n- ".join(["You remember:", *rows])
+        text = f"<situation>\n{recall}\n</situation>"
+        messages.insert(0, {"role": "user", "content": text})
+    messages.append({"role": "user", "content": f"{speaker} {verb}: {question}"})
+    line = HeardLine("whisper" if private else "say", speaker, question, private)
+    request = StandInRequest(
+        "Mira",
+        Persona("You are Mira."),
+        (line,),
+        messages=messages,
+        vectors=VECTORS | PLAIN if vectors is None else vectors,
+    )
+    return read_request(request, read_languages(())).answering(line, question)
+
+
+def answer(question, *told, **kwargs):
+    view = view_of(question, *told, **kwargs)
+    line = find_told(view, question)
+    return line.text if line else None
+
+
+def test_the_newest_line_of_the_subject_answers():
+    assert answer(QUESTION, f"Ann says: {OLD}", f"Ann says: {CHATTER}") == OLD
+    assert answer(QUESTION, f"Ann says: {OLD}", f"Ann says: {CHATTER}", f"Ann says: {NEW}") == NEW
+
+
+def test_recalled_lines_are_older_than_those_in_view():
+    assert answer(QUESTION, f"Ann says: {NEW}", rows=[f"Ann: {OLD}"]) == NEW
+    assert answer(QUESTION, f"Ann says: {CHATTER}", rows=[f"Ann: {OLD}", f"Ann: {NEW}"]) == NEW
+
+
+def test_a_question_of_oneself_is_answered_by_ones_own_words():
+    lines = (f"Ben says: {OTHER}", f"Ann says: {OLD}", f"Ann says: {CHATTER}")
+    assert answer(QUESTION, *lines) == OLD
+    assert answer("what is Ben's horse called?", *lines) == OTHER
+
+
+def test_a_question_about_somebody_is_compared_as_they_would_ask_it():
+    view = view_of("what is Ben's horse called?", f"Ben says: {OTHER}")
+    assert as_asked(view, "what is Ben's horse called?") == QUESTION
+    assert as_asked(view, "is ben fond of bens horse?") == "is I fond of my horse?"
+
+
+def test_what_nobody_told_is_not_answered():
+    assert answer("what is my shoe size?", f"Ann says: {CHATTER}") is None
+    assert answer(QUESTION, f"Ann says: {CHATTER}", f"Ann says: {CHATTER} again") is None
+    assert answer(QUESTION) is None
+
+
+def test_what_hardly_stands_out_answers_nothing():
+    limps = "he limps since the fair"
+    likely = {OLD: mixed((0.4, HORSE), (0.9, NOISE)), limps: mixed((0.39, HORSE), (0.9, FOOD))}
+    told = (f"Ann says: {OLD}", *[f"Ann says: {CHATTER}"] * 2)
+    assert answer(QUESTION, *told, vectors=VECTORS | PLAIN | likely) == OLD
+    told = (*told, f"Ann says: {limps}")
+    assert answer(QUESTION, *told, vectors=VECTORS | PLAIN | likely) is None
+
+
+@pytest.mark.parametrize("private", [False, True])
+def test_a_whisper_answers_in_a_whisper_to_its_speaker_only(private):
+    told = (f"Ann whispers to you: {WHISPER}", f"Ann says: {CHATTER}")
+    assert answer(QUESTION, *told, private=private) == (WHISPER if private else None)
+    assert answer(QUESTION, *told, speaker="Ben", private=private) is None
+
+
+def test_without_vectors_words_decide():
+    told = (f"Ann says: {CHATTER}", f"Ann says: {OLD}")
+    assert answer("what do I call my horse?", *told, vectors={}) == OLD
+    assert answer("what is my shoe size?", *told, vectors={}) is None
+
+
+class Embedder:
+    """Counts the texts that it embeds; ``outcome`` makes what it fires with of its vectors."""
+
+    name, dimensions = "counting", 4
+
+    def __init__(self, outcome=succeed):
+        self.outcome, self.asked = outcome, []
+
+    def embed_later(self, texts, query=False):
+        self.asked.append((list(texts), query))
+        return self.outcome(np.ones((len(texts), 4), dtype=np.float32))
+
+
+def fetched(cache, embedder, *texts):
+    """What a cache fires with."""
+    found = []
+    cache.fetch(embedder, *texts).addCallback(found.append)
+    return found
+
+
+def test_each_text_is_embedded_once_and_its_words_are_not_kept():
+    cache, embedder = VectorCache(), Embedder()
+    for _ in range(2):
+        (vectors,) = fetched(cache, embedder, ["who?"], ["a line", "a line", "another"])
+        assert vectors.keys() == {"who?", "a line", "another"}
+    assert embedder.asked == [(["who?"], True), (["a line", "another"], False)]
+    assert "a line" not in repr(vars(cache))
+
+
+def test_of_many_new_lines_the_first_are_embedded_and_the_others_next_time():
+    cache, embedder, lines = VectorCache(), Embedder(), [f"line {n}" for n in range(MOST_NEW + 5)]
+    assert [len(fetched(cache, embedder, ["who?"], lines)[0]) for _ in range(2)] == [
+        MOST_NEW + 1,
+        MOST_NEW + 6,
+    ]
+
+
+def test_words_decide_if_the_embedder_fails_and_it_waits_if_that_is_slow():
+    broken = Embedder(lambda _: fail(MemoryUnavailable("down")))
+    assert fetched(VectorCache(), broken, ["who?"], ["a line"]) == [{}]
+    assert fetched(VectorCache(), Embedder(lambda _: Deferred()), ["who?"], ["a line"]) == []
