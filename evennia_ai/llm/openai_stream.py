@@ -17,10 +17,12 @@ from twisted.logger import Logger
 
 from evennia_ai.llm.reply_body import ReplyBody
 from evennia_ai.messages import Delta
+from evennia_ai.policy.replies.streaming_json import PartialJson
 
 EVENTS = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*+(?:data|event|id|retry)?:")
 HEAD_BYTES = 16  # by which a stream is recognised
 DRAIN_S = 0.1
+LINGER_S = 1.0  # for the usage behind a complete reply
 UNLOADED_S = 240.0  # Ollama unloads a model after 300 s, unless told otherwise
 OnDelta = Callable[[Delta], None]
 T = TypeVar("T")
@@ -99,16 +101,38 @@ async def read_body(
     """Read what an endpoint answers into ``body``, whether it comes whole or streamed.
 
     Each delta of a stream is passed to ``on_delta``; ``on_event`` is called for each event that
-    holds JSON, which a sign of life of a proxy does not. Raises BrokenStream.
+    holds JSON, which a sign of life of a proxy does not. However the connection ends behind a
+    complete reply, it stays one. Raises BrokenStream, and before that what ``pieces`` raise.
     """
+    whole = PartialJson()
+    arriving = ArrivingBody(pieces, lambda: body.is_complete or whole.read() is not None)
     head = b""
-    async for piece in pieces:
+    async for piece in arriving:
         head = head.lstrip() + piece
         if len(head.lstrip()) >= HEAD_BYTES:
             break
-    if not EVENTS.match(head):
-        body.add_whole(head + b"".join([piece async for piece in pieces]))
-        return
+    if EVENTS.match(head):
+        await read_events(head, arriving, body, on_delta, on_event)
+    else:
+        parts, piece = [head], head
+        while piece:
+            whole.add(piece.decode("utf-8", "replace"))
+            piece = await anext(arriving, b"")
+            parts.append(piece)
+        if arriving.trouble is None or whole.read() is not None:
+            body.add_whole(b"".join(parts))
+    if arriving.trouble is not None and not (body.done or body.is_complete):
+        raise arriving.trouble
+
+
+async def read_events(
+    head: bytes,
+    pieces: AsyncIterator[bytes],
+    body: ReplyBody,
+    on_delta: OnDelta | None,
+    on_event: Callable[[], object],
+) -> None:
+    """Read a stream that begins with ``head``."""
     async with aclosing(events_in(head, pieces)) as events:
         async for name, data in events:
             if data.startswith("{"):
@@ -118,6 +142,35 @@ async def read_body(
             if body.done:
                 await drain(pieces)
                 break
+
+
+class ArrivingBody:
+    """The pieces of a body up to its end: a trouble is one, too, and silence once it is complete.
+
+    ``is_complete`` tells of the pieces so far; it is asked before each.
+    """
+
+    def __init__(self, pieces: AsyncIterator[bytes], is_complete: Callable[[], bool]) -> None:
+        self.trouble: Exception | None = None
+        self._pieces, self._is_complete = pieces, is_complete
+        self._end_at: float | None = None
+
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        return self
+
+    async def __anext__(self) -> bytes:
+        if not self._is_complete():
+            self._end_at = None
+        elif self._end_at is None:
+            self._end_at = asyncio.get_running_loop().time() + LINGER_S
+        try:
+            async with asyncio.timeout_at(self._end_at):
+                return await anext(self._pieces)
+        except StopAsyncIteration:
+            raise
+        except Exception as error:  # noqa: BLE001  # of whichever HTTP library
+            self.trouble = error
+            raise StopAsyncIteration from None
 
 
 async def events_in(head: bytes, pieces: AsyncIterator[bytes]) -> AsyncGenerator[tuple[str, str]]:

@@ -69,6 +69,10 @@ class ReplyBody:
     def __init__(self) -> None:
         self.begun = False  # True once `hear` returned a delta
         self.done = False  # True after the last event or a failure: the rest is not needed
+        # True once it ended for a reason, False for good if it went on behind one: some servers
+        # send a reason with every part.
+        self.is_complete = False
+        self._goes_on = False
         self.failure: object = None  # the error object that came in place of a reply
         self._told: dict[str, object] = {}  # beside the choices
         self._first_choice: int | None = None  # the lowest number of a choice with words
@@ -98,7 +102,7 @@ class ReplyBody:
         """Add an event and return what it adds to the reply; events without a chunk add nothing.
 
         Several events between which a server left out the empty line come as one. Raises
-        BrokenStream if a chunk is cut.
+        BrokenStream if a chunk is cut before the reply is complete.
         """
         text = data if data.startswith("{") else FIELD.sub("", data).strip()
         if self.done or text.strip('"') == LAST_EVENT:
@@ -110,7 +114,7 @@ class ReplyBody:
             lines = JOINT.split(text)
             if len(lines) > 1:
                 return [delta for line in lines for delta in self.hear(event, line)]
-            if text.startswith("{"):
+            if text.startswith("{") and not self.is_complete:
                 raise BrokenStream("an event of the stream is not readable") from None
             value = {}  # such as "[PING]" or a comment of a proxy
         chunks = objects_in(value) if isinstance(value, list) else [as_dict(value)]  # Gemini
@@ -118,8 +122,9 @@ class ReplyBody:
 
     def _hear_chunk(self, event: str | None, chunk: Fields) -> list[Delta]:
         if not self.done:
-            self.failure = find_failure(chunk, event == "error")
-            self.done = self.failure is not None
+            failure = find_failure(chunk, event == "error")
+            self.done = failure is not None
+            self.failure = None if self.is_complete else failure
         return [] if self.done else self._add(chunk)
 
     def reply(self, new_id: Callable[[], str]) -> LLMReply:
@@ -163,6 +168,8 @@ class ReplyBody:
             choices.sort(key=number_of)
         deltas = [delta for choice in choices for delta in self._read_choice(choice)]
         self.begun = self.begun or bool(deltas)
+        self._goes_on = self._goes_on or (self.is_complete and bool(deltas))
+        self.is_complete = bool(self._finish_reasons) and not self._goes_on
         return deltas
 
     def _read_choice(self, choice: Fields) -> list[Delta]:

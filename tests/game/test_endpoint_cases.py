@@ -56,7 +56,7 @@ class Scene:
     """What became of one line of a player."""
 
     def __init__(self, game, jobs, ann, answers, earlier=(), **profile):
-        self.game, self.jobs, self.ann = game, jobs, ann
+        self.game, self.jobs, self.ann, self.turns = game, jobs, ann, 0
         self.name = "Mira" + "".join(chr(97 + n) for n in divmod(next(NUMBERS), 26))
         self.server = rows.Server(*answers)
         game.service.profiles[self.name] = {
@@ -71,14 +71,20 @@ class Scene:
         self.character.db.ai_fillers = []
         self.character.assistant.conversation.append(earlier)
 
-    def play(self):
-        """Say a line; return what the player reads from then until the turn has ended."""
+    def play(self, lines=1):
+        """Say some lines; return what the player reads until the last turn has ended."""
+        heard = [text for line in rows.LINES[:lines] for text in self.play_line(line)]
+        self.server.close()
+        return heard
+
+    def play_line(self, line):
         self.ann.forget()
-        self.ann.do("say Good day.")
+        self.ann.do(f"say {line}")
         self.game.run()
         end = time.monotonic() + LONGEST_WAIT_S
         turns = Turn.objects.filter(assistant_id=self.character.assistant.id)
-        while not turns.exclude(ended_at=None).exists():
+        self.turns += 1
+        while turns.exclude(ended_at=None).count() < self.turns:
             assert time.monotonic() < end, self.ann.heard()
             try:
                 function, *arguments = self.jobs.get(timeout=0.05)
@@ -86,7 +92,6 @@ class Scene:
                 self.game.run()
             except Empty:  # it waits for the clock
                 self.game.run(0.25)
-        self.server.close()
         return self.ann.heard()[1:]
 
     def acts(self):
@@ -101,9 +106,9 @@ def play(service, offline_game, handed_over):
     """Return what players read of an answer, and the scene that shows the rest."""
     ann = offline_game.player("Ann", offline_game.room())
 
-    def play(*answers, **profile):
+    def play(*answers, lines=1, **profile):
         scene = Scene(offline_game, handed_over, ann, answers, **profile)
-        read, says = scene.play(), f'{scene.name} says, "'
+        read, says = scene.play(lines), f'{scene.name} says, "'
         assert not any(set("{}[]<>|") & set(line) for line in read), read
         words = [line.removeprefix(says)[:-1] for line in read if line.startswith(says)]
         return words, scene

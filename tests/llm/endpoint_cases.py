@@ -4,7 +4,10 @@ Each row is a kind of answer that a public report of some client tells of, or a 
 """
 
 import json
+import select
 import socket
+import struct
+from contextlib import suppress
 from threading import Thread
 
 from evennia_ai.errors import (
@@ -15,6 +18,7 @@ from evennia_ai.errors import (
     QuotaExhausted,
 )
 
+LINES = ("Good day.", "What burns there?", "Is it warm?")  # what a player says
 SAID = [("say", {"text": "Good evening."})]
 SAY = '{"text": "Good evening."}'
 BOTH = [("look", {"target": "fire"}), *SAID]
@@ -262,11 +266,14 @@ def cut_call(reason):
 class Server:
     """Answers requests for a completion, each with the next of some answers, then with the last.
 
-    An answer is (status, body, lines of the header). ``asked`` counts the requests.
+    An answer is (status, body, lines of the header, how the connection ends), see `send`; or a
+    function that returns one for the request's own body. ``asked`` counts the requests, and
+    ``paid`` those that were answered with a success.
     """
 
     def __init__(self, *answers):
-        self.answers, self.asked = list(answers), 0
+        self.answers, self.asked, self.paid = list(answers), 0, 0
+        self.requests = []
         self.socket = socket.create_server(("127.0.0.1", 0))
         self.base_url = f"http://127.0.0.1:{self.socket.getsockname()[1]}/v1"
         Thread(target=self.serve, daemon=True).start()
@@ -277,12 +284,19 @@ class Server:
                 connection, _ = self.socket.accept()
             except OSError:  # closed
                 return
-            with connection, connection.makefile("rb") as request:
-                answer = (404, "{}", ())
-                if b"/chat/completions" in read_request(request):
-                    answer = self.answers[min(self.asked, len(self.answers) - 1)]
-                    self.asked += 1
-                connection.sendall(written(*answer))
+            Thread(target=self.answer, args=[connection], daemon=True).start()
+
+    def answer(self, connection):
+        with connection, connection.makefile("rb") as request, suppress(OSError):
+            first, body = read_request(request)
+            answer = (404, "{}", ())
+            if b"/chat/completions" in first:
+                answer = self.answers[min(self.asked, len(self.answers) - 1)]
+                self.asked += 1
+                self.requests.append(json.loads(body))
+                answer = answer(self.requests[-1]) if callable(answer) else answer
+                self.paid += answer[0] == 200
+            send(connection, *answer)
 
     def close(self):
         self.socket.shutdown(socket.SHUT_RDWR)
@@ -290,17 +304,46 @@ class Server:
 
 
 def read_request(file):
-    """Read a whole request; returns its first line."""
+    """Read a whole request; returns its first line and its body."""
     first, length = file.readline(), 0
     while (line := file.readline()).strip():
         name, _, value = line.partition(b":")
         length = int(value) if name.lower() == b"content-length" else length
-    file.read(length)
-    return first
+    return first, file.read(length)
 
 
-def written(status, body, headers=()):
-    """Return an answer as bytes."""
-    kind = "Content-Type: application/json"
+RESET = struct.pack("ii", 1, 0)  # what SO_LINGER takes to reset a connection
+ENDINGS = ("closed", "cut", "short", "reset", "silent", "alive")
+
+
+def send(connection, status, body, headers=(), ending="closed"):
+    """Send an answer and end the connection.
+
+    It is closed in good order, or as if more were to come: ``cut`` of a body in chunks, ``short``
+    of one whose length was announced. Or it is reset, or stays open: ``silent``, or ``alive`` with
+    a sign of life now and then.
+    """
+    kind, data = (
+        "Content-Type: application/json",
+        body if isinstance(body, bytes) else body.encode(),
+    )
+    if ending == "short":
+        headers = [*headers, f"Content-Length: {len(data) + 9}"]
+    elif ending != "closed":
+        headers = [*headers, "Transfer-Encoding: chunked"]
+        data = in_chunk(data)
     lines = [f"HTTP/1.1 {status} X", kind, "Connection: close", *headers]
-    return ("\r\n".join(lines) + "\r\n\r\n" + body).encode()
+    connection.sendall("\r\n".join(lines).encode() + b"\r\n\r\n" + data)
+    if ending == "reset":
+        select.select([connection], [], [], 0.2)  # until the client has read
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+    while ending in ("silent", "alive"):
+        gone, _, _ = select.select([connection], [], [], 0.1)
+        if gone:
+            return
+        if ending == "alive":
+            connection.sendall(in_chunk(b": alive\n\n"))
+
+
+def in_chunk(data):
+    return f"{len(data):x}\r\n".encode() + data + b"\r\n"

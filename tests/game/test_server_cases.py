@@ -1,0 +1,20 @@
+"""Every server's answer arrives: from the bytes of a socket to what players in the room read.
+
+`tests/llm/server_cases.py` holds the rows, each a kind of server.
+"""
+
+import pytest
+
+from tests.game.test_endpoint_cases import handed_over, play, service
+from tests.llm.server_cases import ROWS
+
+pytestmark = pytest.mark.engine
+HERE = handed_over, play, service  # fixtures
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=name) for name, row in ROWS.items()])
+def test_each_line_is_answered_for_what_one_answer_costs(play, row):
+    answers, profile, words, paid = row
+    said, scene = play(*answers, lines=len(words), **profile)
+    assert " ".join(said) == " ".join(words)
+    assert scene.server.paid == paid
