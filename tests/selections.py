@@ -48,5 +48,9 @@ ON_OTHER_LINE = (
             *("uninstall", "world"),
         )
     ),
-    "tests/contrib",
+    *(
+        path
+        for name in ("doors", "quests", "setup_menu", "shop", "staff_pages")
+        if Path(path := f"tests/contrib/{name}").exists()
+    ),
 )

@@ -45,6 +45,7 @@ class Expression:
         return self.reader.compiled if isinstance(self.reader, BoundedPattern) else self.reader
 
 
+@cache
 def expressions() -> list[Expression]:
     """Return every expression of the package, each once."""
     files = modules()

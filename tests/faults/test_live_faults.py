@@ -26,10 +26,9 @@ from tests.faults.seen import ends, seems_sane, tracebacks
 from tests.faults.storage_scene import UNHEARD
 from tests.game.conftest import gateway_to
 from tests.scripted import call
+from tests.short_form import short_form
 
 pytestmark = pytest.mark.game
-
-MANY = 3_000
 
 
 def talk(game, player, *lines):
@@ -53,15 +52,16 @@ def next_process(game, mira):
     pass_time(game, 20)
 
 
-def test_of_three_thousand_lines_at_once_each_ends_and_the_next_is_answered(game, ann, mira):
+@pytest.mark.parametrize("many", short_form([300, 3_000], 2))
+def test_of_many_lines_at_once_each_ends_and_the_next_is_answered(game, ann, mira, many):
     ears = frozenset({ann.dbref})
-    for number in range(MANY):
+    for number in range(many):
         mira.assistant.mind.inbox.put(
             IncomingEvent("say", ann.dbref, "Ann", f"Mira, what of {number}?", ears, addressed=True)
         )
     talk(game, ann, "and at last")
     pass_time(game, 60)
-    assert set(ends().values()) == {"answered"} and len(ends()) == MANY + 1
+    assert set(ends().values()) == {"answered"} and len(ends()) == many + 1
     assert mira.assistant.mind.meter.sizes.overhead >= 0
     talk(game, ann, "and now")
     assert ann.last() == 'Mira says, "and now: yes."'

@@ -111,7 +111,7 @@ def test_42_where_the_reload_does_not_come_about_the_assistants_go_on(game, ann,
     assert not tracebacks(logged)
 
 
-@pytest.mark.parametrize("count", [40, pytest.param(200, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("count", [20, pytest.param(200, marks=pytest.mark.soak)])
 def test_46_many_that_owe_an_answer_start_one_after_the_other(game, ann, mira, restart, count):
     cap = 16
     for number in range(count):

@@ -18,6 +18,7 @@ from evennia_ai.ports import MemoryMatch
 from tests.game import extensions_scene
 from tests.game.forgetting_scene import forget
 from tests.scripted import call
+from tests.short_form import short_form
 
 pytestmark = pytest.mark.engine
 asked_for, named = extensions_scene.asked_for, extensions_scene.named
@@ -71,7 +72,7 @@ def failing(game, tavern, monkeypatch, asked_for):
 @pytest.mark.parametrize(
     ("hook", "failure"),
     [
-        *product(HOOKS, [raises, returns_nonsense]),
+        *short_form(product(HOOKS, [raises, returns_nonsense]), 3),
         *product(["before_turn", "before_speech"], [fails]),
     ],
 )

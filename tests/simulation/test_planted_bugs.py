@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.short_form import short_form
 from tests.simulation.plants import PLANTS
 from tests.simulation.schedule import Simulation
 
@@ -26,7 +27,7 @@ def is_told(promise, first):
     )
 
 
-@pytest.mark.parametrize("name", PLANTS)
+@pytest.mark.parametrize("name", short_form(PLANTS, 4))
 def test_a_planted_bug_is_caught(name):
     with PLANTS[name].planted():
         found = is_told(PLANTS[name].promise, FIRST_SEEDS.get(name, 0))

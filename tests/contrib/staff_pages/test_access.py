@@ -96,11 +96,13 @@ def test_a_game_without_running_assistants_says_so(lived, admin, monkeypatch):
     assert "were not started" in reply.content.decode()
 
 
-@pytest.mark.parametrize(
-    "query",
-    ["since=9999-12-31", "until=0001-01-01", "tokens=-1", "tokens=1e9", "outcome=x", "tool=%00",
-     "words=%00", "player=%00", "player=%23",
-     "player=%2399999999999999999999", "words=%25%27%22"],
+STRANGE = (
+    "since=9999-12-31", "until=0001-01-01", "tokens=-1", "tokens=1e9", "outcome=x", "tool=%00",
+    "words=%00", "player=%00", "player=%23", "player=%2399999999999999999999", "words=%25%27%22",
 )  # fmt: skip
-def test_a_strange_query_is_answered(lived, admin, query):
-    assert Browser(admin).get(f"{lived.assistant.id}/?{query}").status_code == 200
+
+
+def test_a_strange_query_is_answered(lived, admin):
+    for query in STRANGE:
+        reply = Browser(admin).get(f"{lived.assistant.id}/?{query}")
+        assert reply.status_code == 200, query
