@@ -13,6 +13,7 @@ from evennia_ai.policy.compaction.plan import CompactionRequest
 from evennia_ai.ports.goal_records import Goals
 from evennia_ai.ports.journal import Journal
 from evennia_ai.ports.profiles import EntityProfiles
+from evennia_ai.services import assistant_service
 from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.turn.model_call import ModelCalls
@@ -70,7 +71,7 @@ def test_of_many_lines_at_once_each_ends_and_the_next_is_answered(game, ann, mir
 @pytest.mark.parametrize(
     ("part", "method"),
     [
-        (TableInbox, "put"), (TableInbox, "open_events"), (TableTurns, "begin"),
+        (assistant_service, "store_events"), (TableInbox, "open_events"), (TableTurns, "begin"),
         (PromptBuilder, "build"), (Recall, "prepare"), (ModelCalls, "for_turn"),
         (ToolExecutor, "perform"), (TableTurns, "record_model_call"), (TableTurns, "finish"),
     ],
