@@ -198,7 +198,9 @@ def run_dry(
     Fires with the `DryRun`; fails with TurnAborted if the server stops or the assistant is gone.
     """
     log = copy_of(around.log)
-    log.current.extend(map(as_done, before))
+    log.current.extend(
+        {**line, "content": "Done."} if line["content"] == NOT_DONE else line for line in before
+    )
     number = LATER_TURNS + len(before) if before else NO_TURN
     turns = DryTurns(log, partial(around.turns.record_model_call, None), is_alive)
     dry = dry_surroundings(around, log, turns, event.speaker)
@@ -274,11 +276,6 @@ def dry_surroundings(
 def copy_of(log: Conversation) -> DryConversation:
     """Return a log as it is now, to be extended for this dry run only."""
     return DryConversation(log.current.copy())
-
-
-def as_done(line: ChatMessage) -> ChatMessage:
-    """Return a line of an earlier dry run, its calls as done."""
-    return {**line, "content": "Done."} if line["content"] == NOT_DONE else line
 
 
 def dry_turn(around: MindContext, incoming: IncomingEvent, number: int = NO_TURN) -> TurnRecord:

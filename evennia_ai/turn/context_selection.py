@@ -41,7 +41,7 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.staff_controls import LABEL as NOTE
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import MindContext, TurnRecord
-from evennia_ai.ports.extension import collect, overriding
+from evennia_ai.ports.extension import Extension, collect, overriding
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.model_call import has_model
@@ -85,23 +85,6 @@ class ContextItems:
     @property
     def recalled(self) -> list[KnownLine]:
         return [line for label, line in self.passing if label == REMEMBERED]
-
-
-class ContextRows:
-    """The rows of a prompt beside the talk, within their share of the window."""
-
-    def __init__(self, window: int, rows: Iterable[Row]) -> None:
-        self.rows = list(rows)
-        self._window = window
-
-    @property
-    def free_tokens(self) -> float:
-        """Return how many tokens are left, without the task."""
-        return TAIL_PART * self._window - estimate_tokens(scene_text(self.rows))
-
-    def add(self, label: str, lines: Iterable[KnownLine]) -> None:
-        """Add lines under a label; only recalled lines may tell what the game perceived."""
-        self.rows += [(label, line._replace(text=unmarked(line.text))) for line in lines]
 
 
 @dataclass(eq=False)
@@ -153,32 +136,34 @@ class ContextSelector:
         lore = [trial.entry for trial in trials if trial.is_chosen]
         if not has_model(self._mind.profile):
             lore = self._all_lore(lore, audience)
-        context_rows = ContextRows(window, situation)
-        context_rows.add(
-            LORE,
-            (
-                KnownLine(lore_text(lore_entry), secret, lore_entry.authors, lore_entry.title)
-                for lore_entry in lore
-            ),
-        )
-        context_rows.add(
-            LATE_TOOLS, (KnownLine(line, authors=frozenset({GAME})) for line in late_tools)
-        )
-        context_rows.add(PEOPLE, self._people.describe_present(audience, known_only=brief))
-        context_rows.add(PINNED, self._knowledge.pins(audience))
+        rows = list(situation)
+
+        def add(label: str, lines: Iterable[KnownLine]) -> None:
+            # Only recalled lines may tell what the game perceived.
+            rows.extend((label, line._replace(text=unmarked(line.text))) for line in lines)
+
+        def rows_of(extension: Extension) -> list[Row]:
+            own_rows = extension.prompt_rows(self._mind, audience)
+            # Who wrote a row without authors is a stranger.
+            return [
+                (str(label), line._replace(authors=known(line.authors))) for label, line in own_rows
+            ]
+
+        add(LORE, (KnownLine(lore_text(e), secret, e.authors, e.title) for e in lore))
+        add(LATE_TOOLS, (KnownLine(line, authors=frozenset({GAME})) for line in late_tools))
+        add(PEOPLE, self._people.describe_present(audience, known_only=brief))
+        add(PINNED, self._knowledge.pins(audience))
         extensions = overriding(self._mind.services.extensions, "prompt_rows")
-        rows = collect(extensions, lambda item: item.prompt_rows(self._mind, audience))
-        for label, line in rows:  # who wrote one without authors is a stranger
-            context_rows.add(str(label), [line._replace(authors=known(line.authors))])
-        context_rows.add(NOTE, self._knowledge.author_note())
+        for label, line in collect(extensions, rows_of):
+            add(label, [line])
+        add(NOTE, self._knowledge.author_note())
         # Each of them within what the earlier ones leave.
-        least = LEAST_RECALL * window
-        most = int(min(MATERIALS_PART * window, context_rows.free_tokens - least))
-        context_rows.add(MATERIALS, self._restored_materials(audience, most))
-        most = min(self._mind.config.recall_tokens, int(max(context_rows.free_tokens, least)))
-        shown_lines = [
-            line.text for label, line in context_rows.rows[len(situation) :] if label != LORE
-        ]
+        least, left = LEAST_RECALL * window, TAIL_PART * window
+        most = min(MATERIALS_PART * window, left - estimate_tokens(scene_text(rows)) - least)
+        add(MATERIALS, self._restored_materials(audience, int(most)))
+        most = max(left - estimate_tokens(scene_text(rows)), least)
+        most = min(self._mind.config.recall_tokens, int(most))
+        shown_lines = [line.text for label, line in rows[len(situation) :] if label != LORE]
         wanted = RecallRequest(audience, most, upto, shown_lines, brief)
         recalled = self._recall.recall(talk, wanted)
         passing = [(REMEMBERED, line) for line in recalled]
@@ -186,7 +171,7 @@ class ContextSelector:
         asks = "?" in " ".join(talk.asked[-1:]) and self._mind.log.current.record is not None
         if asks and not lore and not any(map(fits, recalled)):
             passing.insert(0, NOTHING_FITS)
-        return ContextItems(tuple(lore), tuple(context_rows.rows), tuple(passing))
+        return ContextItems(tuple(lore), tuple(rows), tuple(passing))
 
     def _all_lore(self, chosen: Sequence[LoreEntry], audience: Audience) -> list[LoreEntry]:
         """Return the chosen lore and, within its budget, what else these listeners may hear.
@@ -277,9 +262,12 @@ class ContextSelector:
             values = [] if is_here else profiles.attributes(dbref, audience)
             known = [*values[-NOTED:], *profiles.observations(dbref, audience)[-NOTED:]]
         looks = world.looks_of(character, dbref)
-        lines = [
-            clean_heard(text, LINE_CHARS) for text in (looks, *map(record_text, known)) if text
-        ]
+        texts = [looks]
+        for record in known:
+            is_value = record["kind"] == "attribute"
+            value = f"{record['attribute']}: {record['value']}" if is_value else record["content"]
+            texts.append(str(value))
+        lines = [clean_heard(text, LINE_CHARS) for text in texts if text]
         if not name or not lines:
             return None
         private = any(item["audience"] is not None for item in known)
@@ -297,9 +285,3 @@ def latest_talk(visible: Sequence[ChatMessage], unanswered: Sequence[str]) -> Re
     spoken_lines = [line for line in latest if HEARD.match(line)]
     query_lines = list(unanswered) or spoken_lines[-1:] or latest[-1:]
     return RecentTalk(query_lines, [line for line in latest if line not in query_lines])
-
-
-def record_text(record: Record) -> str:
-    if record["kind"] == "attribute":
-        return f"{record['attribute']}: {record['value']}"
-    return str(record["content"])

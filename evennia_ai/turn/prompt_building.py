@@ -206,8 +206,10 @@ class PromptBuilder:
         late_tools = filter(None, map(asking.form.tell, asking.late_tools))
         asks = brief and "?" in " ".join(lines[-1:])
         # What a small model was told long ago it finds behind the question alone (measured).
-        talk, upto = latest_talk(visible, lines), last_hidden(shown[-NEAR:] if asks else shown)
+        near = [message["metadata"] for message in (shown[-NEAR:] if asks else shown)]
+        talk, seqs = latest_talk(visible, lines), [meta["seq"] for meta in near if "seq" in meta]
         secret = any(map(is_private, shown))
+        upto = min(seqs) - 1 if seqs else None
         items = self._selector.select(audience, talk, rows, tuple(late_tools), secret, upto, brief)
         if asking.refused == FORGOT:  # tell the recalled words that the reply left out
             recalled, question = [line.text for line in items.recalled], asking.events[-1].heard
@@ -330,9 +332,3 @@ def shortened(lines: Sequence[str], room_chars: int) -> list[str]:
         return list(lines)
     share = max(LEAST_LINE_CHARS, room_chars // len(lines))
     return [cut_text(line, share) for line in lines]
-
-
-def last_hidden(shown: Sequence[ChatMessage]) -> int | None:
-    """Return the sequence number before the first of the messages in a prompt, None without any."""
-    seqs = [message["metadata"]["seq"] for message in shown if "seq" in message["metadata"]]
-    return min(seqs) - 1 if seqs else None

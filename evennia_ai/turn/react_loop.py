@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -190,7 +190,7 @@ class ReActLoop:
         step, audience = progress.loop.step + 1, self._acts.audience_now(turn)
         tools = self._acts.context_for(turn, audience, False, context.tools)
         toolbox = self._mind.services.toolbox
-        offered = by_name(toolbox.offered(tools))
+        offered = {spec.name: spec for spec in toolbox.offered(tools)}
         asking = self._prompts.ask_with(turn, offered.values())
         asking = replace(
             asking, refused=progress.refused, words_only=progress.blocked, undone=progress.undone
@@ -203,7 +203,7 @@ class ReActLoop:
             authors=progress.authors | prompt.authors,
         )
         # All authors must be allowed what the speakers are.
-        specs = by_name(toolbox.permitted(tools, offered.values()))
+        specs = {spec.name: spec for spec in toolbox.permitted(tools, offered.values())}
         withheld = tuple(sorted(offered.keys() - specs.keys()))
         offered_tokens = asking.tool_tokens
         asking = replace(asking.offering(specs.values()), withheld=withheld)
@@ -292,10 +292,6 @@ class Prepared:
     request: ports.LLMRequest
     scenes: Sequence[ChatMessage]  # that it shows first
     calls: ToolCallRunner
-
-
-def by_name(specs: Iterable[ports.ToolSpec]) -> dict[str, ports.ToolSpec]:
-    return {spec.name: spec for spec in specs}
 
 
 def remember_earlier(turn: ports.TurnRecord, specs: Mapping[str, ports.ToolSpec]) -> LoopState:

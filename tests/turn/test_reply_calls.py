@@ -13,7 +13,6 @@ from evennia_ai.policy.conversation.tool_call_rules import TOO_MANY, LoopState, 
 from evennia_ai.policy.replies.output_checks import CheckContext
 from evennia_ai.ports import ToolResult
 from evennia_ai.turn.guardrails import REPEATED, OutputGuardrail
-from evennia_ai.turn.react_loop import by_name
 from evennia_ai.turn.tool_call_runner import ToolCallRunner
 from evennia_ai.turn.tool_executor import call_messages
 from tests.minds import MemoryMind
@@ -35,7 +34,7 @@ class Scene:
         turn = self.turn = script.mind.turns.begin(events, ANN, False, "tick")
         context = script.mind.tool_executor.context_for(turn, ANN, False, None)
         context = replace(context, deadline_at=100.0)
-        specs = by_name(script.services.toolbox.offered(context))
+        specs = {spec.name: spec for spec in script.services.toolbox.offered(context)}
         if leaves:
             specs[leaves] = replace(specs["look"], name=leaves, world=True, leaves=True)
         check = OutputGuardrail(CheckContext("Mira"), earlier, 1_000)
