@@ -108,6 +108,7 @@ def test_a_prompt_over_many_evicted_lines(
     script, talk = make_assistant("Mira"), make_talk(EVICTED + SHOWN, FACTS, seed=1)
     fill(script, talk)
     paper = sheet(f"recall from the log, {EVICTED:,} evicted lines")
+    finish(service, service.memory.embedder.embed_later(["what a start loads"]))
     began = time.perf_counter()
     finish(service, script.mind.memories().prepare(script.services, ["a word"]))
     paper.add("first preparation, words alone", time.perf_counter() - began, "s")
