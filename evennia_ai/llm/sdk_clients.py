@@ -10,7 +10,8 @@ import importlib
 import logging
 import socket
 import ssl
-from collections.abc import AsyncIterator, Iterator
+import zlib
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 from urllib.request import getproxies
 
@@ -31,7 +32,9 @@ NO_KEY = "none"
 TELEMETRY, OWN_MARK = "x-stainless-", "x-stainless-raw-response"
 CONNECT_TIMEOUT_S = 5.0
 LOOPBACK = ("all://localhost", "all://127.0.0.1", "all://[::1]")
-PLAIN = ("", "identity")
+PLAIN, ZLIB = ("", "identity"), ("gzip", "x-gzip", "deflate")
+ANY_HEADER = 32 + zlib.MAX_WBITS  # of gzip and of zlib
+Unpack = Callable[[bytes, int], bytes]
 LOGGERS = ("httpx", "httpx2")
 
 
@@ -43,8 +46,8 @@ class SdkClients:
     """The SDK's clients by endpoint.
 
     ``read_timeout_s`` is for a silent server. Beyond ``most_bytes`` of a body, successful or not,
-    reading it raises `UnwantedBody`; so does a compressed body, because a few kilobytes of it can
-    expand to gigabytes.
+    reading it raises `UnwantedBody`. Compressed bodies are not asked for; of one that comes all the
+    same no more is unpacked, because a few kilobytes of it can expand to gigabytes.
     """
 
     def __init__(self, read_timeout_s: float, most_bytes: int) -> None:
@@ -115,12 +118,13 @@ class SdkClients:
         too_long = f"a body of more than {limit:,} bytes"
 
         class Bounded(library.AsyncByteStream):  # of httpx or httpx2
-            def __init__(self, stream: Any) -> None:
-                self._stream = stream
+            def __init__(self, stream: Any, unpack: Unpack) -> None:
+                self._stream, self._unpack = stream, unpack
 
             async def __aiter__(self) -> AsyncIterator[bytes]:
                 seen = 0
-                async for piece in self._stream:
+                async for packed in self._stream:
+                    piece = self._unpack(packed, limit - seen + 1)
                     seen += len(piece)
                     if seen > limit:
                         raise UnwantedBody(too_long)
@@ -130,14 +134,37 @@ class SdkClients:
                 await self._stream.aclose()
 
         async def bound(response: Any) -> None:
-            if response.headers.get("content-encoding", "").strip().lower() not in PLAIN:
-                raise UnwantedBody("a compressed body, which was not asked for")
+            unpack = unpacker(response.headers.pop("content-encoding", ""), response.is_error)
             announced = response.headers.get("content-length", "")
             if announced.isdecimal() and int(announced[:20]) > limit:
                 raise UnwantedBody(too_long)
-            response.stream = Bounded(response.stream)
+            response.stream = Bounded(response.stream, unpack)
 
         return bound
+
+
+def unpacker(encoding: str, failed: bool) -> Unpack:
+    """Return what unpacks the pieces of a body, up to some bytes each.
+
+    Of an unknown encoding, nothing is read of a body that ``failed``, so that its status counts.
+    Any other raises UnwantedBody.
+    """
+    coding = encoding.strip().lower()
+    if coding in PLAIN:
+        return lambda packed, _most: packed
+    if coding in ZLIB:
+        unzip = zlib.decompressobj(ANY_HEADER)
+
+        def unpack(packed: bytes, most: int) -> bytes:
+            try:
+                return unzip.decompress(packed, most)
+            except zlib.error:
+                raise UnwantedBody("a compressed body that is damaged") from None
+
+        return unpack
+    if not failed:
+        raise UnwantedBody(f"a body in the encoding {coding[:20]!a}, which was not asked for")
+    return lambda _packed, _most: b""
 
 
 async def hide_machine(request: Any) -> None:

@@ -4,6 +4,7 @@ import gc
 import gzip
 import json
 import socket
+import zlib
 
 import pytest
 
@@ -63,16 +64,38 @@ def test_the_longest_body_that_is_allowed_is_read(pump, loop_thread, provider, p
     assert "was not read" in str(pump.error(short.complete(REQUEST, profile)))
 
 
-def test_compression_is_not_asked_for_and_not_taken(pump, client):
+def send_packed(pump, client, body, encoding, *headers, status="200 OK"):
+    lines = [f"HTTP/1.1 {status}", f"Content-Encoding: {encoding}", f"Content-Length: {len(body)}"]
+    return send_back(pump, client, "\r\n".join([*lines, *headers, "", ""]).encode(), body)
+
+
+@pytest.mark.parametrize(
+    ("body", "encoding", "said"),
+    [
+        (gzip.compress(b" " * 10_000_000), "gzip", "a body of more than 4,000,000 bytes"),
+        (b"no gzip", "gzip", "a compressed body that is damaged"),
+        (b"any", "br", "a body in the encoding 'br', which was not asked for"),
+    ],
+)
+def test_of_a_compressed_body_no_more_is_unpacked_than_read(pump, client, body, encoding, said):
     """A few kilobytes could hold gigabytes."""
-    body = gzip.compress(b" " * 10_000_000)
-    head = f"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: {len(body)}\r\n\r\n"
-    failure, asked, address = send_back(pump, client, head.encode(), body)
+    failure, asked, address = send_packed(pump, client, body, encoding)
     assert b"accept-encoding: identity" in asked.lower()
     assert type(failure.value) is ProviderUnavailable
-    assert str(failure.value) == (
-        f"{address} sent a compressed body, which was not asked for: it was not read."
-    )
+    assert str(failure.value) == f"{address} sent {said}: it was not read."
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "br"])
+def test_a_compressed_refusal_is_waited_for_as_it_asks(pump, client, encoding):
+    body = gzip.compress(b'{"error": {"message": "Slow down."}}')
+    sent = send_packed(pump, client, body, encoding, "Retry-After: 2", status="429 Slow")
+    assert sent[0].value.retry_after_s == 2
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, zlib.compress])
+def test_a_compressed_reply_is_read(pump, client, pack):
+    body = pack(json.dumps({"choices": [{"message": {"content": "Aye."}}]}).encode())
+    assert send_packed(pump, client, body, "gzip")[0].content == "Aye."
 
 
 def test_a_silent_server_is_unavailable_after_the_read_timeout(
