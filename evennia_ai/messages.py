@@ -145,6 +145,8 @@ class LLMReply:
     tied: bool = False
     timings: Timings | None = None
     first_s: float | None = field(default=None, compare=False)  # until a stream's first part
+    # what the endpoint refused of the request, with its words: it was asked again without
+    refused: Mapping[str, str] = field(default_factory=dict, compare=False)
     from_fallback: bool = False  # True if the fallback of the asked profile sent it
     raw: LLMReply | None = None  # as the endpoint sent it, None if it is this reply
 

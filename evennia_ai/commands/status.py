@@ -230,4 +230,10 @@ def model_lines(profiles: Iterable[ModelProfile]) -> list[str]:
         amount = f"{known.tokens:,} tokens, " if known.tokens else ""
         name = f"{profile.name}:{profile.model}".rstrip(":")
         lines.append(clean_output(as_sentence(f"Context window of {name}: {amount}{known.source}")))
+        lines += [
+            clean_output(
+                as_sentence(f"{name} refuses {part}, so it is not sent{words and f': {words}'}")
+            )
+            for part, words in profile.told.refused.items()
+        ]
     return list(dict.fromkeys(lines)) if models else [common.wrapped(f"|x{CONNECT}|n")]

@@ -26,9 +26,17 @@ from evennia_ai.policy.limits.endpoints import (
 )
 from evennia_ai.policy.limits.money import FREE, Prices, read_prices
 from evennia_ai.policy.redaction import hide_secrets
-from evennia_ai.policy.tool_call_modes.form import AUTO, FORMS, TOOLS, TOOLS_FORM, ToolCallMode
+from evennia_ai.policy.tool_call_modes.form import (
+    AUTO,
+    FORMS,
+    SCHEMA,
+    TEXT,
+    TOOLS,
+    TOOLS_FORM,
+    ToolCallMode,
+)
 from evennia_ai.policy.tool_call_modes.known_models import choose_form, style_for
-from evennia_ai.policy.tool_call_modes.wire_order import WireStyle
+from evennia_ai.policy.tool_call_modes.wire_order import CALLS, FORMAT, SYSTEM, WireStyle
 
 Profiles = dict[str, dict[str, Any]]
 
@@ -288,13 +296,18 @@ def request_form(profile: ModelProfile) -> ToolCallMode:
     """Return how the profile's model is asked; the stand-in reads native calls."""
     if profile.client == OFFLINE["client"]:
         return TOOLS_FORM
-    return choose_form(profile.model, profile.form, profile.told.form)
+    form = choose_form(profile.model, profile.form, profile.told.form)
+    if form.native and TOOLS in profile.told.refused:
+        return choose_form(profile.model, TEXT if FORMAT in profile.told.refused else SCHEMA)
+    return form
 
 
 def wire_style(profile: ModelProfile, form: str) -> WireStyle:
     """Return what a model's chat template supports in a request form, by its name or a probe."""
-    by_name, stated = style_for(profile.model), profile.told.system
-    return WireStyle(by_name.system if stated is None else stated, by_name.calls and form == TOOLS)
+    by_name, stated, refused = style_for(profile.model), profile.told.system, profile.told.refused
+    system = by_name.system if stated is None else stated
+    calls = by_name.calls and form == TOOLS and refused.keys().isdisjoint((TOOLS, CALLS))
+    return WireStyle(system and SYSTEM not in refused, calls)
 
 
 def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:

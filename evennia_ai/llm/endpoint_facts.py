@@ -69,6 +69,13 @@ class EndpointRegistry:
             if isinstance(outcome.value, ContextOverflow):
                 self._keep_window(key, outcome.value.window)
             return
+        for part in outcome.refused.keys() - facts.refused.keys():
+            log.info(
+                "evennia_ai: {key} refuses {part}, which is left out from now on ({words})",
+                key=key,
+                part=part,
+                words=outcome.refused[part] or "its words may be private",
+            )
         self._keep(key, endpoints.after_reply(facts, outcome, took_s))
         if not (facts.answered or profile.context_window):
             request = self._ask(profile)

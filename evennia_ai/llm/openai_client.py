@@ -8,6 +8,8 @@ Most endpoints recognise a repeated prompt by themselves and may refuse unknown 
 those in `CACHE_BREAKPOINTS` get hints about its reusable part.
 """
 
+from __future__ import annotations
+
 import asyncio
 import json
 import re
@@ -16,7 +18,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple, cast
 from urllib.parse import urljoin, urlsplit
 
@@ -36,6 +38,8 @@ from evennia_ai.llm.openai_stream import (
     SilentStream,
     read_body,
 )
+from evennia_ai.llm.refusals import REPLY_LIMITS, quoted_words
+from evennia_ai.llm.refused_parts import STREAM, refused_part, without_parts
 from evennia_ai.llm.reply_body import BrokenStream, ReplyBody, parse_body, unwrap
 from evennia_ai.llm.sdk_clients import SdkClients, UnwantedBody, causes_of, connection_trouble
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest, WireMessage
@@ -67,12 +71,28 @@ class ProviderRequest:
 
     endpoint: Endpoint
     profile: ModelProfile
-    body: Body
+    request: LLMRequest
     headers: Mapping[str, str]
     on_delta: OnDelta | None
     patience_s: float | None
     calls: Sequence[ToolCallRequest] | None  # passed on so far; None: the deltas themselves are
-    may_quote: bool = False  # True if nothing private is sent
+
+    @property
+    def refused(self) -> Mapping[str, str]:
+        """Return what the endpoint refuses; the body holds none of it."""
+        return self.profile.told.refused
+
+    @cached_property
+    def body(self) -> Body:
+        body = {"model": self.profile.model, **build_body(self.request, self.profile)}
+        streamed = {**STREAM, **body} if self.on_delta else body
+        return without_parts(streamed, self.refused)
+
+    def without(self, part: str, words: str) -> ProviderRequest:
+        """Return the request without a part that the endpoint refused with these words."""
+        words = quoted_words(words, self.body) if self.request.is_public else ""
+        told = replace(self.profile.told, refused={**self.refused, part: words})
+        return replace(self, profile=replace(self.profile, told=told))
 
 
 class OpenAIClient:
@@ -97,7 +117,8 @@ class OpenAIClient:
         self._patience, self._game = patience, game
         # The gateway keeps deadlines; ``read_timeout_s`` is for a silent server.
         self._clients = SdkClients(read_timeout_s, most_bytes)
-        self._stream_fields: dict[tuple[Endpoint, str], Body] = {}  # where not all were accepted
+        # By endpoint and model, until the profile tells it.
+        self._refused: defaultdict[tuple[Endpoint, str], dict[str, str]] = defaultdict(dict)
         self._pulses: defaultdict[Endpoint, LastActivity] = defaultdict(LastActivity)
         loop_thread.on_stop(self._clients.close)
 
@@ -110,8 +131,9 @@ class OpenAIClient:
 
         If ``request.on_call`` or ``on_delta`` is set and the profile allows it, the reply is
         streamed. ``on_call`` is called in the reactor's thread, ``on_delta`` in the loop thread. A
-        server that refuses to stream is asked again without. A stream that breaks after a call (or
-        delta, without ``on_call``) fails with ProviderUnavailable, whose ``begun`` is True.
+        server that refuses a part of the request is asked again without (`refused_parts`). A stream
+        that breaks after a call (or delta, without ``on_call``) fails with ProviderUnavailable,
+        whose ``begun`` is True.
 
         Fires with the reply, in whose ``raw`` it is as the endpoint sent it. Fails with
         ProviderMisconfigured (key, address, model's name), EndpointSilent (see `longest_silence`),
@@ -138,23 +160,24 @@ class OpenAIClient:
         elif on_call is not None:
             on_delta = read
         turn, character = request.caller.turn_id, pseudonym(self._game, request.caller.assistant)
-        profile = replace(profile, extra=name_character(profile.extra, character))
+        refused = {**self._refused[endpoint, profile.model], **profile.told.refused}
+        profile = replace(
+            profile,
+            extra=name_character(profile.extra, character),
+            told=replace(profile.told, refused=refused),
+        )
         # OpenAI logs the header, so that its support finds the turn; other servers ignore it.
         number = {"X-Client-Request-Id": f"turn-{turn}-{uuid.uuid4().hex[:8]}"}
         asking = ProviderRequest(
             endpoint,
             profile,
-            {"model": profile.model, **build_body(request, profile)},
+            request,
             {} if turn is None else number,
             on_delta,
             self._patience(profile.told, request.tokens) if on_delta else None,
             None if on_call is None else calls,
-            request.is_public,
         )
-        fields = (
-            self._stream_fields.get((endpoint, profile.model), refusals.STREAM) if on_delta else {}
-        )
-        sent = self._loop_thread.submit(self._ask(asking, fields))
+        sent = self._loop_thread.submit(self._ask(asking))
         return sent.addCallback(lambda raw: replace(reader.finish(raw), raw=raw))
 
     def exchange(
@@ -209,30 +232,30 @@ class OpenAIClient:
         masked = mask_key(response.content.decode("latin-1"), endpoint.key).encode("latin-1")
         return RawResponse(response.status_code, response.headers.get("content-type", ""), masked)
 
-    async def _ask(self, asking: ProviderRequest, fields: Body) -> LLMReply:
-        """Return the reply; leave out those of the ``fields`` for streaming that are refused."""
+    async def _ask(self, asking: ProviderRequest) -> LLMReply:
+        """Return the reply; what the endpoint refuses of the request is left out."""
         endpoint, profile = asking.endpoint, asking.profile
         body, content = ReplyBody(), b""
         refusal: refusals.Refusal | None = None
         clock, pulse = asyncio.get_running_loop().time, self._pulses[endpoint]
         watch = SilenceWatch(pulse, asking.patience_s, profile.is_local, clock)
         try:
-            await watch.over(self._send(asking, fields, body, watch))
-            if asking.on_delta:
-                self._stream_fields[endpoint, profile.model] = fields
+            await watch.over(self._send(asking, body, watch))
             if body.failure is None:
-                return replace(body.reply(lambda: uuid.uuid4().hex[:9]), first_s=watch.first_s)
+                reply = body.reply(lambda: uuid.uuid4().hex[:9])
+                self._refused[endpoint, profile.model].update(asking.refused)
+                return replace(reply, first_s=watch.first_s, refused=asking.refused)
             refusal = refusals.read_refusal(body.failure, endpoint.key, utc_now())
         except Exception as error:  # noqa: BLE001  # the port promises a ProviderError for any error
             response, explanation = response_of(error), explain(error, endpoint)
             if response is not None:
                 content, refusal = response.content, refusal_in(response, endpoint)
         if refusal is not None:
-            left = refusals.without_refused(fields, refusal, content)
-            if left != fields and not body.begun:
-                return await self._ask(asking, left)
+            part = "" if body.begun else refused_part(refusal, content, asking.body)
+            if part and part not in asking.refused:
+                return await self._ask(asking.without(part, refusal.told))
             explanation = refusals.explain_refusal(
-                refusal, profile, endpoint, asking.body.get("messages"), asking.may_quote
+                refusal, profile, endpoint, asking.body, asking.request.is_public
             )
         # Raised outside the handler: chained to it, the first error would show the key.
         # An overflow stays one: the talk is compacted, unless a call of the reply has run.
@@ -240,15 +263,10 @@ class OpenAIClient:
         is_broken = has_begun and not isinstance(explanation, errors.ContextOverflow)
         raise refusals.broken_off(explanation, endpoint) if is_broken else explanation
 
-    async def _send(
-        self, asking: ProviderRequest, fields: Body, body: ReplyBody, watch: SilenceWatch
-    ) -> None:
+    async def _send(self, asking: ProviderRequest, body: ReplyBody, watch: SilenceWatch) -> None:
         client = self._clients.client_for(asking.endpoint)
         async with client.chat.completions.with_streaming_response.create(
-            model="",
-            messages=[],
-            extra_body={**fields, **asking.body},
-            extra_headers=asking.headers,
+            model="", messages=[], extra_body=dict(asking.body), extra_headers=asking.headers
         ) as response:
             await read_body(response.iter_bytes(), body, asking.on_delta, watch.hear)
 
@@ -282,9 +300,6 @@ def explain(error: Exception, endpoint: Endpoint) -> errors.ProviderError:
     if isinstance(error, TypeError | ValueError):
         return errors.ProviderRejected(f"The request cannot be written as JSON ({kind}).")
     return errors.ProviderUnavailable(f"A request to {address} failed ({kind}).")
-
-
-REPLY_LIMITS = ("max_tokens", "max_completion_tokens")  # the second: OpenAI's newer models
 
 
 class CacheBreakpoints(NamedTuple):

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
+from typing import Any
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import (
@@ -25,6 +26,7 @@ MAX_SHOWN_CHARS = 300
 MAX_WORDS_CHARS = 4_000
 MAX_CODE_CHARS = 60
 MAX_DEPTH = 6
+REPLY_LIMITS = ("max_tokens", "max_completion_tokens")  # the second: OpenAI's newer models
 STATUS_NUMBER = re.compile(r"[1-5]\d\d")
 FAILED_STATUS = re.compile(r"[45]\d\d")
 # Some servers return the request inside the error's body, so only these fields are read.
@@ -33,10 +35,6 @@ ERROR_TEXT_FIELDS = frozenset(
     "retryDelay".split()
 )
 ERROR_CODE_FIELDS = ("code", "status", "type")
-STREAM: Mapping[str, object] = {"stream": True, "stream_options": {"include_usage": True}}
-STREAM_REFUSED_STATUS = (400, 405, 415, 422, 501)
-STREAM_REFUSED = re.compile(r"\bstream(?:ing|ed)?\b", re.IGNORECASE)
-
 
 UNQUOTED = ", and its {chars} characters of text are left out: private words were in the prompt"
 
@@ -48,7 +46,7 @@ ERRORS: Mapping[ErrorKind, tuple[type[ProviderError], str]] = {
     ErrorKind.BAD_KEY: (ProviderMisconfigured, "{address} {key}{status}."),
     ErrorKind.NO_MODEL: (
         ProviderMisconfigured,
-        "There is no model '{model}' at {address}, or the address is wrong{status}.",
+        "There is no model '{model}' at {address}, or the address is wrong{told}.",
     ),
     ErrorKind.MOVED: (
         ProviderMisconfigured,
@@ -120,18 +118,17 @@ def explain_refusal(
     refusal: Refusal,
     profile: ModelProfile,
     endpoint: Endpoint,
-    messages: object = None,
+    body: Mapping[str, Any] = MappingProxyType({}),
     may_quote: bool = True,
 ) -> ProviderError:
-    """Return the error for a refusal of a profile's request.
+    """Return the error for a refusal of a profile's request, whose ``body`` was sent.
 
-    ``asked`` is what was sent, as JSON data; neither the error's text nor its code quotes it. If
-    ``may_quote`` is False, they hold nothing that the endpoint said: it may have written private
-    words in any other way, such as from their end.
+    Neither the error's text nor its code quotes the messages. If ``may_quote`` is False, they hold
+    nothing that the endpoint said: it may have written private words in any other way, such as from
+    their end.
     """
-    asked_words = " ".join(texts_in(messages))
-    quotation = quote_without(refusal.told, asked_words) if may_quote else ""
-    code = refusal.code if quote_without(refusal.code, asked_words) == refusal.code else ""
+    quotation = quoted_words(refusal.told, body) if may_quote else ""
+    code = refusal.code if quoted_words(refusal.code, body) == refusal.code else ""
     code = code if may_quote else ""
     means = meaning_of(refusal)
     kind, sentence = ERRORS[means]
@@ -159,6 +156,12 @@ def explain_refusal(
     return error
 
 
+def quoted_words(words: str, body: Mapping[str, Any]) -> str:
+    """Return an endpoint's words without what they quote of the messages that were sent."""
+    own = {*body, *REPLY_LIMITS} - {"messages"}
+    return quote_without(words, " ".join(texts_in(body.get("messages"))), own)
+
+
 def texts_in(value: object, names: Collection[str] = (), depth: int = 0) -> Iterator[str]:
     """Yield every text in JSON data; with ``names`` only those in fields of these names."""
     inner: Iterable[object] = ()
@@ -181,15 +184,3 @@ def broken_off(problem: ProviderError, endpoint: Endpoint) -> ProviderUnavailabl
         retry_after_s=problem.retry_after_s,
         begun=True,
     )
-
-
-def without_refused(
-    fields: Mapping[str, object], refusal: Refusal, content: bytes
-) -> Mapping[str, object]:
-    """Return those of the fields `STREAM` that remain after an error response."""
-    # Servers name an unknown field in different places, so the whole ``content`` is searched.
-    if refusal.status not in STREAM_REFUSED_STATUS:
-        return fields
-    if "stream_options" in fields and b"stream_options" in content:
-        return {"stream": True}
-    return {} if STREAM_REFUSED.search(refusal.words) else fields

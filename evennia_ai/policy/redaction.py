@@ -6,6 +6,7 @@ This module uses the standard library only: the demo imports it before anything 
 """
 
 import re
+from collections.abc import Collection
 from urllib.parse import urlsplit
 
 MASK = "***"
@@ -82,15 +83,22 @@ def shown_address(address: str) -> str:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}".rstrip("/")
 
 
-def quote_without(sentence: str, private_text: str) -> str:
-    """Return an error sentence in which `GAP` replaces what also stands in the request's words."""
+def quote_without(sentence: str, private_text: str, known: Collection[str] = ()) -> str:
+    """Return an error sentence in which `GAP` replaces what also stands in the request's words.
+
+    ``known`` are words that say nothing about those, such as the names of parameters.
+    """
     # Cut are runs of words of the request, and single words that are not ordinary in errors and
     # share some characters in a row with it. Returns "" if nothing else remains.
     private_text = private_text.lower()
     in_order = " ".join(["", *PLAIN_WORD.findall(private_text), ""])
     matches = list(WORD.finditer(sentence))
     words = [match[0].lower() for match in matches]
-    cut = {n for n, word in enumerate(words) if is_quoted(word, private_text, in_order)}
+    cut = {
+        n
+        for n, word in enumerate(words)
+        if word not in known and is_quoted(word, private_text, in_order)
+    }
     for start in range(len(words) - RUN_WORDS + 1):
         run = range(start, start + RUN_WORDS)
         if f" {' '.join(words[n] for n in run)} " in in_order:

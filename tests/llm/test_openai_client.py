@@ -171,7 +171,7 @@ def test_a_profile_that_cannot_work_fails_at_once_and_without_a_call(
         (401, ProviderMisconfigured, "refused the key in STUB_KEY (HTTP 401)."),
         (403, ProviderMisconfigured, "refused the key in STUB_KEY (HTTP 403)."),
         (404, ProviderMisconfigured, "There is no model 'stub' at"),
-        (405, ProviderMisconfigured, "or the address is wrong (HTTP 405)."),
+        (405, ProviderMisconfigured, "or the address is wrong (HTTP 405): odd."),
         (302, ProviderMisconfigured, "redirects requests"),
         (400, ProviderRejected, "refused the request (HTTP 400): odd."),
         (422, ProviderRejected, "refused the request (HTTP 422): odd."),

@@ -10,7 +10,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.llm.openai_stream import read_body
-from evennia_ai.llm.refusals import STREAM, Refusal, without_refused
 from evennia_ai.llm.reply_body import BrokenStream, ReplyBody
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
 from tests.provider.stub_replies import build_completion
@@ -142,21 +141,6 @@ def test_an_error_event_ends_the_stream_and_is_its_body(line):
     body = body_of(chunk({"content": "Hm."}), line + b"\n\n", chunk({"content": "more"}))
     assert (body.done, body.begun) == (True, True)
     assert body.failure["code"] == 500
-
-
-@pytest.mark.parametrize(
-    ("status", "words", "content", "kept"),
-    [
-        (400, "Unknown parameter: 'stream_options'", b"stream_options", {"stream": True}),
-        (422, "", b'{"loc": ["body", "stream_options"]}', {"stream": True}),
-        (400, "Streaming is not supported", b"", {}),
-        (400, "stream must be false", b"", {}),
-        (400, "too long", b"", STREAM),
-        (500, "stream_options", b"stream_options", STREAM),
-    ],
-)
-def test_only_what_was_refused_is_left_out(status, words, content, kept):
-    assert without_refused(STREAM, Refusal(words, status), content) == kept
 
 
 @given(st.lists(st.binary(max_size=60) | st.sampled_from([b"data: ", b"\n", b'{"choices": ['])))

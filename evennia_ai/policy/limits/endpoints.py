@@ -1,6 +1,7 @@
 """What is known of an endpoint: its window, request form and speed; the deadline that fits it."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from ipaddress import ip_address
 from math import ceil
@@ -89,6 +90,8 @@ class EndpointFacts:
     form: Annotated[str, Field(pattern="^(?:tools|schema|text)?$")] = ""
     system: bool | None = None  # True if a system message is accepted, None if unknown
     speed: Speed = UNKNOWN
+    # What it refused, by name (`llm.refused_parts`), with its own words; requests leave that out.
+    refused: Mapping[str, str] = field(default_factory=dict)
     # Since the server start, never stored:
     answered: bool = False
     first_s: float | None = None  # usually until a stream's first part, if no speed is reported
@@ -103,6 +106,7 @@ def after_reply(facts: EndpointFacts, reply: LLMReply, took_s: float) -> Endpoin
         speed=smooth_speed(facts.speed, measure_speed(reply, took_s)),
         answered=True,
         first_s=_smooth(facts.first_s, None if reply.timings else reply.first_s),
+        refused={**facts.refused, **reply.refused},
     )
 
 
@@ -117,7 +121,9 @@ def longest_silence(facts: EndpointFacts, prompt_tokens: int) -> float | None:
 def should_store(stored: EndpointFacts, facts: EndpointFacts) -> bool:
     """Return True if facts differ from the stored ones, the speed by more than `TOLERANCE`."""
     before, now = stored.speed, facts.speed
-    stored_values, known = ((fact.window, fact.form, fact.system) for fact in (stored, facts))
+    stored_values, known = (
+        (fact.window, fact.form, fact.system, {*fact.refused}) for fact in (stored, facts)
+    )
     return stored_values != known or any(
         new is not None and (old is None or abs(new - old) > TOLERANCE * old)
         for old, new in ((before.read, now.read), (before.written, now.written))

@@ -1,0 +1,93 @@
+"""What a refusal names of a request, and the request without it."""
+
+import json
+
+import pytest
+
+from evennia_ai.config import ModelProfile
+from evennia_ai.config.profiles import request_form, wire_style
+from evennia_ai.llm.refusals import Refusal
+from evennia_ai.llm.refused_parts import STREAM, refused_part, without_parts
+from evennia_ai.policy.limits.endpoints import EndpointFacts, read_facts, should_store, stored_facts
+
+CALL = {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}
+BODY = {
+    "model": "m", "tools": [], "response_format": {}, "max_tokens": 9, "temperature": 1,
+    "reasoning_effort": "low", **STREAM,
+    "messages": [
+        {"role": "system", "content": "You are Mira."},
+        {"role": "user", "content": "Ann says: the temperature is unknown"},
+        {"role": "assistant", "content": "", "reasoning": "R.", "tool_calls": [CALL]},
+    ],
+}  # fmt: skip
+OVERFLOW = "The maximum context length is 9 tokens, but you requested 12: lower max_tokens."
+
+
+@pytest.mark.parametrize(
+    ("status", "words", "content", "part"),
+    [
+        (400, "Unknown parameter: 'stream_options'", {}, "stream_options"),
+        (422, "", {"detail": [{"loc": ["body", "stream_options"]}]}, "stream_options"),
+        (400, "Not supported with it.", {"error": {"param": "temperature"}}, "temperature"),
+        (400, "Streaming is not supported", {}, "stream"),
+        (400, "stream must be false", {}, "stream"),
+        (400, "Unsupported: 'max_tokens'. Use 'max_completion_tokens'.", {}, "max_tokens"),
+        (404, "No endpoints found that support tool use.", {}, "tools"),
+        (404, "There is no model 'tools'", {}, ""),
+        (500, "tools param requires --jinja flag", {}, "tools"),
+        (500, "the stream broke", {}, ""),
+        (503, "streaming is not supported while loading", {}, ""),
+        (400, "'json_schema' is not available", {}, "response_format"),
+        (400, "System role not supported", {}, "system"),
+        (400, "messages.2: property 'reasoning' must not be sent", {}, "reasoning"),
+        (400, "The thought_signature is missing in a call", {}, "calls"),
+        (400, "'tool_calls' must be followed by tool messages", {}, "calls"),
+        (400, "Unrecognized argument: reasoning_effort", {}, "reasoning_effort"),
+        (400, "Unknown parameter: 'top_p'", {}, ""),
+        (400, OVERFLOW, {}, ""),
+        (401, "temperature", {}, ""),
+        (429, "too many requests with stream", {}, ""),
+    ],
+)
+def test_a_refusal_names_a_part_that_was_sent(status, words, content, part):
+    assert refused_part(Refusal(words, status), json.dumps(content).encode(), BODY) == part
+
+
+@pytest.mark.parametrize(
+    ("refused", "left_out", "added"),
+    [
+        (["stream"], {"stream", "stream_options"}, {}),
+        (["stream_options"], {"stream_options"}, {}),
+        (["max_tokens"], {"max_tokens"}, {"max_completion_tokens": 9}),
+        (["max_tokens", "max_completion_tokens"], {"max_tokens"}, {}),
+        (["system", "calls"], set(), {}),
+    ],
+)
+def test_a_part_is_left_out_with_what_belongs_to_it(refused, left_out, added):
+    kept = {name: value for name, value in BODY.items() if name not in left_out}
+    assert without_parts(BODY, refused) == kept | added
+
+
+def test_a_field_beside_a_call_is_left_out_of_each_message():
+    *before, last = without_parts(BODY, ["reasoning"])["messages"]
+    assert before == BODY["messages"][:2]
+    assert last == {"role": "assistant", "content": "", "tool_calls": [CALL]}
+
+
+def test_what_a_model_refuses_decides_how_it_is_asked():
+    def profile(*refused):
+        facts = EndpointFacts(refused=dict.fromkeys(refused, "No."))
+        return ModelProfile("p", "openai", "m", told=facts)
+
+    forms = [request_form(profile(*names)).name for names in ((), ["tools"])]
+    forms += [request_form(profile("tools", "response_format")).name]
+    assert forms == ["tools", "schema", "text"]
+    assert wire_style(profile(), "tools").calls
+    assert not wire_style(profile("calls"), "tools").calls
+    assert not wire_style(profile("system"), "tools").system
+
+
+def test_what_was_refused_is_stored_and_read_again():
+    facts = EndpointFacts(refused={"temperature": "Only 1 is supported"})
+    assert should_store(EndpointFacts(), facts) and not should_store(facts, facts)
+    assert read_facts(stored_facts(facts)) == facts
