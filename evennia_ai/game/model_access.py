@@ -58,7 +58,7 @@ class ModelAccess:
         self.endpoints = EndpointRegistry(partial(ask_window, clock, self.client), load, save)
         limits = GatewayLimits() if is_apart else read_limits(settings)
         self.gateway = ModelGateway(clock, clients, limits)
-        self.gateway.learn = self.endpoints.learn
+        self.gateway.learn, self.gateway.told = self.endpoints.learn, self.endpoints.told
 
     def start(self) -> Deferred[None]:
         """Start the thread and load what the first call would wait for; fires when that ended."""

@@ -9,6 +9,7 @@ the request form.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -82,12 +83,18 @@ class EndpointRegistry:
             request.addCallbacks(partial(self._keep_window, key), partial(self._note, profile))
 
     def note_probe(
-        self, profile: ModelProfile, form: str, system: bool, speed: endpoints.Speed
+        self,
+        profile: ModelProfile,
+        form: str,
+        system: bool,
+        speed: endpoints.Speed,
+        refused: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
+        """Keep what a probe found; what was refused before it counts no more."""
         key = key_of(profile)
         facts = self._known(key)
         speed = endpoints.smooth_speed(facts.speed, speed)
-        self._keep(key, replace(facts, form=form, system=system, speed=speed))
+        self._keep(key, replace(facts, form=form, system=system, speed=speed, refused={**refused}))
 
     @cached_property
     def _stored(self) -> dict[str, endpoints.EndpointFacts]:

@@ -39,7 +39,8 @@ class ModelGateway:
     frees its place as soon as it ends for its caller, even if the client is still busy with it.
     What an endpoint cannot answer goes to the profile's fallback, as a call of its own.
 
-    ``learn`` is called with the profile, each reply or failure, and the seconds that it took.
+    ``learn`` is called with the profile, each reply or failure, and the seconds that it took;
+    ``told`` returns a profile with what was learnt.
 
     Args:
         clients: by the names that profiles use; extensions do not judge calls of ``offline``.
@@ -58,6 +59,7 @@ class ModelGateway:
         self.limits = limits
         self._jitter = jitter
         self.learn: Learn = lambda _profile, _outcome, _took_s: None
+        self.told: Callable[[ModelProfile], ModelProfile] = lambda profile: profile
         self.lanes = EndpointQueues(clock, limits.max_in_flight)
         self.extensions: Sequence[Extension] = ()  # which may refuse a call
         self._starting = False
@@ -268,7 +270,7 @@ class ModelGateway:
         call.attempts += 1
         call.started_at = self._clock.seconds()
         call.lane.in_flight.add(call)
-        call.work = maybeDeferred(call.client.complete, call.request, call.profile)
+        call.work = maybeDeferred(call.client.complete, call.request, self.told(call.profile))
         call.work.addBoth(lambda outcome: self._judge(call, outcome))
 
     def _judge(self, call: QueuedCall, outcome: LLMReply | Failure) -> None:

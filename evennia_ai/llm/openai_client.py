@@ -117,8 +117,6 @@ class OpenAIClient:
         self._patience, self._game = patience, game
         # The gateway keeps deadlines; ``read_timeout_s`` is for a silent server.
         self._clients = SdkClients(read_timeout_s, most_bytes)
-        # By endpoint and model, until the profile tells it.
-        self._refused: defaultdict[tuple[Endpoint, str], dict[str, str]] = defaultdict(dict)
         self._pulses: defaultdict[Endpoint, LastActivity] = defaultdict(LastActivity)
         loop_thread.on_stop(self._clients.close)
 
@@ -131,8 +129,8 @@ class OpenAIClient:
 
         If ``request.on_call`` or ``on_delta`` is set and the profile allows it, the reply is
         streamed. ``on_call`` is called in the reactor's thread, ``on_delta`` in the loop thread. A
-        server that refuses a part of the request is asked again without (`refused_parts`). A stream
-        that breaks after a call (or delta, without ``on_call``) fails with ProviderUnavailable,
+        server that refuses a part of the request is asked again without (`refused_parts`); the reply
+        and later profiles tell that. A stream that breaks after a call (or delta, without ``on_call``) fails with ProviderUnavailable,
         whose ``begun`` is True.
 
         Fires with the reply, in whose ``raw`` it is as the endpoint sent it. Fails with
@@ -160,12 +158,7 @@ class OpenAIClient:
         elif on_call is not None:
             on_delta = read
         turn, character = request.caller.turn_id, pseudonym(self._game, request.caller.assistant)
-        refused = {**self._refused[endpoint, profile.model], **profile.told.refused}
-        profile = replace(
-            profile,
-            extra=name_character(profile.extra, character),
-            told=replace(profile.told, refused=refused),
-        )
+        profile = replace(profile, extra=name_character(profile.extra, character))
         # OpenAI logs the header, so that its support finds the turn; other servers ignore it.
         number = {"X-Client-Request-Id": f"turn-{turn}-{uuid.uuid4().hex[:8]}"}
         asking = ProviderRequest(
@@ -243,7 +236,6 @@ class OpenAIClient:
             await watch.over(self._send(asking, body, watch))
             if body.failure is None:
                 reply = body.reply(lambda: uuid.uuid4().hex[:9])
-                self._refused[endpoint, profile.model].update(asking.refused)
                 return replace(reply, first_s=watch.first_s, refused=asking.refused)
             refusal = refusals.read_refusal(body.failure, endpoint.key, utc_now())
         except Exception as error:  # noqa: BLE001  # the port promises a ProviderError for any error

@@ -253,7 +253,8 @@ def test_a_server_that_refuses_is_asked_again_without_and_remembered(
     reply = pump.wait(client.complete(request_, profile))
     told = ToolCallRequest("a", "say", json.dumps(HELLO["arguments"]))
     assert reply.tool_calls == (told,)
-    pump.wait(client.complete(request_, profile))
+    learnt = replace(profile.told, refused=reply.refused)
+    pump.wait(client.complete(request_, replace(profile, told=learnt)))
     asked = [
         [name for name in ("stream", "stream_options") if name in record["body"]]
         for record in provider.requests()

@@ -30,6 +30,7 @@ from evennia_ai.policy.tool_call_modes.form import (
     ToolCallMode,
 )
 from evennia_ai.policy.tool_call_modes.schema_form import ACTS, SchemaForm
+from evennia_ai.policy.tool_call_modes.wire_order import FORMAT, SYSTEM
 from evennia_ai.ports import LLMRequest
 from evennia_ai.scheduling import Clock, Coroutine
 
@@ -108,9 +109,9 @@ class Prober:
         self,
         clock: Clock,
         client: Any,  # `llm.openai_client.OpenAIClient`
-        keep: Callable[[ModelProfile, str, bool, Speed], object],
+        keep: Callable[[ModelProfile, str, bool, Speed, Mapping[str, str]], object],
     ) -> None:
-        """``keep`` gets what a probe found: the request form, if a system message passes, speed."""
+        """``keep`` gets what a probe found: form, if a system message passes, speed, refusals."""
         self._clock, self._client, self._keep = clock, client, keep
         self._busy = False
 
@@ -128,7 +129,7 @@ class Prober:
             run = ProbeRun(self._clock, self._client, profile)
             yield run.all_steps(progress)
             if run.form:
-                self._keep(profile, run.form, run.takes_system, run.speed)
+                self._keep(profile, run.form, run.takes_system, run.speed, run.refused)
             return run.findings
         finally:
             self._busy = False
@@ -146,6 +147,7 @@ class ProbeRun:
         self.models: Models = ()
         self.form = ""
         self.takes_system = True
+        self.refused: dict[str, str] = {}  # as `LLMReply.refused`
         self.speed = UNKNOWN  # by the replies so far
 
     @inlineCallbacks
@@ -197,7 +199,7 @@ class ProbeRun:
         Fires with the reply or the error. Fails with CancelledError if the server stops.
         """
         request = LLMRequest(max_tokens=REPLY_TOKENS, **question)
-        stated = replace(self.profile.told, system=self.takes_system)
+        stated = replace(self.profile.told, system=self.takes_system, refused=self.refused)
         started = self.clock.seconds()
         sent = self.client.complete(request, replace(self.profile, told=stated))
         try:
@@ -208,6 +210,12 @@ class ProbeRun:
             return error
         took_s = self.clock.seconds() - started
         self.speed = smooth_speed(self.speed, measure_speed(reply, took_s))
+        self.refused |= reply.refused
+        self.takes_system = self.takes_system and SYSTEM not in reply.refused
+        for part, asked_for in ((TOOLS, "tools"), (FORMAT, "response_schema")):
+            if question.get(asked_for) and part in reply.refused:
+                words = f"It refuses {part}: {reply.refused[part]}."
+                return errors.ProviderRejected(words, status=REFUSED_FORM[0])
         return reply.raw or reply
 
     def in_time(self, call: Deferred[T], share: float = 1.0) -> Deferred[T]:
