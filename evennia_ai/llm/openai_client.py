@@ -91,8 +91,8 @@ class ProviderRequest:
     def without(self, part: str, words: str) -> ProviderRequest:
         """Return the request without a part that the endpoint refused with these words."""
         words = quoted_words(words, self.body) if self.request.is_public else ""
-        told = replace(self.profile.told, refused={**self.refused, part: words})
-        return replace(self, profile=replace(self.profile, told=told))
+        facts = replace(self.profile.told, refused={**self.refused, part: words})
+        return replace(self, profile=replace(self.profile, told=facts))
 
 
 class OpenAIClient:
@@ -129,9 +129,9 @@ class OpenAIClient:
 
         If ``request.on_call`` or ``on_delta`` is set and the profile allows it, the reply is
         streamed. ``on_call`` is called in the reactor's thread, ``on_delta`` in the loop thread. A
-        server that refuses a part of the request is asked again without (`refused_parts`); the reply
-        and later profiles tell that. A stream that breaks after a call (or delta, without ``on_call``) fails with ProviderUnavailable,
-        whose ``begun`` is True.
+        stream that breaks after a call (or delta, without ``on_call``) fails with
+        ProviderUnavailable, whose ``begun`` is True. What a server refuses of the request is left
+        out and asked for again (`refused_parts`); the reply tells it.
 
         Fires with the reply, in whose ``raw`` it is as the endpoint sent it. Fails with
         ProviderMisconfigured (key, address, model's name), EndpointSilent (see `longest_silence`),

@@ -68,7 +68,7 @@ def test_what_is_wrong_comes_with_what_to_do(admin, castle, provider, handed_ove
     provider.queue({"raw": '{"error": {"message": "no"}}', "status": 404})
     text = probe(admin, "aitest/provider castle", handed_over)
     assert "wrong There is no model 'nobody' at" in text
-    assert "(HTTP 404).\n      There are: stub." in text
+    assert "(HTTP 404): no.\n      There are: stub." in text
     assert "'castle' is not good enough: There is no model 'nobody' at" in text
     assert text.endswith("; do what is said above, and test again.")
 

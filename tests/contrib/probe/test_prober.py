@@ -62,11 +62,7 @@ def test_it_costs_three_short_calls_as_a_game_makes_them(probe, provider, profil
         ((HELLO, {"text": "red"}, IN_SCHEMA, TALE), "schema", "its JSON is. Another form: set"),
         ((HELLO, {"tool_calls": TWO_CALLS["tool_calls"][:1]}, IN_SCHEMA), "schema", "is schema"),
         ((HELLO, {"tool_calls": [{"name": "x"}] * 2}, IN_SCHEMA), "schema", "request is schema"),
-        (
-            (HELLO, NO_TOOLS, IN_SCHEMA),
-            "schema",
-            "refuses tools: no tools. llama.cpp needs --jinja",
-        ),
+        ((HELLO, NO_TOOLS, IN_SCHEMA), "schema", "tools: no tools. llama.cpp needs --jinja"),
         ((HELLO, {"text": "red"}, {"text": "Here."}), "text", "bad: Its form of request is text"),
         ((HELLO, {"text": "red"}, NO_SCHEMA), "text", "it can talk but not act."),
         ((HELLO, {"text": "red"}, error(503, "")), "", "Its request form is not known: http"),
