@@ -6,7 +6,7 @@ import pytest
 
 from evennia_ai.policy.redaction import hide_secrets
 from evennia_ai.policy.replies.output_checks import find_repeat, is_echo
-from evennia_ai.policy.retrieval.exchange import find_spans, signs_of
+from evennia_ai.policy.retrieval.time_expressions import find_spans
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.policy.texts import one_of, split_alternatives
 from tests.expressions.found import NAMES, Expression, expressions
@@ -69,7 +69,6 @@ READERS = {
     "spoken_words": lambda text: spoken_words(text, "Mira", 20_000),
     "echo": lambda text: is_echo(text, [f"{text} x"]),
     "repeat": lambda text: find_repeat(text, [text[1:]] * 3),
-    "signs": signs_of,
     "times": lambda text: find_spans(text, 1.7e9),
     "secrets": lambda text: hide_secrets(text, "sk-0123456789"),
 }

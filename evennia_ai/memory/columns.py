@@ -1,6 +1,5 @@
 """The properties of each memory beside its words and vector, one row each."""
 
-from bisect import bisect_left
 from typing import Any
 
 import numpy as np
@@ -10,8 +9,6 @@ from evennia_ai.memory.lexical import AudienceRows
 from evennia_ai.memory.vectors import FIRST_ROOM, Rows
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.retrieval.exchange import DialogueLine
-from evennia_ai.policy.retrieval.relevance import MemorySigns
 from evennia_ai.policy.retrieval.words import name_words
 
 Mask = npt.NDArray[np.bool_]
@@ -21,7 +18,6 @@ GONE, PUBLIC = -1, 0
 NOBODY = -1
 GROWTH = 1.25
 MOST_VIEWS = 2  # that are kept: one to search and one for neighbours; 60,000 rows take .6 ms
-SESSION_GAP_S = 1_800.0
 # One array each: a search reads a few columns of all rows.
 COLUMNS: dict[str, Any] = {
     "group": np.int32,
@@ -30,17 +26,12 @@ COLUMNS: dict[str, Any] = {
     "at": np.float64,
     "importance": np.float32,
     "words": np.int32,
-    "length": np.float32,
-    "time": np.bool_,
-    "number": np.bool_,
-    "question": np.bool_,
     "sourced": np.bool_,
-    "signs": np.uint8,
 }
 
 
 class Columns:
-    """The audience, speaker, time, importance and kind of text of each row."""
+    """The audience, speaker, time, importance and number of words of each row."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -64,18 +55,13 @@ class Columns:
         self.size += 1
         return self.size - 1
 
-    def put(
-        self, row: int, offered: MemorySigns, speaker: str | None, audience: Audience | None
-    ) -> None:
-        """Set the audience, the speaker and the kind of text of a new row."""
+    def put(self, row: int, words: int, speaker: str | None, audience: Audience | None) -> None:
+        """Set the audience, the speaker and the number of words of a new row."""
         groups = self._groups
         group = PUBLIC if audience is None else groups.setdefault(audience, len(groups) + 1)
         self._rows["group"][row] = group
         self._rows["speaker"][row] = self._speaker(speaker) if speaker else NOBODY
-        self._rows["words"][row] = len(offered.words)
-        self._rows["length"][row] = offered.length
-        for kind in ("time", "number", "question", "signs"):
-            self._rows[kind][row] = getattr(offered, kind)
+        self._rows["words"][row] = words
 
     def put_place(self, row: int, place: int) -> None:
         """Set the place of a row among the lines; `ALONE` makes it a note."""
@@ -113,7 +99,7 @@ class Columns:
         """Return a view of some notes alone, in this order."""
         mask = np.zeros(self.size, dtype=np.bool_)
         mask[rows] = True
-        return self._view_of(rows, 0, np.arange(len(rows)), mask)
+        return self._view_of(rows, 0, mask)
 
     def _seen(self, audience: Audience | None, everything: bool, upto: int | None) -> Mask:
         """Return a mask of the rows that an audience may know, up to a place."""
@@ -133,15 +119,11 @@ class Columns:
             order = np.argsort(places, kind="stable")
             rows, places = rows.take(order), places.take(order)
         lines = int(np.searchsorted(places, np.uint32(ALONE % 2**32)))
-        begins = np.ones(len(rows), dtype=np.bool_)  # a session; a time that is unknown does
-        at = self["at"].take(rows[:lines])
-        begins[1:lines] = ~(np.abs(at[1:] - at[:-1]) <= SESSION_GAP_S)
-        return self._view_of(rows, lines, np.flatnonzero(begins), mask)
+        return self._view_of(rows, lines, mask)
 
-    def _view_of(self, rows: Rows, lines: int, sessions: Rows, mask: Mask) -> AudienceRows:
+    def _view_of(self, rows: Rows, lines: int, mask: Mask) -> AudienceRows:
         words = int(self["words"].take(rows).sum(dtype=np.int64)) / (len(rows) or 1)
-        sizes = np.concatenate([sessions[1:], [len(rows)]]) - sessions
-        return AudienceRows(rows, lines, sessions, sizes, words or 1.0, mask)
+        return AudienceRows(rows, lines, words or 1.0, mask)
 
     def speakers_named(self, words: frozenset[str]) -> set[int]:
         return set().union(*(self._named.get(word, set()) for word in words))
@@ -155,21 +137,6 @@ class Columns:
         for speaker in speakers:
             mask |= spoken == speaker
         return mask
-
-    def number_in(self, lines: Rows, row: int) -> int:
-        places = self["place"]
-        return bisect_left(lines, places[row], key=places.__getitem__)
-
-    def said(self, rows: Rows) -> list[DialogueLine]:
-        columns = (self._rows[name][rows].tolist() for name in DialogueLine._fields)
-        return list(map(DialogueLine, *columns))
-
-    def speakers_in(self, view: AudienceRows) -> float:
-        """Return how many speakers a view has, as a number of equally busy ones."""
-        spoken = self["speaker"][view.rows]
-        counts = np.bincount(spoken[spoken != NOBODY]).astype(np.float64)
-        # Inverse of the chance that two lines have the same speaker (Simpson, 1949).
-        return float(counts.sum() ** 2 / (counts**2).sum()) if len(counts) else 1.0
 
     def _speaker(self, name: str) -> int:
         if name not in self._speakers:

@@ -8,20 +8,24 @@ nor the score of a neighbour, so the result is the same as without it.
 An index can always be rebuilt, and it writes nothing.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from evennia_ai.memory import question_types, vectors
+from evennia_ai.memory import vectors
 from evennia_ai.memory.columns import ALONE, Columns
-from evennia_ai.memory.lexical import AudienceRows, Lexicon, numbered
+from evennia_ai.memory.lexical import AudienceRows, Lexicon, number_of
 from evennia_ai.memory.ranking import MemoryData, Ranked, RankingQuery, rank
-from evennia_ai.policy.retrieval.exchange import AFTER, BEFORE, companions
-from evennia_ai.policy.retrieval.relevance import RelevanceWeights, understand
+from evennia_ai.policy.retrieval.relevance import LONGEST_TEXT, RelevanceWeights, understand
+from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
-WIDE = 2  # lines with more of what follows
+FOLLOWING = 3
+SHORT = 10  # words that carry meaning; a longer line says enough alone
+SAME_TALK_S = 900.0
 SPARE = 4  # results that are compared with each other for each one wanted
 ALIKE = 0.97  # cosine above which two memories say the same
 FEWEST_GONE = 256  # removed rows before their memory is given back
@@ -99,13 +103,14 @@ class MemoryIndex:
                 the place after the last one, or that of the memory it replaces. `ALONE`, and None
                 for a memory with sources, is a memory without neighbours.
         """
-        offered = numbered(text)
+        words = find_words(text[:LONGEST_TEXT])
         sources = tuple(sources)
         place = ALONE if place is None and sources else place
         meant = self._embed("embed", text) if vector is None else vector
         row = self._row_for(id, None if meant is None else vectors.to_bytes(meant), place)
-        self._lexicon.add(row, offered.words)
-        self._columns.put(row, offered, speaker, None if audience is None else frozenset(audience))
+        self._lexicon.add(row, map(number_of, words))
+        hearers = None if audience is None else frozenset(audience)
+        self._columns.put(row, len(words), speaker, hearers)
         self._columns.put_weight(row, at, importance, bool(sources))
         if sources:
             self._sources[row] = sources
@@ -149,8 +154,10 @@ class MemoryIndex:
         everything: bool = False,
         vector: Any = None,
         upto: int | None = None,
+        asker: str = "",
+        company: int = 0,
     ) -> list[Hit]:
-        """Return at most ``k`` memories, best first.
+        """Return at most ``k`` memories, best first, and what follows the first ones.
 
         Args:
             audience: dbrefs of those who will hear the result; only memories that all of them may
@@ -159,75 +166,42 @@ class MemoryIndex:
             everything: True searches all memories, whatever their audience.
             vector: the query's embedding, if the embedder is remote.
             upto: the place of the last line that is searched; None searches all lines.
+            asker: the display name of who asks; their own lines count for more.
+            company: behind so many of the first stand the lines that follow them in the talk: an
+                answer, the other half of a sentence, what takes it back. A long line has none.
         """
         view = self._view(audience, upto, everything)
         if k <= 0 or not len(view.rows):
             return []
-        return self._best(self._rank(query, view, now, vector, SPARE * k), view, k)
+        hits = self._best(self._rank(query, view, now, vector, SPARE * k, asker), view, k)
+        first = (self._with_following(hit, view) for hit in hits[:company])
+        return [*chain.from_iterable(first), *hits[company:]]
 
     def closeness(
-        self, query: str, ids: Sequence[str], vector: Any = None, answers: Collection[str] = ()
-    ) -> tuple[vectors.Floats, vectors.Floats, vectors.Floats]:
-        """Return how near each of some notes is to a query.
+        self, query: str, ids: Sequence[str], vector: Any = None
+    ) -> tuple[vectors.Floats, vectors.Floats]:
+        """Return how near each of some notes is to a query, by meaning and by words from 0 to 1.
 
-        That is by meaning, by words from 0 to 1, and by the stems ``answers``, which the query need
-        not hold. Other memories change nothing. ``vector`` is the query's embedding, if the
-        embedder is remote; without it no note is near by meaning.
+        Other memories change nothing. ``vector`` is the query's embedding, if the embedder is
+        remote; without it no note is near by meaning.
         """
         rows = [self._row_of[name] for name in ids]
         view = self._columns.view_of(np.array(rows, dtype=np.int64))
-        ranking_query = self._asked(query, view, None, vector)
-        words = [ranking_query.wanted.words, answers]
-        by_words, by_answers = self._lexicon.scores(words, view, self._columns["words"])
-        return self._vectors.full(view.rows, ranking_query.vector), by_words, by_answers
+        wanted, meaning = self._query_of(query, view, None, vector)
+        words = self._lexicon.scores(wanted.words, view, self._columns["words"])
+        return self._vectors.full(view.rows, meaning), words
 
-    def companions(
-        self, ids: Iterable[str], audience: Iterable[str] | None = None, upto: int | None = None
-    ) -> dict[str, list[str]]:
-        """Return for each line the ids of the lines that belong to it, in order of place.
-
-        `policy.retrieval.exchange` says which, with more for the first two ids. Only lines that the
-        audience may know count, up to a place, as for `search`. Notes and unknown ids are left out.
-        """
-        view = self._view(audience, upto)
+    def _with_following(self, hit: Hit, view: AudienceRows) -> list[Hit]:
+        """Return a hit and, if it is a short line, the lines that follow it in its talk."""
+        row, columns = self._row_of[hit.id], self._columns
+        place, at = columns["place"], columns["at"]
+        if place[row] == ALONE or columns["words"][row] > SHORT:
+            return [hit]
         lines = view.rows[: view.lines]
-        related = {}
-        for number, name in enumerate(ids):
-            row = self._line(name, view)
-            if row is None:
-                continue
-            at = self._columns.number_in(lines, row)
-            near = lines[max(0, at - BEFORE) : at + AFTER + 1]
-            chosen = companions(self._columns.said(near), min(at, BEFORE), number < WIDE)
-            related[name] = [self._ids[near[place]] for place in chosen]
-        return related
-
-    def later(
-        self,
-        words: Mapping[str, Collection[str]],
-        k: int,
-        audience: Iterable[str] | None = None,
-        upto: int | None = None,
-    ) -> dict[str, list[str]]:
-        """Return for each line at most ``k`` later ones of its speaker that share words with it.
-
-        ``words`` are the lines' content words by id. The result is by id, too, and each list begins
-        with the best; the rest as for `companions`.
-        """
-        view = self._view(audience, upto)
-        rows = {name: row for name in words if (row := self._line(name, view)) is not None}
-        lines = view.rows[: view.lines]
-        queries = [words[name] for name in rows]
-        scores = self._lexicon.scores(queries, view, self._columns["words"])
-        speakers = self._columns["speaker"][lines]
-        corrections = {}
-        for (name, row), score in zip(rows.items(), scores, strict=True):
-            fits = score[: view.lines] * (speakers == self._columns["speaker"][row])
-            fits[: self._columns.number_in(lines, row) + 1] = 0
-            some = np.flatnonzero(fits)
-            best = some[np.argsort(-fits[some], kind="stable")[:k]]
-            corrections[name] = [self._ids[line] for line in lines[best].tolist()]
-        return corrections
+        first = bisect_left(lines, place[row], key=place.__getitem__) + 1
+        following = lines[first : first + FOLLOWING].tolist()
+        near = [line for line in following if not abs(at[line] - at[row]) > SAME_TALK_S]
+        return [hit, *(Hit(self._ids[line], hit.score, 0.0) for line in near)]
 
     def _view(
         self, audience: Iterable[str] | None, upto: int | None, everything: bool = False
@@ -235,29 +209,24 @@ class MemoryIndex:
         hearers = None if audience is None else frozenset(audience)
         return self._columns.view(hearers, everything, upto)
 
-    def _line(self, id: str, view: AudienceRows) -> int | None:
-        """Return the row of a line in a view, None for a note, a hidden line or an unknown id."""
-        row = self._row_of.get(id)
-        is_line = row is not None and view.mask[row] and self._columns["place"][row] != ALONE
-        return row if is_line else None
-
-    def _asked(
-        self, query: str, view: AudienceRows, now: float | None, vector: Any
+    def _query_of(
+        self, query: str, view: AudienceRows, now: float | None, vector: Any, asker: str = ""
     ) -> RankingQuery:
-        wanted = understand(query, lambda word: self._columns.is_name(word, view), now)
+        wanted = understand(query, lambda word: self._columns.is_name(word, view), now, asker)
         meaning = self._meaning(wanted.text) if vector is None else vectors.unit(vector)
-        return RankingQuery(
-            wanted,
-            meaning,
-            now,
-            question_types.answers_to(question_types.asked_by(query, question_types.TOLD)),
-        )
+        return RankingQuery(wanted, meaning)
 
     def _rank(
-        self, query: str, view: AudienceRows, now: float | None, vector: Any, least: int
+        self,
+        query: str,
+        view: AudienceRows,
+        now: float | None,
+        vector: Any,
+        least: int,
+        asker: str = "",
     ) -> Ranked:
         """Return at least ``least`` rows of a view, if there are as many, best first."""
-        ranking_query = self._asked(query, view, now, vector)
+        ranking_query = self._query_of(query, view, now, vector, asker)
         parts = (self._columns, self._lexicon, self._vectors)
         return rank(MemoryData(*parts, self._sources_of), view, ranking_query, self.weights, least)
 
@@ -310,19 +279,28 @@ class MemoryIndex:
         return [self._row_of[source] for source in sources if source in self._row_of]
 
     def _best(self, ranked: Ranked, view: AudienceRows, k: int) -> list[Hit]:
-        """Return the best ``k`` results, those that only repeat a better one last."""
+        """Return the best ``k`` results, those that only repeat a better one last.
+
+        Of what is said in the same words, the newest stands in the place of the best.
+        """
         rows = ranked.rows[: SPARE * k]
         alike = self._vectors.alike(rows) > ALIKE
         repeating = (alike.sum(axis=0) > 1).tolist()  # each is like itself
+        at = self._columns["at"]
         chosen: list[int] = []
         again: list[int] = []
         for place, row in enumerate(rows.tolist()):
             # A memory is a repetition if its source is in the view.
-            is_repeated = row in self._sources and any(view.mask[self._sources_of(row)])
-            is_repeated = is_repeated or (repeating[place] and bool(alike[chosen, place].any()))
-            (again if is_repeated else chosen).append(place)
-            if len(chosen) == k:
-                break
+            is_like = alike[chosen, place] if repeating[place] else ()
+            same = np.flatnonzero(is_like).tolist()
+            if row in self._sources and any(view.mask[self._sources_of(row)]):
+                again.append(place)
+            elif same:
+                older = at[rows[chosen[same[0]]]] < at[row]
+                again.append(chosen[same[0]] if older else place)
+                chosen[same[0]] = place if older else chosen[same[0]]
+            elif len(chosen) < k:
+                chosen.append(place)
         best = (chosen + again)[:k]
         names = [self._ids[row] for row in rows[best].tolist()]
         scores = np.minimum.accumulate(ranked.scores[best]).tolist()

@@ -19,7 +19,6 @@ from evennia_ai.ports import (
     Lines,
     MemoryMatch,
     MemorySource,
-    RelatedLines,
     RemoteEmbedder,
     Services,
 )
@@ -147,12 +146,14 @@ class MixedSearch:
         keep: Keep | None = None,
         upto: int | None = None,
         everything: bool = False,
+        asker: str = "",
+        company: int = 0,
     ) -> list[MemoryMatch]:
         """Return the records nearest to a query, best first; see `RecallIndex.search`.
 
         Of the sources the audience may know each record (P9), whatever they return.
         """
-        own = self.own.search(query, limit, audience, now, keep, upto, everything)
+        own = self.own.search(query, limit, audience, now, keep, upto, everything, asker, company)
         matches: list[MemoryMatch] = []
         for source in self._sources:
             try:
@@ -167,10 +168,6 @@ class MixedSearch:
                 known.add(words)
                 news.append(match)
         return mix(own, news, limit)
-
-    def related(self, *args: Any, **kwargs: Any) -> RelatedLines:
-        """Return what belongs to its own lines; see `RecallIndex.related`."""
-        return self.own.related(*args, **kwargs)
 
 
 def tellable(matches: Sequence[MemoryMatch], audience: Audience | None) -> list[MemoryMatch]:

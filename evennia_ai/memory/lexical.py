@@ -9,9 +9,7 @@ an index holds no dictionary: with 100,000 words, one in 40,000 shares its numbe
 """
 
 from array import array
-from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 from zlib import crc32
 
@@ -19,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evennia_ai.memory.vectors import Floats, Rows
-from evennia_ai.policy.retrieval.relevance import K1, B, MemorySigns, describe
+from evennia_ai.policy.retrieval.relevance import K1, B
 
 MOST = 255  # occurrences of a word that are counted in one text; a count takes one byte
 RUN, PART = 2_048, 32_768  # postings that are sorted at once, and with others: 3 ms
@@ -36,15 +34,12 @@ class Postings(NamedTuple):
 class AudienceRows(NamedTuple):
     """The rows that an audience may know: lines in order of place, then notes.
 
-    ``lines`` is the number of lines, ``sessions`` has the places in ``rows`` at which a session
-    begins, ``sizes`` how many rows each has, ``words`` is the average number of words, and ``mask``
-    covers every row.
+    ``lines`` is the number of lines, ``words`` the average number of words, and ``mask`` covers
+    every row.
     """
 
     rows: Rows
     lines: int
-    sessions: Rows
-    sizes: Rows
     words: float
     mask: npt.NDArray[np.bool_]
 
@@ -88,32 +83,28 @@ class Lexicon:
             column[:] = array(column.typecode, kept.tobytes())
 
     def scores(
-        self, queries: Sequence[Collection[str]], view: AudienceRows, lengths: npt.NDArray[np.int32]
-    ) -> list[Floats]:
-        """Return for each query a score for each row in the view: 0 for no word, about 1 for all.
+        self, words: Mapping[str, float], view: AudienceRows, lengths: npt.NDArray[np.int32]
+    ) -> Floats:
+        """Return a score for each row in the view: 0 for no word of a query, about 1 for all.
 
         It is BM25 divided by the sum of the words' rarities, so that long and short queries score
-        alike. ``lengths`` is the number of words of every row, in the view or not.
+        alike. ``words`` have weights; ``lengths`` is the number of words of every row, in the view
+        or not.
         """
-        query_counts = [Counter(map(number_of, words)) for words in queries]
-        numbers = sorted(set().union(*query_counts))
-        if not numbers:
-            return [np.zeros(len(view.rows), dtype=np.float32) for _words in query_counts]
-        wanted = np.array(numbers, dtype=np.uint32)
+        weights = {number_of(word): weight for word, weight in words.items()}
+        if not weights:
+            return np.zeros(len(view.rows), dtype=np.float32)
+        wanted = np.array(sorted(weights), dtype=np.uint32)
         postings = self._find(wanted)
         in_view = np.flatnonzero(view.mask.take(postings.rows))
         places, rows, counts = (column.take(in_view) for column in postings)
         holding = np.bincount(places, minlength=len(wanted))
         rarity = np.log1p((len(view.rows) - holding + 0.5) / (holding + 0.5))
+        rarity *= [weights[number] for number in sorted(weights)]
         norms = K1 * (1 - B) + K1 * B / view.words * lengths.take(rows)
         gains = (rarity * (K1 + 1)).take(places) * counts / (counts + norms)
-        scores: list[Floats] = []
-        for words in query_counts:
-            times = np.array([words[number] for number in numbers])
-            total = np.bincount(rows, gains * times.take(places), minlength=len(view.mask))
-            part = np.float32(1 / (float(rarity @ times) or 1.0))
-            scores.append(total.take(view.rows).astype(np.float32) * part)
-        return scores
+        total = np.bincount(rows, gains, minlength=len(view.mask))
+        return total.take(view.rows).astype(np.float32) / np.float32(rarity.sum() or 1.0)
 
     def _find(self, wanted: npt.NDArray[np.uint32]) -> Postings:
         """Return the postings of words, which are given in order, with the places of these.
@@ -149,12 +140,6 @@ def _sorted(parts: Sequence[Postings]) -> Postings:
 
 def number_of(word: str) -> int:
     return int(crc32(word.encode("utf-8", "replace")))
-
-
-def numbered(text: str) -> MemorySigns:
-    """Return the signs of a memory's text, with numbers for its words."""
-    offered = describe(text)
-    return replace(offered, words=list(map(number_of, offered.words)))
 
 
 def _renumbered(postings: Postings, new: npt.NDArray[np.int32]) -> Postings:

@@ -5,13 +5,12 @@ known pieces only, and the others change nothing in it (P9).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import islice, repeat
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.memory import question_types
 from evennia_ai.memory.columns import ALONE
 from evennia_ai.memory.index import MemoryIndex
 from evennia_ai.memory.remote_vectors import RemoteVectors
@@ -57,7 +56,6 @@ class LoreIndex:
         self._texts: dict[str, None] = {}
         self._chances: dict[tuple[str, ...], ChanceScore] = {}
         self._chance_vectors: list[Any] = []
-        question_types.load(question_types.LORE)  # now, so that no line waits for them (50 ms)
 
     @inlineCallbacks
     def prepare(
@@ -87,18 +85,12 @@ class LoreIndex:
             return {}
         texts = tuple(known.values())
         vector = self._remote.asked.get(line) if self._remote is not None else None
-        stems = question_types.asked_by(line, question_types.LORE)
-        meaning, words, answered = self._index.closeness(
-            line, texts, vector, question_types.answers_to(stems)
-        )
-        answered /= answered.max() or np.float32(1)
+        meaning, words = self._index.closeness(line, texts, vector)
         chance = self._chance_of(texts)
         above = (meaning - chance.mean) * bool(meaning.any())
         scores = np.float32(WEIGHTS.meaning) * above + np.float32(WEIGHTS.words) * words
-        scores += np.float32(WEIGHTS.need) * answered
-        columns = (scores, words, above / np.float32(chance.deviation or 1.0), answered)
-        named = repeat(" and ".join(need.name for need in stems), len(known))
-        fits = map(Fit, *(column.tolist() for column in columns), named)
+        columns = (scores, words, above / np.float32(chance.deviation or 1.0))
+        fits = map(Fit, *(column.tolist() for column in columns))
         return dict(zip(known, fits, strict=True))
 
     def _take_in(self, texts: Iterable[str], most: int) -> bool:

@@ -4,9 +4,7 @@ The first pass scores all memories in the view by words, by approximate meaning 
 neighbours. The second pass scores the best few hundred by all features.
 """
 
-import math
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -15,32 +13,24 @@ import numpy.typing as npt
 from evennia_ai.memory.columns import PUBLIC, Columns
 from evennia_ai.memory.lexical import AudienceRows, Lexicon
 from evennia_ai.memory.vectors import Floats, Rows, Vectors
-from evennia_ai.policy.retrieval.exchange import DAY_S, Span
 from evennia_ai.policy.retrieval.relevance import QuerySigns, RelevanceWeights
+from evennia_ai.policy.retrieval.time_expressions import DAY_S, Span
 
 CANDIDATES = 384  # rows in the second pass, more if vectors have few signs to compare
 SIGNS = 256
 ALL_UP_TO = 1_024  # with no more rows than this there is no first pass
 AROUND_S = 31 * DAY_S
 BESIDE_S = DAY_S
-RECENCY_DAYS = 365.0
 TYPICAL_IMPORTANCE = 5.0
-# What chance gives a memory (measured on public dialogues and made-up talks of a game).
-CHANCE_SHARE, CHANCE_PRIOR = 0.9, 20
-CHANCE_SCORE, CHANCE_SCORE_OF_WORDS = 2.0, -1.0  # the latter without vectors
-COMPARED = 256  # rows whose scores tell what chance gives
-# The more people talk, the less often a name in a question is the speaker's (measured).
-SPEAKERS_POWER = 1 / 3
+CHANCE_SHARE = 0.97  # of the rows have a lower score than what chance brings up
+CROWD, NEAREST = 128, 3  # of the best rows; the rows that each of them is compared with
 
 
 class RankingQuery(NamedTuple):
-    """A query: its features, its vector, its time in unix seconds, and the stems that may answer
-    it without being in it."""
+    """A query: its features, and its vector."""
 
     wanted: QuerySigns
     vector: Floats | None
-    now: float | None
-    answers: Collection[str] = ()
 
 
 class Ranked(NamedTuple):
@@ -49,16 +39,6 @@ class Ranked(NamedTuple):
     rows: Rows
     scores: Floats
     fits: Floats
-
-
-class Candidates(NamedTuple):
-    """The best places of a view, their scores with and without company, and some for comparison."""
-
-    places: Rows
-    scores: Floats
-    alone: Floats
-    compared: Rows
-    compared_scores: Floats
 
 
 class MemoryData(NamedTuple):
@@ -77,37 +57,34 @@ def rank(
     weights: RelevanceWeights,
     least: int,
 ) -> Ranked:
-    if query.wanted.names:
-        share = memories.columns.speakers_in(view) ** -SPEAKERS_POWER
-        weights = replace(weights, speaker=weights.speaker * share)
+    """Return at least ``least`` rows of a view, if there are as many, best first."""
     most = CANDIDATES * max(1, SIGNS // (memories.vectors.dimensions or SIGNS))
-    candidates = _candidates(memories, view, query, weights, max(most, 2 * least))
-    rows = view.rows.take(candidates.places)
-    scores = candidates.scores + _features(memories.columns, rows, query, weights)
-    scores += weights.sources * _source_gains(memories, view, candidates.places, candidates.scores)
-    scores += np.abs(scores) * _gates(memories.columns, rows, query, weights)
+    places, scores, chance = _candidates(memories, view, query, weights, max(most, 2 * least))
+    rows = view.rows.take(places)
+    important = memories.columns["importance"].take(rows) / np.float32(TYPICAL_IMPORTANCE) - 1
+    scores += np.abs(scores) * np.float32(weights.importance) * np.clip(important, -1, 1)
+    scores += weights.sources * _source_gains(memories, view, places, scores)
+    scores += _features(memories.columns, rows, query.wanted, weights)
+    best = np.argsort(-scores, kind="stable")[: max(least, CROWD)]
+    rows, scores = rows.take(best), scores.take(best)
+    scores[:CROWD] -= np.float32(weights.crowd) * _crowds(memories.vectors, rows[:CROWD])
     best = np.argsort(-scores, kind="stable")[:least]
-    chance = scores
-    if len(candidates.places) < len(view.rows):
-        others = view.rows.take(candidates.compared)
-        chance = candidates.compared_scores + _features(memories.columns, others, query, weights)
-    fits = (
-        scores.take(best)
-        + candidates.alone.take(best)
-        - _chance_of(chance, query.vector is not None)
-    )
-    return Ranked(rows.take(best), scores.take(best), fits)
+    return Ranked(rows.take(best), scores.take(best), scores.take(best) - chance)
 
 
-def _chance_of(scores: Floats, by_meaning: bool) -> float:
-    """Return the score that one memory in ten reaches: what a strange question finds as well.
+def _crowds(vectors: Vectors, rows: Rows) -> Floats:
+    """Return how near each row is to the nearest others.
 
-    With few memories it is near what a note has that has little to do with the question.
+    What is said again and again tells nothing of anybody. Less for the nearness to others makes up
+    for it, as for the hubs of any space (Conneau et al., "Word translation without parallel data",
+    2018, equation 4).
     """
-    place = int(CHANCE_SHARE * (len(scores) - 1))
-    reached = float(np.partition(scores, place)[place])
-    usual = CHANCE_SCORE if by_meaning else CHANCE_SCORE_OF_WORDS
-    return (len(scores) * reached + CHANCE_PRIOR * usual) / (len(scores) + CHANCE_PRIOR)
+    alike = vectors.alike(rows)
+    if len(rows) <= NEAREST:
+        return np.zeros(len(rows), dtype=np.float32)
+    np.fill_diagonal(alike, -1.0)
+    nearest: Floats = np.partition(alike, -NEAREST, axis=1)[:, -NEAREST:].mean(axis=1)
+    return nearest
 
 
 def _candidates(
@@ -116,38 +93,35 @@ def _candidates(
     query: RankingQuery,
     weights: RelevanceWeights,
     most: int,
-) -> Candidates:
-    """Return the view's best places and their scores by words, meaning and neighbours."""
+) -> tuple[Rows, Floats, float]:
+    """Return the view's best places, their scores by words, meaning and neighbours, and the score
+    of what chance brings up."""
     vectors, meaning = memories.vectors, np.float32(weights.meaning)
-    words = [query.wanted.words, query.answers]
-    by_words, answered = memories.lexicon.scores(words, view, memories.columns["words"])
-    by_words *= np.float32(weights.words)
-    answered *= np.float32(weights.told) / (answered.max(initial=0.0) or np.float32(1))
-    answered = np.maximum(answered - by_words, 0)  # of what holds the asked words, these count
+    by_words = memories.lexicon.scores(query.wanted.words, view, memories.columns["words"])
+    # Without meaning, words have its weight, too.
+    by_words *= np.float32(weights.words + weights.meaning * (query.vector is None))
     places = np.arange(len(view.rows))
     if len(places) <= max(most, ALL_UP_TO):
         score = vectors.full(view.rows, query.vector) * meaning + by_words
-        session = _session_gains(score, view, weights)
-        whole = _add_neighbours(score, view, weights) + session + answered
-        return Candidates(places, whole, score, places, whole)
+        chance = _chance_of(score)
+        return places, _with_neighbours(score, chance, view, weights), chance
     mean = vectors.mean(view.rows)
     score = vectors.roughly(len(view.mask), query.vector, mean).take(view.rows)
     score = score * meaning + by_words
-    session = _session_gains(score, view, weights)
-    roughly = _add_neighbours(score, view, weights) + session + answered
-    compared = places[:: len(places) // COMPARED]
-    compared_scores = roughly.take(compared)
-    if query.wanted.names:
-        speakers = memories.columns.speakers_named(query.wanted.names)
-        roughly += np.float32(weights.speaker) * memories.columns.said_by(speakers, view.rows)
+    chance = _chance_of(score)
+    roughly = _with_neighbours(score, chance, view, weights)
+    roughly += _speaker_gains(memories.columns, view.rows, query.wanted, weights)
     best = _highest(roughly, most)
-    reach = len(weights.before)
-    beside = np.unique(best[:, None] + np.arange(-reach, reach + 1))
+    beside = np.unique(best[:, None] + np.arange(-1, 2))
     beside = beside[(beside >= 0) & (beside < len(places))]
     full = vectors.full(view.rows.take(beside), query.vector, mean)
     score[beside] = full * meaning + by_words.take(beside)
-    whole = (_add_neighbours(score, view, weights) + session + answered).take(best)
-    return Candidates(best, whole, score.take(best), compared, compared_scores)
+    return best, _with_neighbours(score, chance, view, weights).take(best), chance
+
+
+def _chance_of(score: Floats) -> float:
+    place = int(CHANCE_SHARE * (len(score) - 1))
+    return float(np.partition(score, place)[place])
 
 
 def _highest(score: Floats, most: int) -> Rows:
@@ -158,40 +132,45 @@ def _highest(score: Floats, most: int) -> Rows:
     return np.sort(np.concatenate([above, level]))
 
 
-def _add_neighbours(score: Floats, view: AudienceRows, weights: RelevanceWeights) -> Floats:
-    if not view.lines:
-        return score
-    shares = np.array([*reversed(weights.after), 1, *weights.before], dtype=np.float32)
-    reach = len(weights.after)
-    with_neighbours = np.convolve(score[: view.lines], shares)[reach : reach + view.lines]
-    return np.concatenate([with_neighbours, score[view.lines :]])
+def _with_neighbours(
+    score: Floats, chance: float, view: AudienceRows, weights: RelevanceWeights
+) -> Floats:
+    """Return scores with shares of what the lines beside have above chance.
+
+    An answer follows its question. What chance gives a neighbour says nothing of a line.
+    """
+    above = np.maximum(score[: view.lines] - np.float32(chance), 0)
+    near = score.copy()
+    near[1 : view.lines] += np.float32(weights.before) * above[:-1]
+    near[: len(above[1:])] += np.float32(weights.after) * above[1:]
+    return near
 
 
-def _session_gains(score: Floats, view: AudienceRows, weights: RelevanceWeights) -> Floats:
-    best = np.maximum.reduceat(score, view.sessions) * np.float32(weights.session)
-    return np.repeat(best, view.sizes)
+def _speaker_gains(
+    columns: Columns, rows: Rows, wanted: QuerySigns, weights: RelevanceWeights
+) -> Floats:
+    """Return what lines of the people gain whom a query names, or else those of who asks."""
+    weight = np.float32(weights.speaker if wanted.names else weights.asker)
+    speakers = columns.speakers_named(wanted.names or wanted.askers)
+    gains: Floats = weight * columns.said_by(speakers, rows)
+    return gains
 
 
 def _features(
-    columns: Columns, rows: Rows, query: RankingQuery, weights: RelevanceWeights
+    columns: Columns, rows: Rows, wanted: QuerySigns, weights: RelevanceWeights
 ) -> Floats:
     """Return the sum of the other features of each row, such as speaker and time."""
-    wanted = query.wanted
-    features: Floats = np.float32(weights.length) * columns["length"].take(rows)
-    features += weights.question * columns["question"].take(rows)
-    features += weights.confided * (columns["group"].take(rows) != PUBLIC)
-    if wanted.names:
-        features += weights.speaker * columns.said_by(columns.speakers_named(wanted.names), rows)
-    if wanted.time:
-        features += weights.time * columns["time"][rows]
-    if wanted.number:
-        features += weights.number * columns["number"][rows]
+    features = _speaker_gains(columns, rows, wanted, weights)
+    lengths = np.log1p(columns["words"].take(rows), dtype=np.float32)
+    features += np.float32(weights.length) * lengths
+    features += np.float32(weights.confided) * (columns["group"].take(rows) != PUBLIC)
     if wanted.spans:
         at = columns["at"][rows]
         short = [span for span in wanted.spans if span.is_short]
         long = [span for span in wanted.spans if not span.is_short]
         around = _any_in(at, short, AROUND_S) | _any_in(at, long, 0.0)
-        features += weights.around * around + weights.within * _any_in(at, short, BESIDE_S)
+        features += np.float32(weights.around) * around
+        features += np.float32(weights.within) * _any_in(at, short, BESIDE_S)
     return features
 
 
@@ -218,15 +197,3 @@ def _source_gains(memories: MemoryData, view: AudienceRows, places: Rows, score:
                 gains[source] = max(gains[source], score[place])
                 gains[place] = max(gains[place], score[source])
     return gains
-
-
-def _gates(columns: Columns, rows: Rows, query: RankingQuery, weights: RelevanceWeights) -> Floats:
-    """Return the share by which recency and importance change a score: at most 0.1."""
-    gate: Floats = np.clip(columns["importance"].take(rows) / TYPICAL_IMPORTANCE - 1, -1, 1)
-    gate *= np.float32(weights.importance)
-    if query.now is not None and math.isfinite(query.now):
-        days = np.maximum(query.now - columns["at"].take(rows), 0) / DAY_S
-        fresh = 2 * np.exp(days / -RECENCY_DAYS) - 1
-        fresh[np.isnan(fresh)] = 0.0  # the time is unknown
-        gate += weights.recency * fresh
-    return gate

@@ -5,12 +5,11 @@ takes both in, in slices. The vectors of lines are stored, so that a restart loa
 index itself is built again at its first use.
 """
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from typing import Any, cast
 
 from twisted.internet.defer import inlineCallbacks
@@ -26,14 +25,12 @@ from evennia_ai.messages import Audience
 from evennia_ai.policy.recallable_lines import LINE, line_id, seq_of
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.record import Record, is_known_to, time_of
-from evennia_ai.policy.retrieval.relevance import newest_first
-from evennia_ai.ports import Embedder, Lines, MemoryMatch, RelatedLines, RemoteEmbedder, Services
+from evennia_ai.ports import Embedder, Lines, MemoryMatch, RemoteEmbedder, Services
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
 
 log = Logger()
 
 AT_ONCE = 20  # changes or lines taken in without a pause: 4 ms at most (measured)
-LATER = 3  # later lines that may correct one
 SPARE = 8  # more records than are wanted: some may have been corrected meanwhile
 IMPORTANCE = {LINE: 5, ATTRIBUTE: 6}  # of records that have none of their own
 
@@ -133,13 +130,13 @@ class RecallIndex:
         keep: Keep | None = None,
         upto: int | None = None,
         everything: bool = False,
+        asker: str = "",
+        company: int = 0,
     ) -> list[MemoryMatch]:
         """Return at most ``limit`` records that fit a query best.
 
-        Of records that say the same thing, such as a debt, the newest comes first.
-
-        ``audience``, ``upto`` (a message) and ``everything`` are those of `MemoryIndex.find` (P9);
-        ``keep`` is called with each record, and False leaves it out.
+        ``audience``, ``upto`` (a message), ``everything``, ``asker`` and ``company`` are those of
+        `MemoryIndex.find` (P9); ``keep`` is called with each record, and False leaves it out.
         """
         self._take_in()
         vector = self._remote.asked.get(query) if self._remote is not None else None
@@ -151,47 +148,19 @@ class RecallIndex:
             everything=everything,
             vector=vector,
             upto=upto,
+            asker=asker,
+            company=company,
         )
         # The index may lag behind a change; the record itself says who may know it.
         records = self._records([hit.id for hit in ranked])
-        hits = {
-            hit.id: MemoryMatch(records[hit.id], hit.score, hit.fit)
+        matches = [
+            MemoryMatch(records[hit.id], hit.score, hit.fit)
             for hit in ranked
             if hit.id in records
             and (everything or is_known_to(records[hit.id], audience))
             and (keep is None or keep(records[hit.id]))
-        }
-        ordered = newest_first(query, [hit.record for hit in hits.values()], now, self._name_of)
-        return [
-            replace(hits[record["id"]], score=hit.score)
-            for record, hit in zip(ordered[:limit], hits.values(), strict=False)
         ]
-
-    def related(
-        self,
-        ids: Sequence[str],
-        words: Mapping[str, Collection[str]],
-        audience: Audience | None,
-        upto: int | None = None,
-    ) -> RelatedLines:
-        """Return what belongs to lines, by their ids: their exchanges, and of some what came later.
-
-        That is what their speakers said later in their ``words``, the content words by id. Only
-        lines that the audience may know count, and none after the message ``upto``.
-        """
-        near = self._index.companions(ids, audience, upto)
-        later = self._index.later(words, LATER, audience, upto)
-        wanted = {*chain.from_iterable(near.values()), *chain.from_iterable(later.values())}
-        records = self._records(wanted)
-        known = {name: record for name, record in records.items() if is_known_to(record, audience)}
-
-        def known_of(names_by_line: Mapping[str, Sequence[str]]) -> dict[str, list[Record]]:
-            return {
-                name: [known[other] for other in others if other in known]
-                for name, others in names_by_line.items()
-            }
-
-        return RelatedLines(known_of(near), known_of(later))
+        return matches[:limit]
 
     def forget(self, seqs: Iterable[int]) -> None:
         for seq in seqs:

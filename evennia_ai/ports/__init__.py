@@ -39,7 +39,6 @@ from evennia_ai.ports.models import (
     LLMClient,
     LLMRequest,
     MemoryMatch,
-    RelatedLines,
     RemoteEmbedder,
     RequestSource,
     SemanticMemory,

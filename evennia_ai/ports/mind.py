@@ -29,7 +29,6 @@ from evennia_ai.ports.models import (
     Gateway,
     LoreRanking,
     MemoryMatch,
-    RelatedLines,
     RemoteEmbedder,
     SemanticMemory,
 )
@@ -59,16 +58,9 @@ class Memories(Protocol):
         keep: Callable[[Record], bool] | None = None,
         upto: int | None = None,
         everything: bool = False,
+        asker: str = "",
+        company: int = 0,  # with the lines that follow so many of the first
     ) -> Sequence[MemoryMatch]: ...
-    def related(
-        self,
-        ids: Sequence[str],
-        words: Mapping[str, Collection[str]],
-        audience: Audience | None,
-        upto: int | None = None,
-    ) -> (
-        RelatedLines
-    ): ...  # the lines of their exchanges, and what may correct those with ``words``
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from twisted.internet.defer import Deferred, fail
 
@@ -210,13 +210,6 @@ class LoreRanking(Protocol):
 
     def fits(self, entries: Sequence[LoreEntry], line: str) -> Mapping[LoreEntry, Fit]:
         """Return how well each piece fits; what is not among ``entries`` changes nothing (P9)."""
-
-
-class RelatedLines(NamedTuple):
-    """What belongs to lines, by their ids: other lines in order of time, or the best first."""
-
-    beside: Mapping[str, Sequence[Record]]
-    later: Mapping[str, Sequence[Record]]
 
 
 @dataclass(frozen=True)

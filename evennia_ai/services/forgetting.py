@@ -26,7 +26,6 @@ from evennia_ai.errors import MemoryUnavailable, StoreUnavailable, TurnAborted
 from evennia_ai.memory.worker import Worker
 from evennia_ai.models import Message
 from evennia_ai.policy.facts.origin import SpokenWords
-from evennia_ai.policy.retrieval.exchange import subject_of
 from evennia_ai.scheduling import Clock, Coroutine, Enqueue, yield_to_reactor
 from evennia_ai.store.conversation import assistants_to_archive
 from evennia_ai.store.forget import Forgetting, database_file, is_too_large, overwrite_deleted
@@ -150,7 +149,6 @@ class ForgettingService:
     def finish(self, forgetting: Forgetting) -> None:
         """Clean up after all rows and records were deleted; returns at once."""
         change_wishes(forgetting.people, forgetting.assistant, wait=False)
-        subject_of.cache_clear()
         for script in AssistantScript.get_all_cached_instances():
             for dbref in forgetting.people:
                 if forgetting.assistant in (None, script.id):

@@ -47,20 +47,8 @@ from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.model_call import has_model
 from evennia_ai.turn.pinned_context import LoreContext, PeopleContext, PinnedContext
 from evennia_ai.turn.prompt_contexts import lore_text
-from evennia_ai.turn.recall import (
-    MARK_TOKENS,
-    Recall,
-    RecallRequest,
-    RecentTalk,
-    fits,
-    memory_query,
-)
+from evennia_ai.turn.recall import MARK_TOKENS, Recall, RecallRequest, RecentTalk, memory_query
 
-# Before what is recalled for a question if none of it answers that better than chance would.
-NOTHING_FITS: Row = (
-    "Of what is asked",
-    KnownLine("beyond this talk, you remember nothing that surely fits", authors=frozenset({GAME})),
-)
 PINNED = "Keep in mind"
 TALK_LINES = 3
 # Shares of the window. No provider's cache keeps a prompt's last part, so each call pays for it.
@@ -77,9 +65,8 @@ class ContextItems:
 
     lore: tuple[LoreEntry, ...]
     rows: tuple[Row, ...]
-    # What is recalled for these lines, behind `NOTHING_FITS` if it may be there by chance. It
-    # stands before them in this prompt alone: kept, it would fill a small window with what is
-    # recalled again when it is asked for.
+    # What is recalled for these lines. It stands before them in this prompt alone: kept, it would
+    # fill a small window with what is recalled again when it is asked for.
     passing: tuple[Row, ...] = ()
 
     @property
@@ -167,10 +154,6 @@ class ContextSelector:
         wanted = RecallRequest(audience, most, upto, shown_lines, brief)
         recalled = self._recall.recall(talk, wanted)
         passing = [(REMEMBERED, line) for line in recalled]
-        # Without a compaction, the prompt shows the whole talk.
-        asks = "?" in " ".join(talk.asked[-1:]) and self._mind.log.current.record is not None
-        if asks and not lore and not any(map(fits, recalled)):
-            passing.insert(0, NOTHING_FITS)
         return ContextItems(tuple(lore), tuple(rows), tuple(passing))
 
     def _all_lore(self, chosen: Sequence[LoreEntry], audience: Audience) -> list[LoreEntry]:

@@ -48,7 +48,7 @@ from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.model_call import ModelCalls
 from evennia_ai.turn.prompt_contexts import PRESSURE, TurnKind
 from evennia_ai.turn.prompt_trace import trace_talk
-from evennia_ai.turn.recall import RecentTalk, fits
+from evennia_ai.turn.recall import RecentTalk
 
 RETRY_WARMTH = 0.4  # a colder model says the same again
 LEAST_LINE_CHARS = 60
@@ -216,7 +216,7 @@ class PromptBuilder:
             addressee = addressee_of(asking.events)
             problem = left_out(question.text, "", recalled, addressee, self._mind.name)
             asking = replace(asking, refused=f'{FORGOT}: "{problem}"')
-        asks_back = asks and any(map(fits, items.recalled))
+        asks_back = asks and bool(items.recalled)
         hints = (RECALL * asks_back, self._language(asking, talk))
         # All new lines together have a character for each token of the window.
         shorter = tuple(shortened(lines, self._meter.window))

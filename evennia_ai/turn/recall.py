@@ -1,18 +1,15 @@
 """Recall what was said, noted and told about the current conversation.
 
-One search over everything the character remembers, one token budget. A line comes with the lines
-that belong to it, and a memory with later ones that may correct it, in the order they were said.
+One search over everything the character remembers, one token budget. What is recalled stands in the
+order of its time, each with its age, so that a reader sees what is newer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import date
 from functools import lru_cache, partial
-from itertools import accumulate, chain, islice, takewhile
-from operator import attrgetter
-from typing import NamedTuple
+from itertools import takewhile
 
 from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
@@ -22,35 +19,29 @@ from evennia_ai.messages import MARK, PERCEIVED, Audience, ChatMessage, unmarked
 from evennia_ai.policy.audience import KnownLine, of_record
 from evennia_ai.policy.compaction.restored_context import is_synthesis, nearest_lines
 from evennia_ai.policy.facts.check import WHISPERED, source_label
-from evennia_ai.policy.facts.terms import is_question, parse_heard_line, sentences_of
+from evennia_ai.policy.facts.terms import parse_heard_line
 from evennia_ai.policy.recallable_lines import LINE, line_id
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.record import Record, is_known_to, time_of
-from evennia_ai.policy.retrieval.exchange import FIRST_PERSON, TEXTS_KNOWN, same_subject, subject_of
-from evennia_ai.policy.retrieval.relevance import words_of_names
-from evennia_ai.policy.retrieval.words import is_small_talk, undressed
+from evennia_ai.policy.retrieval.time_expressions import age_in_words
+from evennia_ai.policy.retrieval.words import undressed
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.ports import MindContext, RelatedLines, TurnRecord
+from evennia_ai.ports import MemoryMatch, MindContext, TurnRecord
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
 
 log = Logger()
 
-MOST_FOUND = 24
-MOST_CORRECTED = 5  # lines that are looked up for later corrections
+MOST_FOUND = 48
+COMPANIED = 1  # lines that come with what follows them
 LINE_CHARS = 300
 MARK_TOKENS = 2  # the line break and "- " of each line
+# What the memories of a line may take. Lines that ask nothing are short (half of strangers' ones
+# have at most four words, of their questions one in ten), and scores do not tell them apart.
+LEAST_TOKENS, TOKENS_A_TOKEN, MOST_TOKENS = 130, 20, 350
 BRIEF_TOKENS = 120  # for a model that reads slowly
-# How memories fit, see `memory.index.Hit`. Fitted on five public dialogues (tests/bench/
-# test_recalled_evidence.py): of the questions that a dialogue answers, 96 in 100 have a memory
-# above the floor, of those of other dialogues 41, some of which it answers, too.
-FLOOR = 5.4  # what fits less may be there by chance
-LEAST_FIT = 2.5  # what fits less is not worth a line
-NEAREST_TOKENS = 30  # for all memories if none fits better than the floor
-TOKENS_BY_FIT = 200  # for each point by which the best fits better than the floor
-COMPANY_TOKENS = 80  # for a memory with all that belongs to it; long lines say enough alone
-COMPANIED = 3  # memories with all that belongs to them
+TEXTS_KNOWN = 1_024  # a talk recalls the same lines turn after turn: about 1 MB
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,17 +64,14 @@ class RecallRequest:
 
 
 def memory_query(lines: Sequence[str], name: str = "") -> str:
-    """Return the search query for some lines to somebody of this name.
-
-    It holds what they ask, without what they put the question in, and who asks about themselves.
-    """
-    return " ".join(query_of(line, name) for line in lines)
+    """Return the search query for some lines to somebody of this name."""
+    words = (parse_heard_line(line, "")[1].strip('" ') for line in lines)
+    return " ".join(undressed(text, name) for text in words)
 
 
-def query_of(line: str, name: str = "") -> str:
-    speaker, words, _evidence = parse_heard_line(line, "")
-    question = undressed(words.strip('" '), name)
-    return f"{speaker} {question}".strip() if FIRST_PERSON.search(question) else question
+def asker_of(lines: Sequence[str]) -> str:
+    """Return the name of the speaker of the last of some heard lines."""
+    return parse_heard_line(lines[-1], "")[0] if lines else ""
 
 
 @dataclass(eq=False)
@@ -126,109 +114,67 @@ class Recall:
     def recall(self, talk: RecentTalk, wanted: RecallRequest) -> list[KnownLine]:
         """Return what the audience may know of what fits the talk best, within the budget (P9).
 
-        The lines stand in the order of their time, lines that belong together one after the other.
-        Small talk recalls nothing, and nothing that the prompt holds already comes twice.
+        The lines stand in the order of their time, the newest last. Nothing that the prompt holds
+        already comes twice.
         """
-        words = " ".join(parse_heard_line(line, "")[1] for line in talk.asked)
-        if wanted.budget_tokens <= 0 or is_small_talk(words, [self._mind.name]):
+        if wanted.budget_tokens <= 0:
             return []
-        candidates = self._find(talk, wanted)
-        chosen = list(self._choose(candidates, self._related(candidates, wanted), wanted))
-        pieces = (
-            joined(chosen)[::-1]
-            if wanted.brief
-            else sorted(joined(chosen), key=lambda candidate: time_of(candidate[0]))
-        )
-        fits = {candidate.record["id"]: candidate.fit for candidate in candidates}
-        return list(self._known_lines(chain.from_iterable(pieces), fits))
+        room = min(wanted.budget_tokens, BRIEF_TOKENS if wanted.brief else room_for(talk.asked))
+        chosen = self._choose(self._find(talk, wanted), wanted, room)
+        return list(self._known_lines(sorted(chosen, key=lambda match: time_of(match.record))))
 
-    def _find(self, talk: RecentTalk, wanted: RecallRequest) -> list[Candidate]:
+    def _find(self, talk: RecentTalk, wanted: RecallRequest) -> Sequence[MemoryMatch]:
         def keep(record: Record) -> bool:
             if record.get("kind") == LINE:
                 return not (wanted.brief and record["own"])
             return not is_synthesis(record) and not record.get("pinned")
 
-        matches = self._mind.memories().search(
+        return self._mind.memories().search(
             memory_query(talk.asked, self._mind.name),
             MOST_FOUND,
             wanted.audience,
             self._mind.now(),
             keep=keep,
             upto=wanted.upto,
+            asker=asker_of(talk.asked),
+            company=0 if wanted.brief else COMPANIED,
         )
-        matches = [item for item in matches if item.fit >= LEAST_FIT]
-        name_of = partial(self._mind.world.name_of, self._mind.character)
-        names = words_of_names((item.record["source_entity"] for item in matches), name_of)
-        candidates = [as_candidate(item.record, item.fit, names) for item in matches]
-        # Earlier questions answer nothing, and without the character's lines nor does what follows.
-        return sorted(candidates, key=only_asks) if wanted.brief else candidates
-
-    def _related(self, candidates: Iterable[Candidate], wanted: RecallRequest) -> RelatedLines:
-        """Return what belongs to the candidates that are lines of the log."""
-        lines = {
-            candidate.record["id"]: candidate.words
-            for candidate in candidates
-            if candidate.record.get("kind") == LINE
-        }
-        corrected = dict(islice(lines.items(), MOST_CORRECTED))
-        return self._mind.memories().related(list(lines), corrected, wanted.audience, wanted.upto)
 
     def _choose(
-        self, candidates: Sequence[Candidate], related: RelatedLines, wanted: RecallRequest
-    ) -> Iterator[list[Record]]:
-        """Yield memories with what belongs to each, the best first, as far as the room reaches.
-
-        The better the best one fits, the more room there is; what chance may have brought up has
-        little. A correction always comes along, what else belongs to a memory as far as it fits.
-        """
+        self, matches: Iterable[MemoryMatch], wanted: RecallRequest, room: int
+    ) -> Iterator[MemoryMatch]:
+        """Yield the best memories as far as the room reaches, in tokens."""
         known = "\n".join(map(normalised, wanted.told))
-        room, used = room_for(candidates, wanted), 0
-        taken: set[str] = set()
-        days = {self._mind.now().date()}
-        for number, candidate in enumerate(candidates):
-            record = candidate.record
-            if (
-                record["id"] in taken
-                or normalised(text_of(record)) in known
-                or restates(record, taken)
-            ):
+        taken, ages = set[str](), set[str]()
+        for match in matches:
+            text = normalised(text_of(match.record))
+            if text in known or restates(match.record, taken):
                 continue
-            beside = related.beside.get(record["id"], ())
-            newer = [*candidates, *map(as_candidate, related.later.get(record["id"], ()))]
-            needed = [record, *corrected_by(record, beside), *later(candidate, newer)]
-            near = sorted(beside, key=lambda line: abs(line["seq"] - record["seq"]))
-            wished = [*needed, *(near if number < COMPANIED else ())]
-            group = {line["id"]: line for line in wished if not (wanted.brief and line.get("own"))}
-            least = len({line["id"] for line in needed}.intersection(group))
-            new = (self._cost_of(line, days) * (name not in taken) for name, line in group.items())
-            sums = list(accumulate(new))
-            if used + sums[least - 1] > room:
+            age = self._age_of(match.record)
+            cost = tokens_of(self.line(match.record, dated=age not in ages)) + MARK_TOKENS
+            if cost > room:
                 continue
-            most = max(least, sum(line <= min(room - used, COMPANY_TOKENS) for line in sums))
-            group = dict(islice(group.items(), most))
-            used += sums[most - 1]
-            taken.update(group)
-            days.update(time_of(line).date() for line in group.values())
-            known = "\n".join([known, *(normalised(text_of(line)) for line in group.values())])
-            yield list(group.values())
+            room -= cost
+            ages.add(age)
+            taken.add(match.record["id"])
+            known = f"{known}\n{text}"
+            yield match
 
-    def _cost_of(self, record: Record, days: Collection[date]) -> int:
-        """Return the tokens of a memory as a line, among others of these days."""
-        return tokens_of(self.line(record, dated=time_of(record).date() not in days)) + MARK_TOKENS
-
-    def _known_lines(
-        self, records: Iterable[Record], fits: Mapping[str, float]
-    ) -> Iterator[KnownLine]:
-        """Yield memories as lines of a prompt; a line of the log is dated if its day is new."""
-        day = self._mind.now().date()
-        for record in records:
-            text = self.line(record, dated=time_of(record).date() != day)
-            day = time_of(record).date()
+    def _known_lines(self, matches: Iterable[MemoryMatch]) -> Iterator[KnownLine]:
+        """Yield memories as lines of a prompt; a line of the log says its age if that is new."""
+        age = ""
+        for match in matches:
+            record, before = match.record, age
+            age = self._age_of(record)
+            text = self.line(record, dated=age != before)
             authors = of_record(record)
             if record.get("kind") == ATTRIBUTE:
                 authors |= self._mind.world.authors_of(record["subject"])
-            private, fit = record["audience"] is not None, fits.get(record["id"], 0.0)
-            yield KnownLine(text, private, authors, record["id"], fit)
+            private = record["audience"] is not None
+            yield KnownLine(text, private, authors, record["id"], match.fit)
+
+    def _age_of(self, record: Record) -> str:
+        return age_in_words((self._mind.now() - time_of(record)).total_seconds())
 
     def gone(self, lines: Collection[KnownLine], audience: Audience) -> set[KnownLine]:
         """Return those of some lines whose entry or goal is deleted, withheld or has other words.
@@ -248,16 +194,15 @@ class Recall:
         return False
 
     def line(self, record: Record, words: str = "", dated: bool = True) -> str:
-        """Return a memory on one line of a prompt: its day, its source and its content.
+        """Return a memory on one line of a prompt: its age, its source and its content.
 
-        A line of the log has no day if it is not ``dated``. Of a summary, the lines that fit the
+        A line of the log has no age if it is not ``dated``. Of a summary, the lines that fit the
         searched ``words`` best are shown.
         """
-        day = time_of(record).date().isoformat()
+        age = self._age_of(record)
         kind, text = record.get("kind"), text_of(record)
         if kind == LINE:
-            label = line_label(record) + unmarked(shown(text))
-            return f"{day}: " * dated + label
+            return f"{age}: " * dated + line_label(record) + unmarked(shown(text))
         name_of = partial(self._mind.world.name_of, self._mind.character)
         source = name_of(record["source_entity"])
         label = shown(record.get("label", "")) + (f", from {source}" if source else "")
@@ -265,87 +210,19 @@ class Recall:
             text = f"{name_of(record['subject']) or 'somebody'}: {record['attribute']}: {text}"
         if is_synthesis(record):
             text = nearest_lines(text, words, LINE_CHARS)
-        return unmarked(f"{day}{label}: {shown(text)}")
+        return unmarked(f"{age}{label}: {shown(text)}")
 
 
-class Candidate(NamedTuple):
-    """A memory that may be recalled, with its content words and its time in unix seconds."""
-
-    record: Record
-    words: frozenset[str]
-    at: float
-    changed: float  # see `exchange.subject_of`
-    fit: float = 0.0  # see `memory.index.Hit`
-
-
-def as_candidate(record: Record, fit: float = 0.0, names: Collection[str] = ()) -> Candidate:
-    """Return a record with what its comparison with others needs: of its words, not the names."""
-    words, changed = subject_of(text_of(record))
-    return Candidate(record, words.difference(names), time_of(record).timestamp(), changed, fit)
-
-
-def fits(line: KnownLine) -> bool:
-    """Return True if a recalled line fits the talk better than what chance brings up."""
-    return line.score >= FLOOR
-
-
-def room_for(candidates: Iterable[Candidate], wanted: RecallRequest) -> int:
-    """Return the tokens that the memories may have, by how well the best of them fits."""
-    most = min(wanted.budget_tokens, BRIEF_TOKENS) if wanted.brief else wanted.budget_tokens
-    best = max((candidate.fit for candidate in candidates), default=0.0)
-    return min(most, NEAREST_TOKENS + int(TOKENS_BY_FIT * max(0.0, best - FLOOR)))
-
-
-def corrected_by(record: Record, beside: Iterable[Record]) -> list[Record]:
-    """Return which lines beside one its speaker corrects it by, or what it corrects itself."""
-    same = (
-        neighbour for neighbour in beside if neighbour["source_entity"] == record["source_entity"]
-    )
-    newest = (
-        (neighbour, max(neighbour, record, key=lambda line: line["seq"])) for neighbour in same
-    )
-    return [neighbour for neighbour, corrects in newest if subject_of(text_of(corrects))[1]]
-
-
-def only_asks(candidate: Candidate) -> bool:
-    return all(map(is_question, sentences_of(text_of(candidate.record))))
+def room_for(lines: Iterable[str]) -> int:
+    """Return the tokens that memories of some lines may have: a short line asks for less."""
+    words = " ".join(parse_heard_line(line, "")[1] for line in lines)
+    return min(MOST_TOKENS, LEAST_TOKENS + TOKENS_A_TOKEN * estimate_tokens(words))
 
 
 def restates(record: Record, taken: Collection[str]) -> bool:
     """Return True for a note about lines that are all taken already."""
     seqs = record.get("source_seqs", ())
     return bool(seqs) and all(line_id(seq) in taken for seq in seqs)
-
-
-def later(candidate: Candidate, candidates: Iterable[Candidate]) -> list[Record]:
-    """Return the newest memory of the same source that may correct this one."""
-    source = candidate.record["source_entity"]
-    newer = [
-        other
-        for other in candidates
-        if source
-        and other.record["source_entity"] == source
-        and other.at > candidate.at
-        # The same again, with one word more at most, corrects nothing.
-        and not (candidate.words <= other.words and len(other.words) <= len(candidate.words) + 1)
-        and same_subject(candidate.words, other.words, other.changed)
-        and not only_asks(other)
-    ]
-    return [max(newer, key=attrgetter("at")).record] if newer else []
-
-
-def joined(groups: Iterable[Sequence[Record]]) -> list[list[Record]]:
-    """Return groups in order of time, those with a memory in common as one, the best first."""
-    pieces: list[dict[str, Record]] = []
-    for group in groups:
-        piece = {record["id"]: record for record in group}
-        same = [other for other in pieces if not piece.keys().isdisjoint(other)]
-        place = pieces.index(same[0]) if same else len(pieces)
-        pieces = [other for other in pieces if other not in same]
-        for other in same:
-            piece |= other
-        pieces.insert(place, piece)
-    return [sorted(piece.values(), key=time_of) for piece in pieces]
 
 
 @lru_cache(maxsize=TEXTS_KNOWN)

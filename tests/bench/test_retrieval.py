@@ -9,7 +9,6 @@ import gc
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -62,37 +61,6 @@ def test_recall_of_the_shipped_weights(
     for name, way in ways.items():
         for k, value in retrieving.recalls(talks, way).items():
             paper.add(f"{name}, recall@{k}", value)
-
-
-@pytest.mark.parametrize(
-    ("facts", "at_least"), [(False, TURNS_AT_LEAST), (True, FACTS_AT_LEAST)], ids=["turns", "facts"]
-)
-def test_recall_on_dialogues_the_weights_never_saw(
-    talks: list[dict[str, Any]],
-    embedder: Any,
-    sheet: Callable[[str], Sheet],
-    facts: bool,
-    at_least: float,
-) -> None:
-    what = "with facts" if facts else "turns alone"
-    paper = sheet(f"Retrieval: fitted and tried apart, {what}")
-    by_talk = [retrieving.cases_of(talk, embedder, facts) for talk in talks]
-    values: list[float] = []
-    for number, left_out in enumerate(by_talk):
-        others = [case for other in by_talk if other is not left_out for case in other]
-        found = retrieving.recall_of(retrieving.fit(others), left_out)
-        paper.add(f"dialogue {number} left out, recall@10", float(np.mean(found)))
-        values += found
-    paper.add("fitted on four, missed of recall@10", 1 - float(np.mean(values)), "", 1 - at_least)
-    paper.add("fitted on four, recall@10", float(np.mean(values)))
-    spread = []
-    for pair in combinations(range(len(by_talk)), 2):
-        weights = retrieving.fit([case for number in pair for case in by_talk[number]])
-        rest = [case for n, cases in enumerate(by_talk) if n not in pair for case in cases]
-        spread.append(float(np.mean(retrieving.recall_of(weights, rest))))
-    paper.add("fitted on two, recall@10, lowest of ten", min(spread))
-    paper.add("fitted on two, recall@10, mean", float(np.mean(spread)))
-    paper.check()
 
 
 def resident_bytes() -> int:

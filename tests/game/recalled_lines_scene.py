@@ -4,7 +4,6 @@ import pytest
 
 from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import make_message
-from evennia_ai.policy.recallable_lines import line_id
 from tests.memory.bag_of_words import BagOfWords
 
 ANN, BOB = "#905", "#906"
@@ -64,11 +63,6 @@ class Recalling:
     def found(self, words, audience=BOTH, **options):
         self.prepare()
         return self.search(words, audience, **options)
-
-    def beside(self, seq, audience=BOTH, **options):
-        """The messages of a line's exchange."""
-        related = self.index.related([line_id(seq)], {}, audience, **options)
-        return [line["seq"] for line in related.beside.get(line_id(seq), ())]
 
 
 @pytest.fixture

@@ -17,14 +17,10 @@ mind = scene.mind
 
 
 def test_a_whisper_is_recalled_for_those_alone_who_heard_it(mind):
-    first, secret, last = mind.log(
-        heard("it is"), heard("below the willow", audience={ANN}, private=True), heard("hm")
-    )
+    mind.log(heard("it is"), heard("below the willow", audience={ANN}, private=True), heard("hm"))
     assert mind.found("willow", frozenset({ANN}))[0] == "Ann whispers to you: below the willow"
     for others in (frozenset({BOB}), BOTH, frozenset(), None):
         assert "willow" not in str(mind.search("willow", others))
-        assert mind.beside(first, others) == [last]
-        assert mind.beside(secret, others) == []
     assert "willow" in str(mind.search("willow", BOTH, everything=True))
 
 
@@ -35,8 +31,7 @@ def test_lines_in_the_view_are_left_out_before_anything_is_ranked(mind):
         "Ann says: a grey goose",
         "Ann says: a red goose",
     ]
-    assert mind.beside(one, upto=two) == [two]
-    assert three
+    assert three > one
 
 
 def test_new_lines_are_read_in_one_query_and_without_new_ones_nothing_is(

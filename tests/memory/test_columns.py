@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.memory.columns import ALONE, Columns
-from evennia_ai.policy.retrieval.relevance import describe
 
 ANN = frozenset({"#1"})
 ROWS = st.lists(
@@ -24,7 +23,7 @@ def add(columns, audience, place, at, text):
     """Add a row as an index does."""
     row = columns.new_row()
     columns.put_place(row, place)
-    columns.put(row, describe(text), "Ann", audience)
+    columns.put(row, len(text.split()), "Ann", audience)
     columns.put_weight(row, at, 5, False)
 
 
@@ -40,12 +39,3 @@ def test_a_view_that_grew_is_the_same_as_a_new_one(rows, data):
         add(fresh, *row)
     for mine, new in zip(grown.view(*asked), fresh.view(*asked), strict=True):
         assert np.array_equal(mine, new)
-
-
-def test_a_session_begins_after_a_pause_at_an_unknown_time_and_with_each_note():
-    columns = Columns()
-    for place, at in ((0, 0.0), (1, 900.0), (2, 5_000.0), (3, None), (ALONE, 0.0)):
-        add(columns, None, place, at, "one")
-    view = columns.view(None, False)
-    assert view.sessions.tolist() == [0, 2, 3, 4]
-    assert view.sizes.tolist() == [2, 1, 1, 1]

@@ -43,17 +43,6 @@ def test_who_said_it_counts_where_the_question_names_somebody():
     assert found(index, "What does Mira love?", 1) == ["b"]
 
 
-def test_a_speaker_counts_less_the_more_people_talk():
-    def lead(people):
-        index = MemoryIndex()
-        for number in range(24):
-            index.add(f"m{number}", "I love the sea", speaker=f"Guest{number % people}")
-        scores = dict(index.search("What does Guest1 love?", 24))
-        return scores["m1"] - scores["m0"]
-
-    assert lead(2) > lead(6) > lead(24) > 0
-
-
 def test_queries_may_have_an_embedding_of_their_own():
     class Asking(LettersEmbedder):
         def embed_query(self, texts):
@@ -108,16 +97,26 @@ def test_meaning_finds_what_shares_no_word():
     assert found(index, "silent", 1) == ["m0"]
 
 
-@pytest.mark.parametrize(("high", "low"), [("importance", 1), ("at", MAY_8)])
-def test_importance_and_recency_decide_between_equals_only(high, low):
-    better = {"importance": 10, "at": MAY_8 + 60 * DAY}[high]
+def test_importance_decides_between_equals_only():
     index = MemoryIndex()
-    index.add("old", "the toll is four pennies", **{high: low})
-    index.add("between", "nothing to do with it " * 3, at=MAY_8 - 900 * DAY)
-    index.add("new", "the toll is five pennies", **{high: better})
-    now = MAY_8 + 60 * DAY
-    assert found(index, "the toll in pennies", 1, now=now) == ["new"]
-    assert found(index, "is the toll four?", 1, now=now) == ["old"]
+    index.add("old", "the toll is four pennies", importance=1)
+    index.add("between", "nothing to do with it " * 3)
+    index.add("new", "the toll is five pennies", importance=10)
+    assert found(index, "the toll in pennies", 1) == ["new"]
+    assert found(index, "is the toll four?", 1) == ["old"]
+
+
+def test_what_is_said_again_and_again_counts_less_than_what_is_said_once():
+    index = filled(*["aa"] * 6, "bb", embedder=LettersEmbedder())
+    assert found(index, "ab", 1) == ["m6"]
+
+
+def test_what_was_said_again_in_the_same_words_is_found_at_its_newest():
+    index = MemoryIndex(LettersEmbedder())
+    for number, text in enumerate(["the ale is dear", "soup", "the ale is dear"]):
+        index.add(f"m{number}", text, at=MAY_8 + number)
+    assert found(index, "dear ale", 1) == ["m2"]
+    assert set(found(index, "dear ale", 3)) == {"m0", "m1", "m2"}
 
 
 # --- replacing, forgetting, counting -------------------------------------------------------------

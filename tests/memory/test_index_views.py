@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from evennia_ai.memory.columns import ALONE
 from evennia_ai.memory.index import MemoryIndex
-from evennia_ai.policy.retrieval.words import find_words
 from tests.memory.filled_index import DAY, MAY_8, LettersEmbedder, filled, found
 
 # --- lines and notes -----------------------------------------------------------------------------
@@ -34,21 +33,11 @@ def test_lines_are_neighbours_by_place_in_whatever_order_they_come(order):
     assert [name for name, _ in lines] == found(notes, query)
 
 
-@pytest.mark.parametrize("order", [(0, 1, 2, 3), (1, 3, 0, 2), (3, 2, 1, 0)])
-def test_an_answer_belongs_to_its_question_in_whatever_order_they_come(order):
-    index = talk(order, ["a note on tar"])
-    assert index.companions(["m1", "m3", "tar", "nothing"]) == {
-        "m1": ["m0", "m3"],
-        "m3": ["m0", "m1"],
-    }
-
-
 def test_a_note_has_no_neighbours_and_is_none():
     index = filled("What is your sister's name?")
     index.add("note", "Bread is dear.", place=ALONE)
     index.add("line", "Odile, as always.", "Ben")
     assert found(index, "the name of the sister", 2) == ["m0", "line"]
-    assert index.companions(["note", "m0"]) == {"m0": ["line"]}
 
 
 def test_lines_after_a_place_are_left_out_and_notes_never():
@@ -59,41 +48,6 @@ def test_lines_after_a_place_are_left_out_and_notes_never():
     assert len(found(index, asked, upto=3)) == len(found(index, asked)) == 5
     fewer = talk((0, 1), ["my sister's name"])
     assert found(index, asked, upto=1) == found(fewer, asked)
-
-
-def test_only_what_the_audience_may_know_belongs_to_a_line():
-    index = MemoryIndex()
-    index.add("m0", "What is the toll?", "Ann", 0.0)
-    index.add("m1", "Four crowns.", "Ben", 1.0, audience={"#1"})
-    index.add("m2", "Five crowns.", "Cas", 2.0)
-    assert index.companions(["m0", "m1"]) == {"m0": ["m2"]}
-    assert index.companions(["m0"], {"#1"}) == {"m0": ["m1", "m2"]}
-    assert index.companions(["m0"], {"#1"}, upto=1) == {"m0": ["m1"]}
-
-
-def test_later_lines_are_of_the_same_speaker_who_may_be_heard_and_share_words():
-    index = MemoryIndex()
-    said = [
-        ("Ann", "My goose is white.", None),
-        ("Ben", "A goose is a goose.", None),
-        ("Ann", "The goose is grey.", None),
-        ("Ann", "My white goose fled.", {"#1"}),
-        ("Ann", "Bread is dear.", None),
-    ]
-    for number, (speaker, words, audience) in enumerate(said):
-        index.add(f"m{number}", words, speaker, float(number), audience=audience)
-    asked = {f"m{number}": find_words(said[number][1]) for number in (0, 1, 3)}
-    asked["no line"] = ["goose"]
-    assert index.later(asked, 3) == {"m0": ["m2"], "m1": []}
-    assert index.later(asked, 3, {"#1"}) == {"m0": ["m3", "m2"], "m1": [], "m3": []}
-    assert index.later(asked, 1, {"#1"})["m0"] == ["m3"]
-    assert index.later(asked, 3, {"#1"}, upto=2)["m0"] == ["m2"]
-
-
-def test_a_line_that_comes_again_keeps_its_place():
-    index = talk(range(4))
-    index.add("m1", "Odile!", "Ben", MAY_8 + 1)
-    assert index.companions(["m1"]) == {"m1": ["m0", "m3"]}
 
 
 # --- who may know --------------------------------------------------------------------------------

@@ -73,13 +73,6 @@ def test_no_question_shares_a_content_word_with_its_piece():
             assert set(find_words(line)).isdisjoint(find_words(texts[title])), line
 
 
-def test_needs_find_what_words_do_not_and_keys_more():
-    assert share_found() >= 0.6
-    assert share_found(keys=True) >= 0.95
-    assert share_of_false() <= 0.05
-    assert share_of_false(keys=True) <= 0.1
-
-
 @needs_embedder
 def test_with_meaning_four_in_five_are_found_without_keys():
     embedder = embedders.default()
@@ -87,18 +80,6 @@ def test_with_meaning_four_in_five_are_found_without_keys():
     assert share_found(embedder, keys=True) >= 0.95
     assert share_of_false(embedder) <= 0.25
     assert share_found(embedder, games=OTHERS["games"].values()) >= 0.85
-
-
-LOFT = LoreEntry("The loft", "A bed costs threepence.")
-
-
-@pytest.mark.parametrize("line", ["Where can I sleep?", "Wo kann ich hier schlafen?"])
-def test_a_need_finds_what_answers_it_in_any_language_and_says_so(line):
-    index = LoreIndex(lambda: None)
-    found = try_lore([BEER, LOFT], frozenset({"all"}), [(line, index.fits([BEER, LOFT], line))], 99)
-    assert [(one.entry, one.reason.split(", ")[1]) for one in found if one.is_chosen] == [
-        (LOFT, "it may tell of a bed")
-    ]
 
 
 @needs_embedder

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.retrieval.exchange import DAY_S, find_spans
+from evennia_ai.policy.retrieval.time_expressions import DAY_S, age_in_words, find_spans
 
 NOW = datetime(2023, 6, 14, 15, 30, tzinfo=UTC).timestamp()  # a Wednesday
 
@@ -95,3 +95,23 @@ def test_without_a_now_only_full_dates_name_a_time():
 def test_whatever_the_text_and_the_time_spans_have_a_length(text, now):
     for span in find_spans(text + " in 9999, last may, 3 years ago, 0 May 0000", now):
         assert span.start < span.end
+
+
+@pytest.mark.parametrize(
+    ("seconds", "age"),
+    [
+        (-5, "just now"),
+        (59, "just now"),
+        (60, "one minute ago"),
+        (3_599, "59 minutes ago"),
+        (7_200, "two hours ago"),
+        (DAY_S, "one day ago"),
+        (13.9 * DAY_S, "13 days ago"),
+        (14 * DAY_S, "two weeks ago"),
+        (61 * DAY_S, "two months ago"),
+        (729 * DAY_S, "23 months ago"),
+        (731 * DAY_S, "two years ago"),
+    ],
+)
+def test_an_age_is_told_in_words(seconds, age):
+    assert age_in_words(seconds) == age

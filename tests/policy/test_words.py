@@ -4,14 +4,12 @@ import pytest
 
 from evennia_ai.policy.retrieval.words import (
     asked_words,
-    asks,
     beginnings,
     find_words,
     is_small_talk,
     language_of,
     name_words,
     stem,
-    tells,
 )
 
 
@@ -86,39 +84,6 @@ def test_latin_names_in_a_russian_text_are_the_same_as_in_an_english_one():
 def test_a_beginning_stands_in_the_raw_text(text):
     assert beginnings(text)
     assert all(cut in text.lower() for cut in beginnings(text))
-
-
-@pytest.mark.parametrize(
-    ("query", "time", "number"),
-    [
-        ("Wann ist das Fest?", True, False),
-        ("Wie lange bist du schon hier?", True, True),
-        ("Wie viele Drachen sind das?", False, True),
-        ("Quand est-ce que tu pars ?", True, False),
-        ("Combien de dragons as-tu vus ?", False, True),
-        ("¿Cuándo llegó la caravana?", True, False),
-        ("¿Cuántos dragones hay?", False, True),
-        ("Когда придёт караван?", True, False),
-        ("Сколько у тебя овец?", False, True),
-        ("Wer ist die Frau?", False, False),
-    ],
-)
-def test_questions_for_a_time_or_a_number(query, time, number):
-    assert asks(query) == (time, number)
-
-
-@pytest.mark.parametrize(
-    ("text", "time", "number"),
-    [
-        ("Ich war gestern mit drei Freunden dort.", True, True),
-        ("Je l'ai vu la semaine dernière avec deux chiens.", True, True),
-        ("Lo vi ayer con cinco perros.", True, True),
-        ("Я видел его вчера, с ним было пять собак.", True, True),
-        ("Das ist hier so.", False, False),
-    ],
-)
-def test_texts_that_tell_a_time_or_a_number(text, time, number):
-    assert tells(text) == (time, number)
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,17 @@
-"""What is recalled from the log, with what belongs to it, for those who may know it."""
-
-from datetime import timedelta
+"""What is recalled from the log, in the order of time, for those who may know it."""
 
 import pytest
 
 from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import heard_line, make_message
-from evennia_ai.turn.recall import RecallRequest, RecentTalk, fits, joined, memory_query
+from evennia_ai.turn.recall import (
+    BRIEF_TOKENS,
+    RecallRequest,
+    RecentTalk,
+    memory_query,
+    room_for,
+    tokens_of,
+)
 from tests.memory.bag_of_words import BagOfWords
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM
@@ -15,7 +20,6 @@ DBREFS = {"Ann": "#5", "Ben": "#6", "Cas": "#7"}
 EVERYBODY = frozenset(DBREFS.values())
 CHATTER = ("Fine weather.", "Pass the salt.", "What a crowd tonight!", "Cheers!")
 ROOMY = 400
-ANIMALS = ("dog", "cat", "goose", "sister's dog", "sister's cat")
 
 
 def heard(line, private=False):
@@ -45,53 +49,52 @@ def remembering(*lines, hours=0):
     return ask
 
 
-def test_a_line_comes_with_its_answer_and_its_correction_in_the_order_they_were_said():
-    ask = remembering(
-        "Ann: The best bait?",
-        "Ben: Frogs.",
-        "Cas: Ale!",
-        "Ben: No wait, green ones.",
-        *map("Cas: {}".format, CHATTER),
-    )
-    shown = ask("Cas says: which bait is best?")
-    assert shown[:2] == ["Ann: The best bait?", "Ben: Frogs."]
-    assert "Ben: No wait, green ones." in shown
-
-
-def test_what_is_nearest_to_a_line_comes_first_where_not_all_of_it_fits():
-    ask = remembering(
-        "Ann: The best bait for pike?",
-        "Ben: Frogs.",
-        "Cas: Worms are what my uncle swears by, and he has the scars to show for it.",
-        *map("Cas: {}".format, CHATTER),
-    )
-    assert ask("Cas says: which bait is best for pike?", budget=20) == [
-        "Ann: The best bait for pike?",
-        "Ben: Frogs.",
-    ]
-
-
-def test_an_old_value_never_stands_without_its_correction():
-    said = "Ann: Meet me behind the smithy at dusk."
-    corrected = "Ann: Change of plan for tonight. Not the smithy, come to the boathouse."
-    ask = remembering(said, *map("Ben: {}".format, CHATTER), corrected, hours=2)
-    for budget in range(10, 60, 5):
-        shown = " ".join(ask("Ben says: where does Ann meet me at dusk?", budget=budget))
-        assert "behind the smithy" not in shown or "boathouse" in shown
-    assert "boathouse" in shown
-
-
-def test_a_value_comes_with_the_one_that_took_its_place_later():
+def test_lines_stand_in_the_order_of_time_with_their_age_and_the_newest_last():
     ask = remembering(
         "Ann: The toll at the bridge is five coppers.",
         *map("Ben: {}".format, CHATTER),
         "Ann: The toll at the bridge is seven coppers now.",
-        hours=2,
+        hours=24,
     )
-    shown = " ".join(ask("Ben says: what is the toll at the bridge?", budget=45))
-    assert 0 < shown.index("five coppers.") < shown.index("seven coppers now.")
-    (alone,) = ask("Ben says: what is the toll at the bridge?", budget=20)
-    assert "seven" in alone
+    shown = ask("Ben says: what is the toll at the bridge?")
+    assert shown[0] == "six days ago: Ann: The toll at the bridge is five coppers."
+    assert shown[-1] == "one day ago: Ann: The toll at the bridge is seven coppers now."
+
+
+def test_lines_of_one_age_say_it_once():
+    ask = remembering("Ann: I keep geese.", "Ben: Geese bite.", hours=50)
+    shown = ask("Cas says: geese?")
+    assert shown == ["four days ago: Ann: I keep geese.", "two days ago: Ben: Geese bite."]
+    ask = remembering("Ann: I keep geese.", "Ben: Geese bite.")
+    assert ask("Cas says: geese?") == ["just now: Ann: I keep geese.", "Ben: Geese bite."]
+
+
+def test_what_is_nearest_to_a_line_comes_first_where_not_all_of_it_fits():
+    ask = remembering(*map("Cas: {}".format, CHATTER), "Ann: Frogs are bait for pike.")
+    assert ask("Cas says: which bait is best for pike?", budget=16) == [
+        "just now: Ann: Frogs are bait for pike."
+    ]
+
+
+def test_the_askers_own_lines_come_before_those_of_others_if_nobody_is_named():
+    said = [f"{name}: My goose is called {of}." for name, of in (("Ann", "Ada"), ("Ben", "Bo"))]
+    ask = remembering(*said)
+    for name, line in zip(("Ann", "Ben"), said, strict=True):
+        assert ask(f"{name} says: what is my goose called?", budget=18) == [f"just now: {line}"]
+    assert ask("Ann says: what is Ben's goose called?", budget=18) == [f"just now: {said[1]}"]
+
+
+def test_a_line_that_was_said_again_stands_once_with_its_newest_age():
+    ask = remembering("Ann: I keep geese.", "Ben: Ale!", "Ann: I keep geese.", hours=24)
+    shown = ask("Cas says: geese?", budget=16)
+    assert shown == ["one day ago: Ann: I keep geese."]
+
+
+def test_an_empty_budget_recalls_nothing_and_a_short_line_little():
+    ask = remembering("Ann: I keep geese.")
+    assert ask("Ann says: what about geese?", budget=0) == []
+    long = "Ann says: what is it that I told you about the geese of my aunt and the pond?"
+    assert room_for(["Ann says: hi!"]) < room_for([long]) == room_for([long, long])
 
 
 def test_two_of_a_kind_are_both_recalled():
@@ -101,14 +104,8 @@ def test_two_of_a_kind_are_both_recalled():
 
 def test_nothing_is_recalled_that_the_prompt_holds():
     ask = remembering("Ann: I keep geese.", "Ben: Geese bite.")
-    assert ask("Cas says: geese?", upto=1) == ["Ann: I keep geese."]
-    assert ask("Cas says: geese?", told=["I keep geese."]) == ["Ben: Geese bite."]
-
-
-def test_small_talk_and_an_empty_budget_recall_nothing():
-    ask = remembering("Ann: I keep geese.")
-    assert ask("Ann says: hello, good evening!") == []
-    assert ask("Ann says: what about geese?", budget=0) == []
+    assert ask("Cas says: geese?", upto=1) == ["just now: Ann: I keep geese."]
+    assert ask("Cas says: geese?", told=["I keep geese."]) == ["just now: Ben: Geese bite."]
 
 
 @pytest.mark.parametrize("budget", [10, 30, 60, 120])
@@ -123,53 +120,19 @@ def test_a_whisper_is_recalled_for_its_parties_alone_and_marked():
     assert ask("Ben says: where is the gold?") == []
     assert ask("Ben says: where is the gold?", audience=frozenset({"#6"})) == []
     mine = ask("Ann whispers to you: where is the gold?", audience=frozenset({"#5"}))
-    assert mine == ["Ann (whispered): the gold lies below the willow"]
-
-
-def test_a_line_of_another_day_is_dated():
-    ask = remembering("Ann: I keep geese.", hours=48)
-    (line,) = ask("Ben says: geese?")
-    assert line.endswith(": Ann: I keep geese.") and line[:2] == "20"
-
-
-def test_a_model_that_reads_slowly_gets_little_and_the_best_last():
-    ask = remembering(
-        *(f"Ann: Goose {number} likes the pond." for number in range(40)), "Ann: The gander bites."
-    )
-    shown = ask("Ben says: does the gander bite?", brief=True)
-    assert 1 <= len(shown) < 10
-    assert shown[-1] == "Ann: The gander bites."
-
-
-def test_such_a_model_is_shown_what_was_told_before_what_was_asked():
-    asked = [f"Ann: What is my {animal} called, and who called it so?" for animal in ANIMALS]
-    ask = remembering("Ann: My sister is called Elin.", *asked, hours=1)
-    assert ask("Ann says: What is my sister called?", brief=True)[-1].endswith("called Elin.")
-
-
-def test_the_askers_name_is_in_the_query_only_if_they_ask_about_themselves():
-    assert memory_query(["Ann says: where is my goose?"]) == "Ann where is my goose?"
-    assert memory_query(["Ann says: where is the goose?"]) == "where is the goose?"
-
-
-def test_groups_with_a_memory_in_common_are_one_and_hold_it_once():
-    def line(number):
-        at = timedelta(seconds=number)
-        return {"id": str(number), "timestamp": f"2026-01-01T00:00:0{at.seconds}+00:00"}
-
-    one, two, three, four = map(line, range(1, 5))
-    assert joined([[two], [four], [three, two, four], [one]]) == [[two, three, four], [one]]
-
-
-def test_what_chance_brings_up_is_told_apart_from_what_fits():
-    ask = remembering(
-        "Ann: My goose is called Berta.", *(f"Ben: {line}" for line in CHATTER * 5), hours=1
-    )
-    (line, *_) = ask("Cas says: what is the goose called?", whole=True)
-    assert "Berta" in line.text and fits(line)
-    assert not any(map(fits, ask("Cas says: who rules the elven empire?", whole=True)))
+    assert mine == ["just now: Ann (whispered): the gold lies below the willow"]
 
 
 def test_the_characters_name_and_what_a_question_is_put_in_are_not_searched():
     query = memory_query(["Ann says: Hey Mira, quick question, do you remember the toll?"], "Mira")
     assert query == "Hey , the toll?"
+
+
+def test_a_model_that_reads_slowly_gets_little():
+    ask = remembering(
+        *(f"Ann: Goose {number} likes the pond." for number in range(40)), "Ann: The gander bites."
+    )
+    shown = ask("Ben says: does the gander bite?", brief=True)
+    assert 1 <= len(shown) < 20
+    assert sum(map(tokens_of, shown)) <= BRIEF_TOKENS
+    assert shown[-1].endswith("Ann: The gander bites.")

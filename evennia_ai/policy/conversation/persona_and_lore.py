@@ -161,7 +161,6 @@ def quests_of(entry: LoreEntry) -> list[str]:
 
 
 WORDS_FLOOR = 0.1  # share of a line's words, by their rarity, that a piece must have
-ANSWERS_FLOOR = 0.4  # of what the best piece answers of a need
 MEANING_FLOOR = 2.0  # in standard deviations (measured: tests/memory/test_lore_index.py)
 MOST_WORDS = 5  # that a reason names
 BESIDE_BEST = 0.25  # share of the best score below which the meaning alone is no reason
@@ -172,15 +171,12 @@ class Fit(NamedTuple):
     """How well a piece fits a line.
 
     ``words`` is the share of the line's words that it has, ``meaning`` how many standard deviations
-    nearer it is than to lines that ask for nothing, ``answers`` how well it answers the ``need``
-    that the line speaks of, 1.0 for the best piece; ``score`` is all of them, and orders pieces.
+    nearer it is than to lines that ask for nothing; ``score`` is both, and orders pieces.
     """
 
     score: float = 0.0
     words: float = 0.0
     meaning: float = 0.0
-    answers: float = 0.0
-    need: str = ""
 
 
 @dataclass(frozen=True)
@@ -258,8 +254,6 @@ def reasons_of(line: str, fits: Mapping[LoreEntry, Fit]) -> dict[LoreEntry, str]
         if fit.words >= WORDS_FLOOR:
             words = " ".join(shared_words(line, entry.searched)[:MOST_WORDS])
             reasons[entry] = f"score {fit.score:.2f}, words: {words}"
-        elif fit.answers >= ANSWERS_FLOOR:
-            reasons[entry] = f"score {fit.score:.2f}, it may tell of {fit.need}"
         elif fit.meaning >= MEANING_FLOOR and fit.score >= least and by_meaning < MOST_BY_MEANING:
             reasons[entry] = f"score {fit.score:.2f}, by its meaning alone"
             by_meaning += 1

@@ -32,10 +32,10 @@ BULLET_OVERHEAD = 2
 WHISPERED = " (whispered)"
 # Before what the game perceived. No name is like it (`game.perception.display_name`).
 HAPPENED = "It happened"
-# Of a recalled line as a prompt shows it: its day with its source, and what follows.
-RECALLED_DAY = re.compile(
-    r"(?:you noted on )?\d{4}-\d\d-\d\d(?:, (?P<teller>[^:]{1,80}) told you)?"
-    r"(?:, from (?P<source>[^:]{1,80}))?: "
+# Of a recalled line as a prompt shows it: its age (or its day) with its source, and what follows.
+RECALLED_AGE = re.compile(
+    r"(?:just now|\b\w{1,8} (?:minute|hour|day|week|month|year)s? ago|you noted on \d{4}-\d\d-\d\d)"
+    r"(?:, (?P<teller>[^:]{1,80}) told you)?(?:, from (?P<source>[^:]{1,80}))?: "
 )
 RECALLED = re.compile(
     r"\A(?P<speaker>[^:\n]{1,40}?)(?P<whispered> \(whispered\))?(?P<acted> acts out)?: "
@@ -196,7 +196,8 @@ def left_out(question: str, reply: str, recalled: Iterable[str], asker: str, own
     if len(reply_stems - question_stems) > HOLLOW_WORDS:
         return ""
     left = ""
-    for match in filter(None, map(RECALLED.fullmatch, recalled)):
+    claims = (RECALLED.fullmatch(RECALLED_AGE.sub("", line, count=1)) for line in recalled)
+    for match in filter(None, claims):
         words, recalled_stems = match["words"], set(find_words(match["words"], names, "en"))
         if (recalled_stems - question_stems) & reply_stems:
             return ""

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import dropwhile
 from typing import NamedTuple
 
-from evennia_ai.policy.facts.check import RECALLED, RECALLED_DAY
+from evennia_ai.policy.facts.check import RECALLED, RECALLED_AGE
 from evennia_ai.policy.retrieval.words import find_words, language_of
 from evennia_ai.policy.texts import plain_words, sentences
 
@@ -203,7 +203,7 @@ def turned(
     """
     text, problem = reply, ""
     known = frozenset(find_words(own, (), "en"))
-    claims = (RECALLED.fullmatch(RECALLED_DAY.sub("", row, count=1)) for row in recalled)
+    claims = (RECALLED.fullmatch(RECALLED_AGE.sub("", row, count=1)) for row in recalled)
     claims_spoken = [
         (claim["speaker"], claim["words"]) for claim in claims if claim and not claim["acted"]
     ]

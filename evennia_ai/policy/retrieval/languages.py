@@ -1,9 +1,6 @@
-"""Tables of five languages: function words, polite words, and words of time and number."""
+"""Tables of five languages: function words, polite words, and words of time."""
 
 import re
-from typing import NamedTuple
-
-from evennia_ai.policy.texts import one_of
 
 ENGLISH, RUSSIAN = "en", "ru"
 # The names of Snowball's algorithms; English has a lighter stemmer of its own.
@@ -144,79 +141,4 @@ COUNTS = {
         1,
     )
     for word in words.split()
-}
-
-
-DATE_NAMES = "|".join((*MONTHS, *WEEKDAYS))
-ENGLISH_DATE_NAMES = "|".join(names.split("|")[0] for names in (*MONTHS, *WEEKDAYS))
-
-
-class Cues(NamedTuple):
-    """The patterns of a language that ask for a time or a number, and that tell one."""
-
-    asks_time: re.Pattern[str]
-    asks_number: re.Pattern[str]
-    tells_time: re.Pattern[str]
-    tells_number: re.Pattern[str]
-
-
-def _cues(
-    asks_time: str, asks_number: str, tells_time: str, tells_number: str, names: str = DATE_NAMES
-) -> Cues:
-    dates = rf"\d{{4}}|{names}"
-    tells = rf"\b{one_of(f'{tells_time}|{dates}')}\b", rf"\b(?:\d+|{one_of(tells_number)})\b"
-    return Cues(
-        *(re.compile(text, re.I) for text in (asks_time, rf"\b{one_of(asks_number)}\b", *tells))
-    )
-
-
-CUES = {
-    "en": _cues(
-        r"^\W*(?:and |so )?when\b|\b(?:what|which) (?:year|month|day|date)\b|\bhow long\b",
-        r"how (?:many|often|much|long|old|far)",
-        r"yesterday|today|tonight|tomorrow|ago|recently|since|weekend|just|the other day|"
-        r"(?:last|next) (?:night|week|month|year|weekend|summer|winter|spring|fall|autumn)|"
-        r"this (?:week|month|morning|weekend|year)|for (?:\w+ )?years|"
-        r"few (?:days|weeks|months|years)",
-        r"one|two|three|four|five|six|seven|eight|nine|ten|once|twice|couple|several|few|dozen",
-        ENGLISH_DATE_NAMES,
-    ),
-    "de": _cues(
-        r"\bwann\b|\bwie lange?\b|\bwelche\w? (?:jahr|monat|tag|woche|datum)",
-        r"wie ?viele?|wie (?:oft|lange?|alt|weit)",
-        r"gestern|vorgestern|heute|morgen|übermorgen|neulich|kürzlich|vorhin|damals|seit|gerade|"
-        rf"{one_of('letzt|vorig|vergangen|nächst|kommend|dies')}e\w? (?:{NIGHTS}|{WEEKS}|"
-        rf"{MONTHS_LONG}|{YEARS}|wochenende|sommer|winter|frühling|herbst)|vor \w+ (?:{DAYS}|"
-        rf"{WEEKS}|{MONTHS_LONG}|{YEARS})|{one_of(f'{DAYS}|{WEEKS}|{MONTHS_LONG}|{YEARS}')} lang|"
-        r"jahrelang",
-        r"zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|zwölf|hundert|tausend|einmal|zweimal|"
-        r"paar|mehrere|einige|dutzend",
-    ),
-    "fr": _cues(
-        r"^\W*(?:et |depuis |jusqu'à )?quand\b|\bquel(?:le)? (?:jour|mois|année|date|heure)\b|"
-        r"\b(?:combien de temps|depuis quand)\b",
-        r"combien|quel âge",
-        r"(?:avant-)?hier|aujourd'hui|demain|récemment|depuis|autrefois|l'autre jour|"
-        r"ce (?:matin|soir|mois)|cette (?:nuit|semaine|année)|derni(?:er|ère)s?|prochaine?|"
-        rf"il y a \w+ (?:{DAYS}|{WEEKS}|{MONTHS_LONG}|{YEARS})",
-        r"deux|trois|quatre|cinq|six|sept|huit|neuf|dix|douze|douzaine|dizaine|cent|mille|"
-        r"quelques|plusieurs",
-    ),
-    "es": _cues(
-        r"\bcuándo\b|^\W*(?:y |desde |hasta )?cuando\b|\bqué (?:día|mes|año|fecha|hora)\b|"
-        r"\bcuánto tiempo\b",
-        r"cu[aá]nt[oa]s?|qué edad",
-        r"(?:ante)?ayer|anoche|hoy|mañana|recientemente|desde|el otro día|pasad[oa]|próxim[oa]|"
-        rf"est[ae] (?:semana|mes|año|noche)|hace \w+ (?:{DAYS}|{WEEKS}|{MONTHS_LONG}|{YEARS})",
-        r"dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|docena|cien|mil|vari[oa]s",
-    ),
-    "ru": _cues(
-        r"^\W*(?:а |и )?когда\b|\b(?:как долго|давно ли|каких пор|в как(?:ом|ой) (?:году|месяце|"
-        r"день))\b",
-        r"сколько|как (?:часто|долго|далеко)",
-        r"(?:поза)?вчера|сегодня|(?:после)?завтра|недавно|давно|назад|на днях|прошл\w+|"
-        r"следующ\w+|весной|летом|осенью|зимой",
-        r"два|две|три|четыре|пять|шесть|семь|восемь|девять|десять|сто|тысяч\w*|дважды|пар[ау]|"
-        r"несколько|дюжин\w*",
-    ),
 }

@@ -10,7 +10,6 @@ from functools import cache, lru_cache
 from typing import Any
 
 from evennia_ai.policy.retrieval.languages import (
-    CUES,
     ENGLISH,
     ENGLISH_TOO,
     LETTERS,
@@ -213,18 +212,6 @@ def stemmers() -> dict[str, Any]:
     import snowballstemmer
 
     return {language: snowballstemmer.stemmer(name) for language, name in SNOWBALL.items()}
-
-
-def asks(query: str) -> tuple[bool, bool]:
-    """Return whether a query asks for a time, and whether it asks for a number."""
-    cues = CUES[language_of(query) or ENGLISH]
-    return bool(cues.asks_time.search(query)), bool(cues.asks_number.search(query))
-
-
-def tells(text: str) -> tuple[bool, bool]:
-    """Return whether a text tells a time, and whether it tells a number."""
-    cues = CUES[language_of(text) or ENGLISH]
-    return bool(cues.tells_time.search(text)), bool(cues.tells_number.search(text))
 
 
 def is_small_talk(text: str, names: Iterable[str] = ()) -> bool:

@@ -72,7 +72,7 @@ STREET = Situation("The Street", "A street.", ("Ann",), things=("pewter mug", "b
 
 def test_a_note_of_the_journal_is_a_tale_too():
     talk = Talk("Brannoc", BRANNOC, STREET)
-    note = "You remember: 2026-11-17: The old mill burnt down at the new moon."
+    note = "You remember: nine days ago: The old mill burnt down at the new moon."
     talk.messages.append({"role": "user", "content": f"<situation>\n{note}\n</situation>"})
     assert "mill burnt down" in talk.hear("Tell me a tale")
 

@@ -91,10 +91,10 @@ def remembered(*rows):
     "row",
     [
         "You remember: Ann: I come from Visby.",
-        "You remember: 2026-11-17: Ann: I come from Visby.",
+        "You remember: nine days ago: Ann: I come from Visby.",
         "You remember: Ann (whispered): I come from Visby.",
-        "You remember: 2026-11-17: Ann (whispered): I come from Visby.",
-        "You remember: 2026-11-17, from Ann: Ann: I come from Visby.",
+        "You remember: nine days ago: Ann (whispered): I come from Visby.",
+        "You remember: nine days ago, from Ann: Ann: I come from Visby.",
         "Keep in mind: Ann (whispered): I come from Visby.",
         "At hand: Ann: I come from Visby.",
         "At hand: you noted on 2026-11-17: Ann: I come from Visby.",
@@ -109,9 +109,9 @@ def test_what_comes_to_mind_is_what_was_told_before(row):
 @pytest.mark.parametrize(
     ("row", "kind", "speaker"),
     [
-        ("2026-11-17", "note", ""),
-        ("2026-11-17, from Bob", "say", "Bob"),
-        ("2026-11-17, Otto told you, from Bob", "say", "Otto"),
+        ("nine days ago", "note", ""),
+        ("nine days ago, from Bob", "say", "Bob"),
+        ("nine days ago, Otto told you, from Bob", "say", "Otto"),
     ],
 )
 def test_a_note_of_what_somebody_told_is_their_claim(row, kind, speaker):

@@ -167,17 +167,17 @@ def test_a_refusal_of_something_in_the_story_is_spoken(words):
 
 
 RECALLED = (
-    "2026-11-26: Wanderer: I sail on the Kestrel, out of Havn. My sister is called Elin.",
+    "three days ago: Wanderer: I sail on the Kestrel, out of Havn. My sister is called Elin.",
     "Wanderer (whispered): I'm a sailor from Havn and I owe you three silver.",
     "Wanderer: I was born in the old mill, and we live in the blue house.",
     "Wanderer: you owe me seven nails",
     "Wanderer: Aye. I sell dried fish.",
     "Wanderer: I promise to bring you three baskets of plums, for I want to paint old barns.",
-    "2026-11-20: Ann: I keep two grey geese.",
+    "nine days ago: Ann: I keep two grey geese.",
     "Wanderer: I don't know what to do, I am tired.",
     "Mira: I keep the inn by the quay.",
     "Mira: I hid the brass key under the stone.",
-    "2026-11-20: I sleep in the old loft.",
+    "nine days ago: I sleep in the old loft.",
     "Wanderer: Ich komme aus dem alten Hafen.",
 )
 MIRA = "You are Mira, who keeps the inn by the quay."
