@@ -262,7 +262,9 @@ class ReActLoop:
             return ran
         call = spoken(words, own_call_id(turn.id, ran.state.step, 0))
         call = step_reply.calls.check.in_person(call)
-        problem = step_reply.calls.check.problem(call)
+        problem: str = step_reply.calls.check.problem(call) or (
+            yield self._screening.judge_speech(call)
+        )
         if problem:
             yield self._acts.refuse(turn, call, problem, unlogged)
             return replace(ran, refused=problem)

@@ -91,9 +91,12 @@ def test_what_is_overheard_is_checked_too(game, ann, bob, mira, moderated):
     assert "bad word" not in str(game.model.requests[0].messages)
 
 
-def test_refused_speech_is_not_spoken_and_the_model_may_try_again(game, ann, mira, moderated):
+@pytest.mark.parametrize("refused", [call("say", text="Utter nonsense!"), "Utter nonsense!"])
+def test_refused_speech_is_not_spoken_and_the_model_may_try_again(
+    game, ann, mira, moderated, refused
+):
     moderated(words=["nonsense"])
-    game.model.add(call("say", text="Utter nonsense!"), call("say", text="I beg to differ."))
+    game.model.add(refused, call("say", text="I beg to differ."))
     ann.do("say Mira, is it so?")
     game.run()
     assert ann.last() == 'Mira says, "I beg to differ."'
