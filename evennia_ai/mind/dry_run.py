@@ -197,7 +197,7 @@ def run_dry(
     ``is_alive`` returns whether it still exists; ``before`` are lines of dry runs to go on from.
     Fires with the `DryRun`; fails with TurnAborted if the server stops or the assistant is gone.
     """
-    log = copy_of(around.log)
+    log = DryConversation(around.log.current.copy())
     log.current.extend(
         {**line, "content": "Done."} if line["content"] == NOT_DONE else line for line in before
     )
@@ -229,7 +229,7 @@ def next_step(around: MindContext, event: IncomingEvent | None) -> Prepared:
 
     With it is the context in which the calls of its reply would run.
     """
-    log = copy_of(around.log)
+    log = DryConversation(around.log.current.copy())
     dry = dry_surroundings(around, log, DryTurns(log), *([event.speaker] if event else []))
     if event:
         turn, context = dry_turn(dry, event), CONTEXT_TICK_EVENT
@@ -271,11 +271,6 @@ def dry_surroundings(
         offered=replace(around.offered),
         services=cast(Services, Overlay(real, toolbox=toolbox, world=world)),
     )
-
-
-def copy_of(log: Conversation) -> DryConversation:
-    """Return a log as it is now, to be extended for this dry run only."""
-    return DryConversation(log.current.copy())
 
 
 def dry_turn(around: MindContext, incoming: IncomingEvent, number: int = NO_TURN) -> TurnRecord:

@@ -112,31 +112,23 @@ class FactExtractor:
         yield retry_write(self._mind.clock, self._mind.turns.recover)
         yield retry_write(self._mind.clock, partial(self._mind.status.signal, SIGNAL, True))
         try:
-            result: ExtractionResult = yield self._ask_for_facts(task.evicted, limits)
+            total, profile = ExtractionResult(), self._mind.profile
+            asks = request_form(profile).native or not has_model(profile)
+            for key in projection.split_by_audience(task.evicted) if asks else ():
+                if limits.is_interrupted():
+                    total = replace(total, stopped_by=INTERRUPTED)
+                    break
+                confidants = projection.part_audience(key)
+                more: ExtractionResult = yield self._extract_for(confidants, limits)
+                facts = total.facts_recorded + more.facts_recorded
+                total = ExtractionResult(facts, total.iterations + more.iterations, more.stopped_by)
         except ProviderError as error:
             message = "{name}: the model journalled no facts before the compaction: {error}"
             log.warn(message, name=self._mind.name, error=error)
             return {"success": False, "error": str(error), "facts_recorded": 0}
         finally:
             yield retry_write(self._mind.clock, partial(self._mind.status.signal, SIGNAL, False))
-        return {"success": True, **asdict(result)}
-
-    @inlineCallbacks
-    def _ask_for_facts(
-        self, evicted: Sequence[ChatMessage], limits: ExtractionLimits
-    ) -> Coroutine[ExtractionResult]:
-        """Run a loop for each audience of evicted messages; fails with `ProviderError`, too."""
-        total = ExtractionResult()
-        profile = self._mind.profile
-        if has_model(profile) and not request_form(profile).native:
-            return total
-        for key in projection.split_by_audience(evicted):
-            if limits.is_interrupted():
-                return replace(total, stopped_by=INTERRUPTED)
-            more: ExtractionResult = yield self._extract_for(projection.part_audience(key), limits)
-            facts = total.facts_recorded + more.facts_recorded
-            total = ExtractionResult(facts, total.iterations + more.iterations, more.stopped_by)
-        return total
+        return {"success": True, **asdict(total)}
 
     @inlineCallbacks
     def _extract_for(

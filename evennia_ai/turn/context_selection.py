@@ -143,7 +143,7 @@ class ContextSelector:
         extensions = overriding(self._mind.services.extensions, "prompt_rows")
         for label, line in collect(extensions, rows_of):
             add(label, [line])
-        add(NOTE, self._knowledge.author_note())
+        add(NOTE, self._mind.status.author_note())
         # Each of them within what the earlier ones leave.
         least, left = LEAST_RECALL * window, TAIL_PART * window
         most = min(MATERIALS_PART * window, left - estimate_tokens(scene_text(rows)) - least)
@@ -182,7 +182,7 @@ class ContextSelector:
         known_lore = {unmarked(lore_text(lore_entry)) for lore_entry in tellable}
         noted = {line for label, line in rows if label != LORE and line.source}
         gone = self._recall.gone(noted, audience)
-        notes = {unmarked(line.text) for line in self._knowledge.author_note()}
+        notes = {unmarked(line.text) for line in self._mind.status.author_note()}
 
         def stands(row: Row) -> bool:
             label, line = row

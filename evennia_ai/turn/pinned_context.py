@@ -59,10 +59,6 @@ class PinnedContext:
             for pin in self._mind.character.journal.pinned(audience)
         ]
 
-    def author_note(self) -> Sequence[KnownLine]:
-        """Return the note of a builder as one line, or nothing."""
-        return self._mind.status.author_note()
-
 
 @dataclass(eq=False)
 class LoreContext:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from evennia_ai.messages import Audience, ChatMessage, WireMessage, is_private, is_scene, to_wire
+from evennia_ai.messages import Audience, ChatMessage, is_private, is_scene, to_wire
 from evennia_ai.policy.call_record import PromptTrace
 from evennia_ai.policy.context.projection import is_marker
 from evennia_ai.ports import Conversation
@@ -31,16 +31,13 @@ def trace_talk(
         unlogged=tuple(to_wire(new)),
         unlogged_own=() if own_known else tuple(to_wire(own)),
         shown={
-            str(message["metadata"]["seq"]): words_of(message)
+            str(message["metadata"]["seq"]): {
+                key: message[key] for key in ("content", "tool_calls") if key in message
+            }
             for message in (*talk, *own)
             if is_logged(message) and CHANGES & message["metadata"].keys()
         },
     )
-
-
-def words_of(message: ChatMessage) -> WireMessage:
-    """Return what a prompt shows of a message that the log has in other words."""
-    return {key: message[key] for key in ("content", "tool_calls") if key in message}
 
 
 def trace_apart(audience: Iterable[str] | None) -> PromptTrace:

@@ -256,27 +256,26 @@ class TurnRunner:
                 self.acts_due = False
                 break
             count += 1
-            result: ports.ToolResult = yield self._run_act(act)
+            people = frozenset(act.speakers)
+            context = ports.ToolContext(
+                character=self._mind.character,
+                audience=act.audience,
+                private=act.private,
+                speakers=people,
+                askers=people,
+                authors=act.authors,
+                confirmed_by=act.decided_by,
+                item=act.item,
+            )
+            detail = f"act {act.id} by {act.decided_by}"
+            result: ports.ToolResult = yield self.run_call(
+                context, act.name, act.arguments, detail, CONTEXT_AGREED
+            )
             yield retry_write(clock, partial(acts.finish, act.id, result.state, result.text))
-            people = {act.decided_by, *act.speakers}
             if result.state != ASKED:  # then a new question was asked
-                self._mind.status.tell(LINES.get(result.state, "confirm_failed"), sorted(people))
+                line = LINES.get(result.state, "confirm_failed")
+                self._mind.status.tell(line, sorted(people | {act.decided_by}))
         return count
-
-    def _run_act(self, act: PendingToolCall) -> Deferred[ports.ToolResult]:
-        """Run one act with the arguments that were shown. Fires with its result."""
-        context = ports.ToolContext(
-            character=self._mind.character,
-            audience=act.audience,
-            private=act.private,
-            speakers=frozenset(act.speakers),
-            askers=frozenset(act.speakers),
-            authors=act.authors,
-            confirmed_by=act.decided_by,
-            item=act.item,
-        )
-        detail = f"act {act.id} by {act.decided_by}"
-        return self.run_call(context, act.name, act.arguments, detail, CONTEXT_AGREED)
 
     @inlineCallbacks
     def run_call(
