@@ -7,7 +7,7 @@ import pytest
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import IncomingEvent, Situation, make_message
-from evennia_ai.mind.dry_run import copy_of, next_step, run_dry
+from evennia_ai.mind.dry_run import DryConversation, next_step, run_dry
 from evennia_ai.policy.compaction.plan import MANUAL, CompactionRequest
 from evennia_ai.policy.context.projection import LogInView
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
@@ -157,5 +157,5 @@ def test_what_changes_within_a_turn_is_told_before_its_lines(mira):
 
 def test_what_a_dry_run_adds_stands_in_no_view_that_the_talk_goes_on_from():
     log = SimpleNamespace(current=LogInView(None, (), 0, count_stored), hidden=())
-    copy_of(log).append([make_message("user", "Ann says: hi")])
+    DryConversation(log.current.copy()).append([make_message("user", "Ann says: hi")])
     assert log.current.items == []
