@@ -82,6 +82,7 @@ def test_an_endpoint_makes_the_vectors_of_lines_batch_by_batch_behind_the_search
     mind.log(*(heard(f"goose {n}") for n in range(BATCH + 20)))
     mind.prepare("how is the mare?")  # fires although the second batch never comes
     assert [len(texts) for texts in mind.embedder.asked] == [1, BATCH, 20]
+    assert f"goose {BATCH + 19}" in mind.embedder.asked[1]  # the newest lines come first
     assert LineVector.objects.count() == BATCH
     assert len(mind.search("goose")) == 5
 
