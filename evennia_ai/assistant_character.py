@@ -248,7 +248,7 @@ class SpeakerMixin(RawSpeechMixin):
     def muted_assistants(self) -> tuple[str, ...]:
         """Return the dbrefs of the characters that this player muted."""
         stored = read_attribute(self, "ai_muted") or ()
-        return tuple(known for known in stored if str(known).startswith("#"))
+        return tuple([known for known in stored if str(known).startswith("#")])
 
     def toggle_mute(self, dbref: str) -> bool:
         """Mute or unmute a character; return whether it is muted now."""

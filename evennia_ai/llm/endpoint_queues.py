@@ -194,7 +194,7 @@ class EndpointQueues:
 
     @property
     def in_flight(self) -> int:
-        return sum(len(lane.in_flight) for lane in self)
+        return sum([len(lane.in_flight) for lane in self])
 
     @property
     def waiting(self) -> int:

@@ -168,7 +168,7 @@ class ServerLock:
 
     def keep(self) -> None:
         """Lock the file again if it was removed; raises StoreUnavailable while that fails."""
-        if self.trouble or not self.has_file or is_file_at(self._file, self._path):
+        if self.trouble or self._file < 0 or is_file_at(self._file, self._path):
             return
         is_newest = self.is_newest()
         try:

@@ -21,7 +21,7 @@ from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.scheduling import loggable
-from evennia_ai.store.server_lock import ensure_here, lock, this_shard
+from evennia_ai.store.server_lock import ensure_here, lock
 
 log = Logger()
 
@@ -73,8 +73,8 @@ def brief_transaction(
     off, or it is part of a larger one, which its error would spoil. Raises Moved if another server
     has one of them, and StoreUnavailable if the database refuses.
     """
-    limited = connection.vendor == "postgresql" or this_shard()
-    is_whole = is_one_statement and not limited and not connection.in_atomic_block
+    is_limited = connection.vendor == "postgresql"  # only there are shards, too
+    is_whole = is_one_statement and not is_limited and not connection.in_atomic_block
     wait_before = None
     try:
         with store_errors("written"):
