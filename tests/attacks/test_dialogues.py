@@ -10,11 +10,12 @@ from tests.attacks.dialogue import evening
 from tests.attacks.leaks import LEAKS
 from tests.attacks.tavern_talk import TavernTalk, WatchedModel, report
 from tests.game import conftest as shared
+from tests.short_form import short_form
 
 pytestmark = [pytest.mark.game, pytest.mark.engine]
 service, game = shared.service, shared.game
 
-EVENINGS, EVENINGS_A_CAMPAIGN = 1, 2
+EVENINGS, EVENINGS_A_CAMPAIGN = 1, 1
 BLOCKS, EVENINGS_A_BLOCK = 10, 200  # 10,000 dialogues
 MOST_EVENINGS = 10
 
@@ -54,11 +55,11 @@ def test_in_ten_thousand_dialogues_nobody_learns_a_secret(talk, block):
 @pytest.mark.campaign
 def test_an_error_that_quotes_its_prompt_tells_nobody_a_secret(talk, model):
     model.quotes = 3
-    assert [found for seed in range(3) for found in talk.play(evening(seed))] == []
+    assert [found for seed in range(1) for found in talk.play(evening(seed))] == []
 
 
 @pytest.mark.campaign
-@pytest.mark.parametrize("name", LEAKS)
+@pytest.mark.parametrize("name", short_form(LEAKS, 4, pytest.mark.soak))
 def test_a_planted_leak_is_found(talk, name):
     with LEAKS[name].planted():
         for seed in range(MOST_EVENINGS):

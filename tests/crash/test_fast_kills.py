@@ -4,10 +4,11 @@ import pytest
 
 from tests.crash.fast import run_kills
 from tests.crash.fast_points import AFTER, AT_RANDOM, BEFORE, FAMILIES, family_of
+from tests.short_form import short_form
 
 pytestmark = pytest.mark.campaign
 
-KILLS = 100
+KILLS = 60
 KILLS_A_SOAK = 2_000
 KILLS_OF_A_KIND = 200
 KILLS_FOR_A_PLANT = 300
@@ -28,7 +29,7 @@ PLANTS = {
 COMPACTION = ("compaction", "archive", "mask", "undo", "journal")
 
 
-def test_a_hundred_kills_lose_no_utterance_and_do_nothing_twice(tmp_path):
+def test_sixty_kills_lose_no_utterance_and_do_nothing_twice(tmp_path):
     report = run_kills(tmp_path, KILLS)
     assert not report.broken, "\n\n".join(report.broken)
     assert sum(report.kills.values()) >= KILLS
@@ -36,7 +37,7 @@ def test_a_hundred_kills_lose_no_utterance_and_do_nothing_twice(tmp_path):
     assert report.puts > KILLS < report.deeds
 
 
-def test_a_hundred_kills_around_compactions_leave_the_old_history_or_the_new(tmp_path):
+def test_sixty_kills_around_compactions_leave_the_old_history_or_the_new(tmp_path):
     report = run_kills(tmp_path, KILLS, COMPACTION)
     assert not report.broken, "\n\n".join(report.broken)
     assert sum(report.kills.values()) >= KILLS
@@ -59,7 +60,7 @@ def test_two_hundred_kills_at_one_kind_of_moment_break_no_promise(tmp_path, fami
     assert sum(report.kills.values()) >= KILLS_OF_A_KIND
 
 
-@pytest.mark.parametrize("plant", PLANTS)
+@pytest.mark.parametrize("plant", short_form(PLANTS, 2, pytest.mark.soak))
 def test_kills_find_a_planted_bug(tmp_path, plant):
     promise, families = PLANTS[plant]
     report = run_kills(tmp_path, KILLS_FOR_A_PLANT, families, plant, FIRST_GAMES.get(plant, 0))

@@ -22,7 +22,7 @@ service, game = shared.service, shared.game
 
 STEPS, FEW_STEPS = 150, 80
 LOOKS = 100  # steps between two looks at everything
-CAMPAIGN = range(1, 3)
+CAMPAIGN = range(1, 2)
 SOAK = range(100, 140)  # 6,000 steps
 PLANTED_STEPS, PLANTED_SEEDS = 60, range(100, 108)
 SHOWN = 40  # of what was found, in a report
