@@ -189,7 +189,13 @@ class MemoryIndex:
         view = self._columns.view_of(np.array(rows, dtype=np.int64))
         wanted, meaning = self._query_of(query, view, None, vector)
         words = self._lexicon.scores(wanted.words, view, self._columns["words"])
-        return self._vectors.full(view.rows, meaning), words
+        origin = np.zeros(self._vectors.dimensions, dtype=np.float32)
+        return self._vectors.full(view.rows, meaning, origin), words
+
+    def between(self, ids: Sequence[str], others: Sequence[str]) -> vectors.Floats:
+        """Return the cosines of some notes (rows) with others (columns); 0 without a vector."""
+        rows = ([self._row_of[name] for name in names] for names in (ids, others))
+        return self._vectors.between(*(np.array(numbers, dtype=np.int64) for numbers in rows))
 
     def _with_following(self, hit: Hit, view: AudienceRows) -> list[Hit]:
         """Return a hit and, if it is a short line, the lines that follow it in its talk."""

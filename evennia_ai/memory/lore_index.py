@@ -16,7 +16,6 @@ from evennia_ai.memory.index import MemoryIndex
 from evennia_ai.memory.remote_vectors import RemoteVectors
 from evennia_ai.memory.vectors import Floats, answers_at_once
 from evennia_ai.policy.conversation.persona_and_lore import Fit, LoreEntry
-from evennia_ai.policy.retrieval.relevance import RelevanceWeights
 from evennia_ai.ports import Embedder, RemoteEmbedder, Services
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
 
@@ -24,9 +23,21 @@ AT_ONCE = 20  # texts taken in without a pause: 8 ms at most (measured)
 MOST_UNPREPARED = 100  # texts taken in by a ranking that nobody prepared
 MOST_TEXTS = 5_000  # in memory, unless one assistant knows more: 4 MB
 MOST_KNOWN = 64  # sets of known pieces whose chances are kept
-WEIGHTS = RelevanceWeights()
-# Lines that ask for no lore. A piece's nearness to them is what chance gives, with any embedder.
-CHANCE = [
+# What a line is compared with, in place of lists of words: a line asks for lore if it is more like
+# the first than like the second. With them, 91 of 100 strangers' questions are kept where one in
+# five of their other lines is; by the nearness of the pieces alone, 73 (MiniLM).
+QUESTIONS = [
+    line.strip()
+    for line in """
+    Where do I live? | What is my brother's name? | When do we meet? | Who told you that? |
+    Why does he hate me? | How much do I owe you? | Do you remember what happened? |
+    What is that place? | Is it dangerous there? | Who rules this town? | What does it cost? |
+    Have I got any children? | Can I trust them? | Which way is it? | How did she die? |
+    What am I afraid of?
+    """.split("|")
+]
+# A piece's nearness to these is also what chance gives, with any embedder.
+SMALL_TALK = [
     line.strip()
     for line in """
     Good morning to you. | I am fine, and you? | Yes, of course. | No, I don't think so. |
@@ -37,6 +48,9 @@ CHANCE = [
     I am only looking around. | Can you help me? | Come with me. | That makes me sad. | Hm, strange.
     """.split("|")
 ]
+EXAMPLES = [*QUESTIONS, *SMALL_TALK]
+WORDS, ASKS = 0.2, 1.5  # weights beside meaning: of shared words, and of what a line asks
+NEAREST = 4  # examples of a kind that a line is compared with
 
 
 class ChanceScore(NamedTuple):
@@ -55,7 +69,6 @@ class LoreIndex:
         self._remote: RemoteVectors | None = None
         self._texts: dict[str, None] = {}
         self._chances: dict[tuple[str, ...], ChanceScore] = {}
-        self._chance_vectors: list[Any] = []
 
     @inlineCallbacks
     def prepare(
@@ -70,12 +83,7 @@ class LoreIndex:
             yield yield_to_reactor(services.slices.put)
         self._drop_unused(texts)
         if self._remote is not None and texts:
-            unasked = () if self._chance_vectors else CHANCE
-            yield self._remote.prepare(services, [*unasked, *lines])
-            pending = self._remote.asked
-            if unasked and pending.keys() >= set(unasked):
-                self._chance_vectors = [pending[line] for line in unasked]
-                self._chances.clear()
+            yield self._remote.prepare(services, lines)
 
     def fits(self, entries: Sequence[LoreEntry], line: str) -> dict[LoreEntry, Fit]:
         """Return how well each piece fits a line; a piece that is not taken in yet is left out."""
@@ -85,12 +93,17 @@ class LoreIndex:
             return {}
         texts = tuple(known.values())
         vector = self._remote.asked.get(line) if self._remote is not None else None
-        meaning, words = self._index.closeness(line, texts, vector)
-        chance = self._chance_of(texts)
-        above = (meaning - chance.mean) * bool(meaning.any())
-        scores = np.float32(WEIGHTS.meaning) * above + np.float32(WEIGHTS.words) * words
-        columns = (scores, words, above / np.float32(chance.deviation or 1.0))
-        fits = map(Fit, *(column.tolist() for column in columns))
+        near, words = self._index.closeness(line, texts, vector)
+        meaning = near
+        if near.any():
+            chance = self._chance_of(self._index, texts)
+            examples, _words = self._index.closeness(line, EXAMPLES, vector)
+            asks = _nearest(examples[: len(QUESTIONS)]) - _nearest(examples[len(QUESTIONS) :])
+            meaning = (near - chance.mean + np.float32(ASKS * asks)) / np.float32(
+                chance.deviation or 1.0
+            )
+        scores = near + np.float32(WORDS) * words
+        fits = map(Fit, *(column.tolist() for column in (scores, words, meaning)))
         return dict(zip(known, fits, strict=True))
 
     def _take_in(self, texts: Iterable[str], most: int) -> bool:
@@ -98,9 +111,11 @@ class LoreIndex:
         new = [*islice((text for text in dict.fromkeys(texts) if text not in self._texts), most)]
         if new and self._index is None:
             self._index = self._make_index()
+            new = [*EXAMPLES, *new]
         for text in new:
+            self._texts[text] = None
             self._put(text)
-        return len(new) == most
+        return len(new) >= most
 
     def _make_index(self) -> MemoryIndex:
         embedder = self._embedder()
@@ -110,7 +125,6 @@ class LoreIndex:
         return MemoryIndex(embedder)
 
     def _put(self, text: str, vector: Any = None) -> None:
-        self._texts[text] = None
         if self._index is not None:
             self._index.add(text, text, vector=vector, place=ALONE)
         if self._remote is not None:
@@ -124,20 +138,20 @@ class LoreIndex:
     def _drop_unused(self, texts: Sequence[str]) -> None:
         if len(self._texts) <= max(MOST_TEXTS, len(texts)) or self._index is None:
             return
-        for text in self._texts.keys() - set(texts):
+        for text in self._texts.keys() - {*texts, *EXAMPLES}:
             del self._texts[text]
             self._index.remove(text)
             if self._remote is not None:
                 self._remote.note(text, False)
 
-    def _chance_of(self, texts: tuple[str, ...]) -> ChanceScore:
-        if texts not in self._chances and self._index is not None:
-            vectors = self._chance_vectors or [None] * len(CHANCE)
-            near = [
-                self._index.closeness(line, texts, vector)[0]
-                for line, vector in zip(CHANCE, vectors, strict=True)
-            ]
+    def _chance_of(self, index: MemoryIndex, texts: tuple[str, ...]) -> ChanceScore:
+        if texts not in self._chances:
+            near = index.between(SMALL_TALK, texts)
             if len(self._chances) >= MOST_KNOWN:
                 self._chances.clear()
-            self._chances[texts] = ChanceScore(np.mean(near, axis=0), float(np.std(near)))
+            self._chances[texts] = ChanceScore(near.mean(axis=0), float(near.std()))
         return self._chances[texts]
+
+
+def _nearest(cosines: Floats) -> float:
+    return float(np.sort(cosines)[-NEAREST:].mean())

@@ -74,9 +74,13 @@ class Vectors:
 
     def alike(self, rows: Rows) -> Floats:
         """Return the rows' cosines with each other; 0 without a vector."""
-        rows_found, scale = self._gathered(rows)
-        rows_found *= scale[:, None]
-        return product(rows_found, rows_found.T)
+        return self.between(rows, rows)
+
+    def between(self, rows: Rows, others: Rows) -> Floats:
+        """Return the cosines of rows with others, which are the columns; 0 without a vector."""
+        units = (vectors * scale[:, None] for vectors, scale in map(self._gathered, (rows, others)))
+        left, right = units
+        return product(left, right.T)
 
     def keep(self, rows: Rows) -> None:
         """Keep only these rows, in their order, and renumber them."""

@@ -9,13 +9,7 @@ from evennia_ai.errors import ConfigError
 from evennia_ai.messages import Authors
 from evennia_ai.policy.audience import BUILDER
 from evennia_ai.policy.retrieval.languages import ENGLISH
-from evennia_ai.policy.retrieval.words import (
-    find_words,
-    is_small_talk,
-    language_of,
-    phrase_of,
-    shared_words,
-)
+from evennia_ai.policy.retrieval.words import find_words, language_of, phrase_of, shared_words
 from evennia_ai.policy.tokens import estimate_tokens
 
 
@@ -114,7 +108,7 @@ class LoreEntry:
     @property
     def searched(self) -> str:
         """Return the text by which a search finds the piece."""
-        return ". ".join(filter(None, (self.title, self.text, ", ".join(self.keys))))
+        return ". ".join(filter(None, (self.title, self.text)))
 
 
 def split_keys(raw: Any) -> tuple[str, ...]:
@@ -163,7 +157,7 @@ def quests_of(entry: LoreEntry) -> list[str]:
 WORDS_FLOOR = 0.1  # share of a line's words, by their rarity, that a piece must have
 MEANING_FLOOR = 2.0  # in standard deviations (measured: tests/memory/test_lore_index.py)
 MOST_WORDS = 5  # that a reason names
-BESIDE_BEST = 0.25  # share of the best score below which the meaning alone is no reason
+BESIDE_BEST = 3.0  # in standard deviations, how much less a piece may have than the best
 MOST_BY_MEANING = 3  # pieces a line; what is further down is hardly ever asked for
 
 
@@ -171,7 +165,8 @@ class Fit(NamedTuple):
     """How well a piece fits a line.
 
     ``words`` is the share of the line's words that it has, ``meaning`` how many standard deviations
-    nearer it is than to lines that ask for nothing; ``score`` is both, and orders pieces.
+    nearer it is than to small talk, and the line nearer to questions; 0 without an embedder.
+    ``score`` orders pieces.
     """
 
     score: float = 0.0
@@ -233,8 +228,6 @@ def keyed(known: Iterable[LoreEntry], line: str) -> dict[LoreEntry, str]:
     """Return the pieces of which a line has a key or the title, in their order."""
     language = language_of(line) or ENGLISH
     phrase, words = phrase_of(line, language), frozenset(find_words(line, (), language))
-    if is_small_talk(line):
-        words = frozenset()
 
     def key_of(entry: LoreEntry) -> str:
         """Return what brings a piece in, "" if nothing does; endings of words may differ."""
@@ -246,17 +239,23 @@ def keyed(known: Iterable[LoreEntry], line: str) -> dict[LoreEntry, str]:
 
 
 def reasons_of(line: str, fits: Mapping[LoreEntry, Fit]) -> dict[LoreEntry, str]:
-    """Return why pieces fit a line, the best first; those below the floors are left out."""
-    reasons: dict[LoreEntry, str] = {}
-    ranked = () if is_small_talk(line) else sorted(fits.items(), key=lambda item: -item[1].score)
-    by_meaning, least = 0, BESIDE_BEST * max((fit.score for _entry, fit in ranked), default=0)
-    for entry, fit in ranked:
-        if fit.words >= WORDS_FLOOR:
-            words = " ".join(shared_words(line, entry.searched)[:MOST_WORDS])
-            reasons[entry] = f"score {fit.score:.2f}, words: {words}"
-        elif fit.meaning >= MEANING_FLOOR and fit.score >= least and by_meaning < MOST_BY_MEANING:
-            reasons[entry] = f"score {fit.score:.2f}, by its meaning alone"
-            by_meaning += 1
+    """Return why pieces fit a line, the best first; none for a line that asks for nothing.
+
+    Without meaning, the words alone say what it asks for.
+    """
+    ranked = sorted(fits.items(), key=lambda item: -item[1].score)
+    by_meaning = any(fit.meaning for _entry, fit in ranked)
+    if by_meaning:
+        best = max(fit.meaning for _entry, fit in ranked)
+        most = MOST_BY_MEANING if best >= MEANING_FLOOR else 0
+        chosen = [item for item in ranked[:most] if item[1].meaning >= best - BESIDE_BEST]
+    else:
+        chosen = [item for item in ranked if item[1].words >= WORDS_FLOOR]
+    reasons = {}
+    for entry, fit in chosen:
+        words = " ".join(shared_words(line, entry.searched)[:MOST_WORDS])
+        why = f"words: {words}" if words else "by its meaning alone"
+        reasons[entry] = f"score {fit.score:.2f}, {why}"
     return reasons
 
 
