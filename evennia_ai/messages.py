@@ -22,7 +22,7 @@ PERCEIVED, PERFORMED, CLAIMED = "perceived", "performed", "claimed"
 OFFLINE = "offline"
 # That of its own words without its mind: of a player who controls it, staff's, or the game's code.
 PUPPETED = "puppeted"
-NATURES = {EMOTE: PERFORMED, **dict.fromkeys((GIVE, ARRIVE, LEAVE, NOTICE), PERCEIVED)}
+EVIDENCE_BY_KIND = {EMOTE: PERFORMED, **dict.fromkeys((GIVE, ARRIVE, LEAVE, NOTICE), PERCEIVED)}
 # The first character of a perceived line in a prompt. No other text in a prompt may hold it.
 MARK, SEEMING_MARK = "◆", "◇"
 SAYS, WHISPERS, ACTS_OUT = "says: ", "whispers to you: ", "acts out: "
@@ -341,7 +341,7 @@ class Situation:
 
 def evidence_of(kind: str) -> str:
     """Return the evidence of events of a kind; an unknown kind is only a claim."""
-    return NATURES.get(kind, CLAIMED)
+    return EVIDENCE_BY_KIND.get(kind, CLAIMED)
 
 
 def heard_line(kind: str, speaker: str, text: str, evidence: str = "") -> str:

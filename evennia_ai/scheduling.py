@@ -134,7 +134,7 @@ def keep_running(timer: Any, interval_s: float) -> None:
         )
 
 
-class Unquoted(Exception):  # it stands for another error
+class WithheldError(Exception):  # it stands for another error
     """Stands in the log for an error whose words may be private."""
 
 
@@ -146,7 +146,9 @@ def loggable(private: bool) -> Failure:
     failure = Failure()
     if not private:
         return failure
-    return Failure(Unquoted(f"{failure.value.__class__.__name__}, in private"), None, failure.tb)
+    return Failure(
+        WithheldError(f"{failure.value.__class__.__name__}, in private"), None, failure.tb
+    )
 
 
 def is_time(due_at: float, now: float, interval_s: float) -> bool:

@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import ContextOverflow, ProviderUnavailable
 from evennia_ai.messages import make_message, wire_call
-from evennia_ai.policy.compaction.plan import CompactionRequest
+from evennia_ai.policy.compaction.plan import CompactionOrder
 from evennia_ai.policy.context.projection import is_marker
 from evennia_ai.sleep import run_sleep_tick
 from evennia_ai.sleep.compaction.compact import compact_conversation_history
@@ -299,7 +299,7 @@ class TestFactsSurvive:
 
     def test_without_a_model_the_facts_stand_in_the_digest(self):
         script = self.told([])
-        request = CompactionRequest("overflow", force=True)
+        request = CompactionOrder("overflow", force=True)
         assert outcome(script.mind.compactor.compact(request))["success"]
         record = script.conversation.current.record
         assert "- Ann: I owe you 42 silver pieces" in record.summary["public"]
@@ -383,7 +383,7 @@ class TestEmergencyCompaction:
 
     def test_without_a_model_a_digest_makes_room(self):
         script = talked([ProviderUnavailable("down")], lines=80)
-        result = outcome(script.mind.compactor.compact(CompactionRequest("emergency")))
+        result = outcome(script.mind.compactor.compact(CompactionOrder("emergency")))
         assert (result["success"], result["rung"]) == (True, "digest")
         assert script.mind.meter.measure().ratio < 0.8
 

@@ -8,7 +8,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.commands.common import AICommand, Outcome, UsageError
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.help_entries import STAFF
-from evennia_ai.policy.compaction.plan import MANUAL, CompactionRequest, Skip
+from evennia_ai.policy.compaction.plan import MANUAL, CompactionOrder, Skip
 from evennia_ai.policy.read_permissions import FIGURES
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.sleep_schedule import ORDER
@@ -180,7 +180,7 @@ class CmdAICompact(AICommand):
                 f"|waistop {self.name}|n"
             )
 
-    def read_request(self, number: str) -> CompactionRequest:
+    def read_request(self, number: str) -> CompactionOrder:
         if self.switch == "keep" and (not number.isdigit() or int(number) > MOST_KEPT):
             raise UsageError(
                 "How many messages? |waicompact/keep <character>/<number>|n, with a number "
@@ -188,7 +188,7 @@ class CmdAICompact(AICommand):
             )
         keep = int(number) if self.switch == "keep" else None
         focus = clean_heard(self.rhs or "", 300) or None
-        return CompactionRequest(MANUAL, force=True, focus=focus, keep_recent=keep)
+        return CompactionOrder(MANUAL, force=True, focus=focus, keep_recent=keep)
 
 
 def compacted(result: dict[str, Any], name: str) -> str:

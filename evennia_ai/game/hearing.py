@@ -12,7 +12,7 @@ from evennia_ai.game.client_notices import introduce
 from evennia_ai.game.confirmations import hear_answer
 from evennia_ai.game.perception import display_name, find_objects, is_assistant
 from evennia_ai.game.presence import GamePresence, leader_id, shake_off
-from evennia_ai.game.room_lines import RoomLine, SpeechDetails, hearers_of, named, perceive
+from evennia_ai.game.room_lines import RoomLine, UnperceivedLine, hearers_of, named, perceive
 from evennia_ai.game.sleep_state import GameSleep
 from evennia_ai.game.tick_scheduler import GameAssistantStatus
 from evennia_ai.messages import NOTICE, PERCEIVED, PUPPETED, WHISPER, Authors, IncomingEvent, quoted
@@ -80,10 +80,10 @@ class Hearing:
         ndb = speaker.ndb  # of the act that is under way; it is over when a line is read again
         behind = frozenset(ndb.ai_authors or ())
         self._services.inbox_queue.put(
-            self, SpeechDetails(kind, words, speaker, item, authors, behind, ndb.ai_confidants)
+            self, UnperceivedLine(kind, words, speaker, item, authors, behind, ndb.ai_confidants)
         )
 
-    def read(self, line: SpeechDetails) -> tuple[IncomingEvent, bool] | None:
+    def read(self, line: UnperceivedLine) -> tuple[IncomingEvent, bool] | None:
         """Return a line as an event and whether it is stored at once; None if it is not taken in.
 
         Do at once what its words ask for and what needs no model. Raises StoreUnavailable if the
@@ -116,7 +116,7 @@ class Hearing:
             log.failure(UNANSWERED, name=self._who.name)
         return (taken, taken.addressed or not is_crowded) if taken else None
 
-    def _perceive(self, speech: SpeechDetails) -> tuple[IncomingEvent, bool] | None:
+    def _perceive(self, speech: UnperceivedLine) -> tuple[IncomingEvent, bool] | None:
         """Return a line as an event and whether several assistants hear it; None if it does not."""
         if not self._status.is_on:
             self._note_unheard(speech)
@@ -133,7 +133,7 @@ class Hearing:
         authors = speech.authors | (speech.behind or event.authors)
         return replace(event, item=speech.item, authors=authors), line.is_crowded
 
-    def _answer_speaker(self, speech: SpeechDetails, event: IncomingEvent) -> None:
+    def _answer_speaker(self, speech: UnperceivedLine, event: IncomingEvent) -> None:
         """Answer without a model, so that nobody is followed against their will."""
         hear_answer(speech.speaker, self._who.id, self._who.name, speech.words)
         if leader_id(self._who.character) == speech.speaker.dbref and event.reason != NOT_NAMED:
@@ -141,7 +141,7 @@ class Hearing:
             if asks_to_stay(speech.words, (*own.names, *own.parts)):
                 shake_off(self._who.character, speech.speaker)
 
-    def _note_unheard(self, speech: SpeechDetails) -> None:
+    def _note_unheard(self, speech: UnperceivedLine) -> None:
         """Store soon what a person says while the character is stopped."""
         by_a_mind = is_assistant(speech.speaker) or self._who.character.has_account
         if speech.kind in SPOKEN and not by_a_mind:
@@ -209,7 +209,7 @@ class Hearing:
         if notice and event.addressed and self._services.crowd.should_tell(event.speaker):
             self._status.tell(notice, [event.speaker])
 
-    def give_up(self, item: SpeechDetails | IncomingEvent, error: StoreUnavailable) -> None:
+    def give_up(self, item: UnperceivedLine | IncomingEvent, error: StoreUnavailable) -> None:
         """Tell a speaker that their line was not heard: it could not be read, or not be stored."""
         log.error(UNHEARD, name=self._who.name, error=error)
         if isinstance(item, IncomingEvent):

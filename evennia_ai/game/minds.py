@@ -23,7 +23,7 @@ from evennia_ai.memory.recall_index import RecallIndex
 from evennia_ai.messages import Authors, IncomingEvent
 from evennia_ai.mind import Mind
 from evennia_ai.mind.dry_run import DryRun, DryRunning, run_dry
-from evennia_ai.policy.compaction.plan import CompactionRequest
+from evennia_ai.policy.compaction.plan import CompactionOrder
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import CountText, estimate_tokens
@@ -263,7 +263,7 @@ class GameMind(Mind):
         self.status.tell("stopped", filter(self.services.crowd.should_tell, waiting))
         self.drop_index()
 
-    def compact(self, request: CompactionRequest) -> Deferred[dict[str, Any]]:
+    def compact(self, request: CompactionOrder) -> Deferred[dict[str, Any]]:
         """Compact on an admin's request; fires with the result, fails as `run_instead`."""
         return self.ticker.run_instead(partial(self.compactor.compact, request))
 

@@ -190,7 +190,7 @@ class RoomLines:
 
 
 def utterance_of(speaker: Any) -> Any:
-    """Return the `hearing.Utterance` of a speaker with `SpeakerMixin`, None without one."""
+    """Return the `Utterance` of a speaker with `SpeakerMixin`, None without one."""
     return getattr(speaker.ndb, "ai_utterance", None)
 
 
@@ -244,7 +244,7 @@ class Utterance:
 
 
 @dataclass(frozen=True)
-class SpeechDetails:
+class UnperceivedLine:
     """The arguments of `Hearing.hear`, and what an assistant's act tells of itself meanwhile."""
 
     kind: str

@@ -21,7 +21,7 @@ from evennia_ai.policy.records.record import Record
 from evennia_ai.ports import EntityProfiles, MindContext
 from evennia_ai.ports.background import NO_MODEL, BackgroundReply, BatchResult, skip
 from evennia_ai.scheduling import Coroutine, retry_write
-from evennia_ai.turn.model_call import BackgroundCalls
+from evennia_ai.turn.model_call import BackgroundWork
 from evennia_ai.turn.prompt_contexts import CONTEXT_SLEEP_CONSOLIDATE
 
 log = Logger()
@@ -38,7 +38,7 @@ class EntityConsolidation:
     """Makes attributes of observations."""
 
     _mind: MindContext
-    _background: BackgroundCalls
+    _background: BackgroundWork
 
     @inlineCallbacks
     def consolidate(self) -> Coroutine[dict[str, Any]]:

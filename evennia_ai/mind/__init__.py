@@ -25,7 +25,7 @@ from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.fallback import Fallback
 from evennia_ai.turn.guardrails import ModerationGate
 from evennia_ai.turn.llm_interaction import Summariser
-from evennia_ai.turn.model_call import BackgroundCalls, ModelCalls
+from evennia_ai.turn.model_call import BackgroundWork, ModelCalls
 from evennia_ai.turn.pinned_context import LoreContext, PeopleContext, PinnedContext
 from evennia_ai.turn.prompt_building import PromptBuilder
 from evennia_ai.turn.react_loop import ReActLoop
@@ -49,7 +49,9 @@ class Mind:
 
     @inlineCallbacks
     def tick(self) -> Coroutine[int]:
-        """Make room, sleep or answer, or act unasked. Fires with the number of turns.
+        """Make room; go on sleeping, or answer, or act unasked; then lie down if it is time.
+
+        Fires with the number of turns: 0 if it sleeps and nobody speaks to it.
 
         Fails with TurnAborted and StoreUnavailable.
         """
@@ -128,7 +130,7 @@ class Mind:
         self.autonomy = AutonomyBudget(has)
 
     def _make_sleep(self, has: MindContext) -> None:
-        background = BackgroundCalls(has, self.calls)
+        background = BackgroundWork(has, self.calls)
         self.links = MemoryLinks(has, background)
         self.entities = EntityConsolidation(has, background)
         self.pruning = Pruning(has, background)

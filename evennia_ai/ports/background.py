@@ -53,7 +53,7 @@ def skip(reason: str, **figures: Any) -> dict[str, Any]:
 
 
 class BackgroundModel(Protocol):
-    """Asks a model, and writes in pieces (`turn.model_call.BackgroundCalls`)."""
+    """Asks a model, and writes in pieces (`turn.model_call.BackgroundWork`)."""
 
     @property
     def has_model(self) -> bool: ...  # False if the stand-in answers

@@ -26,7 +26,7 @@ from evennia_ai.policy.records.record import Record
 from evennia_ai.ports import Journal, MindContext
 from evennia_ai.ports.background import skip
 from evennia_ai.scheduling import PIECE, Coroutine, map_in_slices, retry_write, yield_to_reactor
-from evennia_ai.turn.model_call import BackgroundCalls
+from evennia_ai.turn.model_call import BackgroundWork
 
 # Entries in one pass: the assistant sleeps as long as a pass runs.
 MOST = 400
@@ -51,7 +51,7 @@ class MemoryLinks:
     """Keeps journal and long-term memory in step."""
 
     _mind: MindContext
-    _background: BackgroundCalls
+    _background: BackgroundWork
 
     @inlineCallbacks
     def consolidate(

@@ -49,7 +49,7 @@ class Emergency:
         asks = not plan.digest_goes_first(use.window, self._mind.profile.told.speed)
         if asks:
             yield self._extract(use)
-        request = plan.CompactionRequest(plan.EMERGENCY, asks=asks)
+        request = plan.CompactionOrder(plan.EMERGENCY, asks=asks)
         result: dict[str, Any] = yield self._compactor.compact(request)
         return result
 
@@ -64,7 +64,7 @@ class Emergency:
         self._mind.settings.resolve()
         is_smaller = usable_window(self._mind.config, self._mind.profile) < before
         result: dict[str, Any] = yield self._compactor.compact(
-            plan.CompactionRequest(plan.OVERFLOW, force=True)
+            plan.CompactionOrder(plan.OVERFLOW, force=True)
         )
         return is_smaller or bool(result.get("success"))
 

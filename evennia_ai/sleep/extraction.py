@@ -85,8 +85,8 @@ class FactExtractor:
     _meter: ContextMeter
     _prompts: PromptBuilder
     _calls: ModelCalls
-    _acts: ToolExecutor
-    _decide: Callable[[plan.CompactionRequest, plan.ContextUse], plan.CompactionTask | plan.Skip]
+    _tool_executor: ToolExecutor
+    _decide: Callable[[plan.CompactionOrder, plan.ContextUse], plan.DecidedCompaction | plan.Skip]
 
     def run(self, max_iterations: int | None = None) -> Deferred[dict[str, Any]]:
         """Let the assistant journal facts of the messages that the next compaction evicts.
@@ -105,7 +105,7 @@ class FactExtractor:
         """As `run`, within limits; ``stopped_by`` may also be ``interrupted``."""
         if not self._mind.config.pre_compact_extraction_enabled:
             return skip("extraction disabled")
-        task = self._decide(plan.CompactionRequest(plan.SLEEP), use)
+        task = self._decide(plan.CompactionOrder(plan.SLEEP), use)
         if isinstance(task, plan.Skip) or len(task.evicted) < LEAST_MESSAGES:
             return skip(f"fewer than {LEAST_MESSAGES} messages")
         # A turn that an error left open would otherwise stay open behind the turns of the loops.
@@ -159,7 +159,7 @@ class FactExtractor:
         self, turn: ports.TurnRecord, context: TurnKind, limits: ExtractionLimits
     ) -> Coroutine[ExtractionResult]:
         """Ask and journal until nothing is left to write. Fires with the result."""
-        tools = self._acts.context_for(turn, turn.audience, turn.private, context.tools)
+        tools = self._tool_executor.context_for(turn, turn.audience, turn.private, context.tools)
         asleep_until = self._mind.clock.seconds() + TURNS_TIMES * self._mind.config.turn_deadline
         tools = replace(tools, deadline_at=limits.end_at or asleep_until)
         specs = tuple(self._mind.services.toolbox.offered(tools))
@@ -211,7 +211,7 @@ class FactExtractor:
             yield yield_to_reactor(self._mind.slices.put)
             tools = context_of(call)
             # Not logged: these tool calls are no part of the conversation.
-            result: ports.ToolResult = yield self._acts.perform(
+            result: ports.ToolResult = yield self._tool_executor.perform(
                 turn, tools, call, False, lambda _result: ()
             )
             facts += result.state == DONE

@@ -19,7 +19,7 @@ from evennia_ai.policy.records.forgetting import (
 from evennia_ai.ports import Journal, MindContext
 from evennia_ai.ports.background import skip
 from evennia_ai.scheduling import Coroutine, map_in_slices, yield_to_reactor
-from evennia_ai.turn.model_call import BackgroundCalls
+from evennia_ai.turn.model_call import BackgroundWork
 
 AT_ONCE = 8  # entries in one write
 MOST_A_PASS = 500
@@ -34,7 +34,7 @@ class Pruning:
     """Archives faded journal entries."""
 
     _mind: MindContext
-    _background: BackgroundCalls
+    _background: BackgroundWork
 
     @inlineCallbacks
     def prune(self) -> Coroutine[dict[str, Any]]:

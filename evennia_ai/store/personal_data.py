@@ -83,7 +83,7 @@ class PersonalColumn:
 
     @property
     def emptied(self) -> dict[str, Any]:
-        """What `Law.EMPTIED` stores, by column."""
+        """What `ErasureRule.EMPTIED` stores, by column."""
         return {name: self.empty(name) for name in (*self.named, *self.words, *self.also)}
 
     def suspects(self, people: Iterable[str], assistant: int | None) -> Any:

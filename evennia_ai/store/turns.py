@@ -178,7 +178,11 @@ class TableTurns:
             self._is_in_doubt = False
 
     def is_current(self, turn_id: int) -> bool:
-        """Return True while this process holds the lease of a turn."""
+        """Return True while this process holds the lease of a turn.
+
+        The lease is the right to go on with the turn that this process began: it ends when the turn
+        closes, and at once when somebody puppets the character or the assistant is stopped.
+        """
         return self.current == turn_id and self._lost != turn_id and self.may_go_on()
 
     def lose_lease(self) -> None:

@@ -104,7 +104,7 @@ class StandInServices:
         return f"({key})"
 
 
-class MemorySegments(dict[int, RecordSegment]):
+class StandInSegments(dict[int, RecordSegment]):
     """`ports.records.Segments` without a database."""
 
     def __init__(self, store: ports.RecordStore | None = None) -> None:
@@ -125,7 +125,7 @@ class MemorySegments(dict[int, RecordSegment]):
 class InMemory(ports.RecordStore):
     """A store without a database, before the class of a kind of records."""
 
-    stored_in: ClassVar[type[Any]] = MemorySegments
+    stored_in: ClassVar[type[Any]] = StandInSegments
 
     def __init__(self, now: Now | None = None) -> None:
         self._now = now

@@ -31,7 +31,7 @@ CLAIM, CLAIM_WEIGHT = "claim", 3  # of a promise that the character never spoke 
 NO_PROMISE = "That is a claim: you never said so. Note it as their claim, or say it yourself first."
 
 
-class EntryArguments(BaseModel):
+class JournalEntryArguments(BaseModel):
     """A fact to keep."""
 
     content: str
@@ -45,7 +45,9 @@ class SearchArguments(BaseModel):
 
 @tool("add_journal_entry", world=False, safe_to_retry=True)
 @inlineCallbacks
-def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Coroutine[ToolResult]:
+def add_journal_entry(
+    context: ToolContext, arguments: JournalEntryArguments
+) -> Coroutine[ToolResult]:
     """Write down one fact for later, with names and numbers: a promise, debt, name, secret."""
     content = memory_sources.content_of(context, arguments.content, ENTRY_CHARS)
     journal = context.character.journal
@@ -64,7 +66,7 @@ def add_journal_entry(context: ToolContext, arguments: EntryArguments) -> Corout
 
 @tool("pin_fact", world=False, safe_to_retry=True, needed=must_remember)
 @inlineCallbacks
-def pin_fact(context: ToolContext, arguments: EntryArguments) -> Coroutine[str]:
+def pin_fact(context: ToolContext, arguments: JournalEntryArguments) -> Coroutine[str]:
     """Keep one short fact in mind for good, such as a promise or a standing wish."""
     content = memory_sources.content_of(context, arguments.content, PIN_CHARS)
     journal, parts = context.character.journal, context.assistant

@@ -44,8 +44,8 @@ class Fallback:
 
     _mind: MindContext
     _prompts: PromptBuilder
-    _acts: ToolExecutor
-    _screening: ModerationGate
+    _tool_executor: ToolExecutor
+    _moderation_gate: ModerationGate
 
     @inlineCallbacks
     def excuse(
@@ -88,15 +88,17 @@ class Fallback:
     ) -> Coroutine[ToolResult | str]:
         """Say words that are no model's. Fires with the result, or why its outcome is unknown."""
         # Somebody who arrived in the meantime must not hear what only others may know.
-        audience = self._acts.audience_now(turn) if chosen.audience is None else chosen.audience
-        tools = self._acts.context_for(turn, audience, chosen.private, None)
+        audience = (
+            self._tool_executor.audience_now(turn) if chosen.audience is None else chosen.audience
+        )
+        tools = self._tool_executor.context_for(turn, audience, chosen.private, None)
         deadline_at = self._mind.clock.seconds() + SPEAKING_TIME_S
         hops = max(turn.hops, self._mind.config.max_bot_replies)
         authors = tools.authors | chosen.authors
         tools = replace(tools, hops=hops, deadline_at=deadline_at, authors=authors)
         call_id = own_call_id(turn.id, EXCUSE_STEP, number)
         try:
-            result: ToolResult = yield self._acts.say_aloud(
+            result: ToolResult = yield self._tool_executor.say_aloud(
                 turn, tools, chosen.words, call_id, **metadata
             )
         except OutcomeUnknown as error:
@@ -108,19 +110,19 @@ class Fallback:
         """Fire with the builder's line, a busy model's, the stand-in's, or the game's."""
         # What a guard refuses is passed over.
         own = self._mind.config.fallback_line or ""
-        if own and not (yield self._screening.why_unsaid(own, True)):
+        if own and not (yield self._moderation_gate.why_unsaid(own, True)):
             return Excuse(own)
         key = "busy" if failed.kind == Busy.kind else "fallback"
         if key == "fallback" and not answer_lost and self._mind.profile.client != STAND_IN.client:
             spare: Excuse = yield self._ask_stand_in(turn)
-            if spare.words and not (yield self._screening.why_unsaid(spare.words)):
+            if spare.words and not (yield self._moderation_gate.why_unsaid(spare.words)):
                 return spare
         # The game's variants: the unsaid ones, then those said longest ago.
         excuses = [excuse["content"] for excuse in self._mind.log.current.excuses]
         last = {words: number for number, words in enumerate(excuses)}
         variants = filter(str.strip, self._mind.services.text(key).splitlines())
         for words in sorted(variants, key=lambda words: last.get(words, -1)):
-            if words and not (yield self._screening.why_unsaid(words, True)):
+            if words and not (yield self._moderation_gate.why_unsaid(words, True)):
                 return Excuse(words)
         return Excuse("")
 
@@ -131,7 +133,7 @@ class Fallback:
         Fires with an `Excuse`, whose words are empty if there are none; fails only with
         TurnAborted.
         """
-        audience = self._acts.audience_now(turn)
+        audience = self._tool_executor.audience_now(turn)
         deadline_at = self._mind.clock.seconds() + STAND_IN_TIME_S
         try:
             asking = PromptRequest(turn.events)

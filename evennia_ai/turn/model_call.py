@@ -228,7 +228,7 @@ def record_of(request: ports.LLMRequest, reply: LLMReply) -> PackedCall | None:
 
 
 @dataclass(eq=False)
-class BackgroundCalls:
+class BackgroundWork:
     """Work that no player waits for: asks a model, and writes many items in pieces."""
 
     _mind: ports.MindContext

@@ -13,7 +13,7 @@ from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Audience, turn_label
 from evennia_ai.policy.audience import GAME, KnownLine, of_record, of_records
-from evennia_ai.policy.consolidation.entities import Acquaintance, acquaintance_line
+from evennia_ai.policy.consolidation.entities import PersonPresent, acquaintance_line
 from evennia_ai.policy.conversation.persona_and_lore import (
     LoreEntry,
     LoreTrial,
@@ -156,7 +156,7 @@ class PeopleContext:
         if not values and (known_only or not relationship["contacts"]):
             return None
         name_of = partial(self._mind.world.name_of, self._mind.character)
-        person = Acquaintance(
+        person = PersonPresent(
             name=name_of(dbref),
             dbref=dbref,
             relationship=relationship,

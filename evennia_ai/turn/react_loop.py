@@ -82,8 +82,8 @@ class ReActLoop:
     _selector: ContextSelector
     _prompts: PromptBuilder
     _calls: ModelCalls
-    _acts: ToolExecutor
-    _screening: ModerationGate
+    _tool_executor: ToolExecutor
+    _moderation_gate: ModerationGate
     _free_overflow: Callable[[], Deferred[bool]]
 
     @inlineCallbacks
@@ -98,7 +98,7 @@ class ReActLoop:
         progress = Progress(LoopState(turn.id))
         lines = [event.heard.line for event in turn.events]
         for _ in range(context.max_iterations or self._mind.config.max_iterations):
-            yield self._selector.prepare(turn, lines, self._acts.audience_now(turn))
+            yield self._selector.prepare(turn, lines, self._tool_executor.audience_now(turn))
             begun: list[ToolCallRunner] = []
             ask_model = partial(self.ask, turn, context, deadline_at, progress, begun)
             try:
@@ -187,8 +187,8 @@ class ReActLoop:
         self, turn: ports.TurnRecord, context: TurnKind, deadline_at: float, progress: Progress
     ) -> Prepared:
         """Return the next request of a turn, for those who would hear the answer now."""
-        step, audience = progress.loop.step + 1, self._acts.audience_now(turn)
-        tools = self._acts.context_for(turn, audience, False, context.tools)
+        step, audience = progress.loop.step + 1, self._tool_executor.audience_now(turn)
+        tools = self._tool_executor.context_for(turn, audience, False, context.tools)
         toolbox = self._mind.services.toolbox
         offered = {spec.name: spec for spec in toolbox.offered(tools)}
         asking = self._prompts.ask_with(turn, offered.values())
@@ -215,7 +215,14 @@ class ReActLoop:
             request,
             prompt.scenes,
             ToolCallRunner(
-                self._acts, self._screening, self._mind.settings, turn, tools, specs, loop, check
+                self._tool_executor,
+                self._moderation_gate,
+                self._mind.settings,
+                turn,
+                tools,
+                specs,
+                loop,
+                check,
             ),
         )
 
@@ -263,12 +270,12 @@ class ReActLoop:
         call = spoken(words, own_call_id(turn.id, ran.state.step, 0))
         call = step_reply.calls.check.in_person(call)
         problem: str = step_reply.calls.check.problem(call) or (
-            yield self._screening.judge_speech(call)
+            yield self._moderation_gate.judge_speech(call)
         )
         if problem:
-            yield self._acts.refuse(turn, call, problem, unlogged)
+            yield self._tool_executor.refuse(turn, call, problem, unlogged)
             return replace(ran, refused=problem)
-        result: ports.ToolResult = yield self._acts.say_aloud(
+        result: ports.ToolResult = yield self._tool_executor.say_aloud(
             turn, step_reply.calls.context, text_of(call) or words, call.id
         )
         return replace(ran, acted=result.state == DONE)
@@ -284,7 +291,7 @@ def outcome_of(progress: Progress, context: TurnKind) -> Outcome:
         return Outcome(NOTED, "it did something that nobody saw")
     if progress.refused:
         raise NothingSpoken(f"The model's words were not spoken: {progress.refused}.")
-    raise NothingSpoken("The model's replies held nothing to say and nothing to do.")
+    raise NothingSpoken("The model's replies held nothing to say and nothing that others notice.")
 
 
 @dataclass(frozen=True)

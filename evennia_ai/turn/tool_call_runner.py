@@ -42,8 +42,8 @@ class ToolCallRunner:
 
     def __init__(
         self,
-        acts: ToolExecutor,
-        screening: ModerationGate,
+        tool_executor: ToolExecutor,
+        moderation_gate: ModerationGate,
         settings: Settings,
         turn: TurnRecord,
         context: ToolContext,
@@ -52,7 +52,8 @@ class ToolCallRunner:
         check: OutputGuardrail,
     ) -> None:
         self.ran = ToolRunResult(state, authors=context.authors)
-        self._acts, self._screening, self._settings = acts, screening, settings
+        self._tool_executor, self._moderation_gate = tool_executor, moderation_gate
+        self._settings = settings
         self._turn, self.context, self.check = turn, context, check
         self.specs = specs
         self._categories = {spec.name: spec.category for spec in specs.values()}
@@ -120,7 +121,7 @@ class ToolCallRunner:
         )
         self._number += 1
         call, problem = self.check.without_repeats(call)
-        problem = problem or (yield self._screening.judge_speech(call))
+        problem = problem or (yield self._moderation_gate.judge_speech(call))
         if problem in MILD:  # the sentence is left out; if it was all of a speech, that is refused
             is_first = call.name != EMOTE and (not goes_on or self._held)
             self._held = (call, problem) if is_first else None
@@ -149,7 +150,7 @@ class ToolCallRunner:
 
     @inlineCallbacks
     def _refuse(self, call: ToolCallRequest, problem: str) -> Coroutine[None]:
-        yield self._acts.refuse(self._turn, call, problem, unlogged)
+        yield self._tool_executor.refuse(self._turn, call, problem, unlogged)
         self.ran = replace(self.ran, refused=problem)
 
     @inlineCallbacks
@@ -160,9 +161,9 @@ class ToolCallRunner:
         as_logged = partial(call_messages, turn, context, call, evidence=evidence)
         world = call.name not in self.specs or self.specs[call.name].world
         if refusal:
-            result = yield self._acts.refuse(turn, call, refusal, as_logged)
+            result = yield self._tool_executor.refuse(turn, call, refusal, as_logged)
         else:
-            result = yield self._acts.perform(turn, context, call, world, as_logged)
+            result = yield self._tool_executor.perform(turn, context, call, world, as_logged)
         is_done, is_good = result.state == DONE, result.state in (DONE, UNKNOWN, ASKED)
         # A reply whose words were refused may come again with the same act and better words.
         is_again = refusal == tool_call_rules.ALREADY_DONE and (

@@ -46,10 +46,10 @@ class TurnRunner:
     """
 
     _mind: ports.MindContext
-    _screening: ModerationGate
+    _moderation_gate: ModerationGate
     _loop: ReActLoop
     _fallback: Fallback
-    _acts: ToolExecutor
+    _tool_executor: ToolExecutor
     _selector: ContextSelector
     _make_room: Callable[[], Deferred[Any]]
     acts_due: bool = False  # True while acts that a person agreed to may wait
@@ -119,11 +119,11 @@ class TurnRunner:
         Fires with True if there were any to judge: much may have changed while moderation was
         asked.
         """
-        waiting = (*events, *self._mind.inbox.overheard()) if self._screening.is_on else ()
+        waiting = (*events, *self._mind.inbox.overheard()) if self._moderation_gate.is_on else ()
         new = [event for event in waiting if event.id not in checked]
         if not new:
             return False
-        refused = yield self._screening.judge_events(new)
+        refused = yield self._moderation_gate.judge_events(new)
         for event in new:
             checked.add(event.id)
             if event.id in refused:
@@ -295,9 +295,11 @@ class TurnRunner:
         begin = partial(self._mind.turns.begin, (), context.audience, context.private, why.name)
         turn: ports.TurnRecord = yield retry_write(clock, begin)
         deadline_at = clock.seconds() + self._mind.config.turn_deadline
-        context = replace(context, assistant=self._acts.tools, deadline_at=deadline_at)
+        context = replace(context, assistant=self._tool_executor.tools, deadline_at=deadline_at)
         call = ToolCallRequest(own_call_id(turn.id, 0, 0), name, arguments)
-        result: ports.ToolResult = yield self._acts.perform(turn, context, call, True, as_logged)
+        result: ports.ToolResult = yield self._tool_executor.perform(
+            turn, context, call, True, as_logged
+        )
         yield retry_write(clock, partial(self._mind.turns.finish, turn.id, NOTED, detail))
         return result
 

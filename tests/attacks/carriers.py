@@ -11,7 +11,7 @@ from django.test import Client
 from twisted.internet.defer import maybeDeferred
 
 from evennia_ai.game.settings import export_folder
-from evennia_ai.policy.compaction.plan import MANUAL, CompactionRequest
+from evennia_ai.policy.compaction.plan import MANUAL, CompactionOrder
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
 from evennia_ai.policy.records.journal_entry import PUBLIC
 from evennia_ai.sleep import run_sleep_tick
@@ -350,7 +350,7 @@ def to_ann(scene, text):
 
 def compact(scene):
     """Move all talk out of the context window."""
-    request = CompactionRequest(MANUAL, force=True, keep_recent=1)
+    request = CompactionOrder(MANUAL, force=True, keep_recent=1)
     run(scene, partial(scene.mira.assistant.mind.compact, request))
 
 

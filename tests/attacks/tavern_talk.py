@@ -11,7 +11,7 @@ from twisted.internet.defer import fail, maybeDeferred
 
 from evennia_ai.errors import ProviderRejected, TurnAborted
 from evennia_ai.models import Compaction, SharedEntry, ToolCall, Turn
-from evennia_ai.policy.compaction.plan import MANUAL, CompactionRequest
+from evennia_ai.policy.compaction.plan import MANUAL, CompactionOrder
 from evennia_ai.policy.context.projection import PUBLIC
 from tests.attacks.dialogue import CHARACTERS, PLAYERS, ROOMS, Step
 from tests.attacks.scene import CANARY
@@ -138,7 +138,7 @@ class TavernTalk:
         self.run(self.script(step).mind.turn_runner.act_alone)
 
     def do_compact(self, step: Step):
-        request = CompactionRequest(MANUAL, force=True, keep_recent=KEPT)
+        request = CompactionOrder(MANUAL, force=True, keep_recent=KEPT)
         self.run(partial(self.script(step).mind.compact, request))
 
     def do_undo(self, step: Step):

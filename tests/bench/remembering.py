@@ -14,7 +14,7 @@ from twisted.internet.defer import Deferred, succeed
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.memory import embedders
 from evennia_ai.messages import SAID, ChatMessage, LLMReply, make_message, wire_call
-from evennia_ai.policy.compaction.plan import TOO_LITTLE, WITHIN_WINDOW, CompactionRequest
+from evennia_ai.policy.compaction.plan import TOO_LITTLE, WITHIN_WINDOW, CompactionOrder
 from evennia_ai.policy.context.projection import visible_items
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.ports import LLMRequest
@@ -117,7 +117,7 @@ def live_through(
         script.services.clock.advance(pause)
         script.conversation.append(turn)
         if number in due:
-            result = at_once(script.mind.compactor.compact(CompactionRequest("manual", force=True)))
+            result = at_once(script.mind.compactor.compact(CompactionOrder("manual", force=True)))
             assert result.get("success") or result["reason"] in NOTHING_OLD, result
 
 

@@ -15,8 +15,8 @@ from evennia_ai.config import AssistantConfig
 from evennia_ai.messages import ChatMessage, LLMReply, Situation, make_message, to_wire
 from evennia_ai.policy.compaction.plan import (
     CompactionLimits,
+    CompactionOrder,
     CompactionPlan,
-    CompactionRequest,
     plan_compaction,
 )
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
@@ -162,7 +162,7 @@ def history(messages: int) -> list[ChatMessage]:
 def test_a_compaction_does_not_hold_the_reactor(sheet: Callable[[str], Sheet]) -> None:
     paper = sheet("a compaction of 2,000 messages, without the model call")
     stemmers()  # as a server does at its start
-    request = CompactionRequest("manual", force=True)
+    request = CompactionOrder("manual", force=True)
     stretches: list[float] = []
     whole: list[float] = []
     for _ in range(TIMES):

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from evennia_ai.messages import make_message, wire_call
-from evennia_ai.policy.compaction.plan import CompactionRequest
+from evennia_ai.policy.compaction.plan import CompactionOrder
 
 TOO_LONG_FOR_ITS_ROOM = {"text": "Ann went on and on. " * 250}
 NO_SUMMARIES = {
@@ -36,7 +36,7 @@ def full(road):
 
 def compacted(road):
     """Return the result of a compaction."""
-    return road.outcome(road.script.compactor.compact(CompactionRequest(force=True)))
+    return road.outcome(road.script.compactor.compact(CompactionOrder(force=True)))
 
 
 def stored(road):
@@ -55,7 +55,7 @@ def test_fault_47_what_is_no_summary_leaves_the_history_as_it_was(full, reply):
 
 def test_fault_47_after_two_of_them_room_is_made_without_a_model(full):
     full.provider.queue(*[NO_SUMMARIES["empty"]] * 40)
-    order = CompactionRequest(force=True)
+    order = CompactionOrder(force=True)
     assert not full.outcome(full.script.mind.compactor.compact(order))["success"]
     assert not full.outcome(full.script.mind.compactor.compact(order))["success"]
     asked = len(full.provider.requests())
@@ -139,7 +139,7 @@ CHANGES = {
     "as it is": lambda road: None,
     "after a compaction": lambda road: road.script.mind.emergency.on_overflow(),
     "after one into the midst of the looks": lambda road: road.outcome(
-        road.script.mind.compactor.compact(CompactionRequest("overflow", force=True, keep_recent=3))
+        road.script.mind.compactor.compact(CompactionOrder("overflow", force=True, keep_recent=3))
     ),
     "after a mask": lambda road: road.script.conversation.mask(10_000),
     "after an undo": lambda road: (

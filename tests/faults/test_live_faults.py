@@ -9,7 +9,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.messages import IncomingEvent
 from evennia_ai.models import Compaction, Event, Message, SleepPass, Turn
-from evennia_ai.policy.compaction.plan import CompactionRequest
+from evennia_ai.policy.compaction.plan import CompactionOrder
 from evennia_ai.ports.goal_records import Goals
 from evennia_ai.ports.journal import Journal
 from evennia_ai.ports.profiles import EntityProfiles
@@ -109,9 +109,7 @@ def test_ended_in_a_compaction_or_in_sleep_it_answers_after_the_start(
     before = list(Message.objects.values_list("id", "content"))
     game.model.add(Deferred())
     if work == "compaction":
-        pending = mira.assistant.mind.compactor.compact(
-            CompactionRequest(force=True, keep_recent=3)
-        )
+        pending = mira.assistant.mind.compactor.compact(CompactionOrder(force=True, keep_recent=3))
         pending.addErrback(lambda failure: None)
     else:
         admin.do("aisleep Mira")

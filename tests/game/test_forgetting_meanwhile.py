@@ -5,7 +5,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai import models
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.messages import LLMReply, make_message
-from evennia_ai.policy.compaction.plan import CompactionRequest
+from evennia_ai.policy.compaction.plan import CompactionOrder
 from evennia_ai.services.forgetting import BUSY_PAUSE_S, MOST_TRIES, PROGRESS_S
 from evennia_ai.sleep import SleepPassTimer
 from evennia_ai.sleep.compaction import compact
@@ -75,7 +75,7 @@ def test_nothing_is_summed_up_for_staff_while_it_forgets(planted, ann, service):
     planted.said()
     service.forgetting.begin([ann.dbref])
     failures = []
-    compacting = planted.script.mind.compact(CompactionRequest("manual", force=True))
+    compacting = planted.script.mind.compact(CompactionOrder("manual", force=True))
     compacting.addErrback(failures.append)
     assert failures[0].check(TurnAborted)
 
@@ -93,7 +93,7 @@ def test_a_summary_that_was_ready_when_it_began_is_not_stored(planted, ann, serv
 
     monkeypatch.setattr(compact, "make_record", begin_meanwhile)
     planted.reply(LLMReply(f"Ann spoke of the {planted.words[0]} goblet."))
-    order = CompactionRequest("manual", force=True, keep_recent=0)
+    order = CompactionOrder("manual", force=True, keep_recent=0)
     results = []
     planted.script.mind.compact(order).addCallback(results.append)
     planted.game.run(2)

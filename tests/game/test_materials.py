@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.models import Compaction, Message
-from evennia_ai.policy.compaction.plan import MANUAL, CompactionRequest
+from evennia_ai.policy.compaction.plan import MANUAL, CompactionOrder
 from tests.scripted import call
 
 pytestmark = pytest.mark.engine
@@ -52,7 +52,7 @@ def test_it_is_at_hand_when_that_talk_is_out_of_view(game, mira, ann, talk):
     for number in range(6):
         talk(f"line {number} " + "and so on " * 40)
     game.model.add("Ann asked what she owes.")
-    mira.assistant.mind.compact(CompactionRequest(MANUAL, force=True, keep_recent=2))
+    mira.assistant.mind.compact(CompactionOrder(MANUAL, force=True, keep_recent=2))
     game.run(1)
     assert [ref for ref, _seq, _key in Compaction.objects.get().consulted["read"]] == [
         f"entry:{entry}"
@@ -72,7 +72,7 @@ def test_of_an_entity_at_hand_only_what_all_listeners_may_know_is_told(game, mir
     for number in range(6):
         talk(f"line {number} " + "and so on " * 40)
     game.model.add("Ann told of Bob.")
-    mira.assistant.mind.compact(CompactionRequest(MANUAL, force=True, keep_recent=2))
+    mira.assistant.mind.compact(CompactionOrder(MANUAL, force=True, keep_recent=2))
     game.run(1)
     for here, knows in ((True, True), (False, False)):
         if not here:

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.compaction.plan import EMERGENCY, CompactionRequest
+from evennia_ai.policy.compaction.plan import EMERGENCY, CompactionOrder
 from tests.scripted import call
 from tests.walk import walk_of
 
@@ -49,7 +49,7 @@ def test_an_emergency_compaction_of_forty_messages(game, ann, mira):
         ann.do(line)
         game.run(1)
     game.model.add("Ann told of her cousin Tom and his boats.")
-    request = CompactionRequest(EMERGENCY, force=True, keep_recent=4)
+    request = CompactionOrder(EMERGENCY, force=True, keep_recent=4)
     walk = walk_of(lambda: game.result(mira.assistant.mind.compactor.compact(request)))
     assert log.current.record is not None
     print(f"\na compaction: {walk}")

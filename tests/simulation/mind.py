@@ -12,7 +12,7 @@ from evennia_ai import ports
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.messages import IncomingEvent
-from evennia_ai.policy.compaction.plan import EMERGENCY, MANUAL, CompactionRequest
+from evennia_ai.policy.compaction.plan import EMERGENCY, MANUAL, CompactionOrder
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.policy.tool_call_modes.form import SCHEMA, TEXT, TOOLS
 from evennia_ai.sleep import STEPS, SleepPassTimer
@@ -258,9 +258,7 @@ class Mind:
 
     def compact(self, reason: str) -> Deferred[dict[str, Any]]:
         """Compact all but a few messages."""
-        return self.script.compactor.compact(
-            CompactionRequest(reason, force=True, keep_recent=KEPT)
-        )
+        return self.script.compactor.compact(CompactionOrder(reason, force=True, keep_recent=KEPT))
 
     def lose_lease(self) -> None:
         """As `AssistantScript.notice_unpuppet`."""

@@ -8,7 +8,7 @@ from twisted.internet.defer import inlineCallbacks
 from evennia_ai.messages import Audience
 from evennia_ai.policy.records.record import Record, select_known
 from evennia_ai.scheduling import Coroutine, Enqueue, yield_to_reactor
-from evennia_ai.testing.minds import MemorySegments
+from evennia_ai.testing.minds import StandInSegments
 from tests.minds import MemoryJournal
 
 
@@ -19,7 +19,7 @@ class Notebook(MemoryJournal):
     simulation takes each model call for one of a turn or of a summary.
     """
 
-    def __init__(self, now: Callable[[], datetime], stored: MemorySegments) -> None:
+    def __init__(self, now: Callable[[], datetime], stored: StandInSegments) -> None:
         super().__init__(now)
         self.segments = stored
         self.archive = None

@@ -32,7 +32,7 @@ from tests.memory_stores import MemoryConversation, MemoryInbox, MemoryTurns
 from tests.reading_requests import is_summary, step_of
 from tests.simulation.mind import Mind
 from tests.simulation.model import is_extraction
-from tests.simulation.notebook import MemorySegments, Notebook
+from tests.simulation.notebook import Notebook, StandInSegments
 from tests.simulation.play import MINDS, Play, Stores
 from tests.simulation.process import Died, Process, turn_number
 from tests.simulation.restart import after_restart
@@ -63,7 +63,7 @@ class Simulation(Play):
         self.stored_at: dict[str, list[float]] = {dbref: [] for dbref in self.assistants}
         self.intended_at: dict[str, list[float]] = {dbref: [] for dbref in self.assistants}
         self.stores = {dbref: empty_stores() for dbref in self.assistants}
-        self.notebooks = {dbref: MemorySegments() for dbref in self.assistants}
+        self.notebooks = {dbref: StandInSegments() for dbref in self.assistants}
         self._moment = 0
         self._fate: tuple[int, str] | None = None
         self._seen: list[MessageRow] = []

@@ -6,7 +6,7 @@ import pytest
 from twisted.internet.defer import succeed
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.compaction.plan import EMERGENCY, CompactionRequest
+from evennia_ai.policy.compaction.plan import EMERGENCY, CompactionOrder
 from evennia_ai.sleep.compaction import journal_summary
 from evennia_ai.sleep.compaction.summarising import OF_A_MODEL
 from tests.test_context_compaction import ANN, BOB, make_script, outcome, sleep
@@ -107,9 +107,7 @@ def test_only_evicted_lines_are_searched_and_for_the_part_s_own_audience():
 def test_an_emergency_counts_too():
     script = told([POOR] * 4)
     chat(script, 40)
-    assert (
-        outcome(script.mind.compactor.compact(CompactionRequest(EMERGENCY)))["rung"] in OF_A_MODEL
-    )
+    assert outcome(script.mind.compactor.compact(CompactionOrder(EMERGENCY)))["rung"] in OF_A_MODEL
     assert figures(script) == (2, 1, 1)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.errors import BadRecord, ProviderUnavailable, StoreUnavailable
 from evennia_ai.policy.audience import visible
-from evennia_ai.policy.compaction.plan import OVERFLOW, CompactionRequest
+from evennia_ai.policy.compaction.plan import OVERFLOW, CompactionOrder
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, sleep, talk
 
 
@@ -87,7 +87,7 @@ def test_one_talk_is_one_memory_and_an_undo_brings_its_earlier_text_back(compact
 def test_a_digest_leaves_the_memory_as_it_was(compacted):
     before = entries(compacted)
     talk(compacted, 50)
-    result = outcome(compacted.mind.compactor.compact(CompactionRequest(OVERFLOW, force=True)))
+    result = outcome(compacted.mind.compactor.compact(CompactionOrder(OVERFLOW, force=True)))
     assert result["rung"] == "digest"
     assert entries(compacted) == before
     compact_again(compacted)

@@ -7,7 +7,7 @@ import pytest
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ContextOverflow, ProviderMisconfigured, ProviderUnavailable
 from evennia_ai.messages import LLMReply, make_message
-from evennia_ai.policy.compaction.plan import EMERGENCY, CompactionRequest
+from evennia_ai.policy.compaction.plan import EMERGENCY, CompactionOrder
 from evennia_ai.sleep.compaction.summarising import in_parts, worst_of
 from tests.growth import text_grows_like_a_square
 from tests.test_context_compaction import ANN, SUMMARY, make_script, outcome, sleep, talk
@@ -108,7 +108,7 @@ def slow(seconds):
 
 def test_in_an_emergency_all_rungs_together_have_the_time_of_one_turn():
     script = slow(12)
-    assert outcome(script.mind.compactor.compact(CompactionRequest(EMERGENCY)))["rung"] == "digest"
+    assert outcome(script.mind.compactor.compact(CompactionOrder(EMERGENCY)))["rung"] == "digest"
     assert script.services.gateway.deadlines == [20.0, 20.0]
 
 
@@ -121,7 +121,7 @@ def test_where_nobody_waits_each_rung_has_its_own_time():
 def test_after_an_overflow_no_model_is_asked_at_all():
     script = full([], compact_model="small", compact_fallback_profile="spare")
     assert (
-        outcome(script.mind.compactor.compact(CompactionRequest("overflow", force=True)))["rung"]
+        outcome(script.mind.compactor.compact(CompactionOrder("overflow", force=True)))["rung"]
         == "digest"
     )
     assert asked(script) == []

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.compaction.plan import EMERGENCY, STRIKES, TOO_LITTLE, CompactionRequest
+from evennia_ai.policy.compaction.plan import EMERGENCY, STRIKES, TOO_LITTLE, CompactionOrder
 from evennia_ai.turn.llm_interaction import build_llm_messages
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.test_context_compaction import SUMMARY, make_script, outcome, sleep, snapshot, talk
@@ -31,7 +31,7 @@ def talk_tokens(script):
 def target(script):
     """Return the most tokens of the talk after a compaction in sleep."""
     compactor = script.mind.compactor
-    return compactor._limits_for(CompactionRequest(), compactor._meter.measure()).target_tokens
+    return compactor._limits_for(CompactionOrder(), compactor._meter.measure()).target_tokens
 
 
 def test_where_the_summaries_leave_the_talk_above_its_target_only_the_last_turn_stays():
@@ -60,7 +60,7 @@ def test_a_digest_goes_the_same_way():
         script.conversation.append(
             [make_message("user", f"secret {LONG}", audience=[partner, CONFIDANT], private=True)]
         )
-    assert outcome(script.mind.compactor.compact(CompactionRequest("overflow", force=True)))[
+    assert outcome(script.mind.compactor.compact(CompactionOrder("overflow", force=True)))[
         "success"
     ]
     assert talk_tokens(script) <= target(script)
@@ -83,7 +83,7 @@ def test_a_prompt_full_of_other_things_is_not_compacted_with_every_line():
     done = []
     for _ in range(20):
         assert script.mind.meter.measure().ratio >= 0.8
-        result = outcome(script.mind.compactor.compact(CompactionRequest(EMERGENCY)))
+        result = outcome(script.mind.compactor.compact(CompactionOrder(EMERGENCY)))
         done.append(result.get("success", False))
         talk(script, 1, length=10)
     assert done[0]

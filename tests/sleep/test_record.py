@@ -4,7 +4,7 @@ import pytest
 
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import LLMReply, Usage, make_message
-from evennia_ai.policy.compaction.plan import TOO_LITTLE, CompactionRequest
+from evennia_ai.policy.compaction.plan import TOO_LITTLE, CompactionOrder
 from evennia_ai.policy.compaction.summary import prefix_hash
 from evennia_ai.policy.tokens import stored_tokens
 from evennia_ai.sleep import run_sleep_tick
@@ -45,7 +45,7 @@ def test_what_failed_attempts_cost_counts_with_the_next_that_succeeds_and_no_oth
 def test_without_a_model_call_it_cost_nothing():
     script = make_script()
     talk(script, 60)
-    outcome(script.mind.compactor.compact(CompactionRequest("overflow", force=True)))
+    outcome(script.mind.compactor.compact(CompactionOrder("overflow", force=True)))
     assert not record_of(script).cost
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.messages import make_message, wire_call
-from evennia_ai.policy.compaction.plan import MANUAL, CompactionRequest
+from evennia_ai.policy.compaction.plan import MANUAL, CompactionOrder
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.turn.context_selection import MATERIALS_PART, TAIL_PART
 from evennia_ai.turn.llm_interaction import build_llm_messages
@@ -36,7 +36,7 @@ def compacted():
         script.ids = [script.journal.add(text, **fields) for text, fields in entries]
         consult(script, *(refs or [f"entry:{one}" for one in script.ids]), private_to=private_to)
         talk(script, 60)
-        assert outcome(script.mind.compactor.compact(CompactionRequest(MANUAL, force=True)))[
+        assert outcome(script.mind.compactor.compact(CompactionOrder(MANUAL, force=True)))[
             "success"
         ]
         return script
@@ -126,5 +126,5 @@ def test_a_name_of_a_kind_unknown_is_passed_over(compacted):
 def test_it_is_at_hand_after_the_next_compaction_too(compacted):
     script = compacted(entries=[("Ann owes 40 crowns.", {})])
     talk(script, 20)
-    assert outcome(script.mind.compactor.compact(CompactionRequest(MANUAL, force=True)))["success"]
+    assert outcome(script.mind.compactor.compact(CompactionOrder(MANUAL, force=True)))["success"]
     assert "Ann owes 40 crowns." in tail(script)

@@ -8,7 +8,7 @@ from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import IncomingEvent, Situation, make_message
 from evennia_ai.mind.dry_run import DryConversation, next_step, run_dry
-from evennia_ai.policy.compaction.plan import MANUAL, CompactionRequest
+from evennia_ai.policy.compaction.plan import MANUAL, CompactionOrder
 from evennia_ai.policy.context.projection import LogInView
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
 from evennia_ai.policy.recallable_lines import HIDDEN, LineAmendment
@@ -115,7 +115,7 @@ def test_after_a_compaction_all_is_told_again(mira):
     assert "Place: Tavern" in str(mira.log.current.scenes)
     mira.services.gateway.add(*["They talked about the weather and lines."] * 5)
     fired = []
-    request = CompactionRequest(MANUAL, force=True)
+    request = CompactionOrder(MANUAL, force=True)
     mira.mind.compactor.compact(request).addBoth(fired.append)
     assert fired[0].get("success"), fired
     assert "Place: Tavern" not in str(mira.log.current.scenes)

@@ -289,7 +289,7 @@ STRIKES = 2
 
 
 @dataclass(frozen=True)
-class CompactionRequest:
+class CompactionOrder:
     """Why and how to compact."""
 
     reason: str = SLEEP  # or EMERGENCY, OVERFLOW, MANUAL
@@ -305,10 +305,10 @@ class CompactionRequest:
 
 
 @dataclass(frozen=True)
-class CompactionTask:
+class DecidedCompaction:
     """A compaction that was decided on: the request, and what it found."""
 
-    request: CompactionRequest
+    request: CompactionOrder
     use: ContextUse  # how full the context window was
     view: LogInView
     messages: Sequence[ChatMessage]  # in view when it was decided on

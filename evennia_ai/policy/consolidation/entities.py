@@ -210,7 +210,7 @@ CLAIM_BELOW = 0.9
 
 
 @dataclass(frozen=True)
-class Acquaintance:
+class PersonPresent:
     """A person who is present."""
 
     name: str  # the character's name for them
@@ -222,7 +222,7 @@ class Acquaintance:
 
 
 def acquaintance_line(
-    person: Acquaintance, now: datetime, name_of: Callable[[str], str]
+    person: PersonPresent, now: datetime, name_of: Callable[[str], str]
 ) -> str | None:
     """Return what is known of a person as one prompt line, None if nothing is."""
     # ``name_of`` returns the character's name for a dbref, empty if it has none.
@@ -246,7 +246,7 @@ def relation_in_words(relationship: Record, now: datetime) -> list[str]:
     return words
 
 
-def in_words(value: Record, person: Acquaintance, name_of: Callable[[str], str]) -> str:
+def in_words(value: Record, person: PersonPresent, name_of: Callable[[str], str]) -> str:
     """Return a value with its source, if that is a claim, and any contradiction."""
     sentence = f"{value['attribute']}: {value['value']}"
     notes = []

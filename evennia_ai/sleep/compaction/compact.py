@@ -18,9 +18,9 @@ from evennia_ai.policy.compaction.plan import (
     STRIKES,
     TOO_LITTLE,
     CompactionLimits,
-    CompactionRequest,
-    CompactionTask,
+    CompactionOrder,
     ContextUse,
+    DecidedCompaction,
     Skip,
     decide_compaction,
     plan_last_turn,
@@ -84,11 +84,11 @@ class Compactor:
                 break
             undone = True
             yield self.archive.archive()
-        result: dict[str, Any] = yield self.compact(CompactionRequest(SLEEP, force=undone))
+        result: dict[str, Any] = yield self.compact(CompactionOrder(SLEEP, force=undone))
         return result
 
     @inlineCallbacks
-    def compact(self, request: CompactionRequest) -> Coroutine[dict[str, Any]]:
+    def compact(self, request: CompactionOrder) -> Coroutine[dict[str, Any]]:
         """Decide, summarise, apply. Fires with the result dict.
 
         Fails with TurnAborted and StoreUnavailable, and then nothing has changed.
@@ -112,7 +112,7 @@ class Compactor:
         self._mind.status.compacting(request.reason, result)
         return result
 
-    def decide(self, request: CompactionRequest, use: ContextUse) -> CompactionTask | Skip:
+    def decide(self, request: CompactionOrder, use: ContextUse) -> DecidedCompaction | Skip:
         view, limits = self._mind.log.current, self._limits_for(request, use)
         messages = view.messages
         plan = decide_compaction(
@@ -125,9 +125,9 @@ class Compactor:
         )
         if isinstance(plan, Skip):
             return plan
-        return CompactionTask(request, use, view, messages, plan, limits)
+        return DecidedCompaction(request, use, view, messages, plan, limits)
 
-    def _limits_for(self, request: CompactionRequest, use: ContextUse) -> CompactionLimits:
+    def _limits_for(self, request: CompactionOrder, use: ContextUse) -> CompactionLimits:
         config = self._mind.config
         # What was refused is more than the endpoint takes, whatever we know of its window.
         window = min(use.used, use.window) if request.reason == OVERFLOW else use.window
@@ -155,7 +155,7 @@ class Compactor:
 
     @inlineCallbacks
     def _apply(
-        self, task: CompactionTask, parts: Mapping[str, SummaryPart]
+        self, task: DecidedCompaction, parts: Mapping[str, SummaryPart]
     ) -> Coroutine[dict[str, Any]]:
         """Fit the summaries in and store them if they save anything; as `compact`."""
         texts = {key: part.text for key, part in parts.items()}
@@ -209,8 +209,8 @@ class Compactor:
 
     @inlineCallbacks
     def _keep_last_turn(
-        self, task: CompactionTask, parts: Mapping[str, SummaryPart]
-    ) -> Coroutine[tuple[CompactionTask, dict[str, SummaryPart]]]:
+        self, task: DecidedCompaction, parts: Mapping[str, SummaryPart]
+    ) -> Coroutine[tuple[DecidedCompaction, dict[str, SummaryPart]]]:
         """Evict all but the last turn, and drop the summaries.
 
         Fires with the task, cut anew, and its parts: a count of messages each.
@@ -227,7 +227,7 @@ class Compactor:
         return last, kept
 
     def _store(
-        self, record: projection.CompactionRecord, task: CompactionTask
+        self, record: projection.CompactionRecord, task: DecidedCompaction
     ) -> projection.CompactionRecord | None:
         """Store a record if its messages are still in view; raises StoreUnavailable.
 
@@ -246,7 +246,7 @@ class Compactor:
 
 
 def make_record(
-    task: CompactionTask, parts: Mapping[str, SummaryPart], cost: Mapping[str, int]
+    task: DecidedCompaction, parts: Mapping[str, SummaryPart], cost: Mapping[str, int]
 ) -> projection.CompactionRecord:
     """Return the record of a compaction, still without an id."""
     evicted, earlier = task.evicted, task.view.record
@@ -294,6 +294,6 @@ def compact_conversation_history(
     Fires with a result dict: ``success`` True with figures; ``skipped`` True with ``reason`` and
     ``token_usage``; or ``success`` False with ``error``, and then the history is unchanged.
     """
-    request = CompactionRequest(MANUAL if force else SLEEP, force, focus, keep_recent)
+    request = CompactionOrder(MANUAL if force else SLEEP, force, focus, keep_recent)
     result: Deferred[dict[str, Any]] = script.mind.compactor.compact(request)
     return result

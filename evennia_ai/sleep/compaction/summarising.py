@@ -17,8 +17,8 @@ from evennia_ai.policy.compaction.plan import (
     OVERFLOW,
     SLEEP,
     STRIKES,
-    CompactionRequest,
-    CompactionTask,
+    CompactionOrder,
+    DecidedCompaction,
 )
 from evennia_ai.policy.context.projection import part_audience, split_by_audience
 from evennia_ai.policy.facts.check import Fact, as_bullets
@@ -205,7 +205,7 @@ class PartSummaries:
 
     @inlineCallbacks
     def summarise(
-        self, task: CompactionTask, strikes: int
+        self, task: DecidedCompaction, strikes: int
     ) -> Coroutine[dict[str, SummaryPart] | None]:
         """Summarise the evicted messages, once for each audience, on from its earlier part.
 
@@ -241,7 +241,7 @@ class PartSummaries:
     @inlineCallbacks
     def _sum_up(
         self,
-        request: CompactionRequest,
+        request: CompactionOrder,
         evicted: EvictedMessages,
         earlier: str,
         terms: SummaryLimits,
@@ -266,7 +266,7 @@ class PartSummaries:
 
     @inlineCallbacks
     def _segment(
-        self, request: CompactionRequest, material: SummaryInput, terms: SummaryLimits, strikes: int
+        self, request: CompactionOrder, material: SummaryInput, terms: SummaryLimits, strikes: int
     ) -> Coroutine[tuple[str, str]]:
         """Summarise one stretch; a stretch shorter than any summary is kept word for word.
 
@@ -290,7 +290,7 @@ class PartSummaries:
         ), DIGEST
 
 
-def split_task(task: CompactionTask) -> dict[str, EvictedMessages]:
+def split_task(task: DecidedCompaction) -> dict[str, EvictedMessages]:
     """Return the evicted messages by audience, the public part first."""
     messages, plan = task.messages, task.plan
     turn_at = plan.turn_start if plan.splits_turn else plan.cut
@@ -306,7 +306,7 @@ def split_task(task: CompactionTask) -> dict[str, EvictedMessages]:
     }
 
 
-def may_ask(request: CompactionRequest, strikes: int) -> bool:
+def may_ask(request: CompactionOrder, strikes: int) -> bool:
     """Return True if a model may be asked for a summary.
 
     An overflow asks none, nor does a request that says so. After `STRIKES` failures in a row only

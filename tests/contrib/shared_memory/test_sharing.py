@@ -15,7 +15,7 @@ from evennia_ai.contrib.shared_memory.telling import FIRST_HAND, SharedRecord
 from evennia_ai.policy.records.journal_entry import UNGUARDED, make_entry
 from evennia_ai.policy.records.record import TRUST
 from evennia_ai.testing.minds import ImmediateSlices, StandInWorld
-from evennia_ai.turn.model_call import BackgroundCalls
+from evennia_ai.turn.model_call import BackgroundWork
 
 declare_settings(SharedMemorySettings)
 
@@ -86,7 +86,7 @@ def share(notes, board, heard=(), **settings):
         who=SimpleNamespace(id=1, character=me), character=me, config=config,
         **vars(services),
     )  # fmt: skip
-    mind.background = BackgroundCalls(mind, None)
+    mind.background = BackgroundWork(mind, None)
     fired = []
     Sharing(mind, board, lambda: succeed(list(heard))).share().addBoth(fired.append)
     return fired[0]
