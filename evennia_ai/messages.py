@@ -7,9 +7,10 @@ A stored message is a plain dict with ``role``, ``content``, optionally ``tool_c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, NotRequired, TypedDict, cast
 
 # The tools for words, gestures and silence; the first three are kinds of events, too.
@@ -89,6 +90,10 @@ class ChatMessage(TypedDict):
 
 
 WireMessage = dict[str, Any]
+# What a server sent beside a call, to get it back with it: ``id``, its id of the call; ``call`` and
+# ``message``, the other fields of the call and of its message; ``by``, the key of the profile.
+Sent = Mapping[str, Any]
+NOTHING_SENT: Sent = MappingProxyType({})
 Audience = frozenset[str]
 Authors = frozenset[str]
 
@@ -100,6 +105,7 @@ class ToolCallRequest:
     id: str
     name: str
     arguments: str
+    sent: Sent = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True)
@@ -148,6 +154,7 @@ class LLMReply:
     # what the endpoint refused of the request, with its words: it was asked again without
     refused: Mapping[str, str] = field(default_factory=dict, compare=False)
     from_fallback: bool = False  # True if the fallback of the asked profile sent it
+    sent: Sent = field(default_factory=dict, compare=False)  # beside its calls, if any
     raw: LLMReply | None = None  # as the endpoint sent it, None if it is this reply
 
 
@@ -159,6 +166,8 @@ class Delta:
     tool_index: int | None = None  # the call's position in the reply's ``tool_calls``
     tool_name: str = ""  # in every delta of the call
     arguments: str = ""  # continues its JSON text
+    # returns what came beside the call so far
+    sent: Callable[[], Sent] = field(default=dict, compare=False, repr=False)
 
 
 def make_message(
@@ -185,9 +194,10 @@ def with_content(message: ChatMessage, content: str, **changes: Any) -> ChatMess
     return {**message, "content": content, "metadata": metadata}
 
 
-def wire_call(call_id: str, name: str, arguments: str) -> dict[str, Any]:
+def wire_call(call_id: str, name: str, arguments: str, sent: Sent = NOTHING_SENT) -> dict[str, Any]:
     """Return one entry of a message's ``tool_calls``; ``arguments`` is JSON text."""
-    return {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+    call = {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
+    return {**call, "sent": dict(sent)} if sent else call
 
 
 def is_offline(message: ChatMessage) -> bool:

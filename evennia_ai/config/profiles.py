@@ -307,7 +307,7 @@ def wire_style(profile: ModelProfile, form: str) -> WireStyle:
     by_name, stated, refused = style_for(profile.model), profile.told.system, profile.told.refused
     system = by_name.system if stated is None else stated
     calls = by_name.calls and form == TOOLS and refused.keys().isdisjoint((TOOLS, CALLS))
-    return WireStyle(system and SYSTEM not in refused, calls)
+    return WireStyle(system and SYSTEM not in refused, calls, profile.key)
 
 
 def usable_window(config: AssistantConfig, profile: ModelProfile) -> int:

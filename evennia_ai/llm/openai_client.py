@@ -30,6 +30,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.config.profiles import OPENAI_ADDRESS, wire_style
 from evennia_ai.llm import refusals
 from evennia_ai.llm.endpoints import Endpoint, find_endpoint, name_character, pseudonym
+from evennia_ai.llm.fields_beside import parse_body
 from evennia_ai.llm.loop_thread import LoopThread
 from evennia_ai.llm.openai_stream import (
     LastActivity,
@@ -40,7 +41,7 @@ from evennia_ai.llm.openai_stream import (
 )
 from evennia_ai.llm.refusals import REPLY_LIMITS, quoted_words
 from evennia_ai.llm.refused_parts import STREAM, refused_part, without_parts
-from evennia_ai.llm.reply_body import BrokenStream, ReplyBody, parse_body, unwrap
+from evennia_ai.llm.reply_body import BrokenStream, ReplyBody, unwrap
 from evennia_ai.llm.sdk_clients import SdkClients, UnwantedBody, causes_of, connection_trouble
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest, WireMessage
 from evennia_ai.policy.limits.endpoints import EndpointFacts, longest_silence
@@ -228,7 +229,7 @@ class OpenAIClient:
     async def _ask(self, asking: ProviderRequest) -> LLMReply:
         """Return the reply; what the endpoint refuses of the request is left out."""
         endpoint, profile = asking.endpoint, asking.profile
-        body, content = ReplyBody(), b""
+        body, content = ReplyBody(profile.key), b""
         refusal: refusals.Refusal | None = None
         clock, pulse = asyncio.get_running_loop().time, self._pulses[endpoint]
         watch = SilenceWatch(pulse, asking.patience_s, profile.is_local, clock)

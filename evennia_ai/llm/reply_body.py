@@ -9,8 +9,18 @@ import re
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
-from evennia_ai.messages import Delta, LLMReply, ToolCallRequest, Usage
+from evennia_ai.llm.fields_beside import (
+    CALL_FIELDS,
+    CALL_TYPES,
+    CALL_WRAPS,
+    TEXT_PART_TYPES,
+    FieldsBeside,
+    objects_in,
+    parse_body,
+)
+from evennia_ai.messages import Delta, LLMReply, Sent, ToolCallRequest, Usage
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.replies.streaming_json import PartialJson
 from evennia_ai.policy.replies.text_tool_calls import ARGUMENT_KEYS, MOST_CALLS
@@ -23,16 +33,12 @@ LAST_EVENT = "[DONE]"
 USAGES = 16  # of a stream, the newest, among which the last plausible one counts
 NAME_CHARS = 200  # kept of a call's name
 APART = ("choices", "usage")
-TEXT_PART_TYPES = ("text", "output_text", "message")
 # ``length`` is OpenAI's word; every other server has one of its own.
 CUT_OFF_REASONS = re.compile(r"max\w{0,24}tokens|length|limit|incomplete", re.IGNORECASE)
 # The reply failed in its middle: OpenRouter, z.ai, vLLM, DeepSeek, Cohere, watsonx, Gemini.
 FAILED_REASONS = frozenset(
     "error network_error abort cancelled timeout error_toxic insufficient_system_resource".split()
 )
-# What wraps a call: OpenAI, its custom tools, Gemini, Bedrock. Without one, its type tells.
-CALL_WRAPS = ("function", "custom", "functionCall", "toolUse")
-CALL_TYPES = ("tool_use", "function_call")
 
 
 class BrokenStream(Exception):
@@ -47,6 +53,7 @@ class CallParts:
     choice: int
     name: str = ""
     arguments: PartialJson = field(default_factory=PartialJson)
+    beside: Fields = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -61,12 +68,16 @@ class CallPart:
     id: str
     name: str
     arguments: str
+    beside: Fields
 
 
 class ReplyBody:
-    """One reply, collected from a whole body or from the events of a stream."""
+    """One reply, collected from a whole body or from the events of a stream.
 
-    def __init__(self) -> None:
+    ``by`` is the key of the profile that was asked.
+    """
+
+    def __init__(self, by: str = "") -> None:
         self.begun = False  # True once `hear` returned a delta
         self.done = False  # True after the last event or a failure: the rest is not needed
         # True once it ended for a reason, False for good if it went on behind one: some servers
@@ -82,6 +93,7 @@ class ReplyBody:
         self._by_index: dict[tuple[int, float | str], int] = {}
         self._by_id: dict[str, int] = {}
         self._last: int | None = None  # the call that was continued last
+        self._beside = FieldsBeside(by)
         self._usages: deque[object] = deque(maxlen=USAGES)
         self._is_whole = False
 
@@ -142,7 +154,7 @@ class ReplyBody:
             call_id = call.id if call.id and call.id not in calls else new_id()
             what = call.name, str(call.arguments) or "{}"
             if first.setdefault(what, call.choice) == call.choice:
-                calls[call_id] = ToolCallRequest(call_id, *what)
+                calls[call_id] = ToolCallRequest(call_id, *what, self._sent_with(call))
         reasons = [self._finish_reasons[number] for number in sorted(self._finish_reasons)]
         is_cut_off = any(map(CUT_OFF_REASONS.search, reasons))
         return LLMReply(
@@ -152,7 +164,11 @@ class ReplyBody:
             usage=self._usage(),
             model=as_text(self._told.get("model")),
             timings=read_timings(as_dict(self._told.get("timings"))),
+            sent=self._beside.sent_with("", {}),
         )
+
+    def _sent_with(self, call: CallParts) -> Sent:
+        return self._beside.sent_with(call.id, call.beside)
 
     def _usage(self) -> Usage | None:
         """Return the last plausible usage; some servers send zeros after a good one."""
@@ -178,6 +194,7 @@ class ReplyBody:
             self._finish_reasons[number] = reason
         added = as_dict(choice.get("delta")) or as_dict(choice.get("message"))
         self._usages.extend(filter(None, (choice.get("usage"), added.get("usage"))))
+        self._beside.add_message(added)
         deltas = []
         if content := join_content(added.get("content")):
             if self._first_choice is None or number < self._first_choice:
@@ -198,13 +215,15 @@ class ReplyBody:
         if call.name != part.name and not call.arguments:
             # A gateway to Gemini cuts names, too.
             call.name = (call.name + part.name)[:NAME_CHARS]
+        call.beside = self._beside.kept(call.beside, part.beside)
         added = part.arguments
         if added.startswith("{") and call.arguments:
             added = added.removeprefix(call.arguments.look())  # some send all so far each time
         call.arguments.add(added)
         if call.choice != self._calls[0].choice:
             return None  # perhaps the same act in another choice
-        return Delta(tool_index=number, tool_name=call.name, arguments=added)
+        sent = partial(self._sent_with, call)
+        return Delta(tool_index=number, tool_name=call.name, arguments=added, sent=sent)
 
     @property
     def _next_number(self) -> int:
@@ -308,14 +327,6 @@ def choices_of(body: object) -> list[Fields] | None:
     return [whole] if isinstance(output, list) else None
 
 
-def parse_body(content: bytes) -> object:
-    """Return a body's JSON, or its text if it is not JSON."""
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        return content.decode("utf-8", "replace")
-
-
 def unwrap(body: object) -> object:
     """Return the error object of a body: its ``error``, which Google wraps in a list."""
     if isinstance(body, list) and body:
@@ -359,26 +370,7 @@ def call_parts(choice: int, message: Fields) -> list[CallPart]:
             arguments = json.dumps(arguments, ensure_ascii=False)
         if name or arguments or "id" in entry:
             index = index if isinstance(index, int | float | str) else None
-            calls.append(CallPart(choice, index, as_text(entry.get("id")), name, arguments))
+            beside = {key: entry[key] for key in entry.keys() - CALL_FIELDS if entry[key]}
+            call_id = as_text(entry.get("id"))
+            calls.append(CallPart(choice, index, call_id, name, arguments, beside))
     return calls
-
-
-def objects_in(value: object) -> list[Fields]:
-    """Return the objects of a list that are not empty.
-
-    It may be written as text, hold lists, have its numbers as keys (PHP), or be one object alone.
-    """
-    if not value:
-        return []
-    if isinstance(value, str):
-        value = parse_body(value.encode("utf-8", "replace"))
-    if isinstance(value, dict):
-        value = [*value.values()] if all(map(str.isdigit, value)) else [value]
-    objects: list[Fields] = []
-    for item in value if isinstance(value, list) else ():
-        objects += [
-            entry
-            for entry in (item if isinstance(item, list) else [item])
-            if isinstance(entry, dict) and entry
-        ]
-    return objects

@@ -194,9 +194,10 @@ class PersonalTraces:
             new = {"text": hide(row.text)}
         else:
             calls = [
-                {**call, "function": {**made, "arguments": hide(made["arguments"])}}
+                {**self._without_sent(row, call), "function": {**made, "arguments": hidden}}
                 for call in row.tool_calls
                 for made in [call["function"]]
+                for hidden in [hide(made["arguments"])]
             ]
             content = hide_in_quotes(row.content) if row.role == "tool" else hide(row.content)
             new = {"content": content, "tool_calls": calls}
@@ -204,6 +205,12 @@ class PersonalTraces:
         if changed and self._may_come_from_them(row, [getattr(row, name) for name in changed]):
             self.hidden[model][row.id] = changed
             self.assistants.add(row.assistant_id)
+
+    def _without_sent(self, row: Any, call: dict[str, Any]) -> dict[str, Any]:
+        """Return a call without the model's reasoning beside it, if that may tell of them."""
+        authors = row.authors.split()
+        is_theirs = not self.people.isdisjoint(authors) or self.words.is_in(str(call.get("sent")))
+        return {name: call[name] for name in call if name != "sent" or not is_theirs}
 
     def _may_come_from_them(self, row: Any, values: Iterable[Any]) -> bool:
         """Return True if these people are among a row's authors, or the words leave no doubt."""

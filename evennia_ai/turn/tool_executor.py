@@ -196,7 +196,7 @@ def call_messages(
 ) -> list[ChatMessage]:
     """Return the messages of a call and of its result, for those whom it reached."""
     metadata = audience_metadata(turn, context, result)
-    request = wire_call(call.id, call.name, wire_arguments(call))
+    request = wire_call(call.id, call.name, wire_arguments(call), call.sent)
     text = result.text if result.quotes_log else unmarked(result.text)
     result_message = make_message(
         "tool", text, tool_call_id=call.id, evidence=PERCEIVED, **metadata

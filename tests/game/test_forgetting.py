@@ -10,7 +10,7 @@ from django.db.models import F
 from evennia.utils.create import create_object
 
 from evennia_ai import models
-from evennia_ai.messages import make_message
+from evennia_ai.messages import make_message, wire_call
 from evennia_ai.store.forget import Forgetting
 from evennia_ai.store.personal_data import answered
 from evennia_ai.store.reports import ANSWER
@@ -184,6 +184,22 @@ def test_a_line_with_unknown_authors_is_judged_by_its_words_and_one_of_others_st
         ("A hippogriff in velvet, how odd.", f" {ben} "),
         ("The soup is three coins.", f" #0 {ben} "),
     ]
+
+
+def test_reasoning_beside_a_call_goes_where_it_may_tell_of_them(planted, ann):
+    planted.said("I dream of a velvet hippogriff")
+    ben, sent = planted.ben.dbref, {"by": "p m", "id": "a", "call": {}}
+    sent |= {"message": {"reasoning": "He is strange."}}
+    made = [wire_call("000010100", "look", '{"target": "fire"}', sent)]
+    planted.script.conversation.append(
+        [
+            make_message("assistant", "", tool_calls=made, authors=[ann.dbref, ben]),
+            make_message("assistant", "", tool_calls=made, authors=[ben]),
+        ]
+    )
+    forget(ann)
+    left = models.Message.objects.filter(role="assistant", turn=None).order_by("id")
+    assert [row.tool_calls[0].get("sent") for row in left] == [None, sent]
 
 
 def test_words_that_others_use_as_well_prove_nothing(planted, ann):

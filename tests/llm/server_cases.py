@@ -300,7 +300,7 @@ FAILED = {
 ROWS = {
     f"{kind}: {name}": made
     for kind, table in {
-        "over": OVER, "refused": REFUSED, "failed": FAILED,
+        "over": OVER, "beside": BESIDE, "refused": REFUSED, "failed": FAILED,
     }.items()
     for name, made in table.items()
 }  # fmt: skip

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable, QuotaExhausted
 from evennia_ai.llm.endpoints import Endpoint
+from evennia_ai.llm.fields_beside import parse_body
 from evennia_ai.llm.refusals import (
     ERROR_TEXT_FIELDS,
     Refusal,
@@ -18,7 +19,7 @@ from evennia_ai.llm.refusals import (
     shown_error,
     texts_in,
 )
-from evennia_ai.llm.reply_body import find_failure, parse_body, unwrap
+from evennia_ai.llm.reply_body import find_failure, unwrap
 from evennia_ai.policy.limits.retry import LOADING_CODE
 
 KEY = "4f1c9e77-a2b8-tavern"

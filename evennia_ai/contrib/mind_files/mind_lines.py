@@ -297,6 +297,7 @@ class Call(Line):
     id: str
     type: Literal["function"]
     function: Function
+    sent: dict[str, Any] = {}
 
 
 def matches(pattern: re.Pattern[str]) -> Callable[[Any], bool]:

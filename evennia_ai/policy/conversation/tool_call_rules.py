@@ -100,6 +100,7 @@ def clean_call(request: ToolCallRequest, state: LoopState, number: int) -> ToolC
         own_call_id(state.turn_id, state.step, number),
         NO_NAME_CHAR.sub("_", request.name)[:NAME_CHARS] or "_",
         storable(request.arguments)[:ARGUMENT_CHARS],
+        request.sent,
     )
 
 

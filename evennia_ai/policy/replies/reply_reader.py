@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import takewhile
 
-from evennia_ai.messages import SAY, WHISPER, Delta, LLMReply, ToolCallRequest
+from evennia_ai.messages import SAY, WHISPER, Delta, LLMReply, Sent, ToolCallRequest
 from evennia_ai.policy.replies.speech import WORDS, Speech, spoken
 from evennia_ai.policy.replies.streaming_json import ObjectReader, PartialJson
 from evennia_ai.policy.replies.text_tool_calls import ACT, Tools, read_text_calls, tidy_calls
@@ -34,7 +34,7 @@ class ReplyReader:
         self._in_parts = True
         calls = self._read(delta.content) if delta.content else []
         if delta.tool_index is not None:
-            calls += self._read_call(delta.tool_index, delta.tool_name, delta.arguments)
+            calls += self._read_call(delta.tool_index, delta)
         self._calls += calls
         return calls
 
@@ -45,7 +45,7 @@ class ReplyReader:
     def _read(self, content: str) -> Calls:
         return []
 
-    def _read_call(self, index: int, name: str, arguments: str) -> Calls:
+    def _read_call(self, index: int, delta: Delta) -> Calls:
         return []
 
     def _with_calls(self, reply: LLMReply, tied: bool = False) -> LLMReply:
@@ -124,10 +124,10 @@ class NativeReader(ReplyReader):
         self._calls += [item for call in calls for item in tidied(call, self._tools)]
         return replace(reply, tool_calls=tuple(self._calls))
 
-    def _read_call(self, index: int, name: str, arguments: str) -> Calls:
+    def _read_call(self, index: int, delta: Delta) -> Calls:
         while index >= len(self._arriving):
             self._arriving.append(ArrivingCall(len(self._arriving), self._tools))
-        self._arriving[index].add(name, arguments)
+        self._arriving[index].add(delta)
         calls: Calls = []
         while self._first_open < index and self._arriving[self._first_open].is_whole:
             calls += self._arriving[self._first_open].end()
@@ -145,6 +145,7 @@ class ArrivingCall:
         self._name, self._arguments, self._unread = "", PartialJson(), ""
         self._object = ObjectReader(WORDS)
         self._is_whole: bool | None = None  # None if a part came since it was asked
+        self._sent: Callable[[], Sent] = dict
         self.speech = Speech(call_id=self._id)
 
     @property
@@ -154,27 +155,34 @@ class ArrivingCall:
             self._is_whole = bool(self._name and self._arguments.read())
         return self._is_whole
 
-    def add(self, name: str, arguments: str) -> None:
-        self._name, self._is_whole = name or self._name, None
-        self._arguments.add(arguments)
-        self._unread += arguments
+    def add(self, delta: Delta) -> None:
+        self._name, self._is_whole, self._sent = delta.tool_name or self._name, None, delta.sent
+        self._arguments.add(delta.arguments)
+        self._unread += delta.arguments
 
     def words(self) -> Calls:
         unread, self._unread = self._unread, ""
-        return self.speech.add(self._object.feed(unread) if self._name == SAY else "")
+        return self._with_sent(
+            self.speech.add(self._object.feed(unread) if self._name == SAY else "")
+        )
 
     def end(self, is_cut_off: bool = False) -> Calls:
         calls = self.words()
         if self.speech.begun:
-            return calls + self.speech.end(is_cut_off or not self._object.done)
-        return tidied(ToolCallRequest(self._id, self._name, str(self._arguments)), self._tools)
+            rest = self.speech.end(is_cut_off or not self._object.done)
+            return calls + self._with_sent(rest)
+        call = ToolCallRequest(self._id, self._name, str(self._arguments), self._sent())
+        return tidied(call, self._tools)
+
+    def _with_sent(self, calls: Calls) -> Calls:
+        return [replace(call, sent=self._sent()) for call in calls]
 
 
 def tidied(call: ToolCallRequest, tools: Tools) -> Calls:
     """Return a native call as it is meant, or the calls that it holds."""
     meant = tidy_calls(call.name, call.arguments, tools)
     return [
-        ToolCallRequest(f"{call.id}.{number}" if number else call.id, *item)
+        ToolCallRequest(f"{call.id}.{number}" if number else call.id, *item, call.sent)
         for number, item in enumerate(meant)
     ]
 
@@ -220,7 +228,8 @@ def with_written_calls(reply: LLMReply, context: ReplyContext, acts: bool = Fals
         calls += (
             schema_form.calls_of(json.loads(arguments), context) if is_act else [(name, arguments)]
         )
-    changed = replace(reply, content=reply_text.words, tool_calls=tuple(numbered(calls)), tied=acts)
+    made = tuple(replace(call, sent=reply.sent) for call in numbered(calls))
+    changed = replace(reply, content=reply_text.words, tool_calls=made, tied=acts)
     return replace(changed, finish_reason="stop")  # a call that was cut off was not found
 
 

@@ -6,7 +6,7 @@ message, some support no tool calls, and Mistral's own servers refuse a user mes
 result.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain
@@ -18,8 +18,10 @@ from evennia_ai.messages import (
     LOST_RESULT,
     MARK,
     NOOP,
+    NOTHING_SENT,
     OWN_RESULTS,
     SPEECH,
+    Sent,
     WireMessage,
     quoted,
     unmarked,
@@ -44,10 +46,14 @@ RESULT_CHARS, ARGUMENT_CHARS = 600, 120
 
 @dataclass(frozen=True)
 class WireStyle:
-    """What a chat template supports: a system message, and native tool calls."""
+    """What a chat template supports: a system message, and native tool calls.
+
+    ``by`` is the key of the profile, which gets back what it sent beside its calls.
+    """
 
     system: bool = True
     calls: bool = True
+    by: str = ""
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,17 @@ class WireToolCall:
 
     call: dict[str, Any]
     result: str
+
+    @property
+    def step(self) -> str:
+        """Return what the ids of the calls of one reply have in common (`own_call_id`)."""
+        return str(self.call["id"])[:-2]
+
+    @property
+    def sent(self) -> Sent:
+        """Return what the server sent beside the call."""
+        sent: Sent = self.call.get("sent", NOTHING_SENT)
+        return sent
 
     @property
     def name(self) -> str:
@@ -88,13 +105,20 @@ def arrange(messages: Sequence[WireMessage], style: WireStyle = WireStyle()) -> 
     native if it stands between a user message and the character's words; else it is an event line
     in a user message. Without ``style.calls`` every act is an event line. Arranging twice changes
     nothing.
+
+    A server that sends something beside its calls, such as signatures of its reasoning, gets it
+    back with them, and those of one reply in one message; it may refuse calls without. So these
+    are event lines then.
     """
     rules, items = read_items(messages)
     if not items or not is_words(items[0], USER):
         items.insert(0, words(USER, OPENING))
+    bearing = bearing_steps(items, style)
     past, current = split_current(items)
+    is_native = style.calls and all(not bearing or act.step in bearing for act in current)
     if style.calls:
-        ordered = [*past_items(past), *current]
+        now = current if is_native else current_in_text(current)
+        ordered = [*past_items(past, bearing), *now]
     else:
         notes = (
             [item] if not isinstance(item, WireToolCall) else event_lines([item])
@@ -105,7 +129,17 @@ def arrange(messages: Sequence[WireMessage], style: WireStyle = WireStyle()) -> 
         ordered.append(words(USER, CLOSING))
     if rules:
         ordered.insert(0, words(SYSTEM, rules) if style.system else words(USER, f"{rules}\n"))
-    return write_items(ordered)
+    return write_items(ordered, bearing)
+
+
+def bearing_steps(items: Iterable[Item], style: WireStyle) -> frozenset[str]:
+    """Return the steps of calls beside which the server that is asked sent something."""
+    calls = (item for item in items if isinstance(item, WireToolCall) and style.calls)
+    return frozenset(
+        act.step
+        for act in calls
+        if act.sent.get("by") == style.by and (act.sent["call"] or act.sent["message"])
+    )
 
 
 def is_words(item: Item, role: str) -> bool:
@@ -147,7 +181,7 @@ def split_current(items: Sequence[Item]) -> tuple[list[Item], list[WireToolCall]
     return list(items[: len(items) - len(current)]), current
 
 
-def past_items(items: Sequence[Item]) -> list[Item]:
+def past_items(items: Sequence[Item], bearing: Collection[str] = ()) -> list[Item]:
     """Return finished turns: speech as words, and acts native only where templates allow it."""
     ordered: list[Item] = []
     waiting: list[WireToolCall] = []  # acts right after a user message
@@ -157,7 +191,7 @@ def past_items(items: Sequence[Item]) -> list[Item]:
                 ordered += waiting if item["role"] == ASSISTANT else event_lines(waiting)
                 waiting = []
             ordered.append(item)
-        elif is_words(ordered[-1], USER):
+        elif is_words(ordered[-1], USER) and (not bearing or item.step in bearing):
             waiting.append(item)
         else:
             ordered += event_lines([item])
@@ -242,10 +276,14 @@ def used_tool(act: WireToolCall) -> str:
     return f"{act.name} {quoted(cut_text(unmarked(shown), ARGUMENT_CHARS))}" if shown else act.name
 
 
-def write_items(items: Iterable[Item]) -> list[WireMessage]:
-    """Return items as wire messages, texts of equal roles in a row as one."""
+def write_items(items: Iterable[Item], bearing: Collection[str] = ()) -> list[WireMessage]:
+    """Return items as wire messages, texts of equal roles in a row as one.
+
+    So are calls of one of the ``bearing`` steps.
+    """
     wire: list[WireMessage] = []
     same: list[str] = []  # texts of the role of the last message, which stand in it at the end
+    acts: list[WireToolCall] = []  # of one step
     for item in [*items, None]:  # None: write the last texts
         if isinstance(item, dict) and wire and item["role"] == wire[-1]["role"]:
             same = same or [wire[-1]["content"]]
@@ -255,12 +293,37 @@ def write_items(items: Iterable[Item]) -> list[WireMessage]:
             role = wire[-1]["role"]
             wire[-1] = words(role, JOINTS[role].join(same))
             same = []
+        if isinstance(item, WireToolCall) and item.step in bearing:
+            goes_on = bool(acts) and acts[-1].step == item.step
+            acts = [*acts, item] if goes_on else [item]
+            del wire[len(wire) - goes_on * len(acts) :]  # the message and its results so far
+            wire += with_sent(acts)
+            continue
+        acts = []
         if isinstance(item, WireToolCall):
-            result = {"role": TOOL, "tool_call_id": item.call["id"], "content": item.result}
-            wire += [{"role": ASSISTANT, "content": "", "tool_calls": [item.call]}, result]
+            call = {name: value for name, value in item.call.items() if name != "sent"}
+            result = {"role": TOOL, "tool_call_id": call["id"], "content": item.result}
+            wire += [{"role": ASSISTANT, "content": "", "tool_calls": [call]}, result]
         elif item:
             wire.append(item)
     return wire
+
+
+def with_sent(acts: Sequence[WireToolCall]) -> list[WireMessage]:
+    """Return the calls of one reply as a message with what was sent beside them, and results."""
+    calls: dict[str, dict[str, Any]] = {}
+    for act in acts:
+        own = {name: act.call[name] for name in ("id", "type", "function")}
+        sent_id = act.sent.get("id", "")
+        call_id = sent_id if sent_id and sent_id not in calls else own["id"]
+        calls[call_id] = {**own, **act.sent.get("call", {}), "id": call_id}
+    fields = (act.sent["message"] for act in acts if act.sent.get("message"))
+    message: Mapping[str, Any] = next(fields, {})
+    results = zip(calls, acts, strict=True)
+    return [
+        {"role": ASSISTANT, "content": "", **message, "tool_calls": [*calls.values()]},
+        *({"role": TOOL, "tool_call_id": id_, "content": act.result} for id_, act in results),
+    ]
 
 
 # Of the usual chat templates: a message takes 5 tokens in ChatML and 3 with OpenAI.
@@ -289,7 +352,10 @@ def count_request(
 
 
 def _count_sent(message: WireMessage, count_text: CountText) -> int:
-    tokens = MESSAGE_OVERHEAD + _remembered(message["content"], count_text)
+    texts = (text for name, text in message.items() if name not in ("role", "tool_call_id"))
+    tokens = MESSAGE_OVERHEAD + sum(
+        _remembered(text, count_text) for text in texts if isinstance(text, str)
+    )
     for call in message.get("tool_calls", ()):
         function = call["function"]
         tokens += CALL_OVERHEAD + count_text(f"{function['name']} {function['arguments']}")
@@ -312,4 +378,7 @@ def count_stored(message: Mapping[str, Any], count_text: CountText = estimate_to
     if not text:
         return 1  # 0 would mean that nobody has counted it
     is_event = message["role"] == "tool" or text.startswith(MARK)
-    return (LINE_OVERHEAD if is_event else MESSAGE_OVERHEAD) + count_text(text)
+    beside = (call.get("sent", {}).get("message", {}) for call in message.get("tool_calls") or ())
+    thoughts = (value for fields in beside for value in fields.values() if isinstance(value, str))
+    tokens = count_text(text) + sum(map(count_text, thoughts))
+    return (LINE_OVERHEAD if is_event else MESSAGE_OVERHEAD) + tokens
