@@ -86,10 +86,12 @@ def pytest_collection_finish() -> None:
     """Keep all objects that exist by now out of garbage collection.
 
     Evennia collects garbage whenever its cache is emptied, which Django does for each app when it
-    makes the tables, and some tests do. Without this, each collection takes 0.1 s.
+    makes the tables, and some tests do. Without this, each collection takes 0.1 s. Python's own
+    collections, 7 % of the CPU of game tests, come after ten times as many objects.
     """
     gc.collect()
     gc.freeze()
+    gc.set_threshold(10 * gc.get_threshold()[0], *gc.get_threshold()[1:])
 
 
 @pytest.fixture(scope="session")
