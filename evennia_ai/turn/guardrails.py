@@ -88,13 +88,9 @@ class OutputGuardrail:
     def _acts(self) -> list[tuple[str, str]]:
         return list(latest_acts(self._newest_first))[::-1]
 
-    @cached_property
+    @property
     def _spoken(self) -> list[str]:
         return [text for name, text in self._acts if name in SPEECH]
-
-    @cached_property
-    def _emotes(self) -> list[str]:
-        return [text for name, text in self._acts if name == EMOTE]
 
     def problem(self, call: ToolCallRequest) -> str:
         """Return why a call's words may not be spoken or shown, "" if they may or without any."""
@@ -176,15 +172,12 @@ class OutputGuardrail:
         text = output_checks.own_label(around.name).sub("", (text_of(call) or "").strip(" *"))
         english = is_english(text, around.persona, *around.heard[-1:])
         return is_no_gesture(text, (around.name, *around.people), around.heard, english) or bool(
-            output_checks.find_repeat(text, self._emotes)
+            output_checks.find_repeat(text, [shown for name, shown in self._acts if name == EMOTE])
         )
 
     def heard(self, call: ToolCallRequest) -> None:
-        text = text_of(call)
-        if text and call.name == EMOTE:
-            self._emotes.append(text)
-        elif text and call.name in SPEECH:
-            self._spoken.append(text)
+        if call.name in (*SPEECH, EMOTE) and (text := text_of(call)):
+            self._acts.append((call.name, text))
 
 
 def speakers_of(messages: Iterable[ChatMessage]) -> set[str]:

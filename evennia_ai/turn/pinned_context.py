@@ -129,10 +129,9 @@ class PeopleContext:
             return []
         lines: list[KnownLine] = []
         present = self._mind.world.listeners(self._mind.character) | audience
+        is_partner = self._mind.presence.is_in_conversation
         # Conversation partners first, then by number.
-        for dbref in sorted(
-            present, key=lambda person: (not self._is_partner(person), int(person[1:]))
-        ):
+        for dbref in sorted(present, key=lambda person: (not is_partner(person), int(person[1:]))):
             description = self._describe(profiles, dbref, audience, known_only)
             if description is None:
                 continue
@@ -141,11 +140,6 @@ class PeopleContext:
                 break
             lines.append(description)
         return lines
-
-    def _is_partner(self, dbref: str) -> bool:
-        return dbref in self._mind.presence.partners and self._mind.presence.is_in_conversation(
-            dbref
-        )
 
     def _describe(
         self, profiles: ports.EntityProfiles, dbref: str, audience: Audience, known_only: bool
@@ -167,7 +161,7 @@ class PeopleContext:
                 for other in map(profiles.get, value["contradicts"])
                 if other and is_known_to(other, audience)
             ),
-            is_talking=self._is_partner(dbref),
+            is_talking=self._mind.presence.is_in_conversation(dbref),
         )
         line = acquaintance_line(person, self._mind.now(), name_of)
         private = any(value["audience"] is not None for value in values)

@@ -158,7 +158,8 @@ class TurnRunner:
             yield retry_write(clock, lambda: self._mind.turns.give_back(turn.id))
             return
         yield yield_to_reactor(self._mind.slices.put)
-        yield self._close_turn(turn, outcome)
+        finish = partial(self._mind.turns.finish, turn.id, outcome.state, outcome.detail)
+        yield retry_write(clock, finish)
         yield self._selector.note_turn(turn, outcome.state == ANSWERED)
 
     @inlineCallbacks
@@ -194,11 +195,6 @@ class TurnRunner:
             raise errors.TurnAborted("a turn did not begin in time")
         return self._mind.turns.begin(batch.events, batch.audience, batch.private, context.name)
 
-    def _close_turn(self, turn: ports.TurnRecord, outcome: Outcome) -> Deferred[None]:
-        """Store the outcome of a turn. Fires when it is stored; fails with StoreUnavailable."""
-        finish = partial(self._mind.turns.finish, turn.id, outcome.state, outcome.detail)
-        return retry_write(self._mind.clock, finish)
-
     @inlineCallbacks
     def act_alone(self) -> Coroutine[None]:
         """Run one autonomous turn. If the model fails, nobody in the room notices."""
@@ -211,7 +207,8 @@ class TurnRunner:
         outcome: Outcome = yield self._try_turn(turn, context)
         if outcome.state == FAILED:
             outcome = replace(outcome, state=NOTED)
-        yield self._close_turn(turn, outcome)
+        finish = partial(self._mind.turns.finish, turn.id, outcome.state, outcome.detail)
+        yield retry_write(self._mind.clock, finish)
 
     @inlineCallbacks
     def _try_turn(self, turn: ports.TurnRecord, context: TurnKind) -> Coroutine[Outcome]:
