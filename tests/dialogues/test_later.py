@@ -7,7 +7,7 @@ from tests.dialogues.runner import LATER, load_dialogues, play_all
 
 pytestmark = pytest.mark.game
 
-BAR = 78.0
+BAR = 75.0
 
 
 @pytest.mark.campaign

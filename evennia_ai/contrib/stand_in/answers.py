@@ -1,24 +1,22 @@
 """One answer to one sentence: by its intent, else by what is known or was told, else an honest no."""
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
-from evennia_ai.contrib.stand_in import recalled, wares
+from evennia_ai.contrib.stand_in import recalled
 from evennia_ai.contrib.stand_in.languages import Intent, exit_parts, match_name
 from evennia_ai.contrib.stand_in.passages import Passage, split_lore
 from evennia_ai.contrib.stand_in.view import KNOWN, StandInView
-from evennia_ai.contrib.stand_in.words import rotated
+from evennia_ai.contrib.stand_in.words import is_description, rotated
 from evennia_ai.policy.texts import plain_words
 
 Handler = Callable[[StandInView, str, str], str]
 STORY = 330  # characters of a tale
 MOST_LISTED = 5  # things that are named
-THINGS, EXITS = re.compile(r"\AThings: (.*)\."), re.compile(r"(?:Exits|People): ")
 ORDERED = frozenset({"buy", "food", "drink"})  # kinds of sentences that may be an order
 # Kinds of questions that what it sees and did answers first.
-SEEN = frozenset("who_here what_here time carry place_name exits just_came recall_gift".split())
+SEEN = frozenset("who_here what_here time carry place_name exits recall_gift".split())
 FEW = 4  # words of a topic that names a thing
 
 
@@ -28,7 +26,8 @@ def answer(view: StandInView, text: str) -> str:
     if not language.full:
         return view.phrase(intent.key or "other")
     if not intent.key and language.finds("follow_up", text):  # "and a lamp?"
-        before = language.asked_of(" ".join(recalled.before_now(view)[:1])).intent
+        earlier = [*view.transcript.texts_of(view.speaker), ""][-2:-1]
+        before, _ = language.asked_of(" ".join(earlier))
         intent = before if before.tells else intent
     asks = language.asks(text) or language.finds("follow_up", text)
     handler = HANDLERS.get(intent.key)
@@ -36,7 +35,7 @@ def answer(view: StandInView, text: str) -> str:
     memory = recalled.told(view, text) if asks else ""
     reply = (known or memory) if intent.key in SEEN else (memory or known)
     if reply:
-        return wares.to_order(view, text, reply, intent) if intent.key in ORDERED else reply
+        return to_order(view, text, reply) if intent.key in ORDERED else reply
     if not intent.say:
         return _to_question(view, text) if asks else _to_statement(view, text)
     if not (intent.tells and intent.label):
@@ -53,7 +52,7 @@ def answer(view: StandInView, text: str) -> str:
 def _sought(view: StandInView, intent: Intent, topic: str, text: str) -> str:
     """Return what persona and lore tell about an intent; "" if nothing."""
     if intent.tells and intent.exact:
-        return wares.priced(view, intent, text)
+        return view.known(text, intent.sources, intent) or denied(view, text)
     if intent.tells:
         return view.known(text, intent.sources, intent)
     if not intent.seek or view.language.finds("mine", topic):
@@ -64,12 +63,17 @@ def _sought(view: StandInView, intent: Intent, topic: str, text: str) -> str:
 def _to_question(view: StandInView, text: str) -> str:
     """Return what was told about a question, else what is known, else that it is not known."""
     language = view.language
-    passages = view.best(view.find(text, _of_itself(view, text)))
+    about_you = language.finds("about_you", text)
+    known = [] if view.is_foreign else view.of(KNOWN)
+    if about_you:  # no lore about others
+        known = [
+            item for item in known if item.source != "lore" or language.finds("mine", item.text)
+        ]
+    passages = view.best(view.find(text, known))
     if not passages and language.finds("asks_place", text):
         passages = _at_hand(view, text)
-    about_you = language.finds("about_you", text)
     if not passages and language.finds("supposes", text):
-        passages = wares.denied(view, text)  # "Where is your wife?": there is none
+        passages = denied(view, text)  # "Where is your wife?": there is none
     if passages:
         return passages
     mine = language.finds("mine", text) and not language.finds("permission", text)
@@ -79,24 +83,11 @@ def _to_question(view: StandInView, text: str) -> str:
     return view.phrase(language.kind_of(text) or (supposed if about_you else "unknown"))
 
 
-def _of_itself(view: StandInView, text: str) -> list[Passage]:
-    """Return what may answer: for a question about the character no lore about others."""
-    known, finds = [] if view.is_foreign else view.of(KNOWN), view.language.finds
-    if not finds("about_you", text):
-        return known
-    content, stems = view.language.content, set(view.language.content(text))
-    own = (item.source != "lore" or finds("mine", item.text) for item in known)
-    titled = (item.title and stems.issuperset(content(item.title)) for item in known)
-    return [item for item, *fits in zip(known, own, titled, strict=True) if any(fits)]
-
-
 def _to_statement(view: StandInView, text: str) -> str:
     """Return a reaction to a statement: to its fact, a known passage, or a remark."""
     order = view.language.pattern("patterns", "order").match(text)
     if order:
-        return wares.denied(view, text[order.end() :]) or view.phrase("request_not")
-    if "confess" in map(view.language.key_of, view.sentences):
-        return view.phrase("confessed")
+        return denied(view, text[order.end() :]) or view.phrase("request_not")
     name = view.language.name_in(text)
     if name:
         return view.phrase("met", value=name)
@@ -105,6 +96,29 @@ def _to_statement(view: StandInView, text: str) -> str:
     if passages and not view.repeats(passages[0][1].text):
         return view.spoken(passages[0][1])
     return view.phrase("noted" if view.language.finds("mine", text) else "remark")
+
+
+def to_order(view: StandInView, text: str, known: str) -> str:
+    """Return what is known of a ware, behind a word of consent if the line orders it."""
+    finds, content = view.language.finds, view.language.content
+    if view.language.asks(text) or not finds("orders", text) or finds("denies", known):
+        return known
+    is_new = any(set(content(known)).issubset(content(passage.text)) for passage in view.passages)
+    return view.phrase("ordered", fact=known if is_new else "").strip()
+
+
+def denied(view: StandInView, text: str) -> str:
+    """Return what is known of a thing if it says that there is none: "Swords are not made here."."""
+    bare = view.language.pattern("patterns", "question").sub(" ", text).partition(",")[0]
+    content, finds = view.language.content, view.language.finds
+    stems = set(content(bare))
+    none = [
+        item
+        for item in view.of(("self", "never", "lore"))
+        if any(finds("denies", part) and stems.intersection(content(part))
+               for part in item.text.replace(";", ",").split(","))
+    ]  # fmt: skip
+    return view.best([(1.0, item) for item in none[:1]])
 
 
 # --- what the character is, and what is here ------------------------------------------------------
@@ -137,11 +151,6 @@ def _identity(view: StandInView, text: str, topic: str) -> str:
     )
 
 
-def _opinion(view: StandInView, text: str, topic: str) -> str:
-    """Return what persona or lore tells of a topic; "" if nothing."""
-    return view.known(topic) if topic and not view.language.finds("mine", topic) else ""
-
-
 def _know_person(view: StandInView, text: str, topic: str) -> str:
     """Return what is known of a person or a thing, or that the name is not known."""
     reply = recalled.told(view, text) or _about_person(view, text, topic)
@@ -155,20 +164,6 @@ def _about_person(view: StandInView, text: str, topic: str) -> str:
     scored = view.find(topic, view.of(KNOWN))
     judged = [item for item in scored if view.language.finds("judges", item[1].text)]
     return view.best(judged or scored) or ("" if named else view.phrase("opinion"))
-
-
-def _owner(view: StandInView, text: str, topic: str) -> str:
-    """Return who the character is if the place is its own; "" if the persona does not say so."""
-    owns, own = view.language.intent("owner").tells, view.character.identity
-    if view.language.finds("points_back", text):  # "Who keeps it?" of what was named before
-        return view.known(text)
-    return view.spoken(Passage(own, "self")) if owns and owns.search(own) else ""
-
-
-def _days(view: StandInView, text: str, topic: str) -> str:
-    """Return what the character does by its persona, else who it is, unless that was told lately."""
-    known = view.known(text, ("self",), view.language.intent("ask_days"))
-    return known or ("" if view.repeats(view.character.identity) else _identity(view, text, ""))
 
 
 def _goal(view: StandInView, text: str, topic: str) -> str:
@@ -252,35 +247,23 @@ def _here(view: StandInView, text: str, topic: str, key: str) -> str:
     return view.listing(key, f"{key}_none", map(view.thing, names[:MOST_LISTED]))
 
 
-def _sights(view: StandInView, text: str, topic: str) -> str:
-    """Return what a walk or a look showed: what was asked for, else the place seen last."""
-    seen = [item for item in view.of(("seen",)) if item.title and not EXITS.match(item.text)]
-    last = [item for item in seen if item.title == seen[-1].title]
-    sights = [item for _, item in view.find(text, seen)] or last[:1]
-    things = THINGS.fullmatch(sights[0].text) if sights else None
-    if things:
-        return view.phrase("saw_there", things=things[1])
-    return view.spoken(sights[0]) if sights else ""
-
-
-def _just_came(view: StandInView, text: str, topic: str) -> str:
-    """Return who arrived last; "" if nobody did."""
-    came = [line.speaker for line in view.transcript.heard if line.kind == "arrives"]
-    return view.phrase("it_was", other=view.called(came[-1])) if came else ""
+def _own_name(view: StandInView, text: str, topic: str) -> str:
+    """Return that the speaker told no name; "" if a phrase can name them."""
+    return view.phrase("told_nothing") if is_description(view.who) else ""
 
 
 _is_there = partial(_where_is, none="have_none")
 HANDLERS: dict[str, Handler] = {
     "greet": _greet,
-    "ask_self": _identity, "ask_days": _days, "ask_goal": _goal, "owner": _owner,
+    "ask_self": _identity, "ask_goal": _goal,
     "is_this": lambda view, _, topic: view.known(topic, ("self",)) or view.phrase("where"),
     "said_by": lambda view, text, topic: recalled.said_by(view, text) or view.known(topic),
-    "opinion_person": _about_person, "know_person": _know_person, "opinion": _opinion,
-    "story": _story, "go_on": recalled.go_on, "news": partial(_story, key="news"),
-    "recall_name": recalled.own_name, "recall_all": recalled.told_everything, "recall_gift": recalled.told_gifts,
+    "opinion_person": _about_person, "know_person": _know_person, "opinion": lambda view, _, topic: (
+        view.known(topic) if topic and not view.language.finds("mine", topic) else ""),
+    "story": _story, "news": partial(_story, key="news"),
+    "recall_name": _own_name, "recall_all": recalled.told_everything, "recall_gift": recalled.told_gifts,
     "where_is": _where_is, "who_here": partial(_here, key="here"),
     "what_here": partial(_here, key="things"), "time": partial(_here, key="time"),
     "carry": partial(_here, key="carrying"),
     "is_there": _is_there, "have": _is_there, "exits": _exits, "way_to": _exits,
-    "seen_there": _sights, "just_came": _just_came,
 }  # fmt: skip

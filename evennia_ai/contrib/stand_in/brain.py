@@ -1,8 +1,4 @@
-"""The offline `LLMClient`: decides from a request what to do and say.
-
-It needs no key and no network, says plainly what it is, and shows every path: talk, tools, journal
-entries and summaries.
-"""
+"""The offline `LLMClient`: decides from a request what to do and say, without key and network."""
 
 import json
 import re
@@ -35,6 +31,7 @@ from evennia_ai.contrib.stand_in.words import (
     in_sentence,
     is_description,
     long_sentences,
+    lowered,
     rotated,
     sentences,
 )
@@ -130,7 +127,7 @@ def _act(
         walks = any(name == "move" for name, _ in step.calls) and not done(acts, "move")
         private = all(line.private for line in view.scene.lines)
         if walks and "emote" in view.tools and not (done(acts, "emote") or private):
-            emote = item.emote("sets_off", who=in_sentence(requested.speaker))
+            emote = lowered(item.phrase("sets_off", who=in_sentence(requested.speaker)))
             return _with_calls((("emote", {"text": emote}), *step.calls))
         return _with_calls(step.calls)
     ended = words_for_step(item, requested, step)
@@ -227,15 +224,13 @@ def _weighed(view: StandInView) -> list[str]:
     language, parts = view.language, view.sentences
     keys = {text: language.key_of(text) for text in parts}
     weighty = [part for part in parts if keys[part] not in COURTESIES]
-    weighty = [part for part in weighty if keys[part] != "confess"] or weighty
     weighty = [p for p in weighty if len(plain_words(p)) > 1 or "?" in p or len(parts) == 1]
     if not weighty:
         return list(parts[-1:])
     named = any(map(language.name_in, weighty))
     greets = not (named or view.transcript.met(view.speaker))
     greeting = [part for part in parts[:1] if keys[part] == "greet" and greets]
-    sad = [part for part in weighty if keys[part] == "grief"]
-    questions = sad or [part for part in weighty if language.asks(part)]
+    questions = [part for part in weighty if language.asks(part)]
     return [*greeting, *(questions or weighty)][:MOST_ANSWERS]
 
 
@@ -315,7 +310,7 @@ def _welcome(view: StandInView) -> tuple[str, str]:
     new = [name for name in came if name in view.others and name not in spoke]
     names = view.listed(map(view.called, new))
     if new and (view.character.tone == "terse" or len(new) > 2):
-        return "emote", view.emote("nods", who=names)
+        return "emote", lowered(view.phrase("nods", who=names))
     key = "greet_again" if all(map(view.transcript.met, new)) else "arrive"
     return "say", view.phrase(key, who=names) if new else ""
 

@@ -1,7 +1,6 @@
 """The languages of the stand-in, read from TOML files; docs/models.md explains them.
 
-English and German have everything. A game's own languages may have only the phrases of a first
-conversation.
+English and German have everything; a game's own may have only phrases of a first conversation.
 """
 
 import re
@@ -10,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.policy.retrieval.languages import STOP_WORDS
@@ -33,9 +32,7 @@ SMALL = frozenset({"of", "the", "a", "an", "to", "der", "die", "das"})
 # Kinds of sentences that need no answer beside others.
 COURTESIES = frozenset("greet thanks sorry yes no praise laugh silence plead kidding".split())
 HOSTILE = frozenset("inject authority crime threat insult".split())
-WISHED = frozenset(
-    {"task", "ask_doing", "ask_goal", "state", "favour"}
-)  # kinds that a goal answers
+WISHED = frozenset("task ask_doing ask_goal state favour".split())  # kinds that a goal answers
 
 
 @dataclass(frozen=True)
@@ -63,13 +60,6 @@ class Intent:
         return ("self", "never", "lore", *(("want",) if self.key in WISHED else ()))
 
 
-class SentenceIntent(NamedTuple):
-    """The intent of a sentence, and its topic."""
-
-    intent: Intent
-    topic: str
-
-
 @dataclass(frozen=True, eq=False)
 class Language:
     """One language; see ``data/en.toml`` for the parts."""
@@ -86,18 +76,18 @@ class Language:
         """Return True if it has more than the phrases of a first conversation."""
         return "requests" in self.data
 
-    def asked_of(self, text: str) -> SentenceIntent:
+    def asked_of(self, text: str) -> tuple[Intent, str]:
         """Return the first intent that matches a sentence, with its topic; `Intent()` if none."""
         for intent in self.intents:
             match = intent.match.search(text)
             if match:
                 topic = next((value for value in match.groups() if value), "").strip(" ?.!")
-                return SentenceIntent(intent, topic)
-        return SentenceIntent(Intent(), "")
+                return intent, topic
+        return Intent(), ""
 
     def key_of(self, text: str) -> str:
         """Return the key of a sentence's intent, "" if it has none."""
-        return self.asked_of(text).intent.key
+        return self.asked_of(text)[0].key
 
     def intent(self, key: str) -> Intent:
         """Return the first intent of a key; `Intent()` if there is none."""
@@ -231,11 +221,6 @@ def match_name(phrase: str, names: Sequence[str]) -> str:
         if shared > points:
             best, points = name, shared
     return best
-
-
-def match_exit(phrase: str, exits: Sequence[str]) -> str:
-    """Return the exit that a phrase means, by its name or target; "" if none."""
-    return match_name(re.sub(r"\bgo\b", "", phrase), exits)
 
 
 def exit_parts(exit_name: str) -> tuple[str, str]:

@@ -37,7 +37,8 @@ class VectorCache:
         vectors: dict[str, Floats] = {}
         try:
             for is_query, wanted in ((True, questions), (False, texts)):
-                keys = {text: _key(embedder.name, is_query, text) for text in wanted}
+                whole = {text: f"{embedder.name}\n{is_query}\n{text}" for text in wanted}
+                keys = {text: _hash(words) for text, words in whole.items()}
                 new = [text for text, key in keys.items() if key not in self._kept][:MOST_NEW]
                 made = (yield _embed(embedder, new, is_query)) if new else ()
                 self._kept |= {keys[text]: row for text, row in zip(new, made, strict=True)}
@@ -51,9 +52,8 @@ class VectorCache:
         return vectors
 
 
-def _key(embedder: str, is_query: bool, text: str) -> bytes:
-    whole = f"{embedder}\n{is_query}\n{text}".encode("utf-8", "replace")
-    return blake2b(whole, digest_size=16).digest()
+def _hash(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "replace"), digest_size=16).digest()
 
 
 def _embed(embedder: Any, texts: Sequence[str], is_query: bool) -> Any:

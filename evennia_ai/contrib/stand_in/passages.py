@@ -57,9 +57,6 @@ def read_known(
     here = scene.situation
     for part in (*sentences(here.description), *(f"{note.rstrip('.')}." for note in here.notes)):
         yield Passage(part, "seen")
-    for title, _, text in (sight.partition(": ") for sight in dict.fromkeys(transcript.sights)):
-        if title != here.place:
-            yield from (Passage(part, "seen", title) for part in sentences(text))
     yield from (Passage(line.text, "note") for line in transcript.heard if line.kind == "note")
 
 

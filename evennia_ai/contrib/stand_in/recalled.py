@@ -10,21 +10,14 @@ from dataclasses import replace
 
 from evennia_ai.contrib.stand_in.languages import ENGLISH, match_name
 from evennia_ai.contrib.stand_in.passages import Passage
-from evennia_ai.contrib.stand_in.view import KNOWN, StandInView
+from evennia_ai.contrib.stand_in.view import StandInView
 from evennia_ai.contrib.stand_in.words import capitals, is_description
 from evennia_ai.policy.replies.pronoun_fixes import clauses, is_english, with_you
 
-QUOTED = 170  # characters of a line that is quoted whole
+LONG, QUOTED = 100, 170  # characters of a line that is quoted in part, and of a quotation
 MOST_TOLD = 3
-LINES_BACK, LAST = 6, 2  # lines in which a "he" is looked for; of its own, that are not denied
 NEAR = 0.75  # of the best likeness to a question, that a newer line of the subject has
 OF_OTHERS = 0.3  # that a line counts less if its speaker is not whom the question is about
-
-
-def whom(view: StandInView, question: str) -> str:
-    """Return whose words a question is about: a person it names, or the speaker; "" for nobody's."""
-    named = named_other(view, question)
-    return named or (view.speaker if view.language.finds("mine", question) else "")
 
 
 def named_other(view: StandInView, text: str) -> str:
@@ -52,7 +45,7 @@ def texts_of(views: Sequence[StandInView]) -> tuple[list[str], list[str]]:
         form
         for view in views
         for text in view.sentences
-        for form in (text, view.meant(text), as_asked(view, text), view.language.asked_of(text).topic)
+        for form in (text, view.meant(text), as_asked(view, text), view.language.asked_of(text)[1])
     ]  # fmt: skip
     lines = views[0].every_told
     lines = (*(line for line in lines if line.recalled), *views[0].passages, *lines[::-1])
@@ -65,7 +58,8 @@ def find_told(view: StandInView, question: str) -> Passage | None:
 
     Nothing answers it if what the character knows itself is more like it.
     """
-    about, finds = whom(view, question), view.language.finds
+    finds = view.language.finds
+    about = named_other(view, question) or (view.speaker if finds("mine", question) else "")
     if not about and finds("about_you", question):
         return None
     # What can be done here, "where can I sleep?", the character knows.
@@ -78,7 +72,9 @@ def find_told(view: StandInView, question: str) -> Passage | None:
     at = max(range(len(lines)), key=fits.__getitem__, default=-1)
     if at < 0 or lines[at].source != "told":
         return None
-    best, beside = lines[at], _beside(view, lines[at])
+    best = lines[at]
+    by_them = [line for line in view.told if line.speaker == best.speaker]
+    beside = by_them[max(0, by_them.index(best) - 1) : by_them.index(best) + 2]
     of_same, likes = view.likeness(best.searched, lines)
     rows = list(zip(lines, fits, likes, strict=True))
     others = [fit for line, fit, like in rows if like < of_same.same and line not in beside]
@@ -95,13 +91,6 @@ def find_told(view: StandInView, question: str) -> Passage | None:
     return newer[-1]
 
 
-def _beside(view: StandInView, line: Passage) -> list[Passage]:
-    """Return the line and what its speaker said just before and after it."""
-    own = [other for other in view.told if other.speaker == line.speaker]
-    at = own.index(line)
-    return own[max(0, at - 1) : at + 2]
-
-
 def told(view: StandInView, question: str) -> str:
     """Return what somebody told about a question, "" if nothing surely answers it."""
     line = find_told(view, question)
@@ -111,9 +100,10 @@ def told(view: StandInView, question: str) -> str:
 def quoted(view: StandInView, line: Passage, question: str = "") -> str:
     """Return what was told as a quotation, or to its speaker with "you" for "I".
 
-    Of several sentences it is the one that is most like a question.
+    Of a long line it is the sentence that is most like a question.
     """
-    parts = [replace(line, text=part) for part in line.parts[1:]] if question else []
+    is_long = question and len(line.text) > LONG
+    parts = [replace(line, text=part) for part in line.parts[1:]] if is_long else []
     fits = view.likeness(as_asked(view, question), parts)[1]
     best = parts[fits.index(max(fits))] if parts else line
     fact = best.text.rstrip(".! ")[:QUOTED]
@@ -144,18 +134,13 @@ def said_by(view: StandInView, text: str) -> str:
     return quoted(view, line) if line else ""
 
 
-def own_name(view: StandInView, text: str, topic: str) -> str:
-    """Return that the speaker told no name; "" if a phrase can name them."""
-    return view.phrase("told_nothing") if is_description(view.who) else ""
-
-
 def told_everything(view: StandInView, text: str = "", topic: str = "") -> str:
     """Return what the speaker told of themselves last."""
     own = [line for line in view.told if line.speaker == view.speaker]
     own = [line for line in own if line.private] or own if view.private else own
     telling = [line for line in own if view.language.finds("mine", line.text)] or own
     if not telling:
-        return own_name(view, text, topic) or view.phrase("know_you")
+        return view.phrase("told_nothing" if is_description(view.who) else "know_you")
     lines = (line.text.rstrip(".!")[:QUOTED] for line in telling[-MOST_TOLD:])
     return view.phrase("told", fact="; ".join(lines))
 
@@ -170,26 +155,3 @@ def told_gifts(view: StandInView, text: str, topic: str) -> str:
     things = [view.thing(s.text) for s in given if s.speaker == giver][-MOST_TOLD:]
     key = "gave_you" if giver == view.speaker else "gave"
     return view.listing(key, "gave_none", things, other=view.called(giver))
-
-
-# --- what a line points back at -------------------------------------------------------------------
-
-
-def before_now(view: StandInView) -> list[str]:
-    """Return the speaker's earlier lines, the newest first."""
-    own = reversed(view.transcript.texts_of(view.speaker))
-    return [text for text in own if text != view.lines[-1].text]
-
-
-def told_last(view: StandInView, lines: int = LAST) -> list[Passage]:
-    """Return what the character told of what it knows in its last lines."""
-    last_lines = " ".join(view.transcript.own[-lines:])
-    return [item for item in view.of(KNOWN) if item.text in last_lines]
-
-
-def go_on(view: StandInView, text: str, topic: str) -> str:
-    """Return more of the tale that was told last, or that there is no more."""
-    last = told_last(view, 1)
-    titles = {item.title for item in last if item.title}
-    more = [item for item in view.of(("lore",)) if item.title in titles and item not in last]
-    return view.spoken(more[0]) if more else view.phrase("tale_end")

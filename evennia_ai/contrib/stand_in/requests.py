@@ -3,13 +3,7 @@
 import re
 from dataclasses import dataclass, replace
 
-from evennia_ai.contrib.stand_in.languages import (
-    ENGLISH,
-    Language,
-    compiled,
-    match_exit,
-    match_name,
-)
+from evennia_ai.contrib.stand_in.languages import ENGLISH, Language, compiled, match_name
 from evennia_ai.contrib.stand_in.view import StandInView
 from evennia_ai.contrib.stand_in.words import with_article
 from evennia_ai.messages import Situation
@@ -52,7 +46,7 @@ def requested_action(view: StandInView) -> RequestedAction | None:
 
 def refusal(view: StandInView, text: str) -> str:
     """Return a phrase that refuses what the character never does; "" if nothing is refused."""
-    requested, intent = read_meant(view, text), view.language.asked_of(text).intent
+    requested, intent = read_meant(view, text), view.language.asked_of(text)[0]
     clause = _forbidden(view, requested) if requested else ""
     wished = any(view.language.finds(key, text) for key in ("wish", "order"))
     if not clause and (intent.implies or (wished and not requested) or intent.key == "crime"):
@@ -77,16 +71,9 @@ def read_meant(view: StandInView, text: str) -> RequestedAction | None:
         text = text[: pronoun.start()] + item + text[pronoun.end() :] if named else text
     text = language.pattern("requests", "opening").sub("", text.strip())
     request = _RequestMatch(text, view.speaker, now, language)
-    readers = (
-        request.follow,
-        request.walk,
-        request.give,
-        request.named,
-        request.look_vaguely,
-        request.gesture,
-    )
+    readers = (request.follow, request.walk, request.give, request.named, request.gesture)
     action = next(filter(None, (reader() for reader in readers)), None)
-    kind = language.asked_of(text).intent.tells
+    kind = language.asked_of(text)[0].tells
     if action and action.kind == "give" and kind and not match_name(action.item, names):
         at_hand = next(filter(kind.search, names), "")  # "something to drink"
         action = replace(action, item=at_hand) if at_hand else None
@@ -144,9 +131,9 @@ class _RequestMatch:
 
     def walk(self) -> RequestedAction | None:
         match, exits = self.lead("go"), self.situation.exits
-        place = match_exit(match["rest"] if match else "", exits)
-        if not match and len(plain_words(self.text)) == 1 and match_exit(self.text, exits):
-            place = match_exit(self.text, exits)
+        place = match_name(match["rest"] if match else "", exits)
+        if not match and len(plain_words(self.text)) == 1 and match_name(self.text, exits):
+            place = match_name(self.text, exits)
         elif self.lead("return") and not place and len(exits) == 1:
             place = exits[0]
         elif not place or (match and match_name(match["rest"], self.situation.things)):
@@ -169,7 +156,7 @@ class _RequestMatch:
         if tail:
             to, item = to or tail["to"], item[: tail.start()].strip()
         source = self.search("from", item)
-        place = match_exit(source["place"], situation.exits) if source else ""
+        place = match_name(source["place"], situation.exits) if source else ""
         held = self.search("container", item)
         item = held["what"] if held else item
         if source and not place and not match_name(f"{source['place']} {item}", self.names):
@@ -191,13 +178,6 @@ class _RequestMatch:
             if match and item:
                 return RequestedAction(kind, self.speaker, item)
         return None
-
-    def look_vaguely(self) -> RequestedAction | None:
-        """Return a look if a vague question names a thing here and nothing else."""
-        match, content = self.lead("look_vague"), self.language.content
-        item = match_name(match["item"], self.names) if match else ""
-        only = match and item and set(content(match["item"])) <= set(content(item))
-        return RequestedAction("look", self.speaker, item) if only else None
 
     def gesture(self) -> RequestedAction | None:
         match = self.lead("gesture")

@@ -47,7 +47,7 @@ class StandInRequest:
 def read_source(request: LLMRequest) -> StandInRequest:
     """Return a request as the stand-in reads it; nothing in it is hidden from its audience."""
     source, events = request.source, [event.heard for event in request.events]
-    bare = StandInRequest(
+    scene = StandInRequest(
         "",
         Persona(),
         tuple(HeardLine(line.kind, line.speaker_name, line.text, line.private) for line in events),
@@ -58,11 +58,11 @@ def read_source(request: LLMRequest) -> StandInRequest:
         tools=frozenset(tool["function"]["name"] for tool in request.asked.tools),
     )
     if source is None:
-        return bare
+        return scene
     excuses = source.mind.log.current.excuses if source.turn else ()
     seen = select_visible(excuses, source.turn.audience) if source.turn else ()
     return replace(
-        bare,
+        scene,
         name=source.mind.who.name,
         persona=source.mind.who.persona,
         lore=tuple(lore_text(entry) for entry in source.prompt.lore) if source.prompt else (),

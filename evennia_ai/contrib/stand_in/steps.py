@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from evennia_ai.contrib.stand_in.answers import denied
 from evennia_ai.contrib.stand_in.languages import (
     ENGLISH,
     exit_parts,
@@ -18,7 +19,6 @@ from evennia_ai.contrib.stand_in.languages import (
 from evennia_ai.contrib.stand_in.requests import RequestedAction
 from evennia_ai.contrib.stand_in.transcript import TranscriptToolCall, reads_like
 from evennia_ai.contrib.stand_in.view import StandInView
-from evennia_ai.contrib.stand_in.wares import told_of_ware
 from evennia_ai.contrib.stand_in.words import ended, with_article
 from evennia_ai.messages import Situation
 
@@ -51,13 +51,7 @@ def next_step(
     tools: frozenset[str],
 ) -> ActionStep:
     """Return the next step of an action, given what this turn has done."""
-    if requested.kind in ONE_CALL:
-        return _one_call(requested, acts, tools)
-    if requested.kind == "go":
-        return _walk(requested, situation, acts, tools)
-    if requested.kind == "fetch":
-        return _fetch(requested, situation, acts, tools)
-    return _hand_over(requested, situation, acts, tools)
+    return _Errand(requested, situation, acts, tools).next_step()
 
 
 def done(acts: Sequence[TranscriptToolCall], name: str) -> list[TranscriptToolCall]:
@@ -65,105 +59,97 @@ def done(acts: Sequence[TranscriptToolCall], name: str) -> list[TranscriptToolCa
     return [act for act in acts if act.name == name]
 
 
-def _one_call(
-    requested: RequestedAction, acts: Sequence[TranscriptToolCall], tools: frozenset[str]
-) -> ActionStep:
-    item, kind = requested.item, requested.kind
-    tool, argument = ONE_CALL[kind]
-    tried = done(acts, tool)
-    if tool in tools and not tried:
-        calls = ((tool, {argument: item or requested.to}),)
-        return ActionStep(calls, end="gesture_done" if kind == "gesture" else "")
-    failed = kind not in NO_FAILURE and (not tried or tried[-1].failed)
-    slots = {"item": with_article(item), "why": tried[-1].result if tried else ""}
-    return ActionStep(end=f"{kind}_{'not' if failed else 'done'}", slots=slots)
+@dataclass(frozen=True)
+class _Errand:
+    """A requested action, what there is now, what this turn did, and what it may do."""
 
+    requested: RequestedAction
+    now: Situation
+    acts: Sequence[TranscriptToolCall]
+    tools: frozenset[str]
 
-def _walk(
-    requested: RequestedAction,
-    now: Situation,
-    acts: Sequence[TranscriptToolCall],
-    tools: frozenset[str],
-) -> ActionStep:
-    tried = done(acts, "move")
-    name, leads = exit_parts(requested.place)
-    slots = {"place": leads or with_article(name)}
-    if "move" in tools and not tried:
-        return ActionStep((("move", {"to": name}),))
-    made = [act for act in tried if not act.failed]
-    if not made:
-        return ActionStep(end="go_not", slots=slots)
-    if not requested.back or len(made) > 1:
-        return ActionStep(end="go_back" if requested.back else "go_done", slots=slots)
-    if len(tried) > 1:
-        return ActionStep(end="go_stuck", slots=slots)
-    opposite = table(ENGLISH)["opposites"].get(name.lower(), "")
-    exits = [exit_parts(way)[0] for way in now.exits]
-    back = next((way for way in exits if way.lower() == opposite), exits[0] if exits else "")
-    return ActionStep((("move", {"to": back}),))
+    def next_step(self) -> ActionStep:
+        if self.requested.kind in ONE_CALL:
+            return self._one_call()
+        steps = {"go": self._walk, "fetch": self._fetch}
+        return steps.get(self.requested.kind, self._hand_over)()
 
+    def _one_call(self) -> ActionStep:
+        item, kind = self.requested.item, self.requested.kind
+        tool, argument = ONE_CALL[kind]
+        tried = done(self.acts, tool)
+        if tool in self.tools and not tried:
+            calls = ((tool, {argument: item or self.requested.to}),)
+            return ActionStep(calls, end="gesture_done" if kind == "gesture" else "")
+        failed = kind not in NO_FAILURE and (not tried or tried[-1].failed)
+        slots = {"item": with_article(item), "why": tried[-1].result if tried else ""}
+        return ActionStep(end=f"{kind}_{'not' if failed else 'done'}", slots=slots)
 
-def _fetch(
-    requested: RequestedAction,
-    now: Situation,
-    acts: Sequence[TranscriptToolCall],
-    tools: frozenset[str],
-) -> ActionStep:
-    """Return the way there, the taking, the way back, or the handing over."""
-    handled = done(acts, "get") or done(acts, "give")
-    here = match_name(requested.item, [*now.carrying, *now.things])
-    if not done(acts, "move") and (handled or here):
-        return _hand_over(requested, now, acts, tools)
-    away = len([act for act in done(acts, "move") if not act.failed]) == 1
-    lying = match_name(requested.item, now.things)
-    if away and lying and "get" in tools and not done(acts, "get"):
-        return ActionStep((("get", {"item": lying}),))
-    step = _walk(replace(requested, back=True), now, acts, tools)
-    return _hand_over(requested, now, acts, tools) if step.end == "go_back" else step
+    def _walk(self) -> ActionStep:
+        tried = done(self.acts, "move")
+        name, leads = exit_parts(self.requested.place)
+        slots = {"place": leads or with_article(name)}
+        if "move" in self.tools and not tried:
+            return ActionStep((("move", {"to": name}),))
+        made = [act for act in tried if not act.failed]
+        if not made:
+            return ActionStep(end="go_not", slots=slots)
+        if not self.requested.back or len(made) > 1:
+            return ActionStep(end="go_back" if self.requested.back else "go_done", slots=slots)
+        if len(tried) > 1:
+            return ActionStep(end="go_stuck", slots=slots)
+        opposite = table(ENGLISH)["opposites"].get(name.lower(), "")
+        exits = [exit_parts(way)[0] for way in self.now.exits]
+        back = next((way for way in exits if way.lower() == opposite), exits[0] if exits else "")
+        return ActionStep((("move", {"to": back}),))
 
+    def _fetch(self) -> ActionStep:
+        """Return the way there, the taking, the way back, or the handing over."""
+        handled = done(self.acts, "get") or done(self.acts, "give")
+        here = match_name(self.requested.item, [*self.now.carrying, *self.now.things])
+        if not done(self.acts, "move") and (handled or here):
+            return self._hand_over()
+        away = len([act for act in done(self.acts, "move") if not act.failed]) == 1
+        lying = match_name(self.requested.item, self.now.things)
+        if away and lying and "get" in self.tools and not done(self.acts, "get"):
+            return ActionStep((("get", {"item": lying}),))
+        step = replace(self, requested=replace(self.requested, back=True))._walk()
+        return self._hand_over() if step.end == "go_back" else step
 
-def _hand_over(
-    requested: RequestedAction,
-    now: Situation,
-    acts: Sequence[TranscriptToolCall],
-    tools: frozenset[str],
-) -> ActionStep:
-    gave, got = done(acts, "give"), done(acts, "get")
-    carried = match_name(requested.item, now.carrying)
-    lying = match_name(requested.item, now.things)
-    item = (gave or got)[-1].item if gave or got else carried or lying
-    slots = {"item": with_article(item or requested.item), "to": requested.to}
-    if gave or (carried and "give" not in tools):
-        given = bool(gave) and not gave[-1].failed
-        return ActionStep(end="give_done" if given else "give_not", slots=slots)
-    priced = carried and _sale(carried, acts, tools, slots)
-    if priced:
-        return priced
-    if carried:
-        return ActionStep((("give", {"item": carried, "to": requested.to}),))
-    if lying and "get" in tools and not got:
-        return ActionStep((("get", {"item": lying}),))
-    return ActionStep(end="get_not" if got else "have_not", slots=slots)
+    def _hand_over(self) -> ActionStep:
+        gave, got = done(self.acts, "give"), done(self.acts, "get")
+        carried = match_name(self.requested.item, self.now.carrying)
+        lying = match_name(self.requested.item, self.now.things)
+        item = (gave or got)[-1].item if gave or got else carried or lying
+        slots = {"item": with_article(item or self.requested.item), "to": self.requested.to}
+        if gave or (carried and "give" not in self.tools):
+            given = bool(gave) and not gave[-1].failed
+            return ActionStep(end="give_done" if given else "give_not", slots=slots)
+        priced = carried and self._sale(carried, slots)
+        if priced:
+            return priced
+        if carried:
+            return ActionStep((("give", {"item": carried, "to": self.requested.to}),))
+        if lying and "get" in self.tools and not got:
+            return ActionStep((("get", {"item": lying}),))
+        return ActionStep(end="get_not" if got else "have_not", slots=slots)
 
-
-def _sale(
-    item: str, acts: Sequence[TranscriptToolCall], tools: frozenset[str], slots: Mapping[str, str]
-) -> ActionStep | None:
-    """Return the asking for the price of a thing, or its sale; None if it has no price."""
-    if not {"prices", "sell"} <= tools:
-        return None
-    if not done(acts, "prices"):
-        return ActionStep((("prices", {}),))
-    price = done(acts, "prices")[-1].goods.get(item, "")
-    coins = re.search(r"\d+", price)
-    if not coins:
-        return None
-    if not done(acts, "sell"):
-        return ActionStep((("sell", {"item": item, "price": int(coins[0])}),))
-    result = done(acts, "sell")[-1].result
-    ends = {" is asked ": "sell_asked", " does not have ": "sell_poor"}
-    end = next((end for words, end in ends.items() if words in result), "sell_not")
-    return ActionStep(end=end, slots={**slots, "price": price})
+    def _sale(self, item: str, slots: Mapping[str, str]) -> ActionStep | None:
+        """Return the asking for the price of a thing, or its sale; None if it has no price."""
+        if not {"prices", "sell"} <= self.tools:
+            return None
+        if not done(self.acts, "prices"):
+            return ActionStep((("prices", {}),))
+        price = done(self.acts, "prices")[-1].goods.get(item, "")
+        coins = re.search(r"\d+", price)
+        if not coins:
+            return None
+        if not done(self.acts, "sell"):
+            return ActionStep((("sell", {"item": item, "price": int(coins[0])}),))
+        result = done(self.acts, "sell")[-1].result
+        ends = {" is asked ": "sell_asked", " does not have ": "sell_poor"}
+        end = next((end for words, end in ends.items() if words in result), "sell_not")
+        return ActionStep(end=end, slots={**slots, "price": price})
 
 
 def words_for_step(view: StandInView, requested: RequestedAction, step: ActionStep) -> str:
@@ -179,7 +165,8 @@ def words_for_step(view: StandInView, requested: RequestedAction, step: ActionSt
         return view.phrase("not_sold")
     if step.end == "have_not":
         other = view.listing("instead", "", map(view.thing, view.situation.carrying[:3]))
-        known = told_of_ware(view, bare)
+        sold = view.known(bare, ("self", "lore"), view.language.intent("buy"))
+        known = sold or denied(view, bare)
         return known or f"{view.phrase(step.end, **slots)} {other}".strip()
     return view.phrase(step.end, **slots)
 

@@ -1,8 +1,4 @@
-"""A request's messages: who said what, and what the character did.
-
-What comes from outside of the context window is what the package recalled: the rows behind "You
-remember" and the like, and the summary.
-"""
+"""A request's messages: who said what, also in the recall and the summary, and what it did."""
 
 import re
 from collections.abc import Mapping
@@ -22,7 +18,6 @@ GAVE = re.compile(rf'\A{NAME} gives you (?:"([^"]*)"|([^"]*))\.')
 MOST_ROWS = 400  # of a summary
 TALK = SPEECH | {"give"}
 SHOWN = SPEECH | {"emote", NOOP}
-DESCRIBED = re.compile(r"[^.:!?]{2,60}: ")
 
 # Labels of recalled lines.
 RECALLS = re.compile(r"^(?:You remember|Keep in mind|At hand):(?P<rows> .+|(?:\n- .+)+)", re.M)
@@ -75,11 +70,6 @@ class TranscriptToolCall:
         rows = (row.partition(": ") for row in self.result.split("; "))
         return {name: price for name, colon, price in rows if colon}
 
-    @property
-    def describes(self) -> bool:
-        """Return True if the result reads like "Name: description"."""
-        return bool(DESCRIBED.match(self.result)) and not reads_like("machinery", self.result)
-
 
 def reads_like(key: str, result: str) -> bool:
     """Return True if a tool's result holds the pattern of a key; tools speak English."""
@@ -91,21 +81,18 @@ class Transcript:
     """The conversation in the prompt, oldest first.
 
     ``own`` are the character's spoken lines, ``talk`` all lines that anybody spoke and the things
-    that it handled, ``emotes`` its emotes, ``sights`` what looks and walks showed. ``deeds`` are
-    the tools of all acts, ``since`` is what it heard after the last of them, ``acts`` are this
-    turn's calls.
+    that it handled, ``emotes`` its emotes. ``deeds`` are the tools of all acts, ``since`` is what
+    it heard after the last of them, ``acts`` are this turn's calls.
     """
 
     heard: list[TranscriptLine] = field(default_factory=list)
     own: list[str] = field(default_factory=list)
     talk: list[str] = field(default_factory=list)
     emotes: list[str] = field(default_factory=list)
-    sights: list[str] = field(default_factory=list)
     since: list[TranscriptLine] = field(default_factory=list)
     deeds: list[str] = field(default_factory=list)
     acts: list[TranscriptToolCall] = field(default_factory=list)
     time: str = ""
-    length: int = 0
     _pending: list[TranscriptToolCall] = field(default_factory=list)
 
     def texts_of(self, speaker: str) -> list[str]:
@@ -149,7 +136,6 @@ class Transcript:
             act = self._pending.pop(0)
             act.result = text
             self.talk += [act.item] if act.name in {"give", "get", "drop"} else []
-            self.sights += [text] if act.name in {"look", "move"} and act.describes else []
 
 
 def read_transcript(request: StandInRequest) -> Transcript:
@@ -157,14 +143,18 @@ def read_transcript(request: StandInRequest) -> Transcript:
 
     A recalled line that the conversation still shows is left out.
     """
-    read, remembered = Transcript(length=len(request.messages)), list[TranscriptLine]()
+    read, remembered = Transcript(), list[TranscriptLine]()
     for message in request.messages:
         role, content = message.get("role"), message.get("content")
         text = content if isinstance(content, str) else ""
         if role == "user" and text.startswith("<situation>"):  # nobody said it
             rows = dict(row.partition(": ")[::2] for row in reversed(text.splitlines()))
             read.time = rows.get("Time", read.time)
-            remembered += _recalled(text)
+            for match in RECALLS.finditer(text):
+                rows_shown = (
+                    row.removeprefix(BULLET).lstrip() for row in match["rows"].splitlines()
+                )
+                remembered += [_read_recalled(row[:READ_CHARS]) for row in rows_shown if row]
         elif role == "user":
             read.hear(text)
         elif role == "assistant":
@@ -206,12 +196,6 @@ def _read_summary(text: str) -> list[TranscriptLine]:
     long = [row for row in rows if len(row.split()) > 3 and not SUMMARY_HEADING.match(row)]
     lines = (_read_line(row) or _read_recalled(row) for row in long)
     return [replace(line, answers=LONG_AGO) for line in lines if line.speaker]
-
-
-def _recalled(text: str) -> list[TranscriptLine]:
-    """Return the recalled rows of the prompt: behind a label, or in the list below it."""
-    rows = [row for match in RECALLS.finditer(text) for row in match["rows"].splitlines()]
-    return [_read_recalled(row.removeprefix(BULLET).lstrip()[:READ_CHARS]) for row in rows if row]
 
 
 def _read_recalled(row: str) -> TranscriptLine:

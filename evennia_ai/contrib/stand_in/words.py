@@ -7,8 +7,6 @@ from collections.abc import Iterable
 from evennia_ai.policy import texts
 from evennia_ai.policy.texts import plain_words
 
-SENTENCE_END = re.compile(r"(?:(?<=[.!?…])|(?<=[.!?…][\"”»)'’]))\s+(?=\S)")
-ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|St|Capt|Sgt|Lt|[A-Z])\.$")
 LOWER_START = re.compile(r"(?:^|(?<=[.!?] ))([a-zà-ÿ])")
 ARTICLES = frozenset({"a", "an", "the", "some", "my", "your", "his", "her", "their"})
 DESCRIBING = frozenset({"a", "an", "the", "some", "ein", "eine"})
@@ -60,9 +58,13 @@ def is_description(name: str) -> bool:
     return bool(rest) and (first.lower() in DESCRIBING or rest[-1].islower())
 
 
+def lowered(text: str) -> str:
+    return text[:1].lower() + text[1:]
+
+
 def in_sentence(name: str) -> str:
     """Return a name as it stands within a sentence: "a tall man" for "A tall man"."""
-    return name[:1].lower() + name[1:] if is_description(name) else name
+    return lowered(name) if is_description(name) else name
 
 
 def seed_of(*parts: object) -> int:

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from evennia_ai.contrib.stand_in.languages import match_exit, match_name
+from evennia_ai.contrib.stand_in.languages import match_name
 from evennia_ai.contrib.stand_in.requests import RequestedAction
 from evennia_ai.contrib.stand_in.steps import next_step
 from evennia_ai.contrib.stand_in.transcript import TranscriptToolCall as Act
@@ -67,7 +67,7 @@ def test_names_are_matched_by_their_words():
     names = ("pewter mug", "loaf of bread", "mug of ale")
     assert match_name("that ale there", names) == "mug of ale"
     assert match_name("a dragon", names) == ""
-    assert match_exit("down to the old cellar", EXITS) == EXITS[0]
+    assert match_name("down to the old cellar", EXITS) == EXITS[0]
 
 
 PERSONA = Persona(
