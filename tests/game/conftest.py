@@ -164,16 +164,18 @@ def service(spare_players, db, settings, monkeypatch, embedder_setting):
 
     from evennia_ai.assistant_script import AssistantScript
     from evennia_ai.commands.cmdset import add_commands
+    from evennia_ai.memory import embedders
     from evennia_ai.services.assistant_service import AssistantService
     from evennia_ai.services.memory_services import LongTermSync
 
     restart_numbers()
     settings.PASSWORD_HASHERS = HASHERS
+    # Also for a test that sets AI_ASSISTANT anew.
+    monkeypatch.setattr(embedders, "DEFAULT", embedder_setting)
     settings.AI_ASSISTANT = {
         "autonomous_calls_per_hour": 0,
         "TEXTS": {"first_meeting": ""},
         **NO_MEM0,
-        "EMBEDDER": embedder_setting,
         "PLAYER_LIMITS": {"turns_per_minute": None},  # here all happens in one moment
     }
     clock = Clock()
