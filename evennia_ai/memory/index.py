@@ -26,7 +26,7 @@ from evennia_ai.ports import Embedder, RemoteEmbedder
 FOLLOWING = 3
 SHORT = 10  # words that carry meaning; a longer line says enough alone
 SAME_TALK_S = 900.0
-SPARE = 4  # results that are compared with each other for each one wanted
+SPARE = 3  # results that are compared with each other for each one wanted
 ALIKE = 0.97  # cosine above which two memories say the same
 FEWEST_GONE = 256  # removed rows before their memory is given back
 ROW_BYTES = 200  # of a memory beside its words and vector (measured)

@@ -25,7 +25,7 @@ from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.record import Record, is_known_to, time_of
 from evennia_ai.policy.retrieval.time_expressions import age_in_words
-from evennia_ai.policy.retrieval.words import undressed
+from evennia_ai.policy.retrieval.words import name_words, without_words
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import MemoryMatch, MindContext, TurnRecord
@@ -33,7 +33,7 @@ from evennia_ai.scheduling import Coroutine, yield_to_reactor
 
 log = Logger()
 
-MOST_FOUND = 48
+MOST_FOUND = 28
 COMPANIED = 1  # lines that come with what follows them
 LINE_CHARS = 300
 MARK_TOKENS = 2  # the line break and "- " of each line
@@ -66,7 +66,7 @@ class RecallRequest:
 def memory_query(lines: Sequence[str], name: str = "") -> str:
     """Return the search query for some lines to somebody of this name."""
     words = (parse_heard_line(line, "")[1].strip('" ') for line in lines)
-    return " ".join(undressed(text, name) for text in words)
+    return " ".join(without_words(text, name_words(name)) or text for text in words)
 
 
 def asker_of(lines: Sequence[str]) -> str:

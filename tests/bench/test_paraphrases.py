@@ -31,7 +31,7 @@ PAIRS: dict[str, list[tuple[str, str]]] = DATA["pairs"]
 APART: dict[str, list[tuple[str, str]]] = DATA["apart"]
 FOUND_AT_LEAST = 0.38  # by "multilingual", at the mean of the languages
 SETTING = "EVENNIA_AI_EMBEDDER"
-ALONE = replace(retrieving.SHIPPED, before=(0, 0), after=(0, 0), session=0)
+ALONE = replace(retrieving.SHIPPED, before=0, after=0)
 
 
 class Waiting:

@@ -123,9 +123,10 @@ def test_a_whisper_is_recalled_for_its_parties_alone_and_marked():
     assert mine == ["just now: Ann (whispered): the gold lies below the willow"]
 
 
-def test_the_characters_name_and_what_a_question_is_put_in_are_not_searched():
-    query = memory_query(["Ann says: Hey Mira, quick question, do you remember the toll?"], "Mira")
-    assert query == "Hey , the toll?"
+def test_the_characters_name_is_not_searched():
+    assert (
+        memory_query(["Ann says: Hey Mira, what is the toll?"], "Mira") == "Hey what is the toll?"
+    )
 
 
 def test_a_model_that_reads_slowly_gets_little():

@@ -59,22 +59,6 @@ HOW_ARE_YOU = re.compile(
     re.IGNORECASE,
 )
 
-# What players put around a question; it says nothing of what they ask for.
-DRESS = re.compile(
-    r"\b(?:"
-    r"(?:do|did|don['’]t|can|could|would|will|won['’]t) you "
-    r"(?:(?:please|still|even|also|perhaps) ){0,2}(?:remember|recall|know|tell|say|remind|help)"
-    r"(?: (?:me|us|if|whether|again|about)){0,3}"
-    r"|(?:please )?(?:tell|remind|let) (?:me|us)(?: (?:ask|again|know|about|you|something)){0,4}"
-    r"|(?:(?:a|one|just|quick|little|small|short|last|other|more) ){0,4}+question"
-    r"|i (?:wonder|am wondering|was (?:just )?wondering)(?: (?:if|whether))?|by the way|excuse me"
-    r"|i (?:would|want|need|just want)(?: like| love)? to (?:know|ask)|i['’]d like to (?:know|ask)"
-    r"|(?:kannst|könntest|würdest) du (?:(?:mir|uns|bitte|noch|mal) ){0,3}(?:sagen|erzählen)?"
-    r"|(?:weißt|erinnerst) du (?:(?:dich|noch|daran|an) ){0,3}|sage? (?:mal|mir)|erzähl mir"
-    r"|(?:eine )?(?:kurze )?frage|übrigens|entschuldigung"
-    r")(?!\w)",
-    re.IGNORECASE,
-)
 _stemming = threading.Lock()  # Snowball's stemmers keep the word they are working on
 
 
@@ -170,12 +154,6 @@ def without_words(text: str, words: Collection[str]) -> str:
         return text
     kept = [part for part in text.split() if not (set(name_words(part)) & set(words))]
     return " ".join(kept)
-
-
-def undressed(text: str, name: str = "") -> str:
-    """Return a question without what it is put in: whoever is asked, and "do you remember"."""
-    bare = without_words(DRESS.sub(" ", text), name_words(name)).strip(" ,:;.!-–—")
-    return bare or text
 
 
 @lru_cache(maxsize=16_384)
