@@ -66,7 +66,8 @@ REASONING = re.compile(
     rf"<({THINKING})\b[^<>]*>.*?(?:</\1\s*>|\Z)|"
     + "|".join(rf"{begin}.*?(?:{end}|\Z)" for begin, end in MARKS)
     + r"|\A\s*Here(?:'s| is) my thought process:.*?Here(?:'s| is) my response:"  # Granite
-    r"|\A\s*analysis(?=\S).*?assistant\s?final"  # gpt-oss, without its special tokens
+    # gpt-oss, without its special tokens
+    r"|\A\s*analysis(?=\S).*?(?:assistant\s?final|(?=assistant\s?commentary\s?to=))"
     r"|<\|channel\|>\s?analysis\s?<\|message\|>.*?(?=<\|end\|>|<\|start\|>|<\|channel\|>|\Z)",
     re.IGNORECASE | re.DOTALL,
 )

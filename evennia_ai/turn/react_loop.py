@@ -32,6 +32,7 @@ from evennia_ai.turn.tool_executor import DONE, ToolExecutor
 
 ANSWERED, NOTED, EXCUSED, EXPIRED = "answered", "noted", "excused", "expired"
 FAILED = "failed"  # no state of a turn: its excuse follows
+EMPTY = "it held no words and no call"
 RETRIES = 1  # after words that were not spoken
 
 
@@ -127,6 +128,8 @@ class ReActLoop:
             ran: ToolRunResult = yield step_reply.calls.finish(reply)
         else:
             ran = yield self._speak_text(turn, step_reply)
+            if not (ran.acted or ran.refused or progress.acted) and has_model(self._mind.profile):
+                ran = replace(ran, refused=EMPTY)
         refusals = progress.refusals + bool(ran.refused)
         whole = not reply.tool_calls or (reply.tied and not ran.blocked)
         return Progress(

@@ -90,11 +90,12 @@ def test_fault_20_of_a_hundred_calls_only_so_many_are_run(road):
 
 
 @pytest.mark.parametrize("fault", ["no_choices", "no_content"])
-def test_fault_21_a_reply_with_nothing_in_it_ends_in_a_line_in_character(road, fault):
+def test_fault_21_a_reply_with_nothing_in_it_is_asked_for_once_more(road, fault):
     road.provider.fault(fault)
-    turn = road.hears("hello")
-    assert turn.outcome == "excused"
-    assert road.hall.said == [FALLBACK]
+    assert road.hears("hello").outcome == "answered"
+    road.provider.fault(fault, fault)
+    assert road.hears("Are you deaf?").outcome == "excused"
+    assert road.hall.said[1:] == [FALLBACK]
 
 
 def test_fault_23_a_call_of_a_reply_that_was_cut_off_is_not_run(road):

@@ -300,7 +300,8 @@ FAILED = {
 ROWS = {
     f"{kind}: {name}": made
     for kind, table in {
-        "over": OVER, "beside": BESIDE, "refused": REFUSED, "failed": FAILED,
+        "over": OVER, "beside": BESIDE, "refused": REFUSED, "cut": CUT, "leaked": LEAKED,
+        "failed": FAILED,
     }.items()
     for name, made in table.items()
 }  # fmt: skip

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from itertools import takewhile
 
-from evennia_ai.messages import SAY, WHISPER, Delta, LLMReply, Sent, ToolCallRequest
-from evennia_ai.policy.replies.speech import WORDS, Speech, spoken
+from evennia_ai.messages import SAY, SPEECH, WHISPER, Delta, LLMReply, Sent, ToolCallRequest
+from evennia_ai.policy.replies.speech import ENDED, WORDS, Speech, spoken
 from evennia_ai.policy.replies.streaming_json import ObjectReader, PartialJson
 from evennia_ai.policy.replies.text_tool_calls import ACT, Tools, read_text_calls, tidy_calls
+from evennia_ai.policy.texts import read_object
 from evennia_ai.policy.tool_call_modes import schema_form
 from evennia_ai.policy.tool_call_modes.form import SCHEMA, TEXT, Call, ReplyContext, tool_name
 
@@ -122,6 +123,8 @@ class NativeReader(ReplyReader):
                 self._calls += open_call.end(is_cut_off)
                 calls = calls[1:]
         self._calls += [item for call in calls for item in tidied(call, self._tools)]
+        if is_cut_off and all(is_whole(call, self._tools) for call in self._calls):
+            reply = replace(reply, finish_reason="tool_calls")  # the limit came behind them
         return replace(reply, tool_calls=tuple(self._calls))
 
     def _read_call(self, index: int, delta: Delta) -> Calls:
@@ -176,6 +179,14 @@ class ArrivingCall:
 
     def _with_sent(self, calls: Calls) -> Calls:
         return [replace(call, sent=self._sent()) for call in calls]
+
+
+def is_whole(call: ToolCallRequest, tools: Tools) -> bool:
+    """Return True if a call holds all that its tool asks for, and its words end a sentence."""
+    given = read_object(call.arguments) or {}
+    words = given.get(WORDS, ".") if call.name in SPEECH else "."
+    has_all = set(tools.get(call.name, {}).get("required", ())) <= given.keys()
+    return has_all and bool(given) and bool(ENDED.search(str(words)))
 
 
 def tidied(call: ToolCallRequest, tools: Tools) -> Calls:

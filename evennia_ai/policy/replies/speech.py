@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Sequence
 from evennia_ai.messages import SAY, ToolCallRequest
 from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import one_of, plain_words, split_alternatives
+from evennia_ai.policy.texts import sentences as whole_parts
 
 FIRST_CHARS = 24  # a shorter first piece waits for the next sentence
 LONGEST_SENTENCE = 4_000  # in characters; what is longer waits for the end of the text
@@ -107,7 +108,8 @@ class Speech:
         # If not even one sentence is whole, an ellipsis ends the words.
         rest = self._splitter.rest()
         if unfinished and not ENDED.search(rest):
-            rest = "" if self.begun else cut_text(rest, max(1, len(rest) - 1))
+            short = "".join(whole_parts(rest)[:-1]).rstrip()  # the splitter waited with them
+            rest = "" if self.begun else short or cut_text(rest, max(1, len(rest) - 1))
         calls = self._calls([rest] if rest else [])
         if self._text:
             calls, self._text = [self._call(self._text)], ""

@@ -33,27 +33,33 @@ ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "action_i
 OTHER_KEYS = frozenset({"type", "id", "call_id", "tool_call_id"})
 LISTS_OF_CALLS = ("tool_calls", "calls", "actions", "tool_uses")  # the last is OpenAI's parallel
 MARK = r"<[|｜][\w▁]{1,40}[|｜]>"  # a special token; the second bar is DeepSeek's
+# A tag that a model's own name space or name precedes: DeepSeek 3.2, Step 3, MiniMax, LongCat.
+NAME_SPACE = re.compile(
+    r"(?<=<)(/?)(?:[|｜]?\w{1,20}[|｜:]|\w{1,20}_(?=tool_call|arg_))"
+    r"(?=(?:function_calls?|invoke|function|parameter|tool_calls?|arg_key|arg_value)\b)"
+)
+ESCAPES = re.compile(r'<\|"\|>|<escape>')  # the quotation marks of Gemma 4 and FunctionGemma
 OPENING_MARKS = BoundedPattern(
     rf"(?:\s|```[\w-]*|`|<[\w: ]{{1,30}}>|\[/?TOOL_CALLS?\]|{MARK}|<\|tool_call>|[\[,;]"
-    r"|(?<=\|>)(?:assistant|commentary|analysis)|(?<=｜>)function|\bto=|\bfunctions\.|\bfunctools"
+    r"|(?<=\|>)(?:assistant|commentary|analysis)|(?:assistant)?commentary(?=\s?to=)|(?<=｜>)function|\bto=|\bfunctions\.|\bfunctools"
     r"|\b(?:action|call|tool call|function call)\s?:|\bprint\(|^[-*•])++\Z",
     CALL_CHARS,
     re.MULTILINE | re.IGNORECASE,
 )
 CLOSING_MARKS = re.compile(
-    rf"(?:\s|```(?!\w)|`|</[\w: ]{{1,30}}>|{MARK}|<tool_call\|>|[\]),;}}])++"
+    rf"(?:\s|```(?!\w)|`|<(?:/|end_)[\w: ]{{1,30}}>|{MARK}|<tool_call\|>|[\]),;}}])++"
 )
 BETWEEN = re.compile(
     rf"(?<!\s)(?:\s{{1,40}}+|{MARK}|\[CALL_ID\]\w{{1,64}}+|\[ARGS\]|:\d{{1,9}}+|[:=]|json|commentary"
     r"|analysis|```|action[ _]input){0,9}+(?=[{(])",
     re.IGNORECASE,
 )
-TAGGED = re.compile(r"\s{0,40}+(?=<arg_key>|</tool_call>)")
+TAGGED = re.compile(r"\s{0,40}+(?:<tool_sep>\s{0,40}+)?(?=<arg_key>|</tool_call>)")
 TAGGED_ARGUMENT = re.compile(
     r"<arg_key>([\w-]+)</arg_key>\s*<arg_value>([\s\S]*?)(?:</arg_value>|\Z)"
 )
 PARAMETER = re.compile(
-    r"<parameter(?:=|\s{1,9}name\s?=\s?)[\"']?([\w-]+)[\"']?\s?>([\s\S]*?)"
+    r"<parameter(?:=|\s{1,9}name\s?=\s?)[\"']?([\w-]+)[\"']?(?:\s[^<>]{0,80})?>([\s\S]*?)"
     r"(?:</parameter>|(?=<parameter)|\Z)"
 )
 ARGUMENT_START, ARGUMENT_END = re.compile(r"\(\s*+"), re.compile(r"\s{0,40}+\)")
@@ -78,7 +84,7 @@ def read_text_calls(text: str, tools: Tools, acts: bool = False) -> TextReply:
     Reasoning is dropped, with any call inside it. An unfinished call stays in the words. The time
     is linear in the length of the text.
     """
-    text = drop_reasoning(text).replace('<|"|>', '"')  # Gemma 4's quotation mark
+    text = ESCAPES.sub('"', NAME_SPACE.sub(r"\1", drop_reasoning(text)))
     bare = text.strip().strip("`").removesuffix("()")
     if bare in tools and not tools[bare].get("required"):
         return TextReply(((bare, "{}"),), "")
@@ -194,7 +200,8 @@ def beginnings(names: tuple[str, ...]) -> re.Pattern[str]:
     known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True)) or r"(?!)"
     return re.compile(
         rf"<(?:function|invoke)(?:=|\s{{1,9}}name\s?=\s?)[\"']?(?P<tag>{known})[\"']?\s?>"
-        rf"|(?<![\w\"'])(?P<name>{known})(?=\s{{0,9}}(?:[(\[{{:=\"'“`<]|[Aa]ction[ _][Ii]nput))"
+        rf"|(?<![\w\"'])(?P<name>{known})"
+        r"(?=\s{0,9}(?:[(\[{:=\"'“`<]|[Aa]ction[ _][Ii]nput|json\s?\{))"
         r"|\{|\[(?=\s{0,9}[{(])|\((?=\s{0,9}\(?\s{0,9}[\"'“])"
     )
 
