@@ -8,6 +8,7 @@ from typing import Any
 
 from evennia_ai.messages import Sent
 from evennia_ai.policy.replies.text_tool_calls import ARGUMENT_KEYS
+from evennia_ai.policy.sanitize import storable
 from evennia_ai.policy.texts import Fields, as_dict
 
 BESIDE_CHARS = 100_000  # kept of what stands beside words and calls
@@ -25,13 +26,15 @@ CALL_FIELDS = frozenset(
 
 
 class FieldsBeside:
-    """What stands beside the words and calls of one reply; of too much, nothing is kept.
+    """What stands beside the words and calls of one reply.
+
+    Nothing is kept of too much, nor where a part of it cannot be stored.
 
     ``by`` is the key of the profile that was asked.
     """
 
     def __init__(self, by: str) -> None:
-        self._by, self._chars = by, 0
+        self._by, self._chars = by, 0.0
         self._message: Fields = {}
 
     def add_message(self, message: Fields) -> None:
@@ -39,7 +42,7 @@ class FieldsBeside:
 
     def kept(self, old: Fields, new: Fields) -> Fields:
         """Return fields with those that a part of the reply adds."""
-        self._chars += sum(len(json.dumps(value)) for value in new.values())
+        self._chars += size_of(new) if new else 0
         return merged(old, new) if new and self._chars <= BESIDE_CHARS else old
 
     def sent_with(self, call_id: str, call: Fields) -> Sent:
@@ -47,6 +50,15 @@ class FieldsBeside:
         if self._chars > BESIDE_CHARS or not (self._message or call):
             return {}
         return {"by": self._by, "id": call_id, "call": call, "message": self._message}
+
+
+def size_of(fields: Fields) -> float:
+    """Return the characters of fields as JSON, infinity if no database would store them."""
+    try:
+        text = json.dumps(fields, ensure_ascii=False, allow_nan=False)
+    except (ValueError, RecursionError):
+        return float("inf")
+    return len(text) if storable(text) == text and "\\u0000" not in text else float("inf")
 
 
 def beside_words(message: Fields) -> Fields:

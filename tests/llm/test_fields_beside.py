@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from evennia_ai.llm.fields_beside import BESIDE_CHARS
 from evennia_ai.llm.reply_body import ReplyBody
 from evennia_ai.messages import make_message, to_wire, wire_call
@@ -84,8 +86,9 @@ def test_a_call_without_them_is_an_event_where_others_have_them():
     assert "You used look" in wire[0]["content"]
 
 
-def test_nothing_is_kept_of_too_much():
-    thought = delta(reasoning_content="x" * BESIDE_CHARS)
+@pytest.mark.parametrize("value", ["x" * BESIDE_CHARS, "\x00", "\ud83d", [float("nan")]])
+def test_nothing_is_kept_of_too_much_and_of_what_cannot_be_stored(value):
+    thought = delta(reasoning_content=value)
     (call,) = read(thought, calls(entry(0, "look", LOOK, "a")), END).tool_calls
     assert call.sent == {}
 
