@@ -18,6 +18,7 @@ from tests.faults.storage_scene import (
 )
 from tests.reading_requests import step_of
 from tests.scripted import call
+from tests.short_form import short_form
 
 pytestmark = pytest.mark.game
 
@@ -88,7 +89,7 @@ def test_36_deleted_while_a_write_waits_it_leaves_nothing(
     assert not tracebacks(logged)
 
 
-@pytest.mark.parametrize("seconds", [SHORT_S, LONG_S])
+@pytest.mark.parametrize("seconds", short_form([SHORT_S, LONG_S], 2))
 @pytest.mark.parametrize("method", WRITES)
 def test_36_37_nothing_is_given_twice(game, ann, mira, trouble, monkeypatch, method, seconds):
     game.thing("mug", mira)

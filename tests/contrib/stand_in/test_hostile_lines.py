@@ -7,6 +7,7 @@ from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInReque
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from tests.expressions.found import expressions
 from tests.growth import text_grows_like_a_square
+from tests.short_form import short_form
 from tests.test_expressions import PIECES
 
 
@@ -25,6 +26,6 @@ def test_the_expressions_of_its_data_are_among_those_that_are_tried():
     assert r"[.!?…]+" in texts  # inside a function
 
 
-@pytest.mark.parametrize("piece", PIECES)
+@pytest.mark.parametrize("piece", short_form(PIECES, 3))
 def test_reading_twice_the_text_takes_about_twice_the_time(piece):
     assert not text_grows_like_a_square(lambda text: StandIn().think(heard(text)), piece)
