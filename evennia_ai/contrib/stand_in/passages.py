@@ -11,7 +11,7 @@ from evennia_ai.contrib.stand_in.words import an, capitals, sentences
 
 SHORT = 5  # words of a courtesy that says nothing else
 LONGEST = 240  # characters of two sentences that stay together
-LEAST_WORDS = 3  # of a sentence that tells something
+LEAST_WORDS = 3  # of a line or sentence that tells something
 SPOKEN = frozenset({"say", "whisper", "acted"})
 
 

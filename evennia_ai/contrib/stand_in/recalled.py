@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from evennia_ai.contrib.stand_in.languages import ENGLISH, match_name
-from evennia_ai.contrib.stand_in.passages import Passage
+from evennia_ai.contrib.stand_in.passages import LEAST_WORDS, Passage
 from evennia_ai.contrib.stand_in.view import StandInView
 from evennia_ai.contrib.stand_in.words import capitals, is_description
 from evennia_ai.policy.replies.pronoun_fixes import clauses, is_english, with_you
@@ -64,7 +64,8 @@ def find_told(view: StandInView, question: str) -> Passage | None:
         return None
     # What can be done here, "where can I sleep?", the character knows.
     speakers = {about, "" if finds("permission", question) else about} if about else set[str]()
-    lines = [*view.told, *view.passages]
+    lines = [line for line in view.told if len(line.text.split()) >= LEAST_WORDS]
+    lines += view.passages
     rule, fits = view.likeness(as_asked(view, question), lines)
     for at, line in enumerate(lines):
         if speakers and line.speaker not in speakers:  # what others say of themselves is theirs

@@ -91,6 +91,9 @@ def test_what_nobody_told_is_not_answered():
     assert answer("what is my shoe size?", f"Ann says: {CHATTER}") is None
     assert answer(QUESTION, f"Ann says: {CHATTER}", f"Ann says: {CHATTER} again") is None
     assert answer(QUESTION) is None
+    assert (
+        answer(QUESTION, "Ann says: Pickles", vectors=VECTORS | PLAIN | {"Pickles": HORSE}) is None
+    )
 
 
 def test_what_hardly_stands_out_answers_nothing():
