@@ -5,7 +5,7 @@ from twisted.internet.task import Clock
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import IncomingEvent
-from evennia_ai.store.inbox import PAUSES_S, InboxQueue
+from evennia_ai.store.inbox_queue import PAUSES_S, InboxQueue
 
 
 class Scene:

@@ -46,8 +46,8 @@ NOTEWORTHY = 4
 class Hearing:
     """Turns what one assistant's character hears into events of its inbox, and attends to them.
 
-    `connect` sets what is made later. Lines and events go through `store.inbox.InboxQueue`, which
-    calls `read`, `attend_to` and `give_up`.
+    `connect` sets what is made later. Lines and events go through `store.inbox_queue`, which calls
+    `read`, `attend_to` and `give_up`.
     """
 
     def __init__(

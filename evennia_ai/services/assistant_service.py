@@ -43,7 +43,8 @@ from evennia_ai.services.retention import NOTHING_DELETED, LogRetention
 from evennia_ai.services.startup import StartupRecovery
 from evennia_ai.services.timer import AssistantTimer, GarbageTimer
 from evennia_ai.store.attributes import assistants
-from evennia_ai.store.inbox import InboxQueue, store_events
+from evennia_ai.store.inbox import store_events
+from evennia_ai.store.inbox_queue import InboxQueue
 from evennia_ai.store.lore_records import LoreRecords, PersonaRecords
 from evennia_ai.store.server_lock import KEEP_S, lock
 from evennia_ai.store.server_settings import NEWEST, SWITCH, newest_server, of_shard, stored, write

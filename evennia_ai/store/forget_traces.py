@@ -14,7 +14,8 @@ from evennia_ai.policy.facts.origin import SpokenWords, without_json
 from evennia_ai.policy.records.forgetting import FORGOTTEN
 from evennia_ai.policy.retrieval.words import WORD
 from evennia_ai.store.attributes import assistants, numbers_of
-from evennia_ai.store.inbox import OVERHEARD, PAUSES_S, WAITING
+from evennia_ai.store.inbox import OVERHEARD, WAITING
+from evennia_ai.store.inbox_queue import PAUSES_S
 from evennia_ai.store.personal_data import asked_by
 from evennia_ai.store.rows import chunks, pages, rows_of
 

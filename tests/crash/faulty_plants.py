@@ -13,7 +13,7 @@ from evennia_ai.messages import IncomingEvent, ToolCallRequest
 from evennia_ai.models.fields import new_token
 from evennia_ai.ports import ToolResult
 from evennia_ai.store import conversation, inbox, turns
-from evennia_ai.store.inbox import HearingAssistant, InboxQueue, WaitingLines
+from evennia_ai.store.inbox_queue import HearingAssistant, InboxQueue, WaitingLines
 from evennia_ai.store.turns import TableTurns
 from tests.simulation import world
 from tests.simulation.plants import Plant, plant

@@ -16,7 +16,7 @@ from evennia_ai.policy.compaction.plan import EMERGENCY, MANUAL, CompactionOrder
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.policy.tool_call_modes.form import SCHEMA, TEXT, TOOLS
 from evennia_ai.sleep import STEPS, SleepPassTimer
-from evennia_ai.store.inbox import InboxQueue
+from evennia_ai.store.inbox_queue import InboxQueue
 from evennia_ai.store.transactions import store_errors
 from evennia_ai.testing.minds import MemoryIdentity, NeverAsleep, in_memory
 from evennia_ai.turn.turn_runner import EXPIRED, TURNS_A_TICK
