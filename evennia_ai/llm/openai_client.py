@@ -230,7 +230,7 @@ class OpenAIClient:
         """Return the reply; what the endpoint refuses of the request is left out."""
         endpoint, profile = asking.endpoint, asking.profile
         body, content = ReplyBody(profile.key), b""
-        refusal: refusals.Refusal | None = None
+        refusal: refusals.EndpointRefusal | None = None
         clock, pulse = asyncio.get_running_loop().time, self._pulses[endpoint]
         watch = SilenceWatch(pulse, asking.patience_s, profile.is_local, clock)
         try:
@@ -264,7 +264,7 @@ class OpenAIClient:
             await read_body(response.iter_bytes(), body, asking.on_delta, watch.hear)
 
 
-def refusal_in(response: Any, endpoint: Endpoint) -> refusals.Refusal:
+def refusal_in(response: Any, endpoint: Endpoint) -> refusals.EndpointRefusal:
     headers = {name.lower(): value for name, value in response.headers.items()}
     error = unwrap(parse_body(response.content))
     return refusals.read_refusal(error, endpoint.key, utc_now(), response.status_code, headers)

@@ -68,7 +68,7 @@ ERRORS: Mapping[ErrorKind, tuple[type[ProviderError], str]] = {
 
 
 @dataclass(frozen=True)
-class Refusal(ErrorResponse):
+class EndpointRefusal(ErrorResponse):
     """A response without a reply; ``told`` is for admins, ``words`` for classification only."""
 
     told: str = ""
@@ -80,7 +80,7 @@ def read_refusal(
     now: datetime,
     status: int = 0,
     headers: Mapping[str, str] = MappingProxyType({}),
-) -> Refusal:
+) -> EndpointRefusal:
     """Return the refusal in an error object.
 
     ``status`` is the HTTP status of an unsuccessful response; some proxies send errors with a
@@ -93,7 +93,7 @@ def read_refusal(
     words = "\n".join(texts_in(error, ERROR_TEXT_FIELDS))[:MAX_WORDS_CHARS]
     code = shown_error(find_code(error), key)[:MAX_CODE_CHARS]
     wait_s = asked_wait_s(headers, now, words)
-    return Refusal(words, status, code, wait_s, shown_error(error, key))
+    return EndpointRefusal(words, status, code, wait_s, shown_error(error, key))
 
 
 def find_code(error: object) -> str:
@@ -115,7 +115,7 @@ def shown_error(body: object, key: str) -> str:
 
 
 def explain_refusal(
-    refusal: Refusal,
+    refusal: EndpointRefusal,
     profile: ModelProfile,
     endpoint: Endpoint,
     body: Mapping[str, Any] = MappingProxyType({}),

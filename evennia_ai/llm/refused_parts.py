@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from evennia_ai.llm.refusals import REPLY_LIMITS, Refusal
+from evennia_ai.llm.refusals import REPLY_LIMITS, EndpointRefusal
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.provider_errors import ErrorKind, meaning_of
 from evennia_ai.policy.tool_call_modes.form import TOOLS
@@ -41,7 +41,7 @@ NAMES_WHAT = (ErrorKind.REJECTED, ErrorKind.UNEXPLAINED)
 MAY_NAME_WHAT = {ErrorKind.NO_MODEL: (404, 405), ErrorKind.BROKEN: (500, 501)}
 
 
-def refused_part(refusal: Refusal, content: bytes, body: Mapping[str, Any]) -> str:
+def refused_part(refusal: EndpointRefusal, content: bytes, body: Mapping[str, Any]) -> str:
     """Return the name of what a refusal names of the body that was sent, "" if of nothing.
 
     ``content`` is the whole response. A name is that of a parameter, of a field of the messages

@@ -46,7 +46,7 @@ class BrokenStream(Exception):
 
 
 @dataclass
-class CallParts:
+class PartialToolCall:
     """A tool call as far as it was received."""
 
     id: str
@@ -57,7 +57,7 @@ class CallParts:
 
 
 @dataclass(frozen=True)
-class CallPart:
+class ToolCallChunk:
     """A tool call of a message, or a part of one that a chunk adds.
 
     ``index`` is the server's number for it, None without one; ``choice`` that of its choice.
@@ -89,7 +89,7 @@ class ReplyBody:
         self._first_choice: int | None = None  # the lowest number of a choice with words
         self._words: list[str] = []  # of that choice
         self._finish_reasons: dict[int, str] = {}
-        self._calls: list[CallParts] = []  # one more than `MOST_CALLS` stands for all others
+        self._calls: list[PartialToolCall] = []  # one more than `MOST_CALLS` stands for all others
         self._by_index: dict[tuple[int, float | str], int] = {}
         self._by_id: dict[str, int] = {}
         self._last: int | None = None  # the call that was continued last
@@ -167,7 +167,7 @@ class ReplyBody:
             sent=self._beside.sent_with("", {}),
         )
 
-    def _sent_with(self, call: CallParts) -> Sent:
+    def _sent_with(self, call: PartialToolCall) -> Sent:
         return self._beside.sent_with(call.id, call.beside)
 
     def _usage(self) -> Usage | None:
@@ -205,10 +205,10 @@ class ReplyBody:
         calls = call_parts(number, added) or call_parts(number, choice)
         return deltas + [delta for delta in map(self._read_call, calls) if delta is not None]
 
-    def _read_call(self, part: CallPart) -> Delta | None:
+    def _read_call(self, part: ToolCallChunk) -> Delta | None:
         number = self._next_number if self._is_whole else self._find_call(part)
         if number == len(self._calls):
-            self._calls.append(CallParts(part.id, part.choice))
+            self._calls.append(PartialToolCall(part.id, part.choice))
         if number == MOST_CALLS:
             return None
         call = self._calls[number]
@@ -229,7 +229,7 @@ class ReplyBody:
     def _next_number(self) -> int:
         return min(len(self._calls), MOST_CALLS)
 
-    def _find_call(self, part: CallPart) -> int:
+    def _find_call(self, part: ToolCallChunk) -> int:
         """Return the position of the call that a part continues or begins."""
         key = None if part.index is None else (part.choice, part.index)
         number = None if key is None else self._by_index.get(key)
@@ -254,7 +254,7 @@ class ReplyBody:
         is_whole = self._calls[number].arguments.read() is not None
         return is_whole and self._calls[last].arguments.read() is None
 
-    def _is_another(self, number: int, part: CallPart, is_new: bool) -> bool:
+    def _is_another(self, number: int, part: ToolCallChunk, is_new: bool) -> bool:
         """Return True if another call begins, though the server repeats the index or the id.
 
         ``is_new`` says that the index was not used before.
@@ -353,7 +353,7 @@ def join_content(content: object) -> str:
     return "".join(as_text(part.get("text")) or join_content(part.get("content")) for part in parts)
 
 
-def call_parts(choice: int, message: Fields) -> list[CallPart]:
+def call_parts(choice: int, message: Fields) -> list[ToolCallChunk]:
     entries = objects_in(message.get("tool_calls")) or objects_in(message.get("tool_call"))
     if not entries and (older := message.get("function_call")):
         entries = [{"function": older}]
@@ -372,5 +372,5 @@ def call_parts(choice: int, message: Fields) -> list[CallPart]:
             index = index if isinstance(index, int | float | str) else None
             beside = {key: entry[key] for key in entry.keys() - CALL_FIELDS if entry[key]}
             call_id = as_text(entry.get("id"))
-            calls.append(CallPart(choice, index, call_id, name, arguments, beside))
+            calls.append(ToolCallChunk(choice, index, call_id, name, arguments, beside))
     return calls

@@ -13,7 +13,7 @@ from evennia_ai.llm.endpoints import Endpoint
 from evennia_ai.llm.fields_beside import parse_body
 from evennia_ai.llm.refusals import (
     ERROR_TEXT_FIELDS,
-    Refusal,
+    EndpointRefusal,
     explain_refusal,
     read_refusal,
     shown_error,
@@ -123,13 +123,16 @@ def test_a_server_that_wants_a_key_where_none_is_named_is_told_apart():
 @pytest.mark.parametrize(
     ("body", "refusal"),
     [
-        ({"error": {"message": "No.", "code": 429}}, Refusal("No.", 429, told="No")),
-        ({"error": {"message": "No.", "code": "c"}}, Refusal("No.\nc", code="c", told="No")),
-        ({"error": "No."}, Refusal("No.", told="No")),
-        ({"error": {"code": True}}, Refusal()),
-        ({"error": {"code": 200}}, Refusal()),
+        ({"error": {"message": "No.", "code": 429}}, EndpointRefusal("No.", 429, told="No")),
+        (
+            {"error": {"message": "No.", "code": "c"}},
+            EndpointRefusal("No.\nc", code="c", told="No"),
+        ),
+        ({"error": "No."}, EndpointRefusal("No.", told="No")),
+        ({"error": {"code": True}}, EndpointRefusal()),
+        ({"error": {"code": 200}}, EndpointRefusal()),
         ({"error": None}, None),
-        ({"message": "hello"}, Refusal("hello", told="hello")),
+        ({"message": "hello"}, EndpointRefusal("hello", told="hello")),
         ({"message": "hello", "choices": []}, None),
         ([], None),
     ],

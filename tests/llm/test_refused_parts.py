@@ -6,7 +6,7 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.config.profiles import request_form, wire_style
-from evennia_ai.llm.refusals import Refusal
+from evennia_ai.llm.refusals import EndpointRefusal
 from evennia_ai.llm.refused_parts import STREAM, refused_part, without_parts
 from evennia_ai.policy.limits.endpoints import EndpointFacts, read_facts, should_store, stored_facts
 
@@ -50,7 +50,7 @@ OVERFLOW = "The maximum context length is 9 tokens, but you requested 12: lower 
     ],
 )
 def test_a_refusal_names_a_part_that_was_sent(status, words, content, part):
-    assert refused_part(Refusal(words, status), json.dumps(content).encode(), BODY) == part
+    assert refused_part(EndpointRefusal(words, status), json.dumps(content).encode(), BODY) == part
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from itertools import takewhile
 
 from evennia_ai.messages import SAY, SPEECH, WHISPER, Delta, LLMReply, Sent, ToolCallRequest
 from evennia_ai.policy.replies.speech import ENDED, WORDS, Speech, spoken
-from evennia_ai.policy.replies.streaming_json import ObjectReader, PartialJson
+from evennia_ai.policy.replies.streaming_json import JsonObjectReader, PartialJson
 from evennia_ai.policy.replies.text_tool_calls import ACT, Tools, read_text_calls, tidy_calls
 from evennia_ai.policy.texts import read_object
 from evennia_ai.policy.tool_call_modes import schema_form
@@ -60,7 +60,7 @@ class SchemaReader(ReplyReader):
 
     def __init__(self, context: ReplyContext) -> None:
         super().__init__(context)
-        self._object = ObjectReader(SAY)
+        self._object = JsonObjectReader(SAY)
         self._speech: Speech | None = None
 
     def finish(self, reply: LLMReply) -> LLMReply:
@@ -146,7 +146,7 @@ class ArrivingCall:
     def __init__(self, index: int, tools: Tools) -> None:
         self._id, self._tools = f"call{index}", tools
         self._name, self._arguments, self._unread = "", PartialJson(), ""
-        self._object = ObjectReader(WORDS)
+        self._object = JsonObjectReader(WORDS)
         self._is_whole: bool | None = None  # None if a part came since it was asked
         self._sent: Callable[[], Sent] = dict
         self.speech = Speech(call_id=self._id)

@@ -162,7 +162,7 @@ LONGEST = 1_000  # characters of a name, or of a value that is no string: each p
 DECODER = json.JSONDecoder(strict=False)
 
 
-class ObjectReader:
+class JsonObjectReader:
     """An incremental reader of the first JSON object in a text.
 
     It passes over text before the object, such as a code fence, and ignores all text after it. Of

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.replies.streaming_json import ObjectReader
+from evennia_ai.policy.replies.streaming_json import JsonObjectReader
 from tests.growth import text_grows_like_a_square
 
 VALUES = st.recursive(
@@ -27,7 +27,7 @@ def parts(text, cuts):
 
 def read(pieces):
     """The reader, and the words that it read."""
-    reader = ObjectReader("say")
+    reader = JsonObjectReader("say")
     return reader, "".join([reader.feed(piece) for piece in pieces])
 
 
@@ -53,7 +53,7 @@ def test_the_parts_of_a_streamed_string_make_up_its_value(say, cuts):
 
 
 def test_words_come_as_soon_as_they_are_known():
-    reader = ObjectReader("say")
+    reader = JsonObjectReader("say")
     assert [reader.feed(part) for part in ('{"act": "no', 'ne", "sa')] == ["", ""]
     assert reader.values == {"act": "none"}
     assert [reader.feed(part) for part in ('y": "Good ev', 'ening."')] == ["Good ev", "ening."]
@@ -62,7 +62,7 @@ def test_words_come_as_soon_as_they_are_known():
 
 
 def test_two_halves_of_one_character_arrive_together():
-    reader = ObjectReader("say")
+    reader = JsonObjectReader("say")
     assert [reader.feed(part) for part in ('{"say": "a\\ud83d', "\\ude", "00!")] == ["a", "", "😀!"]
 
 
