@@ -119,7 +119,9 @@ class RecallIndex:
         if self._log is not None:
             yield self._take_in_log(self._log, services.slices.put, upto, whole)
         if self._remote is not None:
-            yield self._remote.prepare(services, queries)
+            # A name that only hidden lines have stays in the query (P9), so both are made.
+            bare = (self._index.embedded_text(query, everything=True) for query in queries)
+            yield self._remote.prepare(services, list(dict.fromkeys([*queries, *bare])))
 
     def search(  # all but four have defaults
         self,
@@ -139,7 +141,10 @@ class RecallIndex:
         `MemoryIndex.find` (P9); ``keep`` is called with each record, and False leaves it out.
         """
         self._take_in()
-        vector = self._remote.asked.get(query) if self._remote is not None else None
+        vector = None
+        if self._remote is not None:
+            bare = self._index.embedded_text(query, audience, upto, everything)
+            vector = self._remote.asked.get(bare, self._remote.asked.get(query))
         ranked = self._index.find(
             query,
             limit + SPARE,

@@ -271,3 +271,13 @@ def test_a_vector_of_another_length_is_refused_and_changes_nothing():
         with pytest.raises(ValueError, match="vector"):
             index.add("a", "two", vector=wrong)
     assert len(index) == 1 and found(index, "one", 1) == ["a"]
+
+
+def test_the_names_of_speakers_whom_an_audience_may_hear_are_not_embedded():
+    index = MemoryIndex()
+    index.add("a", "Soup again", speaker="Mira")
+    index.add("b", "Hush", speaker="Odile", audience={"#1"})
+    asked = "Does Mira trust Odile?"
+    assert index.embedded_text(asked) == "Does trust Odile?"
+    assert index.embedded_text(asked, {"#1"}) == "Does trust"
+    assert index.embedded_text(asked, everything=True) == "Does trust"
