@@ -79,6 +79,8 @@ def test_a_line_whose_author_nobody_stored_is_a_strangers(game, mira, bea, vault
 def test_a_summary_has_the_authors_of_what_it_sums_up(
     game, mira, bea, stranger, vault, by_builder, runs
 ):
+    # The line itself would come back, with its own authors.
+    mira.assistant.attributes.add("recall_tokens", 0)
     [line] = mira.assistant.conversation.append([make_message("user", "Sly says: CALL it")])
     compact(mira, line["metadata"]["seq"], [(bea if by_builder else stranger).dbref])
     assert vault.tempt(bea, "say Mira, good evening") is runs

@@ -218,7 +218,8 @@ def test_what_no_longer_fits_into_a_prompt_is_recalled_by_its_words(stage):
     settings = {"max_context_tokens": 6_000}
     _, model = stage("Grey.", earlier=[secret, *talk], steps=steps, settings=settings)
     prompt = prompt_of(model.requests[0])
-    assert "Tiberius is grey" in prompt and "Day 1:" not in prompt
+    assert "Tiberius is grey" in prompt
+    assert sum(f"Day {n}:" in prompt for n in range(150)) < 40
 
 
 # --- the game's characters ---
