@@ -14,7 +14,7 @@ from evennia_ai.llm.gateway import ModelGateway
 from evennia_ai.messages import ToolCallRequest
 from evennia_ai.policy.limits.retry import GatewayLimits, RetryLimits
 from evennia_ai.ports import SemanticMemory, ToolContext
-from tests.game.fresh_state import forget_everything, restart_numbers
+from tests.game.fresh_state import forget_everything, keep_listening, listening, restart_numbers
 from tests.game.players import LOBBY, PLAIN, Player, logged_in, made, new_object, resumed, spares
 from tests.scripted import ScriptedLLM
 from tests.semantic import StandInSemantic
@@ -180,6 +180,7 @@ def service(spare_players, db, settings, monkeypatch, embedder_setting):
     }
     clock = Clock()
     clock.advance(time.time())
+    listeners = listening()
     service = AssistantService(clock=clock, environ={})
     service.evennias_clock = plan_apart(monkeypatch)
     service.semantic = StandInSemantic()
@@ -189,6 +190,7 @@ def service(spare_players, db, settings, monkeypatch, embedder_setting):
     add_commands(class_from_module(settings.CMDSET_CHARACTER))
     yield service
     service.stopService()
+    keep_listening(listeners)
     evennia.SESSION_HANDLER.clear()
     AssistantScript.shared_services = None
     forget_everything()

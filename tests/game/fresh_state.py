@@ -5,6 +5,9 @@ from itertools import count
 
 from django.apps import apps
 from django.db import connection
+from django.dispatch import Signal
+
+from evennia_ai import signals
 
 FLUSHES = count(1)
 FLUSHES_A_COLLECTION = 20
@@ -46,3 +49,16 @@ def leaves(model):
     """Return the classes below a model that have no subclasses."""
     children = model.__subclasses__()
     return [leaf for child in children for leaf in leaves(child)] if children else [model]
+
+
+def listening():
+    """Return who listens to each of the package's signals."""
+    known = [value for value in vars(signals).values() if isinstance(value, Signal)]
+    return {signal: [*signal.receivers] for signal in known}
+
+
+def keep_listening(listeners):
+    """Let nobody else listen: what a test let listen waits for garbage collection."""
+    for signal, receivers in listeners.items():
+        signal.receivers = receivers
+        signal.sender_receivers_cache.clear()

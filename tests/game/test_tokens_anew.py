@@ -58,8 +58,9 @@ TALK = [
 MOST_AGAIN = {"tools": 50, "schema": 60}
 MOST_AFTER = 60
 # In all, and anew at the median. Rules, tools and persona are 37,050 and 20,300 in all; what Mira
-# knows of her family, neighbours and the news, 4,000.
-BARS = {"tools": (68_000, 40), "schema": (46_000, 50)}
+# knows of her family, neighbours and the news, 4,000. In the smaller window of "schema", earlier
+# lines are recalled, in up to 120 tokens a turn.
+BARS = {"tools": (68_000, 40), "schema": (48_000, 170)}
 
 
 @dataclass(frozen=True)

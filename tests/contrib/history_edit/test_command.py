@@ -108,7 +108,7 @@ def test_a_hidden_or_edited_line_is_not_recalled_and_memories_of_it_neither(
     index = mira.assistant.mind.memories()
     mira.journal.update(note, pinned=True)
     hears(game, ann, "say Mira, what did I say the vault opens with?", call("noop"))
-    assert prompt(game).count("whistle") >= 2
+    assert "whistle" in prompt(game)
     text = typed(game, builder, f"aihistory/hide Mira = {first}")
     assert f"Memories made of it are not recalled either: {note}." in text
     assert "A summary was written with it before" in text and "aicompact/undo Mira" in text
