@@ -22,12 +22,11 @@ from evennia_ai.game.extensions import own_classes
 from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.models import Message
 from evennia_ai.ports import SemanticMemory
-from evennia_ai.services import startup
+from evennia_ai.services import assistant_service, startup
 from evennia_ai.services.forgetting import ForgettingService
 from evennia_ai.sleep import consolidation
 from evennia_ai.store import turns
 from evennia_ai.store.conversation import TableConversation
-from evennia_ai.store.inbox import TableInbox
 from evennia_ai.store.segments import AttributeSegments
 from evennia_ai.store.turns import TableTurns
 from evennia_ai.tools.registry import ToolRegistry
@@ -40,7 +39,7 @@ PLANT = Path(settings.GAME_DIR, "crash.plant")
 JOURNAL = Path(settings.GAME_DIR, "crash.journal")
 SIGNAL = signal.Signals[os.environ.get("CRASH_SIGNAL", "SIGKILL")]
 POINTS: dict[str, tuple[tuple[Any, str], ...]] = {
-    "inbox row": ((TableInbox, "put"),),
+    "inbox row": ((assistant_service, "store_events"),),
     "turn begun": ((TableTurns, "begin"),),
     "model called": ((OpenAIClient, "complete"),),
     "call recorded": ((TableTurns, "record_model_call"),),
@@ -134,22 +133,23 @@ def note(what: str, **fields: Any) -> None:
 
 def note_all() -> None:
     """Journal each promise and each act."""
-    replace(TableInbox, "put", noting_puts)
+    replace(assistant_service, "store_events", noting_puts)
     replace(TableTurns, "begin", noting_turns)
     replace(ToolRegistry, "run", noting_deeds)
 
 
-def noting_puts(put: Any) -> Any:
-    def noted(inbox: Any, heard: Any) -> int:
-        event_id: int = put(inbox, heard)
-        note(
-            "put",
-            assistant=inbox.assistant_id,
-            event_id=event_id,
-            text=heard.text,
-            speaker=heard.speaker,
-        )
-        return event_id
+def noting_puts(store: Any) -> Any:
+    def noted(events: Any, at: Any) -> list[int]:
+        ids: list[int] = store(events, at)
+        for (assistant, heard), event_id in zip(events, ids, strict=True):
+            note(
+                "put",
+                assistant=assistant,
+                event_id=event_id,
+                text=heard.text,
+                speaker=heard.speaker,
+            )
+        return ids
 
     return noted
 
@@ -200,10 +200,12 @@ def drop_some_lines() -> None:
     """The inbox loses every fifth line."""
     count = iter(range(1, 1_000_000))
 
-    def dropping(put: Any) -> Any:
-        return lambda inbox, heard: 0 if next(count) % DROPPED == 0 else put(inbox, heard)
+    def dropping(store: Any) -> Any:
+        return lambda events, at: [
+            0 if next(count) % DROPPED == 0 else store([event], at)[0] for event in events
+        ]
 
-    replace(TableInbox, "put", dropping)
+    replace(assistant_service, "store_events", dropping)
 
 
 def recover_nothing() -> None:
