@@ -124,5 +124,5 @@ def failure(
     echo = WAYS.get(way, str)("\n".join(secrets_in("\n".join(texts))) or texts[-1][-300:])
     error = {"message": f"cannot read: {echo}", "code": echo[:40]}
     refusal = read_refusal(error, "", datetime.now(UTC), int(status))
-    told = [dict(message) for message in request.messages]
-    return explain_refusal(refusal, profile, find_endpoint(profile, {}), told, request.is_public)
+    body = {"messages": [dict(message) for message in request.messages]}
+    return explain_refusal(refusal, profile, find_endpoint(profile, {}), body, request.is_public)
