@@ -98,6 +98,14 @@ def stored(pages, lived, ann):
     return lived
 
 
+@pytest.fixture(autouse=True, scope="module")
+def tables_as_before(django_db_setup, django_db_blocker):
+    """Let SQLite read the tables' forms anew at the end: a rollback changes only what is stored."""
+    yield
+    with django_db_blocker.unblock(), connection.cursor() as cursor:
+        cursor.execute("PRAGMA writable_schema=RESET")
+
+
 def columns():
     """Yield the columns that are no keys, of all tables."""
     for table in apps.get_app_config("evennia_ai").get_models():
