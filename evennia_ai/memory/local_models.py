@@ -37,7 +37,7 @@ class OnnxEmbedder:
     """A sentence transformer in ONNX format, run on one core.
 
     A text's vector is the mean of the vectors of its tokens. Texts run one by one: padded to one
-    length in a batch of 16, a line takes 1.4 times as long (measured). onnxruntime lets other
+    length in a batch of 16, a line takes 1.6 times as long (measured). onnxruntime lets other
     threads run meanwhile, and several may call.
 
     Attributes:

@@ -5,6 +5,7 @@ known pieces only, and the others change nothing in it (P9).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -90,7 +91,7 @@ class LoreIndex:
     def fits(self, entries: Sequence[LoreEntry], line: str) -> dict[LoreEntry, Fit]:
         """Return how well each piece fits a line; a piece that is not taken in yet is left out."""
         self._take_in([text for entry in entries for text in texts_of(entry)], MOST_UNPREPARED)
-        known = [entry for entry in entries if self._texts.keys() >= {*texts_of(entry)}]
+        known = [item for item in entries if self._texts.keys() >= {*texts_of(item)}]
         if self._index is None or not known or not line.strip():
             return {}
         texts = tuple(text for entry in known for text in texts_of(entry))
@@ -158,10 +159,11 @@ class LoreIndex:
         return self._chances[texts]
 
 
-def texts_of(entry: LoreEntry) -> list[str]:
+@lru_cache(maxsize=MOST_TEXTS)
+def texts_of(entry: LoreEntry) -> tuple[str, ...]:
     """Return the texts by which a piece is found: the whole, and its sentences if it has some."""
     parts = sentences(entry.text)
-    return [entry.searched, *(parts if len(parts) > 1 else ())]
+    return (entry.searched, *(parts if len(parts) > 1 else ()))
 
 
 def nearness(cosines: Floats, entries: Iterable[LoreEntry]) -> Floats:
