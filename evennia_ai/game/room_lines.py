@@ -16,7 +16,7 @@ from evennia_ai.errors import AssistantError
 from evennia_ai.game import perception
 from evennia_ai.messages import GIVE, WHISPER, Audience, Authors, IncomingEvent
 from evennia_ai.policy.conversation import addressing
-from evennia_ai.policy.conversation.naming import NamedEntity, name_parts
+from evennia_ai.policy.conversation.addressing import NamedEntity, name_parts
 from evennia_ai.policy.conversation.persona_and_lore import render_persona
 from evennia_ai.policy.retrieval.relevance import score_texts
 from evennia_ai.policy.sanitize import clean_heard, cut_text, storable

@@ -87,7 +87,7 @@ def _of_languages() -> Iterator[Expression]:
 @cache
 def _leading() -> frozenset[str]:
     """Return the keys of requests that are matched where a sentence begins, behind a "please"."""
-    file = importlib.import_module(f"{STAND_IN}.requests").__file__
+    file = importlib.import_module(f"{PACKAGE}.policy.conversation.requested_acts").__file__
     calls = re.findall(r"\.lead\(([^)]*)\)", Path(str(file)).read_text())
     return frozenset(re.findall(r'"(\w+)"', " ".join(calls)))
 

@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.conversation.addressing import Listener, SpokenLine, decide_answers, refuse
-from evennia_ai.policy.conversation.naming import NamedEntity, Names, name_parts
+from evennia_ai.policy.conversation.addressing import (
+    Listener,
+    NamedEntity,
+    Names,
+    SpokenLine,
+    decide_answers,
+    name_parts,
+    refuse,
+)
 
 MIRA, BOB = "#3", "#4"
 

@@ -5,10 +5,11 @@ from dataclasses import replace
 from functools import partial
 
 from evennia_ai.contrib.stand_in import recalled
-from evennia_ai.contrib.stand_in.languages import Intent, exit_parts, match_name
+from evennia_ai.contrib.stand_in.languages import Intent
 from evennia_ai.contrib.stand_in.passages import Passage, split_lore
 from evennia_ai.contrib.stand_in.view import KNOWN, StandInView
 from evennia_ai.contrib.stand_in.words import is_description, rotated
+from evennia_ai.policy.conversation.requested_acts import exit_parts, match_name
 from evennia_ai.policy.texts import plain_words
 
 Handler = Callable[[StandInView, str, str], str]

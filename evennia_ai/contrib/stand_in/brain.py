@@ -14,15 +14,13 @@ from evennia_ai.contrib.stand_in.languages import (
     ENGLISH,
     GERMAN,
     HOSTILE,
-    READ_CHARS,
-    compiled,
     read,
     read_languages,
 )
 from evennia_ai.contrib.stand_in.languages import language_of as known_language
 from evennia_ai.contrib.stand_in.likeness import VectorCache
 from evennia_ai.contrib.stand_in.recalled import texts_of
-from evennia_ai.contrib.stand_in.requests import RequestedAction, refusal, requested_action
+from evennia_ai.contrib.stand_in.requests import refusal, requested_action
 from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest, read_source
 from evennia_ai.contrib.stand_in.steps import Calls, done, next_step, words_for_step
 from evennia_ai.contrib.stand_in.view import StandInView, read_request
@@ -47,6 +45,7 @@ from evennia_ai.messages import (
     make_message,
 )
 from evennia_ai.policy.compaction.summary import newest_within
+from evennia_ai.policy.conversation.requested_acts import READ_CHARS, RequestedAct, compiled
 from evennia_ai.policy.facts.check import Fact, as_bullets, extract_facts, without_address
 from evennia_ai.policy.retrieval.languages import SNOWBALL
 from evennia_ai.policy.retrieval.words import language_of
@@ -118,7 +117,7 @@ class StandIn:
 
 
 def _act(
-    view: StandInView, views: Sequence[StandInView], item: StandInView, requested: RequestedAction
+    view: StandInView, views: Sequence[StandInView], item: StandInView, requested: RequestedAct
 ) -> LLMReply:
     """Return the next step of a requested action; the last step has words."""
     acts = view.transcript.acts
@@ -127,7 +126,7 @@ def _act(
         walks = any(name == "move" for name, _ in step.calls) and not done(acts, "move")
         private = all(line.private for line in view.scene.lines)
         if walks and "emote" in view.tools and not (done(acts, "emote") or private):
-            emote = lowered(item.phrase("sets_off", who=in_sentence(requested.speaker)))
+            emote = lowered(item.phrase("sets_off", who=in_sentence(item.speaker)))
             return _with_calls((("emote", {"text": emote}), *step.calls))
         return _with_calls(step.calls)
     ended = words_for_step(item, requested, step)

@@ -8,9 +8,10 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from evennia_ai.contrib.stand_in.languages import ENGLISH, Language, compiled, language_of, read
+from evennia_ai.contrib.stand_in.languages import ENGLISH, Language, language_of, read
 from evennia_ai.contrib.stand_in.words import capitals, ended, sentences
 from evennia_ai.policy.conversation.persona_and_lore import Persona
+from evennia_ai.policy.conversation.requested_acts import compiled
 
 APART = r"; (?=(?:\S+ ){5})"  # what stands alone behind a semicolon: more than a few words
 # Words of "I am Ann, the cook of the fort, who lives alone." that falls apart, and of its begin.

@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from evennia_ai.errors import ConfigError
+from evennia_ai.policy.conversation.requested_acts import NEVER, compiled, request_patterns
 from evennia_ai.policy.retrieval.languages import STOP_WORDS
-from evennia_ai.policy.retrieval.words import find_words, stem
+from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.policy.retrieval.words import language_of as function_words_of
 from evennia_ai.policy.texts import BoundedPattern, plain_words
 
@@ -23,10 +24,6 @@ SHARE_OF_WORDS = 0.3  # of a line's words that a language must know, to be the l
 QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"'})
 CHAT_WORD = re.compile(r"(?<![\w'-])[A-Za-z]+\d?(?![\w'-])")
 WORD, ESCAPE = re.compile(r"[^\W\d_]{2,}"), re.compile(r"\\\w")
-# The rest of a longer line is ignored, so that no line blocks the reactor.
-READ_CHARS = 600
-NEVER = BoundedPattern(r"(?!)", READ_CHARS)
-SMALL = frozenset({"of", "the", "a", "an", "to", "der", "die", "das"})
 
 
 # Kinds of sentences that need no answer beside others.
@@ -143,12 +140,6 @@ class Language:
         return "" if self.finds("no_name", name) else name
 
 
-@lru_cache(maxsize=512)
-def compiled(pattern: str, flags: int = re.IGNORECASE) -> BoundedPattern:
-    """Return a pattern of a language; one that never matches if it is empty."""
-    return BoundedPattern(pattern, READ_CHARS, flags) if pattern else NEVER
-
-
 @lru_cache(maxsize=4_096)
 def _content(language: Language, text: str) -> tuple[str, ...]:
     leave_out = frozenset(language.data.get("content_stop", "").split())
@@ -158,8 +149,9 @@ def _content(language: Language, text: str) -> tuple[str, ...]:
 
 @cache
 def table(name: str) -> Mapping[str, Any]:
-    """Return the content of a data file of the package."""
-    return tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
+    """Return the content of a data file of the package, with the patterns of requested acts."""
+    data = tomllib.loads((DATA / f"{name}.toml").read_text(encoding="utf-8"))
+    return {**data, **request_patterns(name)}
 
 
 @cache
@@ -206,28 +198,3 @@ def language_of(text: str, languages: Sequence[Language]) -> Language | None:
     if best < max(1.0, len(words) * SHARE_OF_WORDS) or points.count(best) > 1:
         return next((language for language in languages if language.code == code), None)
     return languages[points.index(best)]
-
-
-# --- which thing, exit or person a phrase means ---------------------------------------------------
-
-
-def match_name(phrase: str, names: Sequence[str]) -> str:
-    """Return the name that a phrase means, by its words; "" if none."""
-    wanted = [_stem(word) for word in plain_words(phrase)]
-    best, points = "", 0.0
-    for name in names:
-        stems = [_stem(word) for word in plain_words(name) if word not in SMALL]
-        shared = sum(1.0 + (item == stems[-1]) for item in stems if item in wanted)
-        if shared > points:
-            best, points = name, shared
-    return best
-
-
-def exit_parts(exit_name: str) -> tuple[str, str]:
-    """Return the name and the target of an exit such as "quay (to Saltmarket Quay)"."""
-    name, _, rest = exit_name.partition(" (to ")
-    return name, rest.removesuffix(")")
-
-
-def _stem(word: str) -> str:
-    return stem(word.removesuffix("'s"), ENGLISH)

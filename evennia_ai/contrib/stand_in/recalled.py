@@ -8,10 +8,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from evennia_ai.contrib.stand_in.languages import ENGLISH, match_name
+from evennia_ai.contrib.stand_in.languages import ENGLISH
 from evennia_ai.contrib.stand_in.passages import LEAST_WORDS, Passage
 from evennia_ai.contrib.stand_in.view import StandInView
 from evennia_ai.contrib.stand_in.words import capitals, is_description
+from evennia_ai.policy.conversation.requested_acts import match_name
 from evennia_ai.policy.replies.pronoun_fixes import clauses, is_english, with_you
 
 LONG, QUOTED = 100, 170  # characters of a line that is quoted in part, and of a quotation

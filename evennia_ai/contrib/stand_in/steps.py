@@ -9,24 +9,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evennia_ai.contrib.stand_in.answers import denied
-from evennia_ai.contrib.stand_in.languages import (
-    ENGLISH,
-    exit_parts,
-    language_of,
-    match_name,
-    table,
-)
-from evennia_ai.contrib.stand_in.requests import RequestedAction
+from evennia_ai.contrib.stand_in.languages import ENGLISH, language_of, table
+from evennia_ai.contrib.stand_in.requests import kind_of
 from evennia_ai.contrib.stand_in.transcript import TranscriptToolCall, reads_like
 from evennia_ai.contrib.stand_in.view import StandInView
 from evennia_ai.contrib.stand_in.words import ended, with_article
 from evennia_ai.messages import Situation
+from evennia_ai.policy.conversation.requested_acts import RequestedAct, exit_parts, match_name
 
-# The tool and the argument of the actions that take one call.
-ONE_CALL = {
-    "get": ("get", "item"), "drop": ("drop", "item"), "look": ("look", "target"),
-    "follow": ("follow", "target"), "unfollow": ("follow", "target"), "gesture": ("emote", "text"),
-}  # fmt: skip
+# The argument of the acts that take one call.
+ONE_CALL = {"get": "item", "drop": "item", "look": "target", "follow": "target", "emote": "text"}
 NO_FAILURE = frozenset({"look", "unfollow"})
 SEEN_LABELS = re.compile(r"(People|Things|Exits): ([^.]*+)(?:\.|\Z)")
 Calls = tuple[tuple[str, Mapping[str, object]], ...]
@@ -45,7 +37,7 @@ class ActionStep:
 
 
 def next_step(
-    requested: RequestedAction,
+    requested: RequestedAct,
     situation: Situation,
     acts: Sequence[TranscriptToolCall],
     tools: frozenset[str],
@@ -63,31 +55,34 @@ def done(acts: Sequence[TranscriptToolCall], name: str) -> list[TranscriptToolCa
 class _Errand:
     """A requested action, what there is now, what this turn did, and what it may do."""
 
-    requested: RequestedAction
+    requested: RequestedAct
     now: Situation
     acts: Sequence[TranscriptToolCall]
     tools: frozenset[str]
 
     def next_step(self) -> ActionStep:
-        if self.requested.kind in ONE_CALL:
+        if self.requested.act in ONE_CALL:
             return self._one_call()
-        steps = {"go": self._walk, "fetch": self._fetch}
-        return steps.get(self.requested.kind, self._hand_over)()
+        if self.requested.act == "move":
+            return self._fetch() if self.requested.item else self._walk()
+        return self._hand_over()
 
     def _one_call(self) -> ActionStep:
-        item, kind = self.requested.item, self.requested.kind
-        tool, argument = ONE_CALL[kind]
+        tool, kind = self.requested.act, kind_of(self.requested)
         tried = done(self.acts, tool)
         if tool in self.tools and not tried:
-            calls = ((tool, {argument: item or self.requested.to}),)
+            calls = ((tool, {ONE_CALL[tool]: self.requested.target}),)
             return ActionStep(calls, end="gesture_done" if kind == "gesture" else "")
         failed = kind not in NO_FAILURE and (not tried or tried[-1].failed)
-        slots = {"item": with_article(item), "why": tried[-1].result if tried else ""}
+        slots = {
+            "item": with_article(self.requested.item),
+            "why": tried[-1].result if tried else "",
+        }
         return ActionStep(end=f"{kind}_{'not' if failed else 'done'}", slots=slots)
 
     def _walk(self) -> ActionStep:
         tried = done(self.acts, "move")
-        name, leads = exit_parts(self.requested.place)
+        name, leads = exit_parts(self.requested.target)
         slots = {"place": leads or with_article(name)}
         if "move" in self.tools and not tried:
             return ActionStep((("move", {"to": name}),))
@@ -113,7 +108,7 @@ class _Errand:
         lying = match_name(self.requested.item, self.now.things)
         if away and lying and "get" in self.tools and not done(self.acts, "get"):
             return ActionStep((("get", {"item": lying}),))
-        step = replace(self, requested=replace(self.requested, back=True))._walk()
+        step = self._walk()
         return self._hand_over() if step.end == "go_back" else step
 
     def _hand_over(self) -> ActionStep:
@@ -152,7 +147,7 @@ class _Errand:
         return ActionStep(end=end, slots={**slots, "price": price})
 
 
-def words_for_step(view: StandInView, requested: RequestedAction, step: ActionStep) -> str:
+def words_for_step(view: StandInView, requested: RequestedAct, step: ActionStep) -> str:
     bare = view.language.pattern("patterns", "article").sub("", requested.item.strip())
     slots = {**step.slots, "thing": bare, "to": view.called(requested.to)}
     if view.language.code != ENGLISH:

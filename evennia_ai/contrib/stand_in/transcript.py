@@ -4,9 +4,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from evennia_ai.contrib.stand_in.languages import ENGLISH, READ_CHARS, read
+from evennia_ai.contrib.stand_in.languages import ENGLISH, read
 from evennia_ai.contrib.stand_in.stand_in_request import StandInRequest
 from evennia_ai.messages import MARK, NOOP, SPEECH, WireMessage
+from evennia_ai.policy.conversation.requested_acts import READ_CHARS
 from evennia_ai.policy.facts.check import HAPPENED, RECALLED, RECALLED_AGE
 from evennia_ai.policy.texts import read_object
 

@@ -13,7 +13,6 @@ from evennia_ai.contrib.stand_in.languages import (
     Intent,
     Language,
     language_of,
-    match_name,
     read,
 )
 from evennia_ai.contrib.stand_in.likeness import AnswerRule, TextVectors, likeness
@@ -30,6 +29,7 @@ from evennia_ai.contrib.stand_in.words import (
     seed_of,
 )
 from evennia_ai.messages import Situation
+from evennia_ai.policy.conversation.requested_acts import match_name
 from evennia_ai.policy.texts import plain_words
 
 FRESH_LINES = 12  # of the character's own, within which no sentence is said twice

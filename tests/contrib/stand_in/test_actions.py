@@ -4,21 +4,20 @@ from dataclasses import replace
 
 import pytest
 
-from evennia_ai.contrib.stand_in.languages import match_name
-from evennia_ai.contrib.stand_in.requests import RequestedAction
 from evennia_ai.contrib.stand_in.steps import next_step
 from evennia_ai.contrib.stand_in.transcript import TranscriptToolCall as Act
 from evennia_ai.messages import Situation
 from evennia_ai.policy.conversation.persona_and_lore import Persona
+from evennia_ai.policy.conversation.requested_acts import RequestedAct
 from tests.contrib.stand_in.stage import Talk
 
 TOOLS = frozenset("say look move get give drop emote".split())
 EXITS = ("cellar (to The Cellar)", "quay (to The Quay)")
 HOME = Situation("The Gull", things=("pewter mug",), carrying=("bread",), exits=EXITS)
-BREAD = RequestedAction("give", "Ann", "bread", to="Ann")
-GO = RequestedAction("go", "Ann", place="north (to B)", back=True)
+BREAD = RequestedAct("give", "bread", item="bread", to="Ann")
+GO = RequestedAct("move", "north (to B)", back=True)
 GONE = Act("move", {"to": "north"}, "B: Quiet.")
-LANTERN = RequestedAction("fetch", "Ann", "the lantern", "cellar (to The Cellar)", "Ann")
+LANTERN = RequestedAct("move", EXITS[0], item="the lantern", to="Ann", back=True)
 CELLAR = Situation("The Cellar", things=("brass lantern",), exits=("gull (to The Gull)",))
 LEFT = [Act("move", {"to": "cellar"}, "The Cellar: Cold. Things: brass lantern.")]
 TOOK = Act("get", {"item": "brass lantern"}, "You hold brass lantern.")
@@ -31,12 +30,12 @@ AWAY = Situation("B", exits=("east (to C)", "south (to A)"))
     [
         (BREAD, HOME, [], ([("give", "bread", "Ann")], "")),
         (BREAD, Situation(), [Act("give", {"item": "bread"}, "You gave it.")], ([], "give_done")),
-        (RequestedAction("give", "Ann", "the mug", to="Ann"), HOME, [],
+        (RequestedAct("give", "pewter mug", item="the mug", to="Ann"), HOME, [],
          ([("get", "pewter mug")], "")),
-        (RequestedAction("give", "Ann", "the mug", to="Ann"), HOME,
+        (RequestedAct("give", "pewter mug", item="the mug", to="Ann"), HOME,
          [Act("get", {"item": "pewter mug"}, "It is nailed to the bar.", failed=True)],
          ([], "get_not")),
-        (RequestedAction("give", "Ann", "a dragon", to="Ann"), HOME, [], ([], "have_not")),
+        (RequestedAct("give", "a dragon", False, "a dragon", "Ann"), HOME, [], ([], "have_not")),
         (GO, Situation("A", exits=("north (to B)",)), [], ([("move", "north")], "")),
         (GO, AWAY, [GONE], ([("move", "south")], "")),
         (GO, Situation("A"), [GONE, Act("move", {"to": "south"}, "A: Home.")], ([], "go_back")),
@@ -61,13 +60,6 @@ def test_each_step_follows_from_what_was_done(requested, situation, acts, planne
 def test_without_the_tool_nothing_is_done_and_nothing_is_promised():
     assert next_step(GO, HOME, [], frozenset()).end == "go_not"
     assert next_step(BREAD, HOME, [], frozenset()).end == "give_not"
-
-
-def test_names_are_matched_by_their_words():
-    names = ("pewter mug", "loaf of bread", "mug of ale")
-    assert match_name("that ale there", names) == "mug of ale"
-    assert match_name("a dragon", names) == ""
-    assert match_name("down to the old cellar", EXITS) == EXITS[0]
 
 
 PERSONA = Persona(
