@@ -193,6 +193,8 @@ class Hearing:
         self._attend()
         if event.addressed:
             self._status.wake()  # first, since what follows may fail
+            if not event.hops:
+                self._services.gateway.give_way(str(self._who.id))
             if event.hops:
                 self._autonomy.note_act()
             self._sleep.on_addressed(event)

@@ -15,7 +15,7 @@ from twisted.python.failure import Failure
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import CircuitOpen
 from evennia_ai.messages import LLMReply, Usage
-from evennia_ai.policy.limits.retry import Breaker, admits
+from evennia_ai.policy.limits.retry import Breaker, paused_s, with_probe
 from evennia_ai.ports import LLMClient, LLMRequest
 from evennia_ai.scheduling import Clock, DelayedCall
 
@@ -64,6 +64,14 @@ class QueuedCall:
             return Usage(self.request.tokens if billed else 0, 0)
         return outcome.usage or Usage(self.request.tokens, 0)
 
+    def withdraw(self) -> None:
+        """Leave the lane; what its client has is cancelled, and proved nothing."""
+        self.lane.leave(self)
+        if self.work is not None:
+            work, self.work = self.work, None
+            self.lane.breaker = with_probe(self.lane.breaker, None)
+            work.cancel()
+
 
 @dataclass(eq=False)
 class EndpointQueue:
@@ -97,13 +105,12 @@ class EndpointQueue:
 
     @property
     def admits(self) -> bool:
-        return admits(self.breaker, self.clock.seconds())
+        return self.paused_s == 0
 
     @property
     def paused_s(self) -> float:
-        """Return for how many seconds its circuit breaker stays open, 0 if it is closed."""
-        now = self.clock.seconds()
-        return max(0.0, (self.breaker.open_until or now) - now)
+        """Return for how many seconds its circuit breaker lets no call pass."""
+        return paused_s(self.breaker, self.clock.seconds())
 
     def circuit_open(self) -> CircuitOpen:
         return CircuitOpen(

@@ -96,6 +96,13 @@ class ModelGateway:
     def open(self) -> None:
         self._shut = None
 
+    def give_way(self, assistant: str) -> None:
+        """End the calls of an assistant's turn that nobody asked for: somebody speaks to it."""
+        for call in list(self.lanes.calls):
+            caller = call.request.caller
+            if caller.assistant == assistant and caller.background and not caller.may_wait:
+                self._end(call, Failure(players_first(call.profile)))
+
     def _shut_down(self, error: errors.AssistantError) -> None:
         self._shut = error
         for call in list(self.lanes.calls):
@@ -214,11 +221,8 @@ class ModelGateway:
             if not call.request.caller.may_wait:
                 self._end(call, Failure(players_first(lane.profile)))
             elif call.work is not None:
-                work, call.work = call.work, None
                 call.attempts -= 1
-                call.lane.breaker = retry.with_probe(call.lane.breaker, runs=False)
-                call.lane.leave(call)
-                work.cancel()
+                call.withdraw()
                 self._wait(call)
             elif call in call.lane.waiting:
                 self._hold(call)
@@ -265,7 +269,7 @@ class ModelGateway:
         if not call.lane.admits:
             self._end(call, Failure(call.lane.circuit_open()))
             return
-        call.lane.breaker = retry.with_probe(call.lane.breaker, runs=True)
+        call.lane.breaker = retry.with_probe(call.lane.breaker, self._clock.seconds())
         self._resume(call)
         call.attempts += 1
         call.started_at = self._clock.seconds()
@@ -297,18 +301,21 @@ class ModelGateway:
         """Update the circuit breaker; return the seconds until a retry, or None."""
         error = failure.value
         if not isinstance(error, errors.ProviderError):
-            call.lane.breaker = retry.with_probe(call.lane.breaker, runs=False)
+            call.lane.breaker = retry.with_probe(call.lane.breaker, None)
             return None
-        self._note_failure(call.lane, error)
+        self._note_failure(call, error)
         now = self._clock.seconds()
         call.error = str(error)
         left_s = call.deadline_at - now
         delay = retry.retry_delay(error, call.attempts, left_s, self._jitter(), self.limits.retry)
-        is_open = delay is not None and not retry.admits(call.lane.breaker, now + delay)
+        is_open = delay is not None and retry.paused_s(call.lane.breaker, now + delay) > 0
         return None if is_open else delay
 
-    def _note_failure(self, lane: EndpointQueue, error: errors.ProviderError) -> None:
+    def _note_failure(self, call: QueuedCall, error: errors.ProviderError) -> None:
         """Update the circuit breaker; if it opened, fail the calls that wait."""
+        lane = call.lane
+        if (lane.breaker.probed_at or 0.0) > call.started_at:
+            return  # a later probe will tell
         if not retry.judges_endpoint(error):
             lane.breaker = retry.Breaker()
             return
@@ -329,7 +336,7 @@ class ModelGateway:
         error = deadline_error(call.profile)
         waited_s = self._clock.seconds() - call.started_at
         if call.work is not None and waited_s >= FAIR_WAIT_S:
-            self._note_failure(call.lane, error)
+            self._note_failure(call, error)
         self._end(call, Failure(error))
 
     def _end(self, call: QueuedCall, outcome: LLMReply | Failure) -> None:
@@ -341,14 +348,11 @@ class ModelGateway:
         """Free a call's place, stop its timers, cancel its work, and settle its cost."""
         call.ended = True
         self.lanes.calls.pop(call, None)
-        call.lane.leave(call)
         for timer in (call.timer, call.pause):
             if timer is not None and timer.active():
                 timer.cancel()
         settle_all(call.settle, call.usage(outcome))
-        if call.work is not None:
-            call.lane.breaker = retry.with_probe(call.lane.breaker, runs=False)
-            call.work.cancel()
+        call.withdraw()
         self._start_waiting()
 
 

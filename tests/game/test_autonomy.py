@@ -76,6 +76,23 @@ def test_a_player_who_comes_in_may_be_greeted_soon_by_one_of_them(game, tavern):
     assert unasked() == 1
 
 
+def test_a_greeting_under_way_gives_way_to_a_line(game, tavern):
+    mira = game.assistant("Mira", tavern)
+    yard = game.room("Yard")
+    game.exit("in", yard, tavern)
+    ann = game.player("Ann", yard)
+    greeting = Deferred()
+    game.model.add(greeting, call("say", text="Aye, ale."))
+    ann.do("in")
+    game.clock.pump([1] * 10)
+    assert len(game.model.requests) == 1
+    ann.do("say Have you got ale?")
+    game.run()
+    assert ann.heard()[-1] == 'Mira says, "Aye, ale."'
+    assert greeting.called
+    assert not mira.assistant.mind.inbox.open_events()
+
+
 @pytest.mark.parametrize(("importance", "turns"), [(3, 0), (5, 1), (8, 1)])
 def test_a_game_may_tell_what_happened(game, tavern, importance, turns):
     mira = game.assistant("Mira", tavern)

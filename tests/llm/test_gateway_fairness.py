@@ -156,6 +156,18 @@ def test_a_turn_that_nobody_waits_for_ends_when_a_player_comes():
     assert desk.ask(**acting).results == []
 
 
+def test_a_turn_of_its_own_ends_when_somebody_speaks_to_the_assistant():
+    desk = Desk()
+    greeting = desk.ask(background=True, may_wait=False, assistant="1")
+    asleep = desk.ask(background=True, assistant="1")
+    answering = desk.ask(assistant="1")
+    other = desk.ask(background=True, may_wait=False, assistant="2")
+    desk.gateway.give_way("1")
+    assert type(greeting.error) is Busy
+    assert desk.client.cancelled == [0]
+    assert not (asleep.results or answering.results or other.results)
+
+
 def test_with_all_places_taken_the_models_are_served_in_turn():
     desk = Desk(max_in_flight=1)
     for model in ("one", "one", "one", "two", "two"):

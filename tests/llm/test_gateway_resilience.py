@@ -173,6 +173,24 @@ def test_an_endpoint_that_hangs_counts_as_failing_but_not_one_that_had_no_time(d
     assert type(again.error if again.results else None) is kind
 
 
+@pytest.mark.parametrize("hangs", [False, True])
+def test_after_an_outage_the_first_probe_follows_recovery_within_ten_seconds(hangs):
+    desk = Desk(retry=RetryLimits(max_attempts=1))
+    for number in range(600):
+        desk.ask(deadline=60.0)
+        if not hangs and desk.client.started:
+            desk.fail(number)
+        desk.client.open.clear()
+        desk.clock.advance(1.0)
+    for _ in range(10):
+        if not desk.client.started:
+            desk.clock.advance(1.0)
+            desk.ask(deadline=60.0)
+    (probe,) = desk.client.started
+    desk.answer(probe)
+    assert next(iter(desk.gateway.lanes)).paused_s == 0
+
+
 # --- a local server that starts ---
 
 

@@ -23,15 +23,16 @@ from evennia_ai.policy.limits.retry import (
     LOADING_CODE,
     LOADING_PAUSE_S,
     LONGEST_WAIT_S,
+    PROBE_S,
     SLOW_STARTS,
     Breaker,
     BreakerLimits,
     RetryLimits,
-    admits,
     after_failure,
     asked_wait_s,
     judges_endpoint,
     parse_retry_after,
+    paused_s,
     retry_delay,
     with_probe,
 )
@@ -184,7 +185,7 @@ def test_a_delay_is_within_its_bounds_and_leaves_time_for_the_try(attempt, left_
 # --- the circuit breaker --------------------------------------------------------------------------
 
 
-BREAKER = BreakerLimits(failures=3, pause_s=10.0, longest_pause_s=60.0)
+BREAKER = BreakerLimits(failures=3, pause_s=10.0, outage_pause_s=20.0, longest_pause_s=60.0)
 DOWN = ProviderUnavailable("down")
 
 
@@ -199,6 +200,10 @@ def opened(now=0.0):
     return breaker
 
 
+def admits(breaker, now):
+    return not paused_s(breaker, now)
+
+
 def test_failures_in_a_row_open_it_for_a_while():
     breaker = opened()
     assert not admits(breaker, 9.9)
@@ -206,21 +211,31 @@ def test_failures_in_a_row_open_it_for_a_while():
 
 
 def test_after_the_pause_one_call_probes_and_the_others_wait():
-    probing = with_probe(opened(), True)
+    probing = with_probe(opened(), 10.0)
     assert not admits(probing, 10.0)
 
 
-def test_a_failed_probe_opens_it_for_twice_as_long_up_to_the_limit():
-    breaker, now, pauses = opened(), 0.0, []
-    for _ in range(5):
-        pauses.append(breaker.open_until - now)
+def test_a_probe_that_hangs_lets_another_one_go():
+    probing = with_probe(opened(), 10.0)
+    assert paused_s(probing, 10.0 + PROBE_S - 1.0) == 1.0
+    assert admits(probing, 10.0 + PROBE_S)
+
+
+@pytest.mark.parametrize(
+    ("error", "pauses"),
+    [(DOWN, [10.0, 20.0, 20.0]), (QuotaExhausted("used up"), [10.0, 20.0, 40.0, 60.0, 60.0])],
+)
+def test_a_failed_probe_opens_it_for_twice_as_long_up_to_the_limit(error, pauses):
+    breaker, now, seen = opened(), 0.0, []
+    for _ in pauses:
+        seen.append(breaker.open_until - now)
         now = breaker.open_until
-        breaker = failed(with_probe(breaker, True), now)
-    assert pauses == [10.0, 20.0, 40.0, 60.0, 60.0]
+        breaker = failed(with_probe(breaker, now), now, error)
+    assert seen == pauses
 
 
 def test_a_probe_that_was_given_up_lets_another_one_go():
-    assert admits(with_probe(with_probe(opened(), True), False), 10.0)
+    assert admits(with_probe(with_probe(opened(), 10.0), None), 10.0)
 
 
 def test_what_cannot_mend_itself_opens_it_at_once():
@@ -276,13 +291,13 @@ class AnyOrder(RuleBasedStateMachine):
     def call(self, end):
         if not admits(self.breaker, self.now):
             return
-        breaker = with_probe(self.breaker, True)
+        breaker = with_probe(self.breaker, self.now)
         if end == "fails":
             self.breaker = failed(breaker, self.now)
         elif end == "succeeds":
             self.breaker = Breaker()
         else:
-            self.breaker = with_probe(breaker, False)
+            self.breaker = with_probe(breaker, None)
 
     @invariant()
     def it_is_never_open_longer_than_the_longest_pause(self):
@@ -300,5 +315,5 @@ TestAnyOrder = AnyOrder.TestCase
 
 
 def test_an_endpoint_that_is_down_for_a_year_pauses_no_longer_than_the_limit():
-    breaker = Breaker(BREAKER.failures, 0.0, pauses=10_000, probing=True)
-    assert failed(breaker, 0.0).open_until == BREAKER.longest_pause_s
+    breaker = Breaker(BREAKER.failures, 0.0, pauses=10_000, probed_at=0.0)
+    assert failed(breaker, 0.0).open_until == BREAKER.outage_pause_s

@@ -104,6 +104,7 @@ def may_fall_back(error: errors.ProviderError) -> bool:
 # value with pure transitions (M. Nygard, "Release It!", 2007).
 
 BEYOND_ANY_PAUSE_S = 3_600.0
+PROBE_S = 10.0  # then another probe may go out, since the first may hang
 SLOW_STARTS = 3  # overdue calls of an endpoint that is starting count a third
 
 
@@ -112,8 +113,9 @@ class BreakerLimits:
     """When the breaker opens, and for how long."""
 
     failures: int = 5  # in a row
-    pause_s: float = 5.0
-    longest_pause_s: float = 120.0  # the pause doubles with each failed probe up to this
+    pause_s: float = 5.0  # it doubles with each failed probe, up to one of these:
+    outage_pause_s: float = 10.0  # the endpoint may be back at any moment
+    longest_pause_s: float = 120.0  # after a lasting error, or as the endpoint asks
 
 
 @dataclass(frozen=True)
@@ -123,7 +125,7 @@ class Breaker:
     failures: int = 0  # in a row
     open_until: float | None = None  # on the clock, in seconds; None while closed
     pauses: int = 0  # in a row
-    probing: bool = False  # while the probe call runs
+    probed_at: float | None = None  # when the probe call that runs began
     error: str = ""  # the last failure in words
 
     @property
@@ -132,17 +134,18 @@ class Breaker:
         return self.open_until is None
 
 
-def admits(breaker: Breaker, now: float) -> bool:
-    """Return True if a call may start: any while closed, else a single probe after the pause."""
+def paused_s(breaker: Breaker, now: float) -> float:
+    """Return the seconds until a call may start: 0 while closed, else until the next probe."""
+    probed_at = breaker.probed_at
+    ends = (breaker.open_until, None if probed_at is None else probed_at + PROBE_S)
     # A pause of more than an hour means that the clock was set back; then a probe is also admitted.
-    if breaker.open_until is None:
-        return True
-    return not breaker.probing and not 0 < breaker.open_until - now <= BEYOND_ANY_PAUSE_S
+    left = (end - now for end in ends if end is not None)
+    return max((left_s for left_s in left if 0 < left_s <= BEYOND_ANY_PAUSE_S), default=0.0)
 
 
-def with_probe(breaker: Breaker, runs: bool) -> Breaker:
-    """Return the breaker as an admitted call starts, or after one that proved nothing."""
-    return breaker if breaker.closed else replace(breaker, probing=runs)
+def with_probe(breaker: Breaker, now: float | None) -> Breaker:
+    """Return the breaker as an admitted call starts; None after one that proved nothing."""
+    return breaker if breaker.closed else replace(breaker, probed_at=now)
 
 
 def after_failure(
@@ -161,10 +164,11 @@ def after_failure(
     lasting = isinstance(error, errors.ProviderMisconfigured | errors.QuotaExhausted)
     was_probe = not breaker.closed
     if failures < limits.failures and not lasting and not was_probe:
-        return replace(breaker, failures=failures, probing=False, error=str(error))
-    pause = limits.pause_s * 2.0 ** min(breaker.pauses, 30)
+        return replace(breaker, failures=failures, error=str(error))
+    most = limits.longest_pause_s if lasting else limits.outage_pause_s
+    pause = min(most, limits.pause_s * 2.0 ** min(breaker.pauses, 30))
     pause = min(limits.longest_pause_s, max(pause, error.retry_after_s or 0.0))
-    return Breaker(failures, now + pause, breaker.pauses + 1, False, str(error))
+    return Breaker(failures, now + pause, breaker.pauses + 1, None, str(error))
 
 
 def judges_endpoint(error: errors.ProviderError) -> bool:
