@@ -232,7 +232,9 @@ def model_lines(profiles: Iterable[ModelProfile]) -> list[str]:
         lines.append(clean_output(as_sentence(f"Context window of {name}: {amount}{known.source}")))
         lines += [
             clean_output(
-                as_sentence(f"{name} refuses {part}, so it is not sent{words and f': {words}'}")
+                as_sentence(
+                    f"{name} refuses {part}, so it is not sent for a day{words and f': {words}'}"
+                )
             )
             for part, words in profile.told.refused.items()
         ]

@@ -9,6 +9,7 @@ the request form.
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cached_property, partial
+from time import time
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
@@ -44,6 +45,7 @@ class EndpointRegistry:
             tokens, or None if the endpoint does not report it. A failure counts as None.
         load: returns what `save` stored last, by endpoint and model; called at the first use.
         save: stores the facts as plain data across restarts; raises StoreUnavailable.
+        now: returns the time in seconds of the epoch.
     """
 
     def __init__(
@@ -51,8 +53,9 @@ class EndpointRegistry:
         ask: Ask,
         load: Callable[[], Mapping[str, Any]],
         save: Callable[[dict[str, Any]], object],
+        now: Callable[[], float] = time,
     ) -> None:
-        self._ask, self._load, self._save = ask, load, save
+        self._ask, self._load, self._save, self._now = ask, load, save, now
 
     def told(self, profile: ModelProfile) -> ModelProfile:
         """Return the profile and its fallback with what is known of their endpoints and models."""
@@ -77,7 +80,7 @@ class EndpointRegistry:
                 part=part,
                 words=outcome.refused[part] or "its words may be private",
             )
-        self._keep(key, endpoints.after_reply(facts, outcome, took_s))
+        self._keep(key, endpoints.after_reply(facts, outcome, took_s, self._now()))
         if not (facts.answered or profile.context_window):
             request = self._ask(profile)
             request.addCallbacks(partial(self._keep_window, key), partial(self._note, profile))
@@ -94,7 +97,8 @@ class EndpointRegistry:
         key = key_of(profile)
         facts = self._known(key)
         speed = endpoints.smooth_speed(facts.speed, speed)
-        self._keep(key, replace(facts, form=form, system=system, speed=speed, refused={**refused}))
+        facts = replace(facts, refused={**refused}, refused_at=self._now())
+        self._keep(key, replace(facts, form=form, system=system, speed=speed))
 
     @cached_property
     def _stored(self) -> dict[str, endpoints.EndpointFacts]:
@@ -105,7 +109,10 @@ class EndpointRegistry:
         return dict(self._stored)
 
     def _known(self, key: str) -> endpoints.EndpointFacts:
-        return self._facts.get(key, endpoints.NOTHING_KNOWN)
+        """Return what is known; what was refused a day ago counts no more."""
+        facts = self._facts.get(key, endpoints.NOTHING_KNOWN)
+        is_old = self._now() - facts.refused_at >= endpoints.REFUSED_S
+        return replace(facts, refused={}) if facts.refused and is_old else facts
 
     def _keep(self, key: str, facts: endpoints.EndpointFacts) -> None:
         """Keep facts, and store them if they differ enough from the stored ones."""
@@ -125,8 +132,11 @@ class EndpointRegistry:
             self._stored = dict(self._facts)
 
     def _keep_window(self, key: str, window: int | None) -> None:
+        """Keep the window; with another one the server was started anew, and may refuse less."""
         if window is not None:
-            self._keep(key, replace(self._known(key), window=window))
+            facts = self._known(key)
+            refused = facts.refused if facts.window in (None, window) else {}
+            self._keep(key, replace(facts, window=window, refused=refused))
 
     def _note(self, profile: ModelProfile, failure: Failure) -> None:
         if not failure.check(CancelledError):

@@ -58,7 +58,12 @@ def test_who_says_how_much_a_model_can_read_is_told(service, admin, mira, settin
     for _ in range(2):
         service.endpoints.learn(home, LLMReply("hi", refused=refused), 1.0)
     text = status(admin)
-    assert text.count("home:ours refuses temperature, so it is not sent: Only 1 is supported.") == 1
-    assert text.count("home:ours refuses stream, so it is not sent.") == 1
+    assert (
+        text.count(
+            "home:ours refuses temperature, so it is not sent for a day: Only 1 is supported."
+        )
+        == 1
+    )
+    assert text.count("home:ours refuses stream, so it is not sent for a day.") == 1
     mira.assistant.mind.settings.resolve()
     assert usable_window(mira.assistant.config, mira.assistant.mind.settings.profile) == 6_000

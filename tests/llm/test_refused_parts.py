@@ -3,12 +3,23 @@
 import json
 
 import pytest
+from twisted.internet.defer import succeed
+from twisted.python.failure import Failure
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.config.profiles import request_form, wire_style
+from evennia_ai.errors import ContextOverflow
+from evennia_ai.llm.endpoint_facts import EndpointRegistry
 from evennia_ai.llm.refusals import EndpointRefusal
 from evennia_ai.llm.refused_parts import STREAM, refused_part, without_parts
-from evennia_ai.policy.limits.endpoints import EndpointFacts, read_facts, should_store, stored_facts
+from evennia_ai.messages import LLMReply
+from evennia_ai.policy.limits.endpoints import (
+    REFUSED_S,
+    EndpointFacts,
+    read_facts,
+    should_store,
+    stored_facts,
+)
 
 CALL = {"id": "a", "type": "function", "function": {"name": "look", "arguments": "{}"}}
 BODY = {
@@ -91,3 +102,36 @@ def test_what_was_refused_is_stored_and_read_again():
     facts = EndpointFacts(refused={"temperature": "Only 1 is supported"})
     assert should_store(EndpointFacts(), facts) and not should_store(facts, facts)
     assert read_facts(stored_facts(facts)) == facts
+
+
+def registry(now, window=None):
+    """Return what is known of endpoints at the times of a list, and its store."""
+    kept = {}
+    ask = lambda _profile: succeed(window)  # noqa: E731
+    return EndpointRegistry(ask, lambda: dict(kept), kept.update, lambda: now[-1]), kept
+
+
+def test_what_was_refused_a_day_ago_is_tried_again():
+    now, profile = [1_000.0], ModelProfile("p", "openai", "m")
+    facts, kept = registry(now)
+    for _ in range(2):
+        facts.learn(profile, LLMReply("hi", refused={"tools": "No."}), 1.0)
+        facts.learn(profile, LLMReply("hi", refused={"tools": "No."}), 1.0)
+        now.append(now[-1] + REFUSED_S - 1)
+        again = EndpointRegistry(lambda _profile: succeed(None), lambda: kept, len, lambda: now[-1])
+        assert (
+            facts.told(profile).told.refused == again.told(profile).told.refused == {"tools": "No."}
+        )
+        now.append(now[-1] + 1)
+        assert not facts.told(profile).told.refused
+
+
+def test_another_window_is_a_sign_that_the_server_was_set_up_anew():
+    profile = ModelProfile("p", "openai", "m")
+    facts, _kept = registry([0.0], window=8_000)
+    facts.learn(profile, LLMReply("hi", refused={"tools": "No."}), 1.0)
+    assert facts.told(profile).told.refused
+    error = ContextOverflow("long")
+    error.window = 4_000
+    facts.learn(profile, Failure(error), 1.0)
+    assert not facts.told(profile).told.refused

@@ -23,6 +23,7 @@ SILENCE_S = 20.0
 SLOWER = 3.0  # than the usual first token
 LOAD = 2.0  # other calls share the machine
 REPLY_SHARE = 0.5  # few replies use up max_reply_tokens
+REFUSED_S = 24 * 3_600.0  # then what was refused is tried again
 
 
 Rate = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -92,6 +93,7 @@ class EndpointFacts:
     speed: Speed = UNKNOWN
     # What it refused, by name (`llm.refused_parts`), with its own words; requests leave that out.
     refused: Mapping[str, str] = field(default_factory=dict)
+    refused_at: float = 0.0  # the newest of it, in seconds of the epoch
     # Since the server start, never stored:
     answered: bool = False
     first_s: float | None = None  # usually until a stream's first part, if no speed is reported
@@ -100,9 +102,13 @@ class EndpointFacts:
 NOTHING_KNOWN = EndpointFacts()
 
 
-def after_reply(facts: EndpointFacts, reply: LLMReply, took_s: float) -> EndpointFacts:
+def after_reply(
+    facts: EndpointFacts, reply: LLMReply, took_s: float, now: float = 0.0
+) -> EndpointFacts:
+    """Return the facts after a reply at ``now``, in seconds of the epoch."""
     return replace(
         facts,
+        refused_at=facts.refused_at if reply.refused.keys() <= facts.refused.keys() else now,
         speed=smooth_speed(facts.speed, measure_speed(reply, took_s)),
         answered=True,
         first_s=_smooth(facts.first_s, None if reply.timings else reply.first_s),
@@ -122,7 +128,8 @@ def should_store(stored: EndpointFacts, facts: EndpointFacts) -> bool:
     """Return True if facts differ from the stored ones, the speed by more than `TOLERANCE`."""
     before, now = stored.speed, facts.speed
     stored_values, known = (
-        (fact.window, fact.form, fact.system, {*fact.refused}) for fact in (stored, facts)
+        (fact.window, fact.form, fact.system, fact.refused_at, {*fact.refused})
+        for fact in (stored, facts)
     )
     return stored_values != known or any(
         new is not None and (old is None or abs(new - old) > TOLERANCE * old)
