@@ -10,6 +10,7 @@ Words are stored as they were said. Two edges change them, each of them once:
 import re
 import unicodedata
 from collections.abc import Collection
+from functools import lru_cache
 
 # Whole escape sequences of a terminal: colours and cursor, then titles and links with their text.
 TERMINAL = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)")
@@ -213,11 +214,19 @@ def strip_reasoning(text: str) -> str:
     return CALL_MARKUP.sub("", SPECIAL_TOKEN.sub("", drop_reasoning(text))).strip()
 
 
+@lru_cache(maxsize=64)
+def own_label(name: str) -> re.Pattern[str]:
+    """Return the pattern of the character's own name before its words: a colon or dash ends it."""
+    # "Mira, at your service." is no label, and "Mira - that is me." goes on.
+    end = r"(?: says\s*[:,]|[*_\])]{0,3}\s*[:：][*_]{0,3}|\s*[–—-]{1,2}\s+(?=[^a-z]))"
+    return re.compile(rf"\A[*_\[(]{{0,3}}(?i:{re.escape(name)}){end}\s*")
+
+
 def spoken_words(text: str, name: str, limit: int) -> str:
     """Return a reply as spoken words, without reasoning, own name and quotes; may be empty."""
     # Whoever shows them to a client escapes them: see `inert`.
     words = one_line(strip_reasoning(text))
-    words = re.sub(rf"\A{re.escape(name)}(?: says)?\s*[:,]\s*", "", words, flags=re.IGNORECASE)
+    words = own_label(name).sub("", words)
     closing = QUOTES.get(words[:1])
     if closing and len(words) > 1 and words.endswith(closing) and words.count(words[0]) <= 2:
         words = words[1:-1].strip()

@@ -27,14 +27,10 @@ from evennia_ai.policy.conversation.tool_call_rules import read_arguments
 from evennia_ai.policy.facts.check import FORGOT, left_out, note_problem
 from evennia_ai.policy.facts.terms import HEARD, parse_heard_line
 from evennia_ai.policy.replies import output_checks
-from evennia_ai.policy.replies.pronoun_fixes import (
-    PronounFix,
-    is_english,
-    is_no_gesture,
-    turned,
-    uncalled,
-)
-from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
+from evennia_ai.policy.replies.plain_reply import is_bare_deed, is_no_gesture
+from evennia_ai.policy.replies.speech import uncalled
+from evennia_ai.policy.retrieval.words import is_english
+from evennia_ai.policy.sanitize import own_label, spoken_words, strip_reasoning
 from evennia_ai.policy.texts import plain_words, sentences
 from evennia_ai.policy.tool_call_modes.wire_order import SPOKEN
 from evennia_ai.ports import Extension, Settings, overriding
@@ -47,6 +43,7 @@ REPEATED = "you said that before"
 NOTICED = (*SPOKEN, EMOTED)  # how the results of such acts begin
 NOTE = "add_journal_entry"
 NO_WORDS = "it held no words"
+GESTURE = "it was a gesture, not words"
 REFUSED = "refuses_words"
 FAILED = "an extension that judges words failed"
 UNSPOKEN = "the game's moderation refused it"
@@ -107,7 +104,8 @@ class OutputGuardrail:
         )
         if artefact or call.name == EMOTE:
             return artefact
-        slip = output_checks.find_slip(words, self._around) or self._turned(words).problem
+        slip = output_checks.find_slip(words, self._around)
+        slip = slip or (GESTURE if is_bare_deed(words) else "")
         repeat = REPEATED if output_checks.find_repeat(words, self._spoken) else ""
         if slip or repeat or not (self._around.compact and self._around.heard):
             return slip or repeat
@@ -136,25 +134,14 @@ class OutputGuardrail:
         shorter = with_text(call, rest)
         return shorter, self.problem(shorter)
 
-    def in_person(self, call: ToolCallRequest) -> ToolCallRequest:
-        """Return a call with "you" for the "I" of whom it answers, where that is certain.
-
-        It does not call itself by its name either, as lines do that it copies.
-        """
-        text, around = text_of(call), self._told
+    def well_addressed(self, call: ToolCallRequest) -> ToolCallRequest:
+        """Return a call whose words call nobody by name who is not spoken to."""
+        text, around = text_of(call), self._around
         if around is None or call.name not in SPEECH or text is None:
             return call
         words = spoken_words(text, around.name, self._limit_chars)
-        made = uncalled(self._turned(words).words, around.name)
-        if made == words:
-            return call
-        return with_text(call, made)
-
-    def _turned(self, words: str) -> PronounFix:
-        around = self._told
-        if not words or around is None:
-            return PronounFix(words)
-        return turned(around.recalled, words, around.asker, around.persona, around.name)
+        made = uncalled(words, around.name, around.people, around.spoken_to)
+        return call if made == words else with_text(call, made)
 
     def unfounded(self, call: ToolCallRequest) -> str:
         """Return why a journal entry is not written, "" if it is, or for any other call."""
@@ -169,7 +156,7 @@ class OutputGuardrail:
         around = self._around
         if around is None or call.name != EMOTE:
             return False
-        text = output_checks.own_label(around.name).sub("", (text_of(call) or "").strip(" *"))
+        text = own_label(around.name).sub("", (text_of(call) or "").strip(" *"))
         english = is_english(text, around.persona, *around.heard[-1:])
         return is_no_gesture(text, (around.name, *around.people), around.heard, english) or bool(
             output_checks.find_repeat(text, [shown for name, shown in self._acts if name == EMOTE])

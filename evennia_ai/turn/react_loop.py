@@ -271,7 +271,7 @@ class ReActLoop:
         if not words:
             return ran
         call = spoken(words, own_call_id(turn.id, ran.state.step, 0))
-        call = step_reply.calls.check.in_person(call)
+        call = step_reply.calls.check.well_addressed(call)
         problem: str = step_reply.calls.check.problem(call) or (
             yield self._moderation_gate.judge_speech(call)
         )

@@ -116,7 +116,7 @@ class ToolCallRunner:
         tells = request.name in TELLING or self._categories.get(request.name) == is_final
         if (self.ran.blocked and (tied or tells)) or (goes_on and self._speech_failed):
             return
-        call = self.check.in_person(
+        call = self.check.well_addressed(
             tool_call_rules.clean_call(request, self.ran.state, self._number)
         )
         self._number += 1

@@ -10,10 +10,11 @@ from dataclasses import replace
 
 from evennia_ai.contrib.stand_in.languages import ENGLISH
 from evennia_ai.contrib.stand_in.passages import LEAST_WORDS, Passage
+from evennia_ai.contrib.stand_in.persons import clauses, with_you
 from evennia_ai.contrib.stand_in.view import StandInView
 from evennia_ai.contrib.stand_in.words import capitals, is_description
 from evennia_ai.policy.conversation.requested_acts import match_name
-from evennia_ai.policy.replies.pronoun_fixes import clauses, is_english, with_you
+from evennia_ai.policy.retrieval.words import is_english
 
 LONG, QUOTED = 100, 170  # characters of a line that is quoted in part, and of a quotation
 MOST_TOLD = 3
@@ -124,7 +125,7 @@ def _turned(view: StandInView, sentence: str) -> str:
         return ""
     made = sentence
     for clause in reversed(clauses(sentence)):
-        made = made and with_you(made, clause, called=True)
+        made = made and with_you(made, clause)
     return capitals(made) if made.lower() != sentence.lower() else ""
 
 

@@ -14,9 +14,8 @@ from evennia_ai.messages import MARK
 from evennia_ai.policy.conversation.ai_disclosure import denies
 from evennia_ai.policy.facts.check import without_address
 from evennia_ai.policy.facts.terms import parse_heard_line as heard_words
-from evennia_ai.policy.replies.pronoun_fixes import calls_another, is_english, is_spoken_gesture
 from evennia_ai.policy.replies.speech import describes_assistant, is_refusal, tells_thoughts
-from evennia_ai.policy.sanitize import without_links
+from evennia_ai.policy.sanitize import own_label, without_links
 from evennia_ai.policy.texts import one_of, plain_words, sentences
 
 NOTHING = re.compile(r"(?!)")
@@ -111,18 +110,7 @@ def find_artefact(words: str, around: CheckContext) -> str:
 
 def find_slip(words: str, around: CheckContext) -> str:
     """Return why words that are no artefact are not the character's to say, "" if they are."""
-    if is_spoken_gesture(words) and is_english(words, around.persona, *around.heard[-1:]):
-        return "it was a gesture, not words"
-    if denies(words, around.heard):
-        return "a machine speaks for you: never deny that"
-    called = calls_another(words, around.name, around.people, around.spoken_to)
-    return f"you do not speak to {called}" if called and around.spoken_to else ""
-
-
-@lru_cache(maxsize=64)
-def own_label(name: str) -> re.Pattern[str]:
-    """Return the pattern of the character's own name before its words."""
-    return re.compile(rf"\A{re.escape(name)}(?: says)?\s*[:,]\s*", re.IGNORECASE)
+    return "a machine speaks for you: never deny that" if denies(words, around.heard) else ""
 
 
 @lru_cache(maxsize=256)

@@ -6,8 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 
 from evennia_ai.messages import SAY, ToolCallRequest
 from evennia_ai.policy.sanitize import cut_text
-from evennia_ai.policy.texts import one_of, plain_words, split_alternatives
-from evennia_ai.policy.texts import sentences as whole_parts
+from evennia_ai.policy.texts import one_of, plain_words, sentences, split_alternatives
 
 FIRST_CHARS = 24  # a shorter first piece waits for the next sentence
 LONGEST_SENTENCE = 4_000  # in characters; what is longer waits for the end of the text
@@ -99,26 +98,26 @@ class Speech:
 
     def add(self, text: str) -> list[ToolCallRequest]:
         """Add words; return a call for each finished sentence."""
-        sentences = self._splitter.feed(text)
-        self.begun = self.begun or bool(sentences)
-        return self._calls(sentences)
+        pieces = self._splitter.feed(text)
+        self.begun = self.begun or bool(pieces)
+        return self._calls(pieces)
 
     def end(self, unfinished: bool = False) -> list[ToolCallRequest]:
         """Return the call for the last words; of an unfinished speech only whole sentences."""
         # If not even one sentence is whole, an ellipsis ends the words.
         rest = self._splitter.rest()
         if unfinished and not ENDED.search(rest):
-            short = "".join(whole_parts(rest)[:-1]).rstrip()  # the splitter waited with them
+            short = "".join(sentences(rest)[:-1]).rstrip()  # the splitter waited with them
             rest = "" if self.begun else short or cut_text(rest, max(1, len(rest) - 1))
         calls = self._calls([rest] if rest else [])
         if self._text:
             calls, self._text = [self._call(self._text)], ""
         return calls
 
-    def _calls(self, sentences: Iterable[str]) -> list[ToolCallRequest]:
+    def _calls(self, pieces: Iterable[str]) -> list[ToolCallRequest]:
         if not self._whole:
-            return [self._call(sentence) for sentence in sentences]
-        for sentence in sentences:
+            return [self._call(sentence) for sentence in pieces]
+        for sentence in pieces:
             space = "" if not self._text or self._text.endswith(WITHOUT_SPACE) else " "
             self._text += f"{space}{sentence}"
         return []
@@ -272,8 +271,8 @@ SELF_DESCRIPTION, THOUGHT = any_of(SELF_DESCRIPTIONS), any_of(THOUGHTS)
 
 def is_refusal(words: str) -> bool:
     """Return True for "I'm sorry, but I can't assist with that" in one of nine languages."""
-    sentences = SENTENCE_MARK.split(words)
-    clauses = [[plain_words(part) for part in CLAUSE_MARK.split(item)] for item in sentences]
+    parts = SENTENCE_MARK.split(words)
+    clauses = [[plain_words(part) for part in CLAUSE_MARK.split(item)] for item in parts]
     return any(kind.refuses(sentence) for sentence in clauses for kind in HOLLOW_KINDS)
 
 
@@ -334,3 +333,59 @@ def is_ai(persona: str) -> bool:
 def tells_thoughts(words: str) -> bool:
     """Return True for thoughts about the task: "Okay, the user wants me to ..."."""
     return THOUGHT.search(words.replace("’", "'")) is not None
+
+
+CALLED = r"([^\W\d_][\w' -]{0,40}?)"
+THE = "the my our your a an his her der die das mein meine dein deine le la mon ma el mi tu".split()
+APART = [*THE, "who", "whose", "which", "that", "and", "or", "und", "et", "y", "qui", "que"]
+# "Mira, the innkeeper, ..." and "ask the innkeeper, Mira" name her and do not call her.
+CALLED_FIRST = re.compile(rf"\A\W*{CALLED}[,!]\s+(?!(?:{'|'.join(APART)})\b)(?=[a-zà-ÿ])")
+CALLED_LAST = re.compile(rf"(?<![^\W_])([^\W_]{{1,40}})(,\s{{1,3}}{CALLED})\W{{0,9}}\Z")
+APPOSED = re.compile(
+    rf"\b(?:{'|'.join(THE)}|(?!that|it|what|t?here|let|s?he|who)\w+['’]s)(?: [^\W_]+){{1,3}}"
+    r",\s+\S+(?: \S+)?\Z",
+    re.IGNORECASE,
+)
+YOU = frozenset(
+    "you your you're yours du dir dich dein deine sie ihnen ihr tu te toi vous votre usted".split()
+)
+# Who says such a word may be telling their own name: "I am the smith, Brannoc."
+OF_ONESELF = frozenset(
+    "i i'm i've me my mine name name's called call it's here service we our us ich bin mein heiße "
+    "name ist je suis mon nom m'appelle soy me mi nombre llamo".split()
+)
+
+
+def uncalled(
+    words: str, own: str, known: Collection[str] = (), spoken_to: Collection[str] = ()
+) -> str:
+    """Return words that call nobody by name who is not spoken to: "Thank you, Oda." to Tom.
+
+    ``own`` is the character's name, ``known`` are the names of others. Without ``spoken_to`` only
+    its own name is left out. A name that is only told, and one that nobody bears, stays.
+    """
+    here = [set(plain_words(name)) for name in spoken_to]
+    others = [set(plain_words(name)) for name in known if name != own] if here else []
+    listed = {*plain_words(own)}.union(*here, *others)
+    own_call = re.compile(rf", {re.escape(own)}(?=\s*(?:[.,!?;…]|\Z))") if own else None
+
+    def is_other(name: str) -> bool:
+        called = set(plain_words(name))
+        return not any(called & person for person in here) and any(map(called.issubset, others))
+
+    def kept(sentence: str) -> str:
+        words = plain_words(sentence)
+        calls_you = not YOU.isdisjoint(words)
+        if own_call and (calls_you or OF_ONESELF.isdisjoint(words)):
+            sentence = own_call.sub("", sentence)
+        last = CALLED_LAST.search(sentence)
+        is_list = last and (last[1].casefold() in listed or APPOSED.search(sentence[: last.end(3)]))
+        if last and not is_list and is_other(last[3]):
+            sentence = sentence[: last.start(2)] + sentence[last.end(2) :]
+        first = CALLED_FIRST.search(sentence)
+        if first and calls_you and is_other(first[1]):
+            rest = sentence[first.end() :]
+            sentence = rest[:1].upper() + rest[1:]
+        return sentence
+
+    return "".join(map(kept, sentences(words)))

@@ -79,6 +79,11 @@ def language_of(text: str) -> str:
     return best
 
 
+def is_english(*texts: str) -> bool:
+    """Return True unless one of the texts is in another language."""
+    return all(language_of(text) in ("", "en") for text in texts)
+
+
 def find_words(
     text: str, leave_out: Collection[str] = (), language: str | None = None
 ) -> list[str]:

@@ -241,3 +241,17 @@ def test_an_address_may_be_said_if_its_host_is_allowed():
     assert not find_artefact(line, around(link_hosts=["example.org"]))
     assert find_artefact("See https://evil.example/", around(link_hosts=["example.org"]))
     assert find_artefact("[map](https://example.org)", around(link_hosts=["example.org"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Mira, at your service.", "Mira, at your service."),
+        ("Mira: Good day", "Good day"),
+        ("mira says, Good day", "Good day"),
+        ("Mira — Good day", "Good day"),
+        ("Mira - that is me.", "Mira - that is me."),
+    ],
+)
+def test_the_own_name_is_a_label_only_before_a_colon_or_dash(text, words):
+    assert spoken_words(text, "Mira", 100) == words

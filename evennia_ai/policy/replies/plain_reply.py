@@ -1,0 +1,328 @@
+"""Judge and mend a plain reply, of which every word is what the character says.
+
+Mending costs nothing, and asking again costs a second call: what can be cut is cut.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from functools import lru_cache
+from itertools import dropwhile
+from typing import NamedTuple
+
+from evennia_ai.policy.facts.terms import parse_heard_line
+from evennia_ai.policy.replies import output_checks
+from evennia_ai.policy.replies.speech import ENDED, describes_assistant, is_refusal
+from evennia_ai.policy.retrieval.words import is_english
+from evennia_ai.policy.sanitize import own_label, strip_reasoning
+from evennia_ai.policy.texts import plain_words, sentences
+
+ADVERBS = frozenset(
+    "just then now still only once again almost half both also never always".split()
+)
+LEADS = frozenset("with without in at from after before while as for by on under over".split())
+# Words with the ending of a verb's third person that are none.
+NO_VERBS = frozenset(
+    "yes this his its as us perhaps sometimes alas hers ours yours theirs was less greetings "
+    "always besides afterwards backwards towards unless".split()
+)
+LONGEST_ECHO = 3  # words of a line in a row, from which on a gesture repeats it
+THIRD = "he|she|er|sie|il|elle|él|ella"
+# Who says such a word speaks; a narrator does not.
+FIRST = frozenset(
+    "i i'm i'll i've i'd me my mine myself we we're us our ours ich mir mich mein meine meinen "
+    "wir uns unser je j'ai moi mon ma mes nous yo mi mis nosotros".split()
+)
+SECOND = frozenset("you your you're yours du dich dir dein deine tu te ton ta vous votre".split())
+STATES = frozenset("is was has does".split())  # "(he is proud of it)" tells no deed
+COMMAND = re.compile(r"(?m)(?:^|(?<=\s))(?:/(?:me|emote|pose|em)|\*(?=\s+[a-z]))\s+([^\n\"“*]+)\*?")
+# Delimiters that stand close around a text on one line, as "*slams a tankard*" and "[She smiles]".
+DELIMITED = re.compile(
+    r"(?<![\w*{])(\*{1,3})(?=[^\s*])(?P<starred>[^*\n]{1,200}?)(?<=\S)(?:\1(?![\w*])|(?=\n|\Z))"
+    r"|(?<!\w)(_{1,2})(?=[^\s_])(?P<lined>[^_\n]{1,200}?)(?<=[^\s_])\3(?!\w)"
+    r"|(?<![\w~])~(?=[^\s~])(?P<waved>[^~\n]{1,200}?)(?<=\S)~(?![\w~])"
+    r"|\[(?P<bracketed>[^\[\]\n]{1,200})\]|\((?P<rounded>[^()\n]{1,200})\)"
+)
+QUOTED = re.compile(
+    r"\"([^\"\n]+)(?:\"|\Z)|“([^”\n]+)(?:”|\Z)|«\s?([^»\n]+?)\s?(?:»|\Z)|„([^“”\n]+)(?:[“”]|\Z)"
+)
+SENTENCE_BEGINS = re.compile(r"(?:\A|[.!?…\"”»*_)\]\n])\s*\Z")
+CLAUSE_GOES_ON = re.compile(r"\s*[,;:]|\s+[a-zà-ÿа-я]")
+FEW_WORDS = 5  # of a parenthesis that only tells how something is said
+NO_WORDS = "it held no words"
+FOR_OTHERS = "it held lines for others; give only your own words"
+ASSISTANT = "it was the voice of an AI assistant, not your character's"
+REPEATED = "you said that before"
+NAME = r"[A-ZÀ-ÞА-ЯЁ][\w'’-]{0,30}(?: [A-ZÀ-ÞА-ЯЁ][\w'’-]{0,30})?"
+
+
+class PlainReply(NamedTuple):
+    """What is said and shown of a plain reply, and why it must be asked for again.
+
+    Attributes:
+        words: what is said; empty if only a deed is shown.
+        emotes: deeds, each as it follows the character's name: "wipes a mug".
+        problem: why nothing may be said, completing "Your last reply was not spoken: ..."; "" if
+            the words and emotes may be used.
+    """
+
+    words: str
+    emotes: tuple[str, ...] = ()
+    problem: str = ""
+
+
+def plain_reply(
+    text: str,
+    name: str,
+    others: Collection[str],
+    heard_lines: Sequence[str],
+    last_replies: Sequence[str],
+    cut_off: bool = False,
+) -> PlainReply:
+    """Return the words and emotes of a plain reply, or why it is to be asked for again.
+
+    Args:
+        text: the reply as it arrived.
+        name: the character's name.
+        others: the names of those who may speak beside it.
+        heard_lines: the lines that are answered, with or without "Ann says: ".
+        last_replies: what the character said in its last turns, oldest first.
+        cut_off: whether the reply ended at its limit of tokens.
+    """
+    own = own_lines(strip_reasoning(text), name, frozenset(others))
+    if not own:
+        return PlainReply("", problem=FOR_OTHERS if text.strip() else NO_WORDS)
+    words, deeds = split_reply(own, name)
+    if cut_off:
+        words = whole_sentences(words)
+    if not words:
+        return PlainReply("", deeds, "" if deeds else NO_WORDS)
+    kept, problem = worth_saying(words, name, heard_lines, last_replies)
+    return PlainReply(kept, deeds, "" if kept else problem)
+
+
+@lru_cache(maxsize=256)
+def label_of(names: frozenset[str]) -> re.Pattern[str]:
+    """Return the pattern of a label before a line of one of these people, or of a chat's roles."""
+    roles = "|".join(output_checks.SPEAKERS)
+    known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if name)
+    known = f"|{known}" if known else ""
+    mark = rf"[*_\])]{{0,3}}(?: {output_checks.SPEECH}(?: to \w+)?)?\s?:"
+    return re.compile(
+        rf"{output_checks.LINE}(?P<name>(?i:{roles}){known}){mark}"
+        rf"|\n\s*[*_\[(]{{0,3}}(?P<new>{NAME}){mark}"
+    )
+
+
+def own_lines(text: str, name: str, others: frozenset[str]) -> str:
+    """Return the character's own part of a reply that goes on with the lines of others."""
+    label = label_of(others | {name})
+    parts: list[tuple[str, str]] = []
+    speaker, start = name, 0
+    text = own_label(name).sub("", text.strip())
+    for match in label.finditer(text):
+        parts.append((speaker, text[start : match.start()] + match[0][: _mark_of(match)]))
+        speaker, start = match["name"] or match["new"], match.end()
+    parts.append((speaker, text[start:]))
+    own_words = ""
+    for who, words in parts:
+        if who == name:
+            own_words += words
+        elif own_words.strip():
+            break
+    return own_words.strip()
+
+
+def _mark_of(match: re.Match[str]) -> int:
+    """Return how many characters before a label belong to the sentence before it."""
+    label = match["name"] or match["new"]
+    return len(match[0][: match[0].index(label)].rstrip(" \n>#*_[("))
+
+
+def whole_sentences(words: str) -> str:
+    """Return words that were cut off up to their last whole sentence, with "…" if none is."""
+    parts = sentences(words)
+    if not parts or ENDED.search(words.rstrip()):
+        return words
+    whole = "".join(parts[:-1]).rstrip()
+    return whole or f"{words.rstrip().rpartition(' ')[0] or words}…"
+
+
+def worth_saying(
+    words: str, name: str, heard_lines: Sequence[str], last_replies: Sequence[str]
+) -> tuple[str, str]:
+    """Return the sentences that may be said, and why nothing may if there are none."""
+    problem, kept = "", []
+    for sentence in sentences(words):
+        reason = problem_of(sentence, name, heard_lines, last_replies)
+        kept += [] if reason else [sentence]
+        problem = problem or reason
+    return "".join(kept).strip(), problem
+
+
+def problem_of(
+    words: str, name: str, heard_lines: Iterable[str], last_replies: Sequence[str]
+) -> str:
+    """Return why a sentence is not said, "" if it is."""
+    lines = [parse_heard_line(line, "")[1] for line in heard_lines]
+    if is_refusal(words) or describes_assistant(words, ""):
+        return ASSISTANT
+    if output_checks.is_echo(words, lines, name):
+        return output_checks.ECHO
+    long = len(plain_words(words)) >= output_checks.FEW_WORDS
+    return REPEATED if long and output_checks.find_repeat(words, last_replies) else ""
+
+
+class SplitReply(NamedTuple):
+    """The words of a reply, and its deeds, each as it follows the character's name."""
+
+    words: str
+    deeds: tuple[str, ...] = ()
+
+
+def split_reply(text: str, name: str) -> SplitReply:
+    """Return what the character ``name`` says, and what it does: "wipes a mug"."""
+    deeds: list[str] = []
+
+    def take(deed: str) -> str:
+        deed = subject_of(name).sub("", deed.strip(" *_~.,")).strip(" ,.")
+        if deed and deed not in deeds:
+            deeds.append(deed[:1].lower() + deed[1:])
+        return " "
+
+    text = COMMAND.sub(lambda match: take(match[1]), text)
+    text = DELIMITED.sub(lambda match: undelimited(match, name, take), text)
+    lines = (without_narration(line, name, take) for line in text.splitlines())
+    words = "\n".join(filter(None, (re.sub(r"\s{2,}", " ", line).strip() for line in lines)))
+    return SplitReply(words.lstrip(" ,;.") if words != text.strip() else words, tuple(deeds))
+
+
+@lru_cache(maxsize=64)
+def subject_of(name: str) -> re.Pattern[str]:
+    """Return the pattern of the character's name, or a pronoun, before what it does."""
+    names = "|".join(map(re.escape, sorted({name, *name.split()} - {""}, key=len, reverse=True)))
+    # The name may be that of somebody else: "Brannoc's daughter" tells no deed, "'s eyes" does.
+    own = rf"(?:{names})(?:\s+(?=[^\W\dA-Z])|(?=['’]s\s))|" if names else ""
+    return re.compile(rf"\A\W*(?:{own}(?i:{THIRD})\s+(?=[^\W\dA-Z]))")
+
+
+def undelimited(match: re.Match[str], name: str, take: Callable[[str], str]) -> str:
+    """Return what is left of a delimited text as words, after a deed was taken from it."""
+    inner = str(match[match.lastgroup or 0])
+    before, after = match.string[: match.start()], match.string[match.end() :]
+    words = plain_words(subject_of(name).sub("", inner))
+    apart = bool(SENTENCE_BEGINS.search(before)) and not CLAUSE_GOES_ON.match(after)
+    ended = inner.rstrip('"”')[-1:] in "!?"
+    english = is_english(match.string)
+    deed = tells_deed(" ".join(words)) if english else apart and inner[:1].islower()
+    rounded, bracketed = match.lastgroup == "rounded", match.lastgroup == "bracketed"
+    speaks = not FIRST.isdisjoint(words)
+    if rounded and (speaks or ended or words[:1] in ([], *([state] for state in STATES))):
+        return match[0]
+    if rounded and not apart:
+        return match[0]
+    if speaks and not bracketed:  # "*I nod*" cannot be shown in the third person
+        return " " if apart and words[0] == "i" and len(words) > 1 and not ended else inner
+    if deed and (apart or len(words) > 1 or not CLAUSE_GOES_ON.match(after)):
+        return take(inner)
+    if rounded:
+        how = words[0].endswith("ing") or is_adverb(words[-1]) or not before.strip()
+        return " " if how and len(words) <= FEW_WORDS else match[0]
+    if bracketed:
+        return " " if apart else match[0]
+    return " " if apart and inner[:1].islower() and not ended else inner
+
+
+def without_narration(line: str, name: str, take: Callable[[str], str]) -> str:
+    """Return a line's words, without what it narrates of the character in the third person."""
+    quotes = list(QUOTED.finditer(line))
+    if not quotes:
+        return "".join(_spoken_sentence(sentence, name, take) for sentence in sentences(line))
+    ends = [0, *(quote.end() for quote in quotes)]
+    starts = [*(quote.start() for quote in quotes), len(line)]
+    outside = [line[end:start].strip() for end, start in zip(ends, starts, strict=True)]
+    if not narrates(outside, name):
+        return line
+    spoken = ""
+    for number, quote in enumerate(quotes):
+        words, following = next(filter(None, quote.groups())).strip(), outside[number + 1]
+        is_last = number + 1 == len(quotes) or following.endswith((".", "!", "?"))
+        if words.endswith(",") and is_last:
+            words = f"{words[:-1]}."
+        spoken += f" {words}"
+    for number, piece in enumerate(outside):
+        is_tag = piece.endswith((",", ":")) and number < len(quotes)
+        if not is_tag and not piece[:1].islower():
+            for sentence in sentences(piece):
+                if subject_of(name).match(sentence):
+                    take(sentence)
+    return spoken.strip()
+
+
+def narrates(outside: list[str], name: str) -> bool:
+    """Return True if texts outside of quotation marks narrate what the character does or says."""
+    words = [plain_words(piece) for piece in outside]
+    if any(not FIRST.isdisjoint(piece) for piece in words):
+        return False
+    if any(piece and piece[-1].isalnum() for piece in outside[:-1]):  # 'it said "Cat lost" on it'
+        return False
+    own = {name, *name.split()}
+    tags = [set(re.findall(r"[^\W\d_]+", " ".join(piece.split()[:3]))) for piece in outside]
+    subjects = any(subject_of(name).match(piece) for piece in outside)
+    return subjects or any(tag & {*own, *THIRD.split("|")} for tag in tags[1:])
+
+
+def _spoken_sentence(sentence: str, name: str, take: Callable[[str], str]) -> str:
+    """Return a sentence, "" after it was taken as a deed: "Mira nods slowly."."""
+    words = plain_words(sentence)
+    begins_with_name = sentence.lstrip().startswith(name) and bool(name)
+    if not begins_with_name or not (SECOND | FIRST).isdisjoint(words):
+        return sentence
+    match = subject_of(name).match(sentence)
+    if match is None or (is_english(sentence) and not tells_deed(sentence[match.end() :])):
+        return sentence
+    return take(sentence)
+
+
+def is_no_gesture(
+    text: str, names: Collection[str], lines: Sequence[str], english: bool = False
+) -> bool:
+    """Return True for an emote that does nothing: a bare name, an echo, or no verb.
+
+    ``names`` are those of the character and of everybody it knows of; that a verb in the third
+    person must be there is asked of ``english`` alone.
+    """
+    words = plain_words(text)
+    known = {word for name in names for word in plain_words(name)}
+    if known.issuperset(words):
+        return True
+    for line in map(plain_words, lines):
+        if len(words) >= min(LONGEST_ECHO, len(line)) and run_at(line, words) >= 0:
+            return True
+    return english and not text.startswith("'s ") and not tells_deed(text)
+
+
+def tells_deed(text: str) -> bool:
+    """Return True if an English text begins with a verb in the third person: "slowly nods"."""
+    words = plain_words(text)
+    if words and words[0] in LEADS:  # "with a sigh, puts down the hammer"
+        words = plain_words(text.partition(",")[2])
+    verb = next(iter(dropwhile(is_adverb, words)), "")
+    past = verb.endswith("ed") and len(words) > 1
+    return past or (verb.endswith("s") and not verb.endswith("ss") and verb not in NO_VERBS)
+
+
+def is_adverb(word: str) -> bool:
+    return word in ADVERBS or word.endswith("ly")
+
+
+def run_at(words: Sequence[str], run: Sequence[str]) -> int:
+    """Return where some words stand in others in a row, -1 if they do not."""
+    starts = range(len(words) - len(run) + 1)
+    return next((at for at in starts if tuple(words[at : at + len(run)]) == tuple(run)), -1)
+
+
+def is_bare_deed(text: str) -> bool:
+    """Return True for an English deed in the place of words: "nods slowly."."""
+    words = plain_words(text)
+    person = (FIRST | SECOND).isdisjoint(words)
+    return text[:1].islower() and person and is_english(text) and tells_deed(text)

@@ -1,0 +1,185 @@
+"""A plain reply: whose words end where, what is a deed, and what is not said."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evennia_ai.policy.replies.output_checks import ECHO
+from evennia_ai.policy.replies.plain_reply import (
+    ASSISTANT,
+    FOR_OTHERS,
+    NO_WORDS,
+    REPEATED,
+    PlainReply,
+    plain_reply,
+)
+from tests.growth import text_grows_like_a_square
+from tests.policy.replies.test_artefacts import LEGITIMATE
+
+OTHERS = ("Wanderer", "Tom", "Sister Oda")
+HEARD = ("Wanderer says: Good evening! Who are you?",)
+
+
+def reply(text, name="Mira", heard=HEARD, last=(), cut_off=False):
+    return plain_reply(text, name, OTHERS, heard, last, cut_off)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Well met.\nWanderer: And you?", "Well met."),
+        ("Well met.\n**Wanderer:** And you?", "Well met."),
+        ("Well met.\nWanderer says: And you?\nMira: Fine.", "Well met."),
+        ("Well met. Wanderer: what is your name?", "Well met."),
+        ("Well met.\nStranger: And you?", "Well met."),
+        ("Well met. User: And you? Assistant: Fine.", "Well met."),
+        ('"Well met."\nTom: And you?', '"Well met."'),
+        ("Wanderer: Who are you?\nMira: I keep the inn.", "I keep the inn."),
+        ("Mira: Good day.\nMira: Sit down.", "Good day. Sit down."),
+        ("Mira: Good day", "Good day"),
+        ("**Mira:** Good day", "Good day"),
+        ("Mira says: Good day", "Good day"),
+        ("Mira - Good day", "Good day"),
+        ("Mira — Good day", "Good day"),
+        ("Mira, at your service.", "Mira, at your service."),
+        ("Mira - that is what they call me.", "Mira - that is what they call me."),
+        ("Listen, Wanderer: the light is out.", "Listen, Wanderer: the light is out."),
+        ("Wanderer, Tom: come here.", "Wanderer, Tom: come here."),
+    ],
+)
+def test_the_label_of_another_speaker_ends_the_words(text, words):
+    assert reply(text) == PlainReply(words)
+
+
+def test_lines_for_others_alone_are_asked_for_again():
+    assert reply("Wanderer: And you?").problem == FOR_OTHERS
+    assert reply("  ").problem == NO_WORDS
+
+
+DEEDS = {
+    "*slams a tankard* Who asks?": ("Who asks?", "slams a tankard"),
+    "Who asks? *slams a tankard*": ("Who asks?", "slams a tankard"),
+    "Well, *laughs heartily* I am Mira.": ("Well, I am Mira.", "laughs heartily"),
+    "**slams a tankard** Who asks?": ("Who asks?", "slams a tankard"),
+    "*Slams a tankard.* Who asks?": ("Who asks?", "slams a tankard"),
+    "*Mira slams a tankard.* Who asks?": ("Who asks?", "slams a tankard"),
+    "*She slams a tankard* Who asks?": ("Who asks?", "slams a tankard"),
+    "Who asks? *slams a tank": ("Who asks?", "slams a tank"),
+    "* slams a tankard *\nWho asks?": ("Who asks?", "slams a tankard"),
+    "(sighs) Who asks?": ("Who asks?", "sighs"),
+    "(Sighs) Who asks?": ("Who asks?", "sighs"),
+    "Who asks? (sighs heavily)": ("Who asks?", "sighs heavily"),
+    "/me laughs": ("", "laughs"),
+    "/me laughs\nWho asks?": ("Who asks?", "laughs"),
+    "/emote laughs": ("", "laughs"),
+    "_nods_ Who asks?": ("Who asks?", "nods"),
+    "~nods~ Who asks?": ("Who asks?", "nods"),
+    "[She smiles] Who asks?": ("Who asks?", "smiles"),
+    "[smiles] Who asks?": ("Who asks?", "smiles"),
+    'Mira laughs. "Who asks?"': ("Who asks?", "laughs"),
+    'Mira laughs and smiles at you. "Who asks?"': ("Who asks?", "laughs and smiles at you"),
+    '"Who asks?" Mira laughs.': ("Who asks?", "laughs"),
+    'She laughs. "Who asks?"': ("Who asks?", "laughs"),
+    "Mira laughs. Who asks?": ("Who asks?", "laughs"),
+    "Mira's eyes narrow. “Who asks?”": ("Who asks?", "'s eyes narrow"),
+    "*nickt langsam* Wer fragt?": ("Wer fragt?", "nickt langsam"),
+}  # fmt: skip
+MANNERS = {
+    '"Who asks?" says Mira.': "Who asks?",
+    '"I am Mira," says Mira.': "I am Mira.",
+    '"Well," says Mira, "who asks?"': "Well, who asks?",
+    'He says, "Who asks?"': "Who asks?",
+    'Mira says quietly, "Who asks?"': "Who asks?",
+    'Mira leans forward and says: "Who asks?"': "Who asks?",
+    "(quietly) Who asks?": "Who asks?",
+    "(in a low voice) Who asks?": "Who asks?",
+    "*smiling* Who asks?": "Who asks?",
+    "*a warm smile* Who asks?": "Who asks?",
+    "[pause] Who asks?": "Who asks?",
+    "*I nod slowly* Who asks?": "Who asks?",
+}
+
+
+@pytest.mark.parametrize("text", DEEDS)
+def test_a_deed_in_the_words_is_shown_as_one(text):
+    words, deed = DEEDS[text]
+    assert reply(text) == PlainReply(words, (deed,))
+
+
+@pytest.mark.parametrize("text", MANNERS)
+def test_how_something_is_said_is_left_out(text):
+    assert reply(text) == PlainReply(MANNERS[text])
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(line for line in LEGITIMATE if not line.startswith(("*nods slowly*", "`Tis late"))),
+        'My father told me: "Never trust a man with clean hands."',
+        'Tom said: "Not before noon." So we wait.',
+        'He told me, "Go home."',
+        'It said "Cat lost" on the board.',
+        "Ask Tom (he will know).",
+        "The end of the tale (the sad part) comes in winter.",
+        "A bed is threepence [with bread].",
+        "Mira is what they call me.",
+        "Mira keeps this inn, and you are welcome in it.",
+        "Say dark_lord_of_night again.",
+        "2 * 3 * 4 is more than you have fingers.",
+    ],
+)
+def test_what_is_real_speech_stays(words):
+    assert reply(words, heard=()) == PlainReply(words)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [("I *never* said that.", "I never said that."), ("*No!* Not there.", "No! Not there.")],
+)
+def test_emphasised_words_are_said(text, words):
+    assert reply(text) == PlainReply(words)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Sit down. The stew is al", "Sit down."),
+        ("The stew is almost", "The stew is…"),
+        ("The stew is done.", "The stew is done."),
+    ],
+)
+def test_what_was_cut_off_ends_at_its_last_whole_sentence(text, words):
+    assert reply(text, cut_off=True).words == words
+
+
+def test_what_was_said_before_is_left_out_or_asked_for_again():
+    last = ("Ask the priest up at the chapel.", "Aye.")
+    assert reply("Ask the priest up at the chapel.", last=last).problem == REPEATED
+    said = reply("Ask the priest up at the chapel. He rises late.", last=last)
+    assert said == PlainReply("He rises late.")
+    assert reply("Aye.", last=last) == PlainReply("Aye.")
+
+
+def test_the_voice_of_an_assistant_is_left_out_or_asked_for_again():
+    assert reply("I'm sorry, but I can't assist with that.").problem == ASSISTANT
+    assert reply("I am Mira. How can I assist you?") == PlainReply("I am Mira.")
+
+
+def test_an_echo_is_left_out_or_asked_for_again():
+    heard = ("Wanderer says: Where is the old mill by the river?",)
+    assert reply("Where is the old mill by the river?", heard=heard).problem == ECHO
+    both = reply("Where is the old mill by the river? North of here.", heard=heard)
+    assert both == PlainReply("North of here.")
+
+
+@given(st.text(), st.text(max_size=10), st.booleans())
+def test_no_text_raises(text, name, cut_off):
+    made = plain_reply(text, name, (text[:9],), (text,), (text,), cut_off)
+    assert made.words or made.emotes or made.problem
+
+
+@pytest.mark.parametrize(
+    "unit", ["*", "* a", "(a ", '"', "Mira ", "Mira: ", "\n", "_a", "[", "/me ", "a. ", '"a," ']
+)
+def test_the_time_for_hostile_replies_grows_with_their_length_not_its_square(unit):
+    assert not text_grows_like_a_square(reply, unit)
