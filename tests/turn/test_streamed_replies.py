@@ -8,7 +8,6 @@ from twisted.internet.defer import Deferred, succeed
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import NothingDone, ProviderUnavailable
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest, Usage, make_message
-from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.tool_call_modes.form import SCHEMA, TEXT, TOOLS
 from tests.minds import MemoryMind
 from tests.reading import ReplyClient
@@ -43,14 +42,11 @@ class Streaming:
         self.replies[-1].errback(error)
 
 
-def assistant(form=TOOLS, claims=(), **config):
+def assistant(form=TOOLS, **config):
     model = Streaming()
     gateway = ReplyClient(model, lambda function, *args: function(*args))
     script = MemoryMind(gateway, AssistantConfig(**config))
     script.mind.settings.profile = ModelProfile("p", client="openai", model="m", form=form)
-    if claims:
-        known = [KnownLine(line, False, frozenset({"#5"})) for line in claims]
-        script.mind.recall.recall = lambda talk, wanted: known
     script.hears("when does the ferry leave?")
     ended = script.mind.turn_runner.answer_all()
     return script, model, ended
@@ -146,26 +142,10 @@ def test_better_words_are_said_though_the_act_before_them_is_done():
     assert "nails" not in json.dumps(model.requests[1].messages)
 
 
-CLAIMS = ("Ann: I sail on the Kestrel.", "Bob: I keep two grey geese.")
-MIXED = "Of course, I sail on the Kestrel. And I keep two grey geese."
-
-
-@pytest.mark.parametrize("form", [TOOLS, SCHEMA])
-def test_each_sentence_says_you_of_whom_it_answers(form):
-    script, model, _ended = assistant(form, CLAIMS)
-    text = arguments(MIXED) if form == TOOLS else an_object(say=MIXED)
-    model.send(text, *((0, "say") if form == TOOLS else ()))
-    assert said(script) == ["Of course, you sail on the Kestrel."]
-    calls = [("say", arguments(MIXED))] if form == TOOLS else []
-    model.end("" if form == TOOLS else text, *calls)
-    assert said(script) == ["Of course, you sail on the Kestrel."]
-    assert "what Bob told you" in script.mind.turns.acts[-1].result
-
-
-def test_a_text_that_is_not_streamed_says_you_too():
-    script, model, _ended = assistant(TEXT, CLAIMS)
-    model.end("I sail on the Kestrel.")
-    assert said(script) == ["You sail on the Kestrel."]
+def test_a_text_that_is_not_streamed_calls_nobody_by_the_own_name():
+    script, model, _ended = assistant(TEXT)
+    model.end("Good evening, Mira.")
+    assert said(script) == ["Good evening."]
 
 
 @pytest.mark.parametrize("form", [TOOLS, SCHEMA])

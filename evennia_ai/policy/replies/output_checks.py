@@ -12,7 +12,6 @@ from functools import lru_cache, partial
 
 from evennia_ai.messages import MARK
 from evennia_ai.policy.conversation.ai_disclosure import denies
-from evennia_ai.policy.facts.check import without_address
 from evennia_ai.policy.facts.terms import parse_heard_line as heard_words
 from evennia_ai.policy.replies.speech import describes_assistant, is_refusal, tells_thoughts
 from evennia_ai.policy.sanitize import own_label, without_links
@@ -194,7 +193,7 @@ CHECKS: tuple[tuple[Check, str], ...] = (
         ),
         "it quoted your instructions",
     ),
-    (lambda words, around: is_echo(words, around.heard, around.name), ECHO),
+    (lambda words, around: is_echo(words, around.heard, (around.name,)), ECHO),
 )
 
 
@@ -203,11 +202,12 @@ LATEST = 2  # but not within this many lines
 LIKE, LIKE_IF_SHORT = 0.85, 0.9  # "A mug of ale/cider costs a penny" are two lines
 SHORT = 10
 MOST_OF = 0.5  # a line within a longer one is a repeat if it makes up this much of it
+EXAMPLE = re.compile(r'"[^"\n]*"')  # in the rules, of what may be said
 RULE_RUN = 6  # words in a row that only somebody says who quotes the rules
 PERSONA_RUN = 6  # the same with "you": who speaks of themselves says "I"
 SECOND_PERSON = frozenset(
-    "you your yours yourself du dein deine deinen deinem deiner dich dir ihr euch euer tu te ton "
-    "ta tes toi vous votre vos tú usted eres".split()
+    "you you're you've you'll your yours yourself du dein deine deinen deinem deiner dich dir ihr "
+    "euch euer tu te ton ta tes toi vous votre vos tú usted eres".split()
 )
 ANSWERS = SECOND_PERSON | frozenset(  # words that turn a line into an answer to it
     "yes no not never nothing isn't don't ja nein nicht nie kein keine oui non pas jamais sí nunca "
@@ -223,6 +223,8 @@ NEUTRAL = {
 ASKED_WORDS = 4
 ECHO_WORDS = 5  # a shorter line may be returned: "Good evening to you!"
 NEAR_ECHO_WORDS, NEAR_ECHO = 8, 0.88
+MOST_MORE = 3  # words beside the line in "I know you are late"
+OWN_WORDS = frozenset("not never no don't too also yourself nicht auch selbst pas aussi".split())
 GRAM, MOST_SAME = 4, 5
 SAME_PIECE = re.compile(r"(\S{1,8}?)\1{24}")
 BLANK = re.compile(r"[ \t]{40}|(?:[ \t]{0,39}\n){6}")
@@ -278,8 +280,8 @@ def runs(text: str, length: int) -> frozenset[tuple[str, ...]]:
 
 
 def quotes_rules(words: Sequence[str], rules: str) -> bool:
-    """Return True if `RULE_RUN` words in a row stand in the rules."""
-    known = runs(rules, RULE_RUN)
+    """Return True if `RULE_RUN` words in a row stand in the rules, outside of quotation marks."""
+    known = runs(EXAMPLE.sub(" ", rules), RULE_RUN)
     return any(tuple(words[at : at + RULE_RUN]) in known for at in range(len(words)))
 
 
@@ -294,21 +296,24 @@ def quotes_persona(words: Sequence[str], persona: str, name: str) -> bool:
     return any(run in known and not SECOND_PERSON.isdisjoint(run) for run in word_runs)
 
 
-def is_echo(text: str, lines: Collection[str], name: str = "") -> bool:
+def is_echo(text: str, lines: Iterable[str], names: Collection[str] = ()) -> bool:
     """Return True if a text only repeats a long line just heard, or a long sentence of it.
 
-    A question is returned sooner, also with I for you. ``name`` is what the line may call the
-    character by.
+    A question is returned sooner, also with I for you. The ``names`` of those who speak count in
+    neither.
     """
-    words, asks = plain_words(text), text.rstrip(' "”').endswith("?")
+    own = {word for name in names for word in plain_words(name)}
+    words = [word for word in plain_words(text) if word not in own]
+    asks = text.rstrip(' "”').endswith("?")
     for line in lines:
         line_words = heard_words(line, "")[1]
-        parts = (line_words, without_address(line_words, name), *sentences(line_words))
-        if any(echoes(words, plain_words(part)) for part in parts):
-            return True
-        questions = [neutral(plain_words(part)) for part in parts if "?" in part]
-        if asks and len(words) >= ASKED_WORDS and neutral(words) in questions:
-            return True
+        for part in (line_words, *sentences(line_words)):
+            part_words = [word for word in plain_words(part) if word not in own]
+            if echoes(words, part_words) or throws_back(words, part_words):
+                return True
+            is_question = asks and "?" in part and len(words) >= ASKED_WORDS
+            if is_question and neutral(words) == neutral(part_words):
+                return True
     return False
 
 
@@ -325,6 +330,15 @@ def echoes(words: Sequence[str], line: Sequence[str]) -> bool:
     if min(len(words), len(line)) < NEAR_ECHO_WORDS or overlap(words, line) < NEAR_ECHO:
         return False
     return ANSWERS.isdisjoint(difference(words, line))
+
+
+def throws_back(words: Sequence[str], line: Sequence[str]) -> bool:
+    """Return True for "I know you are late" to "You are late": it says "you" of the wrong one."""
+    more = len(words) - len(line)
+    if SECOND_PERSON.isdisjoint(line) or len(line) < FEW_WORDS or not 0 <= more <= MOST_MORE:
+        return False
+    is_run = f" {' '.join(line)} " in f" {' '.join(words)} "
+    return is_run and OWN_WORDS.isdisjoint(difference(words, line))
 
 
 def is_loop(text: str, words: Sequence[str]) -> bool:

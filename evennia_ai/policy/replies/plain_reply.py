@@ -34,7 +34,9 @@ FIRST = frozenset(
 )
 SECOND = frozenset("you your you're yours du dich dir dein deine tu te ton ta vous votre".split())
 STATES = frozenset("is was has does".split())  # "(he is proud of it)" tells no deed
-COMMAND = re.compile(r"(?m)(?:^|(?<=\s))(?:/(?:me|emote|pose|em)|\*(?=\s+[a-z]))\s+([^\n\"“*]+)\*?")
+COMMAND = re.compile(
+    r"(?m)(?:^|(?<=\s))(?:/(?:me|emote|pose|em)|\*(?= [a-z])) ([^\n\"“*]{1,200})\*?"
+)
 # Delimiters that stand close around a text on one line, as "*slams a tankard*" and "[She smiles]".
 DELIMITED = re.compile(
     r"(?<![\w*{])(\*{1,3})(?=[^\s*])(?P<starred>[^*\n]{1,200}?)(?<=\S)(?:\1(?![\w*])|(?=\n|\Z))"
@@ -43,10 +45,11 @@ DELIMITED = re.compile(
     r"|\[(?P<bracketed>[^\[\]\n]{1,200})\]|\((?P<rounded>[^()\n]{1,200})\)"
 )
 QUOTED = re.compile(
-    r"\"([^\"\n]+)(?:\"|\Z)|“([^”\n]+)(?:”|\Z)|«\s?([^»\n]+?)\s?(?:»|\Z)|„([^“”\n]+)(?:[“”]|\Z)"
+    r"\"([^\"\n]{1,400})(?:\"|\Z)|“([^“”\n]{1,400})(?:”|\Z)|«\s?([^«»\n]{1,400})(?:»|\Z)"
+    r"|„([^„“”\n]{1,400})(?:[“”]|\Z)"
 )
-SENTENCE_BEGINS = re.compile(r"(?:\A|[.!?…\"”»*_)\]\n])\s*\Z")
-CLAUSE_GOES_ON = re.compile(r"\s*[,;:]|\s+[a-zà-ÿа-я]")
+SENTENCE_ENDS = (*'.!?…"”»*_)]', "\n")
+CLAUSE_GOES_ON = re.compile(r"\s{0,3}[,;:]|\s{1,3}[a-zà-ÿа-я]")
 FEW_WORDS = 5  # of a parenthesis that only tells how something is said
 NO_WORDS = "it held no words"
 FOR_OTHERS = "it held lines for others; give only your own words"
@@ -96,7 +99,8 @@ def plain_reply(
         words = whole_sentences(words)
     if not words:
         return PlainReply("", deeds, "" if deeds else NO_WORDS)
-    kept, problem = worth_saying(words, name, heard_lines, last_replies)
+    lines = [parse_heard_line(line, "")[1] for line in heard_lines]
+    kept, problem = worth_saying(words, (name, *others), lines, last_replies)
     return PlainReply(kept, deeds, "" if kept else problem)
 
 
@@ -109,7 +113,7 @@ def label_of(names: frozenset[str]) -> re.Pattern[str]:
     mark = rf"[*_\])]{{0,3}}(?: {output_checks.SPEECH}(?: to \w+)?)?\s?:"
     return re.compile(
         rf"{output_checks.LINE}(?P<name>(?i:{roles}){known}){mark}"
-        rf"|\n\s*[*_\[(]{{0,3}}(?P<new>{NAME}){mark}"
+        rf"|\n[ \t]{{0,9}}[*_\[(]{{0,3}}(?P<new>{NAME}){mark}"
     )
 
 
@@ -148,25 +152,29 @@ def whole_sentences(words: str) -> str:
 
 
 def worth_saying(
-    words: str, name: str, heard_lines: Sequence[str], last_replies: Sequence[str]
+    words: str, names: Collection[str], lines: Sequence[str], last_replies: Sequence[str]
 ) -> tuple[str, str]:
     """Return the sentences that may be said, and why nothing may if there are none."""
     problem, kept = "", []
     for sentence in sentences(words):
-        reason = problem_of(sentence, name, heard_lines, last_replies)
+        reason = problem_of(sentence, names, lines, last_replies)
         kept += [] if reason else [sentence]
         problem = problem or reason
-    return "".join(kept).strip(), problem
+    restated = [
+        output_checks.neutral(plain_words(part)) for line in lines for part in sentences(line)
+    ]
+    # "Your dog is called Biscuit. A good name!"
+    new = [part for part in kept if output_checks.neutral(plain_words(part)) not in restated]
+    return "".join(new or kept).strip(), problem
 
 
 def problem_of(
-    words: str, name: str, heard_lines: Iterable[str], last_replies: Sequence[str]
+    words: str, names: Collection[str], lines: Iterable[str], last_replies: Sequence[str]
 ) -> str:
     """Return why a sentence is not said, "" if it is."""
-    lines = [parse_heard_line(line, "")[1] for line in heard_lines]
     if is_refusal(words) or describes_assistant(words, ""):
         return ASSISTANT
-    if output_checks.is_echo(words, lines, name):
+    if output_checks.is_echo(words, lines, names):
         return output_checks.ECHO
     long = len(plain_words(words)) >= output_checks.FEW_WORDS
     return REPEATED if long and output_checks.find_repeat(words, last_replies) else ""
@@ -208,9 +216,9 @@ def subject_of(name: str) -> re.Pattern[str]:
 def undelimited(match: re.Match[str], name: str, take: Callable[[str], str]) -> str:
     """Return what is left of a delimited text as words, after a deed was taken from it."""
     inner = str(match[match.lastgroup or 0])
-    before, after = match.string[: match.start()], match.string[match.end() :]
+    before, after = match.string[: match.start()].rstrip(" "), match.string[match.end() :]
     words = plain_words(subject_of(name).sub("", inner))
-    apart = bool(SENTENCE_BEGINS.search(before)) and not CLAUSE_GOES_ON.match(after)
+    apart = (not before or before.endswith(SENTENCE_ENDS)) and not CLAUSE_GOES_ON.match(after)
     ended = inner.rstrip('"”')[-1:] in "!?"
     english = is_english(match.string)
     deed = tells_deed(" ".join(words)) if english else apart and inner[:1].islower()

@@ -142,6 +142,13 @@ def test_a_persona_s_knowledge_wishes_and_examples_may_be_said_word_for_word():
     assert find_artefact(persona.text, here) == "it quoted your instructions"
 
 
+def test_an_example_of_the_rules_may_be_said_and_the_rules_may_not():
+    rules = 'If you cannot know it, own it: "How should I know what is in there, friend?"'
+    here = CheckContext("Brannoc", rules)
+    assert find_artefact("How should I know what is in there, friend?", here) == ""
+    assert find_artefact("If you cannot know it, own it.", here) == "it quoted your instructions"
+
+
 def test_a_character_that_is_an_ai_may_say_so():
     ship = around("Argo", "You are Argo, the AI of a freighter. You are dry and loyal.")
     smith = around(persona="You are Brannoc. You are no AI, whatever people say.")
