@@ -221,6 +221,11 @@ class CmdAIStatus(AICommand):
             yield ", ".join(names[:SHOWN_NAMES]) + more + request, problem
 
 
+def learnt(part: str) -> str:
+    """Return what a refusal taught: what is not sent, or a value that is (`llm.refused_parts`)."""
+    return f"wants {part}, sent" if "=" in part else f"refuses {part}, so it is not sent"
+
+
 def model_lines(profiles: Iterable[ModelProfile]) -> list[str]:
     """Return a line on each model's context window; without any model, how to connect one."""
     models = [profile for profile in profiles if profile.client == "openai"]
@@ -231,11 +236,7 @@ def model_lines(profiles: Iterable[ModelProfile]) -> list[str]:
         name = f"{profile.name}:{profile.model}".rstrip(":")
         lines.append(clean_output(as_sentence(f"Context window of {name}: {amount}{known.source}")))
         lines += [
-            clean_output(
-                as_sentence(
-                    f"{name} refuses {part}, so it is not sent for a day{words and f': {words}'}"
-                )
-            )
+            clean_output(as_sentence(f"{name} {learnt(part)} for a day{words and f': {words}'}"))
             for part, words in profile.told.refused.items()
         ]
     return list(dict.fromkeys(lines)) if models else [common.wrapped(f"|x{CONNECT}|n")]

@@ -75,7 +75,7 @@ class EndpointRegistry:
             return
         for part in outcome.refused.keys() - facts.refused.keys():
             log.info(
-                "evennia_ai: {key} refuses {part}, which is left out from now on ({words})",
+                "evennia_ai: {key} refuses a request for {part}; later ones differ ({words})",
                 key=key,
                 part=part,
                 words=outcome.refused[part] or "its words may be private",

@@ -46,8 +46,9 @@ from evennia_ai.llm.sdk_clients import SdkClients, UnwantedBody, causes_of, conn
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest, WireMessage
 from evennia_ai.policy.limits.endpoints import EndpointFacts, longest_silence
 from evennia_ai.policy.redaction import mask_key
-from evennia_ai.policy.replies.reply_reader import reply_reader
-from evennia_ai.policy.tool_call_modes.form import TOOLS
+from evennia_ai.policy.replies.reply_reader import parameters, reply_reader
+from evennia_ai.policy.replies.text_tool_calls import read_text_calls
+from evennia_ai.policy.tool_call_modes.form import TOOLS, ReplyContext
 from evennia_ai.policy.tool_call_modes.wire_order import WireStyle, arrange
 from evennia_ai.ports import LLMRequest
 from evennia_ai.scheduling import Clock
@@ -244,6 +245,8 @@ class OpenAIClient:
             if response is not None:
                 content, refusal = response.content, refusal_in(response, endpoint)
         if refusal is not None:
+            if not body.begun and holds_call(refusal.generation, asking.request.asked):
+                return LLMReply(refusal.generation, refused=asking.refused)
             part = "" if body.begun else refused_part(refusal, content, asking.body)
             if part and part not in asking.refused:
                 return await self._ask(asking.without(part, refusal.told))
@@ -262,6 +265,10 @@ class OpenAIClient:
             model="", messages=[], extra_body=dict(asking.body), extra_headers=asking.headers
         ) as response:
             await read_body(response.iter_bytes(), body, asking.on_delta, watch.hear)
+
+
+def holds_call(text: str, context: ReplyContext) -> bool:
+    return bool(read_text_calls(text, parameters(context)).calls)
 
 
 def refusal_in(response: Any, endpoint: Endpoint) -> refusals.EndpointRefusal:

@@ -121,7 +121,7 @@ async def read_body(
             parts.append(piece)
         if arriving.trouble is None or whole.read() is not None:
             body.add_whole(b"".join(parts))
-    if arriving.trouble is not None and not (body.done or body.is_complete):
+    if arriving.trouble is not None and not (body.done or body.is_complete or body.has_whole_calls):
         raise arriving.trouble
 
 

@@ -20,7 +20,7 @@ from evennia_ai.llm.endpoints import Endpoint
 from evennia_ai.policy.limits.retry import LOADING_CODE, asked_wait_s
 from evennia_ai.policy.provider_errors import ErrorKind, ErrorResponse, meaning_of, told_window
 from evennia_ai.policy.redaction import hide_secrets, quote_without
-from evennia_ai.policy.texts import as_dict
+from evennia_ai.policy.texts import as_dict, as_text
 
 MAX_SHOWN_CHARS = 300
 MAX_WORDS_CHARS = 4_000
@@ -69,9 +69,13 @@ ERRORS: Mapping[ErrorKind, tuple[type[ProviderError], str]] = {
 
 @dataclass(frozen=True)
 class EndpointRefusal(ErrorResponse):
-    """A response without a reply; ``told`` is for admins, ``words`` for classification only."""
+    """A response without a reply; ``told`` is for admins, ``words`` for classification only.
+
+    ``generation`` is what the model wrote, of which the server could make no reply.
+    """
 
     told: str = ""
+    generation: str = ""
 
 
 def read_refusal(
@@ -93,7 +97,8 @@ def read_refusal(
     words = "\n".join(texts_in(error, ERROR_TEXT_FIELDS))[:MAX_WORDS_CHARS]
     code = shown_error(find_code(error), key)[:MAX_CODE_CHARS]
     wait_s = asked_wait_s(headers, now, words)
-    return EndpointRefusal(words, status, code, wait_s, shown_error(error, key))
+    generation = as_text(as_dict(error).get("failed_generation"))  # Groq
+    return EndpointRefusal(words, status, code, wait_s, shown_error(error, key), generation)
 
 
 def find_code(error: object) -> str:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from evennia_ai.llm.fields_beside import parse_body
 from evennia_ai.llm.refusals import REPLY_LIMITS, EndpointRefusal
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.provider_errors import ErrorKind, meaning_of
@@ -37,6 +38,11 @@ REFUSES = re.compile(
     re.IGNORECASE,
 )
 NAMES_WHAT = (ErrorKind.REJECTED, ErrorKind.UNEXPLAINED)
+# A value that the server demands: "set reasoning_effort to 'none'" (OpenAI), "enable_thinking must
+# be set to false" (DashScope).
+DEMANDS = re.compile(
+    r"\bset (?:the )?[`'\"]?(\w+)[`'\"]? to [`'\"]?(\w+)|(\w+)[`'\"]? must be set to [`'\"]?(\w+)"
+)
 # These may mean something else, so the words must tell that something is refused.
 MAY_NAME_WHAT = {ErrorKind.NO_MODEL: (404, 405), ErrorKind.BROKEN: (500, 501)}
 
@@ -45,12 +51,16 @@ def refused_part(refusal: EndpointRefusal, content: bytes, body: Mapping[str, An
     """Return the name of what a refusal names of the body that was sent, "" if of nothing.
 
     ``content`` is the whole response. A name is that of a parameter, of a field of the messages
-    (`fields_beside`), or `SYSTEM`, `CALLS` (without what a server sent beside them).
+    (`fields_beside`), or `SYSTEM`, `CALLS` (without what a server sent beside them). A value that
+    the server demands stands behind its name and ``=``.
     """
     means = meaning_of(refusal)
     in_doubt = refusal.status in MAY_NAME_WHAT.get(means, ())
     if means not in NAMES_WHAT and not (in_doubt and REFUSES.search(refusal.words)):
         return ""
+    for name, value in ((a or c, b or d) for a, b, c, d in DEMANDS.findall(refusal.words)):
+        if name not in NEEDED and body.get(name) != value_of(value):
+            return f"{name}={value}"
     fields = " ".join(FIELDS.findall(content.decode("utf-8", "replace")))
     for text in (fields, refusal.words):
         places = [(match.start(), name) for name, match in names_in(text, sent_parts(body))]
@@ -58,6 +68,12 @@ def refused_part(refusal: EndpointRefusal, content: bytes, body: Mapping[str, An
             # A call without what belongs to it is told by the name of that.
             return min(places, key=lambda place: (place[1] == CALLS, *place))[1]
     return ""
+
+
+def value_of(text: str) -> object:
+    """Return a value that a sentence tells: True, False, None or a number, else the word."""
+    value = parse_body(text.lower().encode())
+    return text if isinstance(value, str) else value
 
 
 def names_in(text: str, names: Collection[str]) -> Iterator[tuple[str, re.Match[str]]]:
@@ -89,6 +105,8 @@ def without_parts(body: Mapping[str, Any], refused: Collection[str]) -> dict[str
     left_out = {*refused, *(name for part in refused for name in WITH_IT.get(part, ()))}
     kept = {name: value for name, value in body.items() if name not in left_out}
     limits = [body[name] for name in REPLY_LIMITS if name in body and name in left_out]
+    demanded = (part.partition("=") for part in refused if "=" in part)
+    kept |= {name: value_of(value) for name, _, value in demanded}
     other = next((name for name in REPLY_LIMITS if name not in left_out), None)
     if limits and other is not None:
         kept.setdefault(other, limits[0])

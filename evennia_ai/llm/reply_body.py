@@ -146,7 +146,7 @@ class ReplyBody:
         that has no id, or the id of another call. Raises BrokenStream if the reply is not complete.
         """
         # Some servers omit the last event, so a finish reason is enough.
-        if not (self.done or self._finish_reasons):
+        if not (self.done or self._finish_reasons or self.has_whole_calls):
             raise BrokenStream("the stream ended before the reply was complete")
         calls: dict[str, ToolCallRequest] = {}
         first: dict[tuple[str, str], int] = {}  # the choice of a call; another's is the same act
@@ -166,6 +166,11 @@ class ReplyBody:
             timings=read_timings(as_dict(self._told.get("timings"))),
             sent=self._beside.sent_with("", {}),
         )
+
+    @property
+    def has_whole_calls(self) -> bool:
+        """Return True if it holds calls, and the last one is not cut."""
+        return bool(self._calls and self._calls[-1].arguments.read())
 
     def _sent_with(self, call: PartialToolCall) -> Sent:
         return self._beside.sent_with(call.id, call.beside)
@@ -199,7 +204,9 @@ class ReplyBody:
         if content := join_content(added.get("content")):
             if self._first_choice is None or number < self._first_choice:
                 self._first_choice, self._words = number, []
-            if number == self._first_choice:
+            # Some gateways repeat the whole text with the finish reason.
+            is_again = reason and len(self._words) > 1 and content == "".join(self._words)
+            if number == self._first_choice and not is_again:
                 self._words.append(content)
                 deltas.append(Delta(content))
         calls = call_parts(number, added) or call_parts(number, choice)
@@ -208,7 +215,8 @@ class ReplyBody:
     def _read_call(self, part: ToolCallChunk) -> Delta | None:
         number = self._next_number if self._is_whole else self._find_call(part)
         if number == len(self._calls):
-            self._calls.append(PartialToolCall(part.id, part.choice))
+            name = self._calls[-1].name if self._calls and not part.name else ""
+            self._calls.append(PartialToolCall(part.id, part.choice, name))
         if number == MOST_CALLS:
             return None
         call = self._calls[number]
@@ -261,6 +269,9 @@ class ReplyBody:
         """
         # Some servers number every call 0, some repeat the name in each chunk.
         call = self._calls[number]
+        if not part.name and not part.id and part.arguments.startswith("{"):
+            so_far = call.arguments.look()
+            return not part.arguments.startswith(so_far) and bool(call.arguments.read())
         if not (part.name and call.name):
             return False
         if part.id and call.id and part.id != call.id:

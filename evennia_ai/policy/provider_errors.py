@@ -273,6 +273,11 @@ TABLE = (
         words=(LOADING_TEXT,),
     ),
     ErrorRule(ErrorKind.BROKEN, "any server", statuses=(408, 409, 425, *range(500, 600))),
+    ErrorRule(
+        ErrorKind.BROKEN,
+        "Groq, of what the model wrote: the next reply may be better",
+        code=r"\b(?:tool use|json validate) failed",
+    ),
     ErrorRule(ErrorKind.NO_REPLY, "proxies", statuses=(0,)),
     ErrorRule(ErrorKind.UNEXPLAINED, "any server", statuses=(400, 413, 422), words=(NO_CAUSE,)),
     ErrorRule(ErrorKind.REJECTED, "any server"),

@@ -34,7 +34,7 @@ def row(*answers, lines=1, paid=None, words=WORDS, **profile):
     said = [words, "Oak and pine.", "Warm enough for me."][:lines]
     if lines > 1:
         answers = [for_line(answer, said) for answer in answers]
-    return answers, profile, said, paid or lines
+    return answers, profile, said, lines if paid is None else paid
 
 
 def for_line(answer, said):
@@ -58,6 +58,21 @@ OVER = {
 } | {
     "a streamed call without usage, reset": row(
         (200, events(*SPEECH, end=""), (), "reset"), words=BOTH
+    ),
+    "whole calls without a reason, reset": row(
+        (200, events(*SPEECH[:2], end=""), (), "reset"), words=BOTH
+    ),
+    "whole calls without a reason, closed": row((200, events(*SPEECH[:2], end=""), ()), words=BOTH),
+    "the whole text again with the reason": row(
+        (200, events(delta(content="Good "), delta(content="evening."),
+                     delta("stop", content=WORDS)), ()), form="text"
+    ),
+    "two speeches as one call": row(
+        (200, events(calls(entry(0, "say", "", "s")),
+                     calls({"index": 0, "function": {"name": "", "arguments": SAY}}),
+                     calls({"index": 0, "function": {"name": "", "arguments":
+                                                     '{"text": "Come in."}'}}), END), ()),
+        words=BOTH,
     ),
     "streamed words, cut": row(
         (200, events(delta(content=WORDS), delta("stop"), end=""), (), "cut"), form="text"
@@ -194,6 +209,11 @@ def gpt5(body):
     return GOOD if body.get("max_completion_tokens") else refused("no limit")
 
 
+def wants(name, value, told, **more):
+    """Return a server that demands a value of a parameter."""
+    return lambda body: GOOD if body.get(name) == value else refused(told, **more)
+
+
 SPOKEN = (200, message(content=WORDS), ())
 WRITTEN = (200, message(content=f'{{"act": "none", "target": "", "say": "{WORDS}"}}'), ())
 FORBIDDEN = json.dumps({"detail": [{"type": "extra_forbidden", "loc": ["body", "temperature"],
@@ -230,6 +250,12 @@ REFUSED = {
     "a server that does not stream": row(without("stream", "Streaming is not supported.", 501)),
     "no system message": row(
         without("", "System role not supported", at=has_system), lines=2),
+    "OpenAI: tools without effort only": row(
+        wants("reasoning_effort", "none", "Function tools with reasoning_effort are not supported "
+              "here. To use function tools, set reasoning_effort to 'none'."), lines=2),
+    "DashScope: no thinking without a stream": row(
+        wants("enable_thinking", False, "parameter.enable_thinking must be set to false for "
+              "non-streaming calls"), lines=2, stream=False),
     "an extra of the profile": row(
         without("reasoning_effort", "Unrecognized request argument supplied: reasoning_effort"),
         extra={"reasoning_effort": "minimal"}),
@@ -256,6 +282,10 @@ CUT = {
     "a call in a reasoning tag, formatted": row(
         (200, message(content='<think>\n<tool_call>\n{"name": "say", "arguments": '
                       f"{SAY}}}\n</tool_call></think>"), ()), GOOD, paid=2),
+    "a speech cut off": row(
+        (200, message("length", tool_calls=[{"id": "a", "function": {
+            "name": "say", "arguments": '{"text": "Good evening. Come in and'}}]), ()),
+        stream=False),
     "words cut off": row(
         (200, message("length", content="Good evening. Come in and sit"), ()), form="text"
     ),
@@ -274,6 +304,8 @@ LEAKS = {
     "<｜tool_call_end｜><｜tool_calls_end｜>",
     "LongCat": "<longcat_tool_call>say\n<longcat_arg_key>text</longcat_arg_key>\n"
     f"<longcat_arg_value>{WORDS}</longcat_arg_value>\n</longcat_tool_call>",
+    "MiniMax M3": f']<]minimax[>[<tool_call>\n]<]minimax[>[<invoke name="say">]<]minimax[>[<text>'
+    f"{WORDS}]<]minimax[>[</text>]<]minimax[>[</invoke>\n]<]minimax[>[</tool_call>",
     "bare harmony": f"commentary to=functions.say json{SAY}",
     "bare harmony behind its analysis": "analysisShe greets me, so I greet her."
     f"assistantcommentary to=functions.say json{SAY}",
@@ -290,6 +322,18 @@ LEAKED = {
 
 SLOW = b'{"error": {"message": "Slow down."}}'
 FAILED = {
+    "Groq could not read a call": row(
+        refused(
+            "Failed to call a function.",
+            code="tool_use_failed",
+            failed_generation=f"say{SAY}</function>",
+        ),
+        paid=0,
+    ),
+    "Groq has nothing to read": row(
+        refused("Failed to call a function.", code="tool_use_failed", failed_generation="say("),
+        GOOD,
+    ),
     "a compressed 429": row(
         (429, gzip.compress(SLOW), ["Content-Encoding: gzip", "Retry-After: 1"]), GOOD
     ),

@@ -55,6 +55,10 @@ OVERFLOW = "The maximum context length is 9 tokens, but you requested 12: lower 
         (400, "'tool_calls' must be followed by tool messages", {}, "calls"),
         (400, "Unrecognized argument: reasoning_effort", {}, "reasoning_effort"),
         (400, "Unknown parameter: 'top_p'", {}, ""),
+        (400, "To use tools, set reasoning_effort to 'none'.", {}, "reasoning_effort=none"),
+        (400, "parameter.enable_thinking must be set to false", {}, "enable_thinking=false"),
+        (400, "temperature must be set to 1", {}, "temperature"),
+        (400, "set `model` to 'other'", {}, ""),
         (400, OVERFLOW, {}, ""),
         (401, "temperature", {}, ""),
         (429, "too many requests with stream", {}, ""),
@@ -72,6 +76,8 @@ def test_a_refusal_names_a_part_that_was_sent(status, words, content, part):
         (["max_tokens"], {"max_tokens"}, {"max_completion_tokens": 9}),
         (["max_tokens", "max_completion_tokens"], {"max_tokens"}, {}),
         (["system", "calls"], set(), {}),
+        (["reasoning_effort=none"], set(), {"reasoning_effort": "none"}),
+        (["think=false"], set(), {"think": False}),
     ],
 )
 def test_a_part_is_left_out_with_what_belongs_to_it(refused, left_out, added):

@@ -36,8 +36,7 @@ class ReplyReader:
         calls = self._read(delta.content) if delta.content else []
         if delta.tool_index is not None:
             calls += self._read_call(delta.tool_index, delta)
-        self._calls += calls
-        return calls
+        return self._add(calls)
 
     def finish(self, reply: LLMReply) -> LLMReply:
         """Return the whole reply with all calls, also those that were returned before."""
@@ -48,6 +47,14 @@ class ReplyReader:
 
     def _read_call(self, index: int, delta: Delta) -> Calls:
         return []
+
+    def _add(self, calls: Calls) -> Calls:
+        """Add calls and return them; what is said twice in a reply is one speech, with one id."""
+        for number, call in enumerate(calls):
+            if self._calls and self._calls[-1].name == call.name == SAY:
+                calls[number] = replace(call, id=self._calls[-1].id)
+            self._calls.append(calls[number])
+        return calls
 
     def _with_calls(self, reply: LLMReply, tied: bool = False) -> LLMReply:
         """Return the reply with the calls; what was cut off behind them does not matter."""
@@ -120,12 +127,21 @@ class NativeReader(ReplyReader):
             )
         for open_call in self._arriving[self._first_open : self._first_open + 1]:
             if open_call.speech.begun:
-                self._calls += open_call.end(is_cut_off)
+                self._add(open_call.end(is_cut_off))
                 calls = calls[1:]
-        self._calls += [item for call in calls for item in tidied(call, self._tools)]
+        for call in calls:
+            is_cut = is_cut_off and read_object(call.arguments) is None
+            self._add(self._begun(call) if is_cut else tidied(call, self._tools))
         if is_cut_off and all(is_whole(call, self._tools) for call in self._calls):
             reply = replace(reply, finish_reason="tool_calls")  # the limit came behind them
         return replace(reply, tool_calls=tuple(self._calls))
+
+    def _begun(self, call: ToolCallRequest) -> Calls:
+        """Return what is whole of a call that was cut off: the sentences of a speech."""
+        words = JsonObjectReader(WORDS).feed(call.arguments) if call.name == SAY else ""
+        whole = whole_sentences(LLMReply(words)).content
+        is_speech = bool(whole) and words.startswith(whole)
+        return [replace(spoken(whole, call.id), sent=call.sent)] if is_speech else [call]
 
     def _read_call(self, index: int, delta: Delta) -> Calls:
         while index >= len(self._arriving):

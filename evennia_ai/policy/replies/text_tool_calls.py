@@ -38,6 +38,7 @@ NAME_SPACE = re.compile(
     r"(?<=<)(/?)(?:[|｜]?\w{1,20}[|｜:]|\w{1,20}_(?=tool_call|arg_))"
     r"(?=(?:function_calls?|invoke|function|parameter|tool_calls?|arg_key|arg_value)\b)"
 )
+SEPARATORS = re.compile(r"\]<\]\w{1,20}\[>\[")  # between the tags of MiniMax M3
 ESCAPES = re.compile(r'<\|"\|>|<escape>')  # the quotation marks of Gemma 4 and FunctionGemma
 OPENING_MARKS = BoundedPattern(
     rf"(?:\s|```[\w-]*|`|<[\w: ]{{1,30}}>|\[/?TOOL_CALLS?\]|{MARK}|<\|tool_call>|[\[,;]"
@@ -62,6 +63,7 @@ PARAMETER = re.compile(
     r"<parameter(?:=|\s{1,9}name\s?=\s?)[\"']?([\w-]+)[\"']?(?:\s[^<>]{0,80})?>([\s\S]*?)"
     r"(?:</parameter>|(?=<parameter)|\Z)"
 )
+OWN_TAG = re.compile(r"<([\w-]{1,40})>([\s\S]*?)</\1>")  # that a parameter's name makes
 ARGUMENT_START, ARGUMENT_END = re.compile(r"\(\s*+"), re.compile(r"\s{0,40}+\)")
 LINE_STRING = re.compile(r"[ \t]{0,9}+:?+[ \t]{0,9}+(?=[\"'“])")
 LINE_WORDS = re.compile(r":[ \t]{0,9}(?![\s\"'“{(\[`])([^\n]+)")
@@ -84,7 +86,8 @@ def read_text_calls(text: str, tools: Tools, acts: bool = False) -> TextReply:
     Reasoning is dropped, with any call inside it. An unfinished call stays in the words. The time
     is linear in the length of the text.
     """
-    text = ESCAPES.sub('"', NAME_SPACE.sub(r"\1", drop_reasoning(text)))
+    text = SEPARATORS.sub("", drop_reasoning(text))
+    text = ESCAPES.sub('"', NAME_SPACE.sub(r"\1", text))
     bare = text.strip().strip("`").removesuffix("()")
     if bare in tools and not tools[bare].get("required"):
         return TextReply(((bare, "{}"),), "")
@@ -149,6 +152,8 @@ class _Scanner:
             raise Unreadable
         body = self.text[at : close.start()]
         parts = PARAMETER.findall(body) or TAGGED_ARGUMENT.findall(body)
+        known = self.tools[name].get("properties", {})
+        parts = parts or [part for part in OWN_TAG.findall(body) if part[0] in known]
         if parts or not body.strip():
             fields = {key: self._typed(name, key, value.strip("\n")) for key, value in parts}
             return [(name, as_json(fields))], close.end()
