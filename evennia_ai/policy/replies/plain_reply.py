@@ -4,9 +4,12 @@ Mending costs nothing, and asking again costs a second call: what can be cut is 
 """
 
 import re
+import tomllib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import dropwhile
+from operator import mul
+from pathlib import Path
 from typing import NamedTuple
 
 from evennia_ai.policy.facts.terms import parse_heard_line
@@ -100,8 +103,70 @@ def plain_reply(
     if not words:
         return PlainReply("", deeds, "" if deeds else NO_WORDS)
     lines = [parse_heard_line(line, "")[1] for line in heard_lines]
-    kept, problem = worth_saying(words, (name, *others), lines, last_replies)
-    return PlainReply(kept, deeds, "" if kept else problem)
+
+    def problem_of(sentence: str) -> str:
+        if is_refusal(sentence) or describes_assistant(sentence, ""):
+            return ASSISTANT
+        if output_checks.is_echo(sentence, lines, (name, *others)):
+            return output_checks.ECHO
+        is_long = len(plain_words(sentence)) >= output_checks.FEW_WORDS
+        return REPEATED if is_long and output_checks.find_repeat(sentence, last_replies) else ""
+
+    problems = {sentence: problem_of(sentence) for sentence in sentences(words)}
+    kept = new_sentences([part for part, problem in problems.items() if not problem], lines)
+    problem = next(filter(None, problems.values()), "")
+    return PlainReply(kept, deeds, "" if kept or deeds else problem)
+
+
+def new_sentences(parts: Sequence[str], lines: Iterable[str]) -> str:
+    """Return sentences without those that tell a line back, if others are left."""
+    # "Your dog is called Biscuit. A good name!"
+    restated = [
+        output_checks.neutral(plain_words(part)) for line in lines for part in sentences(line)
+    ]
+    new = [part for part in parts if output_checks.neutral(plain_words(part)) not in restated]
+    return "".join(new or parts).strip()
+
+
+# --- the voice of an assistant --------------------------------------------------------------------
+
+Embed = Callable[[str], Sequence[float]]  # a text's unit vector
+NEARER = 0.12  # cosines: of the nearest of an assistant's sentences over that of a character's
+
+
+@lru_cache(maxsize=4)
+def voices(embed: Embed) -> tuple[list[Sequence[float]], list[Sequence[float]]]:
+    """Return the vectors of an assistant's and of characters' sentences."""
+    texts = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+    return [embed(text) for text in texts["assistant"]], [embed(t) for t in texts["character"]]
+
+
+def without_assistant(reply: PlainReply, embed: Embed) -> PlainReply:
+    """Return a reply without the sentences that are nearer to an assistant's than to a character's.
+
+    What is not English is left as it is; the vector of a sentence takes MiniLM 5 ms. Of 67 replies
+    of a 1.5B model that the sentences were not chosen by, 26 of them in an assistant's voice, the
+    patterns find 16, and this with them 22. It is wrong of 2 of the others and of 2 of 162 lines
+    that were written for characters.
+    """
+    parts = sentences(reply.words)
+    kept = "".join(part for part in parts if not sounds_like_assistant(part, embed)).strip()
+    nothing = not (kept or reply.emotes)
+    return reply._replace(words=kept, problem=reply.problem or ASSISTANT * nothing)
+
+
+def sounds_like_assistant(sentence: str, embed: Embed) -> bool:
+    """Return True if an English sentence is nearer to an assistant's than to a character's."""
+    if not is_english(sentence):
+        return False
+    vector = embed(sentence)
+    assistant, character = (
+        max(float(sum(map(mul, vector, other))) for other in voice) for voice in voices(embed)
+    )
+    return assistant > character + NEARER
+
+
+# --- whose words they are -------------------------------------------------------------------------
 
 
 @lru_cache(maxsize=256)
@@ -151,33 +216,7 @@ def whole_sentences(words: str) -> str:
     return whole or f"{words.rstrip().rpartition(' ')[0] or words}…"
 
 
-def worth_saying(
-    words: str, names: Collection[str], lines: Sequence[str], last_replies: Sequence[str]
-) -> tuple[str, str]:
-    """Return the sentences that may be said, and why nothing may if there are none."""
-    problem, kept = "", []
-    for sentence in sentences(words):
-        reason = problem_of(sentence, names, lines, last_replies)
-        kept += [] if reason else [sentence]
-        problem = problem or reason
-    restated = [
-        output_checks.neutral(plain_words(part)) for line in lines for part in sentences(line)
-    ]
-    # "Your dog is called Biscuit. A good name!"
-    new = [part for part in kept if output_checks.neutral(plain_words(part)) not in restated]
-    return "".join(new or kept).strip(), problem
-
-
-def problem_of(
-    words: str, names: Collection[str], lines: Iterable[str], last_replies: Sequence[str]
-) -> str:
-    """Return why a sentence is not said, "" if it is."""
-    if is_refusal(words) or describes_assistant(words, ""):
-        return ASSISTANT
-    if output_checks.is_echo(words, lines, names):
-        return output_checks.ECHO
-    long = len(plain_words(words)) >= output_checks.FEW_WORDS
-    return REPEATED if long and output_checks.find_repeat(words, last_replies) else ""
+# --- deeds and words ------------------------------------------------------------------------------
 
 
 class SplitReply(NamedTuple):

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from evennia_ai.memory.local_models import minilm
 from evennia_ai.policy.replies.output_checks import ECHO
 from evennia_ai.policy.replies.plain_reply import (
     ASSISTANT,
@@ -12,7 +13,9 @@ from evennia_ai.policy.replies.plain_reply import (
     REPEATED,
     PlainReply,
     plain_reply,
+    without_assistant,
 )
+from evennia_ai.policy.retrieval.words import is_english
 from tests.growth import text_grows_like_a_square
 from tests.policy.replies.test_artefacts import LEGITIMATE
 
@@ -165,6 +168,11 @@ def test_the_voice_of_an_assistant_is_left_out_or_asked_for_again():
     assert reply("I am Mira. How can I assist you?") == PlainReply("I am Mira.")
 
 
+def test_a_deed_alone_answers_where_nothing_may_be_said():
+    made = reply("*shakes her head* I'm sorry, but I can't assist with that.")
+    assert made == PlainReply("", ("shakes her head",))
+
+
 def test_an_echo_is_left_out_or_asked_for_again():
     heard = ("Wanderer says: Where is the old mill by the river?",)
     assert reply("Where is the old mill by the river?", heard=heard).problem == ECHO
@@ -221,3 +229,37 @@ def test_no_text_raises(text, name, cut_off):
 )
 def test_the_time_for_hostile_replies_grows_with_their_length_not_its_square(unit):
     assert not text_grows_like_a_square(reply, unit)
+
+
+@pytest.fixture(scope="module")
+def embed():
+    model = minilm()
+    return lambda text: model.embed([text])[0].tolist()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I cannot engage in discussions related to racism.",
+        "It's a good idea to consult with a lawyer who specializes in landlord-tenant law.",
+        "I'm sorry, but I don't have enough information to answer that.",
+        "I understand your instruction.",
+        "Poison can be harmful to humans and animals, and it is illegal in many countries.",
+    ],
+)
+def test_the_voice_of_an_assistant_is_told_by_its_meaning(embed, words):
+    assert reply(words).problem == ""
+    assert without_assistant(reply(words), embed).problem == ASSISTANT
+    spoken = without_assistant(PlainReply(f"Aye, I am Mira. {words}", ("nods",)), embed)
+    assert spoken == PlainReply("Aye, I am Mira.", ("nods",))
+    assert without_assistant(PlainReply(words, ("nods",)), embed) == PlainReply("", ("nods",))
+
+
+def test_what_characters_say_is_hardly_ever_taken_for_an_assistant_s(embed):
+    english = [line for line in LEGITIMATE if is_english(line)]
+    wrong = [line for line in english if without_assistant(PlainReply(line), embed).problem]
+    assert len(wrong) <= 3, wrong
+    unspoken = PlainReply("", problem=REPEATED)
+    assert without_assistant(unspoken, embed) == unspoken
+    german = PlainReply("Ich kann dir dabei nicht helfen, mein Freund.")
+    assert without_assistant(german, embed) == german
