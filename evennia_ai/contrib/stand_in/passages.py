@@ -1,5 +1,6 @@
 """What can answer a line: sentences of persona, lore and sight, and lines that somebody told."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -8,6 +9,7 @@ from evennia_ai.contrib.stand_in.languages import COURTESIES, Language, language
 from evennia_ai.contrib.stand_in.stand_in_request import StandInRequest
 from evennia_ai.contrib.stand_in.transcript import LONG_AGO, Transcript, TranscriptLine
 from evennia_ai.contrib.stand_in.words import an, capitals, sentences
+from evennia_ai.policy.facts.check import without_address
 
 SHORT = 5  # words of a courtesy that says nothing else
 LONGEST = 240  # characters of two sentences that stay together
@@ -77,15 +79,25 @@ def _lore(entry: str, language: Language) -> Iterator[Passage]:
         before = part
 
 
+def uncalled(sentence: str, name: str, language: Language) -> str:
+    """Return a sentence without a greeting at its beginning and the name that it calls."""
+    bare = without_address(sentence, name)
+    greeting = re.sub(rf"(?i)^((?:\w+ ){{1,3}}){re.escape(name)}\b", r"\1", bare)
+    opener = language.pattern("patterns", "opener").match(greeting)
+    return greeting[opener.end() :] if opener else bare
+
+
 def read_told(
-    lines: Sequence[TranscriptLine], written: Language, languages: tuple[Language, ...]
+    lines: Sequence[TranscriptLine], name: str, written: Language, languages: tuple[Language, ...]
 ) -> Iterator[Passage]:
-    """Yield the lines that tell something, oldest first: no questions and no short cries."""
+    """Yield the lines that tell something to a character of this name, oldest first: no questions
+    and no short cries."""
     for line in lines:
         if line.kind in SPOKEN and line.speaker:
             language = language_of(line.text, languages) or written
             text = language.plain(line.text)
-            text = " ".join(part for part in sentences(text) if not part.endswith("?"))
+            parts = (uncalled(part, name, language) for part in sentences(text))
+            text = " ".join(part for part in parts if not part.endswith("?"))
             courtesy = language.key_of(text) in COURTESIES and len(text.split()) <= SHORT
             if text and not courtesy:
                 private, recalled = line.kind == "whisper", line.answers == LONG_AGO

@@ -3,21 +3,22 @@
 What another person said is told as that person's words only, in quotation marks.
 """
 
-import math
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 
 from evennia_ai.contrib.stand_in.languages import ENGLISH
+from evennia_ai.contrib.stand_in.likeness import PART, likeness, worth
 from evennia_ai.contrib.stand_in.passages import LEAST_WORDS, Passage
-from evennia_ai.contrib.stand_in.persons import clauses, with_you
 from evennia_ai.contrib.stand_in.view import StandInView
 from evennia_ai.contrib.stand_in.words import capitals, is_description
 from evennia_ai.policy.conversation.requested_acts import match_name
-from evennia_ai.policy.retrieval.words import is_english
+from evennia_ai.policy.retrieval.words import language_of
 
 LONG, QUOTED = 100, 170  # characters of a line that is quoted in part, and of a quotation
 MOST_TOLD = 3
+SPEAKER = "yöu"  # stands for who speaks, until the "you" of their words is turned, too
+OF_ME = re.compile(r"\bI\b")
+ORDER = re.compile(r"\b(?:do(?:n['’]t| not)|let) (?:\w+ )?me\b", re.IGNORECASE)  # "don't ask me"
 NEAR = 0.75  # of the best likeness to a question, that a newer line of the subject has
 OF_OTHERS = 0.3  # that a line counts less if its speaker is not whom the question is about
 
@@ -72,24 +73,20 @@ def find_told(view: StandInView, question: str) -> Passage | None:
     for at, line in enumerate(lines):
         if speakers and line.speaker not in speakers:  # what others say of themselves is theirs
             fits[at] -= 1.0 if line.speaker and finds("mine", line.text) else OF_OTHERS
-    at = max(range(len(lines)), key=fits.__getitem__, default=-1)
+    worths = worth(rule, fits, [line.searched for line in lines], view.vectors).tolist()
+    at = max(range(len(lines)), key=worths.__getitem__, default=-1)
     if at < 0 or lines[at].source != "told":
         return None
     best = lines[at]
-    by_them = [line for line in view.told if line.speaker == best.speaker]
-    beside = by_them[max(0, by_them.index(best) - 1) : by_them.index(best) + 2]
-    of_same, likes = view.likeness(best.searched, lines)
-    rows = list(zip(lines, fits, likes, strict=True))
-    others = [fit for line, fit, like in rows if like < of_same.same and line not in beside]
-    own = sum(not about or line.speaker == about for line in lines)
-    chance = rule.chance * math.log(own or 1)
-    outstanding = fits[at] - max(chance, *others, 0.0)
-    if fits[at] + rule.outstanding * outstanding < rule.told + chance:
+    likes = view.likeness(best.searched, lines)[1]
+    rows = list(zip(lines, fits, likes, worths, strict=True))
+    others = [worth for line, _, like, worth in rows if like < rule.same and line is not best]
+    if worths[at] + rule.outstanding * (worths[at] - max([0.0, *others])) < rule.told:
         return None
     newer = [
         line
-        for line, fit, like in rows[at:]
-        if line.speaker == best.speaker and like >= of_same.same and fit >= NEAR * fits[at]
+        for line, fit, like, _ in rows[at:]
+        if line.speaker == best.speaker and like >= rule.same and fit >= NEAR * fits[at]
     ]
     return newer[-1]
 
@@ -101,32 +98,34 @@ def told(view: StandInView, question: str) -> str:
 
 
 def quoted(view: StandInView, line: Passage, question: str = "") -> str:
-    """Return what was told as a quotation, or to its speaker with "you" for "I".
+    """Return what was told: to its speaker with "you" for "I", else as a quotation.
 
-    Of a long line it is the sentence that is most like a question.
+    It is the sentence that is most like a question, if that is more like it than all of them.
     """
-    is_long = question and len(line.text) > LONG
-    parts = [replace(line, text=part) for part in line.parts[1:]] if is_long else []
-    fits = view.likeness(as_asked(view, question), parts)[1]
-    best = parts[fits.index(max(fits))] if parts else line
-    fact = best.text.rstrip(".! ")[:QUOTED]
+    parts = line.parts if question else line.parts[:1]
+    texts = [(part,) for part in parts]
+    fits = likeness(as_asked(view, question), texts, view.vectors, view.language)[1]
+    fits[0] += PART - (len(line.text) > LONG)
+    fact = parts[fits.index(max(fits))].rstrip(".! ")[:QUOTED]
     if line.speaker != view.speaker:
         return view.phrase("said_by", other=view.called(line.speaker), fact=fact)
-    own = _turned(view, fact)
+    own = turned(view, fact)
     if own:
-        return view.phrase("turned", fact=own)
+        return view.phrase("turned" if own.lower() != fact.lower() else "claimed", fact=own)
     phrase = view.phrase("told", fact=fact)
     return view.phrase("told_again", fact=fact) if view.repeats(phrase) else phrase
 
 
-def _turned(view: StandInView, sentence: str) -> str:
-    """Return the speaker's words with "you" for "I"; "" if unsure."""
-    if view.language.code != ENGLISH or not is_english(sentence):
+def turned(view: StandInView, sentence: str) -> str:
+    """Return what a speaker tells with "you" for "I", and "me" for "you"; "" if unsure."""
+    is_english = view.language.code == ENGLISH and language_of(sentence) in ("", ENGLISH)
+    if not is_english or ORDER.search(sentence):
         return ""
-    made = sentence
-    for clause in reversed(clauses(sentence)):
-        made = made and with_you(made, clause)
-    return capitals(made) if made.lower() != sentence.lower() else ""
+    own = view.language.rewritten("turned", sentence)
+    made = view.language.rewritten("you", own).replace(SPEAKER, "you")
+    # It would promise or confess what the speaker says of it, or take "you" for itself.
+    is_of_me = made != own.replace(SPEAKER, "you") and (SPEAKER not in own or OF_ME.search(made))
+    return "" if is_of_me else capitals(made)
 
 
 def said_by(view: StandInView, text: str) -> str:

@@ -296,7 +296,7 @@ def read_request(scene: StandInRequest, languages: tuple[Language, ...]) -> Stan
         character=character,
         transcript=transcript,
         passages=tuple(read_known(scene, character, transcript)),
-        every_told=tuple(read_told(people, character.language, languages)),
+        every_told=tuple(read_told(people, scene.name, character.language, languages)),
         vectors=scene.vectors,
         tools=scene.tools,
         seed=seed_of(len(scene.messages), *(line.text for line in scene.lines)),

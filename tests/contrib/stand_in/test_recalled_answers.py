@@ -6,13 +6,13 @@ from twisted.internet.defer import Deferred, fail, succeed
 
 from evennia_ai.contrib.stand_in.languages import read_languages
 from evennia_ai.contrib.stand_in.likeness import MOST_NEW, VectorCache
-from evennia_ai.contrib.stand_in.recalled import as_asked, find_told
+from evennia_ai.contrib.stand_in.recalled import as_asked, find_told, turned
 from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
 from evennia_ai.contrib.stand_in.view import read_request
 from evennia_ai.errors import MemoryUnavailable
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 
-HORSE, FOOD, PLACE, NOISE = np.eye(4, dtype=np.float32)
+HORSE, FOOD, PLACE, NOISE, LEGS = np.eye(5, dtype=np.float32)
 
 
 def mixed(*parts):
@@ -98,7 +98,7 @@ def test_what_nobody_told_is_not_answered():
 
 def test_what_hardly_stands_out_answers_nothing():
     limps = "he limps since the fair"
-    likely = {OLD: mixed((0.4, HORSE), (0.9, NOISE)), limps: mixed((0.39, HORSE), (0.9, FOOD))}
+    likely = {OLD: mixed((0.4, HORSE), (0.9, NOISE)), limps: mixed((0.39, HORSE), (0.9, LEGS))}
     told = (f"Ann says: {OLD}", *[f"Ann says: {CHATTER}"] * 2)
     assert answer(QUESTION, *told, vectors=VECTORS | PLAIN | likely) == OLD
     told = (*told, f"Ann says: {limps}")
@@ -159,3 +159,21 @@ def test_words_decide_if_the_embedder_fails_and_it_waits_if_that_is_slow():
     broken = Embedder(lambda _: fail(MemoryUnavailable("down")))
     assert fetched(VectorCache(), broken, ["who?"], ["a line"]) == [{}]
     assert fetched(VectorCache(), Embedder(lambda _: Deferred()), ["who?"], ["a line"]) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "spoken"),
+    [
+        ("my dog is called Biscuit", "Your dog is called Biscuit"),
+        ("Hello Mira, my dog is called Biscuit", "Your dog is called Biscuit"),
+        ("Mira, we were married in May.", "You were married in May"),
+        ("I owe you three silver for my supper", "You owe me three silver for your supper"),
+        ("you owe me three silver", ""),
+        ("don't ask me about my father", ""),
+        ("the vicar's bike turned up in the font", "The vicar's bike turned up in the font"),
+        ("ich habe einen Hund und mein Hund heißt Biscuit", ""),
+    ],
+)
+def test_a_line_is_turned_round_where_that_is_sure(line, spoken):
+    view = view_of(QUESTION, f"Ann says: {line}")
+    assert turned(view, view.told[-1].text.rstrip(".")) == spoken
