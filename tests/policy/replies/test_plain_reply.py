@@ -75,6 +75,7 @@ DEEDS = {
     "/me laughs": ("", "laughs"),
     "/me laughs\nWho asks?": ("Who asks?", "laughs"),
     "/emote laughs": ("", "laughs"),
+    "nods slowly.": ("", "nods slowly."),
     "_nods_ Who asks?": ("Who asks?", "nods"),
     "~nods~ Who asks?": ("Who asks?", "nods"),
     "[She smiles] Who asks?": ("Who asks?", "smiles"),
@@ -232,9 +233,9 @@ def test_the_time_for_hostile_replies_grows_with_their_length_not_its_square(uni
 
 
 @pytest.fixture(scope="module")
-def embed():
+def near():
     model = minilm()
-    return lambda text: model.embed([text])[0].tolist()
+    return lambda text, others: model.embed(others) @ model.embed([text])[0]
 
 
 @pytest.mark.parametrize(
@@ -247,19 +248,21 @@ def embed():
         "Poison can be harmful to humans and animals, and it is illegal in many countries.",
     ],
 )
-def test_the_voice_of_an_assistant_is_told_by_its_meaning(embed, words):
+def test_the_voice_of_an_assistant_is_told_by_its_meaning(near, words):
     assert reply(words).problem == ""
-    assert without_assistant(reply(words), embed).problem == ASSISTANT
-    spoken = without_assistant(PlainReply(f"Aye, I am Mira. {words}", ("nods",)), embed)
+    assert without_assistant(reply(words), near).problem == ASSISTANT
+    spoken = without_assistant(PlainReply(f"Aye, I am Mira. {words}", ("nods",)), near)
     assert spoken == PlainReply("Aye, I am Mira.", ("nods",))
-    assert without_assistant(PlainReply(words, ("nods",)), embed) == PlainReply("", ("nods",))
+    assert without_assistant(PlainReply(words, ("nods",)), near) == PlainReply("", ("nods",))
 
 
-def test_what_characters_say_is_hardly_ever_taken_for_an_assistant_s(embed):
+def test_what_characters_say_is_hardly_ever_taken_for_an_assistant_s(near):
     english = [line for line in LEGITIMATE if is_english(line)]
-    wrong = [line for line in english if without_assistant(PlainReply(line), embed).problem]
+    wrong = [line for line in english if without_assistant(PlainReply(line), near).problem]
     assert len(wrong) <= 3, wrong
     unspoken = PlainReply("", problem=REPEATED)
-    assert without_assistant(unspoken, embed) == unspoken
+    assert without_assistant(unspoken, near) == unspoken
     german = PlainReply("Ich kann dir dabei nicht helfen, mein Freund.")
-    assert without_assistant(german, embed) == german
+    assert without_assistant(german, near) == german
+    refusal = PlainReply("I cannot engage in discussions related to racism.")
+    assert without_assistant(refusal, lambda _text, _others: ()) == refusal
