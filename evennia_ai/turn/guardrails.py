@@ -135,12 +135,12 @@ class OutputGuardrail:
         return shorter, self.problem(shorter)
 
     def well_addressed(self, call: ToolCallRequest) -> ToolCallRequest:
-        """Return a call whose words call nobody by name who is not spoken to."""
-        text, around = text_of(call), self._around
+        """Return a call whose words do not call the character itself by name."""
+        text, around = text_of(call), self._told
         if around is None or call.name not in SPEECH or text is None:
             return call
         words = spoken_words(text, around.name, self._limit_chars)
-        made = uncalled(words, around.name, around.people, around.spoken_to)
+        made = uncalled(words, around.name)
         return call if made == words else with_text(call, made)
 
     def unfounded(self, call: ToolCallRequest) -> str:

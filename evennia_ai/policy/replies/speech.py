@@ -206,7 +206,7 @@ SELF_DESCRIPTIONS = (
     ),
     rf"{I_AM}(?:Qwen|ChatGPT|GPT-?\d|LLaMA|Gemini)\b|\bAlibaba Cloud\b|\bOpenAI\b",
     r"\bmy (?:training data|knowledge cut-?off|programming|guidelines)\b",
-    r"\bI (?:do not|don't) have (?:personal|real|human) (?:feelings|emotions|opinions|experience)",
+    r"\bI (?:do not|don't) have (?:personal \w+|(?:real|human) (?:feelings|emotions|opinions))",
     r"\b(?:access to|provide) real-time (?:information|data)\b",
     r"\bmy instructions (?:say|state|prevent|forbid|do not|don't)\b|\b(?:my|system) prompt\b",
     r"\bI(?: am|'m) (?:always |just |only |not )?here to (?:assist|answer|provide)\b",
@@ -335,17 +335,6 @@ def tells_thoughts(words: str) -> bool:
     return THOUGHT.search(words.replace("’", "'")) is not None
 
 
-CALLED = r"([^\W\d_][\w' -]{0,40}?)"
-THE = "the my our your a an his her der die das mein meine dein deine le la mon ma el mi tu".split()
-APART = [*THE, "who", "whose", "which", "that", "and", "or", "und", "et", "y", "qui", "que"]
-# "Mira, the innkeeper, ..." and "ask the innkeeper, Mira" name her and do not call her.
-CALLED_FIRST = re.compile(rf"\A\W*{CALLED}[,!]\s+(?!(?:{'|'.join(APART)})\b)(?=[a-zà-ÿ])")
-CALLED_LAST = re.compile(rf"(?<![^\W_])([^\W_]{{1,40}})(,\s{{1,3}}{CALLED})\W{{0,9}}\Z")
-APPOSED = re.compile(
-    rf"\b(?:{'|'.join(THE)}|(?!that|it|what|t?here|let|s?he|who)\w+['’]s)(?: [^\W_]+){{1,3}}"
-    r",\s+\S+(?: \S+)?\Z",
-    re.IGNORECASE,
-)
 YOU = frozenset(
     "you your you're yours du dir dich dein deine sie ihnen ihr tu te toi vous votre usted".split()
 )
@@ -356,36 +345,13 @@ OF_ONESELF = frozenset(
 )
 
 
-def uncalled(
-    words: str, own: str, known: Collection[str] = (), spoken_to: Collection[str] = ()
-) -> str:
-    """Return words that call nobody by name who is not spoken to: "Thank you, Oda." to Tom.
-
-    ``own`` is the character's name, ``known`` are the names of others. Without ``spoken_to`` only
-    its own name is left out. A name that is only told, and one that nobody bears, stays.
-    """
-    here = [set(plain_words(name)) for name in spoken_to]
-    others = [set(plain_words(name)) for name in known if name != own] if here else []
-    listed = {*plain_words(own)}.union(*here, *others)
-    own_call = re.compile(rf", {re.escape(own)}(?=\s*(?:[.,!?;…]|\Z))") if own else None
-
-    def is_other(name: str) -> bool:
-        called = set(plain_words(name))
-        return not any(called & person for person in here) and any(map(called.issubset, others))
+def uncalled(words: str, own: str) -> str:
+    """Return words without the character's own name where it calls itself: "Marigold, Mira."."""
+    call = re.compile(rf", {re.escape(own)}(?=\s*(?:[.,!?;…]|\Z))")
 
     def kept(sentence: str) -> str:
-        words = plain_words(sentence)
-        calls_you = not YOU.isdisjoint(words)
-        if own_call and (calls_you or OF_ONESELF.isdisjoint(words)):
-            sentence = own_call.sub("", sentence)
-        last = CALLED_LAST.search(sentence)
-        is_list = last and (last[1].casefold() in listed or APPOSED.search(sentence[: last.end(3)]))
-        if last and not is_list and is_other(last[3]):
-            sentence = sentence[: last.start(2)] + sentence[last.end(2) :]
-        first = CALLED_FIRST.search(sentence)
-        if first and calls_you and is_other(first[1]):
-            rest = sentence[first.end() :]
-            sentence = rest[:1].upper() + rest[1:]
-        return sentence
+        plain = plain_words(sentence)
+        calls = OF_ONESELF.isdisjoint(plain) or not YOU.isdisjoint(plain)
+        return call.sub("", sentence) if calls else sentence
 
-    return "".join(map(kept, sentences(words)))
+    return "".join(map(kept, sentences(words))) if own and call.search(words) else words
