@@ -14,7 +14,7 @@ from evennia_ai.policy.texts import plain_words
 
 Handler = Callable[[StandInView, str, str], str]
 STORY = 330  # characters of a tale
-MOST_LISTED = 5  # things that are named
+MOST_LISTED, MOST_WARES = 5, 12  # things that are named
 ORDERED = frozenset({"buy", "food", "drink"})  # kinds of sentences that may be an order
 # Kinds of questions that what it sees and did answers first.
 SEEN = frozenset("who_here what_here time carry place_name exits recall_gift".split())
@@ -51,7 +51,12 @@ def answer(view: StandInView, text: str) -> str:
 
 
 def _sought(view: StandInView, intent: Intent, topic: str, text: str) -> str:
-    """Return what persona and lore tell about an intent; "" if nothing."""
+    """Return what persona, lore and wares tell about an intent; "" if nothing."""
+    goods = view.transcript.goods
+    asks_all = intent.key == "wares" or (intent.key == "price" and not match_name(text, [*goods]))
+    if asks_all and len(goods) > 1:
+        wares = [f"{view.thing(name)} ({price})" for name, price in goods.items()]
+        return view.listing("wares_all", "", wares[:MOST_WARES])
     if intent.tells and intent.exact:
         return view.known(text, intent.sources, intent) or denied(view, text)
     if intent.tells:

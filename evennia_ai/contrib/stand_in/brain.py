@@ -130,6 +130,7 @@ def _act(
             return _with_calls((("emote", {"text": emote}), *step.calls))
         return _with_calls(step.calls)
     ended = words_for_step(item, requested, step)
+    views = [item] if step.end.endswith("_alone") else views
     replies = [(own, "", ended) if own is item else (own, *_words_for(own)) for own in views]
     return _speak(view, replies, step.calls)
 

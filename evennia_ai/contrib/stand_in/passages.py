@@ -53,8 +53,7 @@ def read_known(
         yield from (Passage(text, source) for text in texts)
     for entry in scene.lore:
         yield from _lore(entry, character.language)
-    goods = (act.goods for act in transcript.acts if act.name == "prices")
-    for name, price in (item for shown in goods for item in shown.items()):
+    for name, price in transcript.goods.items():
         yield Passage(f"{capitals(an(name))} costs {price}.", "self")
     here = scene.situation
     for part in (*sentences(here.description), *(f"{note.rstrip('.')}." for note in here.notes)):

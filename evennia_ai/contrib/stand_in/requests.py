@@ -51,6 +51,9 @@ def read_meant(view: StandInView, text: str) -> RequestedAct | None:
         named = next(filter(None, (match_name(line, names) for line in before)), "")
         item = with_article(named) if language.code == ENGLISH else named
         text = text[: pronoun.start()] + item + text[pronoun.end() :] if named else text
+    offered = language.pattern("patterns", "sells").search(text)
+    if offered and {"prices", "buy"} <= view.tools:
+        return RequestedAct("buy", item=offered["item"].rstrip(" .!?"), text=text)
     act = requested_act(text, now, view.speaker, language.data)
     if act is None or act.act == "whisper":
         return None

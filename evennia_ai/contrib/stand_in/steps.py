@@ -19,6 +19,8 @@ from evennia_ai.policy.conversation.requested_acts import RequestedAct, exit_par
 
 # The argument of the acts that take one call.
 ONE_CALL = {"get": "item", "drop": "item", "look": "target", "follow": "target", "emote": "text"}
+# How a deal ended, by words of the tool's result.
+DEAL_ENDS = ((" is asked ", "asked"), (" does not have ", "poor"), ("Only one person", "alone"))
 NO_FAILURE = frozenset({"look", "unfollow"})
 SEEN_LABELS = re.compile(r"(People|Things|Exits): ([^.]*+)(?:\.|\Z)")
 Calls = tuple[tuple[str, Mapping[str, object]], ...]
@@ -65,6 +67,8 @@ class _Errand:
             return self._one_call()
         if self.requested.act == "move":
             return self._fetch() if self.requested.item else self._walk()
+        if self.requested.act == "buy":
+            return self._purchase()
         return self._hand_over()
 
     def _one_call(self) -> ActionStep:
@@ -133,18 +137,31 @@ class _Errand:
         """Return the asking for the price of a thing, or its sale; None if it has no price."""
         if not {"prices", "sell"} <= self.tools:
             return None
-        if not done(self.acts, "prices"):
+        priced = done(self.acts, "prices")
+        if not priced:
             return ActionStep((("prices", {}),))
-        price = done(self.acts, "prices")[-1].goods.get(item, "")
-        coins = re.search(r"\d+", price)
+        rows = (row.partition(": ") for row in priced[-1].result.split("; "))
+        price = next((price for name, _, price in rows if name == item), "")
+        return self._deal("sell", item, price, slots) if price else None
+
+    def _purchase(self) -> ActionStep:
+        """Return the asking what a customer's thing is worth, or its purchase."""
+        item = self.requested.item
+        priced = [act for act in done(self.acts, "prices") if act.arguments.get("offered")]
+        if not priced:
+            return ActionStep((("prices", {"offered": item}),))
+        return self._deal("buy", item, priced[-1].result, {"item": with_article(item)})
+
+    def _deal(self, tool: str, item: str, price: str, slots: Mapping[str, str]) -> ActionStep:
+        """Return a deal for a price in words, or how it ended."""
+        coins, tried = re.search(r"\d+.*?(?=\.?$)", price), done(self.acts, tool)
         if not coins:
-            return None
-        if not done(self.acts, "sell"):
-            return ActionStep((("sell", {"item": item, "price": int(coins[0])}),))
-        result = done(self.acts, "sell")[-1].result
-        ends = {" is asked ": "sell_asked", " does not have ": "sell_poor"}
-        end = next((end for words, end in ends.items() if words in result), "sell_not")
-        return ActionStep(end=end, slots={**slots, "price": price})
+            return ActionStep(end=f"{tool}_none", slots=slots)
+        if not tried:
+            amount = int(re.findall(r"\d+", price)[0])
+            return ActionStep(((tool, {"item": item, "price": amount}),))
+        end = next((end for words, end in DEAL_ENDS if words in tried[-1].result), "not")
+        return ActionStep(end=f"{tool}_{end}", slots={**slots, "price": coins[0]})
 
 
 def words_for_step(view: StandInView, requested: RequestedAct, step: ActionStep) -> str:

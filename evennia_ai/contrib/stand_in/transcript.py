@@ -65,12 +65,6 @@ class TranscriptToolCall:
         """Return the thing that the call is about, "" if it has none."""
         return str(self.arguments.get("item", ""))
 
-    @property
-    def goods(self) -> dict[str, str]:
-        """Return the prices, in words, by the names of things, in a result of `prices`."""
-        rows = (row.partition(": ") for row in self.result.split("; "))
-        return {name: price for name, colon, price in rows if colon}
-
 
 def reads_like(key: str, result: str) -> bool:
     """Return True if a tool's result holds the pattern of a key; tools speak English."""
@@ -95,6 +89,13 @@ class Transcript:
     acts: list[TranscriptToolCall] = field(default_factory=list)
     time: str = ""
     _pending: list[TranscriptToolCall] = field(default_factory=list)
+
+    @property
+    def goods(self) -> dict[str, str]:
+        """Return the prices, in words, by the names of things, as this turn's `prices` told them."""
+        shown = [act.result for act in self.acts if act.name == "prices"]
+        rows = (row.partition(": ") for result in shown for row in result.split("; "))
+        return {name: price for name, colon, price in rows if colon}
 
     def texts_of(self, speaker: str) -> list[str]:
         """Return what a speaker said, oldest first."""

@@ -1,0 +1,99 @@
+"""Purchases from a shopkeeper without a model, as players make them."""
+
+import pytest
+
+from evennia_ai.contrib.shop.trade import buy, prices, sell
+
+pytestmark = [pytest.mark.game, pytest.mark.engine]
+
+
+class Shop:
+    """A keeper with a pipe, a lantern and a rope, and two customers with ten coins each."""
+
+    def __init__(self, game):
+        for item in (prices, sell, buy):
+            game.service.toolbox.add(item)
+        self.game, self.pier = game, game.room()
+        self.keeper = game.assistant("Hob", self.pier)
+        self.ann, self.bob = game.player("Ann", self.pier), game.player("Bob", self.pier)
+        self.pipe = self.ware("clay pipe", 4, self.keeper)
+        self.lantern = self.ware("lantern", 6, self.keeper)
+        self.rope = self.ware("coil of rope", 2, self.keeper)
+        for person in (self.ann.character, self.bob.character, self.keeper):
+            person.db.coins = 10
+
+    def ware(self, name, price, place):
+        thing = self.game.thing(name, place)
+        thing.db.price = price
+        return thing
+
+    def hears(self, player, *lines):
+        """Return what a player hears of some commands."""
+        before = len(player.heard())
+        for line in lines:
+            player.do(line)
+            self.game.run(3)
+        return "\n".join(player.heard()[before:])
+
+
+@pytest.fixture
+def shop(offline_game):
+    return Shop(offline_game)
+
+
+@pytest.mark.parametrize(
+    ("ask", "name", "price"),
+    [
+        ("Hob, I would like to buy the pipe", "pipe", 4),
+        ("Hob, the rope please", "rope", 2),
+        ("Hob, sell me the lantern", "lantern", 6),
+        ("Hob, can I have the clay pipe?", "pipe", 4),
+        ("Hob, give me the rope for one coin", "rope", 2),
+    ],
+)
+@pytest.mark.parametrize("small_talk", [(), ("say Ann, it rains again", "say I hate rain, Ann")])
+def test_a_thing_is_bought_also_behind_small_talk_of_others(shop, ask, name, price, small_talk):
+    for line in small_talk:
+        shop.bob.do(line)
+    thing = getattr(shop, name)
+    shop.hears(shop.ann, f"say {ask}")
+    assert thing.location is shop.keeper
+    assert f"You pay Hob {price} coins" in shop.hears(shop.ann, "yes")
+    assert thing.location is shop.ann.character and shop.ann.character.db.coins == 10 - price
+
+
+def test_a_thing_that_lies_here_is_taken_and_sold(shop):
+    lamp = shop.ware("brass lamp", 5, shop.pier)
+    assert "Here is" not in shop.hears(shop.ann, "say Hob, give me the brass lamp")
+    assert lamp.location is shop.keeper
+    shop.hears(shop.ann, "yes")
+    assert lamp.location is shop.ann.character and shop.ann.character.db.coins == 5
+
+
+@pytest.mark.parametrize(
+    "line", ["what do you sell?", "show me your wares", "what are your prices?"]
+)
+def test_all_wares_are_named_with_their_prices(shop, line):
+    heard = shop.hears(shop.ann, f"say Hob, {line}")
+    for ware in ("clay pipe (4 coins)", "lantern (6 coins)", "coil of rope (2 coins)"):
+        assert ware in heard
+
+
+def test_two_who_ask_at_once_are_asked_to_come_one_by_one(shop):
+    shop.bob.do("say Hob, I would like the pipe")
+    heard = shop.hears(shop.ann, "say Hob, sell me the pipe")
+    assert "ne after the other" in heard or "Not all at once" in heard
+    assert "cannot sell" not in heard
+    shop.hears(shop.bob, "say Hob, I would like the pipe", "yes")
+    assert shop.pipe.location is shop.bob.character
+
+
+@pytest.mark.parametrize("line", ["will you buy this cup?", "can I sell you my cup?"])
+def test_it_buys_what_has_a_price_and_says_so_of_what_has_none(shop, line):
+    cup = shop.game.thing("cup", shop.ann.character)
+    heard = shop.hears(shop.ann, f"say Hob, {line}")
+    assert "not buy" in heard and "Type yes" not in heard
+    cup.db.price = 6
+    assert "Hob offers you 3 coins for a cup" in shop.hears(shop.ann, f"say Hob, {line}")
+    shop.hears(shop.ann, "yes")
+    assert cup.location is shop.keeper and shop.ann.character.db.coins == 13
