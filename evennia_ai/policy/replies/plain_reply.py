@@ -60,6 +60,13 @@ REPEATED = "you said that before"
 NAME = r"[A-ZÀ-ÞА-ЯЁ][\w'’-]{0,30}(?: [A-ZÀ-ÞА-ЯЁ][\w'’-]{0,30})?"
 
 
+# "Guard: Good day": what the character is, in the place of its name. Headings are no speech.
+ROLE = re.compile(
+    rf"\A(?!(?i:{'|'.join((*output_checks.SPEAKERS, *output_checks.HEADINGS))})\b)"
+    rf"{NAME}:\s{{1,3}}(?=[A-ZÀ-ÞА-ЯЁ\"“«„])"
+)
+
+
 class PlainReply(NamedTuple):
     """What is said and shown of a plain reply, and why it must be asked for again.
 
@@ -111,9 +118,9 @@ def plain_reply(
         is_long = len(plain_words(sentence)) >= output_checks.FEW_WORDS
         return REPEATED if is_long and output_checks.find_repeat(sentence, last_replies) else ""
 
-    problems = {sentence: problem_of(sentence) for sentence in sentences(words)}
-    kept = new_sentences([part for part, problem in problems.items() if not problem], lines)
-    problem = next(filter(None, problems.values()), "")
+    parts = [(sentence, problem_of(sentence)) for sentence in sentences(words)]
+    kept = new_sentences([sentence for sentence, problem in parts if not problem], lines)
+    problem = next((problem for _, problem in parts if problem), "")
     return PlainReply(kept, deeds, "" if kept or deeds else problem)
 
 
@@ -182,6 +189,7 @@ def own_lines(text: str, name: str, others: frozenset[str]) -> str:
     parts: list[tuple[str, str]] = []
     speaker, start = name, 0
     text = own_label(name).sub("", text.strip())
+    text = text if label.match(text) else ROLE.sub("", text)
     for match in label.finditer(text):
         parts.append((speaker, text[start : match.start()] + match[0][: _mark_of(match)]))
         speaker, start = match["name"] or match["new"], match.end()

@@ -44,6 +44,10 @@ def reply(text, name="Mira", heard=HEARD, last=(), cut_off=False):
         ("Mira says: Good day", "Good day"),
         ("Mira - Good day", "Good day"),
         ("Mira — Good day", "Good day"),
+        ("Innkeeper: Good day", "Good day"),
+        ("Old Innkeeper: “Good day”", "“Good day”"),
+        ("Nails: a penny the dozen.", "Nails: a penny the dozen."),
+        ("No. No. Not there!", "No. No. Not there!"),
         ("Mira, at your service.", "Mira, at your service."),
         ("Mira - that is what they call me.", "Mira - that is what they call me."),
         ("Listen, Wanderer: the light is out.", "Listen, Wanderer: the light is out."),
@@ -56,6 +60,7 @@ def test_the_label_of_another_speaker_ends_the_words(text, words):
 
 def test_lines_for_others_alone_are_asked_for_again():
     assert reply("Wanderer: And you?").problem == FOR_OTHERS
+    assert reply("Thought: I should greet them.").words == "Thought: I should greet them."
     assert reply("  ").problem == NO_WORDS
 
 
