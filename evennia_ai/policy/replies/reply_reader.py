@@ -12,7 +12,13 @@ from itertools import takewhile
 from evennia_ai.messages import SAY, SPEECH, WHISPER, Delta, LLMReply, Sent, ToolCallRequest
 from evennia_ai.policy.replies.speech import ENDED, WORDS, Speech, spoken
 from evennia_ai.policy.replies.streaming_json import JsonObjectReader, PartialJson
-from evennia_ai.policy.replies.text_tool_calls import ACT, Tools, read_text_calls, tidy_calls
+from evennia_ai.policy.replies.text_tool_calls import (
+    ACT,
+    TextReply,
+    Tools,
+    read_text_calls,
+    tidy_calls,
+)
 from evennia_ai.policy.texts import read_object
 from evennia_ai.policy.tool_call_modes import schema_form
 from evennia_ai.policy.tool_call_modes.form import SCHEMA, TEXT, Call, ReplyContext, tool_name
@@ -226,9 +232,11 @@ class TextReader(ReplyReader):
         reply_text = read_text_calls(reply.content, parameters(self._asked))
         is_cut_off = reply.finish_reason == CUT_OFF
         if not reply_text.calls:
+            reply = without_cut_call(reply, reply_text)
             return whole_sentences(reply) if is_cut_off else reply
         # Words beside a call of `say` are about it.
-        if reply_text.words and not is_cut_off and SAY not in dict(reply_text.calls):
+        is_speech = reply_text.words and not (is_cut_off or reply_text.is_cut)
+        if is_speech and SAY not in dict(reply_text.calls):
             self._calls.append(spoken(reply_text.words))
         self._calls += numbered(reply_text.calls)
         return self._with_calls(reply)
@@ -248,7 +256,7 @@ def with_written_calls(reply: LLMReply, context: ReplyContext, acts: bool = Fals
     """
     reply_text = read_text_calls(reply.content, parameters(context), acts)
     if not reply_text.calls:
-        return reply
+        return without_cut_call(reply, reply_text)
     calls: list[Call] = []
     for name, arguments in reply_text.calls:
         is_act = acts and name == ACT
@@ -258,6 +266,11 @@ def with_written_calls(reply: LLMReply, context: ReplyContext, acts: bool = Fals
     made = tuple(replace(call, sent=reply.sent) for call in numbered(calls))
     changed = replace(reply, content=reply_text.words, tool_calls=made, tied=acts)
     return replace(changed, finish_reason="stop")  # a call that was cut off was not found
+
+
+def without_cut_call(reply: LLMReply, reply_text: TextReply) -> LLMReply:
+    """Return a reply without its text if that ends within a call: it is asked for once more."""
+    return replace(reply, content="") if reply_text.is_cut else reply
 
 
 def whole_sentences(reply: LLMReply) -> LLMReply:

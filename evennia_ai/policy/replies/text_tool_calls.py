@@ -26,13 +26,14 @@ MOST_CALLS = 64
 MOST_WRAPS = 4  # around arguments
 NOTHING = re.compile(r"null|None|[\s\"{}\[\]]")  # what servers send for no arguments
 STEPS = 6_000  # of the reader, for one reply
+CUT_CHARS = 400  # at the end of words, where a call may have been cut
 CALL_CHARS = 120  # before a call that may hold its opening marks
 
 NAME_KEYS = ("name", "tool", "function", "tool_name", "function_name", "action", "recipient_name")
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "action_input", "kwargs")
 OTHER_KEYS = frozenset({"type", "id", "call_id", "tool_call_id"})
 LISTS_OF_CALLS = ("tool_calls", "calls", "actions", "tool_uses")  # the last is OpenAI's parallel
-MARK = r"<[|｜][\w▁]{1,40}[|｜]>"  # a special token; the second bar is DeepSeek's
+MARK = r"<[|｜]/?[\w▁]{1,40}[|｜]>"  # a special token; the second bar is DeepSeek's
 # A tag that a model's own name space or name precedes: DeepSeek 3.2, Step 3, MiniMax, LongCat.
 NAME_SPACE = re.compile(
     r"(?<=<)(/?)(?:[|｜]?\w{1,20}[|｜:]|\w{1,20}_(?=tool_call|arg_))"
@@ -43,7 +44,8 @@ ESCAPES = re.compile(r'<\|"\|>|<escape>')  # the quotation marks of Gemma 4 and 
 OPENING_MARKS = BoundedPattern(
     rf"(?:\s|```[\w-]*|`|<[\w: ]{{1,30}}>|\[/?TOOL_CALLS?\]|{MARK}|<\|tool_call>|[\[,;]"
     r"|(?<=\|>)(?:assistant|commentary|analysis)|(?:assistant)?commentary(?=\s?to=)|(?<=｜>)function|\bto=|\bfunctions\.|\bfunctools"
-    r"|\b(?:action|call|tool call|function call)\s?:|\bprint\(|^[-*•])++\Z",
+    r"|\b(?:action|call|(?:tool|function)[ _]calls?)\s?:|\bprint\(|\bawait(?=\s)"
+    r"|\b\w{0,20}(?:api|tools?)\.|[@→]|[-=]>|\*\*|^[-*•])++\Z",
     CALL_CHARS,
     re.MULTILINE | re.IGNORECASE,
 )
@@ -52,10 +54,14 @@ CLOSING_MARKS = re.compile(
 )
 BETWEEN = re.compile(
     rf"(?<!\s)(?:\s{{1,40}}+|{MARK}|\[CALL_ID\]\w{{1,64}}+|\[ARGS\]|:\d{{1,9}}+|[:=]|json|commentary"
-    r"|analysis|```|action[ _]input){0,9}+(?=[{(])",
+    r"|analysis|```|\*\*|action[ _]input){0,9}+(?=[{(])",
     re.IGNORECASE,
 )
-TAGGED = re.compile(r"\s{0,40}+(?:<tool_sep>\s{0,40}+)?(?=<arg_key>|</tool_call>)")
+# Arguments in tags behind a name, which may stand in tags of its own.
+TAGGED = re.compile(
+    r"\s{0,40}+(?:(?:<tool_sep>\s{0,40}+)?(?=<arg_key>|</tool_call>)"
+    rf"|</\w{{1,20}}>\s{{0,40}}+<(?P<end>{'|'.join(ARGUMENT_KEYS)})>)"
+)
 TAGGED_ARGUMENT = re.compile(
     r"<arg_key>([\w-]+)</arg_key>\s*<arg_value>([\s\S]*?)(?:</arg_value>|\Z)"
 )
@@ -63,8 +69,18 @@ PARAMETER = re.compile(
     r"<parameter(?:=|\s{1,9}name\s?=\s?)[\"']?([\w-]+)[\"']?(?:\s[^<>]{0,80})?>([\s\S]*?)"
     r"(?:</parameter>|(?=<parameter)|\Z)"
 )
+EMPTY = re.compile("")
+ATTRIBUTE = re.compile(r"([\w-]{1,40})=(?:\"([^\"]*)\"|'([^']*)')")
 OWN_TAG = re.compile(r"<([\w-]{1,40})>([\s\S]*?)</\1>")  # that a parameter's name makes
 ARGUMENT_START, ARGUMENT_END = re.compile(r"\(\s*+"), re.compile(r"\s{0,40}+\)")
+# A bracket, tag, token or fence that is opened and not closed, or a name before its arguments.
+UNFINISHED = re.compile(
+    r"(?:<(?![\s\d=])[^<>]{0,200}|\bfunction<[^<>]{0,80}>|[{\[][^{}\[\]]{0,200}|(?<!`)`{1,2}"
+    r"|[\w*]\([^()]{0,200}|(?:\bto=|\bfunctions\.)[^.!?\n]{0,80}"
+    r"|^(?:[@*/\[\]-]{1,3}|\w{1,40}:|(?:[@/]|\*\*|[-=]> ?)\w{0,40}\*?"
+    r"|(?i:action|tool[ _]calls?|tool|function)\s?:[^.!?]{0,80}))\s{0,40}\Z",
+    re.MULTILINE,
+)
 LINE_STRING = re.compile(r"[ \t]{0,9}+:?+[ \t]{0,9}+(?=[\"'“])")
 LINE_WORDS = re.compile(r":[ \t]{0,9}(?![\s\"'“{(\[`])([^\n]+)")
 LINE_END = re.compile(r"[ \t`]{0,9}(?=\n|\Z)")
@@ -77,6 +93,7 @@ class TextReply:
 
     calls: tuple[Call, ...]
     words: str
+    is_cut: bool = False  # True if the words end within what may be a call of an offered tool
 
 
 def read_text_calls(text: str, tools: Tools, acts: bool = False) -> TextReply:
@@ -116,7 +133,9 @@ class _Scanner:
                 start = at = self._cut(start, begin.start(), end)
         self.words.append(self.text[start:])
         words = SPECIAL_TOKEN.sub("", "\n".join(part for part in self.words if part.strip()))
-        return TextReply(tuple(self.calls), words.strip())
+        words = words.strip()
+        is_cut = self.tools and UNFINISHED.search(words, max(0, len(words) - CUT_CHARS))
+        return TextReply(tuple(self.calls), words, bool(is_cut))
 
     def _cut(self, start: int, begin: int, end: int) -> int:
         """Keep the words before a call without its opening marks; return where words go on."""
@@ -129,7 +148,9 @@ class _Scanner:
         try:
             self.reader.charge(2)
             if begin["tag"]:
-                return self._tagged(begin["tag"], begin.end())
+                return self._tagged(begin["tag"], begin.end(), begin["end"])
+            if begin["own"]:
+                return self._tagged(begin["own"], begin.end(), begin["own"], begin["fields"])
             if begin["name"]:
                 return self._named(begin["name"], begin.start("name"), begin.end())
             value, end = self._value(begin.start())
@@ -144,21 +165,33 @@ class _Scanner:
             raise Unreadable
         return value
 
-    def _tagged(self, name: str, at: int) -> tuple[list[Call], int]:
-        """Read ``<function=say>`` up to its closing tag: parameters in tags, or one object."""
+    def _tagged(
+        self, name: str, at: int, tag: str = "", fields: str = ""
+    ) -> tuple[list[Call], int]:
+        """Read ``<function=say>`` up to its closing ``tag``: parameters in tags, or one object.
+
+        ``fields`` are the attributes of the tag, which ends there if they end with ``/``.
+        """
         self.reader.charge(1 + (len(self.text) - at) // 256)
-        close = re.compile(r"</(?:function|invoke|tool_call)>").search(self.text, at)
+        ends = {"function", "invoke", "tool_call", tag} - {""}
+        close = re.compile(rf"</(?:{'|'.join(ends)})>").search(self.text, at)
+        if fields.endswith("/"):
+            close = EMPTY.match(self.text, at)
         if close is None:
             raise Unreadable
         body = self.text[at : close.start()]
-        parts = PARAMETER.findall(body) or TAGGED_ARGUMENT.findall(body)
         known = self.tools[name].get("properties", {})
+        parts = PARAMETER.findall(body) or TAGGED_ARGUMENT.findall(body)
         parts = parts or [part for part in OWN_TAG.findall(body) if part[0] in known]
+        parts = [
+            *((key, value or other) for key, value, other in ATTRIBUTE.findall(fields)),
+            *parts,
+        ]
         if parts or not body.strip():
-            fields = {key: self._typed(name, key, value.strip("\n")) for key, value in parts}
-            return [(name, as_json(fields))], close.end()
-        value, _ = self._value(at + len(body) - len(body.lstrip()))
-        return calls_with(name, value, self.tools), close.end()
+            given = {key: self._typed(name, key, value.strip("\n")) for key, value in parts}
+            return [(name, as_json(given))], close.end()
+        value = self.reader.read(at + len(body) - len(body.lstrip())) or (body.strip(), 0)
+        return calls_with(name, value[0], self.tools), close.end()
 
     def _typed(self, tool: str, key: str, value: str) -> Any:
         """Return a parameter's text as the type that the tool asks for, if it can be read so."""
@@ -170,7 +203,7 @@ class _Scanner:
     def _named(self, name: str, start: int, at: int) -> tuple[list[Call], int]:
         """Read what follows a tool's name: arguments in tags, an object, or words on its line."""
         if tagged := TAGGED.match(self.text, at):
-            return self._tagged(name, tagged.end())
+            return self._tagged(name, tagged.end(), tagged["end"] or "")
         if between := BETWEEN.match(self.text, at):
             value, end = self.reader.read(between.end()) or self._argument(between.end())
             return calls_with(name, value, self.tools), end
@@ -204,9 +237,10 @@ def beginnings(names: tuple[str, ...]) -> re.Pattern[str]:
     """Return the pattern of what may begin a call to one of these tools."""
     known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True)) or r"(?!)"
     return re.compile(
-        rf"<(?:function|invoke)(?:=|\s{{1,9}}name\s?=\s?)[\"']?(?P<tag>{known})[\"']?\s?>"
+        rf"<(?P<end>function|[\w:]{{1,30}})(?:=|\s{{1,9}}name\s?=\s?)[\"']?(?P<tag>{known})[\"']?\s?>"
+        rf"|<(?P<own>{known})(?P<fields>(?:\s[^<>]{{0,2000}})?)>"
         rf"|(?<![\w\"'])(?P<name>{known})"
-        r"(?=\s{0,9}(?:[(\[{:=\"'“`<]|[Aa]ction[ _][Ii]nput|json\s?\{))"
+        r"(?=\*{0,2}\s{0,9}(?:[(\[{:=\"'“`<]|[Aa]ction[ _][Ii]nput|json\s?\{))"
         r"|\{|\[(?=\s{0,9}[{(])|\((?=\s{0,9}\(?\s{0,9}[\"'“])"
     )
 

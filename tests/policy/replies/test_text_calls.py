@@ -67,6 +67,8 @@ def read(text, acts=False):
         "<tool_call>\n<function=say>\n<parameter=text>\nAye.\n</parameter>\n</function>\n</tool_call>",
         "<function=say>\n<parameter=text>Aye.\n</function>",
         '<function=say>{"text": "Aye."}</function>',
+        "<say>Aye.</say>",
+        '<say text="Aye."/>',
         '<invoke name="say"><parameter name="text">Aye.</parameter></invoke>',
         '<|python_tag|>{"name": "say", "parameters": {"text": "Aye."}}<|eom_id|>',
         '[say(text="Aye.")]',
