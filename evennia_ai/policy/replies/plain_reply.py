@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from evennia_ai.policy.facts.terms import parse_heard_line
 from evennia_ai.policy.replies import output_checks
-from evennia_ai.policy.replies.speech import ENDED, describes_assistant, is_refusal
+from evennia_ai.policy.replies.speech import ENDED, calls_itself_ai, describes_assistant, is_refusal
 from evennia_ai.policy.retrieval.words import is_english
 from evennia_ai.policy.sanitize import own_label, strip_reasoning
 from evennia_ai.policy.texts import plain_words, sentences
@@ -108,6 +108,8 @@ def plain_reply(
         words = whole_sentences(words)
     if not words:
         return PlainReply("", deeds, "" if deeds else NO_WORDS)
+    if calls_itself_ai(words):  # the sentences around that are its voice, too
+        return PlainReply("", problem=ASSISTANT)
     lines = [parse_heard_line(line, "")[1] for line in heard_lines]
 
     def problem_of(sentence: str) -> str:
@@ -319,6 +321,7 @@ def narrates(outside: list[str], name: str) -> bool:
     own = {name, *name.split()}
     tags = [set(re.findall(r"[^\W\d_]+", " ".join(piece.split()[:3]))) for piece in outside]
     subjects = any(subject_of(name).match(piece) for piece in outside)
+    subjects = subjects or outside[0].startswith(f"{name}, ")  # "Mira, frowning, replied"
     return subjects or any(tag & {*own, *THIRD.split("|")} for tag in tags[1:])
 
 

@@ -266,6 +266,7 @@ def any_of(patterns: Iterable[str]) -> re.Pattern[str]:
     return re.compile("|".join([f"{BOUNDARY}{one_of(words)}", *others]), re.IGNORECASE)
 
 
+AN_AI_SPEAKS = re.compile(CALLS_ITSELF, re.IGNORECASE)
 SELF_DESCRIPTION, THOUGHT = any_of(SELF_DESCRIPTIONS), any_of(THOUGHTS)
 
 
@@ -322,6 +323,10 @@ def opens_with_refusal(text: str) -> bool:
 def describes_assistant(words: str, persona: str) -> bool:
     """Return True for "As an AI language model ..."; a persona that is an AI may say so."""
     return SELF_DESCRIPTION.search(words.replace("’", "'")) is not None and not is_ai(persona)
+
+
+def calls_itself_ai(words: str) -> bool:
+    return AN_AI_SPEAKS.search(words) is not None
 
 
 def is_ai(persona: str) -> bool:

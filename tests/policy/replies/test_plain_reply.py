@@ -100,6 +100,8 @@ MANNERS = {
     'He says, "Who asks?"': "Who asks?",
     'Mira says quietly, "Who asks?"': "Who asks?",
     'Mira leans forward and says: "Who asks?"': "Who asks?",
+    'Mira, frowning, replied, "Who asks?"': "Who asks?",
+    '"Who asks?" she asked, frowning.': "Who asks?",
     "(quietly) Who asks?": "Who asks?",
     "(in a low voice) Who asks?": "Who asks?",
     "*smiling* Who asks?": "Who asks?",
@@ -172,6 +174,7 @@ def test_what_was_said_before_is_left_out_or_asked_for_again():
 def test_the_voice_of_an_assistant_is_left_out_or_asked_for_again():
     assert reply("I'm sorry, but I can't assist with that.").problem == ASSISTANT
     assert reply("I am Mira. How can I assist you?") == PlainReply("I am Mira.")
+    assert reply("I apologize. As an AI language model, I am fair.").problem == ASSISTANT
 
 
 def test_a_deed_alone_answers_where_nothing_may_be_said():
