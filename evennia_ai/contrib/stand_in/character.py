@@ -27,6 +27,7 @@ class StandInPersona:
     facts: tuple[str, ...]
     wants: tuple[str, ...]
     nevers: tuple[str, ...]
+    silent: tuple[str, ...]  # subjects that it never speaks of
     habits: tuple[str, ...]
     tone: str  # terse, warm or ""
     language: Language
@@ -46,6 +47,9 @@ def read_character(persona: Persona, name: str, languages: tuple[Language, ...])
     guarded = rules.having("guarded", every)
     wants = [text for text in rules.having("goal", every) if text not in guarded]
     nevers = [text for text in rules.having("never", every) if text not in {*wants, *guarded}]
+    law = (*map(rules.refused, persona.never), *nevers)
+    subjects = ((text, rules.find("silent", text)) for text in law)
+    topics = {text: match["topic"].rstrip(".") for text, match in subjects if match}
     facts = [text for text in every if text and text not in {*wants, *nevers, *guarded}]
     sound = persona.voice or persona.text
     parts = re.split(r"[,;.]\s++(?:and )?|(?<!\s)\s++(?:and|und)\s+", persona.manner)
@@ -53,7 +57,8 @@ def read_character(persona: Persona, name: str, languages: tuple[Language, ...])
         identity=facts[0] if facts and facts[0] in own else "",
         facts=tuple(facts),
         wants=(*wants, *map(rules.wanted, persona.wants)),
-        nevers=(*map(rules.refused, persona.never), *nevers),
+        nevers=tuple(text for text in law if text not in topics),
+        silent=tuple(topics.values()),
         habits=tuple(part.strip(" .") for part in parts if rules.find("habit", part.strip(" ."))),
         tone=next((tone for tone in TONES if rules.find(tone, sound)), ""),
         language=written,

@@ -53,7 +53,8 @@ def texts_of(views: Sequence[StandInView]) -> tuple[list[str], list[str]]:
     lines = views[0].every_told
     lines = (*(line for line in lines if line.recalled), *views[0].passages, *lines[::-1])
     parts = [part for line in lines for part in line.parts[1:]]
-    return [*filter(None, forms)], [line.searched for line in lines] + parts
+    topics = views[0].character.silent
+    return [*filter(None, forms)], [*topics, *(line.searched for line in lines), *parts]
 
 
 def find_told(view: StandInView, question: str) -> Passage | None:

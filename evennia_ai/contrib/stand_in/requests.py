@@ -28,6 +28,8 @@ def requested_action(view: StandInView) -> RequestedAct | None:
 
 def refusal(view: StandInView, text: str) -> str:
     """Return a phrase that refuses what the character never does; "" if nothing is refused."""
+    if view.language.asks(text) and view.is_silent_about(text):
+        return view.phrase("silent")
     requested, intent = read_meant(view, text), view.language.asked_of(text)[0]
     clause = _forbidden(view, requested) if requested else ""
     wished = any(view.language.finds(key, text) for key in ("wish", "order"))

@@ -122,6 +122,18 @@ class StandInView:
         people = {low: word for low, word in people.items() if low not in self.language.vocabulary}
         return CHAT_WORD.sub(lambda match: people.get(match[0], match[0]), text)
 
+    def is_silent_about(self, text: str) -> bool:
+        """Return True if a text is about what the character never speaks of.
+
+        It holds half of its words, or is as like it as a passage must be to answer.
+        """
+        content, topics = self.character.language.content, self.character.silent
+        stems = set(content(text))
+        if any(2 * len(stems & {*content(topic)}) >= len(content(topic)) for topic in topics):
+            return True
+        rule, fits = self.likeness(text, [Passage(topic, "never") for topic in topics])
+        return text in self.vectors and max(fits, default=0.0) >= rule.known
+
     # --- what was said before ---
 
     @cached_property
@@ -288,7 +300,7 @@ def read_request(scene: StandInRequest, languages: tuple[Language, ...]) -> Stan
     now = {(line.speaker, line.text) for line in scene.lines}
     before = [s for s in transcript.heard if (s.speaker, s.text) not in now or s.kind == "give"]
     people = [spoken for spoken in before if spoken.speaker not in scene.assistants]
-    return StandInView(
+    view = StandInView(
         scene=scene,
         name=scene.name,
         situation=scene.situation,
@@ -301,4 +313,13 @@ def read_request(scene: StandInRequest, languages: tuple[Language, ...]) -> Stan
         tools=scene.tools,
         seed=seed_of(len(scene.messages), *(line.text for line in scene.lines)),
         language=character.language,
+    )
+    if not character.silent:
+        return view
+    lines, passages = view.every_told, view.passages
+    return replace(
+        view,
+        scene=replace(scene, lore=tuple(e for e in scene.lore if not view.is_silent_about(e))),
+        passages=tuple(item for item in passages if not view.is_silent_about(item.searched)),
+        every_told=tuple(line for line in lines if not view.is_silent_about(line.searched)),
     )

@@ -1,0 +1,61 @@
+"""What a character never speaks of it tells to nobody, and does not name when it refuses."""
+
+import numpy as np
+import pytest
+
+from evennia_ai.contrib.stand_in.languages import read_languages
+from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
+from evennia_ai.contrib.stand_in.view import read_request
+from evennia_ai.messages import Situation
+from evennia_ai.policy.conversation.persona_and_lore import Persona
+from tests.contrib.stand_in.stage import Talk
+
+SUBJECTS = (
+    ("talks about the mayor", "mayor", "The mayor drinks."),
+    ("speaks of the prisoner in the tower", "prisoner", "The prisoner is a prince."),
+    ("mentions her dead husband", "husband", "My husband drowned in the mill race."),
+    ("tells anybody where the key is", "key", "The key hangs behind the oven."),
+)
+
+
+@pytest.mark.parametrize(("rule", "subject", "secret"), SUBJECTS)
+@pytest.mark.parametrize("source", ["lore", "persona", "memory"])
+@pytest.mark.parametrize("line", ["tell me about the {}", "what of the {}?", "where is the {}?"])
+def test_it_is_told_to_nobody_and_not_named(rule, subject, secret, source, line):
+    lore = (f"The town: {secret} The well is deep.",) if source == "lore" else ()
+    text = f"You are Mira, who keeps the inn. {secret}" if source == "persona" else "You are Mira."
+    place = Situation("The Gull", people=("Ann", "Bob"))
+    talk = Talk("Mira", Persona(text, never=(rule,)), place, lore)
+    if source == "memory":
+        talk.hear(secret, "Bob")
+    for speaker in ("Ann", "Bob", "Ann"):
+        answer = talk.hear(line.format(subject), speaker)
+        assert subject not in answer.lower() and "drown" not in answer
+        assert answer
+
+
+def test_it_still_tells_what_else_it_knows():
+    lore = ("The cellar: The cellar is deep and cold.", "The mayor: The mayor drinks.")
+    talk = Talk("Mira", Persona("You are Mira.", never=("talks about the mayor",)), lore=lore)
+    assert "deep" in talk.hear("how deep is the cellar?")
+    assert "drinks" not in talk.hear("have you heard any news?")
+
+
+def test_what_is_meant_counts_and_not_the_words_alone():
+    near, far = np.eye(2, dtype=np.float32)
+    request = StandInRequest(
+        "Mira",
+        Persona("You are Mira.", never=("talks about the mayor",)),
+        (HeardLine("say", "Ann", "who rules this town?", False),),
+        vectors={"who rules this town?": near, "the mayor": near, "is there ale?": far},
+    )
+    view = read_request(request, read_languages(()))
+    assert view.is_silent_about("who rules this town?")
+    assert not view.is_silent_about("is there ale?")
+
+
+def test_what_it_never_does_is_still_named():
+    talk = Talk(
+        "Holt", Persona("You are Holt.", never=("leaves the gate",)), tools=("say", "follow")
+    )
+    assert "leave the gate" in talk.hear("follow me!")
