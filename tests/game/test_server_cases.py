@@ -18,3 +18,9 @@ def test_each_line_is_answered_for_what_one_answer_costs(play, row):
     said, scene = play(*answers, lines=len(words), **profile)
     assert " ".join(said) == " ".join(words)
     assert scene.server.paid == paid
+
+
+def test_no_answer_is_paid_twice_but_where_the_model_looks_first_or_writes_nothing():
+    answered = [row for name, row in ROWS.items() if "look" not in name and "beside" not in name]
+    paid = sum(row[3] for row in answered) / sum(len(row[2]) for row in answered)
+    assert paid <= 1.1

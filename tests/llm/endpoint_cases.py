@@ -145,6 +145,7 @@ BODIES = {
     ]),
     "a name only": message(tool_calls=[{"function": "say", "arguments": json.loads(SAY)}]),
     "in capitals": native("Say"),
+    "its name inside": native("", f'{{"function": {{"_name": "say", {SAY[1:]}}}<|eot_id|>'),
     "a reason that is an object": json.dumps({"choices": [
         {"message": {"tool_calls": [entry(0, "say", SAY)]}, "finish_reason": {"type": "stop"}}
     ]}),

@@ -29,7 +29,7 @@ STEPS = 6_000  # of the reader, for one reply
 CUT_CHARS = 400  # at the end of words, where a call may have been cut
 CALL_CHARS = 120  # before a call that may hold its opening marks
 
-NAME_KEYS = ("name", "tool", "function", "tool_name", "function_name", "action", "recipient_name")
+NAME_KEYS = tuple("name _name tool function tool_name function_name action recipient_name".split())
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "action_input", "kwargs")
 OTHER_KEYS = frozenset({"type", "id", "call_id", "tool_call_id"})
 LISTS_OF_CALLS = ("tool_calls", "calls", "actions", "tool_uses")  # the last is OpenAI's parallel
@@ -292,7 +292,7 @@ def tidy_calls(name: str, arguments: str, tools: Tools) -> list[Call]:
     spelled += [word.lower().removesuffix("json") for word in spelled]
     known = next((word for word in spelled if word in tools), "")
     if not known:
-        return read_calls(read_object(arguments), tools, acts=False) or [(name, arguments)]
+        return read_calls(last_object(arguments), tools, acts=False) or [(name, arguments)]
     if not NOTHING.sub("", arguments):
         return [(known, "{}")]
     value = first = last_object(arguments)
