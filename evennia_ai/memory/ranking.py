@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evennia_ai.memory.columns import PUBLIC, Columns
+from evennia_ai.memory.columns import ALONE, NOBODY, PUBLIC, Columns
 from evennia_ai.memory.lexical import AudienceRows, Lexicon
-from evennia_ai.memory.vectors import Floats, Rows, Vectors
+from evennia_ai.memory.vectors import Floats, Rows, Vectors, product
 from evennia_ai.policy.retrieval.relevance import QuerySigns, RelevanceWeights
 from evennia_ai.policy.retrieval.time_expressions import DAY_S, Span
 
@@ -23,6 +23,7 @@ AROUND_S = 31 * DAY_S
 BESIDE_S = DAY_S
 TYPICAL_IMPORTANCE = 5.0
 CHANCE_SHARE = 0.97  # of the rows have a lower score than what chance brings up
+CHANGING = 5  # of the best lines may be changed by later ones of their speakers
 CROWD, NEAREST = 128, 3  # of the best rows; the rows that each of them is compared with
 
 
@@ -68,8 +69,29 @@ def rank(
     best = np.argsort(-scores, kind="stable")[: max(least, CROWD)]
     rows, scores = rows.take(best), scores.take(best)
     scores[:CROWD] -= np.float32(weights.crowd) * _crowds(memories.vectors, rows[:CROWD])
+    scores += weights.later * _later_gains(memories, rows, scores - np.float32(chance))
     best = np.argsort(-scores, kind="stable")[:least]
     return Ranked(rows.take(best), scores.take(best), scores.take(best) - chance)
+
+
+def _later_gains(memories: MemoryData, rows: Rows, above: Floats) -> Floats:
+    """Return what a line gains that seems to change a good one, by what that has above chance.
+
+    What changes a fact may share nothing with the question, but it speaks of what the old line
+    speaks of: of the later lines of its speaker it is the nearest to the old one, and of the
+    earlier lines the old one is the nearest to it.
+    """
+    gains = np.zeros(len(rows), dtype=np.float32)
+    speakers, places = (memories.columns[name].take(rows) for name in ("speaker", "place"))
+    centred = memories.vectors.centred(rows)
+    is_later = (speakers[:, None] == speakers) & (places[:, None] < places)
+    is_later &= ((places != ALONE) & (speakers != NOBODY))[:, None]
+    near = np.where(is_later, product(centred, centred.T), np.float32(-1))
+    for old in np.argsort(-above, kind="stable")[:CHANGING].tolist():
+        new = int(near[old].argmax())
+        if near[old, new] > 0 and near[:, new].argmax() == old:
+            gains[new] = max(gains[new], above[old] * near[old, new])
+    return gains
 
 
 def _crowds(vectors: Vectors, rows: Rows) -> Floats:

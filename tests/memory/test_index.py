@@ -5,6 +5,7 @@ import pytest
 
 from evennia_ai.memory.index import MemoryIndex
 from evennia_ai.memory.vectors import pack, to_bytes, unit
+from tests.memory.bag_of_words import BagOfWords
 from tests.memory.filled_index import DAY, MAY_8, LettersEmbedder, filled, found
 
 # --- what is found -------------------------------------------------------------------------------
@@ -109,6 +110,19 @@ def test_importance_decides_between_equals_only():
 def test_what_is_said_again_and_again_counts_less_than_what_is_said_once():
     index = filled(*["aa"] * 6, "bb", embedder=LettersEmbedder())
     assert found(index, "ab", 1) == ["m6"]
+
+
+def test_what_changes_a_fact_comes_up_with_it_where_its_speaker_said_it():
+    """The new line shares nothing with the question, but words with the old one."""
+    texts = ["my boat lies at the pier", "rain again", "lovely soup", "mud", "my boat sank", "oh"]
+    orders = []
+    for speaker in ("Ann", "Bo"):
+        index = MemoryIndex(BagOfWords(384))
+        for number, text in enumerate(texts):
+            who = speaker if number == 4 else "Ann"
+            index.add(f"m{number}", text, who, place=number)
+        orders.append(found(index, "at what pier", 6).index("m4"))
+    assert orders == [2, 5]
 
 
 def test_what_was_said_again_in_the_same_words_is_found_at_its_newest():
