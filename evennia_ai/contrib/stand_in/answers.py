@@ -60,7 +60,8 @@ def _sought(view: StandInView, intent: Intent, topic: str, text: str) -> str:
     if intent.tells and intent.exact:
         return view.known(text, intent.sources, intent) or denied(view, text)
     if intent.tells:
-        return view.known(text, intent.sources, intent)
+        known = view.known(text, intent.sources, intent)
+        return known or (_goal(view, text, topic) if intent.key == "task" else "")
     if not intent.seek or view.language.finds("mine", topic):
         return ""
     return view.known(text, intent.sources)
@@ -155,6 +156,19 @@ def _identity(view: StandInView, text: str, topic: str) -> str:
         if named or view.name.lower() in view.own_talk
         else f"{view.phrase('ask_name')} {reply}"
     )
+
+
+def _where(view: StandInView, text: str, topic: str) -> str:
+    """Return where it is, and what one sees first there."""
+    seen = [] if view.is_foreign else view.of(("seen",))
+    return " ".join((view.phrase("where"), *map(view.spoken, seen[:1])))
+
+
+def _done_it(view: StandInView, text: str, topic: str) -> str:
+    """Return that the speaker gave what they say they brought; "" if they did not."""
+    lines = (line for line in view.transcript.heard if line.kind == "give")
+    named = match_name(text, [line.text for line in lines if line.speaker == view.speaker])
+    return view.phrase("gave_you", things=view.thing(named)) if named else ""
 
 
 def _know_person(view: StandInView, text: str, topic: str) -> str:
@@ -261,6 +275,7 @@ def _own_name(view: StandInView, text: str, topic: str) -> str:
 _is_there = partial(_where_is, none="have_none")
 HANDLERS: dict[str, Handler] = {
     "greet": _greet,
+    "where": _where, "done_it": _done_it,
     "ask_self": _identity, "ask_goal": _goal,
     "is_this": lambda view, _, topic: view.known(topic, ("self",)) or view.phrase("where"),
     "said_by": lambda view, text, topic: recalled.said_by(view, text) or view.known(topic),

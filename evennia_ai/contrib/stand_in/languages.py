@@ -188,13 +188,17 @@ def _language(code: str, data: Mapping[str, Any]) -> Language:
 
 
 def language_of(text: str, languages: Sequence[Language]) -> Language | None:
-    """Return the language of a line, None if nothing tells it."""
+    """Return the language of a line, None if nothing tells it.
+
+    One word among others tells none: "a nun!" is English, and German has the word.
+    """
     words, code = plain_words(text), function_words_of(text)
     points = [
         sum(word in language.common for word in words) + bool(language.marks.search(text))
         for language in languages
     ]
-    best = max(points)
-    if best < max(1.0, len(words) * SHARE_OF_WORDS) or points.count(best) > 1:
-        return next((language for language in languages if language.code == code), None)
+    best, least = max(points), 1 + (len(words) > 1)
+    if best < max(least, len(words) * SHARE_OF_WORDS) or points.count(best) > 1:
+        rows = zip(languages, points, strict=True)
+        return next((item for item, own in rows if item.code == code and own >= least), None)
     return languages[points.index(best)]

@@ -11,7 +11,7 @@ from evennia_ai.contrib.stand_in.likeness import PART, likeness, worth
 from evennia_ai.contrib.stand_in.passages import LEAST_WORDS, Passage
 from evennia_ai.contrib.stand_in.view import StandInView
 from evennia_ai.contrib.stand_in.words import capitals, is_description
-from evennia_ai.policy.conversation.requested_acts import match_name
+from evennia_ai.policy.conversation.requested_acts import match_name, requested_act
 from evennia_ai.policy.retrieval.words import language_of
 
 LONG, QUOTED = 100, 170  # characters of a line that is quoted in part, and of a quotation
@@ -79,6 +79,8 @@ def find_told(view: StandInView, question: str) -> Passage | None:
     if at < 0 or lines[at].source != "told":
         return None
     best = lines[at]
+    if requested_act(best.text, view.situation, best.speaker, view.language.data):
+        return None  # who asks for something tells nothing
     likes = view.likeness(best.searched, lines)[1]
     rows = list(zip(lines, fits, likes, worths, strict=True))
     others = [worth for line, _, like, worth in rows if like < rule.same and line is not best]

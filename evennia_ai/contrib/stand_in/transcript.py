@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from evennia_ai.contrib.stand_in.languages import ENGLISH, read
 from evennia_ai.contrib.stand_in.stand_in_request import StandInRequest
+from evennia_ai.contrib.stand_in.words import lowered
 from evennia_ai.messages import MARK, NOOP, SPEECH, WireMessage
 from evennia_ai.policy.conversation.requested_acts import READ_CHARS
 from evennia_ai.policy.facts.check import HAPPENED, RECALLED, RECALLED_AGE
@@ -22,6 +23,8 @@ SHOWN = SPEECH | {"emote", NOOP}
 
 # Labels of recalled lines.
 RECALLS = re.compile(r"^(?:You remember|Keep in mind|At hand):(?P<rows> .+|(?:\n- .+)+)", re.M)
+GOALS = re.compile(r"^You are after:(?P<rows> .+|(?:\n- .+)+)", re.M)
+GOAL_STATE = re.compile(r"\A(?:a step towards that: )?(?P<goal>.+?)(?: \[g\d+[^\]]*\])?\Z")
 BULLET = "- "
 # A row of a model's summary that tells of the character from outside.
 SUMMARY_HEADING = re.compile(
@@ -88,6 +91,7 @@ class Transcript:
     deeds: list[str] = field(default_factory=list)
     acts: list[TranscriptToolCall] = field(default_factory=list)
     time: str = ""
+    goals: tuple[str, ...] = ()
     _pending: list[TranscriptToolCall] = field(default_factory=list)
 
     @property
@@ -153,10 +157,9 @@ def read_transcript(request: StandInRequest) -> Transcript:
             rows = dict(row.partition(": ")[::2] for row in reversed(text.splitlines()))
             read.time = rows.get("Time", read.time)
             for match in RECALLS.finditer(text):
-                rows_shown = (
-                    row.removeprefix(BULLET).lstrip() for row in match["rows"].splitlines()
-                )
-                remembered += [_read_recalled(row[:READ_CHARS]) for row in rows_shown if row]
+                remembered += map(_read_recalled, _rows_of(match["rows"]))
+            for match in GOALS.finditer(text):
+                read.goals = tuple(map(_read_goal, _rows_of(match["rows"])))
         elif role == "user":
             read.hear(text)
         elif role == "assistant":
@@ -171,6 +174,17 @@ def read_transcript(request: StandInRequest) -> Transcript:
     for act in read.acts:
         act.failed = act.id in request.undone
     return read
+
+
+def _rows_of(rows: str) -> list[str]:
+    bare = (row.removeprefix(BULLET).strip() for row in rows.splitlines())
+    return [row[:READ_CHARS] for row in bare if row]
+
+
+def _read_goal(row: str) -> str:
+    """Return a goal such as "Find the thief [g1, 50% done]" as an infinitive without its state."""
+    match = GOAL_STATE.fullmatch(row)
+    return lowered(match["goal"] if match else row)
 
 
 def _read_line(text: str) -> TranscriptLine | None:

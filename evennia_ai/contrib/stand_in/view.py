@@ -296,7 +296,8 @@ class StandInView:
 
 def read_request(scene: StandInRequest, languages: tuple[Language, ...]) -> StandInView:
     transcript = read_transcript(scene)
-    character = read_character(scene.persona, scene.name, languages)
+    persona = replace(scene.persona, wants=(*scene.persona.wants, *transcript.goals))
+    character = read_character(persona, scene.name, languages)
     now = {(line.speaker, line.text) for line in scene.lines}
     before = [s for s in transcript.heard if (s.speaker, s.text) not in now or s.kind == "give"]
     people = [spoken for spoken in before if spoken.speaker not in scene.assistants]
