@@ -1,21 +1,17 @@
-"""What an endpoint's failure means: one table, read from above.
-
-There is no standard for errors: some providers send a code, most a sentence. So status, code and
-words are each brought to one spelling, and the first row that fits says what the failure means.
-A row names those who send it, as far as they were seen; ``tests/policy/failure_texts.json`` has
-the texts with their sources. To learn a new wording, add a row or a word to one.
-"""
+"""What an endpoint's failure means, by the rows of ``provider_errors.toml``."""
 
 import re
-from collections.abc import Collection
+import tomllib
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from pathlib import Path
+from typing import Any
 
 from evennia_ai.messages import LLMReply
 
 MOST_CHARS = 4_000
-SOON_S = 3_600.0  # a longer wait outlasts any talk
 
 
 class ErrorKind(Enum):
@@ -68,18 +64,18 @@ class ErrorResponse:
 
 @dataclass(frozen=True)
 class ErrorRule:
-    """A meaning and its signs: all that are given must hold."""
+    """A row of the table: a meaning and its signs, of which all that are given must hold."""
 
     means: ErrorKind
     by: str
-    statuses: Collection[int] = ()  # one of them; empty for any
-    code: str = ""  # found in the code
-    words: Collection[str] = ()  # each found somewhere in the text
-    sentence: Collection[str] = ()  # each found in the same sentence
-    never: Collection[int] = ()  # none of these statuses
-    unless: str = ""  # not found in the text
+    statuses: Collection[int] = ()
+    code: str = ""
+    words: Collection[str] = ()
+    sentence: Collection[str] = ()
+    never: Collection[int] = ()
+    unless: str = ""
     unless_code: str = ""
-    asks_over_s: float = 0.0  # asks for a longer wait
+    asks_over_s: float = 0.0
     asks_no_wait: bool = False
 
     def fits(self, response: ErrorResponse) -> bool:
@@ -108,180 +104,6 @@ REPLY_LIMIT = re.compile(
     r"|\b(?:output|completion|generated) tokens"
 )
 
-# These statuses never concern the length of one request.
-NO_LENGTH = frozenset({401, 402, 404, 407, 408, 409, 429, 502, 503, 504, 529})
-OTHER_CODE = r"rate limit|quota|billing|balance|above max length|content filter"
-ACCOUNT = (
-    r"\b(?:per|this|each) (?:min|minute|hour|day|second|month|week)\b|\b[tr]p[md]\b|\brate limit"
-    r"|\btoo many requests|\bthrottl|\bquota|\bcredits?\b|\bafford|\bbilling|\bbalance\b"
-    r"|\bpricing tier|\bplease wait|\btry again (?:later|in)\b|\bretry after|\bconcurren"
-    r"|\bexceed(?:s|ed)? your\b"
-)
-OVERFLOW_CODE = (
-    r"\bcontext (?:(?:length|window|size) )?(?:exceeded|error|overflow)"
-    r"|\bexceeds? context (?:length|window|size)|\bprompt tokens exceeded|\btokens limit reached"
-    r"|^(?:1261|3051)$"
-)
-WINDOW = (
-    r"\b(?:context (?:length|window|size|limit)|model token limit|model max length|model window"
-    r"|max(?:imum)? (?:\w+ )?(?:context|prompt|input|model|sequence|seq) (?:len|length|size))\b"
-)
-PASSED = (
-    r"exceed|overflow|\btoo (?:long|large|big)\b|\b(?:longer|greater|larger|more) than\b"
-    r"|\bnot enough\b|\brequested\b|\bresulted in\b|\bcontains\b|\brequires\b|\bwill take\b"
-    r"|\bha(?:s|ve) # (?:input )?tokens\b|> ?#"
-)
-INPUT = r"\b(?:inputs?|prompt|messages?|conversation|requests?|requested)\b"
-BEYOND = r"\bexceed|\bmust be <=|> ?#|\bonly supports?\b|\b(?:less|fewer|longer) than\b"
-SUBJECT = (
-    r"\b(?:inputs?|prompt|messages|conversation|context)(?: (?:tokens?|length|prompt))?"
-    r"(?: \([^)]{0,40}\)| #)?"
-)
-OVERFLOW_TEXT = (
-    rf"{OVERFLOW_CODE}"  # LM Studio, llama-cpp-python, Zed
-    r"|\bmust be (?:less than or equal to|at most|<=) max (?:seq|sequence|model) len"  # SiliconFlow
-    r"|\breduce the length\W+(?:the )?current length(?: is)?:? #(?! (?:char|byte|item))"
-)
-OVERFLOW_SENTENCE = (
-    rf"{SUBJECT}(?: is| are)?(?: \w+)? too (?:long|large|big)\b"  # Bedrock, Baidu, Dify
-    rf"|{SUBJECT} exceed(?:s|ed)? (?:the )?(?:max|maximum|limit|allowed)\b"  # Volcengine, Zhipu
-    r"|\btokens of .{0,40}\bexceed(?:s|ed)? (?:the )?max(?:imum)?\b"  # Volcengine
-    r"|\btoo many (?:input |prompt )?tokens\b"  # llama-cpp-python
-    r"|\btoo large for\b.{0,60}\bmodel\b"  # GitHub Models
-    r"|\brange of input length should be\b"  # DashScope
-    r"|\bmax input (?:characters|tokens) is #"  # Qianfan
-    r"|\breduce the length of (?:the |your )?"
-    r"(?:messages|prompt|input|context|conversation)\b"  # Groq, Cerebras
-    # vLLM: a very negative number of tokens left for the reply; -1 would be a parameter.
-    r"|\bmust be at least #, got -\d\d"
-    # Baichuan, Spark, proxies to Anthropic and DeepSeek
-    r"|(?:(?:输入|上下文|提示|内容|prompt).{0,12}|token ?数量 ?)(?:过长|超长|超出|超过)"
-)
-SPENT_CODE = (
-    r"insufficient.?(?:quota|balance|credit|fund)|billing|payment|(?:quota|credit).?exceeded"
-    r"|credits.?(?:depleted|exhausted)"
-)
-SPENT_TEXT = (
-    r"current quota|quota (?:has been )?(?:exceeded|exhausted)"
-    r"|insufficient (?:quota|balance|credit)|(?:credit|account) balance|more credits|out of credits"
-    r"|billing|payment required|余额不足|欠费"
-)
-SHORT_SPAN = (
-    r"(?<![a-z])per (?:min|minute|second|hour|base model)(?![a-z])|\b[tr]pm\b|allocated quota"
-    r"|#token limit"
-)
-LOADING_TEXT = r"\bloading\b[^.]{0,20}\bmodel|\bmodel\b[^.]{0,80}\bloading"
-# Words that name no cause, and nothing else.
-NO_CAUSE = (
-    r"\A(?:[ .:,#-]|\b(?:http|bad|invalid|unprocessable|request|entity|error|failed|refused"
-    r"|rejected|unknown|the|a|was|your|status|code|type|message)\b)*+\Z"
-)
-
-
-def too_long(by: str, *sentence: str, words: Collection[str] = ()) -> ErrorRule:
-    """Return the row of an overflow that is told in a sentence, or somewhere in the words."""
-    return ErrorRule(
-        ErrorKind.OVERFLOW,
-        by,
-        words=words,
-        sentence=sentence,
-        never=NO_LENGTH,
-        unless=ACCOUNT,
-        unless_code=OTHER_CODE,
-    )
-
-
-TABLE = (
-    ErrorRule(
-        ErrorKind.OVERFLOW,
-        "OpenAI, GitHub Models, DS4; by numbers, Zhipu and Mistral",
-        code=OVERFLOW_CODE,
-        never=NO_LENGTH,
-        unless_code=OTHER_CODE,
-    ),
-    ErrorRule(
-        ErrorKind.OVERFLOW,
-        "any server, or a proxy before it: fewer messages help with both",
-        statuses=(413,),
-        unless=rf"{ACCOUNT}|\b(?:image|file|audio|upload|attachment)s?\b",
-        unless_code=OTHER_CODE,
-    ),
-    ErrorRule(
-        ErrorKind.OVERFLOW, "Groq, OpenAI", words=(r"\brequest too large for [^:]*: limit #, req",)
-    ),
-    too_long("the servers beside each phrase", words=(OVERFLOW_TEXT,)),
-    too_long("OpenAI, vLLM, llama.cpp, Ollama and most others", words=(WINDOW, PASSED)),
-    too_long(
-        "reported without a name",
-        words=(
-            r"(?:#|\b(?:the|of|total|many)) tokens in (?:the |your )?(?:prompt|input|context)\b",
-            r"\babove (?:the |this |its |our |your )?(?:[\w-]+ ){0,3}?(?:limit|maximum)\b",
-        ),
-    ),
-    too_long(
-        "Gemini, Vertex AI, TGI, Together",
-        INPUT,
-        r"\btokens?\b",
-        BEYOND,
-        r"#|\blimit\b|\bmaximum\b",
-    ),
-    too_long("the servers beside each phrase", OVERFLOW_SENTENCE),
-    ErrorRule(
-        ErrorKind.FILTERED,
-        "OpenAI, Azure OpenAI, OpenRouter",
-        statuses=(400, 403),
-        words=(r"\bmoderation|\bflagged|\bcontent.?(?:policy|filter|management)",),
-    ),
-    ErrorRule(ErrorKind.SPENT, "DeepSeek, OpenRouter", statuses=(402,)),
-    # Cerebras and Vertex name the minute; DashScope an "allocated quota", or "#token-limit".
-    ErrorRule(ErrorKind.SPENT, "OpenAI", code=SPENT_CODE, unless=SHORT_SPAN),
-    ErrorRule(ErrorKind.SPENT, "any server", statuses=(429,), asks_over_s=SOON_S),
-    ErrorRule(
-        ErrorKind.SPENT,
-        "Gemini, Anthropic, Zhipu",
-        statuses=(0, 400, 403, 429),
-        words=(SPENT_TEXT,),
-        unless=SHORT_SPAN,
-        asks_no_wait=True,
-    ),
-    ErrorRule(ErrorKind.BAD_KEY, "any server", statuses=(401, 403)),
-    ErrorRule(
-        ErrorKind.BAD_KEY,
-        "Gemini, xAI",
-        statuses=(0, 400, 422),
-        words=(r"\b(?:incorrect|invalid) api key|\bapi key not valid",),
-    ),
-    ErrorRule(ErrorKind.NO_MODEL, "any server", statuses=(404, 405)),
-    ErrorRule(
-        ErrorKind.NO_MODEL,
-        "Groq",
-        statuses=(0, 400, 422),
-        code=r"model.?(?:not.?(?:found|exist)|decommissioned|unavailable)",
-    ),
-    ErrorRule(
-        ErrorKind.NO_MODEL,
-        "DeepSeek",
-        statuses=(0, 400, 422),
-        words=(r"\bmodel (?:does )?not (?:exist|found)\b",),
-    ),
-    ErrorRule(ErrorKind.MOVED, "proxies", statuses=range(300, 400)),
-    ErrorRule(ErrorKind.BUSY, "any server", statuses=(429,)),
-    ErrorRule(
-        ErrorKind.LOADING,
-        "llama.cpp, Hugging Face endpoints",
-        statuses=(503,),
-        words=(LOADING_TEXT,),
-    ),
-    ErrorRule(ErrorKind.BROKEN, "any server", statuses=(408, 409, 425, *range(500, 600))),
-    ErrorRule(
-        ErrorKind.BROKEN,
-        "Groq, of what the model wrote: the next reply may be better",
-        code=r"\b(?:tool use|json validate) failed",
-    ),
-    ErrorRule(ErrorKind.NO_REPLY, "proxies", statuses=(0,)),
-    ErrorRule(ErrorKind.UNEXPLAINED, "any server", statuses=(400, 413, 422), words=(NO_CAUSE,)),
-    ErrorRule(ErrorKind.REJECTED, "any server"),
-)
 TOLD_WINDOW = re.compile(
     r"(?:context (?:length|window|size)|max(?:imum)?[ _](?:\w{1,24}[ _])?len(?:gth)?)"
     r"[^\d.]{0,24}?(\d{1,3}(?:[,.]\d{3})+|\d{3,9})\b",
@@ -289,6 +111,39 @@ TOLD_WINDOW = re.compile(
 )
 LEAST_TOLD, MOST_TOLD = 256, 20_000_000
 NEARLY_ALL = 0.99
+
+
+def load_table(data: Mapping[str, Any]) -> tuple[ErrorRule, ...]:
+    """Return the rows of a table, with its parts and its groups of statuses in their places."""
+    parts: dict[str, str] = {}
+
+    def filled(pattern: str) -> str:
+        return PART.sub(lambda part: f"(?:{parts[part[1]]})", pattern)
+
+    for name, alternatives in data["parts"].items():
+        parts[name] = "|".join(map(filled, alternatives))
+
+    def sign(name: str, value: Any) -> Any:
+        if name in ("statuses", "never"):
+            return statuses_of(data["statuses"][value] if isinstance(value, str) else value)
+        if isinstance(value, str) and name not in ("means", "by"):
+            return filled(value)
+        return tuple(map(filled, value)) if isinstance(value, list) else value
+
+    rows = ({name: sign(name, value) for name, value in row.items()} for row in data["row"])
+    return tuple(ErrorRule(**{**row, "means": ErrorKind[row["means"]]}) for row in rows)
+
+
+def statuses_of(spans: Collection[int | str]) -> frozenset[int]:
+    """Return statuses, some of them given as ``500-599``."""
+    ends = (str(span).partition("-") for span in spans)
+    return frozenset(
+        status for first, _, last in ends for status in range(int(first), int(last or first) + 1)
+    )
+
+
+PART = re.compile(r"<(\w+)>")
+TABLE = load_table(tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")))
 
 
 def meaning_of(response: ErrorResponse) -> ErrorKind:

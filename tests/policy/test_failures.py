@@ -18,7 +18,6 @@ from evennia_ai.messages import LLMReply, Usage
 from evennia_ai.policy.overflow import is_context_overflow as overflows
 from evennia_ai.policy.provider_errors import (
     MOST_CHARS,
-    SOON_S,
     TABLE,
     ErrorKind,
     ErrorResponse,
@@ -114,6 +113,7 @@ def test_a_window_that_the_refusal_names_is_read(text, window):
 
 
 GEMINI = "You exceeded your current quota, please check your plan and billing details."
+SOON_S = 3_600.0
 LONG = SOON_S + 1
 EXAMPLES = [
     # of the account
@@ -146,6 +146,7 @@ EXAMPLES = [
     (ErrorKind.BROKEN, ErrorResponse("no healthy upstream", 503)),
     (ErrorKind.BROKEN, ErrorResponse("Loading model", 500)),
     (ErrorKind.BROKEN, ErrorResponse("", 408)),
+    (ErrorKind.BROKEN, ErrorResponse("Failed to call a function.", 400, "tool_use_failed")),
     (ErrorKind.NO_REPLY, ErrorResponse("Hello.")),
     # of the request
     (ErrorKind.FILTERED, ErrorResponse("Your input was flagged.", 400)),
