@@ -27,7 +27,7 @@ from evennia_ai.policy.conversation.tool_call_rules import read_arguments
 from evennia_ai.policy.facts.check import FORGOT, left_out, note_problem
 from evennia_ai.policy.facts.terms import HEARD, parse_heard_line
 from evennia_ai.policy.replies import output_checks
-from evennia_ai.policy.replies.plain_reply import is_bare_deed, is_no_gesture
+from evennia_ai.policy.replies.plain_reply import SplitReply, is_no_gesture, own_lines, split_reply
 from evennia_ai.policy.replies.speech import uncalled
 from evennia_ai.policy.retrieval.words import is_english
 from evennia_ai.policy.sanitize import own_label, spoken_words, strip_reasoning
@@ -105,7 +105,7 @@ class OutputGuardrail:
         if artefact or call.name == EMOTE:
             return artefact
         slip = output_checks.find_slip(words, self._around)
-        slip = slip or (GESTURE if is_bare_deed(words) else "")
+        slip = slip or (GESTURE if not self.split(call).words else "")
         repeat = REPEATED if output_checks.find_repeat(words, self._spoken) else ""
         if slip or repeat or not (self._around.compact and self._around.heard):
             return slip or repeat
@@ -135,13 +135,25 @@ class OutputGuardrail:
         return shorter, self.problem(shorter)
 
     def well_addressed(self, call: ToolCallRequest) -> ToolCallRequest:
-        """Return a call whose words do not call the character itself by name."""
+        """Return a call of words alone that do not call the character itself by name."""
         text, around = text_of(call), self._told
-        if around is None or call.name not in SPEECH or text is None:
+        words = self.split(call).words
+        if around is None or call.name not in SPEECH or not words:
             return call
-        words = spoken_words(text, around.name, self._limit_chars)
-        made = uncalled(words, around.name)
-        return call if made == words else with_text(call, made)
+        words = uncalled(spoken_words(words, around.name, self._limit_chars), around.name)
+        changed = words not in (text, spoken_words(text or "", around.name, self._limit_chars))
+        return with_text(call, words) if changed else call
+
+    def split(self, call: ToolCallRequest) -> SplitReply:
+        """Return the character's own words of a speech, and the deeds that it tells beside them.
+
+        Of any other call, and without a check, all is words.
+        """
+        text, around = text_of(call), self._around
+        if around is None or call.name not in SPEECH or text is None:
+            return SplitReply(text or NO_WORDS)
+        own = own_lines(strip_reasoning(text), around.name, frozenset(around.people))
+        return split_reply(own, around.name)
 
     def unfounded(self, call: ToolCallRequest) -> str:
         """Return why a journal entry is not written, "" if it is, or for any other call."""

@@ -7,8 +7,9 @@ from functools import partial
 from twisted.internet.defer import Deferred, inlineCallbacks, succeed
 from twisted.python.failure import Failure
 
-from evennia_ai.messages import EMOTE, SPEECH, Authors, ChatMessage, LLMReply, ToolCallRequest
+from evennia_ai.messages import EMOTE, SAY, SPEECH, Authors, ChatMessage, LLMReply, ToolCallRequest
 from evennia_ai.policy.conversation import tool_call_rules
+from evennia_ai.policy.replies.speech import spoken
 from evennia_ai.ports import Settings, ToolContext, ToolResult, ToolSpec, TurnRecord
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.guardrails import MILD, ModerationGate, OutputGuardrail
@@ -116,6 +117,9 @@ class ToolCallRunner:
         tells = request.name in TELLING or self._categories.get(request.name) == is_final
         if (self.ran.blocked and (tied or tells)) or (goes_on and self._speech_failed):
             return
+        words_left = yield self._show_deed(request, finish_reason, tied, goes_on)
+        if not words_left:
+            return
         call = self.check.well_addressed(
             tool_call_rules.clean_call(request, self.ran.state, self._number)
         )
@@ -140,6 +144,21 @@ class ToolCallRunner:
             ) or self.check.unfounded(call)
             self._calls += 1
             yield self._perform(call, refusal)
+
+    @inlineCallbacks
+    def _show_deed(
+        self, request: ToolCallRequest, finish_reason: str, tied: bool, goes_on: bool
+    ) -> Coroutine[bool]:
+        """Show the deed that a speech begins with. Fires with False if no words are left."""
+        words, deeds = self.check.split(request)
+        if goes_on:
+            self._speech_failed = self._speech_failed or not (words or deeds)  # lines of others
+            return bool(words)
+        if not deeds or request.name != SAY or EMOTE not in self.specs:
+            return True
+        yield self._run(spoken(deeds[0], "", EMOTE), finish_reason, tied)
+        self._speech_id = request.id
+        return bool(words)
 
     @inlineCallbacks
     def _refuse_held(self) -> Coroutine[None]:

@@ -225,6 +225,43 @@ def test_a_speech_of_nothing_but_repeats_is_refused_and_nothing_behind_it_runs(t
     assert scene.acts == [("say", "refused")]
 
 
+@pytest.mark.parametrize(
+    ("text", "acts", "spoken"),
+    [
+        ("*slams a tankard* Who asks?", [("emote", "done"), ("say", "done")], ["Who asks?"]),
+        ('Mira laughs. "Who asks?"', [("emote", "done"), ("say", "done")], ["Who asks?"]),
+        ("/me laughs", [("emote", "done")], []),
+        ("Well met.\nWanderer: And you?", [("say", "done")], ["Well met."]),
+        ("Mira, at your service.", [("say", "done")], ["Mira, at your service."]),
+    ],
+)
+def test_a_speech_is_its_words_and_what_it_tells_beside_them_is_shown(text, acts, spoken):
+    scene = Scene()
+    ran = scene.finish(says(text))
+    assert (scene.acts, scene.spoken) == (acts, spoken)
+    assert ran.acted and not ran.refused
+
+
+def test_a_deed_is_left_out_behind_the_first_sentence_and_where_no_gesture_is_offered():
+    scene = Scene()
+    scene.finish(ONE, says("*nods* Mind the glass."), says("*nods*"), THREE)
+    assert scene.spoken == ["Take it, Ann.", "Mind the glass.", "It is hot."]
+    scene = Scene()
+    del scene.calls.specs["emote"]
+    scene.finish(says("*nods* Mind the glass."))
+    assert scene.acts == [("say", "done")]
+    scene = Scene()
+    del scene.calls.specs["emote"]
+    assert "gesture" in scene.finish(says("*nods*")).refused
+
+
+def test_the_label_of_another_speaker_ends_a_speech_that_arrives():
+    scene = Scene()
+    ran = scene.arrive(ONE, says("User: And you?")).finish(ONE, TWO, TWO, THREE)
+    assert scene.spoken == ["Take it, Ann."]
+    assert ran.refused == ""
+
+
 def test_refused_words_end_the_run_and_leave_a_row_without_a_message():
     scene = Scene()
     ran = scene.arrive(says(JSON), GIVE).finish(says(JSON), GIVE, ONE, tied=True)

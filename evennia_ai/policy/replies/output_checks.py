@@ -167,6 +167,7 @@ def holds_new(pattern: re.Pattern[str], words: str, around: CheckContext) -> boo
 
 
 ECHO = "it only repeated what was said to you"
+FOR_OTHERS = "it held lines for others; give only your own words"
 Check = Callable[[str, CheckContext], bool]
 CHECKS: tuple[tuple[Check, str], ...] = (
     (lambda words, _: MARK in words, "it told an event; give only your own words"),
@@ -179,7 +180,7 @@ CHECKS: tuple[tuple[Check, str], ...] = (
     (partial(holds_new, CALL), "it was a function call, not words"),
     (names_tools, "it named tools, which nobody in the story knows"),
     (lambda words, _: ROLE.search(words) is not None, "it held a label before the words"),
-    (is_script, "it held lines for others; give only your own words"),
+    (is_script, FOR_OTHERS),
     (lambda words, _: tells_thoughts(words), "it told what you think about the task"),
     (
         lambda words, around: is_refusal(words) or describes_assistant(words, around.persona),

@@ -29,6 +29,7 @@ NO_VERBS = frozenset(
 )
 LONGEST_ECHO = 3  # words of a line in a row, from which on a gesture repeats it
 THIRD = "he|she|er|sie|il|elle|él|ella"
+OF_THIRD = "his him her hers sein seine ihr ihre son sa ses su sus".split()
 # Who says such a word speaks; a narrator does not.
 FIRST = frozenset(
     "i i'm i'll i've i'd me my mine myself we we're us our ours ich mir mich mein meine meinen "
@@ -41,10 +42,11 @@ COMMAND = re.compile(
 )
 # Delimiters that stand close around a text on one line, as "*slams a tankard*" and "[She smiles]".
 DELIMITED = re.compile(
-    r"(?<![\w*{])(\*{1,3})(?=[^\s*])(?P<starred>[^*\n]{1,200}?)(?<=\S)(?:\1(?![\w*])|(?=\n|\Z))"
-    r"|(?<!\w)(_{1,2})(?=[^\s_])(?P<lined>[^_\n]{1,200}?)(?<=[^\s_])\3(?!\w)"
-    r"|(?<![\w~])~(?=[^\s~])(?P<waved>[^~\n]{1,200}?)(?<=\S)~(?![\w~])"
-    r"|\[(?P<bracketed>[^\[\]\n]{1,200})\]|\((?P<rounded>[^()\n]{1,200})\)"
+    r"(?<![\w*{/\])])(\*{1,3})(?=[^\W\d_])(?P<starred>[^*\n]{2,200}?)(?<=\S)(?:\1(?![\w*])|(?=\n|\Z))"
+    r"|(?<!\w)_(?=[^\W\d_])(?P<lined>[^_\n]{2,200}?)(?<=\S)_(?!\w)"
+    r"|(?<![\w~])~(?=[^\W\d_])(?P<waved>[^~\n]{2,200}?)(?<=\S)~(?![\w~])"
+    r"|(?<![\w\])])\[(?=[^\W\d_])(?P<bracketed>[^\[\]\n]{2,200})\](?!\[)"
+    r"|(?<!\w)\((?=[^\W\d_])(?P<rounded>[^()\n]{2,200})\)"
 )
 QUOTED = re.compile(
     r"\"([^\"\n]{1,400})(?:\"|\Z)|“([^“”\n]{1,400})(?:”|\Z)|«\s?([^«»\n]{1,400})(?:»|\Z)"
@@ -52,9 +54,9 @@ QUOTED = re.compile(
 )
 SENTENCE_ENDS = (*'.!?…"”»*_)]', "\n")
 CLAUSE_GOES_ON = re.compile(r"\s{0,3}[,;:]|\s{1,3}[a-zà-ÿа-я]")
+BARE = re.compile(r"[a-z][\w' ,-]{0,200}[.…]{0,3}")
 FEW_WORDS = 5  # of a parenthesis that only tells how something is said
 NO_WORDS = "it held no words"
-FOR_OTHERS = "it held lines for others; give only your own words"
 ASSISTANT = "it was the voice of an AI assistant, not your character's"
 REPEATED = "you said that before"
 NAME = r"[A-ZÀ-ÞА-ЯЁ][\w'’-]{0,30}(?: [A-ZÀ-ÞА-ЯЁ][\w'’-]{0,30})?"
@@ -102,8 +104,8 @@ def plain_reply(
     """
     own = own_lines(strip_reasoning(text), name, frozenset(others))
     if not own:
-        return PlainReply("", problem=FOR_OTHERS if text.strip() else NO_WORDS)
-    words, deeds = split_reply(own, name)
+        return PlainReply("", problem=output_checks.FOR_OTHERS if text.strip() else NO_WORDS)
+    words, deeds = split_reply(ROLE.sub("", own), name)
     if cut_off:
         words = whole_sentences(words)
     if not words:
@@ -191,7 +193,6 @@ def own_lines(text: str, name: str, others: frozenset[str]) -> str:
     parts: list[tuple[str, str]] = []
     speaker, start = name, 0
     text = own_label(name).sub("", text.strip())
-    text = text if label.match(text) else ROLE.sub("", text)
     for match in label.finditer(text):
         parts.append((speaker, text[start : match.start()] + match[0][: _mark_of(match)]))
         speaker, start = match["name"] or match["new"], match.end()
@@ -263,7 +264,8 @@ def undelimited(match: re.Match[str], name: str, take: Callable[[str], str]) -> 
     inner = str(match[match.lastgroup or 0])
     before, after = match.string[: match.start()].rstrip(" "), match.string[match.end() :]
     words = plain_words(subject_of(name).sub("", inner))
-    apart = (not before or before.endswith(SENTENCE_ENDS)) and not CLAUSE_GOES_ON.match(after)
+    begins = not before or before.endswith(SENTENCE_ENDS)
+    apart = begins and not CLAUSE_GOES_ON.match(after)
     ended = inner.rstrip('"”')[-1:] in "!?"
     english = is_english(match.string)
     deed = tells_deed(" ".join(words)) if english else apart and inner[:1].islower()
@@ -275,10 +277,10 @@ def undelimited(match: re.Match[str], name: str, take: Callable[[str], str]) -> 
         return match[0]
     if speaks and not bracketed:  # "*I nod*" cannot be shown in the third person
         return " " if apart and words[0] == "i" and len(words) > 1 and not ended else inner
-    if deed and (apart or len(words) > 1 or not CLAUSE_GOES_ON.match(after)):
+    if deed and (begins or len(words) > 1 or not CLAUSE_GOES_ON.match(after)):
         return take(inner)
     if rounded:
-        how = words[0].endswith("ing") or is_adverb(words[-1]) or not before.strip()
+        how = words[0].endswith("ing") or is_adverb(words[-1]) or (not before and after.strip())
         return " " if how and len(words) <= FEW_WORDS else match[0]
     if bracketed:
         return " " if apart else match[0]
@@ -319,6 +321,10 @@ def narrates(outside: list[str], name: str) -> bool:
     if any(piece and piece[-1].isalnum() for piece in outside[:-1]):  # 'it said "Cat lost" on it'
         return False
     own = {name, *name.split()}
+    third = {*THIRD.split("|"), *OF_THIRD, *plain_words(name), *plain_words(f"{name}'s")}
+    parts = [plain_words(part) for piece in outside for part in sentences(piece)]
+    if any(part and third.isdisjoint(part) for part in parts):
+        return False
     tags = [set(re.findall(r"[^\W\d_]+", " ".join(piece.split()[:3]))) for piece in outside]
     subjects = any(subject_of(name).match(piece) for piece in outside)
     subjects = subjects or outside[0].startswith(f"{name}, ")  # "Mira, frowning, replied"
@@ -379,4 +385,5 @@ def is_bare_deed(text: str) -> bool:
     """Return True for an English deed in the place of words: "nods slowly."."""
     words = plain_words(text)
     person = (FIRST | SECOND).isdisjoint(words)
-    return text[:1].islower() and person and is_english(text) and tells_deed(text)
+    plain = BARE.fullmatch(text) is not None and person
+    return plain and is_english(text) and tells_deed(text)

@@ -5,10 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.memory.local_models import minilm
-from evennia_ai.policy.replies.output_checks import ECHO
+from evennia_ai.policy.replies.output_checks import ECHO, FOR_OTHERS
 from evennia_ai.policy.replies.plain_reply import (
     ASSISTANT,
-    FOR_OTHERS,
     NO_WORDS,
     REPEATED,
     PlainReply,
@@ -85,6 +84,8 @@ DEEDS = {
     "~nods~ Who asks?": ("Who asks?", "nods"),
     "[She smiles] Who asks?": ("Who asks?", "smiles"),
     "[smiles] Who asks?": ("Who asks?", "smiles"),
+    "*sighs* who asks?": ("who asks?", "sighs"),
+    'Mira sighs. A smile lights her face. "Who asks?"': ("Who asks?", "sighs"),
     'Mira laughs. "Who asks?"': ("Who asks?", "laughs"),
     'Mira laughs and smiles at you. "Who asks?"': ("Who asks?", "laughs and smiles at you"),
     '"Who asks?" Mira laughs.': ("Who asks?", "laughs"),
@@ -137,6 +138,14 @@ def test_how_something_is_said_is_left_out(text):
         "Mira keeps this inn, and you are welcome in it.",
         "Say dark_lord_of_night again.",
         "2 * 3 * 4 is more than you have fingers.",
+        "(2 + 3) * [4 - {1 + 1}] = 10",
+        "a[i][j] += b[i]*c[j] and __init__",
+        "/* a remark */ // another",
+        "red|green|blue",
+        "The key says ~42~ on it.",
+        "(see [note] {here})",
+        "¯\\_(ツ)_/¯ who knows",
+        "Où est la clé ? « Là-bas », dit-il.",
     ],
 )
 def test_what_is_real_speech_stays(words):
