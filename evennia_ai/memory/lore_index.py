@@ -47,8 +47,9 @@ SMALL_TALK = [
     I will come back later. | It was a long day. | We have met before, haven't we? |
     Do you remember me? | I have no idea. | Please wait a moment. | You are right about that. |
     What are you doing? | Wonderful, thanks again! | Be careful, my friend. | Who are you? |
-    I am only looking around. | Can you help me? | Come with me. | That makes me sad. | Hm, strange. |
-    Another beer, please. | I would like something to eat. | Ha, that was a good joke! |
+    I am only looking around. | Can you help me? | Come with me. | That makes me sad. |
+    Hm, strange. | Another beer, please. | I would like something to eat. |
+    Ha, that was a good joke! |
     My feet are cold. | You look tired today. | I am back again. | It smells good in here. |
     Close the door, please. | Let us dance. | I spilled my drink. | Bring us some soup. |
     He snores. | What a hot day. | I can't find my keys.
