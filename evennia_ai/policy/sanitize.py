@@ -218,7 +218,8 @@ def strip_reasoning(text: str) -> str:
 def own_label(name: str) -> re.Pattern[str]:
     """Return the pattern of the character's own name before its words: a colon or dash ends it."""
     # "Mira, at your service." is no label, and "Mira - that is me." goes on.
-    end = r"(?: says\s*[:,]|[*_\])]{0,3}\s*[:：][*_]{0,3}|\s*[–—-]{1,2}\s+(?=[^a-z]))"
+    manner = r"(?: ?[(\[*][^()\[\]*\n:]{1,60})?[*_\])]{0,3}"  # "Mira (laughing):"
+    end = rf"(?: says\s?[:,]|{manner}\s?[:：][*_]{{0,3}}|\s?[–—-]{{1,2}}\s(?=\s?[^a-z]))"
     return re.compile(rf"\A[*_\[(]{{0,3}}(?i:{re.escape(name)}){end}\s*")
 
 

@@ -4,16 +4,21 @@ Mending costs nothing, and asking again costs a second call: what can be cut is 
 """
 
 import re
-import tomllib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from itertools import dropwhile
-from pathlib import Path
 from typing import NamedTuple
 
 from evennia_ai.policy.facts.terms import parse_heard_line
 from evennia_ai.policy.replies import output_checks
-from evennia_ai.policy.replies.speech import ENDED, calls_itself_ai, describes_assistant, is_refusal
+from evennia_ai.policy.replies.speech import (
+    ENDED,
+    Cosines,
+    calls_itself_ai,
+    describes_assistant,
+    is_refusal,
+    sounds_like_assistant,
+)
 from evennia_ai.policy.retrieval.words import is_english
 from evennia_ai.policy.sanitize import own_label, strip_reasoning
 from evennia_ai.policy.texts import plain_words, sentences
@@ -38,19 +43,24 @@ FIRST = frozenset(
 SECOND = frozenset("you your you're yours du dich dir dein deine tu te ton ta vous votre".split())
 STATES = frozenset("is was has does".split())  # "(he is proud of it)" tells no deed
 COMMAND = re.compile(
-    r"(?m)(?:^|(?<=\s))(?:/(?:me|emote|pose|em)|\*(?= [a-z])) ([^\n\"“*]{1,200})\*?"
+    r"(?m)(?:(?:^|(?<=\s))/(?:me|emote|pose|em) |^(?:(?:emote|pose):? |\* |:)(?=[a-z]|\w+ [a-z]))"
+    r"([^\n\"“*:]{2,200})\*?"
 )
+SAYS = r"(?:says?|said|asks?|asked|whispers?|whispered|replies|replied|answers|answered)\b"
+SAYING = re.compile(rf"(?i)(?:\A|,? and )(?:then )?{SAYS}[\s,:]*")
 # Delimiters that stand close around a text on one line, as "*slams a tankard*" and "[She smiles]".
 DELIMITED = re.compile(
     r"(?<![\w*{/\])])(\*{1,3})(?=[^\W\d_])(?P<starred>[^*\n]{2,200}?)(?<=\S)(?:\1(?![\w*])|(?=\n|\Z))"
     r"|(?<!\w)_(?=[^\W\d_])(?P<lined>[^_\n]{2,200}?)(?<=\S)_(?!\w)"
     r"|(?<![\w~])~(?=[^\W\d_])(?P<waved>[^~\n]{2,200}?)(?<=\S)~(?![\w~])"
     r"|(?<![\w\])])\[(?=[^\W\d_])(?P<bracketed>[^\[\]\n]{2,200})\](?!\[)"
-    r"|(?<!\w)\((?=[^\W\d_])(?P<rounded>[^()\n]{2,200})\)"
+    r"|(?<!\w)\({1,2}(?=[^\W\d_])(?P<rounded>[^()\n]{2,200})\){1,2}"
+    r"|(?m:^|(?<=[.!?…] ))(?P<opening>[<{—–-]|:{1,2})(?=[a-z])(?P<marked>[^<>{}:—–\n-]{2,60})"
+    r"(?:[>}—–-]|:{1,2})(?=\s|\Z)"
 )
 QUOTED = re.compile(
     r"\"([^\"\n]{1,400})(?:\"|\Z)|“([^“”\n]{1,400})(?:”|\Z)|«\s?([^«»\n]{1,400})(?:»|\Z)"
-    r"|„([^„“”\n]{1,400})(?:[“”]|\Z)"
+    r"|„([^„“”\n]{1,400})(?:[“”]|\Z)|»([^«»\n]{1,400})«"
 )
 SENTENCE_ENDS = (*'.!?…"”»*_)]', "\n")
 CLAUSE_GOES_ON = re.compile(r"\s{0,3}[,;:]|\s{1,3}[a-zà-ÿа-я]")
@@ -140,20 +150,14 @@ def new_sentences(parts: Sequence[str], lines: Iterable[str]) -> str:
 
 # --- the voice of an assistant --------------------------------------------------------------------
 
-# Returns how near a text is to others, in their order; nothing if that is not known.
-Cosines = Callable[[str, Sequence[str]], Sequence[float]]
-VOICES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
-ASSISTANT_SAYS, CHARACTERS_SAY = VOICES["assistant"], VOICES["character"]
-NEARER = 0.12  # cosines: of the nearest of an assistant's sentences over that of a character's
-
 
 def without_assistant(reply: PlainReply, cosines: Cosines) -> PlainReply:
     """Return a reply without the sentences that are nearer to an assistant's than to a character's.
 
-    ``cosines`` is asked about `ASSISTANT_SAYS` and `CHARACTERS_SAY`. They are English, and so is
-    what is judged. Of 102 replies of a 1.5B model that they were not chosen by, 45 of them in an
-    assistant's voice, the patterns find 25, and this with them 38. It is wrong of 2 of the others
-    and of 2 of 162 lines that were written for characters.
+    ``cosines`` is asked about `ASSISTANT_SAYS` and `CHARACTERS_SAY` of `speech`. They are English,
+    and so is what is judged. Of 102 replies of a 1.5B model that they were not chosen by, 45 of
+    them in an assistant's voice, the patterns find 25, and this with them 38. It is wrong of 2 of
+    the others and of 2 of 162 lines that were written for characters.
     """
     parts = sentences(reply.words)
     kept = "".join(
@@ -161,14 +165,6 @@ def without_assistant(reply: PlainReply, cosines: Cosines) -> PlainReply:
     ).strip()
     nothing = not (kept or reply.emotes)
     return reply._replace(words=kept, problem=reply.problem or ASSISTANT * nothing)
-
-
-def sounds_like_assistant(sentence: str, cosines: Cosines) -> bool:
-    """Return True if an English sentence is nearer to an assistant's than to a character's."""
-    if not is_english(sentence):
-        return False
-    assistant, character = cosines(sentence, ASSISTANT_SAYS), cosines(sentence, CHARACTERS_SAY)
-    return max(assistant, default=0.0) > max(character, default=0.0) + NEARER
 
 
 # --- whose words they are -------------------------------------------------------------------------
@@ -237,12 +233,14 @@ def split_reply(text: str, name: str) -> SplitReply:
 
     def take(deed: str) -> str:
         deed = subject_of(name).sub("", deed.strip(" *_~.,")).strip(" ,.")
+        deed, *words = SAYING.split(deed, maxsplit=1)
         if deed and deed not in deeds:
             deeds.append(deed[:1].lower() + deed[1:])
-        return " "
+        return f" {' '.join(words)} "
 
     if is_bare_deed(text):
         return SplitReply("", (text.strip(),))
+    text = tag_of(name).sub("", text.strip())
     text = COMMAND.sub(lambda match: take(match[1]), text)
     text = DELIMITED.sub(lambda match: undelimited(match, name, take), text)
     lines = (without_narration(line, name, take) for line in text.splitlines())
@@ -259,6 +257,13 @@ def subject_of(name: str) -> re.Pattern[str]:
     return re.compile(rf"\A\W*(?:{own}(?i:{THIRD})\s+(?=[^\W\dA-Z]))")
 
 
+@lru_cache(maxsize=64)
+def tag_of(name: str) -> re.Pattern[str]:
+    """Return the pattern of how a speech begins: "say", "Mira smiles warmly:"."""
+    own = rf"|{re.escape(name)},? [a-z][\w ,'-]{{1,60}}:" if name else ""
+    return re.compile(rf"\A(?:/?say:?{own}) (?=[A-ZÀ-ÞА-ЯЁ])")
+
+
 def undelimited(match: re.Match[str], name: str, take: Callable[[str], str]) -> str:
     """Return what is left of a delimited text as words, after a deed was taken from it."""
     inner = str(match[match.lastgroup or 0])
@@ -269,7 +274,7 @@ def undelimited(match: re.Match[str], name: str, take: Callable[[str], str]) -> 
     ended = inner.rstrip('"”')[-1:] in "!?"
     english = is_english(match.string)
     deed = tells_deed(" ".join(words)) if english else apart and inner[:1].islower()
-    rounded, bracketed = match.lastgroup == "rounded", match.lastgroup == "bracketed"
+    rounded, bracketed = match["rounded"] or match["marked"], match["bracketed"]
     speaks = not FIRST.isdisjoint(words)
     if rounded and (speaks or ended or words[:1] in ([], *([state] for state in STATES))):
         return match[0]
@@ -305,7 +310,7 @@ def without_narration(line: str, name: str, take: Callable[[str], str]) -> str:
             words = f"{words[:-1]}."
         spoken += f" {words}"
     for number, piece in enumerate(outside):
-        is_tag = piece.endswith((",", ":")) and number < len(quotes)
+        is_tag = piece.startswith(",") or (piece.endswith((",", ":")) and number < len(quotes))
         if not is_tag and not piece[:1].islower():
             for sentence in sentences(piece):
                 if subject_of(name).match(sentence):
@@ -327,8 +332,9 @@ def narrates(outside: list[str], name: str) -> bool:
         return False
     tags = [set(re.findall(r"[^\W\d_]+", " ".join(piece.split()[:3]))) for piece in outside]
     subjects = any(subject_of(name).match(piece) for piece in outside)
-    subjects = subjects or outside[0].startswith(f"{name}, ")  # "Mira, frowning, replied"
-    return subjects or any(tag & {*own, *THIRD.split("|")} for tag in tags[1:])
+    first = set(re.findall(r"[^\W\d_]+", outside[0]))
+    before = outside[0].endswith((",", ":")) and not own.isdisjoint(first)
+    return subjects or before or any(tag & {*own, *THIRD.split("|")} for tag in tags[1:])
 
 
 def _spoken_sentence(sentence: str, name: str, take: Callable[[str], str]) -> str:

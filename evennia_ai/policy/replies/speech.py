@@ -2,9 +2,12 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
+import tomllib
+from collections.abc import Callable, Collection, Iterable, Sequence
+from pathlib import Path
 
 from evennia_ai.messages import SAY, ToolCallRequest
+from evennia_ai.policy.retrieval.words import is_english
 from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import one_of, plain_words, sentences, split_alternatives
 
@@ -360,3 +363,18 @@ def uncalled(words: str, own: str) -> str:
         return call.sub("", sentence) if calls else sentence
 
     return "".join(map(kept, sentences(words))) if own and call.search(words) else words
+
+
+# Returns how near a text is to others, in their order; nothing if that is not known.
+Cosines = Callable[[str, Sequence[str]], Sequence[float]]
+VOICES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+ASSISTANT_SAYS, CHARACTERS_SAY = VOICES["assistant"], VOICES["character"]
+NEARER = 0.12  # cosines: of the nearest of an assistant's sentences over that of a character's
+
+
+def sounds_like_assistant(sentence: str, cosines: Cosines) -> bool:
+    """Return True if an English sentence is nearer to an assistant's than to a character's."""
+    if not is_english(sentence):
+        return False
+    assistant, character = cosines(sentence, ASSISTANT_SAYS), cosines(sentence, CHARACTERS_SAY)
+    return max(assistant, default=0.0) > max(character, default=0.0) + NEARER
