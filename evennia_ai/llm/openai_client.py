@@ -48,7 +48,7 @@ from evennia_ai.policy.limits.endpoints import EndpointFacts, longest_silence
 from evennia_ai.policy.redaction import mask_key
 from evennia_ai.policy.replies.reply_reader import parameters, reply_reader
 from evennia_ai.policy.replies.text_tool_calls import read_text_calls
-from evennia_ai.policy.tool_call_modes.form import TOOLS, ReplyContext
+from evennia_ai.policy.tool_call_modes.form import TOOLS
 from evennia_ai.policy.tool_call_modes.wire_order import WireStyle, arrange
 from evennia_ai.ports import LLMRequest
 from evennia_ai.scheduling import Clock
@@ -63,7 +63,6 @@ class RawResponse:
     """An HTTP response as received, with the key masked."""
 
     status: int
-    content_type: str
     content: bytes
 
 
@@ -225,7 +224,7 @@ class OpenAIClient:
             if response is None:
                 raise
         masked = mask_key(response.content.decode("latin-1"), endpoint.key).encode("latin-1")
-        return RawResponse(response.status_code, response.headers.get("content-type", ""), masked)
+        return RawResponse(response.status_code, masked)
 
     async def _ask(self, asking: ProviderRequest) -> LLMReply:
         """Return the reply; what the endpoint refuses of the request is left out."""
@@ -243,9 +242,13 @@ class OpenAIClient:
         except Exception as error:  # noqa: BLE001  # the port promises a ProviderError for any error
             response, explanation = response_of(error), explain(error, endpoint)
             if response is not None:
-                content, refusal = response.content, refusal_in(response, endpoint)
+                content, status = response.content, response.status_code
+                headers = {name.lower(): value for name, value in response.headers.items()}
+                failure = unwrap(parse_body(content))
+                refusal = refusals.read_refusal(failure, endpoint.key, utc_now(), status, headers)
         if refusal is not None:
-            if not body.begun and holds_call(refusal.generation, asking.request.asked):
+            tools = parameters(asking.request.asked)
+            if not body.begun and read_text_calls(refusal.generation, tools).calls:
                 return LLMReply(refusal.generation, refused=asking.refused)
             part = "" if body.begun else refused_part(refusal, content, asking.body)
             if part and part not in asking.refused:
@@ -265,16 +268,6 @@ class OpenAIClient:
             model="", messages=[], extra_body=dict(asking.body), extra_headers=asking.headers
         ) as response:
             await read_body(response.iter_bytes(), body, asking.on_delta, watch.hear)
-
-
-def holds_call(text: str, context: ReplyContext) -> bool:
-    return bool(read_text_calls(text, parameters(context)).calls)
-
-
-def refusal_in(response: Any, endpoint: Endpoint) -> refusals.EndpointRefusal:
-    headers = {name.lower(): value for name, value in response.headers.items()}
-    error = unwrap(parse_body(response.content))
-    return refusals.read_refusal(error, endpoint.key, utc_now(), response.status_code, headers)
 
 
 def response_of(error: Exception) -> Any:

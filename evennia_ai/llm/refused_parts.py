@@ -23,13 +23,17 @@ WITH_IT = {TOOLS: ("tool_choice", "parallel_tool_calls"), "stream": ("stream_opt
 # How sentences name a part, if not by its own name.
 THINKING = r"(?:reasoning|thought|thinking)\w*"
 BETWEEN = r"\b.{0,80}\b"
+ALTERNATE = r"roles must alternate"  # of a chat template without calls
 MISSES = r"(?:missing|must|require[sd]?|expected)"
 NAMED = {
     "stream": r"stream(?:ing|ed)?",
-    TOOLS: r"tools|tool_choice|tool[ -](?:use|choice|call(?:s|ing)?)|function[ -]calling",
+    TOOLS: r"tools|tool_choice|tool[ -](?:use|choice|call(?:s|ing)?)|function[ -]calling"
+    r"|functions?\b.{0,20}\bsupport\w*|schema for function",
     FORMAT: r"response[. ]format|json[_ ](?:schema|mode|object)|structured[_ ]outputs?",
-    SYSTEM: r"(?:system|developer)[_ ](?:role|messages?|prompts?|instructions?)",
-    CALLS: rf"tool_calls|tool_call_id|{MISSES}{BETWEEN}{THINKING}|{THINKING}{BETWEEN}{MISSES}",
+    SYSTEM: r"(?:system|developer)[_ ](?:role|messages?|prompts?|instructions?)"
+    r"|only user and assistant",
+    CALLS: rf"tool[_ ]messages?|roles?\W{{1,3}}tool|{ALTERNATE}|tool_calls|tool_call_id"
+    rf"|{MISSES}{BETWEEN}{THINKING}|{THINKING}{BETWEEN}{MISSES}",
 }
 FIELDS = re.compile(r'"(?:param|parameter|loc|field)"\s*:\s*("[^"]{1,99}"|\[[^\]]{1,199}\])')
 REFUSES = re.compile(
@@ -65,8 +69,10 @@ def refused_part(refusal: EndpointRefusal, content: bytes, body: Mapping[str, An
     for text in (fields, refusal.words):
         places = [(match.start(), name) for name, match in names_in(text, sent_parts(body))]
         if places:
-            # A call without what belongs to it is told by the name of that.
-            return min(places, key=lambda place: (place[1] == CALLS, *place))[1]
+            # A call without what belongs to it is told by the name of that, and turns that do not
+            # alternate by what may come before them.
+            is_last = CALLS if ALTERNATE not in text else SYSTEM
+            return min(places, key=lambda place: (place[1] == is_last, *place))[1]
     return ""
 
 

@@ -34,7 +34,9 @@ USAGES = 16  # of a stream, the newest, among which the last plausible one count
 NAME_CHARS = 200  # kept of a call's name
 APART = ("choices", "usage")
 # ``length`` is OpenAI's word; every other server has one of its own.
-CUT_OFF_REASONS = re.compile(r"max\w{0,24}tokens|length|limit|incomplete", re.IGNORECASE)
+CUT_OFF_REASONS = re.compile(
+    r"max\w{0,24}tokens|length|limit|incomplete|filter|safety", re.IGNORECASE
+)
 # The reply failed in its middle: OpenRouter, z.ai, vLLM, DeepSeek, Cohere, watsonx, Gemini.
 FAILED_REASONS = frozenset(
     "error network_error abort cancelled timeout error_toxic insufficient_system_resource".split()
@@ -201,7 +203,7 @@ class ReplyBody:
         self._usages.extend(filter(None, (choice.get("usage"), added.get("usage"))))
         self._beside.add_message(added)
         deltas = []
-        if content := join_content(added.get("content")):
+        if content := join_content(added.get("content")) or as_text(choice.get("text")):
             if self._first_choice is None or number < self._first_choice:
                 self._first_choice, self._words = number, []
             # Some gateways repeat the whole text with the finish reason.

@@ -51,7 +51,8 @@ HOST = re.compile(
 )
 LINK_CHARS = 400  # of a link with the marks behind its host
 ANY_HOST = "*"
-THINKING = r"(?:\w{1,20}[:_])?(?:think|thinking|reasoning|thought)"  # also ``seed:think``
+# Also ``seed:think``.
+THINKING = r"(?:\w{1,20}[:_])?(?:think|thinking|reasoning|thought|reflection|scratchpad)"
 # How reasoning begins and ends.
 MARKS = (
     (r"\[THINK\]", r"\[/THINK\]"),
@@ -77,9 +78,15 @@ DANGLING_REASONING = re.compile(
     r"|\A(?:(?!\bto=).)*<\|channel\|>\s?final\s?<\|message\|>",  # gpt-oss, behind no call
     re.IGNORECASE | re.DOTALL,
 )
+# Marks around words; what stands behind the header of another's turn goes as well.
 SPECIAL_TOKEN = re.compile(
-    r"(?:<\|start\|>\s?assistant\s?)?<\|channel\|>\s?\w{1,20}\s?<\|message\|>"
-    r"|<[|｜][\w▁]{1,40}[|｜]>|</?(?:answer|response)>|(?:<eos>|<end_of_turn>|</s>)\s*\Z"
+    r"(?s:<(?:\|(?:im_start|start_header_id|start)\|>|start_of_turn>|\|(?=user|system))\s?"
+    r"(?:user|system|human|tool)\b.*)"
+    r"|<\|(?:im_start\|>\s?assistant\b|start_header_id\|>\s?\w{1,20}\s?<\|end_header_id\|>)"
+    r"|(?:<\|start\|>\s?assistant\s?)?<\|channel\|>\s?\w{1,20}\s?<\|message\|>"
+    r"|<[|｜][\w▁]{1,40}[|｜]>|</?(?:answer|response|output|reply)>"
+    r"|\A\s*(?:<s>|<bos>|assistant\s?final(?=[^\s\w]|[A-Z]))"
+    r"|(?:<eos>|<end_of_turn>|</s>|\[/INST\])\s*\Z"
 )
 CALL_MARKUP = re.compile(r"<(tool_call|function_call)\b.*?(?:</\1\s*>|\Z)", re.DOTALL)
 QUOTES = {'"': '"', "“": "”", "«": "»", "„": "“"}

@@ -206,6 +206,14 @@ CALLS = {
 }  # fmt: skip
 # What is spoken of each is WORDS. A tuple is the pieces of a streamed text.
 SPEECH = {
+    ("marks", "Llama: a header"): ("<|start_header_id|>assistant<|end_header_id|>\n\n", WORDS),
+    ("marks", "gpt-oss: its last channel, bare"): ("assistantfinal", WORDS),
+    ("marks", "another's turn behind it"): (WORDS, "<|im_start|>", "user\nHello!"),
+    ("marks", "the first token"): ("<s>", WORDS),
+    ("marks", "the end of an instruction"): (WORDS, " [/INST]"),
+    ("marks", "in an object"): ('{"response": "', WORDS, '"}'),
+    ("marks", "in an object of a chat"): ('{"role": "assistant", "content": "', WORDS, '"}'),
+    ("marks", "a reflection"): ("<reflection>R.</reflection>", WORDS),
     (UNTAGGED, "Magistral: [/THINK]"): ("R. ", "[/TH", "INK]", WORDS),
     (UNTAGGED, "Seed-OSS: </seed:think>"): ("R. ", "</seed:think>", WORDS),
     (UNTAGGED, "Claude's readers: </thinking>"): ("R. ", "</thi", "nking>\n\n", WORDS),

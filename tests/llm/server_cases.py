@@ -286,6 +286,9 @@ CUT = {
         (200, message("length", tool_calls=[{"id": "a", "function": {
             "name": "say", "arguments": '{"text": "Good evening. Come in and'}}]), ()),
         stream=False),
+    "words that a filter cut": row(
+        (200, message("content_filter", content="Good evening. Come in and sit"), ()), form="text"
+    ),
     "words cut off": row(
         (200, message("length", content="Good evening. Come in and sit"), ()), form="text"
     ),

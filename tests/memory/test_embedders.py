@@ -32,7 +32,7 @@ class Client:
 
 def reply(vectors, status=200):
     rows = [{"index": number, "embedding": vector} for number, vector in vectors]
-    return succeed(RawResponse(status, "application/json", json.dumps({"data": rows}).encode()))
+    return succeed(RawResponse(status, json.dumps({"data": rows}).encode()))
 
 
 def outcome_of(deferred):
@@ -199,8 +199,8 @@ def test_an_index_does_not_wait_for_an_endpoint():
         (reply([(0, [1.0, 2.0])]), ProviderRejected),
         (reply([(0, [1.0]), (1, [1.0])]), ProviderRejected),
         (reply([(0, [1.0, float("nan")]), (1, [1.0, 1.0])]), ProviderRejected),
-        (succeed(RawResponse(200, "text/html", b"<html>")), ProviderRejected),
-        (succeed(RawResponse(200, "application/json", b"[]")), ProviderRejected),
+        (succeed(RawResponse(200, b"<html>")), ProviderRejected),
+        (succeed(RawResponse(200, b"[]")), ProviderRejected),
         (fail(ConnectionError("no")), ProviderUnavailable),
         (fail(ProviderRejected("no key")), ProviderRejected),
     ],

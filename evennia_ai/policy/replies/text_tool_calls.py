@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from evennia_ai.messages import SAY
+from evennia_ai.policy.replies.speech import ENDED
 from evennia_ai.policy.replies.streaming_json import LooseReader, Unreadable
 from evennia_ai.policy.sanitize import SPECIAL_TOKEN, drop_reasoning
 from evennia_ai.policy.texts import BoundedPattern, read_object
@@ -31,6 +33,7 @@ CALL_CHARS = 120  # before a call that may hold its opening marks
 
 NAME_KEYS = tuple("name _name tool function tool_name function_name action recipient_name".split())
 ARGUMENT_KEYS = ("arguments", "parameters", "args", "input", "params", "action_input", "kwargs")
+WORDS_KEYS = frozenset("text content response answer message reply speech words output".split())
 OTHER_KEYS = frozenset({"type", "id", "call_id", "tool_call_id"})
 LISTS_OF_CALLS = ("tool_calls", "calls", "actions", "tool_uses")  # the last is OpenAI's parallel
 MARK = r"<[|｜]/?[\w▁]{1,40}[|｜]>"  # a special token; the second bar is DeepSeek's
@@ -100,7 +103,8 @@ def read_text_calls(text: str, tools: Tools, acts: bool = False) -> TextReply:
     """Return the calls in a text and the words around them; never raises.
 
     With ``acts``, an object with an ``act`` becomes one call `ACT` that holds the whole object.
-    Reasoning is dropped, with any call inside it. An unfinished call stays in the words. The time
+    The words of ``{"response": "Good evening."}`` are said. Reasoning is dropped, with any call
+    inside it. An unfinished call stays in the words. The time
     is linear in the length of the text.
     """
     text = SEPARATORS.sub("", drop_reasoning(text))
@@ -108,7 +112,12 @@ def read_text_calls(text: str, tools: Tools, acts: bool = False) -> TextReply:
     bare = text.strip().strip("`").removesuffix("()")
     if bare in tools and not tools[bare].get("required"):
         return TextReply(((bare, "{}"),), "")
-    return _Scanner(text, tools, acts).read()
+    reply = _Scanner(text, tools, acts).read()
+    fields = {} if reply.calls else read_object(bare.removeprefix("json")) or {}
+    words = [fields[key] for key in WORDS_KEYS & fields.keys()]
+    if SAY in tools and len(words) == 1 and ENDED.search(str(words[0])):
+        return TextReply(tuple(calls_with(SAY, words[0], tools)), "")
+    return reply
 
 
 class _Scanner:

@@ -41,9 +41,7 @@ class Endpoint:
             {"flagged": "poison" in text, "categories": {"violence": "poison" in text}}
             for text in body["input"]
         ]
-        return succeed(
-            RawResponse(200, "application/json", json.dumps({"results": results}).encode())
-        )
+        return succeed(RawResponse(200, json.dumps({"results": results}).encode()))
 
 
 @pytest.fixture
@@ -132,11 +130,11 @@ def test_an_endpoint_is_asked_once_for_all_that_was_heard(game, ann, mira, moder
 @pytest.mark.parametrize(
     "answer",
     [
-        RawResponse(500, "text/plain", b"no"),
-        RawResponse(200, "application/json", b"[]"),
-        RawResponse(200, "application/json", b'{"results": []}'),
-        RawResponse(200, "application/json", b'{"results": [{"flagged": "x"}]}'),
-        RawResponse(200, "text/html", b"<html>"),
+        RawResponse(500, b"no"),
+        RawResponse(200, b"[]"),
+        RawResponse(200, b'{"results": []}'),
+        RawResponse(200, b'{"results": [{"flagged": "x"}]}'),
+        RawResponse(200, b"<html>"),
     ],
 )
 def test_an_endpoint_that_gives_no_verdict_refuses_if_the_game_says_so(
@@ -187,7 +185,7 @@ def test_what_is_forgotten_while_moderation_is_asked_stays_forgotten(game, ann, 
     ann.do("say Mira, my secret.")
     game.run()
     Event.objects.all().delete()
-    answer.callback(RawResponse(200, "application/json", b'{"results": [{"flagged": false}]}'))
+    answer.callback(RawResponse(200, b'{"results": [{"flagged": false}]}'))
     game.run()
     assert not Message.objects.exists() and not game.model.requests
 

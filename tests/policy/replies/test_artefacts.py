@@ -92,6 +92,8 @@ def test_what_the_sanitizer_makes_of_the_lines_is_judged_the_same():
     assert passed == [
         "Good evening.\nTom Miller says: hello",
         "Good evening.</s>",
+        "<s>Good evening.",
+        "<|im_start|>assistant Good evening.",
         "ha\n\n\n\n\n\n\n\n\n\nha",
     ]
 
