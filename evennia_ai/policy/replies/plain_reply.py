@@ -13,11 +13,12 @@ from evennia_ai.policy.facts.terms import parse_heard_line
 from evennia_ai.policy.replies import output_checks
 from evennia_ai.policy.replies.speech import (
     ENDED,
+    NEARER,
     Cosines,
+    assistant_margin,
     calls_itself_ai,
     describes_assistant,
     is_refusal,
-    sounds_like_assistant,
 )
 from evennia_ai.policy.retrieval.words import is_english
 from evennia_ai.policy.sanitize import own_label, strip_reasoning
@@ -87,11 +88,13 @@ class PlainReply(NamedTuple):
         emotes: deeds, each as it follows the character's name: "wipes a mug".
         problem: why nothing may be said, completing "Your last reply was not spoken: ..."; "" if
             the words and emotes may be used.
+        has_assistant: whether a sentence in the voice of an assistant was left out.
     """
 
     words: str
     emotes: tuple[str, ...] = ()
     problem: str = ""
+    has_assistant: bool = False
 
 
 def plain_reply(
@@ -135,7 +138,8 @@ def plain_reply(
     parts = [(sentence, problem_of(sentence)) for sentence in sentences(words)]
     kept = new_sentences([sentence for sentence, problem in parts if not problem], lines)
     problem = next((problem for _, problem in parts if problem), "")
-    return PlainReply(kept, deeds, "" if kept or deeds else problem)
+    is_mixed = any(problem == ASSISTANT for _, problem in parts)
+    return PlainReply(kept, deeds, "" if kept or deeds else problem, is_mixed)
 
 
 def new_sentences(parts: Sequence[str], lines: Iterable[str]) -> str:
@@ -159,10 +163,11 @@ def without_assistant(reply: PlainReply, cosines: Cosines) -> PlainReply:
     them in an assistant's voice, the patterns find 25, and this with them 38. It is wrong of 2 of
     the others and of 2 of 162 lines that were written for characters.
     """
-    parts = sentences(reply.words)
-    kept = "".join(
-        part for part in parts if not sounds_like_assistant(part.strip(), cosines)
-    ).strip()
+    margins = [(part, assistant_margin(part.strip(), cosines)) for part in sentences(reply.words)]
+    # Beside a sentence of an assistant, what is not nearer to a character's is its voice, too.
+    is_mixed = reply.has_assistant or any(margin > NEARER for _, margin in margins)
+    most = 0.0 if is_mixed else NEARER
+    kept = "".join(part for part, margin in margins if margin <= most).strip()
     nothing = not (kept or reply.emotes)
     return reply._replace(words=kept, problem=reply.problem or ASSISTANT * nothing)
 
@@ -241,8 +246,8 @@ def split_reply(text: str, name: str) -> SplitReply:
     if is_bare_deed(text):
         return SplitReply("", (text.strip(),))
     text = tag_of(name).sub("", text.strip())
-    text = COMMAND.sub(lambda match: take(match[1]), text)
     text = DELIMITED.sub(lambda match: undelimited(match, name, take), text)
+    text = COMMAND.sub(lambda match: take(match[1]), text)
     lines = (without_narration(line, name, take) for line in text.splitlines())
     words = "\n".join(filter(None, (re.sub(r"\s{2,}", " ", line).strip() for line in lines)))
     return SplitReply(words.lstrip(" ,;.") if words != text.strip() else words, tuple(deeds))
@@ -260,7 +265,7 @@ def subject_of(name: str) -> re.Pattern[str]:
 @lru_cache(maxsize=64)
 def tag_of(name: str) -> re.Pattern[str]:
     """Return the pattern of how a speech begins: "say", "Mira smiles warmly:"."""
-    own = rf"|{re.escape(name)},? [a-z][\w ,'-]{{1,60}}:" if name else ""
+    own = rf"|{re.escape(name)},? [a-z][\w ,'-]{{1,60}}(?::| -)" if name else ""
     return re.compile(rf"\A(?:/?say:?{own}) (?=[A-ZÀ-ÞА-ЯЁ])")
 
 

@@ -369,12 +369,15 @@ def uncalled(words: str, own: str) -> str:
 Cosines = Callable[[str, Sequence[str]], Sequence[float]]
 VOICES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 ASSISTANT_SAYS, CHARACTERS_SAY = VOICES["assistant"], VOICES["character"]
-NEARER = 0.12  # cosines: of the nearest of an assistant's sentences over that of a character's
+NEARER = 0.12  # of an assistant's sentence: how much nearer it is
 
 
-def sounds_like_assistant(sentence: str, cosines: Cosines) -> bool:
-    """Return True if an English sentence is nearer to an assistant's than to a character's."""
+def assistant_margin(sentence: str, cosines: Cosines) -> float:
+    """Return how much nearer a sentence is to an assistant's than to a character's, in cosines.
+
+    It is 0 if that is not known, and for other languages than English.
+    """
     if not is_english(sentence):
-        return False
+        return 0.0
     assistant, character = cosines(sentence, ASSISTANT_SAYS), cosines(sentence, CHARACTERS_SAY)
-    return max(assistant, default=0.0) > max(character, default=0.0) + NEARER
+    return max(assistant, default=0.0) - max(character, default=0.0)

@@ -87,6 +87,7 @@ DEEDS = {
     "-laughs- Who asks?": ("Who asks?", "laughs"),
     "<laughs> Who asks?": ("Who asks?", "laughs"),
     "{laughs} Who asks?": ("Who asks?", "laughs"),
+    ":laughs: Who asks?": ("Who asks?", "laughs"),
     "::laughs:: Who asks?": ("Who asks?", "laughs"),
     "((laughs)) Who asks?": ("Who asks?", "laughs"),
     "*laughs and says* Who asks?": ("Who asks?", "laughs"),
@@ -124,6 +125,7 @@ MANNERS = {
     "Mira *laughs*: Who asks?": "Who asks?",
     "Mira, laughing, says: Who asks?": "Who asks?",
     "Mira smiles warmly: Who asks?": "Who asks?",
+    "Mira smiles - Who asks?": "Who asks?",
     '"Who asks?", Mira says.': "Who asks?",
     '"Who asks?" Mira asked, laughing.': "Who asks?",
     'With a smile, Mira says, "Who asks?"': "Who asks?",
@@ -207,13 +209,14 @@ def test_what_was_said_before_is_left_out_or_asked_for_again():
 
 def test_the_voice_of_an_assistant_is_left_out_or_asked_for_again():
     assert reply("I'm sorry, but I can't assist with that.").problem == ASSISTANT
-    assert reply("I am Mira. How can I assist you?") == PlainReply("I am Mira.")
+    both = reply("I am Mira. How can I assist you?")
+    assert both == PlainReply("I am Mira.", has_assistant=True)
     assert reply("I apologize. As an AI language model, I am fair.").problem == ASSISTANT
 
 
 def test_a_deed_alone_answers_where_nothing_may_be_said():
     made = reply("*shakes her head* I'm sorry, but I can't assist with that.")
-    assert made == PlainReply("", ("shakes her head",))
+    assert made == PlainReply("", ("shakes her head",), has_assistant=True)
 
 
 def test_an_echo_is_left_out_or_asked_for_again():
@@ -296,6 +299,13 @@ def test_the_voice_of_an_assistant_is_told_by_its_meaning(near, words):
     spoken = without_assistant(PlainReply(f"Aye, I am Mira. {words}", ("nods",)), near)
     assert spoken == PlainReply("Aye, I am Mira.", ("nods",))
     assert without_assistant(PlainReply(words, ("nods",)), near) == PlainReply("", ("nods",))
+
+
+def test_beside_an_assistant_s_sentence_only_a_character_s_is_said(near):
+    advice = "It's important to consider your priorities and what issues you care about."
+    mixed = reply(f"{advice} I'm sorry, but I can't assist with that. Mind your tongue.")
+    assert mixed.has_assistant
+    assert without_assistant(mixed, near).words == "Mind your tongue."
 
 
 def test_what_characters_say_is_hardly_ever_taken_for_an_assistant_s(near):
