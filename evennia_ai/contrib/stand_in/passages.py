@@ -30,6 +30,7 @@ class Passage:
     speaker: str = ""
     private: bool = False
     recalled: bool = False
+    is_certain: bool = True  # to answer what was asked
 
     @property
     def searched(self) -> str:

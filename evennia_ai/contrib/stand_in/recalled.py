@@ -5,6 +5,7 @@ What another person said is told as that person's words only, in quotation marks
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from evennia_ai.contrib.stand_in.languages import ENGLISH
 from evennia_ai.contrib.stand_in.likeness import PART, likeness, worth
@@ -32,7 +33,7 @@ def named_other(view: StandInView, text: str) -> str:
 
 def as_asked(view: StandInView, question: str) -> str:
     """Return a question about somebody as they would ask it: people tell of themselves as "I"."""
-    other = named_other(view, question)
+    other = named_other(view, question) or match_name(question, [view.speaker])
     forms = view.language.data.get("forms", {})
     for name in filter(None, {other, view.called(other)} if other and forms else ()):
         own = re.compile(rf"\b{re.escape(name)}['’]?s\b", re.IGNORECASE)
@@ -63,7 +64,8 @@ def find_told(view: StandInView, question: str) -> Passage | None:
     Nothing answers it if what the character knows itself is more like it.
     """
     finds = view.language.finds
-    about = named_other(view, question) or (view.speaker if finds("mine", question) else "")
+    mine = finds("mine", question) or match_name(question, [view.speaker, view.who])
+    about = named_other(view, question) or (view.speaker if mine else "")
     if not about and finds("about_you", question):
         return None
     # What can be done here, "where can I sleep?", the character knows.
@@ -84,14 +86,15 @@ def find_told(view: StandInView, question: str) -> Passage | None:
     likes = view.likeness(best.searched, lines)[1]
     rows = list(zip(lines, fits, likes, worths, strict=True))
     others = [worth for line, _, like, worth in rows if like < rule.same and line is not best]
-    if worths[at] + rule.outstanding * (worths[at] - max([0.0, *others])) < rule.told:
+    fit = worths[at] + rule.outstanding * (worths[at] - max([0.0, *others]))
+    if fit < (rule.told if best.speaker == view.speaker else rule.certain):
         return None
     newer = [
         line
         for line, fit, like, _ in rows[at:]
         if line.speaker == best.speaker and like >= rule.same and fit >= NEAR * fits[at]
     ]
-    return newer[-1]
+    return replace(newer[-1], is_certain=fit >= rule.certain)
 
 
 def told(view: StandInView, question: str) -> str:
@@ -113,8 +116,10 @@ def quoted(view: StandInView, line: Passage, question: str = "") -> str:
     if line.speaker != view.speaker:
         return view.phrase("said_by", other=view.called(line.speaker), fact=fact)
     own = turned(view, fact)
-    if own:
+    if own and line.is_certain:
         return view.phrase("turned" if own.lower() != fact.lower() else "claimed", fact=own)
+    if own:
+        return view.phrase("uncertain", fact=own)
     phrase = view.phrase("told", fact=fact)
     return view.phrase("told_again", fact=fact) if view.repeats(phrase) else phrase
 

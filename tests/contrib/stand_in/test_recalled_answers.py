@@ -177,3 +177,20 @@ def test_words_decide_if_the_embedder_fails_and_it_waits_if_that_is_slow():
 def test_a_line_is_turned_round_where_that_is_sure(line, spoken):
     view = view_of(QUESTION, f"Ann says: {line}")
     assert turned(view, view.told[-1].text.rstrip(".")) == spoken
+
+
+def test_who_asks_of_oneself_by_name_is_meant():
+    view = view_of("what is Ann's horse called?", f"Ann says: {OLD}")
+    assert as_asked(view, "what is Ann's horse called?") == QUESTION
+
+
+@pytest.mark.parametrize(("likeness", "own", "of_another"), [
+    (0.05, None, None), (0.12, False, None), (0.3, True, True),
+])  # fmt: skip
+def test_another_persons_words_must_be_more_certain(likeness, own, of_another):
+    asked, line = "what is the horse called?", "the horse is called Bolt"
+    vectors = VECTORS | PLAIN | {asked: HORSE, line: mixed((likeness, HORSE), (1.0, NOISE))}
+    for speaker, expected in (("Ann", own), ("Ben", of_another)):
+        told = (f"{speaker} says: {line}", f"Ann says: {CHATTER}", f"Ann says: {CHATTER}")
+        answering = find_told(view_of(asked, *told, vectors=vectors), asked)
+        assert (answering and answering.is_certain) == expected
