@@ -191,25 +191,29 @@ class MemoryIndex:
         view = self._view(audience, upto, everything)
         return understand(query, lambda word: self._columns.is_name(word, view)).text
 
-    def closeness(
-        self, query: str, ids: Sequence[str], vector: Any = None
-    ) -> tuple[vectors.Floats, vectors.Floats]:
-        """Return how near each of some notes is to a query, by meaning and by words from 0 to 1.
+    def nearness(self, query: str, ids: Sequence[str], vector: Any = None) -> vectors.Floats:
+        """Return how near each of some notes is to a query by meaning.
 
         Other memories change nothing. ``vector`` is the query's embedding, if the embedder is
-        remote; without it no note is near by meaning.
+        remote; without it no note is near.
         """
-        rows = [self._row_of[name] for name in ids]
-        view = self._columns.view_of(np.array(rows, dtype=np.int64))
-        wanted, meaning = self._query_of(query, view, None, vector)
-        words = self._lexicon.scores(wanted.words, view, self._columns["words"])
+        rows = self._rows_of(ids)
+        meaning = self._meaning(query) if vector is None else vectors.unit(vector)
         origin = np.zeros(self._vectors.dimensions, dtype=np.float32)
-        return self._vectors.full(view.rows, meaning, origin), words
+        return self._vectors.full(rows, meaning, origin)
+
+    def shared_words(self, query: str, ids: Sequence[str]) -> vectors.Floats:
+        """Return the share of a query's words that each of some notes has, by their rarity."""
+        view = self._columns.view_of(self._rows_of(ids))
+        words = understand(query, lambda word: self._columns.is_name(word, view)).words
+        return self._lexicon.scores(words, view, self._columns["words"])
 
     def between(self, ids: Sequence[str], others: Sequence[str]) -> vectors.Floats:
         """Return the cosines of some notes (rows) with others (columns); 0 without a vector."""
-        rows = ([self._row_of[name] for name in names] for names in (ids, others))
-        return self._vectors.between(*(np.array(numbers, dtype=np.int64) for numbers in rows))
+        return self._vectors.between(self._rows_of(ids), self._rows_of(others))
+
+    def _rows_of(self, ids: Sequence[str]) -> vectors.Rows:
+        return np.array([self._row_of[name] for name in ids], dtype=np.int64)
 
     def _with_following(self, hit: Hit, view: AudienceRows) -> list[Hit]:
         """Return a hit and, if it is a short line, the lines that follow it in its talk."""
@@ -303,16 +307,15 @@ class MemoryIndex:
 
         Of what is said in the same words, the newest stands in the place of the best.
         """
-        rows = ranked.rows[: SPARE * k]
-        alike = self._vectors.alike(rows) > ALIKE
+        rows = ranked.rows
+        alike = ranked.alike > ALIKE
         repeating = (alike.sum(axis=0) > 1).tolist()  # each is like itself
         at = self._columns["at"]
         chosen: list[int] = []
         again: list[int] = []
         for place, row in enumerate(rows.tolist()):
             # A memory is a repetition if its source is in the view.
-            is_like = alike[chosen, place] if repeating[place] else ()
-            same = np.flatnonzero(is_like).tolist()
+            same = np.flatnonzero(alike[chosen, place]).tolist() if repeating[place] else []
             if row in self._sources and any(view.mask[self._sources_of(row)]):
                 again.append(place)
             elif same:

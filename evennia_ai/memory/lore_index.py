@@ -101,12 +101,12 @@ class LoreIndex:
             return {}
         texts = tuple(text for entry in known for text in texts_of(entry))
         vector = self._remote.asked.get(line) if self._remote is not None else None
-        parts, _words = self._index.closeness(line, texts, vector)
+        parts = self._index.nearness(line, texts, vector)
         near = meaning = nearness(parts[None], known)[0]
-        _near, words = self._index.closeness(line, [entry.searched for entry in known], vector)
+        words = self._index.shared_words(line, [entry.searched for entry in known])
         if near.any():
             chance = self._chance_of(self._index, known, texts)
-            examples, _words = self._index.closeness(line, EXAMPLES, vector)
+            examples = self._index.nearness(line, EXAMPLES, vector)
             asks = _nearest(examples[: len(QUESTIONS)]) - _nearest(examples[len(QUESTIONS) :])
             meaning = (near - chance.mean + np.float32(ASKS * asks)) / np.float32(
                 chance.deviation or 1.0

