@@ -66,12 +66,7 @@ ROLE = re.compile(
     re.IGNORECASE,
 )
 SPEECH = r"(?:says?|asks?|whispers?|replies|answers|sagt|flüstert|dit|murmure|dice)"
-NAME = r"[A-Z][\w'’-]{0,30}"
-# A line of dialogue for anybody; `script_of` finds more of them for those present.
-SCRIPT = re.compile(
-    rf"\n\s{{0,9}}\**{NAME}(?: {NAME}){{0,2}}\** {SPEECH}(?: to \w+)?\s?:"
-    rf"|{LINE}{NAME}(?: {NAME}){{0,2}} whispers to (?:you|\w+):"
-)
+NAME = r"[A-ZÀ-ÞА-ЯЁ][\w'’-]{0,30}(?: [A-ZÀ-ÞА-ЯЁ][\w'’-]{0,30}){0,2}"
 SNAKE = re.compile(r"(?<![\w'’-])[a-z]{2,}(?:_[a-z]{2,})+(?![\w\[-])")
 MOST_CHARS = 8_000  # that are read: more than any line has
 MOST_TOOLS = 5  # named in a row, or fewer with one that is no English word
@@ -113,20 +108,25 @@ def find_slip(words: str, around: CheckContext) -> str:
 
 
 @lru_cache(maxsize=256)
-def script_of(names: frozenset[str]) -> re.Pattern[str]:
-    """Return the pattern of a line of dialogue for one of these people: "Ann:", "Ann says:"."""
-    known = "|".join(re.escape(name) for name in sorted(names) if name)
-    return (
-        re.compile(rf"{LINE}(?:{known})[*_\])]{{0,3}}(?: {SPEECH}(?: to \w+)?)?\s?:")
-        if known
-        else NOTHING
+def label_of(names: frozenset[str]) -> re.Pattern[str]:
+    """Return the pattern of a label before a line of one of these people, or of a chat's roles.
+
+    Its group ``name`` holds them; ``new`` is anybody else on a line of their own.
+    """
+    known = "|".join(map(re.escape, sorted(filter(None, names), key=len, reverse=True)))
+    known = f"|{known}" if known else ""
+    speaks = rf"(?: {SPEECH}(?: to \w+)?)"
+    return re.compile(
+        rf"{LINE}(?P<name>(?i:{'|'.join(SPEAKERS)}){known})[*_\])]{{0,3}}{speaks}?\s?:"
+        rf"|\n[ \t]{{0,9}}[*_\[(]{{0,3}}(?P<new>{NAME})[*_\])]{{0,3}}"
+        rf"(?:{speaks}\s?:|\s?:(?=\s?[A-Z\"“]))"
+        rf"|{LINE}(?P<far>{NAME}) whispers to (?:you|\w+):"
     )
 
 
 def is_script(words: str, around: CheckContext) -> bool:
     """Return True if the words hold a line of dialogue for somebody."""
-    names = frozenset((around.name, *around.people))
-    return bool(SCRIPT.search(words) or script_of(names).search(words))
+    return bool(label_of(frozenset((around.name, *around.people))).search(words))
 
 
 @lru_cache(maxsize=64)

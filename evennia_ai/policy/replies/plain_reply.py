@@ -70,13 +70,10 @@ FEW_WORDS = 5  # of a parenthesis that only tells how something is said
 NO_WORDS = "it held no words"
 ASSISTANT = "it was the voice of an AI assistant, not your character's"
 REPEATED = "you said that before"
-NAME = r"[A-ZÀ-ÞА-ЯЁ][\w'’-]{0,30}(?: [A-ZÀ-ÞА-ЯЁ][\w'’-]{0,30})?"
-
-
 # "Guard: Good day": what the character is, in the place of its name. Headings are no speech.
 ROLE = re.compile(
     rf"\A(?!(?i:{'|'.join((*output_checks.SPEAKERS, *output_checks.HEADINGS))})\b)"
-    rf"{NAME}:\s{{1,3}}(?=[A-ZÀ-ÞА-ЯЁ\"“«„])"
+    rf"{output_checks.NAME}:\s{{1,3}}(?=[A-ZÀ-ÞА-ЯЁ\"“«„])"
 )
 
 
@@ -175,42 +172,23 @@ def without_assistant(reply: PlainReply, cosines: Cosines) -> PlainReply:
 # --- whose words they are -------------------------------------------------------------------------
 
 
-@lru_cache(maxsize=256)
-def label_of(names: frozenset[str]) -> re.Pattern[str]:
-    """Return the pattern of a label before a line of one of these people, or of a chat's roles."""
-    roles = "|".join(output_checks.SPEAKERS)
-    known = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True) if name)
-    known = f"|{known}" if known else ""
-    mark = rf"[*_\])]{{0,3}}(?: {output_checks.SPEECH}(?: to \w+)?)?\s?:"
-    return re.compile(
-        rf"{output_checks.LINE}(?P<name>(?i:{roles}){known}){mark}"
-        rf"|\n[ \t]{{0,9}}[*_\[(]{{0,3}}(?P<new>{NAME}){mark}"
-    )
-
-
 def own_lines(text: str, name: str, others: frozenset[str]) -> str:
     """Return the character's own part of a reply that goes on with the lines of others."""
-    label = label_of(others | {name})
     parts: list[tuple[str, str]] = []
     speaker, start = name, 0
     text = own_label(name).sub("", text.strip())
-    for match in label.finditer(text):
-        parts.append((speaker, text[start : match.start()] + match[0][: _mark_of(match)]))
-        speaker, start = match["name"] or match["new"], match.end()
+    for match in output_checks.label_of(others | {name}).finditer(text):
+        begin = match.start(match.lastgroup or 0)
+        parts.append((speaker, text[start:begin].rstrip(" \n>#*_[(")))
+        speaker, start = match[match.lastgroup or 0], match.end()
     parts.append((speaker, text[start:]))
     own_words = ""
     for who, words in parts:
         if who == name:
-            own_words += words
+            own_words = f"{own_words} {words.strip()}"
         elif own_words.strip():
             break
     return own_words.strip()
-
-
-def _mark_of(match: re.Match[str]) -> int:
-    """Return how many characters before a label belong to the sentence before it."""
-    label = match["name"] or match["new"]
-    return len(match[0][: match[0].index(label)].rstrip(" \n>#*_[("))
 
 
 def whole_sentences(words: str) -> str:

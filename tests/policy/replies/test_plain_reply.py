@@ -46,6 +46,7 @@ def reply(text, name="Mira", heard=HEARD, last=(), cut_off=False):
         ("Innkeeper: Good day", "Good day"),
         ("Old Innkeeper: “Good day”", "“Good day”"),
         ("Nails: a penny the dozen.", "Nails: a penny the dozen."),
+        ("I sell:\nNails: a penny.\nAle: two.", "I sell:\nNails: a penny.\nAle: two."),
         ("No. No. Not there!", "No. No. Not there!"),
         ("Mira, at your service.", "Mira, at your service."),
         ("Mira - that is what they call me.", "Mira - that is what they call me."),
