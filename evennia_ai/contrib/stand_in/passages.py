@@ -96,9 +96,10 @@ def read_told(
         if line.kind in SPOKEN and line.speaker:
             language = language_of(line.text, languages) or written
             text = language.plain(line.text)
-            parts = (uncalled(part, name, language) for part in sentences(text))
-            text = " ".join(part for part in parts if not part.endswith("?"))
-            courtesy = language.key_of(text) in COURTESIES and len(text.split()) <= SHORT
+            parts = [uncalled(part, name, language) for part in sentences(text)]
+            tells = (part for part in parts if not language.finds("wonders", part))
+            text = " ".join(part for part in tells if not part.endswith("?"))
+            courtesy = len(text.split()) <= SHORT and language.key_of(text) in COURTESIES
             if text and not courtesy:
                 private, recalled = line.kind == "whisper", line.answers == LONG_AGO
                 yield Passage(text, "told", "", line.speaker, private, recalled)

@@ -26,8 +26,8 @@ OF_OTHERS = 0.3  # that a line counts less if its speaker is not whom the questi
 
 def named_other(view: StandInView, text: str) -> str:
     """Return the other speaker that a text names, by either of their names; "" if none."""
-    people = [line.speaker for line in view.told if line.speaker != view.speaker] + view.others
-    called = {form: name for name in people for form in (view.called(name), name)}
+    people = {line.speaker for line in view.told}.union(view.others) - {view.speaker}
+    called = {form: name for name in sorted(people) for form in (view.called(name), name)}
     return called.get(match_name(text, [*called]), "")
 
 
@@ -70,14 +70,14 @@ def find_told(view: StandInView, question: str) -> Passage | None:
         return None
     # What can be done here, "where can I sleep?", the character knows.
     speakers = {about, "" if finds("permission", question) else about} if about else set[str]()
-    lines = [line for line in view.told if len(line.text.split()) >= LEAST_WORDS]
-    lines += view.passages
+    long = (line for line in view.told if len(line.text.split()) >= LEAST_WORDS)
+    lines = [*view.passages, *long]
     rule, fits = view.likeness(as_asked(view, question), lines)
     for at, line in enumerate(lines):
         if speakers and line.speaker not in speakers:  # what others say of themselves is theirs
             fits[at] -= 1.0 if line.speaker and finds("mine", line.text) else OF_OTHERS
     worths = worth(rule, fits, [line.searched for line in lines], view.vectors).tolist()
-    at = max(range(len(lines)), key=worths.__getitem__, default=-1)
+    at = max(range(len(lines)), key=lambda place: (worths[place], place), default=-1)
     if at < 0 or lines[at].source != "told":
         return None
     best = lines[at]

@@ -71,3 +71,10 @@ def test_what_was_told_is_turned_round_and_told_without_its_greeting(hears):
     answer = hears("say Hello Otto, my dog is called Biscuit", "say what is my dog called?")
     assert "Your dog is called Biscuit" in answer.splitlines()[-1]
     assert "Hello" not in answer.splitlines()[-1] and "‘" not in answer
+
+
+def test_a_question_without_its_mark_is_no_fact(hears):
+    answer = hears(
+        "say Otto, my dog is called Biscuit", "say what is my dog called", "say my dog's name?"
+    )
+    assert "What is your dog" not in answer and answer.count("Your dog is called Biscuit") == 2

@@ -121,3 +121,16 @@ def test_an_answer_does_not_claim_to_have_been_given_before(bess):
 )
 def test_a_question_is_answered_by_its_kind_and_by_what_was_just_said(bess, lines, answer):
     assert re.search(answer, said(bess, *lines))
+
+
+@pytest.mark.parametrize(
+    ("line", "answer"),
+    [
+        ("does Ben owe you anything?", "Ben owes me for two nights"),
+        ("do you have debts?", "I owe Brannoc the smith three silver"),
+        ("whom do you owe money?", "I owe Brannoc the smith three silver"),
+    ],
+)
+def test_it_knows_who_owes_what(line, answer):
+    persona = "You are Bess. You owe Brannoc the smith three silver. Ben owes you for two nights."
+    assert answer in Talk("Bess", Persona(persona), MILL).hear(line)
