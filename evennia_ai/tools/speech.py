@@ -130,8 +130,10 @@ def speak(context: ToolContext, text: str, **manner: Any) -> None:
 def show(character: Any, template: str, kind: str, **mapping: Any) -> None:
     """Show a sentence that begins with the actor to everybody in the character's place."""
     mark = word_mark()
+    deed = mapping.get("deed", template)
+    gap = "" if deed.startswith(("'s ", "’s ")) else " "  # "Mira's eyes narrow."
     character.location.msg_contents(
-        ("{actor} " + template + " {mark}" * bool(mark), {"type": kind}),
+        ("{actor}" + gap + template + " {mark}" * bool(mark), {"type": kind}),
         from_obj=character,
         mapping={**mapping, "mark": as_shown(mark)},
     )

@@ -51,3 +51,23 @@ def test_a_game_may_add_words(game, ann, mira, settings, act):
 
 def test_a_client_without_out_of_band_messages_gets_none(game, ann, mira):
     assert all("ai_line" not in one for one in sent_by(game, ann, "say"))
+
+
+@pytest.mark.parametrize(
+    ("words", "lines"),
+    [
+        ("*slams a tankard* Who asks?", ["Mira slams a tankard", 'Mira says, "Who asks?"']),
+        ("Mira's eyes narrow. “Who asks?”", ["Mira's eyes narrow", 'Mira says, "Who asks?"']),
+        ("Well met.\nAnn: And you?", ['Mira says, "Well met."']),
+        ("Mira, at your service.", ['Mira says, "Mira, at your service."']),
+    ],
+)
+def test_stage_directions_are_shown_and_lines_of_others_are_not(game, ann, mira, words, lines):
+    game.service.profiles["cloud"] = {"client": "openai", "model": "m"}
+    mira.assistant.attributes.add("profile", "cloud")
+    mira.assistant.mind.settings.resolve()
+    game.model.add(call("say", text=words))
+    ann.forget()
+    ann.do("say Mira, hello.")
+    game.run()
+    assert [line for line in ann.heard() if line.startswith("Mira")] == lines
