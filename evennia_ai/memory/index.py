@@ -130,20 +130,6 @@ class MemoryIndex:
         self._take_out(row)
         return True
 
-    def search(
-        self,
-        query: str,
-        k: int,
-        audience: Iterable[str] | None = None,
-        now: float | None = None,
-        **more: Any,
-    ) -> list[tuple[str, float]]:
-        """Return at most ``k`` pairs of id and score, best first; see `find`.
-
-        Scores are only comparable within one search.
-        """
-        return [(hit.id, hit.score) for hit in self.find(query, k, audience, now, **more)]
-
     def find(  # all but two have defaults
         self,
         query: str,

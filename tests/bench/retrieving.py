@@ -75,7 +75,7 @@ def by_index(
     def search(talk: Mapping[str, Any]) -> Callable[[str], Sequence[str]]:
         index = index_of(talk, embedder, weights, facts)
         asked = max(said_at(turn["at"]) for turn in talk["turns"]) + 86_400.0 if now else None
-        return lambda text: [name for name, _ in index.search(text, max(KS), now=asked)]
+        return lambda text: [name for name, *_ in index.find(text, max(KS), now=asked)]
 
     return search
 

@@ -77,7 +77,7 @@ def found_first(embedder: Any, pairs: list[Any], beside: list[Any] | None = None
     index = MemoryIndex(embedder, ALONE)
     for number, (memory, _) in enumerate([*pairs, *(beside or ())]):
         index.add(str(number), memory)
-    firsts = [index.search(question, 1)[0][0] for _, question in pairs]
+    firsts = [index.find(question, 1)[0][0] for _, question in pairs]
     return float(np.mean([first == str(number) for number, first in enumerate(firsts)]))
 
 

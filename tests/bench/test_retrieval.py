@@ -94,7 +94,7 @@ def test_size(
     for index in all_indices:
         for number in range(size):
             add(index, number, texts[number], vectors[number % len(vectors)])
-        index.search("What is it?", 10)
+        index.find("What is it?", 10)
     held = (resident_bytes() - before) / (indices * size)
     counted = sum(index.nbytes for index in all_indices) / (indices * size)
     paper.add("a memory, resident", held, "bytes", BYTES_AT_MOST)
@@ -129,7 +129,7 @@ def test_speed(
                 if not again:
                     add(index, size, text, pack(vector))
                 began = time.perf_counter()
-                index.search(text, 10, now=1.7e9, vector=vector, **more)
+                index.find(text, 10, now=1.7e9, vector=vector, **more)
                 took.append((time.perf_counter() - began) * 1000)
             when = "again" if again else "after an add"
             paper.add(f"search {name} {when}, median", percentile(took, 50), "ms")

@@ -29,4 +29,4 @@ def filled(*texts, embedder=None):
 
 
 def found(index, query, k=10, **more):
-    return [name for name, _ in index.search(query, k, **more)]
+    return [name for name, *_ in index.find(query, k, **more)]

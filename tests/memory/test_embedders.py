@@ -45,7 +45,7 @@ def test_an_embedder_that_was_turned_off_leaves_it_to_the_words():
     assert embedders.make("none") is None
     index = MemoryIndex(embedders.make("none"))
     index.add("a", "a dragon")
-    assert [name for name, _ in index.search("the dragon", 1)] == ["a"]
+    assert [name for name, *_ in index.find("the dragon", 1)] == ["a"]
 
 
 @pytest.mark.parametrize(
@@ -186,8 +186,8 @@ def test_an_index_does_not_wait_for_an_endpoint():
     index = MemoryIndex(embedders.make(ENDPOINT, Client(None)))
     index.add("a", "a dragon")
     index.add("b", "bread", vector=[1.0, 0.0])
-    assert [name for name, _ in index.search("the dragon", 1)] == ["a"]
-    assert [name for name, _ in index.search("?", 1, vector=[1.0, 0.1])] == ["b"]
+    assert [name for name, *_ in index.find("the dragon", 1)] == ["a"]
+    assert [name for name, *_ in index.find("?", 1, vector=[1.0, 0.1])] == ["b"]
 
 
 @pytest.mark.parametrize(

@@ -18,15 +18,15 @@ def test_words_find_a_memory_in_whatever_form_they_come():
 
 def test_the_best_come_first_and_no_more_than_k():
     index = filled(*(f"The toll is {n} pennies" for n in range(20)), "A toll of silver")
-    results = index.search("silver toll", 3)
+    results = index.find("silver toll", 3)
     assert results[0][0] == "m20" and len(results) == 3
-    assert [score for _, score in results] == sorted((s for _, s in results), reverse=True)
+    assert [hit.score for hit in results] == sorted((hit.score for hit in results), reverse=True)
 
 
 def test_what_nobody_may_know_is_found_for_nobody():
     index = MemoryIndex()
     index.add("a", "The toll is 3 pennies", audience=())
-    assert not any(index.search("toll", 3, audience) for audience in (None, (), ("#5",)))
+    assert not any(index.find("toll", 3, audience) for audience in (None, (), ("#5",)))
 
 
 def test_an_answer_is_found_by_its_question():
@@ -141,8 +141,8 @@ def test_an_id_that_comes_again_replaces_what_it_named():
     index.add("m0", "A griffin")
     assert len(index) == 2
     assert found(index, "griffin", 1) == ["m0"]
-    scores = dict(index.search("dragon", 2))
-    assert scores == dict(filled("A griffin", "Bread").search("dragon", 2))
+    scores = index.find("dragon", 2)
+    assert scores == filled("A griffin", "Bread").find("dragon", 2)
 
 
 def test_what_is_removed_is_gone_and_may_come_again():
@@ -161,7 +161,7 @@ def test_room_of_what_is_gone_is_given_back():
     fresh = MemoryIndex(LettersEmbedder())
     for number in range(600, 700):
         fresh.add(f"m{number}", f"word{number} stone")
-    assert index.search("stone word650", 20) == fresh.search("stone word650", 20)
+    assert index.find("stone word650", 20) == fresh.find("stone word650", 20)
     assert index._columns.size < 400
 
 
@@ -174,7 +174,7 @@ def test_words_of_many_memories_are_renumbered_with_them():
         else:
             fresh.add(f"m{number}", text)
     for query in ("w17 w3000", texts[6_000]):
-        assert index.search(query, 20) == fresh.search(query, 20)
+        assert index.find(query, 20) == fresh.find(query, 20)
 
 
 def test_an_index_counts_its_memory():
@@ -209,9 +209,9 @@ STRANGE = [
 @pytest.mark.parametrize("text", STRANGE, ids=range(len(STRANGE)))
 def test_any_text_can_be_kept_and_asked_for(text):
     index = filled("A dragon lives in the north", *STRANGE, embedder=LettersEmbedder())
-    results = index.search(text, 20, now=MAY_8)
-    assert {name for name, _ in results} == {f"m{n}" for n in range(len(STRANGE) + 1)}
-    assert np.isfinite([score for _, score in results]).all()
+    results = index.find(text, 20, now=MAY_8)
+    assert {hit.id for hit in results} == {f"m{n}" for n in range(len(STRANGE) + 1)}
+    assert np.isfinite([hit.score for hit in results]).all()
 
 
 @pytest.mark.parametrize(
@@ -231,15 +231,15 @@ def test_words_of_any_script_are_found(memory, query):
 
 @pytest.mark.parametrize("k", [0, -1])
 def test_nothing_wanted_or_nothing_there_gives_nothing(k):
-    assert filled("A dragon").search("dragon", k) == []
-    assert MemoryIndex().search("dragon", 5) == []
+    assert filled("A dragon").find("dragon", k) == []
+    assert MemoryIndex().find("dragon", 5) == []
 
 
 def test_the_same_search_gives_the_same():
     texts = [f"stone {n % 7} bridge {n % 3}" for n in range(900)]
     one, other = filled(*texts), filled(*texts)
-    assert one.search("bridge stone 3", 40) == other.search("bridge stone 3", 40)
-    assert one.search("bridge stone 3", 40) == one.search("bridge stone 3", 40)
+    assert one.find("bridge stone 3", 40) == other.find("bridge stone 3", 40)
+    assert one.find("bridge stone 3", 40) == one.find("bridge stone 3", 40)
 
 
 def test_numbers_no_time_can_be_do_no_harm():
@@ -247,7 +247,7 @@ def test_numbers_no_time_can_be_do_no_harm():
     index.add("a", "dragon", at=float("inf"), importance=1e9)
     index.add("b", "dragon", at=-1e18, importance=-5)
     for now in (None, 0, 1e300, float("inf"), float("nan")):
-        assert len(index.search("the dragon yesterday", 5, now=now)) == 2
+        assert len(index.find("the dragon yesterday", 5, now=now)) == 2
 
 
 # --- vectors from elsewhere ----------------------------------------------------------------------
@@ -258,8 +258,8 @@ def test_vectors_can_be_handed_in():
     index.add("a", "one", vector=[3.0, 0.0])
     index.add("b", "two", vector=[0.0, 2.0])
     index.add("c", "three")
-    assert [name for name, _ in index.search("?", 1, vector=[0.1, 1.0])] == ["b"]
-    assert len(index.search("?", 3)) == 3
+    assert [name for name, *_ in index.find("?", 1, vector=[0.1, 1.0])] == ["b"]
+    assert len(index.find("?", 3)) == 3
 
 
 def test_a_packed_vector_is_as_good_as_the_vector():
@@ -272,7 +272,7 @@ def test_a_packed_vector_is_as_good_as_the_vector():
         exact = vector / np.linalg.norm(vector)
         assert len(pack(vector)) == 256 and abs(unit(to_bytes(pack(vector))) - exact).max() < 0.003
     asked = rng.normal(size=256)
-    assert one.search("?", 40, vector=asked) == other.search("?", 40, vector=asked)
+    assert one.find("?", 40, vector=asked) == other.find("?", 40, vector=asked)
     assert not unit(to_bytes(pack(np.zeros(4)))).any()
     with pytest.raises(ValueError, match="finite"):
         pack([float("inf"), 0.0])

@@ -29,8 +29,8 @@ def test_lines_are_neighbours_by_place_in_whatever_order_they_come(order):
     index, notes = talk(order, ["a note on tar"]), talk(range(4))
     query = "the name of the sister"
     assert found(index, query, 2) == ["m0", "m1"]
-    lines = [(name, score) for name, score in index.search(query, 9) if name.startswith("m")]
-    assert [name for name, _ in lines] == found(notes, query)
+    lines = [hit for hit in index.find(query, 9) if hit.id.startswith("m")]
+    assert [hit.id for hit in lines] == found(notes, query)
 
 
 def test_a_note_has_no_neighbours_and_is_none():
@@ -101,7 +101,7 @@ def test_what_is_hidden_has_no_influence_at_all(memories, query, audience):
     whole = index_of(memories)
     without = index_of(memories, lambda item: in_view(item, audience))
     asked = {"audience": audience, "now": MAY_8 + DAY}
-    assert whole.search(query, 20, **asked) == without.search(query, 20, **asked)
+    assert whole.find(query, 20, **asked) == without.find(query, 20, **asked)
 
 
 def test_what_is_hidden_has_no_influence_among_thousands_either():
@@ -113,7 +113,7 @@ def test_what_is_hidden_has_no_influence_among_thousands_either():
         whole.add(f"m{number}", text, audience={"#1"} if hidden else None)
         if not hidden:
             without.add(f"m{number}", text)
-    assert whole.search("dragon toll 42", 50) == without.search("dragon toll 42", 50)
+    assert whole.find("dragon toll 42", 50) == without.find("dragon toll 42", 50)
 
 
 @settings(max_examples=40, deadline=None)
@@ -128,4 +128,4 @@ def test_what_was_removed_has_no_influence(memories, gone, query):
         if f"m{number}" not in ids:
             named = [f"m{source}" for source in sources]
             never.add(f"m{number}", text, speaker, at, importance, audience, named)
-    assert index.search(query, 20, everything=True) == never.search(query, 20, everything=True)
+    assert index.find(query, 20, everything=True) == never.find(query, 20, everything=True)

@@ -66,7 +66,7 @@ def test_vectors_of_thousands_are_renumbered_and_some_rows_have_none():
         index.add(f"m{number}", "bread", vector=given[number])
         index.remove(f"m{number}")
     asked = rng.normal(size=16)
-    assert index.search("?", 50, vector=asked) == fresh.search("?", 50, vector=asked)
+    assert index.find("?", 50, vector=asked) == fresh.find("?", 50, vector=asked)
 
 
 def test_the_first_vector_may_come_after_rows_were_renumbered():

@@ -1,6 +1,8 @@
 """The marks of a sentence: names, numbers, times, and words for a debt or a promise.
 
-In English and German. Numbers in words are also digits.
+In English and German. Numbers in words are also digits. Facts stand in a prompt after ten
+compactions as often without the words for debts and promises (98.8 and 96.9 of 100); they stay for
+claims, which are judged by them, and for goals.
 """
 
 import re
