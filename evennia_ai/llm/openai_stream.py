@@ -7,21 +7,21 @@ where a stream was asked for.
 import asyncio
 import re
 from codecs import getincrementaldecoder
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
-from contextlib import aclosing, suppress
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import suppress
 from dataclasses import dataclass
 from io import IncrementalNewlineDecoder
 from typing import Any, TypeVar
 
 from twisted.logger import Logger
 
-from evennia_ai.llm.reply_body import ReplyBody
+from evennia_ai.llm.reply_body import BrokenStream, ReplyBody
 from evennia_ai.messages import Delta
 from evennia_ai.policy.replies.streaming_json import PartialJson
 
 EVENTS = re.compile(rb"\A(?:\xef\xbb\xbf)?\s*+(?:data|event|id|retry)?:")
 HEAD_BYTES = 16  # by which a stream is recognised
-DRAIN_S = 0.1
+DRAIN_S = 0.1  # behind the last event, so that the connection can be used again
 LINGER_S = 1.0  # for the usage behind a complete reply
 UNLOADED_S = 240.0  # Ollama unloads a model after 300 s, unless told otherwise
 OnDelta = Callable[[Delta], None]
@@ -105,14 +105,25 @@ async def read_body(
     complete reply, it stays one. Raises BrokenStream, and before that what ``pieces`` raise.
     """
     whole = PartialJson()
-    arriving = ArrivingBody(pieces, lambda: body.is_complete or whole.read() is not None)
+
+    def lingers_s() -> float | None:
+        is_complete = body.is_complete or whole.read() is not None
+        return DRAIN_S if body.done else LINGER_S if is_complete else None
+
+    arriving = ArrivingBody(pieces, lingers_s)
     head = b""
     async for piece in arriving:
         head = head.lstrip() + piece
         if len(head.lstrip()) >= HEAD_BYTES:
             break
     if EVENTS.match(head):
-        await read_events(head, arriving, body, on_delta, on_event)
+        events = EventReader(body, on_delta, on_event)
+        events.feed(head)
+        async for piece in arriving:
+            events.feed(piece)
+        # The empty line behind the last event may be missing; a trouble may have cut the event.
+        with suppress(*[BrokenStream] * bool(arriving.trouble)):
+            events.feed(b"\n\n", final=True)
     else:
         parts, piece = [head], head
         while piece:
@@ -121,48 +132,30 @@ async def read_body(
             parts.append(piece)
         if arriving.trouble is None or whole.read() is not None:
             body.add_whole(b"".join(parts))
-    if arriving.trouble is not None and not (body.done or body.is_complete or body.has_whole_calls):
+    is_whole = body.done or body.is_complete or body.has_whole_calls
+    if arriving.trouble is not None and not is_whole:
         raise arriving.trouble
-
-
-async def read_events(
-    head: bytes,
-    pieces: AsyncIterator[bytes],
-    body: ReplyBody,
-    on_delta: OnDelta | None,
-    on_event: Callable[[], object],
-) -> None:
-    """Read a stream that begins with ``head``."""
-    async with aclosing(events_in(head, pieces)) as events:
-        async for name, data in events:
-            if data.startswith("{"):
-                on_event()
-            for delta in body.hear(name, data):
-                on_delta = pass_on(delta, on_delta)
-            if body.done:
-                await drain(pieces)
-                break
 
 
 class ArrivingBody:
     """The pieces of a body up to its end: a trouble is one, too, and silence once it is complete.
 
-    ``is_complete`` tells of the pieces so far; it is asked before each.
+    ``lingers_s`` is asked before each piece for the seconds until the end, None if there are more.
     """
 
-    def __init__(self, pieces: AsyncIterator[bytes], is_complete: Callable[[], bool]) -> None:
+    def __init__(self, pieces: AsyncIterator[bytes], lingers_s: Callable[[], float | None]) -> None:
         self.trouble: Exception | None = None
-        self._pieces, self._is_complete = pieces, is_complete
+        self._pieces, self._lingers_s = pieces, lingers_s
         self._end_at: float | None = None
 
     def __aiter__(self) -> AsyncIterator[bytes]:
         return self
 
     async def __anext__(self) -> bytes:
-        if not self._is_complete():
-            self._end_at = None
-        elif self._end_at is None:
-            self._end_at = asyncio.get_running_loop().time() + LINGER_S
+        left_s = self._lingers_s()
+        ends = () if self._end_at is None else (self._end_at,)
+        now = asyncio.get_running_loop().time()
+        self._end_at = None if left_s is None else min((now + left_s, *ends))
         try:
             async with asyncio.timeout_at(self._end_at):
                 return await anext(self._pieces)
@@ -173,56 +166,44 @@ class ArrivingBody:
             raise StopAsyncIteration from None
 
 
-async def events_in(head: bytes, pieces: AsyncIterator[bytes]) -> AsyncGenerator[tuple[str, str]]:
-    """Yield the name and the data of each event of a body that begins with ``head``.
+class EventReader:
+    """Reads a stream of events in pieces, up to the last event; lines may end in any way."""
 
-    The empty line behind the last event may be missing.
-    """
-    name, data = "", list[str]()
-    async with aclosing(lines_in(head, pieces)) as lines:
-        async for line in lines:
-            field, _, value = line.partition(":")
-            if field == "data":
-                data.append(value.lstrip())
-            elif field == "event":
-                name = value.lstrip()
-            elif not line:
-                if name or data:
-                    yield name, "\n".join(data)
-                name, data = "", []
+    def __init__(
+        self, body: ReplyBody, on_delta: OnDelta | None, on_event: Callable[[], object]
+    ) -> None:
+        self._body, self._on_delta, self._on_event = body, on_delta, on_event
+        utf_8 = getincrementaldecoder("utf-8-sig")("replace")
+        self._decoder = IncrementalNewlineDecoder(utf_8, translate=True)
+        self._line = list[str]()  # the parts of the line that arrives
+        self._name, self._data = "", list[str]()
 
-
-async def lines_in(head: bytes, pieces: AsyncIterator[bytes]) -> AsyncGenerator[str]:
-    """Yield each line, however it ends, without the blanks around it; the last one is empty."""
-    utf_8 = getincrementaldecoder("utf-8-sig")("replace")
-    text = IncrementalNewlineDecoder(utf_8, translate=True)
-    parts = list[str]()  # of the line that arrives
-    piece: bytes | None = head
-    while piece is not None:
-        more, *lines = text.decode(piece).split("\n")
-        parts.append(more)
+    def feed(self, piece: bytes, final: bool = False) -> None:
+        more, *lines = self._decoder.decode(piece, final).split("\n")
+        self._line.append(more)
         for line in lines:
-            yield "".join(parts).strip()
-            parts = [line]
-        piece = await anext(pieces, None)
-    yield "".join(parts).strip()
-    yield ""
+            if not self._body.done:
+                self._read_line("".join(self._line).strip())
+            self._line = [line]
 
+    def _read_line(self, line: str) -> None:
+        field, _, value = line.partition(":")
+        if field == "data":
+            self._data.append(value.lstrip())
+        elif field == "event":
+            self._name = value.lstrip()
+        elif not line and (self._name or self._data):
+            name, data = self._name, "\n".join(self._data)
+            self._name, self._data = "", []
+            if data.startswith("{"):
+                self._on_event()
+            for delta in self._body.hear(name, data):
+                self._pass_on(delta)
 
-def pass_on(delta: Delta, listener: OnDelta | None) -> OnDelta | None:
-    """Pass a delta on and return the listener, None once it has failed."""
-    if listener is not None:
-        try:
-            listener(delta)
-        except Exception:  # noqa: BLE001  # the reply itself is still needed
-            log.failure("evennia_ai: a streamed reply cannot be shown early; it is read to its end")
-            return None
-    return listener
-
-
-async def drain(pieces: AsyncIterator[bytes]) -> None:
-    """Read the few bytes after the last event, so that the connection can be used again."""
-    with suppress(Exception):
-        async with asyncio.timeout(DRAIN_S):
-            async for _ in pieces:
-                pass
+    def _pass_on(self, delta: Delta) -> None:
+        if self._on_delta is not None:
+            try:
+                self._on_delta(delta)
+            except Exception:  # noqa: BLE001  # the reply itself is still needed
+                self._on_delta = None
+                log.failure("evennia_ai: a streamed reply cannot be shown early; it is read whole")

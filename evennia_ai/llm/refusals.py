@@ -18,7 +18,13 @@ from evennia_ai.errors import (
 )
 from evennia_ai.llm.endpoints import Endpoint
 from evennia_ai.policy.limits.retry import LOADING_CODE, asked_wait_s
-from evennia_ai.policy.provider_errors import ErrorKind, ErrorResponse, meaning_of, told_window
+from evennia_ai.policy.provider_errors import (
+    SENTENCES,
+    ErrorKind,
+    ErrorResponse,
+    meaning_of,
+    told_window,
+)
 from evennia_ai.policy.redaction import hide_secrets, quote_without
 from evennia_ai.policy.texts import as_dict, as_text
 
@@ -38,33 +44,16 @@ ERROR_CODE_FIELDS = ("code", "status", "type")
 
 UNQUOTED = ", and its {chars} characters of text are left out: private words were in the prompt"
 
-# The error of each meaning, and what staff read.
-ERRORS: Mapping[ErrorKind, tuple[type[ProviderError], str]] = {
-    ErrorKind.OVERFLOW: (ContextOverflow, "{address} refused the request as too long{told}."),
-    ErrorKind.FILTERED: (ProviderRejected, "{address} refused the content of the request{told}."),
-    ErrorKind.SPENT: (QuotaExhausted, "The quota or credit at {address} is used up{told}."),
-    ErrorKind.BAD_KEY: (ProviderMisconfigured, "{address} {key}{status}."),
-    ErrorKind.NO_MODEL: (
-        ProviderMisconfigured,
-        "There is no model '{model}' at {address}, or the address is wrong{told}.",
-    ),
-    ErrorKind.MOVED: (
-        ProviderMisconfigured,
-        (
-            "{address} redirects requests; put the final address into the base_url of the profile "
-            "'{profile}'{status}."
-        ),
-    ),
-    ErrorKind.BUSY: (
-        ProviderUnavailable,
-        "{address} takes no more requests at the moment{status}.",
-    ),
-    ErrorKind.LOADING: (ProviderUnavailable, "{address} is still loading the model{status}."),
-    ErrorKind.BROKEN: (ProviderUnavailable, "{address} reports a temporary failure{status}."),
-    ErrorKind.NO_REPLY: (ProviderUnavailable, "{address} did not send a chat completion{told}."),
-    ErrorKind.UNEXPLAINED: (ProviderRejected, "{address} refused the request{told}."),
-    ErrorKind.REJECTED: (ProviderRejected, "{address} refused the request{told}."),
-}
+ERRORS: Mapping[ErrorKind, type[ProviderError]] = {
+    ErrorKind.OVERFLOW: ContextOverflow,
+    ErrorKind.SPENT: QuotaExhausted,
+    ErrorKind.BAD_KEY: ProviderMisconfigured,
+    ErrorKind.NO_MODEL: ProviderMisconfigured,
+    ErrorKind.MOVED: ProviderMisconfigured,
+    ErrorKind.FILTERED: ProviderRejected,
+    ErrorKind.UNEXPLAINED: ProviderRejected,
+    ErrorKind.REJECTED: ProviderRejected,
+}  # all others are ProviderUnavailable
 
 
 @dataclass(frozen=True)
@@ -136,11 +125,10 @@ def explain_refusal(
     code = refusal.code if quoted_words(refusal.code, body) == refusal.code else ""
     code = code if may_quote else ""
     means = meaning_of(refusal)
-    kind, sentence = ERRORS[means]
     status = f" (HTTP {refusal.status})" if refusal.status else ""
     if refusal.told and not may_quote:
         status += UNQUOTED.format(chars=len(refusal.words))
-    message = sentence.format(
+    message = SENTENCES[means].format(
         address=endpoint.address,
         key=(
             f"refused the key in {profile.api_key_env}"
@@ -153,6 +141,7 @@ def explain_refusal(
         told=f"{status}: {quotation}" if quotation else status,
     )
     code = LOADING_CODE if means is ErrorKind.LOADING else code
+    kind = ERRORS.get(means, ProviderUnavailable)
     error = kind(message, status=refusal.status or None, code=code, retry_after_s=refusal.wait_s)
     if isinstance(error, ContextOverflow):
         error.window = told_window(refusal.words)

@@ -126,9 +126,9 @@ class SdkClients:
                 async for packed in self._stream:
                     piece = self._unpack(packed, limit - seen + 1)
                     seen += len(piece)
+                    yield piece[: limit - seen] if seen > limit else piece
                     if seen > limit:
                         raise UnwantedBody(too_long)
-                    yield piece
 
             async def aclose(self) -> None:
                 await self._stream.aclose()

@@ -143,7 +143,9 @@ def statuses_of(spans: Collection[int | str]) -> frozenset[int]:
 
 
 PART = re.compile(r"<(\w+)>")
-TABLE = load_table(tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")))
+DATA = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
+TABLE = load_table(DATA)
+SENTENCES = {ErrorKind[name]: sentence for name, sentence in DATA["sentences"].items()}  # for staff
 
 
 def meaning_of(response: ErrorResponse) -> ErrorKind:
