@@ -27,9 +27,7 @@ from evennia_ai.policy.conversation.tool_call_rules import read_arguments
 from evennia_ai.policy.facts.check import FORGOT, left_out, note_problem
 from evennia_ai.policy.facts.terms import HEARD, parse_heard_line
 from evennia_ai.policy.replies import output_checks
-from evennia_ai.policy.replies.plain_reply import SplitReply, is_no_gesture, own_lines, split_reply
-from evennia_ai.policy.replies.speech import uncalled
-from evennia_ai.policy.retrieval.words import is_english
+from evennia_ai.policy.replies.plain_reply import SplitReply, own_lines, split_reply, uncalled
 from evennia_ai.policy.sanitize import own_label, spoken_words, strip_reasoning
 from evennia_ai.policy.texts import plain_words, sentences
 from evennia_ai.policy.tool_call_modes.wire_order import SPOKEN
@@ -164,15 +162,14 @@ class OutputGuardrail:
         return note_problem(content, (around.compact and around.heard) or None)
 
     def is_idle_emote(self, call: ToolCallRequest) -> bool:
-        """Return True for a gesture that shows nothing, or that it made a moment ago."""
+        """Return True for a gesture that only names somebody, or that it made a moment ago."""
         around = self._around
         if around is None or call.name != EMOTE:
             return False
         text = own_label(around.name).sub("", (text_of(call) or "").strip(" *"))
-        english = is_english(text, around.persona, *around.heard[-1:])
-        return is_no_gesture(text, (around.name, *around.people), around.heard, english) or bool(
-            output_checks.find_repeat(text, [shown for name, shown in self._acts if name == EMOTE])
-        )
+        names = {word for name in (around.name, *around.people) for word in plain_words(name)}
+        shown = [deed for name, deed in self._acts if name == EMOTE]
+        return names.issuperset(plain_words(text)) or bool(output_checks.find_repeat(text, shown))
 
     def heard(self, call: ToolCallRequest) -> None:
         if call.name in (*SPEECH, EMOTE) and (text := text_of(call)):

@@ -129,6 +129,8 @@ def test_a_gesture_is_not_made_twice():
     assert checked.is_idle_emote(nods)
     assert not checked.is_idle_emote(call("emote", text="wipes a mug."))
     assert not checked.is_idle_emote(call("say", text="nods slowly."))
+    assert checked.is_idle_emote(call("emote", text="*Mira*"))
+    assert checked.is_idle_emote(call("emote", text="..."))
     fresh = check()
     assert not fresh.is_idle_emote(nods)
     fresh.heard(nods)

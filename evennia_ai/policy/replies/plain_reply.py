@@ -33,7 +33,6 @@ NO_VERBS = frozenset(
     "yes this his its as us perhaps sometimes alas hers ours yours theirs was less greetings "
     "always besides afterwards backwards towards unless".split()
 )
-LONGEST_ECHO = 3  # words of a line in a row, from which on a gesture repeats it
 THIRD = "he|she|er|sie|il|elle|él|ella"
 OF_THIRD = "his him her hers sein seine ihr ihre son sa ses su sus".split()
 # Who says such a word speaks; a narrator does not.
@@ -41,7 +40,10 @@ FIRST = frozenset(
     "i i'm i'll i've i'd me my mine myself we we're us our ours ich mir mich mein meine meinen "
     "wir uns unser je j'ai moi mon ma mes nous yo mi mis nosotros".split()
 )
-SECOND = frozenset("you your you're yours du dich dir dein deine tu te ton ta vous votre".split())
+SECOND = frozenset(
+    "you your you're yours du dich dir dein deine tu te ton ta toi vous votre".split()
+)
+OF_NAMES = frozenset("name name's called call it's here nom nombre heiße service".split())
 STATES = frozenset("is was has does".split())  # "(he is proud of it)" tells no deed
 COMMAND = re.compile(
     r"(?m)(?:(?:^|(?<=\s))/(?:me|emote|pose|em) |^(?:(?:emote|pose):? |\* |:)(?=[a-z]|\w+ [a-z]))"
@@ -332,24 +334,6 @@ def _spoken_sentence(sentence: str, name: str, take: Callable[[str], str]) -> st
     return take(sentence)
 
 
-def is_no_gesture(
-    text: str, names: Collection[str], lines: Sequence[str], english: bool = False
-) -> bool:
-    """Return True for an emote that does nothing: a bare name, an echo, or no verb.
-
-    ``names`` are those of the character and of everybody it knows of; that a verb in the third
-    person must be there is asked of ``english`` alone.
-    """
-    words = plain_words(text)
-    known = {word for name in names for word in plain_words(name)}
-    if known.issuperset(words):
-        return True
-    for line in map(plain_words, lines):
-        if len(words) >= min(LONGEST_ECHO, len(line)) and run_at(line, words) >= 0:
-            return True
-    return english and not text.startswith("'s ") and not tells_deed(text)
-
-
 def tells_deed(text: str) -> bool:
     """Return True if an English text begins with a verb in the third person: "slowly nods"."""
     words = plain_words(text)
@@ -364,15 +348,21 @@ def is_adverb(word: str) -> bool:
     return word in ADVERBS or word.endswith("ly")
 
 
-def run_at(words: Sequence[str], run: Sequence[str]) -> int:
-    """Return where some words stand in others in a row, -1 if they do not."""
-    starts = range(len(words) - len(run) + 1)
-    return next((at for at in starts if tuple(words[at : at + len(run)]) == tuple(run)), -1)
-
-
 def is_bare_deed(text: str) -> bool:
     """Return True for an English deed in the place of words: "nods slowly."."""
     words = plain_words(text)
     person = (FIRST | SECOND).isdisjoint(words)
     plain = BARE.fullmatch(text) is not None and person
     return plain and is_english(text) and tells_deed(text)
+
+
+def uncalled(words: str, own: str) -> str:
+    """Return words without the character's own name where it calls itself: "Marigold, Mira."."""
+    call = re.compile(rf", {re.escape(own)}(?=\s*(?:[.,!?;…]|\Z))")
+
+    def kept(sentence: str) -> str:
+        plain = plain_words(sentence)  # "I am the smith, Brannoc" tells the name
+        calls = (FIRST | OF_NAMES).isdisjoint(plain) or not SECOND.isdisjoint(plain)
+        return call.sub("", sentence) if calls else sentence
+
+    return "".join(map(kept, sentences(words))) if own and call.search(words) else words

@@ -343,28 +343,6 @@ def tells_thoughts(words: str) -> bool:
     return THOUGHT.search(words.replace("’", "'")) is not None
 
 
-YOU = frozenset(
-    "you your you're yours du dir dich dein deine sie ihnen ihr tu te toi vous votre usted".split()
-)
-# Who says such a word may be telling their own name: "I am the smith, Brannoc."
-OF_ONESELF = frozenset(
-    "i i'm i've me my mine name name's called call it's here service we our us ich bin mein heiße "
-    "name ist je suis mon nom m'appelle soy me mi nombre llamo".split()
-)
-
-
-def uncalled(words: str, own: str) -> str:
-    """Return words without the character's own name where it calls itself: "Marigold, Mira."."""
-    call = re.compile(rf", {re.escape(own)}(?=\s*(?:[.,!?;…]|\Z))")
-
-    def kept(sentence: str) -> str:
-        plain = plain_words(sentence)
-        calls = OF_ONESELF.isdisjoint(plain) or not YOU.isdisjoint(plain)
-        return call.sub("", sentence) if calls else sentence
-
-    return "".join(map(kept, sentences(words))) if own and call.search(words) else words
-
-
 # Returns how near a text is to others, in their order; nothing if that is not known.
 Cosines = Callable[[str, Sequence[str]], Sequence[float]]
 VOICES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))

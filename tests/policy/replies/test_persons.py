@@ -3,53 +3,8 @@
 import pytest
 
 from evennia_ai.policy.replies.output_checks import CheckContext, find_artefact
-from evennia_ai.policy.replies.plain_reply import is_bare_deed, is_no_gesture
-from evennia_ai.policy.replies.speech import uncalled
+from evennia_ai.policy.replies.plain_reply import is_bare_deed, uncalled
 from tests.policy.replies.test_artefacts import LEGITIMATE
-
-NAMES = ("Brannoc", "Sister Oda", "Wanderer", "Tom")
-HEARD = ("Wanderer says: Brannoc, where is the old gate?",)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *(
-            "ARRR", "wanderer", "Sister Oda", "nod slowly", "smile", "a warm smile", "smiling",
-            "I nod",
-        ),
-        *("Wanderer nods", "yes", "greetings", "give nails", "where is the old gate", "", "..."),
-    ],
-)  # fmt: skip
-def test_an_emote_without_a_verb_in_the_third_person_shows_nothing(text):
-    assert is_no_gesture(text, NAMES, HEARD, english=True)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        *(
-            "nods slowly.",
-            "*nods*",
-            "slowly wipes a mug",
-            "with a grin, slides the mug over",
-            "smiles",
-        ),
-        *("'s eyes narrow", "quietly, almost shyly, smiles", "is silent for a moment", "looks up"),
-        *("nodded slowly", "half-smiles", "points at the old gate", "goes on working"),
-        "puts down the hammer and looks at Wanderer",
-    ],
-)
-def test_a_gesture_with_a_verb_is_shown(text):
-    assert not is_no_gesture(text, NAMES, HEARD, english=True)
-
-
-@pytest.mark.parametrize(
-    ("text", "shown"),
-    [("nickt langsam", True), ("hoche la tête", True), ("Sister Oda", False), ("old gate?", True)],
-)
-def test_in_other_languages_only_a_bare_name_and_an_echo_show_nothing(text, shown):
-    assert is_no_gesture(text, NAMES, HEARD) is not shown
 
 
 @pytest.mark.parametrize("words", ["nods slowly.", "shrugs his shoulders.", "smiles"])
