@@ -25,7 +25,7 @@ TYPICAL_IMPORTANCE = 5.0
 CHANCE_SHARE = 0.97  # of the rows have a lower score than what chance brings up
 TINY = np.float32(1e-6)
 CHANGING = 5  # of the best lines may be changed by later ones of their speakers
-CROWD, NEAREST = 128, 3  # of the best rows; the rows that each of them is compared with
+CROWD, NEAREST = 96, 3  # of the best rows; the rows that each of them is compared with
 
 
 class RankingQuery(NamedTuple):
