@@ -67,6 +67,7 @@ QUOTED = re.compile(
 )
 SENTENCE_ENDS = (*'.!?…"”»*_)]', "\n")
 CLAUSE_GOES_ON = re.compile(r"\s{0,3}[,;:]|\s{1,3}[a-zà-ÿа-я]")
+BEHIND_DEEDS = frozenset("at to toward towards and his her their with back a the".split())
 BARE = re.compile(r"[a-z][\w' ,-]{0,200}[.…]{0,3}")
 FEW_WORDS = 5  # of a parenthesis that only tells how something is said
 NO_WORDS = "it held no words"
@@ -236,7 +237,8 @@ def split_reply(text: str, name: str) -> SplitReply:
 @lru_cache(maxsize=64)
 def subject_of(name: str) -> re.Pattern[str]:
     """Return the pattern of the character's name, or a pronoun, before what it does."""
-    names = "|".join(map(re.escape, sorted({name, *name.split()} - {""}, key=len, reverse=True)))
+    # "Sister Oda" is Oda, too; "The Baker" is not "The".
+    names = "|".join(map(re.escape, filter(None, (name, *name.split()[1:][-1:]))))
     # The name may be that of somebody else: "Brannoc's daughter" tells no deed, "'s eyes" does.
     own = rf"(?:{names})(?:\s+(?=[^\W\dA-Z])|(?=['’]s\s))|" if names else ""
     return re.compile(rf"\A\W*(?:{own}(?i:{THIRD})\s+(?=[^\W\dA-Z]))")
@@ -310,7 +312,7 @@ def narrates(outside: list[str], name: str) -> bool:
         return False
     if any(piece and piece[-1].isalnum() for piece in outside[:-1]):  # 'it said "Cat lost" on it'
         return False
-    own = {name, *name.split()}
+    own = set(name.split()[-1:])
     third = {*THIRD.split("|"), *OF_THIRD, *plain_words(name), *plain_words(f"{name}'s")}
     parts = [plain_words(part) for piece in outside for part in sentences(piece)]
     if any(part and third.isdisjoint(part) for part in parts):
@@ -350,10 +352,13 @@ def is_adverb(word: str) -> bool:
 
 def is_bare_deed(text: str) -> bool:
     """Return True for an English deed in the place of words: "nods slowly."."""
+    # "thanks for that" and "makes sense" are words of one who writes no capitals.
     words = plain_words(text)
+    goes_on = len(words) > 1 and (is_adverb(words[1]) or words[1] in BEHIND_DEEDS)
     person = (FIRST | SECOND).isdisjoint(words)
-    plain = BARE.fullmatch(text) is not None and person
-    return plain and is_english(text) and tells_deed(text)
+    return (
+        goes_on and person and bool(BARE.fullmatch(text)) and is_english(text) and tells_deed(text)
+    )
 
 
 def uncalled(words: str, own: str) -> str:

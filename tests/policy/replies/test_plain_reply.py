@@ -180,6 +180,13 @@ def test_what_is_real_speech_stays(words):
     assert reply(words, heard=()) == PlainReply(words)
 
 
+def test_a_part_of_a_name_that_others_bear_too_is_no_subject():
+    text = 'The sign says, "Closed."'
+    assert reply(text, "The Baker", ()) == PlainReply(text)
+    assert reply('The Baker laughs. "Come in."', "The Baker") == PlainReply("Come in.", ("laughs",))
+    assert reply('Oda laughs. "Come in."', "Sister Oda") == PlainReply("Come in.", ("laughs",))
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [("I *never* said that.", "I never said that."), ("*No!* Not there.", "No! Not there.")],
