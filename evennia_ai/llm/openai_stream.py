@@ -8,7 +8,6 @@ import asyncio
 import re
 from codecs import getincrementaldecoder
 from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import suppress
 from dataclasses import dataclass
 from io import IncrementalNewlineDecoder
 from typing import Any, TypeVar
@@ -121,9 +120,7 @@ async def read_body(
         events.feed(head)
         async for piece in arriving:
             events.feed(piece)
-        # The empty line behind the last event may be missing; a trouble may have cut the event.
-        with suppress(*[BrokenStream] * bool(arriving.trouble)):
-            events.feed(b"\n\n", final=True)
+        events.end(is_cut=arriving.trouble is not None)
     else:
         parts, piece = [head], head
         while piece:
@@ -185,6 +182,14 @@ class EventReader:
             if not self._body.done:
                 self._read_line("".join(self._line).strip())
             self._line = [line]
+
+    def end(self, is_cut: bool) -> None:
+        """Read the last event, whose empty line may be missing; a trouble may have cut it."""
+        try:
+            self.feed(b"\n\n", final=True)
+        except BrokenStream:
+            if not is_cut:
+                raise
 
     def _read_line(self, line: str) -> None:
         field, _, value = line.partition(":")

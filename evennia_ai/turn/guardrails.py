@@ -135,7 +135,7 @@ class OutputGuardrail:
     def well_addressed(self, call: ToolCallRequest) -> ToolCallRequest:
         """Return a call of words alone that do not call the character itself by name."""
         text, around = text_of(call), self._told
-        words = self.split(call).words
+        words = "" if text is None else self.split(call).words  # None: it could not be read
         if around is None or call.name not in SPEECH or not words:
             return call
         words = uncalled(spoken_words(words, around.name, self._limit_chars), around.name)
