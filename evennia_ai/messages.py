@@ -139,8 +139,7 @@ class Timings:
 class LLMReply:
     """A model's reply; ``content`` is raw and may contain reasoning marks.
 
-    Tool calls with the same id are the sentences of one speech. If ``tied``, each call needs those
-    before it to succeed, and all together are the whole turn.
+    Tool calls with the same id are the sentences of one speech.
     """
 
     content: str
@@ -148,7 +147,6 @@ class LLMReply:
     finish_reason: str = "stop"
     usage: Usage | None = None
     model: str = ""
-    tied: bool = False
     timings: Timings | None = None
     first_s: float | None = field(default=None, compare=False)  # until a stream's first part
     # what the endpoint refused of the request, with its words: it was asked again without

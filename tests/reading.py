@@ -12,7 +12,7 @@ class ReplyClient:
         self._client, self._call_from_thread = client, call_from_thread
 
     def complete(self, request, profile, deadline_at=None):
-        reader, on_call = reply_reader(request.form, request.asked), request.on_call
+        reader, on_call = reply_reader(request.form, request.all_tools), request.on_call
 
         def read(delta):
             for call in reader.hear(delta):

@@ -148,8 +148,8 @@ def test_the_default_window_is_that_of_the_request_form_and_a_set_one_comes_firs
 
 
 def test_the_longest_reply_is_that_of_the_request_form_unless_it_is_set():
-    profile = ModelProfile("p", client="openai", form="schema")
-    assert fit_settings({}, profile, no_prompt).max_reply_tokens == REPLY_TOKENS["schema"]
+    profile = ModelProfile("p", client="openai", form="plain")
+    assert fit_settings({}, profile, no_prompt).max_reply_tokens == REPLY_TOKENS["plain"]
     assert fit_settings({"max_reply_tokens": 700}, profile, no_prompt).max_reply_tokens == 700
     usual = fit_settings({}, replace(profile, form="tools"), no_prompt)
     assert usual.max_reply_tokens == AssistantConfig().max_reply_tokens

@@ -149,13 +149,13 @@ def test_a_fallback_is_a_name():
 
 def test_a_profile_names_a_request_form_or_leaves_it_to_what_is_known():
     assert resolve_profile("ollama", default_profiles({})).form == "auto"
-    own = merge_profiles(default_profiles({}), {"ollama": {"form": "schema"}})
-    assert resolve_profile("ollama", own).form == "schema"
+    own = merge_profiles(default_profiles({}), {"ollama": {"form": "plain"}})
+    assert resolve_profile("ollama", own).form == "plain"
 
 
 @pytest.mark.parametrize("form", ["json", "", None, ["tools"]])
 def test_a_form_that_does_not_exist_is_refused(form):
-    with pytest.raises(ConfigError, match="it must be one of auto, tools, schema, text"):
+    with pytest.raises(ConfigError, match="it must be one of auto, tools, plain, schema, text"):
         resolve_profile("p", {"p": {"form": form}})
 
 

@@ -28,15 +28,16 @@ from evennia_ai.policy.limits.money import FREE, Prices, read_prices
 from evennia_ai.policy.redaction import hide_secrets
 from evennia_ai.policy.tool_call_modes.form import (
     AUTO,
+    FORMER_FORMS,
     FORMS,
-    SCHEMA,
-    TEXT,
+    PLAIN,
     TOOLS,
     TOOLS_FORM,
     ToolCallMode,
+    choose_form,
+    style_for,
 )
-from evennia_ai.policy.tool_call_modes.known_models import choose_form, style_for
-from evennia_ai.policy.tool_call_modes.wire_order import CALLS, FORMAT, SYSTEM, WireStyle
+from evennia_ai.policy.tool_call_modes.wire_order import CALLS, SYSTEM, WireStyle
 
 Profiles = dict[str, dict[str, Any]]
 
@@ -47,10 +48,10 @@ MERGED = frozenset({"extra"})
 REMOTE_DEADLINE_S = 30.0
 REPLY_TOKENS_WITH_THOUGHT = 2_000
 # Tokens to use of a context window by request form: docs/models.md has the measured costs.
-WORKING_WINDOWS: Mapping[str, int] = {"tools": 12_000, "schema": 6_000, "text": 6_000}
-# Most tokens of a reply by request form, where that is less than the setting's default: the longest
-# object of the form `schema` takes 120 in English, 200 in most scripts, 350 in Chinese (measured).
-REPLY_TOKENS: Mapping[str, int] = {"schema": 350}
+WORKING_WINDOWS: Mapping[str, int] = {"tools": 12_000, "plain": 6_000}
+# Most tokens of a reply by request form, where that is less than the setting's default: two short
+# sentences take 60 in English and twice as many in most other scripts.
+REPLY_TOKENS: Mapping[str, int] = {"plain": 120}
 
 OFFLINE: Mapping[str, Any] = {"client": "offline", "model": "offline"}
 
@@ -298,7 +299,7 @@ def request_form(profile: ModelProfile) -> ToolCallMode:
         return TOOLS_FORM
     form = choose_form(profile.model, profile.form, profile.told.form)
     if form.native and TOOLS in profile.told.refused:
-        return choose_form(profile.model, TEXT if FORMAT in profile.told.refused else SCHEMA)
+        return choose_form(profile.model, PLAIN)
     return form
 
 
@@ -323,7 +324,7 @@ def window_known(profile: ModelProfile) -> WindowGuess:
 
 LEAST_WINDOW = 1_000  # tokens, as for max_context_tokens
 CLIENTS = ["openai", "offline"]  # extensions add theirs; ``offline`` stands for no model
-CHOICES: Mapping[str, Sequence[str]] = {"client": CLIENTS, "form": (AUTO, *FORMS)}
+CHOICES: Mapping[str, Sequence[str]] = {"client": CLIENTS, "form": (AUTO, *FORMS, *FORMER_FORMS)}
 PROFILE_KINDS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "context_window": ((int, type(None)), "a whole number or None"),
     "working_window": ((int, type(None)), "a whole number or None"),

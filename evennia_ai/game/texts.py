@@ -26,6 +26,12 @@ I was far away just now. Say that once more?
 Bear with me, my head is full of fog. Once more, please?
 Wait, that slipped past me. How was that?"""
     ),
+    # Where a small model would grant what its character never does.
+    "refuses": gettext_noop(
+        """No. That I will not do.
+No, and do not ask me again.
+Never. Let us talk of something else."""
+    ),
     "first_meeting": gettext_noop(
         "({name} is played by a computer program. What you say near such characters is stored, so "
         "that they can remember it. |whelp minds|n tells more, and how to be forgotten.)"

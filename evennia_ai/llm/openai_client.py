@@ -145,7 +145,7 @@ class OpenAIClient:
             endpoint = find_endpoint(profile, self._environ)
         except errors.ProviderMisconfigured as error:
             return fail(error)
-        reader = reply_reader(request.form, request.asked)
+        reader = reply_reader(request.form, request.all_tools)
         on_call, on_delta = request.on_call, request.on_delta
         calls: list[ToolCallRequest] = []
 
@@ -247,7 +247,7 @@ class OpenAIClient:
                 failure = unwrap(parse_body(content))
                 refusal = refusals.read_refusal(failure, endpoint.key, utc_now(), status, headers)
         if refusal is not None:
-            tools = parameters(asking.request.asked)
+            tools = parameters(asking.request.all_tools)
             if not body.begun and read_text_calls(refusal.generation, tools).calls:
                 return LLMReply(refusal.generation, refused=asking.refused)
             part = "" if body.begun else refused_part(refusal, content, asking.body)
@@ -337,6 +337,7 @@ def build_body(
     if not any(name in profile.extra for name in REPLY_LIMITS):
         body["max_tokens"] = request.max_tokens
     body["temperature"] = request.temperature
+    body["stop"] = list(request.stop) or None
     body |= {**cache_hints(messages, profile), **profile.extra}
     return {name: value for name, value in body.items() if value is not None}
 

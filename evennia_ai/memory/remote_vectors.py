@@ -1,17 +1,18 @@
-"""The vectors of an embedder that answers later."""
+"""The vectors of an embedder that answers later: of an index, and of texts that are compared."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
 from typing import Any, cast
 
+import numpy as np
 from twisted.internet import defer
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from evennia_ai.errors import ProviderError, TurnAborted
-from evennia_ai.memory.vectors import readable
-from evennia_ai.ports import RemoteEmbedder, Services
+from evennia_ai.memory.vectors import answers_at_once, readable
+from evennia_ai.ports import Embedder, RemoteEmbedder, Services
 from evennia_ai.scheduling import Clock, Coroutine, yield_to_reactor
 
 log = Logger()
@@ -20,6 +21,7 @@ BATCH = 64  # texts of memories in one request
 PIECE = 16  # vectors taken in without a pause
 TIME_S = 5.0  # most time that a search waits for the vectors of its queries
 PAUSE_S = 60.0  # pause after an embedder failed
+MOST_TEXTS = 2_000  # that are compared with each other, whose vectors are kept: 3 MB
 
 
 class RemoteVectors:
@@ -118,3 +120,47 @@ class RemoteVectors:
             error=error,
             seconds=PAUSE_S,
         )
+
+
+class TextNearness:
+    """The `Nearness` port; ``embedder`` is called at the first use."""
+
+    def __init__(self, embedder: Callable[[], Embedder | RemoteEmbedder | None]) -> None:
+        self._embedder = embedder
+        self._vectors: dict[str, Any] = {}  # in the order of their last use
+        self._ask_again_at = 0.0
+
+    @inlineCallbacks
+    def prepare(self, services: Services, texts: Iterable[str]) -> Coroutine[None]:
+        """Fetch the vectors of texts; never fails, and does nothing without an embedder."""
+        wanted, embedder = [text for text in dict.fromkeys(texts) if text.strip()], self._embedder()
+        new = [text for text in wanted if text not in self._vectors]
+        if embedder is None or services.clock.seconds() < self._ask_again_at:
+            return
+        if new:
+            try:
+                vectors = yield self._embed(services, embedder, [readable(text) for text in new])
+            except (ProviderError, defer.TimeoutError, TurnAborted) as error:
+                self._ask_again_at = services.clock.seconds() + PAUSE_S
+                log.info("evennia_ai: no meaning of a line: {error!r}", error=error)
+                return
+            self._vectors |= zip(new, vectors, strict=True)
+        for text in wanted:
+            self._vectors[text] = self._vectors.pop(text)
+        while len(self._vectors) > max(MOST_TEXTS, len(wanted)):
+            del self._vectors[next(iter(self._vectors))]
+
+    def _embed(
+        self, services: Services, embedder: Embedder | RemoteEmbedder, texts: Sequence[str]
+    ) -> Any:
+        if answers_at_once(embedder):
+            return defer.succeed(embedder.embed(texts))
+        far = cast(RemoteEmbedder, embedder).embed_later(texts, query=True)
+        return far.addTimeout(TIME_S, cast(IReactorTime, services.clock))
+
+    def cosines(self, text: str, others: Sequence[str]) -> list[float]:
+        """Return how near a text is to others, 1 at most; none if not all have been prepared."""
+        if not others or not self._vectors.keys() >= {text, *others}:
+            return []
+        matrix = np.stack([self._vectors[other] for other in others])
+        return [float(value) for value in matrix @ self._vectors[text]]

@@ -27,6 +27,7 @@ from evennia_ai.turn.guardrails import ModerationGate
 from evennia_ai.turn.llm_interaction import Summariser
 from evennia_ai.turn.model_call import BackgroundWork, ModelCalls
 from evennia_ai.turn.pinned_context import LoreContext, PeopleContext, PinnedContext
+from evennia_ai.turn.plain_turns import LineNotes, PlainTurns
 from evennia_ai.turn.prompt_building import PromptBuilder
 from evennia_ai.turn.react_loop import ReActLoop
 from evennia_ai.turn.recall import Recall
@@ -86,10 +87,17 @@ class Mind:
         self.pinned_context = PinnedContext(has)
         self.people = PeopleContext(has)
         self.calls = ModelCalls(has, self.meter)
+        self.line_notes = LineNotes(has)
         self.selector = ContextSelector(
-            has, self.meter, self.pinned_context, self.people, self.recall, self.lore
+            has,
+            self.meter,
+            self.pinned_context,
+            self.people,
+            self.recall,
+            self.lore,
+            self.line_notes,
         )
-        self.prompts = PromptBuilder(has, self.meter, self.selector, self.calls)
+        self.prompts = PromptBuilder(has, self.meter, self.selector, self.calls, self.line_notes)
         self.moderation_gate = ModerationGate(has.settings, lambda: shared.extensions)
         self.tool_executor = ToolExecutor(
             has, ToolMindContext(**vars(has), line=self.recall.line, use=self.meter.measure)
@@ -101,6 +109,7 @@ class Mind:
             self.calls,
             self.tool_executor,
             self.moderation_gate,
+            PlainTurns(has, self.tool_executor, self.moderation_gate, self.line_notes),
             lambda: self.emergency.on_overflow(),  # noqa: PLW0108  # made after the loop
         )
 

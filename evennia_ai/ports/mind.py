@@ -29,6 +29,7 @@ from evennia_ai.ports.models import (
     Gateway,
     LoreRanking,
     MemoryMatch,
+    Nearness,
     RemoteEmbedder,
     SemanticMemory,
 )
@@ -218,6 +219,8 @@ class Services(Protocol):
     def embedder(self) -> Embedder | RemoteEmbedder | None: ...  # None if words alone rank
     @property
     def lore_ranking(self) -> LoreRanking: ...
+    @property
+    def nearness(self) -> Nearness: ...
     @property
     def semantic(self) -> SemanticMemory: ...
     @property

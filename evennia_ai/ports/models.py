@@ -1,6 +1,6 @@
 """Models, embedders and long-term memory, and what a search over memories finds."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -22,7 +22,7 @@ from evennia_ai.policy.call_record import PromptTrace, RequestExtras
 from evennia_ai.policy.conversation.persona_and_lore import Fit, LoreEntry
 from evennia_ai.policy.records.journal_entry import EntryForMemory, MemoryRow
 from evennia_ai.policy.records.record import Record
-from evennia_ai.policy.tool_call_modes.form import TOOLS, ReplyContext
+from evennia_ai.policy.tool_call_modes.form import TOOLS
 
 TASK_SUMMARY = "summary"
 
@@ -73,7 +73,7 @@ class LLMRequest:
     form: str = TOOLS  # name of the request form
     # the JSON schema that the reply must fit, None for none
     response_schema: Mapping[str, Any] | None = None
-    addressee: str = ""  # name of whoever is answered, "" for nobody
+    stop: Sequence[str] = ()  # texts at which the reply ends
     # where the prompt comes from, None if its record is not kept
     trace: PromptTrace | None = field(default=None, compare=False, repr=False)
     authors: Authors = frozenset()  # everybody whose words the prompt holds (`policy.audience`)
@@ -104,18 +104,9 @@ class LLMRequest:
         return self.source is None or (self.trace is not None and not self.trace.private)
 
     @property
-    def asked(self) -> ReplyContext:
-        """Return what the form of the reply, and its reading, depend on."""
-        seen = self.situation
-        return ReplyContext(
-            tools=[*self.tools, *self.late_tools],
-            addressee=self.addressee,
-            things=seen.things,
-            carrying=seen.carrying,
-            exits=seen.exits,
-            people=seen.people,
-            heard=" ".join(event.heard.text for event in self.events),
-        )
+    def all_tools(self) -> list[Mapping[str, Any]]:
+        """Return the schemas of the tools that the reply may call, late ones among them."""
+        return [*self.tools, *self.late_tools]
 
 
 class LLMClient(Protocol):
@@ -198,6 +189,16 @@ class RemoteEmbedder(Protocol):
 
     def embed_later(self, texts: Sequence[str], query: bool = False) -> Deferred[Any]:
         """Fire with what `Embedder.embed` returns, or `embed_query`; fails with a ProviderError."""
+
+
+class Nearness(Protocol):
+    """How near texts are to each other in meaning."""
+
+    def prepare(self, services: Any, texts: Iterable[str]) -> Deferred[None]:
+        """Fire when these texts can be compared; never fails."""
+
+    def cosines(self, text: str, others: Sequence[str]) -> list[float]:
+        """Return how near a text is to others, 1 at most; none if not all have been prepared."""
 
 
 class LoreRanking(Protocol):

@@ -83,6 +83,7 @@ class AssistantService(Service):
         self.memory = memory = MemoryServices(clock, settings, call_from_thread, models.client)
         self.loaded = memory.loaded
         self.memory_indices, self.lore_ranking = memory.indices, memory.lore_ranking
+        self.nearness = memory.nearness
         self.toolbox: ToolRegistry = settings.read("TOOLS", load_registry, ())
         self.lore = settings.read("LORE", LoreRecords, ())
         self.personas = settings.read("PERSONAS", PersonaRecords, {})

@@ -15,6 +15,7 @@ from evennia_ai.llm.openai_client import OpenAIClient
 from evennia_ai.memory import embedders
 from evennia_ai.memory.index_cache import IndexCache
 from evennia_ai.memory.lore_index import LoreIndex
+from evennia_ai.memory.remote_vectors import TextNearness
 from evennia_ai.memory.vectors import answers_at_once
 from evennia_ai.memory.worker import Worker
 from evennia_ai.policy.records.journal_entry import agent_of
@@ -55,6 +56,7 @@ class MemoryServices:
         self._missing = embedders.missing(game_setting("EMBEDDER", embedders.DEFAULT))
         self.indices = IndexCache(lambda: self.embedder, self.loaded)
         self.lore_ranking = LoreIndex(lambda: self.embedder)
+        self.nearness = TextNearness(lambda: self.embedder)
         rows_deleted.connect(self.indices.forget_lines, sender=models.Message)
 
     @cached_property

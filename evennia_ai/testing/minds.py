@@ -16,6 +16,7 @@ from evennia_ai import ports
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.memory.lore_index import LoreIndex
 from evennia_ai.memory.recall_index import RecallIndex
+from evennia_ai.memory.remote_vectors import TextNearness
 from evennia_ai.messages import Audience, Authors, Situation
 from evennia_ai.policy.audience import BUILDER, KnownLine
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, Persona
@@ -88,6 +89,7 @@ class StandInServices:
         self.world = StandInWorld()
         self.semantic = ports.SemanticMemory()
         self.lore_ranking = LoreIndex(lambda: embedder)
+        self.nearness = TextNearness(lambda: embedder)
         self.extensions: Sequence[ports.Extension] = ()
         self.link_hosts: tuple[str, ...] = ()
         self.profiles: dict[str, Mapping[str, Any]] = {}

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from twisted.internet.defer import inlineCallbacks
 
+from evennia_ai.config.profiles import request_form
 from evennia_ai.messages import (
     Audience,
     Authors,
@@ -46,6 +47,7 @@ from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.model_call import has_model
 from evennia_ai.turn.pinned_context import LoreContext, PeopleContext, PinnedContext
+from evennia_ai.turn.plain_turns import LineNotes
 from evennia_ai.turn.prompt_contexts import lore_text
 from evennia_ai.turn.recall import MARK_TOKENS, Recall, RecallRequest, RecentTalk, memory_query
 
@@ -84,6 +86,7 @@ class ContextSelector:
     _people: PeopleContext
     _recall: Recall
     _lore: LoreContext
+    _line_notes: LineNotes
 
     @inlineCallbacks
     def prepare(
@@ -92,6 +95,8 @@ class ContextSelector:
         """Make ready what the next prompt of a turn on some lines may need of lore and memory."""
         yield self._lore.prepare(lines, audience)
         yield self._recall.prepare(turn, memory_query(lines, self._mind.name))
+        if not request_form(self._mind.profile).native:
+            yield self._line_notes.prepare(lines)
 
     @inlineCallbacks
     def note_turn(self, turn: TurnRecord, is_answered: bool) -> Coroutine[None]:

@@ -24,7 +24,7 @@ from evennia_ai.messages import (
 from evennia_ai.policy import staff_controls
 from evennia_ai.policy.conversation.ai_disclosure import asking
 from evennia_ai.policy.conversation.tool_call_rules import read_arguments
-from evennia_ai.policy.facts.check import FORGOT, left_out, note_problem
+from evennia_ai.policy.facts.check import note_problem
 from evennia_ai.policy.facts.terms import HEARD, parse_heard_line
 from evennia_ai.policy.replies import output_checks
 from evennia_ai.policy.replies.plain_reply import SplitReply, own_lines, split_reply, uncalled
@@ -45,11 +45,7 @@ GESTURE = "it was a gesture, not words"
 REFUSED = "refuses_words"
 FAILED = "an extension that judges words failed"
 UNSPOKEN = "the game's moderation refused it"
-MILD = (
-    REPEATED,
-    output_checks.ECHO,
-    FORGOT,
-)  # without such a sentence the rest may be worth saying
+MILD = (REPEATED, output_checks.ECHO)  # without such a sentence the rest may be worth saying
 
 
 class OutputGuardrail:
@@ -84,7 +80,8 @@ class OutputGuardrail:
         return list(latest_acts(self._newest_first))[::-1]
 
     @property
-    def _spoken(self) -> list[str]:
+    def spoken(self) -> list[str]:
+        """The character's speeches of its last turns, oldest first."""
         return [text for name, text in self._acts if name in SPEECH]
 
     def problem(self, call: ToolCallRequest) -> str:
@@ -104,13 +101,8 @@ class OutputGuardrail:
             return artefact
         slip = output_checks.find_slip(words, self._around)
         slip = slip or (GESTURE if not self.split(call).words else "")
-        repeat = REPEATED if output_checks.find_repeat(words, self._spoken) else ""
-        if slip or repeat or not (self._around.compact and self._around.heard):
-            return slip or repeat
-        # A small model's answer may leave out what its prompt recalls.
-        question, recalled = self._around.heard[-1], self._around.recalled
-        left = left_out(question, words, recalled, self._around.asker, self._around.name)
-        return FORGOT if left else ""
+        repeat = REPEATED if output_checks.find_repeat(words, self.spoken) else ""
+        return slip or repeat
 
     def without_repeats(self, call: ToolCallRequest) -> tuple[ToolCallRequest, str]:
         """Return a call, if need be without the sentences that were said before, and `problem`."""
@@ -118,7 +110,7 @@ class OutputGuardrail:
         if problem not in (REPEATED, output_checks.ECHO) or earlier_words is None or text is None:
             return call, problem
         lines = (parse_heard_line(line, "")[1] for line in earlier_words.heard)
-        known = {tuple(plain_words(s)) for item in (*self._spoken, *lines) for s in sentences(item)}
+        known = {tuple(plain_words(s)) for item in (*self.spoken, *lines) for s in sentences(item)}
         alone, repeats = sentences(text), (REPEATED, output_checks.ECHO)
         new = [
             s
@@ -159,7 +151,7 @@ class OutputGuardrail:
         content = arguments.get("content")
         if around is None or call.name != NOTE or not isinstance(content, str):
             return ""
-        return note_problem(content, (around.compact and around.heard) or None)
+        return note_problem(content)
 
     def is_idle_emote(self, call: ToolCallRequest) -> bool:
         """Return True for a gesture that only names somebody, or that it made a moment ago."""

@@ -23,7 +23,13 @@ from evennia_ai.messages import (
 )
 from evennia_ai.policy.audience import select_visible
 from evennia_ai.policy.call_record import PromptTrace, assembled, user
-from evennia_ai.policy.context.projection import bound_overheard, newest_that_fit, visible_items
+from evennia_ai.policy.context.projection import (
+    bound_overheard,
+    first_shown,
+    is_marker,
+    newest_that_fit,
+    visible_items,
+)
 from evennia_ai.policy.context.situation_updates import (
     Row,
     end_of_talk,
@@ -31,21 +37,24 @@ from evennia_ai.policy.context.situation_updates import (
     make_scenes,
     news,
     quarter_of,
+    scene_text,
     situation_rows,
     split_events,
     split_turn,
 )
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, render_persona
-from evennia_ai.policy.facts.check import FORGOT, left_out
 from evennia_ai.policy.facts.terms import parse_heard_line
 from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import fenced
 from evennia_ai.policy.tokens import count_message, stored_tokens
+from evennia_ai.policy.tool_call_modes import plain_prompt
 from evennia_ai.policy.tool_call_modes.form import TOOLS_FORM, Schema, ToolCallMode, answer_in
-from evennia_ai.policy.tool_call_modes.wire_order import count_request
+from evennia_ai.policy.tool_call_modes.plain_prompt import LineNote
+from evennia_ai.policy.tool_call_modes.wire_order import count_request, past_text
 from evennia_ai.turn.context_selection import ContextItems, ContextSelector, latest_talk
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.model_call import ModelCalls
+from evennia_ai.turn.plain_turns import LineNotes
 from evennia_ai.turn.prompt_contexts import PRESSURE, TurnKind
 from evennia_ai.turn.prompt_trace import trace_talk
 from evennia_ai.turn.recall import RecentTalk
@@ -53,13 +62,14 @@ from evennia_ai.turn.recall import RecentTalk
 RETRY_WARMTH = 0.4  # a colder model says the same again
 LEAST_LINE_CHARS = 60
 SLOW_PLACE_CHARS = 60
-NEAR = 6  # messages before a question to a small model that are not shown again
-RECALL = "Name what you remember of it, word for word."
+# Tokens of the talk that a plain prompt shows, cut by half when it is full: a small model copies
+# what it said in a longer one (14 of 20 lines sensible: 9 of the first ten, 5 of the others).
+PLAIN_TALK = 192
 # Share of the window kept for what is new. News within it never move the start of the talk.
 TAIL_ROOM = 1 / 8
 # Share of the talk's room that may be lines said to others: the context is for those who ask.
 OVERHEARD_SHARE = 1 / 4
-AGAIN = "(Your last reply was not spoken: {reason}. Answer anew, in other words.)"
+AGAIN = "Your last reply was not spoken: {reason}. Answer anew, in other words."
 
 
 @dataclass(frozen=True)
@@ -74,7 +84,6 @@ class Prompt:
     trace: PromptTrace  # where its parts come from
     scenes: tuple[ChatMessage, ...] = ()  # the situation updates that it shows first
     recalled: tuple[str, ...] = ()  # the recalled lines, as it shows them
-    addressee: str = ""  # name of whoever spoke last among those to be answered, "" if nobody did
     authors: Authors = frozenset()  # everybody whose words it holds (`policy.audience`)
     others_tokens: int = 0  # of lines of people who are not answered
 
@@ -91,9 +100,8 @@ class PromptRequest:
     late_tools: Sequence[Schema] = ()  # further ones, of which the prompt tells behind the talk
     refused: str = ""  # why its last reply was not spoken, "" if there was none
     withheld: tuple[str, ...] = ()  # tools that an author of the prompt may not use
-    # True if an act failed and the model shall talk about it, not act again
-    words_only: bool = False
     undone: frozenset[str] = frozenset()  # ids of the turn's tool calls that were not done
+    notes: tuple[str, ...] = ()  # what code tells of the newest line
 
     def offering(self, specs: Iterable[ports.ToolSpec]) -> PromptRequest:
         """Return it with these tools; a request shows the schemas of those that are needed."""
@@ -115,6 +123,7 @@ class PromptBuilder:
     _meter: ContextMeter
     _selector: ContextSelector
     _calls: ModelCalls
+    _line_notes: LineNotes
 
     def build(
         self, context: TurnKind, audience: Audience, asking: PromptRequest = PromptRequest()
@@ -126,6 +135,8 @@ class PromptBuilder:
         too: of what the character perceives, a new scene tells what the scenes in view do not.
         What this turn did already stands behind the new lines.
         """
+        if not asking.form.native:
+            return self._build_plain(context, audience, asking)
         visible = visible_items(self._mind.log.view(), audience)
         older, new = split_events(visible, {event.id for event in asking.events})
         opening = self.opening(asking)
@@ -144,16 +155,59 @@ class PromptBuilder:
         scenes = select_visible(self._mind.log.current.scenes, audience)
         talk = in_order([*older, *self._selector.standing(scenes, audience)])
         kept = newest()
-        situation, items, lines, ending = self._tail(
-            context, audience, asking, visible, [*kept, *new]
-        )
-        passing = self._scenes(items.passing, audience, asking)
-        fresh = self._scenes(news(items.rows, filter(is_scene, kept)), audience, asking)
-        rest = sum(count(user(text)) for text in (*lines, *ending))
+        tail = self._tail(context, audience, asking, visible, [*kept, *new])
+        rows, passing = tail.items.rows, self._scenes(tail.items.passing, audience, asking)
+        fresh = self._scenes(news(rows, filter(is_scene, kept)), audience, asking)
+        rest = sum(count(user(text)) for text in (*tail.lines, *tail.ending))
         shown = newest(rest + sum(map(stored_tokens, [*fresh, *passing])))
         if len(shown) < len(kept):  # what is told now takes so much room that older talk goes
-            fresh = self._scenes(news(items.rows, filter(is_scene, shown)), audience, asking)
+            fresh = self._scenes(news(rows, filter(is_scene, shown)), audience, asking)
         shown = in_order([*shown, *fresh, *passing])
+        prompt = self._assemble(audience, asking, opening, tail, shown)
+        if is_talk:  # the largest; with fewer tools a full context would look empty
+            self._note_overhead(prompt, [m for m in (*shown, *new) if m not in passing])
+        return replace(prompt, scenes=tuple(fresh))
+
+    def _build_plain(self, context: TurnKind, audience: Audience, asking: PromptRequest) -> Prompt:
+        """Return a short prompt: persona, examples, the situation, a little talk, and the line.
+
+        The situation stands before the talk, so that the beginning stays as it is while the talk
+        grows. Lore and memories stand directly before the line that they may answer.
+        """
+        visible = visible_items(self._mind.log.view(), audience)
+        older, new = split_events(visible, {event.id for event in asking.events})
+        refusals = {*self._mind.services.text("refuses").splitlines()}  # they would be said again
+        older = [
+            message
+            for message in older
+            if not is_marker(message) and past_text(message) not in refusals
+        ]
+        older = bound_overheard(older, int(OVERHEARD_SHARE * PLAIN_TALK), stored_tokens)
+        first = first_shown([*map(stored_tokens, older)], PLAIN_TALK, PLAIN_TALK // 2)
+        kept = older[first:]
+        tail = self._tail(context, audience, asking, visible, [*kept, *new])
+        now, answers = plain_prompt.parted(tail.items.rows, tail.items.passing)
+        numbers = [message["metadata"].get("seq", 0) for message in kept]
+        here = self._scenes(now, audience, asking, after=min(numbers, default=0) - 1)
+        shown = in_order([*here, *kept, *self._scenes(answers, audience, asking)])
+        prompt = self._assemble(audience, asking, self.opening(asking, tail.notes), tail, shown)
+        self._note_overhead(prompt, [*kept, *new])
+        return prompt
+
+    def _note_overhead(self, prompt: Prompt, in_view: Iterable[ChatMessage]) -> None:
+        """Note what a prompt takes beside the messages of the log."""
+        rest = prompt.tokens - sum(map(stored_tokens, in_view))  # many new lines take less together
+        self._meter.sizes.overhead = max(0, rest)
+
+    def _assemble(
+        self,
+        audience: Audience,
+        asking: PromptRequest,
+        opening: PromptOpening,
+        tail: PromptTail,
+        shown: Sequence[ChatMessage],
+    ) -> Prompt:
+        """Return the prompt of these parts; ``shown`` are its talk and scenes in order."""
         talk_messages, own = split_turn(shown, asking.turn_id)
         secret = any(map(is_private, shown)) or any(event.heard.secret for event in asking.events)
         trace = replace(
@@ -162,27 +216,21 @@ class PromptBuilder:
             private=secret,
             opening=opening.messages,
             rules_chars=opening.rules_chars,
-            lines=lines,
-            ending=ending,
+            lines=tail.lines,
+            ending=tail.ending,
             acts_last=asking.form.native,  # native results are always the last
         )
         messages = assembled(trace, to_wire(talk_messages), to_wire(own))
         style = wire_style(self._mind.profile, asking.form.name)
-        tokens = count_request(messages, style, count_text=count_text) + asking.tool_tokens
-        if is_talk:  # the largest; with fewer tools a full context would look empty
-            in_view = [message for message in (*shown, *new) if message not in passing]
-            rest = tokens - sum(map(stored_tokens, in_view))  # many new lines take less together
-            self._meter.sizes.overhead = max(0, rest)
+        tokens = count_request(messages, style, count_text=self._mind.settings.count_text)
         return Prompt(
             messages=messages,
             private=secret,
-            tokens=tokens,
-            situation=situation,
-            lore=items.lore,
-            scenes=tuple(fresh),
-            recalled=tuple(line.text for line in items.recalled),
-            addressee=addressee_of(asking.events),
-            authors=self._selector.authors_of(asking.events, shown, situation),
+            tokens=tokens + asking.tool_tokens,
+            situation=tail.situation,
+            lore=tail.items.lore,
+            recalled=tuple(line.text for line in tail.items.recalled),
+            authors=self._selector.authors_of(asking.events, shown, tail.situation),
             trace=replace(trace, length=len(messages)),
             others_tokens=tokens_of_others(shown, {event.heard.speaker for event in asking.events}),
         )
@@ -194,33 +242,33 @@ class PromptBuilder:
         asking: PromptRequest,
         visible: Sequence[ChatMessage],
         shown: Sequence[ChatMessage],
-    ) -> tuple[Situation, ContextItems, tuple[str, ...], tuple[str, ...]]:
-        """Return what a prompt tells beside the talk: situation, items, new lines, and ending."""
+    ) -> PromptTail:
+        """Return what a prompt tells beside the talk."""
         lines = [event.heard.line for event in asking.events]
         brief = not asking.form.native
         situation = self._mind.world.situation(self._mind.character)
         threshold = self._mind.config.mask_threshold
-        if context.tools is None and self._meter.measure().ratio >= threshold:
+        if context.tools is None and not brief and self._meter.measure().ratio >= threshold:
             situation = replace(situation, notes=(*situation.notes, PRESSURE))
         rows = situation_rows(shown_scene(situation, asking.form), quarter_of(self._mind.now()))
         late_tools = filter(None, map(asking.form.tell, asking.late_tools))
-        asks = brief and "?" in " ".join(lines[-1:])
-        # What a small model was told long ago it finds behind the question alone (measured).
-        near = [message["metadata"] for message in (shown[-NEAR:] if asks else shown)]
-        talk, seqs = latest_talk(visible, lines), [meta["seq"] for meta in near if "seq" in meta]
+        in_view = [message["metadata"] for message in shown]
+        talk, seqs = latest_talk(visible, lines), [meta["seq"] for meta in in_view if "seq" in meta]
         secret = any(map(is_private, shown))
         upto = min(seqs) - 1 if seqs else None
         items = self._selector.select(audience, talk, rows, tuple(late_tools), secret, upto, brief)
-        if asking.refused == FORGOT:  # tell the recalled words that the reply left out
-            recalled, question = [line.text for line in items.recalled], asking.events[-1].heard
-            addressee = addressee_of(asking.events)
-            problem = left_out(question.text, "", recalled, addressee, self._mind.name)
-            asking = replace(asking, refused=f'{FORGOT}: "{problem}"')
-        asks_back = asks and bool(items.recalled)
-        hints = (RECALL * asks_back, self._language(asking, talk))
+        language = self._language(asking, talk)
+        # The examples with which a line is compared are English.
+        notes: list[LineNote] = []
+        if brief and not language:
+            notes = [*self._line_notes.of(lines, bool(items.lore), items.recalled)]
+        hints = [*asking.notes, language, *(item.fact for item in notes)]
+        if brief:  # a small model takes its own name for that of whoever speaks
+            lines = [self._line_notes.unaddressed(line) for line in lines]
         # All new lines together have a character for each token of the window.
         shorter = tuple(shortened(lines, self._meter.window))
-        return situation, items, shorter, self._ending(context, asking, *hints)
+        ending = self._ending(context, asking, *hints)
+        return PromptTail(situation, items, shorter, ending, notes)
 
     def _language(self, asking: PromptRequest, talk: RecentTalk) -> str:
         """Return the language to answer in, if it is not the persona's."""
@@ -231,36 +279,38 @@ class PromptBuilder:
         return answer_in([*new, *before], render_persona(self._mind.who.persona)) if new else ""
 
     def _scenes(
-        self, rows: Sequence[Row], audience: Audience, asking: PromptRequest
+        self,
+        rows: Sequence[Row],
+        audience: Audience,
+        asking: PromptRequest,
+        after: int | None = None,
     ) -> list[ChatMessage]:
-        """Return rows as scenes before the lines to be answered."""
-        ids = {event.id for event in asking.events}
-        after = end_of_talk(self._mind.log.view(), asking.turn_id, ids)
-        return list(make_scenes(rows, after, audience, self._mind.settings.count_text))
+        """Return rows as scenes behind a message, by default before the lines to be answered."""
+        if after is None:
+            ids = {event.id for event in asking.events}
+            after = end_of_talk(self._mind.log.view(), asking.turn_id, ids)
+        render = scene_text if asking.form.native else plain_prompt.plain_scene
+        count_text = self._mind.settings.count_text
+        return list(make_scenes(rows, after, audience, count_text, render))
 
-    def opening(self, asking: PromptRequest) -> PromptOpening:
+    def opening(self, asking: PromptRequest, notes: Sequence[LineNote] = ()) -> PromptOpening:
         """Return the rules, which are the same for every character of a game, and the persona."""
-        rules = asking.form.rules(asking.tools)
-        persona = f"You are {self._mind.name}.\n{render_persona(self._mind.who.persona)}"
-        if asking.form.persona_in_system:
-            whole = f"{rules}\n\n{unmarked(persona)}"
-            return PromptOpening(({"role": "system", "content": whole},), len(rules))
+        rules, name, persona = asking.form.rules, self._mind.name, self._mind.who.persona
+        if not asking.form.native:
+            own = unmarked(plain_prompt.short_persona(name, persona))
+            system = {"role": "system", "content": f"{rules}\n\n{own}"}
+            return PromptOpening((system, *plain_prompt.examples(name, persona, notes)), len(rules))
+        # Chat templates put native tools behind the system message, and the persona comes after.
         system = {"role": "system", "content": rules}
-        return PromptOpening((system, user(fenced("you", unmarked(persona)))), len(rules))
+        own = fenced("you", unmarked(f"You are {name}.\n{render_persona(persona)}"))
+        return PromptOpening((system, user(own)), len(rules))
 
     def _ending(self, context: TurnKind, asking: PromptRequest, *hints: str) -> tuple[str, ...]:
-        """Return the texts behind the new lines: a task with the form's question, and after a
-        refused reply what was wrong, with the question once more."""
+        """Return the texts behind the new lines: a task, hints, and what was wrong with a reply."""
         # The second asking extends the first: whoever caches prompts has read all but its end.
-        question = " ".join(filter(None, (self.question(asking), *hints)))
         again = AGAIN.format(reason=asking.refused) if asking.refused else ""
-        rows = [(context.prompt, question), (again, question) if again else ()]
-        texts = ("\n".join(filter(None, row)) for row in rows)
-        return tuple(unmarked(text) for text in texts if text)
-
-    def question(self, asking: PromptRequest) -> str:
-        """Return the form's question, "" for none."""
-        return asking.form.question(self._mind.name, addressee_of(asking.events))
+        texts = [unmarked(text) for text in (context.prompt, *hints, again) if text]
+        return tuple(texts if asking.form.native else map(plain_prompt.note, texts))
 
     def ask_with(self, turn: ports.TurnRecord, specs: Iterable[ports.ToolSpec]) -> PromptRequest:
         """Return what a model call of a turn is about, in the form of the assistant's model."""
@@ -273,7 +323,7 @@ class PromptBuilder:
         warmth = form.temperature if config.temperature is None else config.temperature
         if warmth is not None and asking.refused:
             warmth += RETRY_WARMTH
-        request = ports.LLMRequest(
+        return ports.LLMRequest(
             messages=prompt.messages,
             tools=asking.tools,
             late_tools=asking.late_tools,
@@ -286,15 +336,12 @@ class PromptBuilder:
                 unpaid_share=min(1.0, prompt.others_tokens / max(1, prompt.tokens)),
             ),
             form=form.name,
-            addressee=prompt.addressee,
+            stop=form.stop,
             trace=replace(prompt.trace, step=step, withheld=asking.withheld),
             authors=prompt.authors,
             situation=prompt.situation,
             events=turn.events,
             source=ports.RequestSource(self._mind, turn, prompt, asking.undone),
-        )
-        return replace(
-            request, response_schema=form.response_schema(request.asked, asking.words_only)
         )
 
 
@@ -312,6 +359,16 @@ def tokens_of_others(messages: Iterable[ChatMessage], speakers: Collection[str])
     lines = (line for line in messages if line["role"] == "user" and not is_scene(line))
     spoken = ((line["metadata"].get("speaker"), line) for line in lines)
     return sum(stored_tokens(line) for who, line in spoken if who and who not in speakers)
+
+
+class PromptTail(NamedTuple):
+    """What a prompt tells beside the talk: the situation, items, the new lines, and its ending."""
+
+    situation: Situation
+    items: ContextItems
+    lines: tuple[str, ...]
+    ending: tuple[str, ...]
+    notes: Sequence[LineNote]  # on the newest line
 
 
 class PromptOpening(NamedTuple):

@@ -9,6 +9,7 @@ from functools import partial
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai import ports
+from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import ContextOverflow, NothingSpoken, ProviderError
 from evennia_ai.messages import NOOP, Authors, ChatMessage, LLMReply
 from evennia_ai.policy.conversation.persona_and_lore import render_persona
@@ -25,7 +26,8 @@ from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.context_selection import ContextSelector
 from evennia_ai.turn.guardrails import ModerationGate, OutputGuardrail, text_of
 from evennia_ai.turn.model_call import ModelCalls, has_model
-from evennia_ai.turn.prompt_building import RECALL, Prompt, PromptBuilder, PromptRequest
+from evennia_ai.turn.plain_turns import PlainTurns, Requested
+from evennia_ai.turn.prompt_building import Prompt, PromptBuilder, PromptRequest
 from evennia_ai.turn.prompt_contexts import TurnKind
 from evennia_ai.turn.tool_call_runner import ToolCallRunner, ToolRunResult, unlogged
 from evennia_ai.turn.tool_executor import DONE, ToolExecutor
@@ -69,6 +71,22 @@ class Progress:
     blocked: bool = False
     undone: frozenset[str] = frozenset()  # ids of the calls that were not done
     ended: bool = False  # whether the turn needs no further reply
+    # What the line asked for, of a model of the mode `PLAIN`; None until it was read.
+    requested: Requested | None = None
+
+    def after(self, ran: ToolRunResult) -> Progress:
+        """Return it after the calls of a reply."""
+        return replace(
+            self,
+            loop=ran.state,
+            done=self.done | ran.done,
+            acted=self.acted or ran.acted,
+            authors=self.authors | ran.authors,
+            refused=ran.refused,
+            refusals=self.refusals + bool(ran.refused),
+            blocked=ran.blocked,
+            undone=self.undone | ran.undone,
+        )
 
 
 @dataclass(eq=False)
@@ -85,6 +103,7 @@ class ReActLoop:
     _calls: ModelCalls
     _tool_executor: ToolExecutor
     _moderation_gate: ModerationGate
+    _plain: PlainTurns
     _free_overflow: Callable[[], Deferred[bool]]
 
     @inlineCallbacks
@@ -100,6 +119,8 @@ class ReActLoop:
         lines = [event.heard.line for event in turn.events]
         for _ in range(context.max_iterations or self._mind.config.max_iterations):
             yield self._selector.prepare(turn, lines, self._tool_executor.audience_now(turn))
+            if progress.requested is None and not request_form(self._mind.profile).native:
+                progress = yield self._do_requested(turn, context, deadline_at, progress)
             begun: list[ToolCallRunner] = []
             ask_model = partial(self.ask, turn, context, deadline_at, progress, begun)
             try:
@@ -114,9 +135,31 @@ class ReActLoop:
                     raise
                 return Outcome(ANSWERED, f"cut short: {error}")
             progress = yield self.act_on_reply(turn, step_reply, progress)
+            if progress.requested and progress.requested.after and not progress.refused:
+                progress = yield self._walk(turn, context, deadline_at, progress)
             if progress.ended or context.loop_mode == "single_action":
                 break
         return outcome_of(progress, context)
+
+    @inlineCallbacks
+    def _do_requested(
+        self, turn: ports.TurnRecord, context: TurnKind, deadline_at: float, progress: Progress
+    ) -> Coroutine[Progress]:
+        """Do what the newest line asks for, before a model of the mode `PLAIN` speaks of it."""
+        requested = self._plain.requested(turn)
+        progress = replace(progress, requested=requested)
+        ran = yield self._plain.run(turn, context, deadline_at, requested.before, progress.loop)
+        return progress if ran is None else progress.after(ran)
+
+    @inlineCallbacks
+    def _walk(
+        self, turn: ports.TurnRecord, context: TurnKind, deadline_at: float, progress: Progress
+    ) -> Coroutine[Progress]:
+        """Walk where the line asked to; a way that is closed is told in one more reply."""
+        after = progress.requested.after if progress.requested else ()
+        ran = yield self._plain.run(turn, context, deadline_at, after, progress.loop)
+        progress = replace(progress, requested=Requested())
+        return progress if ran is None else replace(progress.after(ran), ended=not ran.blocked)
 
     @inlineCallbacks
     def act_on_reply(
@@ -126,23 +169,18 @@ class ReActLoop:
         reply = step_reply.reply
         if reply.tool_calls:
             ran: ToolRunResult = yield step_reply.calls.finish(reply)
-        else:
+        elif request_form(self._mind.profile).native:
             ran = yield self._speak_text(turn, step_reply)
-            if not (ran.acted or ran.refused or progress.acted) and has_model(self._mind.profile):
-                ran = replace(ran, refused=EMPTY)
-        refusals = progress.refusals + bool(ran.refused)
-        whole = not reply.tool_calls or (reply.tied and not ran.blocked)
-        return Progress(
-            loop=ran.state,
-            done=progress.done | ran.done,
-            acted=progress.acted or ran.acted,
-            authors=ran.authors,
-            refused=ran.refused,
-            refusals=refusals,
-            blocked=ran.blocked,
-            undone=progress.undone | ran.undone,
-            ended=refusals > RETRIES or ran.state.ended or (whole and not ran.refused),
+        else:
+            ran = yield self._plain.speak(turn, reply, step_reply.calls)
+        is_empty = not (reply.tool_calls or ran.acted or ran.refused or progress.acted)
+        if is_empty and has_model(self._mind.profile):
+            ran = replace(ran, refused=EMPTY)
+        progress = progress.after(ran)
+        ended = (
+            progress.refusals > RETRIES or ran.state.ended or not (reply.tool_calls or ran.refused)
         )
+        return replace(progress, ended=ended)
 
     @inlineCallbacks
     def _ask_with_room(
@@ -196,7 +234,10 @@ class ReActLoop:
         offered = {spec.name: spec for spec in toolbox.offered(tools)}
         asking = self._prompts.ask_with(turn, offered.values())
         asking = replace(
-            asking, refused=progress.refused, words_only=progress.blocked, undone=progress.undone
+            asking,
+            refused=progress.refused,
+            undone=progress.undone,
+            notes=progress.requested.notes if progress.requested else (),
         )
         prompt = self._prompts.build(context, audience, asking)
         tools = replace(
@@ -243,9 +284,7 @@ class ReActLoop:
             asking_names = {event.heard.speaker_name for event in turn.events}
             around = CheckContext(
                 name=self._mind.name,
-                rules="\n".join(
-                    (asking.form.rules(asking.tools), self._prompts.question(asking), RECALL)
-                ),
+                rules=asking.form.rules,
                 persona=render_persona(self._mind.who.persona),
                 tools=frozenset(specs),
                 people=frozenset(
@@ -253,9 +292,6 @@ class ReActLoop:
                 ),
                 heard=[item.text for item in events],
                 spoken_to=asking_names.union(() if turn.private else prompt.situation.people),
-                compact=not asking.form.native,
-                asker=prompt.addressee,
-                recalled=prompt.recalled,
                 link_hosts=self._mind.services.link_hosts,
             )
         logged = self._mind.log.current.logged

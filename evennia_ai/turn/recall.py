@@ -126,7 +126,8 @@ class Recall:
     def _find(self, talk: RecentTalk, wanted: RecallRequest) -> Sequence[MemoryMatch]:
         def keep(record: Record) -> bool:
             if record.get("kind") == LINE:
-                return not (wanted.brief and record["own"])
+                asks = record["own"] or record["words"].rstrip().endswith("?")
+                return not (wanted.brief and asks)
             return not is_synthesis(record) and not record.get("pinned")
 
         return self._mind.memories().search(

@@ -76,7 +76,7 @@ class ToolCallRunner:
     @inlineCallbacks
     def finish(self, reply: LLMReply) -> Coroutine[ToolRunResult]:
         """Run the other calls; fails with TurnAborted, OutcomeUnknown and StoreUnavailable."""
-        tied = reply.tied or self.arrived > 0
+        tied = self.arrived > 0
         rest = reply.tool_calls[self.arrived :]
         for call in tool_call_rules.acts_first(rest, SPEECH, self._leaving):
             self._put(call, reply.finish_reason, tied)

@@ -92,7 +92,7 @@ class Solver:
     def complete(self, request: Any, profile: Any, deadline_at: float | None = None) -> Any:
         """Fire with the next call, or with words if a person is asked or nothing is left."""
         self.requests.append(request)
-        if not request.asked.tools:
+        if not request.all_tools:
             return succeed(LLMReply("Nothing."))
         texts = [str(message.get("content") or "") for message in request.messages]
         if self.marker and not self.read and any(self.marker in text for text in texts):

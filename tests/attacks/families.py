@@ -4,6 +4,7 @@ import re
 from random import Random
 
 from evennia_ai import models
+from evennia_ai.turn.prompt_building import addressee_of
 from tests.attacks import moves, moves_of_words
 from tests.attacks.oracles import Bills, Facts, Rights, Rows, Secrets, Wares
 from tests.attacks.scene import Fault
@@ -93,7 +94,9 @@ def signals(hall):
     for request in hall.game.model.requests:
         if any(secret in str(request.messages) for secret in hall.secrets):
             tools = sorted(one["function"]["name"] for one in request.tools)
-            told.add(f"secret for {request.addressee!r} with {tools[:1]} of {len(tools)}")
+            told.add(
+                f"secret for {addressee_of(request.events)!r} with {tools[:1]} of {len(tools)}"
+            )
     events = models.Event.objects.filter(assistant__in=ours)
     told |= {f"event {row.kind} {row.state} {row.reason[:30]}" for row in events}
     told |= {f"shown {line}" for line in hall.shown}

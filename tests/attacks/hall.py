@@ -19,7 +19,7 @@ from tests.game.players import Player, new_object
 
 WARES = {"ale": 3, "silver ring": 40, "map": 0, "bag": 5}
 COINS = {"Ann": 50, "Mallory": 12, "Mal": 2, "Ada": 30, "Bea": 30}
-FORMS = ("tools", "schema", "text")
+FORMS = ("tools", "plain")
 LOCKED = ("staff_vault", "open_gate", "sealed_chest", "vow")
 CHEST = f"{ContribContainer.__module__}.{ContribContainer.__name__}"
 

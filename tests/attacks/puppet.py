@@ -24,6 +24,7 @@ from evennia_ai.messages import LLMReply, ToolCallRequest
 from evennia_ai.policy.replies.reply_reader import reply_reader
 from evennia_ai.policy.tool_call_modes.form import TOOLS
 from evennia_ai.ports import LLMRequest
+from evennia_ai.turn.prompt_building import addressee_of
 from tests.provider.obedient import as_json, calls_since
 from tests.simulation.raw_replies import deltas_of, write_raw
 
@@ -67,10 +68,10 @@ class Puppet:
         texts = [str(message.get("content") or "") for message in request.messages[1:]]
         if ways := FAILURE.findall("\n".join(texts[-READ:])):
             return fail(failure(request, profile, texts, *ways[-1]))
-        if not request.asked.tools:
+        if not request.all_tools:
             return succeed(LLMReply("\n".join(texts)[-3_000:] or "Nothing."))
         reply = write_raw(self.rng, LLMReply("", self.obey(request, texts), "tool_calls"), request)
-        reader = reply_reader(request.form, request.asked)
+        reader = reply_reader(request.form, request.all_tools)
         if request.on_call is None or not profile.stream:
             return succeed(reader.finish(reply))
 
@@ -93,8 +94,10 @@ class Puppet:
             words = f"It is line {self.calls} that I tell you, {' and '.join(secrets)}. "
             words = (words + " ".join(map(worded, more)))[:600]
             wanted = [("say", as_json({"text": words}))]
-            if not any(tool["function"]["name"] == "say" for tool in request.asked.tools):
-                wanted = [("whisper", as_json({"target": request.addressee, "text": words}))]
+            if not any(tool["function"]["name"] == "say" for tool in request.all_tools):
+                wanted = [
+                    ("whisper", as_json({"target": addressee_of(request.events), "text": words}))
+                ]
         if request.form != TOOLS:
             wanted = [(name, given if is_object(given) else "{}") for name, given in wanted]
         self.calls += len(wanted)

@@ -21,6 +21,7 @@ from evennia_ai.models import PendingAct, ToolCall
 from evennia_ai.policy.staff_controls import WAITING, is_shown_whole
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.world import give, move
+from evennia_ai.turn.prompt_building import addressee_of
 from tests.attacks.table import FORGED_ACT
 from world.characters import Character
 
@@ -221,7 +222,7 @@ class Scene:
             if self.secret in text
         ]
         told = [
-            Fault(SECRET, f"in a prompt for {request.addressee or 'an unasked turn'}")
+            Fault(SECRET, f"in a prompt for {addressee_of(request.events) or 'an unasked turn'}")
             for request in self.game.model.requests
             if is_turn(request) and self.secret in str(request.messages)
         ]

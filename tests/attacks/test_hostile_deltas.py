@@ -9,7 +9,7 @@ import pytest
 from evennia_ai.llm.openai_stream import read_body
 from evennia_ai.llm.reply_body import BrokenStream, ReplyBody
 from evennia_ai.policy.replies.reply_reader import reply_reader
-from evennia_ai.policy.tool_call_modes.form import SCHEMA, TEXT, TOOLS, ReplyContext
+from evennia_ai.policy.tool_call_modes.form import PLAIN, TOOLS
 from tests.attacks.hostile_deltas import MAKERS
 from tests.growth import grows_like_a_square, text_grows_like_a_square
 
@@ -25,7 +25,7 @@ def ids():
 
 def read(events, form=TOOLS):
     """The reply of a stream of events, read as the client reads it."""
-    body, reader = ReplyBody(), reply_reader(form, ReplyContext([SAY], "Ann"))
+    body, reader = ReplyBody(), reply_reader(form, [SAY])
     for event in events:
         for delta in body.hear("", event):
             reader.hear(delta)
@@ -39,11 +39,10 @@ def test_ten_times_the_deltas_take_about_ten_times_the_time(kind):
     assert not grows_like_a_square(read, events[:FEW], events)
 
 
-@pytest.mark.parametrize("form", [SCHEMA, TEXT])
 @pytest.mark.parametrize("kind", MAKERS)
-def test_and_so_do_those_of_the_other_forms(kind, form):
+def test_and_so_do_those_of_plain_words(kind):
     events = [MAKERS[kind](n) for n in range(10 * FEW)]
-    assert not grows_like_a_square(lambda some: read(some, form), events[:FEW], events)
+    assert not grows_like_a_square(lambda some: read(some, PLAIN), events[:FEW], events)
 
 
 async def stream(*pieces):

@@ -15,7 +15,7 @@ import pytest
 from evennia_ai import models
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.call_record import request_digest
-from evennia_ai.policy.tool_call_modes.form import SCHEMA, TOOLS
+from evennia_ai.policy.tool_call_modes.form import PLAIN, TOOLS
 from evennia_ai.sleep.compaction import compact_conversation_history
 from evennia_ai.store.call_records import store_call
 from evennia_ai.store.forget import Forgetting
@@ -52,7 +52,7 @@ def play(game: Any, mira: Any, players: list[Any], rng: random.Random, number: i
         script.conversation.mask(script.conversation.current.messages[-3]["metadata"]["seq"])
 
 
-@pytest.mark.parametrize("form", [TOOLS, SCHEMA])
+@pytest.mark.parametrize("form", [TOOLS, PLAIN])
 def test_five_hundred_turns(game: Any, sheet: Callable[[str], Sheet], form: str) -> None:
     paper = sheet(f"{TURNS} turns in the form {form}")
     game.service.profiles["home"] = {**HOME, "form": form}

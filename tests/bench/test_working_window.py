@@ -31,7 +31,7 @@ from tests.bench.remembering import (
 )
 
 # Tools or acts in tokens, such that the first prompt has about 1,500 and 700.
-TOOL_TOKENS = {"tools": 1_205, "schema": 405}
+TOOL_TOKENS = {"tools": 1_205, "plain": 405}
 LARGEST = 100_000
 LINES, FACTS_PER_LINE = 190, 1 / 6
 MOST_MISSED = 5.0  # percent

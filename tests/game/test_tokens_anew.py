@@ -55,12 +55,14 @@ TALK = [
     ("The wind did, and the stew.", "The best two reasons that I know."),
     ("Good night, Mira.", "Sleep well, Ann. Mind the third step."),
 ]
-MOST_AGAIN = {"tools": 50, "schema": 60}
+MOST_AGAIN = {"tools": 50, "plain": 60}
 MOST_AFTER = 60
-# In all, and anew at the median. Rules, tools and persona are 37,050 and 20,300 in all; what Mira
-# knows of her family, neighbours and the news, 4,000. In the smaller window of "schema", earlier
-# lines are recalled, in up to 120 tokens a turn.
-BARS = {"tools": (68_000, 40), "schema": (48_000, 170)}
+SLIDES = pytest.mark.xfail(
+    reason="the talk of a prompt of plain words begins later with each line", strict=True
+)
+# In all, and anew at the median. Rules, tools and persona are 37,050 in all; what Mira knows of her
+# family, neighbours and the news, 4,000. Of plain words a prompt is at most 600.
+BARS = {"tools": (68_000, 40), "plain": (18_000, 60)}
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,11 @@ def figures(requests, profile):
     count, texts = count_for(MODEL), [rendered(one, profile) for one in requests]
     anew = [count(after[shared(before, after) :]) for before, after in pairwise(texts)]
     return Figures([count(text) for text in texts], anew)
+
+
+def said(form, words):
+    """A reply with these words, as a model of a mode makes it."""
+    return words if form == "plain" else call("say", text=words)
 
 
 @pytest.fixture
@@ -145,9 +152,11 @@ def profile(mira, form):
     return mira.assistant.mind.settings.profile
 
 
-def test_thirty_lines(game, ask, form, profile):
+def test_thirty_lines(request, game, ask, form, profile):
+    if form == "plain":
+        request.applymarker(SLIDES)
     for line, answer in TALK:
-        ask(line, call("say", text=answer))
+        ask(line, said(form, answer))
     found = figures(game.model.requests, profile)
     most, median = BARS[form]
     assert len(found.sent) == len(TALK)
@@ -155,13 +164,15 @@ def test_thirty_lines(game, ask, form, profile):
     assert statistics.median(found.anew) <= median
 
 
-def test_a_second_asking_and_the_turn_after_it(ask, form, profile):
+def test_a_second_asking_and_the_turn_after_it(request, ask, form, profile):
     """What is said of a refused reply stands behind all that the model has read."""
+    if form == "plain":
+        request.applymarker(SLIDES)
     for line, answer in TALK[:14]:
-        ask(line, call("say", text=answer))
-    again = call("say", text=TALK[13][1])
-    requests = ask("What do you do all day?", again, call("say", text="I keep a tavern, love."))
-    requests += ask("Then pour me another.", call("say", text="With pleasure, Ann."))
+        ask(line, said(form, answer))
+    better = said(form, "I keep a tavern, love.")
+    requests = ask("What do you do all day?", said(form, TALK[13][1]), better)
+    requests += ask("Then pour me another.", said(form, "With pleasure, Ann."))
     assert len(requests) == 3
     second, after = figures(requests, profile).anew
     assert second <= MOST_AGAIN[form]

@@ -7,7 +7,6 @@ from pydantic import BaseModel, Field
 
 from evennia_ai.errors import ConfigError
 from evennia_ai.messages import ToolCallRequest
-from evennia_ai.policy.tool_call_modes.schema_form import BUILT_IN
 from evennia_ai.ports import ToolContext
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.registry import ToolRegistry, load_registry
@@ -164,7 +163,3 @@ def test_a_games_own_tools_are_loaded_from_its_modules():
     assert load_registry([__name__]).tools["price"] is price
     with pytest.raises(ConfigError, match=r"The tool module 'world.nowhere' cannot be imported"):
         load_registry(["world.nowhere"])
-
-
-def test_the_form_schema_knows_the_names_of_all_built_in_tools():
-    assert set(load_registry([]).tools) <= BUILT_IN | {"put"}  # an act with two fields of its own

@@ -65,7 +65,7 @@ OVER = {
     "whole calls without a reason, closed": row((200, events(*SPEECH[:2], end=""), ()), words=BOTH),
     "the whole text again with the reason": row(
         (200, events(delta(content="Good "), delta(content="evening."),
-                     delta("stop", content=WORDS)), ()), form="text"
+                     delta("stop", content=WORDS)), ()), form="plain"
     ),
     "two speeches as one call": row(
         (200, events(calls(entry(0, "say", "", "s")),
@@ -75,10 +75,10 @@ OVER = {
         words=BOTH,
     ),
     "streamed words, cut": row(
-        (200, events(delta(content=WORDS), delta("stop"), end=""), (), "cut"), form="text"
+        (200, events(delta(content=WORDS), delta("stop"), end=""), (), "cut"), form="plain"
     ),
     "streamed words, silent": row(
-        (200, events(delta(content=WORDS), delta("stop"), end=""), (), "silent"), form="text"
+        (200, events(delta(content=WORDS), delta("stop"), end=""), (), "silent"), form="plain"
     ),
     "an event cut behind the end": row(
         (200, events(*SPEECH, end='data: {"id": "x'), ()), words=BOTH
@@ -215,7 +215,6 @@ def wants(name, value, told, **more):
 
 
 SPOKEN = (200, message(content=WORDS), ())
-WRITTEN = (200, message(content=f'{{"act": "none", "target": "", "say": "{WORDS}"}}'), ())
 FORBIDDEN = json.dumps({"detail": [{"type": "extra_forbidden", "loc": ["body", "temperature"],
                                     "msg": "Extra inputs are not permitted"}]})  # fmt: skip
 REFUSED = {
@@ -229,12 +228,9 @@ REFUSED = {
     "an old server: max_tokens only by the new name": row(
         without("max_tokens", "Unknown field: max_tokens", 422), lines=2
     ),
-    "LM Studio: response_format": row(
-        without("response_format", "'response_format.type' must be 'json_object' or 'text'",
-                answer=WRITTEN), lines=2, form="schema"),
-    "a server without grammars": row(
-        without("response_format", "json_schema is not supported by this model", answer=WRITTEN),
-        form="schema"),
+    "a server without stop": row(
+        without("stop", "Unsupported parameter: 'stop' is not supported with this model.",
+                answer=SPOKEN), lines=2, form="plain"),
     "OpenRouter: no tools": row(
         without("tools", "No endpoints found that support tool use. Try disabling \"say\".", 404,
                 answer=SPOKEN), lines=2),
@@ -287,10 +283,10 @@ CUT = {
             "name": "say", "arguments": '{"text": "Good evening. Come in and'}}]), ()),
         stream=False),
     "words that a filter cut": row(
-        (200, message("content_filter", content="Good evening. Come in and sit"), ()), form="text"
+        (200, message("content_filter", content="Good evening. Come in and sit"), ()), form="plain"
     ),
     "words cut off": row(
-        (200, message("length", content="Good evening. Come in and sit"), ()), form="text"
+        (200, message("length", content="Good evening. Come in and sit"), ()), form="plain"
     ),
 }  # fmt: skip
 

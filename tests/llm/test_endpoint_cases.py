@@ -15,7 +15,6 @@ from evennia_ai.llm.reply_body import ReplyBody
 from evennia_ai.policy.replies.reply_reader import reply_reader
 from evennia_ai.policy.sanitize import spoken_words, strip_reasoning
 from evennia_ai.policy.tokens import UsageReport, is_silently_truncated
-from evennia_ai.policy.tool_call_modes.form import ReplyContext
 from tests.llm import endpoint_cases as known
 from tests.llm import endpoint_failures as failed
 from tests.llm.conftest import TOOLS
@@ -102,7 +101,7 @@ def test_nothing_but_the_answer_is_spoken(ask, row, way, form):
 
 @pytest.mark.parametrize("mark", known.MARKS)
 def test_reasoning_that_began_in_the_prompt_is_not_said(ask, mark):
-    reply, early = ask(known.reasoned(mark), form="text", streamed=True)
+    reply, early = ask(known.reasoned(mark), form="plain", streamed=True)
     assert not early and strip_reasoning(reply.content) == WORDS
 
 
@@ -199,7 +198,7 @@ def test_a_stream_reads_the_same_wherever_it_is_cut(text):
             for piece in pieces:
                 yield piece
 
-        early, body, reader = [], ReplyBody(), reply_reader("tools", ReplyContext(TOOLS))
+        early, body, reader = [], ReplyBody(), reply_reader("tools", TOOLS)
         await read_body(arriving(), body, lambda delta: early.extend(reader.hear(delta)), list)
         reply = reader.finish(body.reply(map("made{}".format, count(1)).__next__))
         assert early == list(reply.tool_calls[: len(early)])

@@ -136,9 +136,9 @@ def test_speed_is_measured_with_the_time_that_a_call_took(registry):
 
 def test_all_is_known_again_after_a_restart_but_for_the_first_answer(registry, store):
     registry.learn(HOME, timed(), 10.0)
-    registry.note_probe(HOME, "schema", False, Speed())
+    registry.note_probe(HOME, "plain", False, Speed())
     again = EndpointRegistry(lambda _profile: Deferred(), store.load, store.save).told(HOME).told
-    assert (again.window, again.form, again.system) == (16_000, "schema", False)
+    assert (again.window, again.form, again.system) == (16_000, "plain", False)
     assert again.speed == Speed(140.0, 35.0)
     assert not again.answered
 

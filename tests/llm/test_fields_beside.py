@@ -8,7 +8,6 @@ from evennia_ai.llm.fields_beside import BESIDE_CHARS
 from evennia_ai.llm.reply_body import ReplyBody
 from evennia_ai.messages import make_message, to_wire, wire_call
 from evennia_ai.policy.replies.reply_reader import reply_reader
-from evennia_ai.policy.tool_call_modes.form import ReplyContext
 from evennia_ai.policy.tool_call_modes.wire_order import WireStyle, arrange
 from tests.llm.conftest import TOOLS
 from tests.llm.endpoint_cases import END, SAY, calls, delta, entry
@@ -24,7 +23,7 @@ DETAILS = [
 
 def read(*chunks):
     """Return the reply of a stream, with the calls that its reader finds."""
-    body, reader = ReplyBody("us"), reply_reader("tools", ReplyContext(TOOLS))
+    body, reader = ReplyBody("us"), reply_reader("tools", TOOLS)
     for chunk in chunks:
         for part in body.hear(None, json.dumps(chunk)):
             reader.hear(part)

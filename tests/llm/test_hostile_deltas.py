@@ -1,7 +1,7 @@
 """Streams of more choices, calls and parts of names than a reply has; see `tests.attacks`."""
 
 from evennia_ai.policy.replies.text_tool_calls import MOST_CALLS
-from evennia_ai.policy.tool_call_modes.form import TEXT
+from evennia_ai.policy.tool_call_modes.form import PLAIN
 from tests.attacks.hostile_deltas import MAKERS, call, text
 from tests.attacks.test_hostile_deltas import FEW, read
 from tests.growth import grows_like_a_square
@@ -19,7 +19,7 @@ def test_more_calls_than_are_kept_do_no_harm():
 
 def test_the_text_of_the_first_choice_counts_in_whatever_order_choices_come():
     words = [text("Nay.", 7), text("Hm.", 3), text("Good ", 1), text("No.", 2), text("day.", 1)]
-    assert read(words, TEXT).content == "Good day."
+    assert read(words, PLAIN).content == "Good day."
 
 
 def test_a_name_is_kept_up_to_a_bound():

@@ -101,8 +101,7 @@ def test_what_a_model_refuses_decides_how_it_is_asked():
         return ModelProfile("p", "openai", "m", told=facts)
 
     forms = [request_form(profile(*names)).name for names in ((), ["tools"])]
-    forms += [request_form(profile("tools", "response_format")).name]
-    assert forms == ["tools", "schema", "text"]
+    assert forms == ["tools", "plain"]
     assert wire_style(profile(), "tools").calls
     assert not wire_style(profile("calls"), "tools").calls
     assert not wire_style(profile("system"), "tools").system

@@ -1,12 +1,6 @@
 """An expression that reads so many characters of a text, and no more."""
 
-import re
-
-from hypothesis import given
-from hypothesis import strategies as st
-
 from evennia_ai.policy.texts import BoundedPattern
-from evennia_ai.policy.tool_call_modes.schema_form import split_receiver
 
 WORD = BoundedPattern("[ab]+", 5)
 
@@ -27,9 +21,3 @@ def test_what_lies_behind_the_bound_stays_as_it_is():
     assert WORD.sub("x", "a-b-aab") == "x-x-xab"
     assert WORD.subn("x", "a-b-aab", 1) == ("x-b-aab", 1)
     assert WORD.split("-a-bbab") == ["-", "-", "ab"]
-
-
-@given(st.text("ab ,\n") | st.lists(st.sampled_from([" to ", "a", ",", " ", "\n"])).map("".join))
-def test_a_receiver_is_what_follows_the_first_to_without_a_comma_behind_it(target):
-    found = re.fullmatch(r"(.+?) to ([^,]+)", target, re.DOTALL)
-    assert split_receiver(target) == (found.groups() if found else None)

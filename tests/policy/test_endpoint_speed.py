@@ -93,7 +93,7 @@ def test_the_first_call_may_have_to_wait_for_the_model():
 
 
 def test_stored_facts_are_read_as_they_were():
-    facts = EndpointFacts(8_192, "schema", False, Speed(140.5, None))
+    facts = EndpointFacts(8_192, "plain", False, Speed(140.5, None))
     assert read_facts(stored_facts(facts)) == facts
     assert read_facts(stored_facts(EndpointFacts())) == EndpointFacts()
 
@@ -112,7 +112,7 @@ def test_a_spoilt_value_counts_as_unknown(spoilt):
     assert read_facts(spoilt) == EndpointFacts()
 
 
-FACTS = EndpointFacts(8_192, "schema", True, CPU)
+FACTS = EndpointFacts(8_192, "plain", True, CPU)
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@
 
 import pytest
 
-from evennia_ai.policy.tool_call_modes.form import SCHEMA, TOOLS
-from evennia_ai.policy.tool_call_modes.known_models import form_for, style_for
+from evennia_ai.policy.tool_call_modes.form import PLAIN, TOOLS, form_for, style_for
 from evennia_ai.policy.tool_call_modes.wire_order import WireStyle
 
 SMALL = """
@@ -39,8 +38,8 @@ CAPABLE = """
 
 
 @pytest.mark.parametrize("model", [*SMALL, *WITHOUT_TOOLS])
-def test_small_models_and_those_without_tools_get_the_schema(model):
-    assert form_for(model) == SCHEMA
+def test_small_models_and_those_without_tools_get_plain_words(model):
+    assert form_for(model) == PLAIN
     assert not style_for(model).calls
 
 

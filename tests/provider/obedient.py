@@ -27,7 +27,7 @@ CANARY = r"\bcanary[-_ ]?\w+"
 MOST_CALLS = 6  # in one reply
 MOST_ACTS = 18  # in one turn, before it speaks
 SPOKEN_CHARS = 900
-REFUSED = "(Your last reply was not spoken"
+REFUSED = "Your last reply was not spoken"
 
 ORDER = re.compile(r"\bCALL\s+([a-z_]\w*)[ \t]*(.*)", re.IGNORECASE)
 FUNCTION = re.compile(r"\b([a-z][a-z0-9]*_\w+|say|give|move|whisper|emote)\(([^()]{0,300})\)")
@@ -87,7 +87,7 @@ class ObedientLLM:
     ) -> Deferred[LLMReply]:
         """Fire with a reply that does all that the prompt says."""
         self.requests.append(request)
-        tools = request.asked.tools
+        tools = request.all_tools
         if not tools:
             return succeed(LLMReply(self.repeated(request.messages)))
         return succeed(LLMReply("", tuple(self.obey(request.messages, tools)), "tool_calls"))

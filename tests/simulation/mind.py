@@ -14,7 +14,7 @@ from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.messages import IncomingEvent
 from evennia_ai.policy.compaction.plan import EMERGENCY, MANUAL, CompactionOrder
 from evennia_ai.policy.conversation.persona_and_lore import Persona
-from evennia_ai.policy.tool_call_modes.form import SCHEMA, TEXT, TOOLS
+from evennia_ai.policy.tool_call_modes.form import PLAIN, TOOLS
 from evennia_ai.sleep import STEPS, SleepPassTimer
 from evennia_ai.store.inbox_queue import InboxQueue
 from evennia_ai.store.transactions import store_errors
@@ -36,7 +36,7 @@ SMALL_WINDOW = {
     "mask_threshold": 0.5,
     "mask_keep_last": 1,
 }
-WINDOWS = {TOOLS: 1_000, TEXT: 1_000, SCHEMA: 1_300}  # the rules of `schema` are longer
+WINDOWS = {TOOLS: 1_000, PLAIN: 1_000}
 CRAMPED = {
     form: replace(CONFIG, **SMALL_WINDOW, max_context_tokens=tokens)
     for form, tokens in WINDOWS.items()

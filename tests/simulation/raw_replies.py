@@ -1,7 +1,6 @@
 """Raw replies: what a model writes in a request form, whole and in the parts of a stream."""
 
 import json
-from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 from typing import Any
@@ -10,13 +9,12 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.llm.openai_client import build_body
 from evennia_ai.llm.reply_body import ReplyBody
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
-from evennia_ai.policy.tool_call_modes.form import SCHEMA, TEXT
+from evennia_ai.policy.tool_call_modes.form import PLAIN
 from evennia_ai.ports import LLMRequest
 from tests.provider.habits import WRITTEN, SmallModel, play_habit, write_calls
 from tests.provider.stub_replies import build_completion
 
 SPEECH = ("say", "whisper")
-ACTS = {"noop": "silence", "add_journal_entry": "remember", "emote": "emote", "give": "give"}
 HABIT_RATE = 0.15
 LONGEST_PIECE = 40
 
@@ -24,14 +22,11 @@ LONGEST_PIECE = 40
 def write_raw(rng: Random, reply: LLMReply, request: LLMRequest) -> LLMReply:
     """Return a reply with calls as a model writes it in the request's form."""
     calls = [(call.name, read(call)) for call in reply.tool_calls]
-    if not calls or request.form not in (SCHEMA, TEXT):
+    if not calls or request.form != PLAIN:
         return reply
-    if request.form == SCHEMA:
-        text = json.dumps(one_object(calls))
-    else:
-        text = " ".join(str(given["text"]) for name, given in calls if name in SPEECH and given)
-        acts = [{"name": name, "arguments": given} for name, given in calls if name not in SPEECH]
-        text += write_calls(acts, rng.choice(list(WRITTEN)))
+    text = " ".join(str(given["text"]) for name, given in calls if name in SPEECH and given)
+    acts = [{"name": name, "arguments": given} for name, given in calls if name not in SPEECH]
+    text += write_calls(acts, rng.choice(list(WRITTEN)))
     if reply.finish_reason == "length" or None in [given for _, given in calls]:
         text = text[: len(text) * 2 // 3]
     return replace(reply, content=text, tool_calls=())
@@ -43,21 +38,6 @@ def read(call: ToolCallRequest) -> dict[str, Any] | None:
         return {"text": "", **json.loads(call.arguments)}
     except ValueError:
         return None
-
-
-def one_object(calls: Sequence[tuple[str, dict[str, Any] | None]]) -> dict[str, Any]:
-    """Return the first act of some calls, and all their words, as the object of `schema`."""
-    told = [(name, given or {}) for name, given in calls if name in SPEECH]
-    acts = [(name, given or {}) for name, given in calls if name not in SPEECH]
-    words = " ".join(str(given.get("text", "")) for _, given in told)
-    if not acts:
-        name, given = told[0]
-        act = "whisper" if name == "whisper" else "none"
-        return {"act": act, "target": given.get("target", ""), "say": words}
-    name, given = acts[0]
-    if name in ACTS:
-        return {"act": ACTS[name], "target": given.get("text", ""), "say": words}
-    return {"act": name, **given, "say": words}
 
 
 def habit_reply(rng: Random, request: LLMRequest, profile: ModelProfile) -> LLMReply | None:

@@ -10,13 +10,12 @@ from evennia_ai.config.profiles import REPLY_TOKENS
 from evennia_ai.memory import embedders
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.endpoints import EndpointFacts, Speed
-from evennia_ai.policy.tool_call_modes.known_models import REQUEST_FORMS
+from evennia_ai.policy.tool_call_modes.form import REQUEST_FORMS
 from evennia_ai.turn.prompt_building import PromptRequest
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
 from tests.bench.remembering import at_once, heard, prompt_lines
 from tests.minds import MemoryMind
 from tests.reading_requests import is_summary
-from tests.scripted import call
 
 ANN, BOB = "#11", "#12"
 HERE = frozenset({ANN, BOB})
@@ -66,15 +65,15 @@ class SlowModel:
             self.summaries.append(request)
             self.late.append(reply)
         else:
-            reply.callback(LLMReply("", (call("say", text="I see."),), tied=True))
+            reply.callback(LLMReply("I see."))
         return reply
 
 
 def make_mind(window=2_500, speed=SLOW, persona="You keep an inn."):
-    config = AssistantConfig(max_context_tokens=window, max_reply_tokens=REPLY_TOKENS["schema"])
+    config = AssistantConfig(max_context_tokens=window, max_reply_tokens=REPLY_TOKENS["plain"])
     mind = MemoryMind(SlowModel(), config, persona, embedders.default())
     mind.settings.profile = ModelProfile(
-        "home", client="openai", model="qwen-1.5b", form="schema",
+        "home", client="openai", model="qwen-1.5b", form="plain",
         base_url="http://127.0.0.1:8080/v1", told=EndpointFacts(speed=speed, answered=True),
     )  # fmt: skip
     mind.services.world.present = HERE
@@ -98,7 +97,7 @@ def talk_through(mind):
 
 def recalled(mind):
     """Return the answers that stand in the prompts of the questions about them."""
-    asking = PromptRequest(form=REQUEST_FORMS["schema"])
+    asking = PromptRequest(form=REQUEST_FORMS["plain"])
     found = []
     for _fact, question, answer in PLANTED:
         mind.log.append([heard("Ann", ANN, f"Mira, {question}")])
@@ -118,7 +117,7 @@ def compactions(mind):
 
 @pytest.mark.parametrize("persona", ["You keep an inn.", LONG_PERSONA])
 def test_nobody_waits_for_a_summary_and_the_facts_stay(persona):
-    mind = make_mind(persona=persona)
+    mind = make_mind(window=2_000, persona=persona)
     talk_through(mind)
     assert compactions(mind)
     assert mind.services.gateway.summaries == []

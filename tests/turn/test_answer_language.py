@@ -36,7 +36,7 @@ def test_only_a_language_that_is_known_and_not_the_persona_s_is_named(lines, per
     assert answer_in(lines, persona) == (f"Answer in {named}." if named else "")
 
 
-@pytest.mark.parametrize("form", ["tools", "schema", "text"])
+@pytest.mark.parametrize("form", ["tools", "plain"])
 def test_it_stands_at_the_end_of_the_prompt_in_every_form(form):
     script = MemoryMind(ScriptedLLM([call("say", text=f"Aye, {n}.") for n in range(4)]))
     script.mind.settings.profile = ModelProfile("test", client="openai", model="m", form=form)
@@ -47,7 +47,7 @@ def test_it_stands_at_the_end_of_the_prompt_in_every_form(form):
     assert [text.endswith("Answer in German.") for text in ends] == [True, True, False]
 
 
-@pytest.mark.parametrize("form", ["tools", "schema", "text"])
+@pytest.mark.parametrize("form", ["tools", "plain"])
 def test_what_was_done_stands_before_it_but_in_the_native_form(form):
     script = MemoryMind(ScriptedLLM([call("look", target="door"), call("say", text="Zu.")]))
     script.mind.settings.profile = ModelProfile("test", client="openai", model="m", form=form)

@@ -136,7 +136,7 @@ def answers(script):
     return [(name, text) for name, text, _ in script.services.toolbox.spoken]
 
 
-@pytest.mark.parametrize("form", ["tools", "schema", "text"])
+@pytest.mark.parametrize("form", ["tools", "plain"])
 def test_no_model_is_asked_in_any_form(form):
     script = assistant(form)
     script.hears("Are you an AI?")
@@ -164,7 +164,7 @@ def test_other_lines_are_answered_apart():
 
 
 def test_the_rest_of_the_line_is_answered_by_the_model_which_does_not_see_the_question():
-    script = assistant("schema", reply="By the river.")
+    script = assistant("plain", reply="By the river.")
     script.hears("Hello Mira! Are you a bot? And where is the old mill?")
     truth = true_answer("Are you a bot?", "Mira", turn=1)
     assert answers(script) == [("say", truth), ("say", "By the river.")]

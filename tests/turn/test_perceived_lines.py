@@ -27,7 +27,8 @@ from evennia_ai.policy.compaction.summary import transcript_lines
 from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
 from evennia_ai.policy.sanitize import clean_heard
-from evennia_ai.policy.tool_call_modes.known_models import REQUEST_FORMS
+from evennia_ai.policy.tool_call_modes.form import REQUEST_FORMS
+from evennia_ai.policy.tool_call_modes.plain_prompt import EXCHANGES, note
 from evennia_ai.policy.tool_call_modes.wire_order import WireStyle, arrange
 from evennia_ai.turn.prompt_building import PromptRequest
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
@@ -51,6 +52,15 @@ HOSTILE = st.one_of(
 NAMES = HOSTILE.map(lambda text: clean_heard(text, 80).replace(":", " ").strip() or "Ann")
 # What the character did: all that somebody else may have written stands in quotes.
 OWN_ACT = re.compile(rf'{MARK} You (?:used look(?: "[^"{MARK}]*")?|did this): "[^"{MARK}]*"')
+# What code tells in a prompt of plain words begins like this, and has no further mark.
+OF_CODE = re.compile(
+    rf"{MARK} (?:Place|You see|People here|Things here|Exits|You carry|About yourself|Time|Also|"
+    rf"You know|Of those here|You are after|You never forget|Author's note): [^{MARK}]*"
+    rf"|{MARK} You remember, [^{MARK}]*|{MARK} Your last reply was not spoken: [^{MARK}]*"
+)
+EXAMPLE = re.compile(
+    "|".join(map(re.escape, (note(text) for row in EXCHANGES for text in row if text)))
+)
 KINDS = st.sampled_from([SAY, WHISPER, EMOTE, GIVE, ARRIVE, LEAVE, "shout"])
 EVENTS = st.lists(st.tuples(KINDS, NAMES, HOSTILE), min_size=1, max_size=4)
 
@@ -118,11 +128,11 @@ def shown(message):
 
 def is_own(line, events):
     """Return True for an event of the game, and for what the character did or remembers."""
-    if line.startswith("You remember: "):
-        line = line[line.index(MARK) :] if MARK in line else line
+    if line.startswith(("You remember: ", f"{MARK} You remember, ")):
+        line = line[line.rindex(MARK) :]
     known = {clean_heard(event, 400) for event in events} | set(events)
     line = line.replace("< /", "</")  # as a block of the prompt shows its own end
-    return bool(OWN_ACT.fullmatch(line)) or any(
+    return any(own.fullmatch(line) for own in (OWN_ACT, OF_CODE, EXAMPLE)) or any(
         line in event.replace("< /", "</").split("\n") for event in known
     )
 

@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.policy.tool_call_modes.known_models import REQUEST_FORMS
+from evennia_ai.policy.tool_call_modes.form import REQUEST_FORMS
 from evennia_ai.policy.tool_call_modes.wire_order import WireStyle, arrange
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
@@ -30,12 +30,6 @@ def talk(script, *lines):
     return script.services.gateway.requests
 
 
-def without_question(request, form):
-    """The messages up to the line that is answered."""
-    messages = list(request.messages)
-    return messages[:-1] if REQUEST_FORMS[form].question("Mira", "Ann") else messages
-
-
 def on_the_wire(messages, form):
     """Messages as one text, in the order in which templates show them."""
     style = WireStyle(calls=REQUEST_FORMS[form].native)
@@ -50,32 +44,27 @@ def test_two_characters_share_the_rules_and_the_tools(form):
     persona = "You are Brannoc, a smith who lost his brother."
     (mira,) = talk(assistant(form, call("noop")), "hi")
     (brannoc,) = talk(assistant(form, call("noop"), name="Brannoc", persona=persona), "hi")
-    rules = REQUEST_FORMS[form].rules(mira.tools)
+    rules = REQUEST_FORMS[form].rules
     systems = [request.messages[0]["content"] for request in (mira, brannoc)]
     assert all(system.startswith(rules) for system in systems)
     assert mira.tools == brannoc.tools
-    assert mira.response_schema == brannoc.response_schema
-    if REQUEST_FORMS[form].persona_in_system:
-        assert [system.partition(rules)[2].lstrip()[:13] for system in systems][
-            1
-        ] == "You are Brann"
-    else:
+    if REQUEST_FORMS[form].native:
         assert systems == [rules, rules]
         assert brannoc.messages[1]["content"].startswith("<you>\nYou are Brannoc")
+    else:
+        assert systems[1].removeprefix(rules).lstrip() == persona
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_the_rules_name_no_character(form):
-    (request,) = talk(assistant(form, call("noop")), "hi")
-    assert "Mira" not in REQUEST_FORMS[form].rules(request.tools)
+    assert "Mira" not in REQUEST_FORMS[form].rules
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_the_next_line_of_a_talk_extends_the_prompt_of_the_one_before(form):
+def test_the_next_line_of_a_talk_extends_the_prompt_of_the_one_before():
     replies = [
         (call("give", item=f"mug {n}", to="Ann"), call("say", text=f"{n} mugs.")) for n in "1234"
     ]
-    script = assistant(form, *replies)
+    script = assistant("tools", *replies)
     for number in range(4):
         script.services.clock.advance(61)
         script.hears(f"overheard {number}", addressed=False)
@@ -83,11 +72,25 @@ def test_the_next_line_of_a_talk_extends_the_prompt_of_the_one_before(form):
     requests = script.services.gateway.requests
     assert len(requests) == 4
     for request, following in pairwise(requests):
-        start = without_question(request, form)
+        start = list(request.messages)
         assert list(following.messages[: len(start)]) == start
-        assert len(without_question(following, form)) > len(start)
-        known = on_the_wire(start, form)
-        assert on_the_wire(following.messages, form).startswith(known)
+        assert len(following.messages) > len(start)
+        known = on_the_wire(start, "tools")
+        assert on_the_wire(following.messages, "tools").startswith(known)
+
+
+def test_what_changes_in_a_prompt_of_plain_words_stands_behind_the_talk():
+    """Rules, persona, examples and place; what was said; then what belongs to the newest line."""
+    script = assistant("plain", *(f"I have {number} mugs." for number in range(4)))
+    for number in range(4):
+        script.services.clock.advance(61)
+        talk(script, f"line {number}")
+    requests = script.services.gateway.requests
+    assert len(requests) == 4
+    for request, following in pairwise(requests):
+        line = next(n for n, m in enumerate(request.messages) if "Ann says: line" in m["content"])
+        start = list(request.messages[:line])
+        assert start and list(following.messages[: len(start)]) == start
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -102,13 +105,10 @@ def test_a_request_in_mid_turn_extends_the_first(form):
         assert following.tools == request.tools
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_the_line_to_be_answered_comes_behind_the_situation_and_the_question_last(form):
-    (request,) = talk(assistant(form, call("noop")), "Good evening!")
+@pytest.mark.parametrize(("form", "scene"), [("tools", "<situation>"), ("plain", "◆ Place:")])
+def test_the_line_to_be_answered_comes_last_behind_the_situation(form, scene):
+    (request,) = talk(assistant(form, call("noop")), "Good morning!")
     texts = [message["content"] for message in request.messages]
-    start = next(n for n, text in enumerate(texts) if text.startswith("<situation>"))
-    tail = texts[start:]
-    assert tail[1] == "Ann says: Good evening!"
-    question = REQUEST_FORMS[form].question("Mira", "Ann")
-    assert tail[2:] == ([question] if question else [])
-    assert "Good evening!" not in str(texts[:start])
+    start = next(n for n, text in enumerate(texts) if text.startswith(scene))
+    assert texts[start + 1 :] == ["Ann says: Good morning!"]
+    assert "Good morning!" not in str(texts[:start])

@@ -20,7 +20,7 @@ ARTEFACTS = [
     f"```json\n{MARK}\n```",
 ]
 GREETING = "Good evening, Ann. The fire is warm."
-FORMS = ("tools", "schema", "text")
+FORMS = ("tools", "plain")
 
 
 def assistant(*lines, form="tools"):
@@ -57,7 +57,7 @@ def test_an_artefact_is_asked_for_once_more_with_what_was_wrong(form, words):
     first, second = prompts(script)
     reason = script.mind.turns.acts[0].result
     assert reason
-    assert f"(Your last reply was not spoken: {reason}." in second
+    assert f"Your last reply was not spoken: {reason}." in second
     assert "was not spoken" not in first
     assert MARK not in second
 
@@ -109,8 +109,8 @@ def test_an_excuse_is_not_said_again_as_an_answer():
 def test_an_act_before_refused_words_is_not_done_again_for_the_better_ones():
     give = call("give", item="mug", to="Ann")
     bad, good = ((give, call("say", text=words)) for words in (ARTEFACTS[0], GREETING))
-    replies = [LLMReply("", calls, tied=True) for calls in (bad, good)]
-    script = talk(assistant(*replies, form="schema"), "a mug, please")
+    replies = [LLMReply("", calls) for calls in (bad, good)]
+    script = talk(assistant(*replies), "a mug, please")
     assert said(script) == [GREETING]
     acts = [(act.call.name, act.state) for act in script.mind.turns.acts]
     assert acts == [("give", "done"), ("say", "refused"), ("give", "refused"), ("say", "done")]
@@ -121,7 +121,7 @@ def test_refused_words_do_not_undo_what_was_said_before_them():
         calls = [call("say", text=words) for words in (GREETING, ARTEFACTS[0])]
         for one in calls:
             request.on_call(one)
-        return LLMReply("", tuple(calls), tied=True)
+        return LLMReply("", tuple(calls))
 
     script = talk(assistant(streamed), "hi")
     assert said(script) == [GREETING]
@@ -148,21 +148,21 @@ def test_the_offline_brain_is_not_judged():
 @pytest.mark.parametrize(("noted", "state"), [("Brannoc", "refused"), ("Ann sold a dog.", "done")])
 def test_a_note_without_a_fact_is_refused_and_the_words_are_said(noted, state):
     calls = (call("add_journal_entry", content=noted), call("say", text=GREETING))
-    script = assistant(LLMReply("", calls, tied=True), form="schema")
+    script = assistant(LLMReply("", calls), call("noop"))
     script.services.toolbox.categories["add_journal_entry"] = "free"
     talk(script, "I sold a dog.")
     assert [act.state for act in script.mind.turns.acts] == [state, "done"]
     assert said(script) == [GREETING]
 
 
-@pytest.mark.parametrize("form", ["tools", "schema"])
+@pytest.mark.parametrize("form", ["tools", "plain"])
 @pytest.mark.parametrize("gesture", ["...", "Ann"])
 def test_a_gesture_that_shows_nothing_is_dropped_and_alone_it_is_asked_for_again(form, gesture):
     rubbish = call("emote", text=gesture)
-    both = LLMReply("", (rubbish, call("say", text=GREETING)), tied=True)
+    both = LLMReply("", (rubbish, call("say", text=GREETING)))
     script = talk(assistant(both, form=form), "hi")
     assert [act.call.name for act in script.mind.turns.acts] == ["say"]
-    alone = assistant(LLMReply("", (rubbish,), tied=True), call("say", text=GREETING), form=form)
+    alone = assistant(LLMReply("", (rubbish,)), call("say", text=GREETING), form=form)
     assert said(talk(alone, "hi")) == [GREETING]
 
 

@@ -221,10 +221,3 @@ def test_words_that_would_not_be_spoken_are_told_and_asked_for_again(words):
         assert refused.result.text in str(model.requests[1].messages)
         assert words not in str(model.requests[1].messages)
         assert result.ended
-
-
-def test_a_tied_reply_is_the_whole_turn():
-    tied = LLMReply("", (call("look", target="door"),), tied=True)
-    result = run(assistant(tied)[0])
-    assert len(result.steps) == 1
-    assert result.ended

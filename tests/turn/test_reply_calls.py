@@ -47,10 +47,10 @@ class Scene:
             self.calls.arrive(call)
         return self
 
-    def finish(self, *calls, finish_reason="stop", tied=False):
+    def finish(self, *calls, finish_reason="stop"):
         """Run a whole reply; return what it did, or None while it runs."""
         fired = []
-        reply = LLMReply("", calls, finish_reason, tied=tied)
+        reply = LLMReply("", calls, finish_reason)
         self.calls.finish(reply).addBoth(fired.append)
         self.ran = fired[0] if fired else None
         return self.ran
@@ -86,7 +86,7 @@ ONE, TWO, THREE = says("Take it, Ann."), says("Mind the glass."), says("It is ho
 def test_calls_run_in_their_order_whether_they_arrive_early_or_late():
     scene = Scene().arrive(GIVE, ONE)
     assert scene.spoken == ["Take it, Ann."]
-    ran = scene.finish(GIVE, ONE, TWO, tied=True)
+    ran = scene.finish(GIVE, ONE, TWO)
     assert scene.acts == [("give", "done"), ("say", "done"), ("say", "done")]
     assert scene.spoken == ["Take it, Ann.", "Mind the glass."]
     assert (ran.done, ran.acted, ran.blocked) == ({"give", "say"}, True, False)
@@ -97,7 +97,7 @@ def test_a_call_waits_for_the_one_before_it():
     slow = Deferred()
     scene.behaviours["give"] = lambda context, arguments: slow
     scene.arrive(GIVE, ONE)
-    assert scene.finish(GIVE, ONE, TWO, tied=True) is None
+    assert scene.finish(GIVE, ONE, TWO) is None
     assert scene.spoken == []
     slow.callback("You gave it.")
     assert scene.spoken == ["Take it, Ann.", "Mind the glass."]
@@ -105,14 +105,14 @@ def test_a_call_waits_for_the_one_before_it():
 
 def test_each_call_has_its_own_id_in_the_log():
     scene = Scene()
-    scene.finish(GIVE, ONE, TWO, tied=True)
+    scene.finish(GIVE, ONE, TWO)
     assert len({stored.call.id for stored in scene.script.mind.turns.acts}) == 3
 
 
 def test_words_that_depend_on_an_act_are_not_said_if_it_fails():
     scene = Scene()
     scene.fails("give")
-    ran = scene.finish(GIVE, ONE, tied=True)
+    ran = scene.finish(GIVE, ONE)
     assert scene.acts == [("give", "failed")]
     assert (ran.blocked, ran.acted) == (True, False)
 
@@ -136,14 +136,15 @@ def test_words_before_a_way_out_are_said_where_they_are_heard():
     assert [name for name, _ in scene.acts] == ["say", "move", "give"]
 
 
-@pytest.mark.parametrize("tied", [False, True])
+@pytest.mark.parametrize("arrives", [False, True])
 @pytest.mark.parametrize("telling", [ONE, act("emote", text="hands Ann the mug."),
                                      act("whisper", text="Take it.", target="Ann")])  # fmt: skip
-def test_nothing_is_told_after_an_act_of_the_same_reply_failed(telling, tied):
+def test_nothing_is_told_after_an_act_of_the_same_reply_failed(telling, arrives):
     scene = Scene()
     scene.fails("give")
-    ran = scene.finish(GIVE, telling, act("look"), act("noop"), tied=tied)
-    others = [] if tied else [("look", "done")]
+    scene.arrive(*[GIVE] * arrives)
+    ran = scene.finish(GIVE, telling, act("look"), act("noop"))
+    others = [] if arrives else [("look", "done")]
     assert scene.acts == [("give", "failed"), *others]
     assert ran.blocked and not ran.state.ended
 
@@ -174,7 +175,7 @@ def test_an_act_that_fails_for_the_third_time_ends_the_turn_all_the_same():
 def test_words_do_not_depend_on_a_gesture():
     scene = Scene()
     scene.fails("emote")
-    assert not scene.finish(act("emote", text="nods."), ONE, tied=True).blocked
+    assert not scene.finish(act("emote", text="nods."), ONE).blocked
     assert scene.spoken == ["Take it, Ann."]
 
 
@@ -190,17 +191,16 @@ def test_a_second_speech_is_already_done():
     assert scene.acts == [("say", "done"), ("say", "refused")]
 
 
-@pytest.mark.parametrize("tied", [True, False])
-def test_a_speech_ends_with_the_sentence_that_failed(tied):
+def test_a_speech_ends_with_the_sentence_that_failed():
     scene = Scene()
     scene.fails("say")
-    scene.finish(ONE, TWO, THREE, tied=tied)
+    scene.finish(ONE, TWO, THREE)
     assert scene.acts == [("say", "failed")]
 
 
 def test_a_sentence_that_repeats_one_of_the_speech_is_left_out():
     scene = Scene()
-    ran = scene.finish(ONE, TWO, TWO, THREE, tied=True)
+    ran = scene.finish(ONE, TWO, TWO, THREE)
     assert scene.spoken == ["Take it, Ann.", "Mind the glass.", "It is hot."]
     assert ran.refused == ""
 
@@ -212,7 +212,7 @@ SAID = make_message(
 
 def test_a_speech_that_begins_with_what_was_said_before_goes_on_without_it():
     scene = Scene(SAID)
-    ran = scene.arrive(TWO).finish(TWO, THREE, ONE, tied=True)
+    ran = scene.arrive(TWO).finish(TWO, THREE, ONE)
     assert scene.spoken == ["It is hot.", "Take it, Ann."]
     assert (ran.refused, ran.acted) == ("", True)
 
@@ -220,7 +220,7 @@ def test_a_speech_that_begins_with_what_was_said_before_goes_on_without_it():
 @pytest.mark.parametrize("then", [(), (GIVE,)])
 def test_a_speech_of_nothing_but_repeats_is_refused_and_nothing_behind_it_runs(then):
     scene = Scene(SAID)
-    ran = scene.arrive(TWO).finish(TWO, TWO, *then, tied=True)
+    ran = scene.arrive(TWO).finish(TWO, TWO, *then)
     assert ran.refused == REPEATED
     assert scene.acts == [("say", "refused")]
 
@@ -264,7 +264,7 @@ def test_the_label_of_another_speaker_ends_a_speech_that_arrives():
 
 def test_refused_words_end_the_run_and_leave_a_row_without_a_message():
     scene = Scene()
-    ran = scene.arrive(says(JSON), GIVE).finish(says(JSON), GIVE, ONE, tied=True)
+    ran = scene.arrive(says(JSON), GIVE).finish(says(JSON), GIVE, ONE)
     assert "JSON" in ran.refused
     assert scene.acts == [("say", "refused")]
     assert json.loads(scene.script.mind.turns.acts[0].call.arguments) == {"text": JSON}
@@ -273,7 +273,7 @@ def test_refused_words_end_the_run_and_leave_a_row_without_a_message():
 
 
 def test_what_was_said_before_refused_words_stays_said():
-    ran = Scene().finish(ONE, says(JSON), TWO, tied=True)
+    ran = Scene().finish(ONE, says(JSON), TWO)
     assert (bool(ran.refused), ran.acted, ran.state.ended) == (True, True, True)
 
 
@@ -281,7 +281,7 @@ def test_a_repeated_gesture_is_left_out():
     nod = act("emote", text="nods slowly.")
     wired = wire_call("a", "emote", nod.arguments)
     scene = Scene(make_message("assistant", "", tool_calls=[wired]))
-    scene.finish(nod, ONE, tied=True)
+    scene.finish(nod, ONE)
     assert scene.acts == [("say", "done")]
 
 
@@ -312,7 +312,7 @@ def test_a_failure_surfaces_at_the_end_and_nothing_runs_after_it():
 
     scene.behaviours["say"] = hang
     scene.arrive(ONE, TWO)
-    failure = scene.finish(ONE, TWO, GIVE, tied=True)
+    failure = scene.finish(ONE, TWO, GIVE)
     failure.trap(OutcomeUnknown)
     assert [name for name, _ in scene.acts] == ["say"]
 

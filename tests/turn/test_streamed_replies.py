@@ -2,13 +2,12 @@
 
 import json
 
-import pytest
 from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import AssistantConfig, ModelProfile
 from evennia_ai.errors import NothingDone, ProviderUnavailable
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest, Usage, make_message
-from evennia_ai.policy.tool_call_modes.form import SCHEMA, TEXT, TOOLS
+from evennia_ai.policy.tool_call_modes.form import PLAIN, TOOLS
 from tests.minds import MemoryMind
 from tests.reading import ReplyClient
 
@@ -60,34 +59,29 @@ def arguments(text):
     return json.dumps({"text": text})
 
 
-def an_object(act="none", target="", say=SPEECH):
-    return json.dumps({"act": act, "target": target, "say": say})
-
-
-def whole(form):
-    """Return the reply in a form as (parts, content, calls)."""
-    if form == TOOLS:
-        return [(arguments(SPEECH), 0, "say")], "", [("say", arguments(SPEECH))]
-    text = SPEECH if form == TEXT else an_object()
-    return [(text,)], text, []
-
-
-@pytest.mark.parametrize("form", [TOOLS, SCHEMA])
-def test_sentences_are_said_before_the_reply_has_ended_and_once(form):
-    script, model, ended = assistant(form)
-    parts, content, calls = whole(form)
-    for text, *call in parts:
-        for character in text:
-            model.send(character, *call)
+def test_sentences_are_said_before_the_reply_has_ended_and_once():
+    script, model, ended = assistant()
+    for character in arguments(SPEECH):
+        model.send(character, 0, "say")
     assert said(script)[:2] == [FIRST, SECOND] and not ended.called
-    model.end(content, *calls)
+    model.end("", ("say", arguments(SPEECH)))
     assert said(script) == [FIRST, SECOND, THIRD]
     assert ended.called and set(script.mind.states().values()) == {"answered"}
 
 
+def test_plain_words_wait_for_the_end_and_are_said_once():
+    script, model, ended = assistant(PLAIN)
+    for character in SPEECH:
+        model.send(character)
+    assert said(script) == []
+    model.end(SPEECH)
+    assert said(script) == [SPEECH]
+    assert ended.called and set(script.mind.states().values()) == {"answered"}
+
+
 def test_a_stream_that_breaks_after_a_sentence_has_answered():
-    script, model, ended = assistant(SCHEMA)
-    model.send(an_object()[:-25])
+    script, model, ended = assistant()
+    model.send(arguments(SPEECH)[:-25], 0, "say")
     model.fail(ProviderUnavailable("it broke", begun=True))
     assert said(script) == [FIRST]
     assert ended.called and set(script.mind.states().values()) == {"answered"}
@@ -121,45 +115,42 @@ def test_without_its_beginning_a_speech_is_not_said():
 
 
 def test_a_reply_of_which_something_was_said_is_not_asked_for_again_for_its_size():
-    script, model, ended = assistant(SCHEMA, max_context_tokens=10_000)
+    script, model, ended = assistant(max_context_tokens=10_000)
     vars(script.mind.emergency)["on_overflow"] = lambda: succeed(True)  # it is frozen
-    model.send(an_object())
-    model.end(an_object(), usage=Usage(20_000, 10))
+    model.send(arguments(SPEECH), 0, "say")
+    model.end("", ("say", arguments(SPEECH)), usage=Usage(20_000, 10))
     assert len(model.requests) == 1
     assert ended.called and said(script)[0] == FIRST
 
 
 def test_better_words_are_said_though_the_act_before_them_is_done():
-    script, model, ended = assistant(SCHEMA)
+    script, model, _ended = assistant()
     script.services.toolbox.behaviours["give"] = lambda context, arguments: "You gave it."
-    bad = an_object("give", "mug", "```nails```")
-    model.end(bad)
+    given = ("give", json.dumps({"item": "mug", "to": "Ann"}))
+    model.end("", given, ("say", arguments("```nails```")))
     assert len(model.requests) == 2
-    model.end(an_object("give", "mug", "Here you are."))
-    assert said(script) == ["Here you are."] and ended.called
+    model.end("", given, ("say", arguments("Here you are.")))
+    assert said(script) == ["Here you are."]
     names = [(act.call.name, act.state) for act in script.mind.turns.acts]
     assert names == [("give", "done"), ("say", "refused"), ("give", "refused"), ("say", "done")]
     assert "nails" not in json.dumps(model.requests[1].messages)
 
 
 def test_a_text_that_is_not_streamed_calls_nobody_by_the_own_name():
-    script, model, _ended = assistant(TEXT)
+    script, model, _ended = assistant(PLAIN)
     model.end("Good evening, Mira.")
     assert said(script) == ["Good evening."]
 
 
-@pytest.mark.parametrize("form", [TOOLS, SCHEMA])
-def test_a_gesture_shows_nothing_but_words(form):
-    script, model, _ended = assistant(form)
-    text = '{"name": "emote"} and nods'
-    content = an_object("emote", text, "") if form == SCHEMA else ""
-    model.end(content, *([("emote", arguments(text))] if form == TOOLS else []))
+def test_a_gesture_shows_nothing_but_words():
+    script, model, _ended = assistant()
+    model.end("", ("emote", arguments('{"name": "emote"} and nods')))
     assert [act.state for act in script.mind.turns.acts] == ["refused"]
     assert len(model.requests) == 2
 
 
 def test_a_line_of_somebody_who_has_left_is_not_said():
-    script, model, _ended = assistant(TEXT)
+    script, model, _ended = assistant(PLAIN)
     script.conversation.append([make_message("user", "Old Cleo says: I want my mare back.")])
     model.end("")
     script.hears("what did Cleo want?")

@@ -40,7 +40,6 @@ from evennia_ai.policy.read_permissions import (
 from evennia_ai.policy.replies.reply_reader import reply_reader
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
-from evennia_ai.policy.tool_call_modes.form import ReplyContext
 from evennia_ai.ports import TASK_SUMMARY
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.store.reports import find_row
@@ -258,5 +257,5 @@ def texts_then(call: StoredCall) -> list[str]:
     """Return the recorded reply as the calls that were read out of it."""
     raw, sent = call.kept.reply, call.kept.sent
     calls = tuple(ToolCallRequest("", name, arguments) for name, arguments in raw.calls)
-    read = reply_reader(sent.form, ReplyContext(tools=sent.tools)).finish(LLMReply(raw.text, calls))
+    read = reply_reader(sent.form, sent.tools).finish(LLMReply(raw.text, calls))
     return rendering.texts_of(read.content, read.tool_calls)

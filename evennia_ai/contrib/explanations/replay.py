@@ -10,7 +10,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import LLMReply, ToolCallRequest, WireMessage
 from evennia_ai.policy.call_record import KeptCall, RecordedReply
-from evennia_ai.policy.tool_call_modes.known_models import REQUEST_FORMS
+from evennia_ai.policy.tool_call_modes.form import REQUEST_FORMS
 from evennia_ai.ports import LLMRequest, RequestSource
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.prompt_building import PromptRequest

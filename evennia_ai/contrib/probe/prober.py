@@ -20,17 +20,8 @@ from evennia_ai.policy.context.windows import list_models
 from evennia_ai.policy.limits.endpoints import UNKNOWN, Speed, measure_speed, smooth_speed
 from evennia_ai.policy.sanitize import drop_reasoning
 from evennia_ai.policy.texts import read_object
-from evennia_ai.policy.tool_call_modes.form import (
-    AUTO,
-    SCHEMA,
-    TEXT,
-    TEXT_FORM,
-    TOOLS,
-    ReplyContext,
-    ToolCallMode,
-)
-from evennia_ai.policy.tool_call_modes.schema_form import ACTS, SchemaForm
-from evennia_ai.policy.tool_call_modes.wire_order import FORMAT, SYSTEM
+from evennia_ai.policy.tool_call_modes.form import AUTO, FORMER_FORMS, PLAIN, PLAIN_RULES, TOOLS
+from evennia_ai.policy.tool_call_modes.wire_order import SYSTEM
 from evennia_ai.ports import LLMRequest
 from evennia_ai.scheduling import Clock, Coroutine
 
@@ -51,22 +42,18 @@ Question = Mapping[str, Any]  # fields of an `LLMRequest`
 Models = Sequence[Mapping[str, Any]]  # the entries of a list of models, with their ``id``
 
 
-def say_to_mira(form: ToolCallMode, rules: str, line: str) -> Question:
-    """Return a request for a barkeep's answer to Ann, as a game asks in a form."""
+def say_to_mira(rules: str, line: str) -> Question:
+    """Return a request for a barkeep's answer to Ann, in plain words."""
     messages = [
         {"role": "system", "content": f"{rules}\n\nYou are Mira, a barkeep.".strip()},
-        {"role": "user", "content": f"{line}\n\n{form.question('Mira', 'Ann')}"},
+        {"role": "user", "content": f"Ann says: {line}"},
     ]
-    schema = form.response_schema(ReplyContext())
-    return {"messages": messages, "form": form.name, "response_schema": schema}
+    return {"messages": messages, "form": PLAIN}
 
 
-TEXT_RULES, SCHEMA_FORM = TEXT_FORM.rules(()), SchemaForm()
 # Without rules, which the server would keep in a cache: the later questions measure the speed.
-PLAIN_QUESTION = say_to_mira(TEXT_FORM, "", "Ann says: Good evening!")
-STREAM_QUESTION = say_to_mira(TEXT_FORM, TEXT_RULES, "Ann says: Describe your tavern to me.")
-ASK_FOR_MUG = "Here lie a mug and a lamp.\n\nAnn says: Would you give me the mug?"
-SCHEMA_QUESTION = say_to_mira(SCHEMA_FORM, SCHEMA_FORM.rules(()), ASK_FOR_MUG)
+PLAIN_QUESTION = say_to_mira("", "Good evening!")
+STREAM_QUESTION = say_to_mira(PLAIN_RULES, "Describe your tavern to me.")
 TOOL = "note_colour"
 COLOUR = {"type": "object", "properties": {"colour": {"type": "string"}}, "required": ["colour"]}
 NOTE_COLOUR = {"name": TOOL, "description": "Write one colour down.", "parameters": COLOUR}
@@ -177,12 +164,10 @@ class ProbeRun:
 
     @inlineCallbacks
     def find_form(self) -> Coroutine[None]:
-        """Ask for two tool calls in one reply, else for a reply that keeps to a JSON schema."""
-        answers: list[Answer] = [(yield self.ask(TOOLS_QUESTION, TOOLS_SHARE))]
-        if not makes_calls(answers[0]):
-            answers.append((yield self.ask(SCHEMA_QUESTION)))
-        self.form = find_form(answers)
-        self.findings.append(judge_form(self.form, self.profile.form, answers))
+        """Ask for two tool calls in one reply."""
+        answer: Answer = yield self.ask(TOOLS_QUESTION, TOOLS_SHARE)
+        self.form = find_form(answer)
+        self.findings.append(judge_form(self.form, self.profile.form, answer))
 
     @inlineCallbacks
     def stream(self) -> Coroutine[None]:
@@ -212,10 +197,9 @@ class ProbeRun:
         self.speed = smooth_speed(self.speed, measure_speed(reply, took_s))
         self.refused |= reply.refused
         self.takes_system = self.takes_system and SYSTEM not in reply.refused
-        for part, asked_for in ((TOOLS, "tools"), (FORMAT, "response_schema")):
-            if question.get(asked_for) and part in reply.refused:
-                words = f"It refuses {part}: {reply.refused[part]}."
-                return errors.ProviderRejected(words, status=REFUSED_FORM[0])
+        if question.get("tools") and TOOLS in reply.refused:
+            words = f"It refuses {TOOLS}: {reply.refused[TOOLS]}."
+            return errors.ProviderRejected(words, status=REFUSED_FORM[0])
         return reply.raw or reply
 
     def in_time(self, call: Deferred[T], share: float = 1.0) -> Deferred[T]:
@@ -273,41 +257,35 @@ def makes_calls(answer: Answer) -> bool:
     return len(calls) > 1 and fit and {call.name for call in calls} == {TOOL}
 
 
-def find_form(answers: Sequence[Answer]) -> str:
-    """Return the form by the answers to tools and, if these fail, a schema; "" if not known."""
-    last = answers[-1]
-    if makes_calls(answers[0]):
+def find_form(answer: Answer) -> str:
+    """Return the form by the answer to a question with tools; "" if it is not known."""
+    if makes_calls(answer):
         return TOOLS
-    if isinstance(last, errors.ProviderError):
-        return TEXT if last.status in REFUSED_FORM else ""
-    answer = read_object(last.content) or {}
-    texts = all(isinstance(value, str) for value in answer.values())
-    fits = texts and set(answer) == {"act", "target", "say"} and answer["act"] in ACTS
-    return SCHEMA if fits else TEXT
+    is_slow = isinstance(answer, errors.DeadlineExceeded)  # it has answered a plain question
+    is_known = not isinstance(answer, errors.ProviderError) or answer.status in REFUSED_FORM
+    return PLAIN if is_known or is_slow else ""
 
 
 REASONS = {
     TOOLS: "it makes several valid tool calls in one reply.",
-    SCHEMA: "its tool calls are not reliable, its JSON is.",
-    TEXT: "neither its tool calls nor its JSON are reliable, so it can talk but not act.",
+    PLAIN: "its tool calls are not reliable: it talks in words, and code acts.",
 }
 
 
-def judge_form(suggested: str, profile_form: str, answers: Sequence[Answer]) -> ProbeFinding:
+def judge_form(suggested: str, profile_form: str, answer: Answer) -> ProbeFinding:
     """Return how it will be asked, as `find_form` found unless the profile sets a form."""
     if not suggested:
-        return ProbeFinding(BAD, f"Its request form is not known: {answers[-1]}", LOADING)
-    if profile_form not in (AUTO, suggested):
+        return ProbeFinding(BAD, f"Its request form is not known: {answer}", LOADING)
+    if FORMER_FORMS.get(profile_form, profile_form) not in (AUTO, suggested):
         sentence = (
             f"Its form is {profile_form}, as the profile says; this test suggests {suggested}."
         )
         return ProbeFinding(
             NOTE, sentence, f"Set 'form' in the profile to '{suggested}' or 'auto'."
         )
-    refused = isinstance(answers[0], errors.ProviderError) and answers[0].status
-    advice = f"{answers[0]} {FLAGS}" if refused else "Another form: set 'form' in the profile."
-    state = BAD if suggested == TEXT else GOOD
-    return ProbeFinding(state, f"Its form of request is {suggested}: {REASONS[suggested]}", advice)
+    refused = isinstance(answer, errors.ProviderError) and answer.status
+    advice = f"{answer} {FLAGS}" if refused else "Another form: set 'form' in the profile."
+    return ProbeFinding(GOOD, f"Its form of request is {suggested}: {REASONS[suggested]}", advice)
 
 
 def judge_stream(answer: Answer, deltas: int) -> ProbeFinding:
@@ -351,8 +329,8 @@ def sum_up(findings: Sequence[ProbeFinding], profile: str) -> str:
         if finding.state in (FATAL, BAD):
             return f"'{profile}' is not good enough: {finding.text.rstrip('.')}; {remedy}."
     form = findings[1].text[:1].lower() + findings[1].text[1:].rstrip(".")
-    acts = "" if f"is {TEXT}" in form else " and act"
     return (
-        f"'{profile}' is good enough for characters that talk{acts}, because it answers and {form};"
-        f" how well it plays them, your scenes show: evennia ai_check <file> --profile {profile}."
+        f"'{profile}' is good enough for characters that talk and act, because it answers and "
+        f"{form}; how well it plays them, your scenes show: "
+        f"evennia ai_check <file> --profile {profile}."
     )

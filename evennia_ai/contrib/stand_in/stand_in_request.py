@@ -55,7 +55,7 @@ def read_source(request: LLMRequest) -> StandInRequest:
         step=request.trace.step if request.trace else 1,
         assistants=frozenset(line.speaker_name for line in events if line.hops),
         messages=request.messages,
-        tools=frozenset(tool["function"]["name"] for tool in request.asked.tools),
+        tools=frozenset(tool["function"]["name"] for tool in request.all_tools),
     )
     if source is None:
         return scene

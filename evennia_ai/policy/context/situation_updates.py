@@ -96,14 +96,21 @@ def lines_by_label(rows: Iterable[Row]) -> dict[tuple[str, bool], list[str]]:
 
 
 def make_scenes(
-    rows: Sequence[Row], after: int, audience: Audience, count_text: CountText
+    rows: Sequence[Row],
+    after: int,
+    audience: Audience,
+    count_text: CountText,
+    render: Callable[[Sequence[Row]], str] = scene_text,
 ) -> Iterator[ChatMessage]:
-    """Yield the scenes with these rows: one for everybody, one for this audience alone (P9)."""
+    """Yield the scenes with these rows: one for everybody, one for this audience alone (P9).
+
+    ``render`` returns rows as the prompt shows them.
+    """
     for private in (False, True):
         chosen = [row for row in rows if row[1].private == private]
         if chosen:
             authors = frozenset[str]().union(*(known(line.authors) for _label, line in chosen))
-            text = scene_text(chosen)
+            text = render(chosen)
             yield make_message(
                 "user",
                 text,

@@ -22,7 +22,6 @@ from evennia_ai.policy.facts.terms import (
     without_cues,
 )
 from evennia_ai.policy.retrieval.words import UNSPACED, find_words
-from evennia_ai.policy.texts import plain_words
 from evennia_ai.policy.tokens import estimate_tokens
 
 # What a promise or debt, a word, and a kind or term add to a fact's weight, and a question takes.
@@ -43,13 +42,6 @@ RECALLED = re.compile(
 )
 
 LEAST_WORDS = 3  # of a model's note
-# Why a hollow reply is refused. It is stored and told to staff, so it holds nobody's words.
-FORGOT = "it left out what you remember"
-HOLLOW_WORDS = 2  # that carry meaning, of an answer that tells nothing: "I don't remember that."
-ASKS_BACK = re.compile(r"\b(?:wh(?:at|o|om|ose|ere|en|ich|y)|how|remember|recall)\b", re.I)
-OF_ONESELF = re.compile(r"\b(?:I|my|me|mine|we|our)\b", re.I)
-# "What should I do?" and "Where can I sleep?" ask for no memory.
-MODAL = re.compile(r"\b(?:can|could|may|might|shall|should|must|will|would) (?:I|we)\b", re.I)
 NO_FACT = "That holds no fact: write a whole sentence, who did or said what. Nothing was noted."
 NOT_SAID = "Nobody said that just now. Nothing was noted."
 
@@ -180,27 +172,3 @@ def _fact_of(sentence: str, source: WordSource, own: str) -> Fact | None:
     if not kinds or not (exact or others):
         return None
     return Fact(frozenset(kinds), tuple(terms), exact, others, sentence, source)
-
-
-def left_out(question: str, reply: str, recalled: Iterable[str], asker: str, own: str) -> str:
-    """Return what the asker once told and a hollow reply leaves out, "" for any other reply.
-
-    "I don't remember that." is one, if ``recalled``, the lines that the prompt showed, hold the
-    asker's words on the matter. Only English questions of the asker about themselves are judged.
-    """
-    asks = ASKS_BACK.search(question) and OF_ONESELF.search(question)
-    if not asks or MODAL.search(question):
-        return ""
-    names = plain_words(own)
-    question_stems, reply_stems = (set(find_words(text, names, "en")) for text in (question, reply))
-    if len(reply_stems - question_stems) > HOLLOW_WORDS:
-        return ""
-    left = ""
-    claims = (RECALLED.fullmatch(RECALLED_AGE.sub("", line, count=1)) for line in recalled)
-    for match in filter(None, claims):
-        words, recalled_stems = match["words"], set(find_words(match["words"], names, "en"))
-        if (recalled_stems - question_stems) & reply_stems:
-            return ""
-        is_told = match["speaker"] == asker and not (match["acted"] or is_question(words))
-        left = left or (words if is_told and recalled_stems & question_stems else "")
-    return left

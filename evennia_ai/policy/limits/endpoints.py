@@ -88,7 +88,7 @@ class EndpointFacts:
 
     window: PositiveInt | None = None  # the context window in tokens, None if unknown
     # the request form that the probe found, empty if unknown
-    form: Annotated[str, Field(pattern="^(?:tools|schema|text)?$")] = ""
+    form: Annotated[str, Field(pattern="^(?:tools|plain|schema|text)?$")] = ""
     system: bool | None = None  # True if a system message is accepted, None if unknown
     speed: Speed = UNKNOWN
     # What it refused, by name (`llm.refused_parts`), with its own words; requests leave that out.

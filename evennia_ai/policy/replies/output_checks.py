@@ -83,9 +83,6 @@ class CheckContext:
     people: Collection[str] = ()  # the names of those present
     heard: Sequence[str] = ()  # the lines that are answered, with or without "Ann says: "
     spoken_to: Collection[str] = ()  # the names of those who would hear the answer, if known
-    asker: str = ""  # the name of whoever is answered
-    recalled: Sequence[str] = ()  # the recalled lines of the prompt, as it shows them
-    compact: bool = False  # True for a form without native tools, which small models get
     link_hosts: Collection[str] = ()  # the hosts whose addresses may be said
 
 

@@ -5,23 +5,15 @@ arrives whole, one call has the same sentences.
 """
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import takewhile
 
-from evennia_ai.messages import SAY, SPEECH, WHISPER, Delta, LLMReply, Sent, ToolCallRequest
+from evennia_ai.messages import SAY, SPEECH, Delta, LLMReply, Sent, ToolCallRequest
 from evennia_ai.policy.replies.speech import ENDED, WORDS, Speech, spoken
 from evennia_ai.policy.replies.streaming_json import JsonObjectReader, PartialJson
-from evennia_ai.policy.replies.text_tool_calls import (
-    ACT,
-    TextReply,
-    Tools,
-    read_text_calls,
-    tidy_calls,
-)
+from evennia_ai.policy.replies.text_tool_calls import TextReply, Tools, read_text_calls, tidy_calls
 from evennia_ai.policy.texts import read_object
-from evennia_ai.policy.tool_call_modes import schema_form
-from evennia_ai.policy.tool_call_modes.form import SCHEMA, TEXT, Call, ReplyContext, tool_name
+from evennia_ai.policy.tool_call_modes.form import PLAIN, Call, Schema, tool_name
 
 CUT_OFF = "length"  # the finish reason of a reply that reached its limit
 
@@ -31,8 +23,8 @@ Calls = list[ToolCallRequest]
 class ReplyReader:
     """A reader of one reply; each form has its own."""
 
-    def __init__(self, context: ReplyContext) -> None:
-        self._asked = context
+    def __init__(self, tools: Sequence[Schema]) -> None:
+        self._tools = parameters(tools)
         self._calls: Calls = []
         self._in_parts = False
 
@@ -62,47 +54,10 @@ class ReplyReader:
             self._calls.append(calls[number])
         return calls
 
-    def _with_calls(self, reply: LLMReply, tied: bool = False) -> LLMReply:
+    def _with_calls(self, reply: LLMReply) -> LLMReply:
         """Return the reply with the calls; what was cut off behind them does not matter."""
         calls = tuple(self._calls)
-        return replace(reply, content="", tool_calls=calls, finish_reason="stop", tied=tied)
-
-
-class SchemaReader(ReplyReader):
-    """Reads the object of the form `schema`."""
-
-    def __init__(self, context: ReplyContext) -> None:
-        super().__init__(context)
-        self._object = JsonObjectReader(SAY)
-        self._speech: Speech | None = None
-
-    def finish(self, reply: LLMReply) -> LLMReply:
-        """Return the reply with the calls of its object; without one, those in its text."""
-        if not self._in_parts:
-            self._calls += self._read(reply.content)
-        values = self._object.values
-        if self._speech is not None:
-            self._calls += self._speech.end(unfinished=True)
-        elif self._object.done and (ACT in values or SAY in values):
-            self._calls += numbered(schema_form.calls_of(values, self._asked))
-        if not self._calls:
-            return with_written_calls(reply, self._asked, acts=True)
-        return self._with_calls(reply, tied=True)
-
-    def _read(self, content: str) -> Calls:
-        words, values = self._object.feed(content), self._object.values
-        acts: Calls = []
-        if self._speech is None:
-            # Words are said early only behind the act and its fields, as the schema orders them.
-            known = {*takewhile(lambda name: name != SAY, values)}
-            if not words or not schema_form.act_fields(values, self._asked) <= known:
-                return []
-            acts = numbered(schema_form.act_calls_of(values, self._asked))
-            how = (WHISPER, schema_form.target_of(values)) if values[ACT] == WHISPER else (SAY, "")
-            self._speech = Speech(*how, whole=not self._in_parts)
-        acts += self._speech.add(words)
-        is_full = len(str(values.get(SAY, ""))) >= schema_form.SAY_CHARS
-        return acts + self._speech.end(unfinished=is_full) if SAY in values else acts
+        return replace(reply, content="", tool_calls=calls, finish_reason="stop")
 
 
 class NativeReader(ReplyReader):
@@ -114,9 +69,8 @@ class NativeReader(ReplyReader):
     model's thoughts about the calls behind it, so it waits for the end.
     """
 
-    def __init__(self, context: ReplyContext) -> None:
-        super().__init__(context)
-        self._tools = parameters(context)
+    def __init__(self, tools: Sequence[Schema]) -> None:
+        super().__init__(tools)
         self._arriving: list[ArrivingCall] = []
         self._first_open = 0
 
@@ -125,7 +79,7 @@ class NativeReader(ReplyReader):
         is_cut_off = reply.finish_reason == CUT_OFF
         calls = reply.tool_calls[self._first_open :]
         if not reply.tool_calls:
-            reply_text = with_written_calls(reply, self._asked)
+            reply_text = with_written_calls(reply, self._tools)
             return (
                 whole_sentences(reply_text)
                 if is_cut_off and not reply_text.tool_calls
@@ -229,7 +183,7 @@ class TextReader(ReplyReader):
 
     def finish(self, reply: LLMReply) -> LLMReply:
         """Return the reply with its calls and the words beside them; mere words stay text."""
-        reply_text = read_text_calls(reply.content, parameters(self._asked))
+        reply_text = read_text_calls(reply.content, self._tools)
         is_cut_off = reply.finish_reason == CUT_OFF
         if not reply_text.calls:
             reply = without_cut_call(reply, reply_text)
@@ -242,29 +196,18 @@ class TextReader(ReplyReader):
         return self._with_calls(reply)
 
 
-READERS: dict[str, Callable[[ReplyContext], ReplyReader]] = {SCHEMA: SchemaReader, TEXT: TextReader}
+def reply_reader(form: str, tools: Sequence[Schema]) -> ReplyReader:
+    """Return a reader of one reply in a mode; ``tools`` are the schemas of the offered ones."""
+    return TextReader(tools) if form == PLAIN else NativeReader(tools)
 
 
-def reply_reader(form: str, context: ReplyContext) -> ReplyReader:
-    return READERS.get(form, NativeReader)(context)
-
-
-def with_written_calls(reply: LLMReply, context: ReplyContext, acts: bool = False) -> LLMReply:
-    """Return the reply with the calls that are written in its text, if any.
-
-    With ``acts``, an object of the form `schema` counts as its calls, too.
-    """
-    reply_text = read_text_calls(reply.content, parameters(context), acts)
+def with_written_calls(reply: LLMReply, tools: Tools) -> LLMReply:
+    """Return the reply with the calls that are written in its text, if any."""
+    reply_text = read_text_calls(reply.content, tools)
     if not reply_text.calls:
         return without_cut_call(reply, reply_text)
-    calls: list[Call] = []
-    for name, arguments in reply_text.calls:
-        is_act = acts and name == ACT
-        calls += (
-            schema_form.calls_of(json.loads(arguments), context) if is_act else [(name, arguments)]
-        )
-    made = tuple(replace(call, sent=reply.sent) for call in numbered(calls))
-    changed = replace(reply, content=reply_text.words, tool_calls=made, tied=acts)
+    made = tuple(replace(call, sent=reply.sent) for call in numbered(reply_text.calls))
+    changed = replace(reply, content=reply_text.words, tool_calls=made)
     return replace(changed, finish_reason="stop")  # a call that was cut off was not found
 
 
@@ -280,9 +223,9 @@ def whole_sentences(reply: LLMReply) -> LLMReply:
     return replace(reply, content=json.loads(sentences[0].arguments)[WORDS] if sentences else "")
 
 
-def parameters(context: ReplyContext) -> dict[str, dict[str, object]]:
+def parameters(tools: Sequence[Schema]) -> dict[str, dict[str, object]]:
     """Return the arguments' schema of each offered tool by name."""
-    return {tool_name(t): dict(t["function"].get("parameters", {})) for t in context.tools}
+    return {tool_name(t): dict(t["function"].get("parameters", {})) for t in tools}
 
 
 def numbered(calls: Iterable[Call]) -> list[ToolCallRequest]:

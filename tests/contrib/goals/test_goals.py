@@ -2,8 +2,6 @@
 
 import pytest
 
-from evennia_ai.contrib.goals import GoalsExtension
-from evennia_ai.policy.tool_call_modes.schema_form import BUILT_IN
 from evennia_ai.ports.goal_records import Goals
 from tests.scripted import call
 
@@ -79,7 +77,3 @@ def test_progress_and_ends_are_stored_and_what_is_done_leaves_the_prompt(game, a
     use(game, ann, "update_goal", goal="g2", state="dropped")
     assert states(mira) == {"Find the thief.": "done", "Sell the ring.": "dropped"}
     assert "You are after" not in ask(game, ann)
-
-
-def test_the_form_schema_knows_the_names_of_the_tools():
-    assert {item.name for item in GoalsExtension().tools()} <= BUILT_IN

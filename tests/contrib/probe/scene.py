@@ -12,7 +12,6 @@ from evennia_ai.llm.openai_client import OpenAIClient
 KEY = "4f1c9e77-a2b8-tavern"
 HELLO = {"text": "Good evening, Ann."}
 TWO_CALLS = {"tool_calls": [{"name": TOOL, "arguments": {"colour": c}} for c in ("red", "blue")]}
-IN_SCHEMA = {"text": json.dumps({"act": "give", "target": "mug", "say": "Here you are."})}
 TALE = {"text": "It is old and warm. The beer is good."}
 GOOD_ANSWERS = (HELLO, TWO_CALLS, TALE)
 

@@ -11,19 +11,10 @@ from evennia_ai.contrib.probe.prober import FATAL, LOCAL_PROBE_S, REPLY_TOKENS, 
 from evennia_ai.errors import Busy
 from evennia_ai.policy.limits.endpoints import UNKNOWN, Speed
 from tests.contrib.probe import scene
-from tests.contrib.probe.scene import (
-    GOOD_ANSWERS,
-    HELLO,
-    IN_SCHEMA,
-    KEY,
-    TALE,
-    TWO_CALLS,
-    error,
-    listing,
-)
+from tests.contrib.probe.scene import GOOD_ANSWERS, HELLO, KEY, TALE, TWO_CALLS, error, listing
 
 client, probe, profile = scene.client, scene.probe, scene.profile
-NO_TOOLS, NO_SCHEMA = error(400, "no tools"), error(400, "no response_format")
+NO_TOOLS, RED = error(400, "no tools"), {"text": "red"}
 EMPTY = {"choices": [{"message": {"content": ""}, "finish_reason": "length"}]}
 HTML = {"raw": "<html>", "headers": {"Content-Type": "text/html"}}
 
@@ -59,13 +50,11 @@ def test_it_costs_three_short_calls_as_a_game_makes_them(probe, provider, profil
     ("answers", "form", "words"),
     [
         ((HELLO, TWO_CALLS, TALE), "tools", "good: Its form of request is tools:"),
-        ((HELLO, {"text": "red"}, IN_SCHEMA, TALE), "schema", "its JSON is. Another form: set"),
-        ((HELLO, {"tool_calls": TWO_CALLS["tool_calls"][:1]}, IN_SCHEMA), "schema", "is schema"),
-        ((HELLO, {"tool_calls": [{"name": "x"}] * 2}, IN_SCHEMA), "schema", "request is schema"),
-        ((HELLO, NO_TOOLS, IN_SCHEMA), "schema", "tools: no tools. llama.cpp needs --jinja"),
-        ((HELLO, {"text": "red"}, {"text": "Here."}), "text", "bad: Its form of request is text"),
-        ((HELLO, {"text": "red"}, NO_SCHEMA), "text", "it can talk but not act."),
-        ((HELLO, {"text": "red"}, error(503, "")), "", "Its request form is not known: http"),
+        ((HELLO, RED, TALE), "plain", "it talks in words, and code acts. Another form: set"),
+        ((HELLO, {"tool_calls": TWO_CALLS["tool_calls"][:1]}, TALE), "plain", "request is plain"),
+        ((HELLO, {"tool_calls": [{"name": "x"}] * 2}, TALE), "plain", "good: Its form of request"),
+        ((HELLO, NO_TOOLS, TALE), "plain", "tools: no tools. llama.cpp needs --jinja"),
+        ((HELLO, error(503, ""), TALE), "", "Its request form is not known: http"),
         ((error(400, "no system"), HELLO, TWO_CALLS), "tools", "note: It answers, with its rules"),
         (({"completion": EMPTY}, TWO_CALLS), "tools", "bad: Reasoning used up its whole reply"),
         (({"text": "<think>hm</think>"}, TWO_CALLS), "tools", "bad: It answers a plain question"),
@@ -93,10 +82,19 @@ def test_it_is_kept_whether_a_system_message_is_accepted(
     assert ("system" in roles) is takes_system
 
 
+@pytest.mark.parametrize("form", ["plain", "schema", "text"])
+def test_a_profile_s_former_names_of_plain_words_agree_with_the_test(
+    form, probe, provider, profile
+):
+    provider.queue(HELLO, RED, TALE)
+    probe.run(replace(profile, form=form))
+    assert "good: Its form of request is plain:" in probe.told
+
+
 def test_a_form_in_the_profile_stays_and_the_better_one_is_named(probe, provider, profile):
-    provider.queue(HELLO, {"text": "red"}, IN_SCHEMA)
+    provider.queue(HELLO, RED)
     probe.run(replace(profile, form="tools", stream=False))
-    assert "note: Its form is tools, as the profile says; this test suggests schema." in probe.told
+    assert "note: Its form is tools, as the profile says; this test suggests plain." in probe.told
     assert "It does not stream" in probe.told
 
 
@@ -109,13 +107,13 @@ def test_the_speed_of_all_but_the_first_call_is_told_and_kept(probe, provider, p
         body = {"choices": [{"message": {"content": text}}], "timings": timings}
         return {"raw": json.dumps(body)}
 
-    provider.queue(timed("Hm.", 1.0), *(timed(IN_SCHEMA["text"], 140.4) for _ in range(3)))
+    provider.queue(timed("Hm.", 1.0), *(timed("red", 140.4) for _ in range(2)))
     probe.run(profile)
     assert (
         "good: It reads about 140 tokens a second and writes 35: an answer takes about 5 s, the "
         "first one of a talk 16 s."
     ) in probe.told
-    assert probe.kept[0][1:] == ("schema", True, Speed(140.4, 35.0), {})
+    assert probe.kept[0][1:] == ("plain", True, Speed(140.4, 35.0), {})
 
 
 @pytest.mark.parametrize(
@@ -222,13 +220,13 @@ def test_a_silent_server_is_given_up_on_in_time(probe, pump, provider, profile, 
 def test_a_model_that_is_slow_at_tools_still_gets_its_form(
     probe, pump, provider, profile, eventually
 ):
-    provider.queue(HELLO, {"text": "\n" * 300, "latency": 60}, IN_SCHEMA)
+    provider.queue(HELLO, {"text": "\n" * 300, "latency": 60}, TALE)
     running = probe.start(profile)
     run_until(probe, pump, lambda: len(probe.lines) == 3)  # it asks for tools
     eventually(lambda: len(provider.requests()) == 2)
     probe.clock.advance(LOCAL_PROBE_S * 0.5)
     pump.wait(running)
-    assert [found[1] for found in probe.kept] == ["schema"]
+    assert [found[1] for found in probe.kept] == ["plain"]
 
 
 def test_one_probe_at_a_time(probe, pump, provider, profile):

@@ -10,7 +10,7 @@ from evennia_ai.ports import LLMRequest
 from tests.real.templates import test_templates as real
 from tests.real.templates.kinds import Case
 
-QUESTIONS = ("PLAIN_QUESTION", "TOOLS_QUESTION", "SCHEMA_QUESTION", "STREAM_QUESTION")
+QUESTIONS = ("PLAIN_QUESTION", "TOOLS_QUESTION", "STREAM_QUESTION")
 pytestmark, rendering = real.pytestmark, real.rendering
 
 

@@ -3,9 +3,8 @@
 Each line of a player has a mark of its own, such as ``k17``. Answers and acts carry the mark,
 so that anything done twice shows on the players' screens; the second sentence of an answer has
 ``m17`` for it. With tools the model first acts and speaks in its next reply: if the server is
-killed between the two, players have seen the act and no answer. In the form `schema` it does one
-act and speaks in the same reply. `HABITS` in the environment is the share of replies that show a
-habit of small models.
+killed between the two, players have seen the act and no answer. Without tools it only speaks.
+`HABITS` in the environment is the share of replies that show a habit of small models.
 """
 
 import json
@@ -17,11 +16,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import takewhile
 from typing import Any
 
+from evennia_ai.policy.tool_call_modes.form import PLAIN, PLAIN_RULES
 from tests.provider import stub as provider
 from tests.provider.habits import SmallModel, play_habit
 from tests.provider.stub_process import StubProvider
 from tests.provider.stub_replies import Body, Reply
-from tests.provider.stub_schema import wanted_schema
 
 HABITS = "CRASH_HABITS"
 SITUATION_END = "</situation>\n"
@@ -45,6 +44,8 @@ def answer(body: Body) -> Reply:
     messages = body["messages"]
     asked = next(str(m["content"]) for m in reversed(messages) if m["role"] == "user")
     _, is_turn, new = asked.rpartition(SITUATION_END)
+    if str(messages[0]["content"]).startswith(PLAIN_RULES):
+        is_turn, new = PLAIN, asked
     if not is_turn:
         return {"text": summary_of(asked), "latency": SUMMARY_S}
     small = SmallModel(float(os.environ.get(HABITS, "0")))
@@ -54,7 +55,7 @@ def answer(body: Body) -> Reply:
         others = [message for message in messages if message["role"] != "user"]
         return play_habit(habit, {**body, "messages": [*others, {"role": "user", "content": new}]})
     calls = calls_for(body, new) or [call("noop")]
-    if body.get("tools") or wanted_schema(body):
+    if body.get("tools"):
         return {"tool_calls": calls}
     return {"text": " ".join(json.loads(one["arguments"]).get("text", "") for one in calls)}
 
@@ -70,7 +71,7 @@ def calls_for(body: Body, new: str) -> list[Call]:
     deeds = list(deeds_for(lines))
     if body.get("tools"):
         return deeds or list(words_for(lines))
-    return [*(deeds[:1] if wanted_schema(body) else ()), *words_for(lines)]
+    return list(words_for(lines))
 
 
 def summary_of(transcript: str) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evennia_ai.policy.tool_call_modes.form import FORMS, SCHEMA, TEXT, TOOLS
+from evennia_ai.policy.tool_call_modes.form import FORMS, PLAIN, TOOLS
 from tests.e2e.crash.campaign import Campaign, schedule
 from tests.e2e.crash.compaction_campaign import NAMED, URGENT, CompactionCampaign
 from tests.e2e.crash.compaction_campaign import schedule as schedule_compactions
@@ -40,7 +40,7 @@ SPEAKING = tuple(
     for side in ("before", "after")
 )
 # `make soak` kills each form fifty times, with and without streams.
-OTHER_FORMS = ((SCHEMA, False), (TEXT, True))
+OTHER_FORMS = ((PLAIN, False), (PLAIN, True))
 QUIET = {"autonomous_calls_per_hour": 0, "TEXTS": {"first_meeting": ""}}
 
 

@@ -10,7 +10,6 @@ from evennia_ai.policy.replies.output_checks import CheckContext, find_artefact
 from evennia_ai.policy.replies.reply_reader import reply_reader
 from evennia_ai.policy.replies.text_tool_calls import read_text_calls
 from evennia_ai.policy.sanitize import spoken_words
-from evennia_ai.policy.tool_call_modes.form import ReplyContext
 from tests.policy.replies.call_forms import FORMS, written
 from tests.policy.replies.test_reply_reader import tool
 from tests.policy.replies.test_text_calls import TOOLS
@@ -58,10 +57,10 @@ def test_wherever_a_call_is_cut_it_is_whole_or_none_and_no_mark_of_it_is_said(fo
 
 
 def test_of_a_reply_that_ends_within_a_call_nothing_is_said():
-    for kind in ("tools", "text"):
-        reader = reply_reader(kind, ReplyContext([tool("say", "text")]))
+    for kind in ("tools", "plain"):
+        reader = reply_reader(kind, [tool("say", "text")])
         assert reader.finish(LLMReply("I greet her.\n<tool_call>{")).content == ""
-        reader = reply_reader(kind, ReplyContext())
+        reader = reply_reader(kind, ())
         assert reader.finish(LLMReply("A summary (of <tags")).content == "A summary (of <tags"
 
 

@@ -4,10 +4,9 @@ import pytest
 
 from evennia_ai.policy.replies.reply_reader import parameters
 from evennia_ai.policy.replies.text_tool_calls import read_text_calls
-from evennia_ai.policy.tool_call_modes.form import ReplyContext
 from tests.llm.conftest import TOOLS
 
-KNOWN = parameters(ReplyContext(TOOLS))
+KNOWN = parameters(TOOLS)
 SAY = '{"text": "Good evening."}'
 WRITTEN = {
     "DSML": '<｜DSML｜function_calls>\n<｜DSML｜invoke name="say">\n<｜DSML｜parameter name="text" '

@@ -6,11 +6,11 @@ import pytest
 
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest
 from evennia_ai.policy.replies.reply_reader import reply_reader
-from tests.policy.replies.test_reply_reader import ASKED, FIRST, LONG, done, read
+from tests.policy.replies.test_reply_reader import FIRST, LONG, TOOLS, done, read
 
 
 def test_the_sentences_of_a_native_say_arrive_one_by_one():
-    reader = reply_reader("tools", ASKED)
+    reader = reply_reader("tools", TOOLS)
     arguments = json.dumps({"text": LONG})
     at = arguments.index("It has")
     assert reader.hear(Delta("I should answer.")) == []
@@ -30,7 +30,7 @@ def native(*calls):
 
 @pytest.mark.parametrize("later", ['{"target": "fire"}', ""])
 def test_a_call_that_may_still_grow_is_not_run(later):
-    reader = reply_reader("tools", ASKED)
+    reader = reply_reader("tools", TOOLS)
     early = [
         *reader.hear(Delta("", 0, "look", "")),
         *reader.hear(Delta("", 1, "say", '{"text": "Good evening, my dear Ann. ')),
@@ -47,7 +47,7 @@ def test_a_native_call_that_cannot_be_read_stays_as_it_is(call):
 
 
 def test_a_native_say_that_was_cut_off_keeps_what_was_said():
-    reader = reply_reader("tools", ASKED)
+    reader = reply_reader("tools", TOOLS)
     said = reader.hear(Delta("", 0, "say", json.dumps({"text": LONG})[:60]))
     reply = reader.finish(LLMReply("", (ToolCallRequest("a", "say", "{"),), "length"))
     assert list(reply.tool_calls) == said

@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 
-from evennia_ai.policy.tool_call_modes.form import SCHEMA
-from evennia_ai.policy.tool_call_modes.known_models import form_for
+from evennia_ai.policy.tool_call_modes.form import PLAIN, form_for
 from tests.real.templates.caps import caps_from_props
 from tests.real.templates.kinds import KINDS, Case, body_of, cases
 from tests.real.templates.renderer import Renderer, installation, running_renderer
@@ -48,7 +47,7 @@ def rendering(request: pytest.FixtureRequest) -> Iterator[Rendering]:
         caps = caps_from_props(renderer.props())
         assert caps is not None
         name = VENDOR.sub("", template.stem)
-        known = caps.tools or form_for(name) == SCHEMA
+        known = caps.tools or form_for(name) == PLAIN
         yield Rendering(renderer, name if known else ANY_SMALL_MODEL)
 
 
@@ -78,7 +77,7 @@ def test_there_are_enough_families() -> None:
 
 def offered(body: Mapping[str, Any], model: str) -> list[str]:
     """Return what must stand in the prompt for the model to act."""
-    if form_for(model) == SCHEMA:
+    if form_for(model) == PLAIN:
         return ['"act"'] if "response_format" in body else []
     return [tool["function"]["name"] for tool in body.get("tools", ())]
 

@@ -1,0 +1,251 @@
+"""Turns of the mode `PLAIN`: code does what a line asks for, the model's reply is what is said.
+
+Small models act when nobody asked them to (14 of 14 lines by a chat call), and speak of deeds that
+did not happen. So the act comes first, under the same locks and with the same questions as any
+call; the model sees what came of it before it speaks.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from twisted.internet.defer import Deferred, inlineCallbacks
+
+from evennia_ai import ports
+from evennia_ai.messages import EMOTE, LLMReply, Situation, ToolCallRequest
+from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.conversation.requested_acts import (
+    ANSWERS,
+    EXAMPLES,
+    FORBIDDEN,
+    GRANTS_IT,
+    RequestedAct,
+    cannot_be_answered,
+    exit_parts,
+    grants,
+    orders_a_program,
+    requested_act,
+)
+from evennia_ai.policy.conversation.tool_call_rules import LoopState, begin_step
+from evennia_ai.policy.facts.check import without_address
+from evennia_ai.policy.facts.terms import parse_heard_line
+from evennia_ai.policy.replies.plain_reply import PlainReply, plain_reply, without_assistant
+from evennia_ai.policy.replies.reply_reader import CUT_OFF
+from evennia_ai.policy.replies.speech import ASSISTANT_SAYS, CHARACTERS_SAY, spoken
+from evennia_ai.policy.texts import sentences
+from evennia_ai.policy.tool_call_modes.plain_prompt import (
+    LEAST_FIT,
+    NOT_KNOWN,
+    NOT_UNDERSTOOD,
+    REFUSE,
+    LineNote,
+)
+from evennia_ai.ports import MindContext
+from evennia_ai.scheduling import Coroutine
+from evennia_ai.turn.guardrails import ModerationGate, OutputGuardrail
+from evennia_ai.turn.prompt_contexts import TurnKind
+from evennia_ai.turn.tool_call_runner import ToolCallRunner, ToolRunResult, unlogged
+from evennia_ai.turn.tool_executor import ToolExecutor
+
+NOT_HERE = "You do not have that."
+GOING = "You walk to the {exit} now."
+LAST_REPLIES = 10  # with which a reply is compared
+# The argument of the acts that take one.
+ARGUMENTS = {"get": "item", "drop": "item", "look": "target", "follow": "target", "emote": "text"}
+
+
+@dataclass(frozen=True)
+class Requested:
+    """What a line asks for: calls before the model speaks, calls after, and what it is told."""
+
+    before: tuple[ToolCallRequest, ...] = ()
+    # Whoever walks away is heard first.
+    after: tuple[ToolCallRequest, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(eq=False)
+class LineNotes:
+    """Judges the lines of a turn by their meaning; without an embedder, there are no notes."""
+
+    _mind: MindContext
+
+    def prepare(self, lines: Iterable[str]) -> Deferred[None]:
+        """Fire when the meaning of some lines is known; never fails."""
+        words = map(self.words_of, lines)
+        texts = [*words, *self._forbidden(), *EXAMPLES]
+        return self._mind.services.nearness.prepare(self._mind.services, texts)
+
+    def of(
+        self, lines: Sequence[str], lore: bool, recalled: Iterable[KnownLine]
+    ) -> Iterator[LineNote]:
+        """Yield the note about the newest line; the others are what the prompt tells of it."""
+        words = self.words_of(lines[-1]) if lines else ""
+        cosines = self._mind.services.nearness.cosines(words, EXAMPLES)
+        if not cosines:
+            return
+        is_recalled = any(line.score >= LEAST_FIT for line in recalled)
+        if self.is_forbidden(lines[-1]):
+            yield REFUSE
+        elif orders_a_program(cosines):
+            yield NOT_UNDERSTOOD
+        elif cannot_be_answered(cosines) and not (lore or is_recalled):
+            yield NOT_KNOWN
+
+    def is_forbidden(self, line: str) -> bool:
+        """Return True for a line about what the character never does, or what others may not know.
+
+        It must have been prepared.
+        """
+        cosines = self._mind.services.nearness.cosines(self.words_of(line), self._forbidden())
+        return max(cosines, default=0.0) >= FORBIDDEN
+
+    @inlineCallbacks
+    def breaks(self, sentences: Sequence[str], line: str) -> Coroutine[bool]:
+        """Fire with True if sentences grant what the character never does; never fails.
+
+        They do if the line that they answer asks for it, or if one of them speaks of it.
+        """
+        never, nearness = self._mind.who.persona.never, self._mind.services.nearness
+        if not never:
+            return False
+        heard_words = self.words_of(line)
+        yield nearness.prepare(self._mind.services, [heard_words, *sentences, *never, *ANSWERS])
+
+        def is_near(text: str, least: float) -> bool:
+            return max(nearness.cosines(text, never), default=0.0) >= least
+
+        is_asked = is_near(heard_words, FORBIDDEN)
+        judged = [(text, nearness.cosines(text, ANSWERS)) for text in sentences]
+        return any(
+            near and grants(near) and (is_asked or is_near(text, GRANTS_IT))
+            for text, near in judged
+        )
+
+    def _forbidden(self) -> list[str]:
+        persona = self._mind.who.persona
+        return [*persona.never, *persona.knows]
+
+    def unaddressed(self, line: str) -> str:
+        """Return a line as it was heard, without the character's name that calls it."""
+        words = self.words_of(line)
+        return line.replace(parse_heard_line(line, "")[1], words) if words else line
+
+    def words_of(self, line: str) -> str:
+        """Return the words of a heard line, without the character's name."""
+        return without_address(parse_heard_line(line, "")[1].strip('" '), self._mind.name).strip()
+
+
+@dataclass(eq=False)
+class PlainTurns:
+    """Does what a line asks for, and says a reply of mere words."""
+
+    _mind: ports.MindContext
+    _tool_executor: ToolExecutor
+    _moderation_gate: ModerationGate
+    _line_notes: LineNotes
+
+    def requested(self, turn: ports.TurnRecord) -> Requested:
+        """Return what the newest line asks for; nothing that it never does, or that is not sure."""
+        if not turn.from_others or turn.done_before:
+            return Requested()
+        event, here = turn.from_others[-1], self._mind.world.situation(self._mind.character)
+        if self._line_notes.is_forbidden(event.text):
+            return Requested()
+        called = re.compile(rf"\A(?:\w+\W+){{0,2}}{re.escape(self._mind.name)}\s*[,:!]\s*", re.I)
+        words = called.sub("", self._line_notes.words_of(event.text))  # "Hey Mira, ..."
+        acts = (requested_act(text, here, event.speaker_name) for text in sentences(words))
+        act = next((act for act in acts if act and not act.back), None)
+        if act is None or not act.is_sure:
+            return Requested(notes=(NOT_HERE,) if act else ())
+        if act.act == "move":
+            going = GOING.format(exit=exit_parts(act.target)[0])
+            return Requested(after=tuple(calls_for(act, here)), notes=(going,))
+        return Requested(tuple(calls_for(act, here)))
+
+    @inlineCallbacks
+    def run(
+        self,
+        turn: ports.TurnRecord,
+        context: TurnKind,
+        deadline_at: float,
+        calls: Sequence[ToolCallRequest],
+        loop: LoopState,
+    ) -> Coroutine[ToolRunResult | None]:
+        """Run the calls of a requested act that are offered now; fires with None if none are.
+
+        Fails with TurnAborted, OutcomeUnknown and StoreUnavailable.
+        """
+        audience = self._tool_executor.audience_now(turn)
+        tools = self._tool_executor.context_for(turn, audience, False, context.tools)
+        tools = replace(tools, deadline_at=deadline_at)
+        specs = {spec.name: spec for spec in self._mind.services.toolbox.offered(tools)}
+        offered = tuple(call for call in calls if call.name in specs)
+        if not offered:
+            return None
+        runner = ToolCallRunner(
+            self._tool_executor,
+            self._moderation_gate,
+            self._mind.settings,
+            turn,
+            tools,
+            specs,
+            begin_step(loop),
+            OutputGuardrail(None, (), self._mind.config.max_speech_chars),
+        )
+        ran: ToolRunResult = yield runner.finish(LLMReply("", offered))
+        return ran
+
+    @inlineCallbacks
+    def speak(
+        self, turn: ports.TurnRecord, reply: LLMReply, calls: ToolCallRunner
+    ) -> Coroutine[ToolRunResult]:
+        """Say a reply's words and show its gestures."""
+        present = self._mind.world.situation(self._mind.character).people
+        others = {*present, *(event.speaker_name for event in turn.from_others)}
+        lines, last = [item.text for item in turn.from_others], calls.check.spoken
+        cut_off = reply.finish_reason == CUT_OFF
+        plain = plain_reply(
+            reply.content, self._mind.name, others, lines, last[-LAST_REPLIES:], cut_off
+        )
+        parts, nearness = [*map(str.strip, sentences(plain.words))], self._mind.services.nearness
+        yield nearness.prepare(self._mind.services, [*parts, *ASSISTANT_SAYS, *CHARACTERS_SAY])
+        plain = without_assistant(plain, nearness.cosines)
+        breaks: bool = yield self._line_notes.breaks(parts, " ".join(lines[-1:]))
+        if breaks:  # a second call would cost more, and may break it again
+            plain = PlainReply(self._refusal(last))
+        if plain.problem:
+            refused = spoken(reply.content)
+            yield self._tool_executor.refuse(turn, refused, plain.problem, unlogged)
+            return replace(calls.ran, refused=plain.problem)
+        wanted = [spoken(deed, f"deed{number}", EMOTE) for number, deed in enumerate(plain.emotes)]
+        wanted += [spoken(plain.words)] if plain.words else []
+        whole = replace(reply, content="", tool_calls=tuple(wanted), finish_reason="stop")
+        ran: ToolRunResult = yield calls.finish(whole)
+        return ran
+
+    def _refusal(self, last: Sequence[str]) -> str:
+        """Return words by which code refuses, if it can some that were not said last."""
+        variants = self._mind.services.text("refuses").splitlines()
+        return next((words for words in variants if words not in last[-LAST_REPLIES:]), variants[0])
+
+
+def calls_for(act: RequestedAct, here: Situation) -> Sequence[ToolCallRequest]:
+    """Return the tool calls of a requested act; a thing that lies here is picked up first."""
+    named = exit_parts(act.target)[0] if act.act == "move" else act.target
+    if act.act == "give":
+        get = [("get", {"item": named})] if named not in here.carrying else []
+        wanted = [*get, ("give", {"item": named, "to": act.to})]
+    elif act.act == "move":
+        wanted = [("move", {"to": named})]
+    elif act.act in ARGUMENTS:
+        wanted = [(act.act, {ARGUMENTS[act.act]: named})]
+    else:
+        wanted = []
+    return [
+        ToolCallRequest(f"act{number}", name, json.dumps(arguments, ensure_ascii=False))
+        for number, (name, arguments) in enumerate(wanted)
+    ]
