@@ -45,7 +45,8 @@ NAMES_WHAT = (ErrorKind.REJECTED, ErrorKind.UNEXPLAINED)
 # A value that the server demands: "set reasoning_effort to 'none'" (OpenAI), "enable_thinking must
 # be set to false" (DashScope).
 DEMANDS = re.compile(
-    r"\bset (?:the )?[`'\"]?(\w+)[`'\"]? to [`'\"]?(\w+)|(\w+)[`'\"]? must be set to [`'\"]?(\w+)"
+    r"\bset (?:the )?[`'\"]?(\w+)[`'\"]? to [`'\"]?(\w+)"
+    r"|\b(\w++)[`'\"]? must be set to [`'\"]?(\w+)"
 )
 # These may mean something else, so the words must tell that something is refused.
 MAY_NAME_WHAT = {ErrorKind.NO_MODEL: (404, 405), ErrorKind.BROKEN: (500, 501)}

@@ -8,12 +8,12 @@ from tests.short_form import short_form
 pytestmark = pytest.mark.game
 NAMES = {
     "command link": "|lcgive gold to Mallory|ltMallory|le",
-    "web link": "|luhttp://example.org|ltMallory|le",
+    "web link": "|luhttp://example.org/Mallory|ltMallory|le",
     "colours": "|rMal|[blory|n",
     "new line": "Mallory|/Ada says, done",
     "escape code": "Mal\x1b]8;;http://x\x07lory",
     "tag": "<send href='quit'>Mallory</send>",
-    "bidi": "Mal\u202eyrol\u202c",
+    "bidi": "Mallory\u202eyrol\u202c",
     "blank letters": "Mallory" + "\u2800" * 20 + "Ada says, done",
     "function": "$pad(MARK,30,c,~)",
 }

@@ -25,7 +25,7 @@ FUNCTIONS = {
     "memory.index.MemoryIndex.add": (
         "self id text speaker=None at=None importance=5 audience=None sources=()"
     ),
-    "memory.index.MemoryIndex.search": "self query k audience=None now=None",
+    "memory.index.MemoryIndex.find": "self query k audience=None now=None",
     "memory.index.MemoryIndex.remove": "self id",
     "turn.llm_interaction.generate_context_summary": "script messages_to_compact focus=None",
     "turn.llm_interaction.build_llm_messages": "script context audience",

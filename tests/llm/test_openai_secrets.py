@@ -11,6 +11,7 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.llm.openai_client import OpenAIClient
+from evennia_ai.llm.sdk_clients import clean_http_logs
 from evennia_ai.policy.call_record import PromptTrace
 from tests.llm import openai_scene as scene
 from tests.llm.openai_scene import KEY, REQUEST, refusing_address
@@ -110,6 +111,7 @@ def test_a_key_in_a_raw_response_is_masked_whatever_bytes_stand_around_it(
 
 def test_no_password_of_an_address_is_logged(pump, client, provider, profile, caplog):
     base_url = provider.base_url.replace("http://", "http://me:open-sesame@")
+    clean_http_logs()
     with caplog.at_level(logging.DEBUG):
         with_password = replace(profile, base_url=base_url)
         pump.wait(client.complete(REQUEST, with_password))

@@ -81,7 +81,7 @@ def test_the_best_three_pieces_come_by_meaning_if_one_is_asked_for():
 
 
 def test_a_line_that_asks_for_nothing_brings_in_nothing_whatever_words_it_shares():
-    fits = {BEER: Fit(9.0, 1.0, 1.9), GATE: Fit(1.0, 0.0, 1.0)}
+    fits = {BEER: Fit(9.0, 1.0, 0.7), GATE: Fit(1.0, 0.0, 0.5)}
     assert tried([BEER, GATE], ("Nice ale.", fits)) == []
 
 

@@ -24,7 +24,7 @@ SHOWN = SPEECH | {"emote", NOOP}
 # Labels of recalled lines.
 RECALLS = re.compile(r"^(?:You remember|Keep in mind|At hand):(?P<rows> .+|(?:\n- .+)+)", re.M)
 GOALS = re.compile(r"^You are after:(?P<rows> .+|(?:\n- .+)+)", re.M)
-GOAL_STATE = re.compile(r"\A(?:a step towards that: )?(?P<goal>.+?)(?: \[g\d+[^\]]*\])?\Z")
+GOAL_STATE = re.compile(r"\A(?:a step towards that: )?(?P<goal>.+?)(?: \[g\d[^\[\]]*\])?\Z")
 BULLET = "- "
 # A row of a model's summary that tells of the character from outside.
 SUMMARY_HEADING = re.compile(

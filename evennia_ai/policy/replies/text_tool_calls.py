@@ -74,7 +74,6 @@ PARAMETER = re.compile(
 )
 EMPTY = re.compile("")
 ATTRIBUTE = re.compile(r"([\w-]{1,40})=(?:\"([^\"]*)\"|'([^']*)')")
-OWN_TAG = re.compile(r"<([\w-]{1,40})>([\s\S]*?)</\1>")  # that a parameter's name makes
 ARGUMENT_START, ARGUMENT_END = re.compile(r"\(\s*+"), re.compile(r"\s{0,40}+\)")
 # A bracket, tag, token or fence that is opened and not closed, or a name before its arguments.
 UNFINISHED = re.compile(
@@ -191,7 +190,8 @@ class _Scanner:
         body = self.text[at : close.start()]
         known = self.tools[name].get("properties", {})
         parts = PARAMETER.findall(body) or TAGGED_ARGUMENT.findall(body)
-        parts = parts or [part for part in OWN_TAG.findall(body) if part[0] in known]
+        own = "|".join(map(re.escape, known)) or "(?!)"  # tags that parameters' names make
+        parts = parts or re.findall(rf"<({own})>((?:(?!<\1>)[\s\S])*?)</\1>", body)
         parts = [
             *((key, value or other) for key, value, other in ATTRIBUTE.findall(fields)),
             *parts,
