@@ -51,7 +51,7 @@ class AssistantConfig:
     )
     max_reply_tokens: int = setting(
         800,
-        "Maximum length of one reply; unset, 350 in the form schema, whose replies are short.",
+        "Maximum length of one reply; unset, 120 in the form plain, whose replies are short.",
         tokens(16, 32_000),
     )
     temperature: float | None = setting(

@@ -329,9 +329,6 @@ def build_body(
     """
     messages = arrange(request.messages, style or wire_style(profile, request.form))
     body: dict[str, object] = {"messages": messages}
-    if request.response_schema is not None:
-        shape = {"name": "turn", "strict": True, "schema": request.response_schema}
-        body["response_format"] = {"type": "json_schema", "json_schema": shape}
     if request.tools and request.form == TOOLS:
         body["tools"] = [dict(tool) for tool in request.tools]
     if not any(name in profile.extra for name in REPLY_LIMITS):

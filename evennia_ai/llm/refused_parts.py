@@ -14,7 +14,7 @@ from evennia_ai.llm.refusals import REPLY_LIMITS, EndpointRefusal
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.provider_errors import ErrorKind, meaning_of
 from evennia_ai.policy.tool_call_modes.form import TOOLS
-from evennia_ai.policy.tool_call_modes.wire_order import CALLS, FORMAT, SYSTEM
+from evennia_ai.policy.tool_call_modes.wire_order import CALLS, SYSTEM
 
 STREAM: Mapping[str, object] = {"stream": True, "stream_options": {"include_usage": True}}
 NEEDED = ("model", "messages")
@@ -29,7 +29,6 @@ NAMED = {
     "stream": r"stream(?:ing|ed)?",
     TOOLS: r"tools|tool_choice|tool[ -](?:use|choice|call(?:s|ing)?)|function[ -]calling"
     r"|functions?\b.{0,20}\bsupport\w*|schema for function",
-    FORMAT: r"response[. ]format|json[_ ](?:schema|mode|object)|structured[_ ]outputs?",
     SYSTEM: r"(?:system|developer)[_ ](?:role|messages?|prompts?|instructions?)"
     r"|only user and assistant",
     CALLS: rf"tool[_ ]messages?|roles?\W{{1,3}}tool|{ALTERNATE}|tool_calls|tool_call_id"

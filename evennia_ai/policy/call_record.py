@@ -68,7 +68,7 @@ class RequestExtras:
     """What a request holds beside its messages."""
 
     tools: Sequence[Mapping[str, Any]] = ()
-    schema: Mapping[str, Any] | None = None
+    schema: Mapping[str, Any] | None = None  # which replies had to fit, of old calls alone
     form: str = ""
     temperature: float | None = None
     max_tokens: int | None = None

@@ -71,8 +71,6 @@ class LLMRequest:
     tokens: int = 0  # estimated size of everything that is sent
     caller: Caller = Caller()
     form: str = TOOLS  # name of the request form
-    # the JSON schema that the reply must fit, None for none
-    response_schema: Mapping[str, Any] | None = None
     stop: Sequence[str] = ()  # texts at which the reply ends
     # where the prompt comes from, None if its record is not kept
     trace: PromptTrace | None = field(default=None, compare=False, repr=False)
@@ -94,9 +92,7 @@ class LLMRequest:
     @property
     def sent(self) -> RequestExtras:
         """Return what is sent beside the messages, for the record of the call."""
-        return RequestExtras(
-            self.tools, self.response_schema, self.form, self.temperature, self.max_tokens
-        )
+        return RequestExtras(self.tools, None, self.form, self.temperature, self.max_tokens)
 
     @property
     def is_public(self) -> bool:

@@ -281,7 +281,6 @@ class ReActLoop:
         around = None
         if has_model(self._mind.profile):
             events = turn.from_others
-            asking_names = {event.heard.speaker_name for event in turn.events}
             around = CheckContext(
                 name=self._mind.name,
                 rules=asking.form.rules,
@@ -291,7 +290,6 @@ class ReActLoop:
                     {*prompt.situation.people, *(item.speaker_name for item in events)}
                 ),
                 heard=[item.text for item in events],
-                spoken_to=asking_names.union(() if turn.private else prompt.situation.people),
                 link_hosts=self._mind.services.link_hosts,
             )
         logged = self._mind.log.current.logged

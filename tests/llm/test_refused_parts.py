@@ -48,7 +48,7 @@ OVERFLOW = "The maximum context length is 9 tokens, but you requested 12: lower 
         (500, "tools param requires --jinja flag", {}, "tools"),
         (500, "the stream broke", {}, ""),
         (503, "streaming is not supported while loading", {}, ""),
-        (400, "'json_schema' is not available", {}, "response_format"),
+        (400, "'response_format' is not available", {}, "response_format"),
         (400, "System role not supported", {}, "system"),
         (400, "messages.2: property 'reasoning' must not be sent", {}, "reasoning"),
         (400, "The thought_signature is missing in a call", {}, "calls"),

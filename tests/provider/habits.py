@@ -1,7 +1,6 @@
 """What small models do instead of a good reply, as replies of the stub provider: pure.
 
-`HABITS` was seen at real models of 0.5 to 8 billion parameters. If the request demands a schema, a
-habit's words are the object's ``say``, since such a server cannot write anything else.
+`HABITS` was seen at real models of 0.5 to 8 billion parameters.
 """
 
 import json
@@ -11,7 +10,6 @@ from random import Random
 from typing import Any
 
 from tests.provider.stub_replies import Body, Reply, answer_politely, read_talk, text_of
-from tests.provider.stub_schema import SPOKEN, wanted_schema
 
 Arguments = Mapping[str, Any]
 Habit = Callable[[Body], Reply]
@@ -82,25 +80,15 @@ def written(form: str, before: str = "", times: int = 1) -> Habit:
 
 
 def speaking(words: Callable[[Body], str]) -> Habit:
-    """Return the habit of saying such words; as the object's ``say`` if a schema is demanded."""
-
-    def speak(body: Body) -> Reply:
-        text = words(body)
-        return {"tool_calls": [saying(text)]} if wanted_schema(body) else {"text": text}
-
-    return speak
+    """Return the habit of saying such words."""
+    return lambda body: {"text": words(body)}
 
 
 def breaking(how: str) -> Habit:
-    """Return the habit of breaking the object that a schema demands, or a call in the text."""
-
-    def break_it(body: Body) -> Reply:
-        reply: dict[str, Any] = {"tool_calls": polite_calls(body), "break_json": how}
-        if not wanted_schema(body):
-            reply = {"written_calls": reply["tool_calls"], "as": "json", "break_json": how}
-        return {**reply, "finish_reason": "stop" if how == "invalid" else "length"}
-
-    return break_it
+    """Return the habit of breaking a call that is written in the text."""
+    reason = "stop" if how == "invalid" else "length"
+    order = {"as": "json", "break_json": how, "finish_reason": reason}
+    return lambda body: {"written_calls": polite_calls(body), **order}
 
 
 def system_of(body: Body) -> str:
@@ -118,7 +106,7 @@ def own_last_line(body: Body) -> str:
 def words_of(message: Mapping[str, Any]) -> str:
     """Return what an assistant message says, in text or by a tool."""
     calls = (call["function"] for call in message.get("tool_calls") or ())
-    told = [call["arguments"] for call in calls if call["name"] in SPOKEN]
+    told = [call["arguments"] for call in calls if call["name"] in ("say", "whisper")]
     return text_of(message) or " ".join(str(json.loads(given).get("text", "")) for given in told)
 
 
@@ -138,8 +126,8 @@ def last_speaker(body: Body) -> str:
 
 
 def tool_list(body: Body) -> str:
-    """Return the offered tools, or the schema, as they stand in the request."""
-    return json.dumps(body.get("tools") or wanted_schema(body) or [{"name": "say"}])
+    """Return the offered tools as they stand in the request."""
+    return json.dumps(body.get("tools") or [{"name": "say"}])
 
 
 HABITS: Mapping[str, Habit] = {

@@ -15,8 +15,8 @@ stops it.
 - ``refuse``: the seconds from now in which nobody can connect;
 - ``stream``: how replies are streamed, see `stub_stream`.
 
-Each order replaces the earlier one of that name. Replies are streamed if the request asks for it,
-and fit its JSON schema if it has one; the kinds of replies are in `stub_replies`.
+Each order replaces the earlier one of that name. Replies are streamed if the request asks for it;
+their kinds are in `stub_replies`.
 """
 
 import argparse

@@ -10,8 +10,7 @@ A reply is a plain object, because it can come from a script, a rule or the cont
 Each may also have ``latency`` in seconds, ``stream`` (see `stub_stream`) and ``finish_reason``.
 Without an order, the provider is a polite echo: it says, or whispers back, what it heard.
 
-If the request demands a JSON schema, tool calls are rendered as the object that fits it;
-``break_json``, one of `stub_schema.BREAKS`, breaks that object, or the text.
+``break_json``, one of `JSON_BREAKS`, breaks a call that is written in the text.
 """
 
 import json
@@ -20,14 +19,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.provider.stub_schema import (
-    NEWLINES,
-    acts_of,
-    break_json,
-    check_break,
-    wanted_schema,
-    write_object,
-)
 from tests.provider.stub_stream import check_stream, stream_completion
 
 Body = Mapping[str, Any]
@@ -38,6 +29,8 @@ MARK = "I heard:"
 MOST_ECHOED = 20
 MOST_ECHOED_CHARS = 500
 SPEECH_TOOLS = ("say", "whisper", "emote")
+JSON_BREAKS = ("invalid", "cut", "newlines")
+NEWLINES = 800  # for a request without max_tokens
 WHISPERED = re.compile(r"^(?P<who>[^:\n]+?) whispers\b[^:,\n]*[:,]\s*(?P<text>.+)$")
 SAID = re.compile(r"^(?P<who>[^:\n]+?) says?\b[^:,\n]*[:,]\s*(?P<text>.+)$")
 EMOTED = re.compile(r"^(?P<who>[^:\n]+?) acts out: (?P<text>.+)$")
@@ -77,7 +70,8 @@ def check_reply(reply: Reply) -> None:
     if not any(kind in reply for kind in KINDS):
         raise ValueError(f"The reply {dict(reply)!r} is of no known kind.")
     check_stream(reply.get("stream", {}))
-    check_break(reply.get("break_json", "cut"))
+    if reply.get("break_json", "cut") not in JSON_BREAKS:
+        raise ValueError(f"JSON can only be broken by {', '.join(JSON_BREAKS)}.")
 
 
 def render_reply(
@@ -121,9 +115,6 @@ def render_stream(
 def build_completion(reply: Reply, body: Body, number: int) -> dict[str, Any]:
     """Return a chat completion with a reply's text and tool calls."""
     text, ordered = reply.get("text"), reply.get("tool_calls", ())
-    schema = wanted_schema(body)
-    if ordered and schema and not body.get("tools"):
-        text, ordered = write_object(schema, ordered), ()
     if text and "break_json" in reply:
         text = break_json(text, reply["break_json"], body.get("max_tokens") or NEWLINES)
     message: dict[str, Any] = {"role": "assistant", "content": text}
@@ -145,6 +136,13 @@ def build_completion(reply: Reply, body: Body, number: int) -> dict[str, Any]:
             "total_tokens": prompt_tokens + completion_tokens,
         },
     }
+
+
+def break_json(text: str, how: str, newlines: int) -> str:
+    """Return JSON as a model breaks it: "invalid", "cut", or with ``newlines`` after it."""
+    if how == "invalid":
+        return text.replace('"', "'", 3)
+    return text[: len(text) * 2 // 3] if how == "cut" else text + "\n" * newlines
 
 
 def wire_call(call: Mapping[str, Any], call_id: str) -> dict[str, Any]:
@@ -232,10 +230,7 @@ def is_speech(message: Mapping[str, Any]) -> bool:
 
 
 def offered_tools(body: Body) -> set[str]:
-    """Return the names of a request's tools, or of the acts that its schema allows."""
-    schema = wanted_schema(body)
-    if schema and not body.get("tools"):
-        return acts_of(schema) | {"say", "noop"}
+    """Return the names of a request's tools."""
     return {tool.get("function", {}).get("name", "") for tool in body.get("tools") or ()}
 
 

@@ -221,7 +221,7 @@ def names_in(sentence: str) -> frozenset[str]:
     )
 
 
-RULES, TOOLS, SCHEMA, PERSONA, SUMMARY = "rules", "tools", "answer form", "persona", "summary"
+RULES, TOOLS, PERSONA, SUMMARY = "rules", "tools", "persona", "summary"
 TALK, SITUATION, NEW, ACTS, QUESTION = "talk", "situation", "new lines", "own acts", "question"
 RECALLED, LORE, PEOPLE, KEPT, GOALS = "recalled", "lore", "people", "pins", "goals"
 MATERIALS, NOTE = "materials", "author's note"
@@ -238,7 +238,7 @@ BY_LABEL = {
     "You can now also use": TOOLS,
 }
 # Nothing that a character says of itself or the world comes from these.
-INSTRUCTIONS = frozenset({RULES, TOOLS, SCHEMA, QUESTION})
+INSTRUCTIONS = frozenset({RULES, TOOLS, QUESTION})
 # What the character knows, as opposed to what was said just now.
 MEMORIES = frozenset({SUMMARY, RECALLED, PEOPLE, KEPT, GOALS, MATERIALS})
 
@@ -280,7 +280,6 @@ def parts_of(
     parts = [
         (RULES, [PromptLine(line) for line in first[: trace.rules_chars].splitlines()]),
         (TOOLS, [PromptLine(dumped(tool)) for tool in sent.tools] if sent.form == "tools" else []),
-        (SCHEMA, [PromptLine(dumped(sent.schema))] if sent.schema else []),
         (PERSONA, [PromptLine(line) for line in persona.splitlines()]),
         (
             SUMMARY,

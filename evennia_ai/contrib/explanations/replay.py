@@ -10,7 +10,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import LLMReply, ToolCallRequest, WireMessage
 from evennia_ai.policy.call_record import KeptCall, RecordedReply
-from evennia_ai.policy.tool_call_modes.form import REQUEST_FORMS
+from evennia_ai.policy.tool_call_modes.form import choose_form
 from evennia_ai.ports import LLMRequest, RequestSource
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.prompt_building import PromptRequest
@@ -40,9 +40,9 @@ def ask_again(
 
     Fires with the `ReplayResult`; fails with TurnAborted if the server stops.
     """
-    sent = messages
+    form, sent = choose_form(profile.model, kept.sent.form), messages
     if own_persona:
-        asking = PromptRequest(form=REQUEST_FORMS[kept.sent.form], tools=kept.sent.tools)
+        asking = PromptRequest(form=form, tools=kept.sent.tools)
         opening = mind.prompts.opening(asking).messages
         sent = [*opening, *messages[len(kept.trace.opening) :]]
     request = LLMRequest(
@@ -51,8 +51,7 @@ def ask_again(
         max_tokens=kept.sent.max_tokens,
         temperature=kept.sent.temperature,
         caller=mind.calls.caller(frozenset(), background=False),
-        form=kept.sent.form,
-        response_schema=kept.sent.schema,
+        form=form.name,
         source=RequestSource(mind),
     )
     try:

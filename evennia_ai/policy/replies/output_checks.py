@@ -82,7 +82,6 @@ class CheckContext:
     tools: Collection[str] = ()  # the names of the offered tools
     people: Collection[str] = ()  # the names of those present
     heard: Sequence[str] = ()  # the lines that are answered, with or without "Ann says: "
-    spoken_to: Collection[str] = ()  # the names of those who would hear the answer, if known
     link_hosts: Collection[str] = ()  # the hosts whose addresses may be said
 
 

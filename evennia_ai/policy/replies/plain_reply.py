@@ -12,13 +12,13 @@ from typing import NamedTuple
 from evennia_ai.policy.facts.terms import parse_heard_line
 from evennia_ai.policy.replies import output_checks
 from evennia_ai.policy.replies.speech import (
-    ENDED,
     NEARER,
     Cosines,
     assistant_margin,
     calls_itself_ai,
     describes_assistant,
     is_refusal,
+    whole_sentences,
 )
 from evennia_ai.policy.retrieval.words import is_english
 from evennia_ai.policy.sanitize import own_label, strip_reasoning
@@ -192,15 +192,6 @@ def own_lines(text: str, name: str, others: frozenset[str]) -> str:
         elif own_words.strip():
             break
     return own_words.strip()
-
-
-def whole_sentences(words: str) -> str:
-    """Return words that were cut off up to their last whole sentence, with "…" if none is."""
-    parts = sentences(words)
-    if not parts or ENDED.search(words.rstrip()):
-        return words
-    whole = "".join(parts[:-1]).rstrip()
-    return whole or f"{words.rstrip().rpartition(' ')[0] or words}…"
 
 
 # --- deeds and words ------------------------------------------------------------------------------

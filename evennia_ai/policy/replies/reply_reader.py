@@ -4,13 +4,12 @@ If a reply arrives in parts, each sentence of a speech is a call, all with the s
 arrives whole, one call has the same sentences.
 """
 
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from evennia_ai.messages import SAY, SPEECH, Delta, LLMReply, Sent, ToolCallRequest
-from evennia_ai.policy.replies.speech import ENDED, WORDS, Speech, spoken
-from evennia_ai.policy.replies.streaming_json import JsonObjectReader, PartialJson
+from evennia_ai.policy.replies.speech import ENDED, WORDS, Speech, spoken, whole_sentences
+from evennia_ai.policy.replies.streaming_json import PartialJson, TextFieldReader
 from evennia_ai.policy.replies.text_tool_calls import TextReply, Tools, read_text_calls, tidy_calls
 from evennia_ai.policy.texts import read_object
 from evennia_ai.policy.tool_call_modes.form import PLAIN, Call, Schema, tool_name
@@ -80,11 +79,8 @@ class NativeReader(ReplyReader):
         calls = reply.tool_calls[self._first_open :]
         if not reply.tool_calls:
             reply_text = with_written_calls(reply, self._tools)
-            return (
-                whole_sentences(reply_text)
-                if is_cut_off and not reply_text.tool_calls
-                else reply_text
-            )
+            is_cut = is_cut_off and not reply_text.tool_calls
+            return without_half_sentence(reply_text) if is_cut else reply_text
         for open_call in self._arriving[self._first_open : self._first_open + 1]:
             if open_call.speech.begun:
                 self._add(open_call.end(is_cut_off))
@@ -98,8 +94,8 @@ class NativeReader(ReplyReader):
 
     def _begun(self, call: ToolCallRequest) -> Calls:
         """Return what is whole of a call that was cut off: the sentences of a speech."""
-        words = JsonObjectReader(WORDS).feed(call.arguments) if call.name == SAY else ""
-        whole = whole_sentences(LLMReply(words)).content
+        words = TextFieldReader(WORDS).feed(call.arguments) if call.name == SAY else ""
+        whole = whole_sentences(words)
         is_speech = bool(whole) and words.startswith(whole)
         return [replace(spoken(whole, call.id), sent=call.sent)] if is_speech else [call]
 
@@ -122,7 +118,7 @@ class ArrivingCall:
     def __init__(self, index: int, tools: Tools) -> None:
         self._id, self._tools = f"call{index}", tools
         self._name, self._arguments, self._unread = "", PartialJson(), ""
-        self._object = JsonObjectReader(WORDS)
+        self._text_reader = TextFieldReader(WORDS)
         self._is_whole: bool | None = None  # None if a part came since it was asked
         self._sent: Callable[[], Sent] = dict
         self.speech = Speech(call_id=self._id)
@@ -142,13 +138,13 @@ class ArrivingCall:
     def words(self) -> Calls:
         unread, self._unread = self._unread, ""
         return self._with_sent(
-            self.speech.add(self._object.feed(unread) if self._name == SAY else "")
+            self.speech.add(self._text_reader.feed(unread) if self._name == SAY else "")
         )
 
     def end(self, is_cut_off: bool = False) -> Calls:
         calls = self.words()
         if self.speech.begun:
-            rest = self.speech.end(is_cut_off or not self._object.done)
+            rest = self.speech.end(is_cut_off or not self._text_reader.done)
             return calls + self._with_sent(rest)
         call = ToolCallRequest(self._id, self._name, str(self._arguments), self._sent())
         return tidied(call, self._tools)
@@ -187,7 +183,7 @@ class TextReader(ReplyReader):
         is_cut_off = reply.finish_reason == CUT_OFF
         if not reply_text.calls:
             reply = without_cut_call(reply, reply_text)
-            return whole_sentences(reply) if is_cut_off else reply
+            return without_half_sentence(reply) if is_cut_off else reply
         # Words beside a call of `say` are about it.
         is_speech = reply_text.words and not (is_cut_off or reply_text.is_cut)
         if is_speech and SAY not in dict(reply_text.calls):
@@ -216,11 +212,9 @@ def without_cut_call(reply: LLMReply, reply_text: TextReply) -> LLMReply:
     return replace(reply, content="") if reply_text.is_cut else reply
 
 
-def whole_sentences(reply: LLMReply) -> LLMReply:
+def without_half_sentence(reply: LLMReply) -> LLMReply:
     """Return a reply that was cut off, without the half sentence at its end."""
-    speech = Speech(whole=True)
-    sentences = [*speech.add(reply.content), *speech.end(unfinished=True)]
-    return replace(reply, content=json.loads(sentences[0].arguments)[WORDS] if sentences else "")
+    return replace(reply, content=whole_sentences(reply.content.strip()))
 
 
 def parameters(tools: Sequence[Schema]) -> dict[str, dict[str, object]]:

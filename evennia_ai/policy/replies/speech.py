@@ -30,7 +30,6 @@ LAST_WORD = re.compile(r"(?<![^\W_])([^\W_]++)\.\Z")
 WORDS = "text"
 SPEECH_ID = "speech"
 ENDED = re.compile(r"[.!?…。！？][\"'”’»)*_」』）]*\Z")
-WITHOUT_SPACE = tuple("。！？」』）")
 
 
 class SentenceSplitter:
@@ -85,25 +84,21 @@ class SentenceSplitter:
 
 
 class Speech:
-    """Words that arrive in parts; ``begun`` is True if a sentence was said.
+    """Words that arrive in parts, each finished sentence a call.
 
-    Each finished sentence is a call; a ``whole`` speech is one call with all of them, at its end.
+    ``begun`` is True if a sentence was said.
     """
 
-    def __init__(
-        self, name: str = SAY, target: str = "", call_id: str = SPEECH_ID, whole: bool = False
-    ) -> None:
+    def __init__(self, call_id: str = SPEECH_ID) -> None:
         self.begun = False
-        self._id, self._name, self._whole = call_id, name, whole
-        self._more = {"target": target} if target else {}
+        self._id = call_id
         self._splitter = SentenceSplitter()
-        self._text = ""  # of a whole speech, so far
 
     def add(self, text: str) -> list[ToolCallRequest]:
         """Add words; return a call for each finished sentence."""
         pieces = self._splitter.feed(text)
         self.begun = self.begun or bool(pieces)
-        return self._calls(pieces)
+        return [spoken(sentence, self._id) for sentence in pieces]
 
     def end(self, unfinished: bool = False) -> list[ToolCallRequest]:
         """Return the call for the last words; of an unfinished speech only whole sentences."""
@@ -112,26 +107,20 @@ class Speech:
         if unfinished and not ENDED.search(rest):
             short = "".join(sentences(rest)[:-1]).rstrip()  # the splitter waited with them
             rest = "" if self.begun else short or cut_text(rest, max(1, len(rest) - 1))
-        calls = self._calls([rest] if rest else [])
-        if self._text:
-            calls, self._text = [self._call(self._text)], ""
-        return calls
-
-    def _calls(self, pieces: Iterable[str]) -> list[ToolCallRequest]:
-        if not self._whole:
-            return [self._call(sentence) for sentence in pieces]
-        for sentence in pieces:
-            space = "" if not self._text or self._text.endswith(WITHOUT_SPACE) else " "
-            self._text += f"{space}{sentence}"
-        return []
-
-    def _call(self, words: str) -> ToolCallRequest:
-        return spoken(words, self._id, self._name, **self._more)
+        return [spoken(rest, self._id)] if rest else []
 
 
-def spoken(words: str, call_id: str = SPEECH_ID, name: str = SAY, **more: str) -> ToolCallRequest:
-    arguments = json.dumps({WORDS: words, **more}, ensure_ascii=False)
-    return ToolCallRequest(call_id, name, arguments)
+def spoken(words: str, call_id: str = SPEECH_ID, name: str = SAY) -> ToolCallRequest:
+    return ToolCallRequest(call_id, name, json.dumps({WORDS: words}, ensure_ascii=False))
+
+
+def whole_sentences(words: str) -> str:
+    """Return words that were cut off up to their last whole sentence, with "…" if none is."""
+    parts = sentences(words)
+    if not parts or ENDED.search(words.rstrip()):
+        return words
+    whole = "".join(parts[:-1]).rstrip()
+    return whole or f"{words.rstrip().rpartition(' ')[0] or words}…"
 
 
 # "As an AI", "I am just a language model", in nine languages.

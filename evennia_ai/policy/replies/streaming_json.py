@@ -1,6 +1,5 @@
 """Read JSON that a model wrote: wrong in small ways, or still arriving."""
 
-import json
 import re
 from typing import Any
 
@@ -153,96 +152,60 @@ WHOLE_ESCAPES = re.compile(
     rf"(?:[^\\]++|\\[^u]|\\u(?!{HIGH}){HEX}|\\u{HIGH}\\u{LOW}"
     rf"|\\u{HIGH}(?=[^\\]|\\[^u]|\\u(?!{LOW}){HEX}))*+"
 )
-# An end of the object, or a name up to the first character of its value; a needless comma or a
-# doubled brace before it is passed over.
-FIELD = re.compile(r'\A[\s,{]*+(?:(?P<end>\})|(?P<name>"(?:[^"\\]++|\\[\s\S])*+")\s*+:\s*+(?=\S))')
-BEGUN_FIELD = re.compile(r'\A[\s,{]*+(?:"(?:[^"\\]++|\\[\s\S])*+(?:\\|"\s*+:?\s*+)?)?')
-SCALAR = re.compile(r"\A[^\s,\]}]*+(?=[\s,\]}])")
-LONGEST = 1_000  # characters of a name, or of a value that is no string: each part reads them anew
-DECODER = json.JSONDecoder(strict=False)
+# Outside of what is read early: a whole string, a bracket, or what stands between them.
+PIECE = re.compile(r'"(?:[^"\\]++|\\[\s\S])*+"|[{}\[\]]|[^"{}\[\]]++')
+BRACKETS = {"{": 1, "[": 1, "}": -1, "]": -1}
+LONGEST = 1_000  # characters of a string that is not read early: each part reads them anew
 
 
-class JsonObjectReader:
-    """An incremental reader of the first JSON object in a text.
+class TextFieldReader:
+    """A reader of the text of one field, while the JSON object that has it arrives.
 
-    It passes over text before the object, such as a code fence, and ignores all text after it. Of
-    a name that comes again the first value counts.
+    It passes over text before the object, such as a code fence, and over other fields. Of a name
+    that comes again the first text counts. What it cannot follow has no early words.
     """
 
-    def __init__(self, words: str) -> None:
-        self.values: dict[str, Any] = {}  # of the finished fields, in their order
-        self.done = False
-        self.broken = False  # True at invalid JSON: nothing is read any more, and nothing raises
-        self._words = words  # the name of the field whose text is read early
-        self._text = ""  # not yet read
-        self._begun = False
-        self._name: str | None = None  # of the field whose value is being read
-        self._parts: list[str] | None = None  # of the string that is being read
+    def __init__(self, name: str) -> None:
+        self.done = False  # True once the text is whole
+        self._key = f'"{name}"'
+        self._text, self._at = "", 0  # what is unread begins at that place
+        self._depth = 0  # of brackets
+        self._string = self._behind = ""  # the last string, and what stands behind it
+        self._in_text = self._is_lost = False
 
-    def feed(self, text: str) -> str:
-        """Add a part of the text; return what it adds to the words."""
-        pieces: list[str] = []
-        if self.done or self.broken:
-            return ""
-        self._text += text
-        try:
-            while not self.done and self._read_on(pieces):
-                pass
-        except (ValueError, RecursionError):
-            self.broken = True
-        return "".join(pieces)
+    def feed(self, part: str) -> str:
+        """Add a part of the object; return what it adds to the text."""
+        self._text, self._at = self._text[self._at :] + part, 0
+        while not (self._in_text or self._is_lost or self._at == len(self._text)):
+            is_ours = self._depth == 1 and self._string == self._key
+            if is_ours and self._behind.strip() == ":" and self._text[self._at] == '"':
+                self._in_text, self._at = True, self._at + 1
+            elif not self._pass_over():
+                break
+        return self._read() if self._in_text and not self.done else ""
 
-    def _read_on(self, pieces: list[str]) -> bool:
-        """Read one thing more; return False if the text ends within it."""
-        if not self._begun:
-            self._begun, self._text = "{" in self._text, self._text.partition("{")[2]
-            return self._begun
-        if self._parts is not None:
-            return self._read_string(self._parts, pieces)
-        if self._name is not None:
-            return self._read_value()
-        match = FIELD.match(self._text)
+    def _pass_over(self) -> bool:
+        """Pass over one thing; return False if it may not have arrived as a whole."""
+        match = PIECE.match(self._text, self._at)
         if match is None:
-            if len(self._text) > LONGEST or not BEGUN_FIELD.fullmatch(self._text):
-                raise ValueError("no field")
+            self._is_lost = len(self._text) - self._at > LONGEST
             return False
-        self.done = match["end"] is not None
-        if not self.done:
-            self._name = decoded(match["name"])
-            self._parts = [] if self._text[match.end()] == '"' else None
-        self._text = self._text[match.end() + (self._parts is not None) :]
+        piece, self._at = match[0], match.end()
+        if piece[0] == '"':
+            self._string, self._behind = piece, ""
+        else:
+            self._behind += piece[:LONGEST]
+        if piece in BRACKETS:
+            self._depth += BRACKETS[piece]
+            self._string = self._behind = ""
         return True
 
-    def _read_string(self, parts: list[str], pieces: list[str]) -> bool:
-        end = STRING_END.match(self._text)
-        part = self._text[: end.end() - 1] if end else WHOLE_ESCAPES.match(self._text)[0]  # type: ignore[index]
-        parts.append(part)
-        if part and self._name == self._words:
-            pieces.append(decoded(f'"{part}"'))
-        self._text = self._text[end.end() if end else len(part) :]
-        if end:
-            self._finish(decoded(f'"{"".join(parts)}"'))
-        return end is not None
-
-    def _read_value(self) -> bool:
-        if self._text[0] not in "[{":
-            match = SCALAR.match(self._text)
-            value, end = (decoded(match[0]), match.end()) if match else (None, 0)
-        else:
-            try:
-                value, end = DECODER.raw_decode(self._text)
-            except ValueError:
-                value, end = None, 0
-        if not end and len(self._text) > LONGEST:
-            raise ValueError("no value")
-        if end:
-            self._text = self._text[end:]
-            self._finish(value)
-        return end > 0
-
-    def _finish(self, value: Any) -> None:
-        self.values.setdefault(str(self._name), value)
-        self._name = self._parts = None
+    def _read(self) -> str:
+        unread = self._text[self._at :]
+        end = STRING_END.match(unread)
+        part = unread[: end.end() - 1] if end else WHOLE_ESCAPES.match(unread)[0]  # type: ignore[index]
+        self.done, self._at = end is not None, self._at + len(part)
+        return unescaped(part)
 
 
 class PartialJson:
@@ -278,8 +241,3 @@ class PartialJson:
         end = self._parts[-1].rstrip()[-1:] if self else "{"
         text = self.look() if end in ("}", "") else ""
         return read_object(text) if text else None
-
-
-def decoded(raw: str) -> Any:
-    """Return a JSON value, in whose strings line breaks are allowed; raises ValueError."""
-    return DECODER.decode(raw)

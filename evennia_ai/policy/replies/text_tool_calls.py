@@ -23,7 +23,6 @@ from evennia_ai.policy.tool_call_modes.form import Call
 
 Tools = Mapping[str, Mapping[str, Any]]  # a tool's name: the JSON schema of its parameters
 
-ACT = "act"
 MOST_CALLS = 64
 MOST_WRAPS = 4  # around arguments
 NOTHING = re.compile(r"null|None|[\s\"{}\[\]]")  # what servers send for no arguments
@@ -98,20 +97,18 @@ class TextReply:
     is_cut: bool = False  # True if the words end within what may be a call of an offered tool
 
 
-def read_text_calls(text: str, tools: Tools, acts: bool = False) -> TextReply:
+def read_text_calls(text: str, tools: Tools) -> TextReply:
     """Return the calls in a text and the words around them; never raises.
 
-    With ``acts``, an object with an ``act`` becomes one call `ACT` that holds the whole object.
     The words of ``{"response": "Good evening."}`` are said. Reasoning is dropped, with any call
-    inside it. An unfinished call stays in the words. The time
-    is linear in the length of the text.
+    inside it. An unfinished call stays in the words. The time is linear in the length of the text.
     """
     text = SEPARATORS.sub("", drop_reasoning(text))
     text = ESCAPES.sub('"', NAME_SPACE.sub(r"\1", text))
     bare = text.strip().strip("`").removesuffix("()")
     if bare in tools and not tools[bare].get("required"):
         return TextReply(((bare, "{}"),), "")
-    reply = _Scanner(text, tools, acts).read()
+    reply = _Scanner(text, tools).read()
     fields = {} if reply.calls else read_object(bare.removeprefix("json")) or {}
     words = [fields[key] for key in WORDS_KEYS & fields.keys()]
     if SAY in tools and len(words) == 1 and ENDED.search(str(words[0])):
@@ -122,8 +119,8 @@ def read_text_calls(text: str, tools: Tools, acts: bool = False) -> TextReply:
 class _Scanner:
     """One pass over a text, from one possible beginning of a call to the next."""
 
-    def __init__(self, text: str, tools: Tools, acts: bool) -> None:
-        self.text, self.tools, self.acts = text, tools, acts
+    def __init__(self, text: str, tools: Tools) -> None:
+        self.text, self.tools = text, tools
         self.reader = LooseReader(text, STEPS)
         self.calls: list[Call] = []
         self.words: list[str] = []
@@ -162,7 +159,7 @@ class _Scanner:
             if begin["name"]:
                 return self._named(begin["name"], begin.start("name"), begin.end())
             value, end = self._value(begin.start())
-            return read_calls(value, self.tools, self.acts), end
+            return read_calls(value, self.tools), end
         except Unreadable:
             return [], begin.end()
 
@@ -254,18 +251,16 @@ def beginnings(names: tuple[str, ...]) -> re.Pattern[str]:
     )
 
 
-def read_calls(value: Any, tools: Tools, acts: bool) -> list[Call]:
+def read_calls(value: Any, tools: Tools) -> list[Call]:
     """Return the calls that a value spells, in order; none if a part of it is no call."""
     if isinstance(value, list):
-        calls = [read_calls(item, tools, acts) for item in value]
+        calls = [read_calls(item, tools) for item in value]
         return [call for group in calls for call in group] if all(calls) else []
     if not isinstance(value, dict):
         return []
-    if acts and isinstance(value.get(ACT), str):
-        return [(ACT, as_json(value))]
     for key in LISTS_OF_CALLS:
         if isinstance(value.get(key), list):
-            return read_calls(value[key], tools, acts)
+            return read_calls(value[key], tools)
     return read_object_call(value, tools)
 
 
@@ -301,7 +296,7 @@ def tidy_calls(name: str, arguments: str, tools: Tools) -> list[Call]:
     spelled += [word.lower().removesuffix("json") for word in spelled]
     known = next((word for word in spelled if word in tools), "")
     if not known:
-        return read_calls(last_object(arguments), tools, acts=False) or [(name, arguments)]
+        return read_calls(last_object(arguments), tools) or [(name, arguments)]
     if not NOTHING.sub("", arguments):
         return [(known, "{}")]
     value = first = last_object(arguments)

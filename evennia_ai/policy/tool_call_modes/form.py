@@ -21,7 +21,8 @@ Schema = Mapping[str, Any]
 
 AUTO, TOOLS, PLAIN = "auto", "tools", "plain"
 FORMS = (TOOLS, PLAIN)
-FORMER_FORMS = {"schema": PLAIN, "text": PLAIN}  # by the names that profiles and probes knew
+# By the names that profiles, probes and stored calls knew.
+FORMER_FORMS = {"schema": PLAIN, "text": PLAIN}
 
 Call = tuple[str, str]  # a tool call before it has an id: a name, and arguments as JSON
 
@@ -39,7 +40,7 @@ class ToolCallMode:
 
     def tell(self, tool: Schema) -> str:
         """Return a line about a tool that came after the start of a talk, "" for none."""
-        return described(tool, "Arguments: ") if self.native else ""
+        return described(tool) if self.native else ""
 
 
 def tool_name(schema: Schema) -> str:
@@ -69,14 +70,14 @@ def _sample(field: Mapping[str, Any], words: str) -> Any:
     return {"boolean": True, "array": [], "object": {}}.get(kind, words or "attack")
 
 
-def described(tool: Schema, instead: str = "") -> str:
-    """Return one line about a tool: its name, what it does, its fields with a word before them."""
+def described(tool: Schema) -> str:
+    """Return one line about a tool: its name, what it does, and its arguments."""
     does = tool["function"].get("description", "")
     fields = [
         f"{name} ({detail.get('description') or detail.get('type', 'text')})"
         for name, detail in parameters_of(tool).items()
     ]
-    hint = f" {instead}{', '.join(fields)}." if fields else ""
+    hint = f" Arguments: {', '.join(fields)}." if fields else ""
     return f"{tool_name(tool)}: {does}{hint}"
 
 
@@ -213,9 +214,9 @@ def known_name(model: str) -> str:
 def choose_form(model: str, wanted: str = AUTO, stated: str = "") -> ToolCallMode:
     """Return the form for a model.
 
-    ``wanted`` is the profile's own; ``told`` is what a probe found, "" if it ran for none. If both
-    are silent, the model's name decides.
+    ``wanted`` is the profile's own; ``stated`` is what a probe found, "" if it ran for none. If
+    both are silent, the model's name decides.
     """
-    wanted = FORMER_FORMS.get(wanted, wanted)
-    name = wanted if wanted in REQUEST_FORMS else stated or form_for(model)
+    is_known = wanted in REQUEST_FORMS or wanted in FORMER_FORMS
+    name = wanted if is_known else stated or form_for(model)
     return REQUEST_FORMS.get(FORMER_FORMS.get(name, name), TOOLS_FORM)

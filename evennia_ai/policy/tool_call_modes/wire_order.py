@@ -31,8 +31,7 @@ from evennia_ai.policy.texts import read_object
 from evennia_ai.policy.tokens import MESSAGE_OVERHEAD, CountText, count_tools, estimate_tokens
 
 SYSTEM, USER, ASSISTANT, TOOL = "system", "user", "assistant", "tool"
-# What an endpoint may refuse, beside the tools and a system message: past calls, and a schema.
-CALLS, FORMAT = "calls", "response_format"
+CALLS = "calls"  # the past ones, which an endpoint may refuse as it may a system message
 RULES_ROLES = (SYSTEM, "developer")
 JOINTS = {SYSTEM: "\n\n", USER: "\n", ASSISTANT: " "}
 OPENING, CLOSING = "(Earlier talk is left out.)", "(What do you do now?)"

@@ -1,9 +1,12 @@
 """`aireplay` sends a recorded prompt again; nothing is said, done or stored."""
 
+from dataclasses import replace
+
 import pytest
 
 from evennia_ai import models
 from evennia_ai.errors import ProviderUnavailable
+from evennia_ai.policy import call_record
 from tests.scripted import call
 
 pytestmark = [pytest.mark.game, pytest.mark.django_db]
@@ -32,6 +35,21 @@ def test_the_same_prompts_are_sent_and_both_replies_are_shown(game, turn, admin,
     assert [request.messages for request in game.model.requests[2:]] == before
     assert "then say: You look tired, Ann." in text and "now  say: Like a rose." in text
     assert rows == (models.Message.objects.count(), models.ToolCall.objects.count())
+
+
+def test_a_call_of_a_former_form_is_asked_for_in_plain_words(game, turn, admin, monkeypatch):
+    read = call_record.read_record
+
+    def of_schema(packed, shared):
+        kept = read(packed, shared)
+        return replace(kept, sent=replace(kept.sent, form="schema"))
+
+    monkeypatch.setattr(call_record, "read_record", of_schema)
+    game.model.add("Like a rose.", "Like a rose.")
+    admin.do(f"aireplay Mira = {turn}, home")
+    game.run(2)
+    assert "Like a rose." in "\n".join(admin.heard())
+    assert {request.form for request in game.model.requests[2:]} == {"plain"}
 
 
 def test_a_builder_replays_no_turn_in_which_somebody_was_whispered_to(game, turn, mira, ann, bob):

@@ -1,4 +1,4 @@
-"""An object that arrives in parts reads as `json.loads` reads the whole."""
+"""The text of a field is read while its object arrives."""
 
 import itertools
 import json
@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.policy.replies.streaming_json import JsonObjectReader
+from evennia_ai.policy.replies.streaming_json import LONGEST, TextFieldReader
 from tests.growth import text_grows_like_a_square
 
 VALUES = st.recursive(
@@ -15,7 +15,7 @@ VALUES = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=6,
 )
-OBJECTS = st.dictionaries(st.sampled_from(["act", "target", "say"]) | st.text(), VALUES)
+FIELDS = st.dictionaries(st.sampled_from(["text", "target", "say"]) | st.text(), VALUES)
 CUTS = st.lists(st.integers(0, 200), max_size=12)
 ODD = st.text(alphabet='{}[]":,\\u dD8e0aé\n1t-', max_size=60)
 
@@ -26,44 +26,45 @@ def parts(text, cuts):
 
 
 def read(pieces):
-    """The reader, and the words that it read."""
-    reader = JsonObjectReader("say")
+    """The reader, and the text that it read."""
+    reader = TextFieldReader("say")
     return reader, "".join([reader.feed(piece) for piece in pieces])
 
 
-@given(OBJECTS, CUTS, st.booleans(), st.sampled_from([None, 2]))
-def test_any_split_reads_as_the_whole(value, cuts, ascii_only, indent):
-    text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
+@given(FIELDS, st.text(), FIELDS, CUTS, st.booleans(), st.sampled_from([None, 2]))
+def test_the_text_is_read_among_any_fields(before, say, after, cuts, ascii_only, indent):
+    before.pop("say", None)
+    fields = {**before, "say": say, **{name: after[name] for name in after if name != "say"}}
+    text = json.dumps(fields, ensure_ascii=ascii_only, indent=indent)
     reader, words = read(parts(text, cuts))
-    assert reader.done and not reader.broken
-    assert reader.values == json.loads(text)
-    assert words == read([text])[1]
+    assert words == say and reader.done
+
+
+@given(FIELDS, CUTS)
+def test_of_a_field_that_is_no_text_nothing_is_read(fields, cuts):
+    fields["say"] = {"say": "Aye."}
+    reader, words = read(parts(json.dumps(fields), cuts))
+    assert words == "" and not reader.done
 
 
 @given(ODD, CUTS)
 def test_any_text_reads_the_same_however_it_is_split(text, cuts):
-    whole, split = read([text])[0], read(parts(text, cuts))[0]
-    assert (whole.values, whole.done, whole.broken) == (split.values, split.done, split.broken)
-
-
-@given(st.text(), CUTS)
-def test_the_parts_of_a_streamed_string_make_up_its_value(say, cuts):
-    text = json.dumps({"act": "none", "say": say})
-    assert read(parts(text, cuts))[1] == say
+    (whole, words), (split, split_words) = read([text]), read(parts(text, cuts))
+    assert (words, whole.done) == (split_words, split.done)
 
 
 def test_words_come_as_soon_as_they_are_known():
-    reader = JsonObjectReader("say")
-    assert [reader.feed(part) for part in ('{"act": "no', 'ne", "sa')] == ["", ""]
-    assert reader.values == {"act": "none"}
-    assert [reader.feed(part) for part in ('y": "Good ev', 'ening."')] == ["Good ev", "ening."]
-    assert reader.values["say"] == "Good evening." and not reader.done
-    assert reader.feed("}") == "" and reader.done
+    reader = TextFieldReader("say")
+    assert [reader.feed(part) for part in ('{"to": "An', 'n", "sa')] == ["", ""]
+    assert [reader.feed(part) for part in ('y": "Good ev', "ening.")] == ["Good ev", "ening."]
+    assert not reader.done
+    assert reader.feed('"') == "" and reader.done
 
 
 def test_two_halves_of_one_character_arrive_together():
-    reader = JsonObjectReader("say")
-    assert [reader.feed(part) for part in ('{"say": "a\\ud83d', "\\ude", "00!")] == ["a", "", "😀!"]
+    reader = TextFieldReader("say")
+    said = [reader.feed(part) for part in ('{"say": "a\\ud83d', "\\ude", '00!"}')]
+    assert said == ["a", "", "😀!"]
 
 
 @pytest.mark.parametrize(
@@ -72,30 +73,30 @@ def test_two_halves_of_one_character_arrive_together():
         '```json\n{"say": "Aye."}\n```',
         'Here you are: {"say": "Aye."}',
         '{"say": "Aye.",}',
-        '{{"say": "Aye."}}',
         '{"say": "Aye."}' + "\n" * 5_000,
         '{"say": "Aye."} {"say": "No."}',
+        '{"say": "Aye.", "say": "No."}',
+        '{"to": "say", "say": "Aye."}',
+        '{"to": {"say": "No."}, "say": "Aye."}',
+        '{} {"say": "Aye."}',
     ],
 )
-def test_what_stands_around_the_object_does_no_harm(text):
-    reader, _ = read([text])
-    assert reader.values == {"say": "Aye."} and reader.done
+def test_what_stands_around_the_text_does_no_harm(text):
+    reader, words = read([text])
+    assert words == "Aye." and reader.done
 
 
-def test_line_breaks_inside_a_string_are_read():
-    assert read(['{"say": "Aye.\nNo."}'])[0].values == {"say": "Aye.\nNo."}
+def test_line_breaks_inside_the_text_are_read():
+    assert read(['{"say": "Aye.\nNo."}'])[1] == "Aye.\nNo."
 
 
-@pytest.mark.parametrize("text", ['{"a" 1}', "{a: 1}", '{"a": }', '{"a": tru}', '{"a": "\\x"}'])
-def test_invalid_json_breaks_the_reader_without_an_error(text):
-    reader, _ = read(list(text))
-    assert reader.broken and not reader.done
-    assert reader.feed('{"say": "Aye."}') == ""
+def test_a_text_that_is_cut_off_is_not_done():
+    reader, words = read(['{"say": "I was abo'])
+    assert words == "I was abo" and not reader.done
 
 
-def test_a_reply_that_is_cut_off_is_neither_done_nor_broken():
-    reader, _ = read(['{"act": "none", "say": "I was abo'])
-    assert (reader.done, reader.broken, reader.values) == (False, False, {"act": "none"})
+def test_behind_a_very_long_other_text_nothing_is_read_early():
+    assert read(["{", '"to": "' + "a" * LONGEST, '", "say": "Aye."}'])[1] == ""
 
 
 @pytest.mark.parametrize(

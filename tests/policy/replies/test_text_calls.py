@@ -30,8 +30,8 @@ TOOLS = {
 AYE = [("say", {"text": "Aye."})]
 
 
-def read(text, acts=False):
-    reply = read_text_calls(text, TOOLS, acts)
+def read(text):
+    reply = read_text_calls(text, TOOLS)
     return [(name, json.loads(arguments)) for name, arguments in reply.calls], reply.words
 
 
@@ -272,13 +272,6 @@ def test_an_unknown_name_in_a_list_leaves_the_whole_list_unread_but_its_known_ca
 def test_a_call_inside_reasoning_is_none():
     assert read('<think>{"say": "Aye."}</think>No.') == ([], "No.")
     assert read('I might {"say": "Aye."}</think>No.') == ([], "No.")
-
-
-def test_an_act_object_is_read_if_the_form_asks_for_it():
-    text = '```json\n{"act": "give", "target": "rope", "say": "Here."}\n```'
-    acts = [("act", {"act": "give", "target": "rope", "say": "Here."})]
-    assert read(text, acts=True) == (acts, "")
-    assert read(text)[0] == []
 
 
 HOSTILE = [

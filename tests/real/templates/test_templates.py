@@ -77,8 +77,6 @@ def test_there_are_enough_families() -> None:
 
 def offered(body: Mapping[str, Any], model: str) -> list[str]:
     """Return what must stand in the prompt for the model to act."""
-    if form_for(model) == PLAIN:
-        return ['"act"'] if "response_format" in body else []
     return [tool["function"]["name"] for tool in body.get("tools", ())]
 
 
