@@ -91,7 +91,8 @@ def test_the_vectors_of_another_embedder_are_made_anew_also_over_a_restart(game,
     mind.log(*(heard(f"goose {n}") for n in range(BATCH + 20)))
     mind.prepare()
     mind.index.close()
-    assert {row.embedder for row in LineVector.objects.all()} == {"64:bag of words"}
+    name = f"{mind.embedder.dimensions}:bag of words"
+    assert {row.embedder for row in LineVector.objects.all()} == {name}
     seen = []
     for at_once in (1, 1_000):
         mind.embedder = Endpoint(at_once, "near")

@@ -24,39 +24,14 @@ class ReplyReader:
 
     def __init__(self, tools: Sequence[Schema]) -> None:
         self._tools = parameters(tools)
-        self._calls: Calls = []
-        self._in_parts = False
 
     def hear(self, delta: Delta) -> Calls:
         """Add a part of the reply; return the calls that are finished now."""
-        self._in_parts = True
-        calls = self._read(delta.content) if delta.content else []
-        if delta.tool_index is not None:
-            calls += self._read_call(delta.tool_index, delta)
-        return self._add(calls)
+        return []
 
     def finish(self, reply: LLMReply) -> LLMReply:
         """Return the whole reply with all calls, also those that were returned before."""
         raise NotImplementedError
-
-    def _read(self, content: str) -> Calls:
-        return []
-
-    def _read_call(self, index: int, delta: Delta) -> Calls:
-        return []
-
-    def _add(self, calls: Calls) -> Calls:
-        """Add calls and return them; what is said twice in a reply is one speech, with one id."""
-        for number, call in enumerate(calls):
-            if self._calls and self._calls[-1].name == call.name == SAY:
-                calls[number] = replace(call, id=self._calls[-1].id)
-            self._calls.append(calls[number])
-        return calls
-
-    def _with_calls(self, reply: LLMReply) -> LLMReply:
-        """Return the reply with the calls; what was cut off behind them does not matter."""
-        calls = tuple(self._calls)
-        return replace(reply, content="", tool_calls=calls, finish_reason="stop")
 
 
 class NativeReader(ReplyReader):
@@ -70,8 +45,24 @@ class NativeReader(ReplyReader):
 
     def __init__(self, tools: Sequence[Schema]) -> None:
         super().__init__(tools)
+        self._calls: Calls = []
         self._arriving: list[ArrivingCall] = []
         self._first_open = 0
+
+    def hear(self, delta: Delta) -> Calls:
+        """Add a part of the reply; return the calls that are finished now."""
+        index, calls = delta.tool_index, list[ToolCallRequest]()
+        if index is None:
+            return calls
+        while index >= len(self._arriving):
+            self._arriving.append(ArrivingCall(len(self._arriving), self._tools))
+        self._arriving[index].add(delta)
+        while self._first_open < index and self._arriving[self._first_open].is_whole:
+            calls += self._arriving[self._first_open].end()
+            self._first_open += 1
+        if self._first_open == index:
+            calls += self._arriving[index].words()
+        return self._add(calls)
 
     def finish(self, reply: LLMReply) -> LLMReply:
         """Return the reply with its own calls, or else those in its text."""
@@ -99,16 +90,12 @@ class NativeReader(ReplyReader):
         is_speech = bool(whole) and words.startswith(whole)
         return [replace(spoken(whole, call.id), sent=call.sent)] if is_speech else [call]
 
-    def _read_call(self, index: int, delta: Delta) -> Calls:
-        while index >= len(self._arriving):
-            self._arriving.append(ArrivingCall(len(self._arriving), self._tools))
-        self._arriving[index].add(delta)
-        calls: Calls = []
-        while self._first_open < index and self._arriving[self._first_open].is_whole:
-            calls += self._arriving[self._first_open].end()
-            self._first_open += 1
-        if self._first_open == index:
-            calls += self._arriving[index].words()
+    def _add(self, calls: Calls) -> Calls:
+        """Add calls and return them; what is said twice in a reply is one speech, with one id."""
+        for number, call in enumerate(calls):
+            if self._calls and self._calls[-1].name == call.name == SAY:
+                calls[number] = replace(call, id=self._calls[-1].id)
+            self._calls.append(calls[number])
         return calls
 
 
@@ -186,10 +173,11 @@ class TextReader(ReplyReader):
             return without_half_sentence(reply) if is_cut_off else reply
         # Words beside a call of `say` are about it.
         is_speech = reply_text.words and not (is_cut_off or reply_text.is_cut)
-        if is_speech and SAY not in dict(reply_text.calls):
-            self._calls.append(spoken(reply_text.words))
-        self._calls += numbered(reply_text.calls)
-        return self._with_calls(reply)
+        is_speech = is_speech and SAY not in dict(reply_text.calls)
+        speech = [spoken(reply_text.words)] if is_speech else []
+        calls = (*speech, *numbered(reply_text.calls))
+        # What was cut off behind the calls does not matter.
+        return replace(reply, content="", tool_calls=calls, finish_reason="stop")
 
 
 def reply_reader(form: str, tools: Sequence[Schema]) -> ReplyReader:
