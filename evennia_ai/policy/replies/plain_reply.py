@@ -12,7 +12,6 @@ from typing import NamedTuple
 from evennia_ai.policy.facts.terms import parse_heard_line
 from evennia_ai.policy.replies import output_checks
 from evennia_ai.policy.replies.speech import (
-    NEARER,
     Cosines,
     assistant_margin,
     calls_itself_ai,
@@ -165,9 +164,10 @@ def without_assistant(reply: PlainReply, cosines: Cosines) -> PlainReply:
     """
     margins = [(part, assistant_margin(part.strip(), cosines)) for part in sentences(reply.words)]
     # Beside a sentence of an assistant, what is not nearer to a character's is its voice, too.
-    is_mixed = reply.has_assistant or any(margin > NEARER for _, margin in margins)
-    most = 0.0 if is_mixed else NEARER
-    kept = "".join(part for part, margin in margins if margin <= most).strip()
+    is_mixed = reply.has_assistant or any(is_sure for _, (_margin, is_sure) in margins)
+    kept = reply.words
+    if is_mixed:
+        kept = "".join(part for part, (margin, _is_sure) in margins if margin <= 0.0).strip()
     nothing = not (kept or reply.emotes)
     return reply._replace(words=kept, problem=reply.problem or ASSISTANT * nothing)
 
