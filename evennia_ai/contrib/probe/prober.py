@@ -20,7 +20,14 @@ from evennia_ai.policy.context.windows import list_models
 from evennia_ai.policy.limits.endpoints import UNKNOWN, Speed, measure_speed, smooth_speed
 from evennia_ai.policy.sanitize import drop_reasoning
 from evennia_ai.policy.texts import read_object
-from evennia_ai.policy.tool_call_modes.form import AUTO, FORMER_FORMS, PLAIN, PLAIN_RULES, TOOLS
+from evennia_ai.policy.tool_call_modes.form import (
+    AUTO,
+    FORMER_FORMS,
+    PLAIN,
+    PLAIN_RULES,
+    TOOLS,
+    choose_form,
+)
 from evennia_ai.policy.tool_call_modes.wire_order import SYSTEM
 from evennia_ai.ports import LLMRequest
 from evennia_ai.scheduling import Clock, Coroutine
@@ -174,8 +181,8 @@ class ProbeRun:
         """Ask for a streamed reply, and tell the speed of the calls so far."""
         deltas: list[Delta] = []
         answer: Answer = yield self.ask({**STREAM_QUESTION, "on_delta": deltas.append})
-        stream, speed = judge_stream(answer, len(deltas)), judge_speed(self.speed)
-        self.findings += stream, speed
+        form = choose_form(self.profile.model, self.profile.form, self.form).name
+        self.findings += judge_stream(answer, len(deltas), form), judge_speed(self.speed)
 
     @inlineCallbacks
     def ask(self, question: Question, share: float = 1.0) -> Coroutine[Answer]:
@@ -288,11 +295,13 @@ def judge_form(suggested: str, profile_form: str, answer: Answer) -> ProbeFindin
     return ProbeFinding(GOOD, f"Its form of request is {suggested}: {REASONS[suggested]}", advice)
 
 
-def judge_stream(answer: Answer, deltas: int) -> ProbeFinding:
-    """Return whether a reply came in parts; ``deltas`` is their number."""
+def judge_stream(answer: Answer, deltas: int, form: str) -> ProbeFinding:
+    """Return whether a reply in a form came in parts; ``deltas`` is their number."""
     if isinstance(answer, errors.ProviderError):
         advice = "If that stays so, set stream to False in the profile."
         return ProbeFinding(BAD, f"Its streamed reply failed: {answer}", advice)
+    if deltas > 1 and form == PLAIN:
+        return ProbeFinding(GOOD, "It streams: plain words are spoken when they are whole.")
     if deltas > 1:
         return ProbeFinding(GOOD, "It streams: a sentence is spoken while the next one is written.")
     return ProbeFinding(NOTE, "It does not stream: a reply is spoken when it is whole.")

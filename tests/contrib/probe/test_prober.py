@@ -89,6 +89,7 @@ def test_a_profile_s_former_names_of_plain_words_agree_with_the_test(
     provider.queue(HELLO, RED, TALE)
     probe.run(replace(profile, form=form))
     assert "good: Its form of request is plain:" in probe.told
+    assert "good: It streams: plain words are spoken when they are whole." in probe.told
 
 
 def test_a_form_in_the_profile_stays_and_the_better_one_is_named(probe, provider, profile):
