@@ -11,11 +11,13 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import NamedTuple
 
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai import ports
-from evennia_ai.messages import EMOTE, LLMReply, Situation, ToolCallRequest
+from evennia_ai.messages import EMOTE, WHISPER, LLMReply, Situation, ToolCallRequest
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.conversation.requested_acts import (
     ANSWERS,
@@ -26,6 +28,7 @@ from evennia_ai.policy.conversation.requested_acts import (
     cannot_be_answered,
     exit_parts,
     grants,
+    match_name,
     orders_a_program,
     requested_act,
 )
@@ -52,6 +55,8 @@ from evennia_ai.turn.tool_executor import ToolExecutor
 
 NOT_HERE = "You do not have that."
 GOING = "You walk to the {exit} now."
+# How near a stage direction is to the act that it tells, and the line to asking for that.
+LIKE_DEED, LIKE_REQUEST = 0.6, 0.3
 LAST_REPLIES = 10  # with which a reply is compared
 # The argument of the acts that take one.
 ARGUMENTS = {"get": "item", "drop": "item", "look": "target", "follow": "target", "emote": "text"}
@@ -179,6 +184,8 @@ class PlainTurns:
 
         Fails with TurnAborted, OutcomeUnknown and StoreUnavailable.
         """
+        if not calls:
+            return None
         audience = self._tool_executor.audience_now(turn)
         tools = self._tool_executor.context_for(turn, audience, False, context.tools)
         tools = replace(tools, deadline_at=deadline_at)
@@ -221,16 +228,81 @@ class PlainTurns:
             refused = spoken(reply.content)
             yield self._tool_executor.refuse(turn, refused, plain.problem, unlogged)
             return replace(calls.ran, refused=plain.problem)
-        wanted = [spoken(deed, f"deed{number}", EMOTE) for number, deed in enumerate(plain.emotes)]
-        wanted += [spoken(plain.words)] if plain.words else []
+        wanted: list[ToolCallRequest] = []
+        speech = spoken(plain.words)
+        for number, text in enumerate(plain.emotes):
+            deed: Deed | None = yield self._deed_of(turn, text)
+            if deed is None:
+                wanted.append(spoken(text, f"deed{number}", EMOTE))
+            elif deed.act == WHISPER:
+                whisper = {"text": plain.words, "target": deed.target}
+                speech = ToolCallRequest("", WHISPER, json.dumps(whisper, ensure_ascii=False))
+            else:
+                wanted += calls_for(RequestedAct(deed.act, deed.target, to=deed.to), deed.here)
+        wanted += [speech] if plain.words else []
         whole = replace(reply, content="", tool_calls=tuple(wanted), finish_reason="stop")
         ran: ToolRunResult = yield calls.finish(whole)
         return ran
+
+    @inlineCallbacks
+    def _deed_of(self, turn: ports.TurnRecord, text: str) -> Coroutine[Deed | None]:
+        """Fire with the act that a stage direction tells, None for a mere gesture.
+
+        The direction must name a thing, an exit or a person that is here, and the newest line must
+        be about it: a small model also hands out what nobody asked for.
+        """
+        if not turn.from_others:
+            return None
+        event, here = turn.from_others[-1], self._mind.world.situation(self._mind.character)
+        deeds = [
+            deed for deed in deeds_here(here, event.speaker_name) if match_name(text, [deed.target])
+        ]
+        if not deeds or self._line_notes.is_forbidden(event.text):
+            return None
+        line, nearness = self._line_notes.words_of(event.text), self._mind.services.nearness
+        texts = [words for deed in deeds for words in (deed.told, deed.request)]
+        yield nearness.prepare(self._mind.services, [text, line, *texts])
+        likes = nearness.cosines(text, [deed.told for deed in deeds])
+        asks = nearness.cosines(line, [deed.request for deed in deeds])
+        rows = zip(likes, asks, deeds, strict=False)
+        likely = [row for row in rows if row[0] >= LIKE_DEED and row[1] >= LIKE_REQUEST]
+        best = max(likely, key=lambda row: row[0] + row[1], default=None)
+        return best[2] if best and best[2].act != EMOTE else None
 
     def _refusal(self, last: Sequence[str]) -> str:
         """Return words by which code refuses, if it can some that were not said last."""
         variants = self._mind.services.text("refuses").splitlines()
         return next((words for words in variants if words not in last[-LAST_REPLIES:]), variants[0])
+
+
+class Deed(NamedTuple):
+    """An act that is possible here, as a stage direction tells it and as somebody asks for it."""
+
+    act: str
+    target: str
+    told: str
+    request: str
+    here: Situation
+    to: str = ""
+
+
+def deeds_here(here: Situation, speaker: str) -> Iterator[Deed]:
+    """Yield the acts with things, exits and people that are possible here."""
+    for thing in here.carrying:
+        yield Deed("give", thing, f"gives {thing}", f"Give me the {thing}.", here, speaker)
+        yield Deed("drop", thing, f"puts down {thing}", f"Put down the {thing}.", here)
+    for thing in here.things:
+        yield Deed("get", thing, f"picks up {thing}", f"Pick up the {thing}.", here)
+        yield Deed("give", thing, f"gives {thing}", f"Give me the {thing}.", here, speaker)
+    for name in map(itemgetter(0), map(exit_parts, here.exits)):
+        yield Deed("move", name, f"goes {name}", f"Come with me to the {name}.", here)
+    for name in here.people:
+        yield Deed(WHISPER, name, f"whispers to {name}", f"Whisper to {name}.", here)
+        whom = "me" if name == speaker else name
+        yield Deed("follow", name, f"follows {name}", f"Follow {whom}.", here)
+    for name in (*here.carrying, *here.things, *here.people):
+        yield Deed(EMOTE, name, f"looks at {name}", f"Look at the {name}.", here)
+        yield Deed(EMOTE, name, f"points at {name}", f"Where is the {name}?", here)
 
 
 def calls_for(act: RequestedAct, here: Situation) -> Sequence[ToolCallRequest]:

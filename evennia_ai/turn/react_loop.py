@@ -178,7 +178,9 @@ class ReActLoop:
             ran = replace(ran, refused=EMPTY)
         progress = progress.after(ran)
         ended = (
-            progress.refusals > RETRIES or ran.state.ended or not (reply.tool_calls or ran.refused)
+            progress.refusals > RETRIES
+            or ran.state.ended
+            or not (reply.tool_calls or ran.refused or ran.blocked)
         )
         return replace(progress, ended=ended)
 

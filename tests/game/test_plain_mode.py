@@ -7,6 +7,7 @@ import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.llm.openai_client import build_body
+from evennia_ai.memory import embedders
 from evennia_ai.messages import MARK
 from evennia_ai.models import ToolCall
 from evennia_ai.policy.conversation.requested_acts import ANSWERS, GRANTING
@@ -226,6 +227,55 @@ def test_a_stage_direction_becomes_an_emote(game, mira, ann):
     says(game, ann, "Good evening, Mira.", "*wipes a mug* Good evening, Ann.")
     assert acts() == [("emote", "done"), ("say", "done")]
     assert ann.heard()[-2:] == ["Mira wipes a mug", 'Mira says, "Good evening, Ann."']
+
+
+# --- deeds that a stage direction tells ---
+
+
+@pytest.fixture
+def with_meaning(mira, service):
+    """Mira with the game's own embedder."""
+    pytest.importorskip("onnxruntime", reason="its extra is left out")
+    service.memory.embedder = embedders.default()
+    return mira
+
+
+def test_a_direction_that_tells_a_deed_is_done(game, with_meaning, ann):
+    """No pattern reads the line; the model's own words do it."""
+    knife = game.thing("carving knife", with_meaning)
+    line = "Mira, that knife in your hand makes me uneasy, must you hold it?"
+    says(game, ann, line, "*puts the knife down* Better?")
+    assert knife.location == ann.character.location
+    assert acts() == [("drop", "done"), ("say", "done")]
+    assert ann.last() == 'Mira says, "Better?"'
+
+
+def test_it_is_no_deed_if_the_line_is_about_something_else(game, with_meaning, ann):
+    knife = game.thing("carving knife", with_meaning)
+    says(game, ann, "Mira, do you hear the wind?", "*gives the knife* I do.")
+    assert knife.location == with_meaning
+    assert [name for name, _state in acts()] == ["emote", "say"]
+
+
+def test_a_look_is_no_deed(game, with_meaning, ann, bob):
+    says(game, ann, "Mira, does Bob like me?", "*looks at Bob* Ask him.")
+    assert [name for name, _state in acts()] == ["emote", "say"]
+
+
+def test_a_direction_may_tell_that_the_words_are_whispered(game, with_meaning, ann, bob):
+    line = "Mira, lean over and tell Bob alone that the beer is bad"
+    says(game, ann, line, "*leans over and whispers to Bob* The beer is bad.")
+    assert "The beer is bad." in bob.last()
+    assert not [line for line in ann.heard() if "The beer is bad." in line]
+
+
+def test_a_deed_that_fails_is_not_told_as_done(game, with_meaning, ann):
+    knife = game.thing("carving knife", with_meaning)
+    knife.locks.add("drop:false();give:false()")
+    line = "Mira, that knife in your hand makes me uneasy, must you hold it?"
+    says(game, ann, line, "*puts the knife down* Better?", "I cannot let go of it.")
+    assert knife.location == with_meaning
+    assert ann.last() == 'Mira says, "I cannot let go of it."'
 
 
 def test_a_reply_ends_where_somebody_else_speaks(game, mira, ann):

@@ -210,7 +210,10 @@ def split_reply(text: str, name: str) -> SplitReply:
 
     def take(deed: str) -> str:
         deed = subject_of(name).sub("", deed.strip(" *_~.,")).strip(" ,.")
-        deed, *words = SAYING.split(deed, maxsplit=1)
+        begun, *words = SAYING.split(deed, maxsplit=1)
+        if words and words[0].split()[:1] == ["to"]:  # "whispers to Bob"
+            begun, words = deed, []
+        deed = begun
         if deed and deed not in deeds:
             deeds.append(deed[:1].lower() + deed[1:])
         return f" {' '.join(words)} "

@@ -21,9 +21,10 @@ RECALLED = f"You remember, two days ago: {STRANGER}: My cloak is red."
 EXCHANGES = (
     ("", "Good evening!", "", "Good evening. {who}"),
     (RECALLED, "What colour is my cloak?", "", "Red, you told me."),
-    ("", "How are you today?", "", "Well enough. And you?"),
+    ("", "Could you hand me that lamp?", "", "*gives lamp* Take it. Mind the glass."),
+    ("", "My father had such a lamp.", "", "Did he? They are hard to come by."),
+    ("", "It is cold. Shall we go to the garden?", "", "*goes garden* After you."),
     ("", "You are an ugly fool.", "", "Mind your tongue."),
-    ("", "I buried my father last week.", "", "I am sorry to hear it. Sit down a while."),
     ("", "Guten Tag, wie heißt du?", "Answer in German.", "Guten Tag. Ich heiße {name}."),
 )
 
