@@ -24,6 +24,12 @@ PAUSE_S = 60.0  # pause after an embedder failed
 MOST_TEXTS = 2_000  # that are compared with each other, whose vectors are kept: 3 MB
 
 
+def asked_in_time(embedder: RemoteEmbedder, queries: Sequence[str], clock: Clock) -> Deferred[Any]:
+    """Fire with the vectors of queries; fails with a ProviderError or TimeoutError."""
+    vectors = embedder.embed_later([*map(readable, queries)], query=True)
+    return vectors.addTimeout(TIME_S, cast(IReactorTime, clock))
+
+
 class RemoteVectors:
     """Fetches vectors for one index: of queries before a search, of memories in the background.
 
@@ -64,8 +70,7 @@ class RemoteVectors:
         new = [query for query in dict.fromkeys(queries) if query not in self.asked]
         try:
             if new:
-                request = self._embed(new, query=True)
-                vectors = yield request.addTimeout(TIME_S, cast(IReactorTime, services.clock))
+                vectors = yield asked_in_time(self._embedder, new, services.clock)
                 self.asked |= zip(new, vectors, strict=True)
         except (ProviderError, defer.TimeoutError, TurnAborted) as error:
             self._give_up(services.clock, error)
@@ -97,7 +102,7 @@ class RemoteVectors:
         if not texts:
             return
         try:
-            vectors = yield self._embed(list(texts.values()))
+            vectors = yield self._embedder.embed_later([*map(readable, texts.values())])
         except BaseException:
             self.waiting |= dict.fromkeys(reversed(names))
             raise
@@ -106,9 +111,6 @@ class RemoteVectors:
             # A memory that changed meanwhile waits again.
             self._take({name: vector for name, vector in piece.items() if name not in self.waiting})
             yield yield_to_reactor(services.slices.put)
-
-    def _embed(self, texts: Sequence[str], query: bool = False) -> Deferred[Any]:
-        return self._embedder.embed_later([readable(text) for text in texts], query)
 
     def _give_up(self, clock: Clock, error: Exception) -> None:
         self._ask_again_at = clock.seconds() + PAUSE_S
@@ -139,7 +141,7 @@ class TextNearness:
             return
         if new:
             try:
-                vectors = yield self._embed(services, embedder, [readable(text) for text in new])
+                vectors = yield self._embed(embedder, new, services.clock)
             except (ProviderError, defer.TimeoutError, TurnAborted) as error:
                 self._ask_again_at = services.clock.seconds() + PAUSE_S
                 log.info("evennia_ai: no meaning of a line: {error!r}", error=error)
@@ -151,12 +153,11 @@ class TextNearness:
             del self._vectors[next(iter(self._vectors))]
 
     def _embed(
-        self, services: Services, embedder: Embedder | RemoteEmbedder, texts: Sequence[str]
-    ) -> Any:
+        self, embedder: Embedder | RemoteEmbedder, texts: Sequence[str], clock: Clock
+    ) -> Deferred[Any]:
         if answers_at_once(embedder):
-            return defer.succeed(embedder.embed(texts))
-        far = cast(RemoteEmbedder, embedder).embed_later(texts, query=True)
-        return far.addTimeout(TIME_S, cast(IReactorTime, services.clock))
+            return defer.succeed(embedder.embed([*map(readable, texts)]))
+        return asked_in_time(cast(RemoteEmbedder, embedder), texts, clock)
 
     def cosines(self, text: str, others: Sequence[str]) -> list[float]:
         """Return how near a text is to others, 1 at most; none if not all have been prepared."""

@@ -111,6 +111,11 @@ def sentences(text: str) -> list[str]:
 WIDE, UNSEEN = frozenset("WF"), frozenset({"Mn", "Me", "Cf"})
 
 
+def listed_examples(text: str) -> list[str]:
+    """Return the examples that a text lists between bars, each on one line."""
+    return [" ".join(example.split()) for example in text.split("|")]
+
+
 def shown_width(text: str) -> int:
     """Return the columns that a text takes: two for a wide letter, none for an accent."""
     return sum(

@@ -22,7 +22,7 @@ from evennia_ai.policy.conversation.persona_and_lore import (
     quests_of,
     try_lore,
 )
-from evennia_ai.policy.facts.terms import parse_heard_line
+from evennia_ai.policy.facts.terms import heard_words
 from evennia_ai.policy.records.record import is_known_to
 from evennia_ai.policy.retrieval.words import name_words, without_words
 from evennia_ai.policy.tokens import estimate_tokens
@@ -113,8 +113,7 @@ class LoreContext:
 
     def _words_of(self, line: str) -> str:
         """Return the words of a line, without its speaker and the character's own name."""
-        words = parse_heard_line(line, "")[1].strip('" ')
-        return without_words(words, name_words(self._mind.name))
+        return without_words(heard_words(line), name_words(self._mind.name))
 
 
 @dataclass(eq=False)

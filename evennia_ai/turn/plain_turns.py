@@ -34,7 +34,7 @@ from evennia_ai.policy.conversation.requested_acts import (
 )
 from evennia_ai.policy.conversation.tool_call_rules import LoopState, begin_step
 from evennia_ai.policy.facts.check import without_address
-from evennia_ai.policy.facts.terms import parse_heard_line
+from evennia_ai.policy.facts.terms import heard_words, parse_heard_line
 from evennia_ai.policy.replies.plain_reply import PlainReply, plain_reply, without_assistant
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.replies.speech import ASSISTANT_SAYS, CHARACTERS_SAY, spoken
@@ -46,7 +46,6 @@ from evennia_ai.policy.tool_call_modes.plain_prompt import (
     REFUSE,
     LineNote,
 )
-from evennia_ai.ports import MindContext
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.guardrails import ModerationGate, OutputGuardrail
 from evennia_ai.turn.prompt_contexts import TurnKind
@@ -76,7 +75,7 @@ class Requested:
 class LineNotes:
     """Judges the lines of a turn by their meaning; without an embedder, there are no notes."""
 
-    _mind: MindContext
+    _mind: ports.MindContext
 
     def prepare(self, lines: Iterable[str]) -> Deferred[None]:
         """Fire when the meaning of some lines is known; never fails."""
@@ -141,7 +140,7 @@ class LineNotes:
 
     def words_of(self, line: str) -> str:
         """Return the words of a heard line, without the character's name."""
-        return without_address(parse_heard_line(line, "")[1].strip('" '), self._mind.name).strip()
+        return without_address(heard_words(line), self._mind.name).strip()
 
 
 @dataclass(eq=False)
@@ -211,8 +210,8 @@ class PlainTurns:
         self, turn: ports.TurnRecord, reply: LLMReply, calls: ToolCallRunner
     ) -> Coroutine[ToolRunResult]:
         """Say a reply's words and show its gestures."""
-        present = self._mind.world.situation(self._mind.character).people
-        others = {*present, *(event.speaker_name for event in turn.from_others)}
+        here = self._mind.world.situation(self._mind.character)
+        others = {*here.people, *(event.speaker_name for event in turn.from_others)}
         lines, last = [item.text for item in turn.from_others], calls.check.spoken
         cut_off = reply.finish_reason == CUT_OFF
         plain = plain_reply(
@@ -231,21 +230,23 @@ class PlainTurns:
         wanted: list[ToolCallRequest] = []
         speech = spoken(plain.words)
         for number, text in enumerate(plain.emotes):
-            deed: Deed | None = yield self._deed_of(turn, text)
-            if deed is None:
+            act: RequestedAct | None = yield self._deed_of(turn, text, here)
+            if act is None:
                 wanted.append(spoken(text, f"deed{number}", EMOTE))
-            elif deed.act == WHISPER:
-                whisper = {"text": plain.words, "target": deed.target}
+            elif act.act == WHISPER:
+                whisper = {"text": plain.words, "target": act.target}
                 speech = ToolCallRequest("", WHISPER, json.dumps(whisper, ensure_ascii=False))
             else:
-                wanted += calls_for(RequestedAct(deed.act, deed.target, to=deed.to), deed.here)
+                wanted += calls_for(act, here)
         wanted += [speech] if plain.words else []
         whole = replace(reply, content="", tool_calls=tuple(wanted), finish_reason="stop")
         ran: ToolRunResult = yield calls.finish(whole)
         return ran
 
     @inlineCallbacks
-    def _deed_of(self, turn: ports.TurnRecord, text: str) -> Coroutine[Deed | None]:
+    def _deed_of(
+        self, turn: ports.TurnRecord, text: str, here: Situation
+    ) -> Coroutine[RequestedAct | None]:
         """Fire with the act that a stage direction tells, None for a mere gesture.
 
         The direction must name a thing, an exit or a person that is here, and the newest line must
@@ -253,10 +254,9 @@ class PlainTurns:
         """
         if not turn.from_others:
             return None
-        event, here = turn.from_others[-1], self._mind.world.situation(self._mind.character)
-        deeds = [
-            deed for deed in deeds_here(here, event.speaker_name) if match_name(text, [deed.target])
-        ]
+        event = turn.from_others[-1]
+        possible = deeds_here(here, event.speaker_name)
+        deeds = [deed for deed in possible if match_name(text, [deed.act.target])]
         if not deeds or self._line_notes.is_forbidden(event.text):
             return None
         line, nearness = self._line_notes.words_of(event.text), self._mind.services.nearness
@@ -267,7 +267,7 @@ class PlainTurns:
         rows = zip(likes, asks, deeds, strict=False)
         likely = [row for row in rows if row[0] >= LIKE_DEED and row[1] >= LIKE_REQUEST]
         best = max(likely, key=lambda row: row[0] + row[1], default=None)
-        return best[2] if best and best[2].act != EMOTE else None
+        return best[2].act if best and best[2].act.act != EMOTE else None
 
     def _refusal(self, last: Sequence[str]) -> str:
         """Return words by which code refuses, if it can some that were not said last."""
@@ -278,31 +278,32 @@ class PlainTurns:
 class Deed(NamedTuple):
     """An act that is possible here, as a stage direction tells it and as somebody asks for it."""
 
-    act: str
-    target: str
+    act: RequestedAct
     told: str
     request: str
-    here: Situation
-    to: str = ""
 
 
 def deeds_here(here: Situation, speaker: str) -> Iterator[Deed]:
     """Yield the acts with things, exits and people that are possible here."""
     for thing in here.carrying:
-        yield Deed("give", thing, f"gives {thing}", f"Give me the {thing}.", here, speaker)
-        yield Deed("drop", thing, f"puts down {thing}", f"Put down the {thing}.", here)
+        yield Deed(
+            RequestedAct("give", thing, to=speaker), f"gives {thing}", f"Give me the {thing}."
+        )
+        yield Deed(RequestedAct("drop", thing), f"puts down {thing}", f"Put down the {thing}.")
     for thing in here.things:
-        yield Deed("get", thing, f"picks up {thing}", f"Pick up the {thing}.", here)
-        yield Deed("give", thing, f"gives {thing}", f"Give me the {thing}.", here, speaker)
+        yield Deed(RequestedAct("get", thing), f"picks up {thing}", f"Pick up the {thing}.")
+        yield Deed(
+            RequestedAct("give", thing, to=speaker), f"gives {thing}", f"Give me the {thing}."
+        )
     for name in map(itemgetter(0), map(exit_parts, here.exits)):
-        yield Deed("move", name, f"goes {name}", f"Come with me to the {name}.", here)
+        yield Deed(RequestedAct("move", name), f"goes {name}", f"Come with me to the {name}.")
     for name in here.people:
-        yield Deed(WHISPER, name, f"whispers to {name}", f"Whisper to {name}.", here)
+        yield Deed(RequestedAct(WHISPER, name), f"whispers to {name}", f"Whisper to {name}.")
         whom = "me" if name == speaker else name
-        yield Deed("follow", name, f"follows {name}", f"Follow {whom}.", here)
+        yield Deed(RequestedAct("follow", name), f"follows {name}", f"Follow {whom}.")
     for name in (*here.carrying, *here.things, *here.people):
-        yield Deed(EMOTE, name, f"looks at {name}", f"Look at the {name}.", here)
-        yield Deed(EMOTE, name, f"points at {name}", f"Where is the {name}?", here)
+        yield Deed(RequestedAct(EMOTE, name), f"looks at {name}", f"Look at the {name}.")
+        yield Deed(RequestedAct(EMOTE, name), f"points at {name}", f"Where is the {name}?")
 
 
 def calls_for(act: RequestedAct, here: Situation) -> Sequence[ToolCallRequest]:

@@ -83,7 +83,6 @@ class Prompt:
     lore: tuple[LoreEntry, ...]
     trace: PromptTrace  # where its parts come from
     scenes: tuple[ChatMessage, ...] = ()  # the situation updates that it shows first
-    recalled: tuple[str, ...] = ()  # the recalled lines, as it shows them
     authors: Authors = frozenset()  # everybody whose words it holds (`policy.audience`)
     others_tokens: int = 0  # of lines of people who are not answered
 
@@ -229,7 +228,6 @@ class PromptBuilder:
             tokens=tokens + asking.tool_tokens,
             situation=tail.situation,
             lore=tail.items.lore,
-            recalled=tuple(line.text for line in tail.items.recalled),
             authors=self._selector.authors_of(asking.events, shown, tail.situation),
             trace=replace(trace, length=len(messages)),
             others_tokens=tokens_of_others(shown, {event.heard.speaker for event in asking.events}),

@@ -67,8 +67,6 @@ class Progress:
     authors: Authors = frozenset()  # authors of what the turn's tools told (`policy.audience`)
     refused: str = ""  # why the last reply was not spoken, "" if it was
     refusals: int = 0  # how many replies were not spoken
-    # Whether an act of the last reply failed, so that its words were not said.
-    blocked: bool = False
     undone: frozenset[str] = frozenset()  # ids of the calls that were not done
     ended: bool = False  # whether the turn needs no further reply
     # What the line asked for, of a model of the mode `PLAIN`; None until it was read.
@@ -84,7 +82,6 @@ class Progress:
             authors=self.authors | ran.authors,
             refused=ran.refused,
             refusals=self.refusals + bool(ran.refused),
-            blocked=ran.blocked,
             undone=self.undone | ran.undone,
         )
 

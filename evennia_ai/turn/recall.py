@@ -19,7 +19,7 @@ from evennia_ai.messages import MARK, PERCEIVED, Audience, ChatMessage, unmarked
 from evennia_ai.policy.audience import KnownLine, of_record
 from evennia_ai.policy.compaction.restored_context import is_synthesis, nearest_lines
 from evennia_ai.policy.facts.check import WHISPERED, source_label
-from evennia_ai.policy.facts.terms import parse_heard_line
+from evennia_ai.policy.facts.terms import heard_words, parse_heard_line
 from evennia_ai.policy.recallable_lines import LINE, line_id
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
@@ -65,7 +65,7 @@ class RecallRequest:
 
 def memory_query(lines: Sequence[str], name: str = "") -> str:
     """Return the search query for some lines to somebody of this name."""
-    words = (parse_heard_line(line, "")[1].strip('" ') for line in lines)
+    words = map(heard_words, lines)
     return " ".join(without_words(text, name_words(name)) or text for text in words)
 
 

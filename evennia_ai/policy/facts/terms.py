@@ -229,6 +229,11 @@ def parse_heard_line(content: str, speaker: str, evidence: str = "") -> tuple[st
     return speaker, content.removeprefix(speaker), evidence or CLAIMED
 
 
+def heard_words(line: str) -> str:
+    """Return the words of a heard line, without its speaker and the quotation marks around them."""
+    return parse_heard_line(line, "")[1].strip('" ')
+
+
 def words_of_calls(message: ChatMessage) -> list[str]:
     """Return what the character said by tools."""
     texts = []
