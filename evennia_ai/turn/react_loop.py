@@ -170,15 +170,11 @@ class ReActLoop:
             ran = yield self._speak_text(turn, step_reply)
         else:
             ran = yield self._plain.speak(turn, reply, step_reply.calls)
-        is_empty = not (reply.tool_calls or ran.acted or ran.refused or progress.acted)
-        if is_empty and has_model(self._mind.profile):
-            ran = replace(ran, refused=EMPTY)
+        goes_on = bool(reply.tool_calls or ran.refused or ran.blocked)
+        if not (goes_on or ran.acted or progress.acted) and has_model(self._mind.profile):
+            ran, goes_on = replace(ran, refused=EMPTY), True
         progress = progress.after(ran)
-        ended = (
-            progress.refusals > RETRIES
-            or ran.state.ended
-            or not (reply.tool_calls or ran.refused or ran.blocked)
-        )
+        ended = progress.refusals > RETRIES or ran.state.ended or not goes_on
         return replace(progress, ended=ended)
 
     @inlineCallbacks

@@ -13,6 +13,7 @@ from evennia_ai.models import ToolCall
 from evennia_ai.policy.conversation.requested_acts import ANSWERS, GRANTING
 from evennia_ai.policy.tool_call_modes.plain_prompt import REFUSE, note
 from evennia_ai.turn.plain_turns import NOT_HERE
+from evennia_ai.turn.react_loop import EMPTY
 
 pytestmark = pytest.mark.engine
 
@@ -273,7 +274,9 @@ def test_a_deed_that_fails_is_not_told_as_done(game, with_meaning, ann):
     knife = game.thing("carving knife", with_meaning)
     knife.locks.add("drop:false();give:false()")
     line = "Mira, that knife in your hand makes me uneasy, must you hold it?"
-    says(game, ann, line, "*puts the knife down* Better?", "I cannot let go of it.")
+    replies = ("*puts the knife down* Better?", "I cannot let go of it.")
+    _first, second = says(game, ann, line, *replies)
+    assert EMPTY not in text_of(second)
     assert knife.location == with_meaning
     assert ann.last() == 'Mira says, "I cannot let go of it."'
 
