@@ -77,6 +77,9 @@ class CmdAIStatus(AICommand):
             self.msg(f"|x{clean_output(name, 60)}:|n {line}")
         if asleep:
             self.msg(f"|xTimes in {self.reader.zone}.|n")
+        clock = self.services.world_clock
+        if not clock.source.is_real:
+            self.msg(f"|xIn the world it is {clean_output(clock.moment(), 120)}.|n")
         tell = self.services.endpoints.told
         lines = model_lines([tell(script.mind.settings.profile) for script in scripts])
         for line in [*lines, *self.cache_lines(), *self.waiting_lines()]:
@@ -134,7 +137,7 @@ class CmdAIStatus(AICommand):
             if mode_of(script.character, script.services) in AWAKE:
                 count = len(script.character.ai_goals.open())
                 plan, here = script.character.ai_plan, script.character.location
-                block = plan.at(script.mind.status.minute_now()) if may_read else None
+                block = plan.at(self.services.world_clock.minute()) if may_read else None
                 place = here.key if here else ""
                 about = [f"about to {block_line(block, place).text}"] if block else []
                 about += [f"{count} open goal{'s' * (count > 1)}"] * bool(count)

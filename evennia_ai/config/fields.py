@@ -127,9 +127,10 @@ class AssistantConfig:
         "Hours of sleep, such as 23:00-06:30, by sleep_clock. None disables scheduled sleep.",
         check=read_schedule,
     )
-    sleep_clock: str = setting(
-        REAL,
-        "Clock for sleep_schedule. real: the game's time zone. game: the game world's time.",
+    sleep_clock: str | None = setting(
+        None,
+        "Clock for sleep_schedule. real: the server's time zone. game: Evennia's game time. None: "
+        "the world's clock, WORLD_CLOCK.",
         choices=(REAL, GAME),
     )
     sleep_after_quiet: float = setting(

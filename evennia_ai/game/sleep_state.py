@@ -13,6 +13,7 @@ from evennia_ai.game.client_notices import send_filler, shown_name
 from evennia_ai.game.perception import listening_objects
 from evennia_ai.game.texts import text
 from evennia_ai.game.tick_scheduler import TickScheduler
+from evennia_ai.game.world_clock import sleep_minute
 from evennia_ai.messages import IncomingEvent
 from evennia_ai.policy.compaction.plan import ContextUse
 from evennia_ai.policy.conversation.tool_call_rules import ToolOffer
@@ -275,8 +276,11 @@ class GameSleep:
 
     def _in_hours(self) -> bool:
         """Return True in the assistant's own hours of sleep."""
-        schedule = read_schedule(self._settings.config.sleep_schedule)
-        return schedule is not None and schedule.holds(self._shell.mind.status.minute_now())
+        config = self._settings.config
+        schedule = read_schedule(config.sleep_schedule)
+        if schedule is None:
+            return False
+        return schedule.holds(sleep_minute(self._services.world_clock, config.sleep_clock))
 
     def _next_look_s(self, use: ContextUse, state: RestState) -> float | None:
         """Return when it may fall asleep if it hears nothing, in seconds; None if it will not."""

@@ -2,10 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from django.utils import timezone
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 from twisted.python.failure import Failure
@@ -16,7 +14,6 @@ from evennia_ai.game.perception import display_name, find_objects
 from evennia_ai.game.texts import text
 from evennia_ai.messages import turn_label
 from evennia_ai.policy.audience import KnownLine
-from evennia_ai.policy.sleep_schedule import GAME
 from evennia_ai.policy.staff_controls import AuthorNote, read_note
 from evennia_ai.ports import Settings, TurnRecord
 from evennia_ai.scheduling import Coroutine
@@ -105,10 +102,6 @@ class GameAssistantStatus:
     def write_note(self, note: AuthorNote | None) -> None:
         """Store a note in place of the one before, or remove that; raises StoreUnavailable."""
         write_attribute(self._shell, NOTE, note.model_dump() if note else None)
-
-    def minute_now(self) -> int:
-        """Return the minute of the day on the assistant's ``sleep_clock``."""
-        return minute_now(self._services.now(), self._shell.config.sleep_clock)
 
     def signal(self, name: str, on: bool) -> None:
         """Note on the script what it is doing, for a game's code; raises StoreUnavailable."""
@@ -217,13 +210,3 @@ class TickScheduler:
             if self._shell.pk:
                 self.wake()
         return result
-
-
-def minute_now(now: datetime, clock: str) -> int:
-    """Return the minute of the day (0 to 1439), by the server's local time or the game world's."""
-    if clock == GAME:
-        from evennia.utils import gametime  # asks the database when it is imported
-
-        now = datetime.fromtimestamp(gametime.gametime(absolute=True), UTC)
-    local: datetime = timezone.localtime(now)
-    return 60 * local.hour + local.minute

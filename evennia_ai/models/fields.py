@@ -38,7 +38,7 @@ class RepairingField(models.Field):
     """A field that reads a value of a wrong kind as ``instead``, once its column is in `damage`.
 
     One damaged row would otherwise stop its assistant for good. The row itself stays as it is. A
-    check of every value read took a fifth of the calls of a spoken line (measured): `store.damage`
+    check of every value read took a fifth of the calls of a spoken line (measured): `store.rows`
     looks at a start, and where a read failed.
     """
 

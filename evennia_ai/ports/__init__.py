@@ -43,6 +43,6 @@ from evennia_ai.ports.models import (
     RequestSource,
     SemanticMemory,
 )
-from evennia_ai.ports.npc import Character
 from evennia_ai.ports.profiles import EntityProfiles
 from evennia_ai.ports.records import RecordStore
+from evennia_ai.ports.world import Character

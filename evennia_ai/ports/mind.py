@@ -33,7 +33,7 @@ from evennia_ai.ports.models import (
     RemoteEmbedder,
     SemanticMemory,
 )
-from evennia_ai.ports.npc import Character
+from evennia_ai.ports.world import Character, WorldClock
 from evennia_ai.scheduling import Clock, TimeSlices
 
 GUESSED_OVERHEAD = 1_600  # tokens
@@ -206,6 +206,8 @@ class Services(Protocol):
     @property
     def clock(self) -> Clock: ...
     @property
+    def world_clock(self) -> WorldClock: ...
+    @property
     def slices(self) -> TimeSlices: ...
     @property
     def gateway(self) -> Gateway: ...
@@ -283,7 +285,6 @@ class AssistantStatus(Protocol):
     def wake(self) -> None: ...  # tick soon
     def tell(self, key: str, dbrefs: Iterable[str]) -> None: ...  # a line that it does not speak
     def author_note(self) -> Sequence[KnownLine]: ...  # a builder's words for the next turns
-    def minute_now(self) -> int: ...  # of the day, 0 to 1439
     def signal(self, name: str, on: bool) -> None: ...  # notes what it is doing, for a game's code
 
     def thinking(self, turn: TurnRecord, begins: bool) -> None: ...  # announces it
@@ -360,6 +361,10 @@ class MindContext:
     @property
     def clock(self) -> Clock:
         return self.services.clock
+
+    @property
+    def world_clock(self) -> WorldClock:
+        return self.services.world_clock
 
     @property
     def slices(self) -> TimeSlices:

@@ -33,6 +33,7 @@ from evennia_ai.game.rate_limits import RateLimiter, tell_channel
 from evennia_ai.game.room_lines import RoomLines
 from evennia_ai.game.settings import SettingReader, advice, game_setting
 from evennia_ai.game.texts import check_texts, text
+from evennia_ai.game.world_clock import make_world_clock, resume_world_time
 from evennia_ai.models.fields import damage
 from evennia_ai.policy.read_permissions import Reader, read_permissions
 from evennia_ai.ports import Embedder, RemoteEmbedder, TurnRecord
@@ -77,6 +78,7 @@ class AssistantService(Service):
         self.complaints = settings.complaints
         call_from_thread = partial(self.slices.put_from_thread, main.callFromThread)
 
+        self.world_clock = settings.read("WORLD_CLOCK", partial(make_world_clock, self.now), None)
         self.models = models = ModelAccess(clock, environ, settings, call_from_thread)
         self.profiles, self.gateway = models.profiles, models.gateway
         self.endpoints = models.endpoints
@@ -236,6 +238,7 @@ class AssistantService(Service):
         """Resume work that an earlier process or a time switched off left unfinished."""
         if self.store_trouble:
             return
+        self.startup.put(resume_world_time, self.world_clock)
         self.startup.begin()
         self.garbage.start()
         self.log_retention.start()

@@ -23,8 +23,8 @@ from evennia_ai.game.tick_scheduler import SIGNALS
 from evennia_ai.messages import turn_label
 from evennia_ai.store.attributes import SCRIPT_KEY, read_anew
 from evennia_ai.store.conversation import assistants_to_archive
-from evennia_ai.store.damage import look_for_damage
 from evennia_ai.store.pending_acts import assistants_to_act, expire_late, people_asked
+from evennia_ai.store.rows import look_for_damage
 from evennia_ai.store.server_lock import is_here, note_home, of_this_shard, this_shard
 from evennia_ai.store.transactions import store_errors
 from evennia_ai.store.turns import (

@@ -1,10 +1,12 @@
-"""Conversion between rows and plain data, and deletion of rows."""
+"""Conversion between rows and plain data, deletion of rows, and the search for damaged ones."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields
 from datetime import datetime
+from itertools import count
 from typing import Any
 
+from django.apps import apps
 from django.db import connection, transaction
 from django.db.models import Max
 from django.dispatch import Signal
@@ -18,10 +20,12 @@ from evennia_ai.messages import (
     is_excuse,
     make_message,
 )
+from evennia_ai.models.fields import RepairingField, damage
 from evennia_ai.policy.records.record import people_field
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.policy.tokens import stored_tokens
 from evennia_ai.policy.tool_call_modes.wire_order import count_stored
+from evennia_ai.store.transactions import store_errors
 
 # The fields that an event and its row have in common.
 OTHER = ("audience", "addressed", "authors", "token")
@@ -170,3 +174,48 @@ def message_from_row(row: models.Message) -> ChatMessage:
     return make_message(
         role, row.content, tool_calls=row.tool_calls, tool_call_id=row.tool_call_id, **meta
     )
+
+
+def look_for_damage() -> Iterator[int]:
+    """Note each damaged column, so that reading mends it from then on.
+
+    SQLite takes whatever another program, or a failing disk, writes into a column. Yields the
+    number of known columns after each `WINDOW` of rows. Raises StoreUnavailable.
+    """
+    if connection.vendor != "sqlite":
+        return
+    with store_errors():
+        for table in apps.get_app_config("evennia_ai").get_models():
+            columns = [
+                field for field in table._meta.concrete_fields if isinstance(field, RepairingField)
+            ]
+            if columns:
+                yield from _look_for_damage_in(table._meta.db_table, columns)
+
+
+def _look_for_damage_in(table: str, columns: Sequence[Any]) -> Iterator[int]:
+    misfits = ", ".join(f"max({_misfit(field)})" for field in columns)
+    for start in count(step=WINDOW):
+        # Only the names of our own tables and columns are put in.
+        newest = f'(SELECT max(rowid) FROM "{table}")'  # noqa: S608
+        rows = f'FROM "{table}" WHERE rowid > {start} AND rowid <= {start + WINDOW}'
+        *damaged, last = _first_row(f"SELECT {misfits}, {newest} {rows}")
+        for field, is_damaged in zip(columns, damaged, strict=True):
+            if is_damaged:
+                field.note_damage()
+        if start + WINDOW >= (last or 0):
+            return
+        yield len(damage)
+
+
+def _misfit(field: Any) -> str:
+    column = f'"{field.column}"'
+    misfit = field.misfit_sql(column)
+    return f"{column} IS NOT NULL AND {misfit}" if field.null else misfit
+
+
+def _first_row(query: str) -> tuple[Any, ...]:
+    with connection.cursor() as cursor:
+        cursor.execute(query)
+        row: tuple[Any, ...] = cursor.fetchone()
+    return row

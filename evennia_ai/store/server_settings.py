@@ -27,6 +27,8 @@ SWITCH = "evennia_ai_switched_off"
 GAME = "evennia_ai_game"
 # What is known of model endpoints.
 FACTS = "evennia_ai_endpoints"
+# How the world's time ran (`game.world_clock`).
+WORLD_TIME = "evennia_ai_world_time"
 
 # The server process that started last.
 NEWEST = "evennia_ai_server"

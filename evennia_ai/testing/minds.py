@@ -23,6 +23,7 @@ from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, Persona
 from evennia_ai.policy.records.record import RecordSegment
 from evennia_ai.policy.tokens import CountText, estimate_tokens
 from evennia_ai.ports.records import SegmentChanges, SegmentsByNumber
+from evennia_ai.ports.world import utc_clock
 from evennia_ai.scheduling import TimeSlices
 from evennia_ai.store.mind_cache import MindCache
 
@@ -94,6 +95,7 @@ class StandInServices:
         self.link_hosts: tuple[str, ...] = ()
         self.profiles: dict[str, Mapping[str, Any]] = {}
         self.loaded = MindCache(self.clock)
+        self.world_clock = utc_clock(self.now)
 
     def now(self) -> datetime:
         start = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
@@ -228,9 +230,6 @@ class MemoryLife:
 
     def author_note(self) -> Sequence[KnownLine]:
         return ()
-
-    def minute_now(self) -> int:
-        return 12 * 60
 
     def signal(self, name: str, on: bool) -> None:
         self.signals[name] = on

@@ -37,7 +37,7 @@ from evennia_ai.policy.context.situation_updates import (
 )
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
 from evennia_ai.policy.facts.terms import HEARD
-from evennia_ai.policy.records.record import Record, is_known_to
+from evennia_ai.policy.records.record import Record, is_known_to, time_of
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.staff_controls import LABEL as NOTE
 from evennia_ai.policy.tokens import estimate_tokens
@@ -235,7 +235,7 @@ class ContextSelector:
             return None
         if entry["pinned"]:  # in the prompt already
             return None
-        day = entry["timestamp"][:10]
+        day = self._mind.world_clock.day(time_of(entry))
         line = f"you noted on {day}: {clean_heard(entry['content'], LINE_CHARS)}"
         return KnownLine(line, entry["audience"] is not None, of_record(entry), id)
 

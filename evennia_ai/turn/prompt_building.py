@@ -36,7 +36,6 @@ from evennia_ai.policy.context.situation_updates import (
     in_order,
     make_scenes,
     news,
-    quarter_of,
     scene_text,
     situation_rows,
     split_events,
@@ -248,7 +247,7 @@ class PromptBuilder:
         threshold = self._mind.config.mask_threshold
         if context.tools is None and not brief and self._meter.measure().ratio >= threshold:
             situation = replace(situation, notes=(*situation.notes, PRESSURE))
-        rows = situation_rows(shown_scene(situation, asking.form), quarter_of(self._mind.now()))
+        rows = situation_rows(shown_scene(situation, asking.form), self._mind.world_clock.moment())
         late_tools = filter(None, map(asking.form.tell, asking.late_tools))
         in_view = [message["metadata"] for message in shown]
         talk, seqs = latest_talk(visible, lines), [meta["seq"] for meta in in_view if "seq" in meta]

@@ -24,7 +24,6 @@ from evennia_ai.policy.recallable_lines import LINE, line_id
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.record import Record, is_known_to, time_of
-from evennia_ai.policy.retrieval.time_expressions import age_in_words
 from evennia_ai.policy.retrieval.words import name_words, without_words
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
@@ -175,7 +174,7 @@ class Recall:
             yield KnownLine(text, private, authors, record["id"], match.fit)
 
     def _age_of(self, record: Record) -> str:
-        return age_in_words((self._mind.now() - time_of(record)).total_seconds())
+        return self._mind.world_clock.age(time_of(record))
 
     def gone(self, lines: Collection[KnownLine], audience: Audience) -> set[KnownLine]:
         """Return those of some lines whose entry or goal is deleted, withheld or has other words.

@@ -50,8 +50,8 @@ def tail(script, audience=BOTH):
 
 
 def test_an_entry_is_read_anew_for_each_prompt(compacted, monkeypatch):
-    script = compacted(entries=[("Ann owes 40 crowns.", {"timestamp": "2026-01-02T00:00:00Z"})])
-    assert "At hand: you noted on 2026-01-02: Ann owes 40 crowns." in tail(script)
+    script = compacted(entries=[("Ann owes 40 crowns.", {"timestamp": "2025-12-30T00:00:00Z"})])
+    assert "At hand: you noted on 30 December 2025: Ann owes 40 crowns." in tail(script)
     script.journal.update(script.ids[0], content="Ann owes nothing.")
     assert "Ann owes nothing." in tail(script)
     with monkeypatch.context() as patch:  # a builder hid the line that it was made of

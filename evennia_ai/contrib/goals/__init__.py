@@ -50,7 +50,7 @@ class GoalsExtension(Extension):
         lines = goal_lines(character.ai_goals.known(audience), room, count)
         rows = [(GOALS, line) for line in lines]
         planned = around.config.part(GoalSettings).daily_plan
-        block = character.ai_plan.at(around.status.minute_now()) if planned else None
+        block = character.ai_plan.at(around.world_clock.minute()) if planned else None
         if block:
             place = character.location
             here = around.world.name_of(character, place.dbref) if place else ""

@@ -97,7 +97,9 @@ def reflect_on(
     sources = sorted({entry["source_entity"] for entry in entries} - {""})
     names = {dbref: mind.world.name_of(mind.character, dbref) for dbref in sources}
     context = CONTEXT_REFLECTION
-    wire = insights.reflection_request(context.prompt, mind.name, entries, names)
+    wire = insights.reflection_request(
+        context.prompt, mind.name, entries, names, mind.world_clock.day
+    )
     reply: BackgroundReply = yield mind.background.ask(context.name, wire, REPLY_TOKENS, entries)
     read = insights.read_insights(reply.text, entries)
     write = partial(store_insights, mind.character.journal, read.insights, looked_at)

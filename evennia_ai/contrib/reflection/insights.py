@@ -6,15 +6,16 @@ character asks for a few insights, each with its sources.
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from evennia_ai.messages import WireMessage
 from evennia_ai.policy.consolidation.entities import common_origin
 from evennia_ai.policy.context.projection import part_key
 from evennia_ai.policy.records.journal_entry import normalised
-from evennia_ai.policy.records.record import Record
+from evennia_ai.policy.records.record import Record, time_of
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.texts import fenced, read_line_object, reply_lines, request
 
@@ -85,15 +86,20 @@ def select_groups(groups: Mapping[str, Sequence[Record]]) -> list[Sequence[Recor
 
 
 def reflection_request(
-    prompt: str, name: str, entries: Sequence[Record], names: Mapping[str, str]
+    prompt: str,
+    name: str,
+    entries: Sequence[Record],
+    names: Mapping[str, str],
+    day_of: Callable[[datetime], str],
 ) -> list[WireMessage]:
     """Return the request for insights; all entries must have the same audience.
 
-    ``prompt`` has the field ``name``; ``names`` are the character's names for sources, by dbref.
+    ``prompt`` has the field ``name``; ``names`` are the character's names for sources, by dbref;
+    ``day_of`` returns the world's day of a time.
     """
     word = {dbref: f", {name}'s word" for dbref, name in names.items() if name}
     lines = [
-        f"{entry['id']} ({entry['timestamp'][:10]}{word.get(entry['source_entity'], '')}): "
+        f"{entry['id']} ({day_of(time_of(entry))}{word.get(entry['source_entity'], '')}): "
         f"{clean_heard(entry['content'], ENTRY_CHARS)}"
         for entry in entries
     ]

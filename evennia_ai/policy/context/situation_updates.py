@@ -8,7 +8,6 @@ behind which it stands.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
 from itertools import groupby
 from operator import itemgetter
 
@@ -26,7 +25,6 @@ LORE, PEOPLE, MATERIALS, REMEMBERED = "You know", "Of those here", "At hand", "Y
 LATE_TOOLS = "You can now also use"
 # Lines of these labels add up. Those of any other label replace the ones that were shown before.
 GROWING = frozenset({LORE, PEOPLE, MATERIALS, LATE_TOOLS})
-MINUTES = 15  # to which the time is told
 
 
 def situation_rows(situation: Situation, time: str) -> list[Row]:
@@ -43,11 +41,6 @@ def situation_rows(situation: Situation, time: str) -> list[Row]:
     ]
     authors = known(situation.authors)
     return [(label, KnownLine(unmarked(text), authors=authors)) for label, text in rows if text]
-
-
-def quarter_of(now: datetime) -> str:
-    """Return the day and the time, to the quarter of an hour: each change costs a scene."""
-    return now.replace(minute=now.minute - now.minute % MINUTES).strftime("%A, %H:%M")
 
 
 def scene_text(rows: Iterable[Row]) -> str:

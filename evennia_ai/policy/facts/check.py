@@ -33,7 +33,7 @@ WHISPERED = " (whispered)"
 HAPPENED = "It happened"
 # Of a recalled line as a prompt shows it: its age (or its day) with its source, and what follows.
 RECALLED_AGE = re.compile(
-    r"(?:just now|\b\w{1,8} (?:minute|hour|day|week|month|year)s? ago|you noted on \d{4}-\d\d-\d\d)"
+    r"(?:just now|\b\w{1,8} (?:minute|hour|day|week|month|year)s? ago|you noted on [^:,]{1,60})"
     r"(?:, (?P<teller>[^:]{1,80}) told you)?(?:, from (?P<source>[^:]{1,80}))?: "
 )
 RECALLED = re.compile(

@@ -5,7 +5,7 @@ question are among the first ten (public dialogues, tests/bench/test_retrieval.p
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -144,18 +144,21 @@ def _start_of_month(year: int, month: int) -> float:
     return datetime(year, month, 1, tzinfo=UTC).timestamp()
 
 
-AGES = ((3_600.0, "minute"), (DAY_S, "hour"), (14 * DAY_S, "day"), (60 * DAY_S, "week"))
+# The seconds of each unit, and how many of it an age has at least that is told in it.
 UNITS = {"minute": 60.0, "hour": 3_600.0, "day": DAY_S, "week": 7 * DAY_S}
 UNITS |= {"month": 365 * DAY_S / 12, "year": 365 * DAY_S}
+LEAST_TOLD = {"year": 2, "month": 2, "week": 2, "day": 1, "hour": 1, "minute": 1}
 NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 
 
-def age_in_words(seconds: float) -> str:
-    """Return how long ago something was: "just now", "three days ago", "26 hours ago"."""
-    longest = "month" if seconds < 2 * UNITS["year"] else "year"
-    unit = next((name for limit, name in AGES if seconds < limit), longest)
-    number = int(seconds // UNITS[unit])
-    if number < 1 and unit == "minute":
-        return "just now"
-    counted = NUMBERS[number] if number < len(NUMBERS) else str(number)
-    return f"{counted} {unit}{'s' * (number != 1)} ago"
+def age_in_words(seconds: float, units: Mapping[str, float] = UNITS) -> str:
+    """Return how long ago something was: "just now", "three days ago", "23 hours ago".
+
+    ``units`` are the seconds of each unit of the calendar.
+    """
+    for unit, least in LEAST_TOLD.items():
+        number = int(seconds // units[unit])
+        if number >= least:
+            counted = NUMBERS[number] if number < len(NUMBERS) else str(number)
+            return f"{counted} {unit}{'s' * (number != 1)} ago"
+    return "just now"

@@ -17,7 +17,7 @@ from evennia_ai.models import (
     SleepPass,
 )
 from evennia_ai.models.fields import damage
-from evennia_ai.store.damage import look_for_damage
+from evennia_ai.store.rows import look_for_damage
 from tests.contrib.staff_pages.conftest import Browser
 from tests.faults import conftest as faults
 from tests.faults.process_scene import pass_time
