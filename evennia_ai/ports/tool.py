@@ -36,6 +36,8 @@ class Tool:
             extension ``approvals``); "" if nobody must. Without that extension, it never runs.
         needed: returns whether the character can need the tool now; None if it always can. A tool
             that is not needed yet is left out of requests, but still runs if a model calls it.
+        rare: True for a tool of which the talk tells in a line, instead of a schema that each
+            request would send.
         reads: True if it only reads, so that a trial (``aitest``) really runs it.
         leaves: True if it takes the character away from those who hear it. The words of a reply are
             said after its acts, but before such an act if they come before it.
@@ -56,6 +58,7 @@ class Tool:
     world: bool = True
     safe_to_retry: bool = False
     needed: Callable[[ToolContext], bool] | None = None
+    rare: bool = False
     answers_only: bool = False
     approval: str = ""
     reads: bool = False

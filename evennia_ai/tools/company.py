@@ -28,9 +28,9 @@ class WaitArguments(BaseModel):
     seconds: float = Field(default=3.0, ge=0.5, le=LONGEST_WAIT_S)
 
 
-@tool("follow", category=ONCE, safe_to_retry=True, needed=has_exits)
+@tool("follow", category=ONCE, safe_to_retry=True, needed=has_exits, rare=True)
 def follow(context: ToolContext, arguments: FollowArguments) -> str:
-    """Follow a person from now on; target nobody: stop following."""
+    """Follow a person from now on; without target, stop."""
     character = context.character
     if arguments.target.strip().lower() in NOBODY:
         presence.follow(character, None)

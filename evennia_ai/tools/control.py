@@ -1,7 +1,5 @@
 """Tools to stay silent and to go to sleep."""
 
-from pydantic import BaseModel
-
 from evennia_ai.errors import NothingDone
 from evennia_ai.messages import is_perceived
 from evennia_ai.policy.audience import of_messages, people_among
@@ -24,15 +22,9 @@ HEARD_ROLES = ("user", "system")  # the latter: the marker of a compaction
 LOCKS = {NOBODY: "false()", STAFF: "perm(Builder)", ANYBODY: EVERYBODY}
 
 
-class NoopArguments(BaseModel):
-    """Why nothing is done."""
-
-    reason: str = ""
-
-
 @tool("noop", category=FINAL, world=False, safe_to_retry=True)
-def noop(context: ToolContext, arguments: NoopArguments) -> str:
-    """Do nothing and end your turn, if nothing needs an answer."""
+def noop(context: ToolContext, arguments: NoArguments) -> str:
+    """Stay silent, if nothing needs an answer."""
     return "You do nothing."
 
 
@@ -54,7 +46,7 @@ def may_be_sent_to_bed(context: ToolContext) -> bool:
     return all(answers.values())
 
 
-@tool("go_to_sleep", category=FINAL, safe_to_retry=True, needed=may_be_sent_to_bed)
+@tool("go_to_sleep", category=FINAL, safe_to_retry=True, needed=may_be_sent_to_bed, rare=True)
 def go_to_sleep(context: ToolContext, arguments: NoArguments) -> str:
     """Fall asleep if nobody needs you. Ends your turn."""
     refusal = why_not_to_bed(bedtime_state(context))

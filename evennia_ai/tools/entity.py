@@ -29,6 +29,7 @@ from evennia_ai.tools.memory_sources import (
     sources_of,
     store_record,
 )
+from evennia_ai.tools.tool_relevance import acts_unasked
 from evennia_ai.tools.world import around
 from evennia_ai.turn.tool_executor import DONE
 
@@ -42,12 +43,12 @@ class ObservationArguments(BaseModel):
     observation: str
 
 
-@tool("update_entity_observation", world=False, safe_to_retry=True)
+@tool("update_entity_observation", world=False, safe_to_retry=True, needed=acts_unasked, rare=True)
 @inlineCallbacks
 def update_entity_observation(
     context: ToolContext, arguments: ObservationArguments
 ) -> Coroutine[ToolResult]:
-    """Note one thing you learnt about a person, thing or place."""
+    """Note one thing you learnt about somebody or something."""
     character = context.character
     observation = content_of(context, arguments.observation, OBSERVATION_CHARS)
     yield character.ai_profiles.load(context.assistant.services.slices.put)

@@ -16,7 +16,7 @@ from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.scheduling import Coroutine, retry_write
 from evennia_ai.tools import memory_sources
 from evennia_ai.tools.base import Tool, tool
-from evennia_ai.tools.tool_relevance import has_journal, must_remember
+from evennia_ai.tools.tool_relevance import has_journal, has_to_note, must_remember
 from evennia_ai.turn.tool_executor import DONE
 
 ENTRY_CHARS = 600
@@ -43,12 +43,12 @@ class SearchArguments(BaseModel):
     words: str
 
 
-@tool("add_journal_entry", world=False, safe_to_retry=True)
+@tool("add_journal_entry", world=False, safe_to_retry=True, needed=has_to_note)
 @inlineCallbacks
 def add_journal_entry(
     context: ToolContext, arguments: JournalEntryArguments
 ) -> Coroutine[ToolResult]:
-    """Write down one fact for later, with names and numbers: a promise, debt, name, secret."""
+    """Note one fact for later, with its names and numbers."""
     content = memory_sources.content_of(context, arguments.content, ENTRY_CHARS)
     journal = context.character.journal
     yield journal.load(context.assistant.services.slices.put)
@@ -67,7 +67,7 @@ def add_journal_entry(
 @tool("pin_fact", world=False, safe_to_retry=True, needed=must_remember)
 @inlineCallbacks
 def pin_fact(context: ToolContext, arguments: JournalEntryArguments) -> Coroutine[str]:
-    """Keep one short fact in mind for good, such as a promise or a standing wish."""
+    """Keep one short fact in mind for good, such as a promise."""
     content = memory_sources.content_of(context, arguments.content, PIN_CHARS)
     journal, parts = context.character.journal, context.assistant
     if is_only_claimed(context, content):

@@ -57,7 +57,7 @@ class ToolRegistry:
         """Return the tools that every author may use: shown, late, and left out of requests.
 
         Without a list of allowed tools, those are shown that the talk needed at its start, and
-        those are late that it needed since.
+        those are late that it needed since, or that are rarely used.
         """
         off = families_off(context)
         had = {item.name: item for item in self.tools.values() if item.family not in off}
@@ -68,7 +68,8 @@ class ToolRegistry:
         compaction = parts.log.current.record  # with which the conversation begins
         before = parts.offered.offer.after(compaction.id if compaction else None)
         left_out = [item for item in had.values() if item.name not in before.names]
-        parts.offered.offer = offer = before.grown(needed_now(left_out, context))
+        rare = frozenset(item.name for item in left_out if item.rare)
+        parts.offered.offer = offer = before.grown(needed_now(left_out, context), rare)
         shown = [had[name].spec for name in offer.names if name in had]
         late = [had[name].spec.told_late for name in offer.late if name in had]
         known = {*offer.names, *offer.late}

@@ -17,6 +17,7 @@ from evennia_ai.policy.conversation.tool_call_rules import FINAL, ONCE
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import ToolContext, ToolResult
 from evennia_ai.tools.base import tool
+from evennia_ai.tools.tool_relevance import is_in_company
 from evennia_ai.turn.tool_executor import DONE
 
 
@@ -34,7 +35,7 @@ class WhisperArguments(TextArguments):
 
 @tool("say", category=FINAL)
 def say(context: ToolContext, arguments: TextArguments) -> str | ToolResult:
-    """Speak aloud to everybody here. Ends your turn."""
+    """Speak aloud. Ends your turn."""
     present = those_present(context)
     if context.whispered or not may_be_heard_by(context, present):
         return deliver_whisper(context, arguments.text, confidants(context, present))
@@ -42,9 +43,9 @@ def say(context: ToolContext, arguments: TextArguments) -> str | ToolResult:
     return SAID
 
 
-@tool("whisper", category=FINAL)
+@tool("whisper", category=FINAL, needed=is_in_company)
 def whisper(context: ToolContext, arguments: WhisperArguments) -> ToolResult:
-    """Speak to one person; nobody else hears it. Ends your turn."""
+    """Speak to one person alone. Ends your turn."""
     present = those_present(context)
     receivers = confidants(context, present)
     if arguments.target:
@@ -61,7 +62,7 @@ def whisper(context: ToolContext, arguments: WhisperArguments) -> ToolResult:
 
 @tool("emote", category=ONCE)
 def emote(context: ToolContext, arguments: TextArguments) -> str:
-    """Do something others see; the text follows your name: 'wipes a mug.'"""
+    """Do something others see: 'wipes a mug.'"""
     present = those_present(context)
     if not may_be_heard_by(context, present):
         raise NothingDone("Others would see that, and this talk is private: whisper instead.")

@@ -4,6 +4,7 @@ from typing import Any
 
 from evennia.objects.objects import DefaultExit
 
+from evennia_ai.game.perception import listening_objects
 from evennia_ai.policy.facts.terms import cues_of
 from evennia_ai.ports import ToolContext
 from evennia_ai.ports.extension import memory_sources
@@ -18,15 +19,24 @@ def has_exits(context: ToolContext) -> bool:
     return place is not None and any(isinstance(obj, DefaultExit) for obj in place.contents)
 
 
-def has_things(context: ToolContext) -> bool:
-    """Return True if the character carries a thing, or sees one that it may pick up."""
+def carries_things(context: ToolContext) -> bool:
+    return bool(context.character.contents)
+
+
+def sees_things(context: ToolContext) -> bool:
+    """Return True if the character sees a thing that it may pick up."""
     character = context.character
     here = character.location.contents if character.location else ()
-    return bool(character.contents) or any(
+    return any(
         obj.access(character, "get") and obj.access(character, "view")
         for obj in here
         if obj is not character
     )
+
+
+def is_in_company(context: ToolContext) -> bool:
+    """Return True if somebody would not hear a whisper; `say` answers a whisper by a whisper."""
+    return len(listening_objects(context.character)) > 1
 
 
 def has_containers(context: ToolContext) -> bool:
@@ -63,6 +73,11 @@ def hears_of_duty(context: ToolContext) -> bool:
     """Return True if the latest messages begin with words about a promise or a debt."""
     latest = context.assistant.log.view()[-LATEST:]
     return any(cues_of(m["content"][:READ_CHARS]) for m in latest if m["role"] == "user")
+
+
+def has_to_note(context: ToolContext) -> bool:
+    """Return True if nobody waits for an answer, or there is much to note (`must_remember`)."""
+    return acts_unasked(context) or must_remember(context)
 
 
 def must_remember(context: ToolContext) -> bool:

@@ -27,7 +27,13 @@ from evennia_ai.policy.conversation.tool_call_rules import ONCE
 from evennia_ai.ports import Character, ToolContext, ToolResult
 from evennia_ai.tools.base import tool
 from evennia_ai.tools.permission import object_lets
-from evennia_ai.tools.tool_relevance import has_containers, has_exits, has_things, is_open
+from evennia_ai.tools.tool_relevance import (
+    carries_things,
+    has_containers,
+    has_exits,
+    is_open,
+    sees_things,
+)
 from evennia_ai.turn.tool_executor import DONE
 
 
@@ -93,7 +99,7 @@ def subject_of(
 
 @tool("look", world=False, reads=True, safe_to_retry=True)
 def look(context: ToolContext, arguments: LookArguments) -> ToolResult:
-    """Look at a thing or a person; without a target, at the place."""
+    """Look at a thing or person; without target, at the place."""
     character = context.character
     if not arguments.target:
         return see_place(character)
@@ -112,7 +118,7 @@ def look(context: ToolContext, arguments: LookArguments) -> ToolResult:
 
 @tool("move", needed=has_exits, leaves=True)
 def move(context: ToolContext, arguments: MoveArguments) -> ToolResult:
-    """Walk through an exit, given by its name or the place beyond."""
+    """Walk through an exit."""
     character = context.character
     exits = [obj for obj in around(character) if isinstance(obj, DefaultExit)]
     exit_obj = find_named(arguments.to, exits, character) or exit_to(arguments.to, exits, character)
@@ -128,7 +134,7 @@ def move(context: ToolContext, arguments: MoveArguments) -> ToolResult:
     return see_place(character)
 
 
-@tool("get", needed=has_things, subject=subject_of(lying))
+@tool("get", needed=sees_things, subject=subject_of(lying))
 def get(context: ToolContext, arguments: ItemArguments) -> str:
     """Pick up a thing here."""
     character = context.character
@@ -145,7 +151,7 @@ def get(context: ToolContext, arguments: ItemArguments) -> str:
     return f"You hold {name_in_act(item, character)}."
 
 
-@tool("drop", category=ONCE, needed=has_things, subject=subject_of(carried))
+@tool("drop", category=ONCE, needed=carries_things, rare=True, subject=subject_of(carried))
 def drop(context: ToolContext, arguments: ItemArguments) -> str:
     """Put down a thing you carry."""
     character = context.character
@@ -159,7 +165,7 @@ def drop(context: ToolContext, arguments: ItemArguments) -> str:
     return f"You dropped {name_in_act(item, character)}."
 
 
-@tool("put", category=ONCE, needed=has_containers, subject=subject_of(carried))
+@tool("put", category=ONCE, needed=has_containers, rare=True, subject=subject_of(carried))
 def put(context: ToolContext, arguments: PutArguments) -> str:
     """Put a thing you carry into a container."""
     character = context.character
@@ -178,9 +184,9 @@ def put(context: ToolContext, arguments: PutArguments) -> str:
     return f"You put {name} in {where}."
 
 
-@tool("give", category=ONCE, needed=has_things, subject=subject_of(carried))
+@tool("give", category=ONCE, needed=carries_things, subject=subject_of(carried))
 def give(context: ToolContext, arguments: GiveArguments) -> str:
-    """Give a thing you carry to a person here."""
+    """Give a thing you carry to somebody."""
     character = context.character
     item = carried(context, arguments.item)
     receiver = find_named(arguments.to, around(character), character)

@@ -26,6 +26,7 @@ from evennia_ai.policy.audience import (
 )
 from evennia_ai.policy.compaction.restored_context import ENTITY, ENTRY, select_restored
 from evennia_ai.policy.context.situation_updates import (
+    BACKGROUND,
     LATE_TOOLS,
     LORE,
     MATERIALS,
@@ -52,6 +53,7 @@ from evennia_ai.turn.prompt_contexts import lore_text
 from evennia_ai.turn.recall import MARK_TOKENS, Recall, RecallRequest, RecentTalk, memory_query
 
 PINNED = "Keep in mind"
+LORES = (LORE, BACKGROUND)
 TALK_LINES = 3
 # Shares of the window. No provider's cache keeps a prompt's last part, so each call pays for it.
 TAIL_PART = 0.075
@@ -126,7 +128,7 @@ class ContextSelector:
         before = talk.before[-1:] if brief else talk.before
         trials = self._lore.try_lines([*talk.asked, *reversed(before)], audience)
         lore = [trial.entry for trial in trials if trial.is_chosen]
-        if not has_model(self._mind.profile):
+        if is_stand_in := not has_model(self._mind.profile):
             lore = self._all_lore(lore, audience)
         rows = list(situation)
 
@@ -141,7 +143,10 @@ class ContextSelector:
                 (str(label), line._replace(authors=known(line.authors))) for label, line in own_rows
             ]
 
-        add(LORE, (KnownLine(lore_text(e), secret, e.authors, e.title) for e in lore))
+        for entry in lore:
+            touched = brief or not (entry.always or is_stand_in)
+            line = KnownLine(lore_text(entry), secret, entry.authors, entry.title)
+            add(LORE if touched else BACKGROUND, [line])
         add(LATE_TOOLS, (KnownLine(line, authors=frozenset({GAME})) for line in late_tools))
         add(PEOPLE, self._people.describe_present(audience, known_only=brief))
         add(PINNED, self._knowledge.pins(audience))
@@ -155,7 +160,7 @@ class ContextSelector:
         add(MATERIALS, self._restored_materials(audience, int(most)))
         most = max(left - estimate_tokens(scene_text(rows)), least)
         most = min(self._mind.config.recall_tokens, int(most))
-        shown_lines = [line.text for label, line in rows[len(situation) :] if label != LORE]
+        shown_lines = [line.text for label, line in rows[len(situation) :] if label not in LORES]
         wanted = RecallRequest(audience, most, upto, shown_lines, brief)
         recalled = self._recall.recall(talk, wanted)
         passing = [(REMEMBERED, line) for line in recalled]
@@ -183,16 +188,16 @@ class ContextSelector:
         """
         scenes = list(scenes)
         rows = [row for scene in scenes for row in scene["metadata"]["rows"]]
-        tellable = self._lore.tellable(audience) if any(row[0] == LORE for row in rows) else ()
+        tellable = self._lore.tellable(audience) if any(row[0] in LORES for row in rows) else ()
         known_lore = {unmarked(lore_text(lore_entry)) for lore_entry in tellable}
-        noted = {line for label, line in rows if label != LORE and line.source}
+        noted = {line for label, line in rows if label not in LORES and line.source}
         gone = self._recall.gone(noted, audience)
         notes = {unmarked(line.text) for line in self._mind.status.author_note()}
 
         def stands(row: Row) -> bool:
             label, line = row
-            if label in (LORE, NOTE):
-                return line.text in (known_lore if label == LORE else (*notes, NOTHING))
+            if label in (*LORES, NOTE):
+                return line.text in (known_lore if label in LORES else (*notes, NOTHING))
             return line not in gone
 
         return [scene for scene in scenes if all(map(stands, scene["metadata"]["rows"]))]

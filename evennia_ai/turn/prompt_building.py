@@ -299,7 +299,8 @@ class PromptBuilder:
             return PromptOpening((system, *plain_prompt.examples(name, persona, notes)), len(rules))
         # Chat templates put native tools behind the system message, and the persona comes after.
         system = {"role": "system", "content": rules}
-        own = fenced("you", unmarked(f"You are {name}.\n{render_persona(persona)}"))
+        who = "" if name in persona.text else f"You are {name}.\n"
+        own = fenced("you", unmarked(who + render_persona(persona)))
         return PromptOpening((system, user(own)), len(rules))
 
     def _ending(self, context: TurnKind, asking: PromptRequest, *hints: str) -> tuple[str, ...]:

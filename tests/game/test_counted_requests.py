@@ -121,6 +121,6 @@ def test_the_use_of_the_window_is_what_the_model_reports(request, talk_through, 
 @pytest.mark.parametrize("ratio", short_form([0.5, 1.0], 2))
 def test_a_server_that_truncates_is_told_of(talk_through, mira, admin, ratio):
     model = Counting(ratio)
-    model.window = int(ratio * 2_400)
+    model.window = int(ratio * 2_000)
     talk_through("tools", "gpt-4o", model)
     assert "cut long prompts" in admin.told("aistatus Mira")

@@ -6,9 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evennia_ai.messages import make_message
-from evennia_ai.policy.audience import select_visible
+from evennia_ai.policy.audience import KnownLine, select_visible
 from evennia_ai.policy.compaction.plan import legal_cuts, orphans
 from evennia_ai.policy.context.projection import (
+    LORE_IN_VIEW,
     MASKED,
     CompactionRecord,
     LogInView,
@@ -25,6 +26,7 @@ from evennia_ai.policy.context.projection import (
     split_by_audience,
     visible_items,
 )
+from evennia_ai.policy.context.situation_updates import LORE
 from evennia_ai.policy.tokens import count_message, stored_tokens
 
 ANN, BOB = "#5", "#6"
@@ -164,6 +166,23 @@ def test_scenes_take_room_in_the_view_of_those_who_may_see_them():
     for ears in ([ANN], [BOB]):
         view.show([make_message("user", "", type="scene", audience=ears, private=True, after=0)])
     assert (view.sizes.largest(), len(view.scenes)) == (7, 2)
+
+
+def test_much_lore_in_view_goes_but_for_the_newest():
+    view = LogInView(None, [], 0, stored_tokens)
+
+    def scene(label, tokens):
+        rows = ((label, KnownLine("x")),)
+        return make_message(
+            "user", "x", tokens=tokens, type="scene", audience=[], after=0, rows=rows
+        )
+
+    first, second, third = scene(LORE, 200), scene(LORE, LORE_IN_VIEW - 200), scene(LORE, 50)
+    place = scene("Place", 900)
+    view.show([place, first, second])
+    assert view.scenes == [place, first, second]
+    view.show([third])
+    assert (view.scenes, view.sizes.largest()) == ([place, third], 950)
 
 
 def test_excuses_between_a_call_and_its_result_separate_no_pair():

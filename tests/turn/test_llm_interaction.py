@@ -26,7 +26,7 @@ def test_persona_first_then_the_talk_with_its_scene():
     roles = ["system", "user", "user", "user", "assistant", "tool"]
     assert [m["role"] for m in wire] == roles
     assert wire[0]["content"].startswith("You are one character in a text game")
-    assert wire[1]["content"] == "<you>\nYou are Mira.\nYou are Mira, a barkeep.\n</you>"
+    assert wire[1]["content"] == "<you>\nYou are Mira, a barkeep.\n</you>"
     assert wire[2]["content"].startswith("<situation>\nPlace: Tavern")
     assert wire[3]["content"] == "Ann says: hi"
     assert all(set(m) <= {"role", "content", "tool_calls", "tool_call_id"} for m in wire)

@@ -51,7 +51,7 @@ class EvalToolbox(ToolRegistry):
         self.spoken: list[EvalUtterance] = []
         self._scene, self._cast, self._people = scene, cast, people
         allowed = (item for item in tools if item.lock == EVERYBODY or item.name in scene.tools)
-        super().__init__(replace(item, needed=need_of(item, cast)) for item in allowed)
+        super().__init__(replace(item, needed=need_of(item, cast, len(people))) for item in allowed)
 
     def permitted(self, context: ToolContext, specs: Iterable[ToolSpec]) -> list[ToolSpec]:
         """Return all: nobody here is in the game, so no lock can be asked."""
@@ -129,13 +129,17 @@ class EvalToolbox(ToolRegistry):
         return frozenset(list(people_found)[:1])
 
 
-def need_of(item: Tool, cast: EvalCast) -> Need:
-    """Return a tool's test whether it is needed, without a look at objects of the game."""
+def need_of(item: Tool, cast: EvalCast, people: int) -> Need:
+    """Return a tool's test whether it is needed, without a look at objects of the game.
+
+    ``people`` is how many there are.
+    """
     seen = cast.situation
-    things = bool(seen.things or seen.carrying)
     in_scene = {
         **dict.fromkeys(("move", "follow"), bool(seen.exits)),
-        **dict.fromkeys(("get", "drop", "give"), things),
+        "get": bool(seen.things),
+        **dict.fromkeys(("drop", "give"), bool(seen.carrying)),
+        "whisper": people > 1,
         **dict.fromkeys(("put", "go_to_sleep"), False),
         **dict.fromkeys((PRICES, SELL, BUY), bool(cast.prices)),
     }

@@ -229,6 +229,7 @@ MATERIALS, NOTE = "materials", "author's note"
 BY_LABEL = {
     "You remember": RECALLED,
     "You know": LORE,
+    "You always know": LORE,
     "Of those here": PEOPLE,
     "Keep in mind": KEPT,
     "You are after": GOALS,

@@ -25,7 +25,7 @@ from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.ports import ToolContext
 from evennia_ai.scheduling import Coroutine, retry_write
 from evennia_ai.tools.memory_sources import content_of, sources_of, store_record
-from evennia_ai.tools.tool_relevance import acts_unasked, hears_of_duty
+from evennia_ai.tools.tool_relevance import acts_unasked
 
 TOO_MANY_GOALS = "You have enough goals for their sake: finish or drop one before you set another."
 
@@ -35,7 +35,7 @@ class GoalArguments(BaseModel):
 
     goal: str
     why: str = ""
-    part_of: str = Field(default="", description="The goal that this is a step of.")
+    part_of: str = Field(default="", description="a goal")
     importance: int = Field(default=USUAL_IMPORTANCE, ge=1, le=10)
 
 
@@ -53,7 +53,7 @@ def has_goals(context: ToolContext) -> bool:
 
 
 def may_set_goal(context: ToolContext) -> bool:
-    return acts_unasked(context) or has_goals(context) or hears_of_duty(context)
+    return acts_unasked(context) or has_goals(context)
 
 
 @tool("set_goal", world=False, safe_to_retry=True, needed=may_set_goal)

@@ -13,6 +13,7 @@ from itertools import accumulate
 
 from evennia_ai.messages import Audience, ChatMessage, is_excuse, make_message, with_content
 from evennia_ai.policy.audience import audience_of, of_parts, select_visible, visible
+from evennia_ai.policy.context.situation_updates import is_lore_scene
 from evennia_ai.policy.tokens import stored_tokens
 
 Size = Callable[[ChatMessage], int]
@@ -25,6 +26,7 @@ MASKED = "[TOOL OUTPUT ARCHIVED - search history for details]"
 LEFT_OUT = " [...] "
 LEAST_CHARS = 40
 CAUTION = 0.9
+LORE_IN_VIEW = 384  # tokens; no prompt shows more of what earlier lines touched
 HEAD_PART = 2 / 3
 STEP_PART = 1 / 2
 BLOCK = """\
@@ -230,10 +232,19 @@ class LogInView:
             self.sizes.add(audience_of(message), stored_tokens(message, self._count))
 
     def show(self, scenes: Iterable[ChatMessage]) -> None:
-        """Add scenes that a prompt showed (`policy.context.situation_updates`)."""
+        """Add scenes that a prompt showed (`policy.context.situation_updates`).
+
+        If they hold much lore, all but the newest goes at once, so that the start of a prompt
+        changes rarely. Lines that touch it again bring it back.
+        """
         for scene in scenes:
             self.scenes.append(scene)
             self.sizes.add(audience_of(scene), stored_tokens(scene, self._count))
+        lore = [scene for scene in self.scenes if is_lore_scene(scene)]
+        if sum(map(stored_tokens, lore)) > LORE_IN_VIEW:
+            for scene in lore[:-1]:
+                self.scenes.remove(scene)
+                self.sizes.add(audience_of(scene), -stored_tokens(scene, self._count))
 
     @property
     def messages(self) -> list[ChatMessage]:

@@ -8,7 +8,7 @@ behind which it stands.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, product
 from operator import itemgetter
 
 from evennia_ai.messages import SCENE, Audience, ChatMessage, Situation, make_message, unmarked
@@ -22,9 +22,10 @@ SITUATION = "situation"  # the tag around a scene
 PEOPLE_HERE = "People here"
 NOBODY, NOTHING = "nobody", "nothing"
 LORE, PEOPLE, MATERIALS, REMEMBERED = "You know", "Of those here", "At hand", "You remember"
+BACKGROUND = "You always know"  # lore that no line must touch
 LATE_TOOLS = "You can now also use"
 # Lines of these labels add up. Those of any other label replace the ones that were shown before.
-GROWING = frozenset({LORE, PEOPLE, MATERIALS, LATE_TOOLS})
+GROWING = frozenset({BACKGROUND, LORE, PEOPLE, MATERIALS, LATE_TOOLS})
 
 
 def situation_rows(situation: Situation, time: str) -> list[Row]:
@@ -95,12 +96,13 @@ def make_scenes(
     count_text: CountText,
     render: Callable[[Sequence[Row]], str] = scene_text,
 ) -> Iterator[ChatMessage]:
-    """Yield the scenes with these rows: one for everybody, one for this audience alone (P9).
+    """Yield the scenes with these rows: for everybody, and for this audience alone (P9).
 
-    ``render`` returns rows as the prompt shows them.
+    Lore has scenes of its own, which go when much of it is in view. ``render`` returns rows as the
+    prompt shows them.
     """
-    for private in (False, True):
-        chosen = [row for row in rows if row[1].private == private]
+    for private, is_lore in product((False, True), repeat=2):
+        chosen = [row for row in rows if row[1].private == private and (row[0] == LORE) == is_lore]
         if chosen:
             authors = frozenset[str]().union(*(known(line.authors) for _label, line in chosen))
             text = render(chosen)
@@ -134,6 +136,11 @@ def end_of_talk(
     if begun:
         return min(begun) - 1
     return logged[-1][1]["seq"] if logged else 0
+
+
+def is_lore_scene(scene: ChatMessage) -> bool:
+    """Return True for a scene of the lore that lines touched."""
+    return any(label == LORE for label, _line in scene["metadata"].get("rows", ()))
 
 
 def in_order(messages: Iterable[ChatMessage]) -> list[ChatMessage]:

@@ -207,7 +207,7 @@ class ToolOffer:
     """
 
     names: tuple[str, ...] = ()  # needed at the talk's start
-    late: tuple[str, ...] = ()  # needed later: the talk tells of them
+    late: tuple[str, ...] = ()  # needed later, or rare: the talk tells of them
     compaction_id: int | None = None  # the latest compaction, None before the first one
 
     def after(self, compaction_id: int | None) -> ToolOffer:
@@ -216,9 +216,9 @@ class ToolOffer:
             return self
         return ToolOffer(compaction_id=compaction_id)
 
-    def grown(self, needed: Iterable[str]) -> ToolOffer:
+    def grown(self, needed: Iterable[str], rare: Collection[str] = ()) -> ToolOffer:
         """Return the offer with the tools needed now; new ones come last, in their given order."""
-        if not self.names:
-            return replace(self, names=tuple(dict.fromkeys(needed)))
-        new = dict.fromkeys([*self.late, *(name for name in needed if name not in self.names)])
-        return replace(self, late=tuple(new))
+        new = tuple(dict.fromkeys(needed))
+        names = self.names or tuple(name for name in new if name not in rare)
+        late = dict.fromkeys([*self.late, *(name for name in new if name not in names)])
+        return replace(self, names=names, late=tuple(late))

@@ -2,6 +2,7 @@
 
 import pytest
 
+from evennia_ai.llm.tokenizers import count_for, load_for
 from evennia_ai.policy.tool_call_modes.form import PLAIN_FORM, TOOLS_FORM
 
 FIELDS = {"drink": {"type": "string", "description": "what to brew"}}
@@ -16,14 +17,14 @@ def test_the_rules_show_no_object(form):
     assert form.rules and "{" not in form.rules
 
 
-def test_only_the_mode_with_tools_names_them():
-    named = ("`say`", "`whisper`", "`noop`")
-    assert all(name in TOOLS_FORM.rules for name in named)
-    assert not any(name in PLAIN_FORM.rules for name in named)
+def test_the_rules_are_short_and_name_no_tool():
+    load_for(["gpt-4o"])
+    assert count_for("gpt-4o")(TOOLS_FORM.rules) <= 200
+    assert not any("`say`" in form.rules for form in (TOOLS_FORM, PLAIN_FORM))
 
 
 def test_only_the_mode_with_tools_tells_of_a_late_one():
-    assert TOOLS_FORM.tell(TOOL) == "brew: Brew it. Arguments: drink (what to brew)."
+    assert TOOLS_FORM.tell(TOOL) == "brew(drink: what to brew): Brew it."
     assert PLAIN_FORM.tell(TOOL) == ""
 
 
