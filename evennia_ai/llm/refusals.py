@@ -25,7 +25,7 @@ from evennia_ai.policy.provider_errors import (
     meaning_of,
     told_window,
 )
-from evennia_ai.policy.redaction import hide_secrets, quote_without
+from evennia_ai.policy.redaction import PLAIN_WORD, hide_secrets, names_in, quote_without
 from evennia_ai.policy.texts import as_dict, as_text
 
 MAX_SHOWN_CHARS = 300
@@ -42,7 +42,9 @@ ERROR_TEXT_FIELDS = frozenset(
 )
 ERROR_CODE_FIELDS = ("code", "status", "type")
 
-UNQUOTED = ", and its {chars} characters of text are left out: private words were in the prompt"
+UNQUOTED = (
+    ", and its {chars} characters of text are left out: private words were in the prompt{names}"
+)
 
 ERRORS: Mapping[ErrorKind, type[ProviderError]] = {
     ErrorKind.OVERFLOW: ContextOverflow,
@@ -118,8 +120,8 @@ def explain_refusal(
     """Return the error for a refusal of a profile's request, whose ``body`` was sent.
 
     Neither the error's text nor its code quotes the messages. If ``may_quote`` is False, they hold
-    nothing that the endpoint said: it may have written private words in any other way, such as from
-    their end.
+    only the parameters, models and limits that the endpoint named: it may have written private
+    words in any other way, such as from their end.
     """
     quotation = quoted_words(refusal.told, body) if may_quote else ""
     code = refusal.code if quoted_words(refusal.code, body) == refusal.code else ""
@@ -127,7 +129,9 @@ def explain_refusal(
     means = meaning_of(refusal)
     status = f" (HTTP {refusal.status})" if refusal.status else ""
     if refusal.told and not may_quote:
-        status += UNQUOTED.format(chars=len(refusal.words))
+        names = names_in(refusal.told, private_words(body), own_words(body))
+        shown = f"; it names {', '.join(names)}" if names else ""
+        status += UNQUOTED.format(chars=len(refusal.words), names=shown)
     message = SENTENCES[means].format(
         address=endpoint.address,
         key=(
@@ -152,8 +156,21 @@ def explain_refusal(
 
 def quoted_words(words: str, body: Mapping[str, Any]) -> str:
     """Return an endpoint's words without what they quote of the messages that were sent."""
-    own = {*body, *REPLY_LIMITS} - {"messages"}
-    return quote_without(words, " ".join(texts_in(body.get("messages"))), own)
+    return quote_without(words, private_words(body), own_words(body))
+
+
+def private_words(body: Mapping[str, Any]) -> str:
+    return " ".join(texts_in(body.get("messages")))
+
+
+def own_words(body: Mapping[str, Any]) -> set[str]:
+    """Return the words of a request that nobody said: of its parameters, with their values."""
+    own = set(REPLY_LIMITS)
+    for name, value in body.items():
+        if name not in ("messages", "tools"):
+            inner = value if isinstance(value, Mapping) else PLAIN_WORD.findall(as_text(value))
+            own.update(map(str.lower, (name, *inner)))
+    return own
 
 
 def texts_in(value: object, names: Collection[str] = (), depth: int = 0) -> Iterator[str]:

@@ -5,8 +5,9 @@ Some endpoints repeat the request in their errors, and the prompt may hold whisp
 This module uses the standard library only: the demo imports it before anything is installed.
 """
 
+import math
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from urllib.parse import urlsplit
 
 MASK = "***"
@@ -24,27 +25,52 @@ BEFORE = r"(?:(?<!\w)|(?<=\\[bfnrt])|(?<=\\u[0-9a-fA-F]{4}))"
 GAP = "..."
 PLAIN_WORD, WORD = re.compile(r"\w+"), re.compile(r"[\\%&]?\w+")
 RUN_WORDS = 4  # so many words in a row that also stand in the prompt count as quoted
-WINDOW_CHARS = 5  # a word that shares so many characters with the prompt counts as quoted
+# A word counts as quoted if so many of its characters in a row, and so much of it, stand in the
+# prompt. Five alone are in many words of an endpoint's own: "reported" and "supported".
+WINDOW_CHARS, WINDOW_PART = 5, 0.7
+PIECE_PART = 0.4  # a whole word of the prompt in a longer one, if it is so much of that
 LONGEST_WORD = 40  # a longer one may be an encoded text
+LONGEST_NUMBER, MOST_NAMES = 7, 12
 # A single one of these words says nothing about a prompt that happens to hold it, too.
 ORDINARY = frozenset(
     """
     a again also an and api are array as assistant at authentication bad balance be been billing
-    blocked boolean busy but by bytes can cannot characters chars chat choice code completion
-    completions contain contains content context could credit credits day denied did do does
+    blocked boolean busy but by bytes can cannot characters chars chat choice code com completion
+    completions contain contains content context could credit credits day denied did do docs does
     endpoint error errors exceed exceeded exceeds exist exists expected failed failure field
-    fields filter filtered for forbidden format found from function functions gateway got hard
-    has have hour however http if in input instead insufficient integer internal invalid is it
-    its json key keys large later least length less limit limited limits loading long maximum
-    may message messages minimum minute missing model models more most must no not nothing null
-    number object of on one only or organization out output overloaded parameter parameters per
-    permission plan please policy project prompt property provider quota range rate reached
-    received refused rejected request requested requests required resource response resulted
-    role roles s schema second seconds server service should status string support supported
-    system t temporarily text than that the then these this those timed timeout to token tokens
-    too tool tools try type types unauthorized unavailable unexpected unknown unsupported
-    upstream usage use used user using value values was we were when which while will with
-    within without would you your
+    fields filter filtered for forbidden format found from function functions gateway got hard has
+    have help hour however http if in input instead insufficient integer internal invalid is it
+    its json key keys large later least length less limit limited limits loading long max maximum
+    may message messages min minimum minute missing model models more most must no not nothing
+    null number object of on one only or org organization out output overloaded parameter
+    parameters per permission plan please policy project prompt property provider quota range rate
+    reached received refused rejected request requested requests required requires resource
+    response resulted role roles s schema second seconds see server service should status string
+    support supported supporting supports system t temporarily text than that the then there these
+    this those timed timeout to token tokens too tool tools try type types unauthorized
+    unavailable unexpected unknown unsupported up upstream usage use used user using valid
+    validation value values was we were when whereas which while will with within without would
+    you your
+    """.split()
+)
+# Names of a request's parameters, which no talk has but for single words.
+PARAMETERS = frozenset(
+    """
+    best_of chat_template_kwargs context_length enable_thinking extra_body frequency_penalty
+    function_call include_usage json_object json_schema keep_alive logit_bias logprobs
+    max_completion_tokens max_model_len max_new_tokens max_output_tokens max_seq_len max_tokens
+    min_p modalities model_id n_ctx n_predict num_ctx num_predict parallel_tool_calls
+    presence_penalty prompt_cache_key reasoning_content reasoning_effort repeat_penalty
+    repetition_penalty response_format safe_prompt seed service_tier stop stop_sequences stream
+    stream_options temperature thinking tool_call_id tool_calls tool_choice top_k top_logprobs
+    top_p
+    """.split()
+)
+# Beside a number: it is a limit or a count of the endpoint's.
+COUNTED = frozenset(
+    """
+    bytes characters current length limit max maximum messages minimum minute minutes most requested
+    requests rpm seconds than token tokens tpm used
     """.split()
 )
 
@@ -88,38 +114,85 @@ def quote_without(sentence: str, private_text: str, known: Collection[str] = ())
 
     ``known`` are words that say nothing about those, such as the names of parameters.
     """
-    # Cut are runs of words of the request, and single words that are not ordinary in errors and
-    # share some characters in a row with it. Returns "" if nothing else remains.
-    private_text = private_text.lower()
-    in_order = " ".join(["", *PLAIN_WORD.findall(private_text), ""])
-    matches = list(WORD.finditer(sentence))
+    # Cut are runs of words of the request, and single words that may be its own or a piece of it.
+    private, matches = PrivateWords(private_text), list(WORD.finditer(sentence))
     words = [match[0].lower() for match in matches]
-    cut = {
-        n
-        for n, word in enumerate(words)
-        if word not in known and is_quoted(word, private_text, in_order)
-    }
-    for start in range(len(words) - RUN_WORDS + 1):
+    places = range(len(words))
+    readable = {n for n in places if words[n] in known or private.is_limit(words, n)}
+    cut = {n for n in places if n not in readable and private.may_hold(words[n])}
+    for start in places:
         run = range(start, start + RUN_WORDS)
-        if f" {' '.join(words[n] for n in run)} " in in_order:
+        if private.has(words[start : run.stop]) and run.stop <= len(words):
             cut.update(run)
+    for order in (places, reversed(places)):  # pieces of words at the ends of a quotation
+        for n in order:
+            if n not in readable and {n - 1, n + 1} & cut and private.has_piece(words[n]):
+                cut.add(n)
     if len(cut) == len(words):
         return ""
     return join_kept(sentence, [match.span() for n, match in enumerate(matches) if n in cut])
 
 
-def is_quoted(word: str, private_text: str, in_order: str) -> bool:
-    """Return True if a lower-case word may come from the request's words."""
-    if word in ORDINARY:
-        return False
-    if not word[0].isalnum() and word[0] != "_":  # a part of an escape, such as \u00e9 or %C3
-        return True
-    if len(word) > LONGEST_WORD or f" {word} " in in_order:
-        return True
-    if word.isdecimal():
-        return False
-    size = min(WINDOW_CHARS if word.isascii() else 2, len(word))
-    return any(word[at : at + size] in private_text for at in range(len(word) - size + 1))
+def names_in(sentence: str, private_text: str, known: Collection[str]) -> list[str]:
+    """Return the parameters, models and limits that an error names, each once.
+
+    Nothing else of it is safe to show if the request's words are private: an endpoint may have
+    written those in any other way, such as from their end.
+    """
+    private = PrivateWords(private_text)
+    words = [match[0].lower() for match in WORD.finditer(sentence)]
+    names = []
+    for n, word in enumerate(words):
+        if private.is_limit(words, n):
+            names.append(" ".join([word, *(COUNTED & {*words[n + 1 : n + 2]})]))
+        elif (word in known or word in PARAMETERS) and not private.has([word]):
+            names.append(word)
+    return list(dict.fromkeys(names))[:MOST_NAMES]
+
+
+class PrivateWords:
+    """The words of a request, in lower case."""
+
+    def __init__(self, text: str) -> None:
+        words = PLAIN_WORD.findall(text.lower())
+        self.text, self.in_order = text.lower(), " ".join(["", *words, ""])
+        self.joined = "".join(words)
+        self.telling = frozenset(words) - ORDINARY - PARAMETERS
+
+    def has(self, words: Iterable[str]) -> bool:
+        """Return True if these words stand in a row in the request."""
+        return f" {' '.join(words)} " in self.in_order
+
+    def has_piece(self, word: str) -> bool:
+        """Return True for a short word that is a piece of the request."""
+        return len(word) < WINDOW_CHARS and word not in ORDINARY and word in self.text
+
+    def is_limit(self, words: Sequence[str], n: int) -> bool:
+        """Return True for a number beside what it counts, which the request does not hold so."""
+        if not words[n].isdecimal() or len(words[n]) > LONGEST_NUMBER:
+            return False
+        pairs = [pair for pair in (words[max(0, n - 1) : n + 1], words[n : n + 2]) if pair[1:]]
+        return any(map(COUNTED.intersection, pairs)) and not any(map(self.has, pairs))
+
+    def may_hold(self, word: str) -> bool:
+        """Return True if a lower-case word may come from the request."""
+        if word in ORDINARY or word in PARAMETERS:
+            return False
+        if not word[0].isalnum() and word[0] != "_":  # a part of an escape, such as \u00e9 or %C3
+            return True
+        if max(map(len, word.split("_"))) > LONGEST_WORD or self.has([word]):
+            return True
+        least = WINDOW_CHARS if word.isascii() else 2
+        if word.isdecimal() or len(word) < 3 <= least:
+            return False
+        if len(word) < least:  # cut off behind its beginning
+            return f" {word}" in self.in_order if word.isascii() else word in self.text
+        size = max(least, math.ceil(WINDOW_PART * len(word)))
+        runs = {word[at : at + size] for at in range(len(word) - size + 1)}
+        return any(run in self.text or run in self.joined for run in runs) or any(
+            len(part) >= max(least, PIECE_PART * len(word)) and part in word
+            for part in self.telling
+        )
 
 
 def join_kept(sentence: str, cut: list[tuple[int, int]]) -> str:

@@ -81,6 +81,18 @@ def test_nothing_a_server_says_to_a_private_prompt_is_in_the_error(
         assert "characters of text are left out" in shown
 
 
+def test_to_a_private_prompt_the_parameters_and_limits_are_told_that_a_server_names(
+    pump, client, provider, profile
+):
+    messages = [{"role": "user", "content": f"Ann whispers to you: {SECRET}"}]
+    request = replace(REQUEST, messages=messages, trace=PromptTrace(private=True))
+    words = "'presence_penalty' is too high; at most 4096 tokens. Got: the silver lies in the well"
+    provider.queue({"raw": json.dumps({"error": {"message": words}}), "status": 422})
+    shown = str(pump.wait(client.complete(request, profile)).value)
+    assert "were in the prompt; it names presence_penalty, 4096 tokens" in shown
+    assert "silver" not in shown and "well" not in shown
+
+
 def test_what_a_server_says_to_a_probe_is_told_in_full(pump, client, provider, profile):
     error = {"message": "frobnication impossible", "code": "no_frob"}
     provider.queue({"raw": json.dumps({"error": error}), "status": 400})

@@ -11,6 +11,7 @@ from evennia_ai.policy.redaction import (
     UNREADABLE,
     hide_secrets,
     mask_key,
+    names_in,
     quote_without,
     shown_address,
 )
@@ -132,6 +133,75 @@ def test_what_does_not_come_from_the_prompt_is_quoted(sentence):
 )
 def test_what_may_come_from_the_prompt_is_cut(sentence, quoted):
     assert quote_without(sentence, PROMPT) == quoted
+
+
+# What was whispered shares words, and pieces of words, with what endpoints say.
+WHISPERED = """\
+Ann whispers to you: the presence of the temperamental organist was reported at the station, and the
+completed statements mention a support for the third barrel. The stream near the mill is deployed
+with eight barrels; the meter in the cellar reads 4711 and I owe 500 crowns. The reasoning of the
+important delegation exceeded all expectation. Invalid is what she says of the contract; it is the
+maximal penalty, and my limitations are known. Stop the seed merchant, for he requires the
+temperature of the bath. The password is zanzibar."""
+OWN = frozenset({"gpt", "4o", "mini", "temperature", "max_tokens", "top_p", "tools"})
+# By providers, from public reports; the last is what must stay readable.
+REAL_ERRORS = [
+    ("Unsupported parameter: 'max_tokens' is not supported with this model.", "max_tokens"),
+    ("Unsupported value: 'temperature' does not support 0.2 with this model.", "temperature"),
+    ("Unrecognized request argument supplied: presence_penalty", "presence_penalty"),
+    ("The model `gpt-4o-mini` does not exist or you do not have access to it.", "gpt-4o-mini"),
+    ("This model's maximum context length is 8192 tokens, your messages resulted in 8202 tokens.",
+     "8192 tokens"),
+    ("Rate limit reached for gpt-4o-mini: Limit 30000, Used 29500, Requested 1200.", "Limit 30000"),
+    ("max_tokens is too large: 8192. This model supports at most 4096 completion tokens.",
+     "4096 completion tokens"),
+    ("Input validation error: `inputs` must have less than 4096 tokens. Given: 4711 tokens",
+     "4096 tokens"),
+    ("Rate limit: 500 requests per minute", "500 requests"),
+    ("'stream_options' is only allowed when 'stream' is enabled", "stream_options"),
+    ("[{'type': 'extra_forbidden', 'loc': ('body', 'reasoning_effort')}]", "reasoning_effort"),
+    ("Invalid parameter: response_format of type json_schema is not supported", "json_schema"),
+    ("ValidationException: Malformed input request: extraneous key [top_p] is not permitted",
+     "top_p"),
+    ("Missing required parameter: 'messages[1].content'", "messages[1].content"),
+    ("InvokeModelWithResponseStream: Input is too long for requested model.", "InvokeModel"),
+    ("stop_sequences: at most 4 are supported", "stop_sequences"),
+    ("the request exceeds the available context size (4096 tokens), try increasing n_ctx",
+     "n_ctx"),
+    ("Value error, frequency_penalty must be in [-2, 2]", "frequency_penalty"),
+    ("tool_choice 'required' is not supported; use auto", "tool_choice"),
+    ("model 'qwen3:8b' not found, try pulling it first", "qwen3:8b"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("sentence", "key_words"), REAL_ERRORS)
+def test_key_words_of_an_error_stay_beside_a_prompt_with_words_like_them(sentence, key_words):
+    assert key_words in quote_without(sentence, WHISPERED, OWN)
+
+
+@pytest.mark.parametrize("sentence", [sentence for sentence, _key_words in REAL_ERRORS[::4]])
+def test_no_piece_of_the_prompt_stays_wherever_it_is_cut(sentence):
+    secrets = "organist temperamental zanzibar barrel delegation merchant cellar".split()
+    for length in (9, 16, 40):
+        for start in range(0, len(WHISPERED) - length, 3):
+            echo = WHISPERED[start : start + length]
+            for repeated in (f"'{echo}'", echo.upper(), "".join(echo.split()), repr(echo)):
+                shown = quote_without(f"{sentence} Got: {repeated}", WHISPERED, OWN).lower()
+                assert not [secret for secret in secrets if secret in shown], (echo, shown)
+
+
+def test_of_an_error_to_private_words_the_names_and_limits_are_listed():
+    for sentence, names in [
+        (REAL_ERRORS[0][0], ["max_tokens"]),
+        (REAL_ERRORS[2][0], ["presence_penalty"]),
+        (REAL_ERRORS[3][0], ["gpt", "4o", "mini"]),
+        (REAL_ERRORS[4][0], ["8192 tokens", "8202 tokens"]),
+        (REAL_ERRORS[7][0], ["4096 tokens", "4711 tokens"]),
+        ("temperature of the bath: zanzibar, cannot parse 500 crowns 1174", []),
+        ("rabiznaz si drowssap ehT", []),
+        (" ".join(str(ord(char)) for char in "zanzibar"), []),
+    ]:
+        assert names_in(sentence, WHISPERED, OWN) == names
 
 
 def test_the_time_for_a_prompt_grows_with_its_length_not_its_square():
