@@ -19,7 +19,13 @@ from evennia_ai.memory import vectors
 from evennia_ai.memory.columns import ALONE, Columns
 from evennia_ai.memory.lexical import AudienceRows, Lexicon, number_of
 from evennia_ai.memory.ranking import MemoryData, Ranked, RankingQuery, rank
-from evennia_ai.policy.retrieval.relevance import LONGEST_TEXT, RelevanceWeights, understand
+from evennia_ai.policy.retrieval.relevance import (
+    LONGEST_TEXT,
+    NO_CONTEXT,
+    QueryContext,
+    RelevanceWeights,
+    understand,
+)
 from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
@@ -140,8 +146,7 @@ class MemoryIndex:
         everything: bool = False,
         vector: Any = None,
         upto: int | None = None,
-        asker: str = "",
-        company: int = 0,
+        context: QueryContext = NO_CONTEXT,
     ) -> list[Hit]:
         """Return at most ``k`` memories, best first, and what follows the first ones.
 
@@ -152,16 +157,14 @@ class MemoryIndex:
             everything: True searches all memories, whatever their audience.
             vector: the query's embedding, if the embedder is remote.
             upto: the place of the last line that is searched; None searches all lines.
-            asker: the display name of who asks; their own lines count for more.
-            company: behind so many of the first stand the lines that follow them in the talk: an
-                answer, the other half of a sentence, what takes it back. A long line has none.
+            context: the talk in which it is asked.
         """
         view = self._view(audience, upto, everything)
         if k <= 0 or not len(view.rows):
             return []
-        hits = self._best(self._rank(query, view, now, vector, SPARE * k, asker), view, k)
-        first = (self._with_following(hit, view) for hit in hits[:company])
-        return [*chain.from_iterable(first), *hits[company:]]
+        hits = self._best(self._rank(query, view, now, vector, SPARE * k, context), view, k)
+        first = (self._with_following(hit, view) for hit in hits[: context.company])
+        return [*chain.from_iterable(first), *hits[context.company :]]
 
     def embedded_text(
         self,
@@ -219,13 +222,6 @@ class MemoryIndex:
         hearers = None if audience is None else frozenset(audience)
         return self._columns.view(hearers, everything, upto)
 
-    def _query_of(
-        self, query: str, view: AudienceRows, now: float | None, vector: Any, asker: str = ""
-    ) -> RankingQuery:
-        wanted = understand(query, lambda word: self._columns.is_name(word, view), now, asker)
-        meaning = self._meaning(wanted.text) if vector is None else vectors.unit(vector)
-        return RankingQuery(wanted, meaning)
-
     def _rank(
         self,
         query: str,
@@ -233,12 +229,19 @@ class MemoryIndex:
         now: float | None,
         vector: Any,
         least: int,
-        asker: str = "",
+        context: QueryContext,
     ) -> Ranked:
         """Return at least ``least`` rows of a view, if there are as many, best first."""
-        ranking_query = self._query_of(query, view, now, vector, asker)
+        wanted = understand(query, lambda word: self._columns.is_name(word, view), now, context)
+        meaning = self._meaning(wanted.text) if vector is None else vectors.unit(vector)
         parts = (self._columns, self._lexicon, self._vectors)
-        return rank(MemoryData(*parts, self._sources_of), view, ranking_query, self.weights, least)
+        return rank(
+            MemoryData(*parts, self._sources_of),
+            view,
+            RankingQuery(wanted, meaning),
+            self.weights,
+            least,
+        )
 
     def _row_for(self, id: str, vector: vectors.Bytes | None, place: int | None) -> int:
         """Return the row for an id with only its vector and place set; raises as `add` does."""

@@ -13,6 +13,7 @@ from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import of_record
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.record import is_known_to, time_of
+from evennia_ai.policy.retrieval.relevance import NO_CONTEXT, QueryContext
 from evennia_ai.ports import (
     Embedder,
     Identity,
@@ -146,14 +147,13 @@ class MixedSearch:
         keep: Keep | None = None,
         upto: int | None = None,
         everything: bool = False,
-        asker: str = "",
-        company: int = 0,
+        context: QueryContext = NO_CONTEXT,
     ) -> list[MemoryMatch]:
         """Return the records nearest to a query, best first; see `RecallIndex.search`.
 
         Of the sources the audience may know each record (P9), whatever they return.
         """
-        own = self.own.search(query, limit, audience, now, keep, upto, everything, asker, company)
+        own = self.own.search(query, limit, audience, now, keep, upto, everything, context)
         matches: list[MemoryMatch] = []
         for source in self._sources:
             try:

@@ -25,6 +25,7 @@ from evennia_ai.messages import Audience
 from evennia_ai.policy.recallable_lines import LINE, line_id, seq_of
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.record import Record, is_known_to, time_of
+from evennia_ai.policy.retrieval.relevance import NO_CONTEXT, QueryContext
 from evennia_ai.ports import Embedder, Lines, MemoryMatch, RemoteEmbedder, Services
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
 
@@ -132,12 +133,11 @@ class RecallIndex:
         keep: Keep | None = None,
         upto: int | None = None,
         everything: bool = False,
-        asker: str = "",
-        company: int = 0,
+        context: QueryContext = NO_CONTEXT,
     ) -> list[MemoryMatch]:
         """Return at most ``limit`` records that fit a query best.
 
-        ``audience``, ``upto`` (a message), ``everything``, ``asker`` and ``company`` are those of
+        ``audience``, ``upto`` (a message), ``everything`` and ``context`` are those of
         `MemoryIndex.find` (P9); ``keep`` is called with each record, and False leaves it out.
         """
         self._take_in()
@@ -153,8 +153,7 @@ class RecallIndex:
             everything=everything,
             vector=vector,
             upto=upto,
-            asker=asker,
-            company=company,
+            context=context,
         )
         # The index may lag behind a change; the record itself says who may know it.
         records = self._records([hit.id for hit in ranked])

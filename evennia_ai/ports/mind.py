@@ -22,6 +22,7 @@ from evennia_ai.policy.compaction.plan import ContextUse
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, Persona
 from evennia_ai.policy.conversation.tool_call_rules import ToolOffer
 from evennia_ai.policy.records.record import Record
+from evennia_ai.policy.retrieval.relevance import NO_CONTEXT, QueryContext
 from evennia_ai.policy.tokens import CountText
 from evennia_ai.ports.log import Conversation, Inbox, PendingActs, TurnRecord, Turns
 from evennia_ai.ports.models import (
@@ -59,8 +60,7 @@ class Memories(Protocol):
         keep: Callable[[Record], bool] | None = None,
         upto: int | None = None,
         everything: bool = False,
-        asker: str = "",
-        company: int = 0,  # with the lines that follow so many of the first
+        context: QueryContext = NO_CONTEXT,
     ) -> Sequence[MemoryMatch]: ...
 
 

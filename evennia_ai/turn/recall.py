@@ -24,6 +24,7 @@ from evennia_ai.policy.recallable_lines import LINE, line_id
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.record import Record, is_known_to, time_of
+from evennia_ai.policy.retrieval.relevance import QueryContext
 from evennia_ai.policy.retrieval.words import name_words, without_words
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import estimate_tokens
@@ -129,6 +130,8 @@ class Recall:
                 return not (wanted.brief and asks)
             return not is_synthesis(record) and not record.get("pinned")
 
+        asker = asker_of(talk.asked)
+        earlier = [line for line in talk.before if asker_of([line]) == asker][-1:]
         return self._mind.memories().search(
             memory_query(talk.asked, self._mind.name),
             MOST_FOUND,
@@ -136,8 +139,7 @@ class Recall:
             self._mind.now(),
             keep=keep,
             upto=wanted.upto,
-            asker=asker_of(talk.asked),
-            company=0 if wanted.brief else COMPANIED,
+            context=QueryContext(asker, memory_query(earlier), 0 if wanted.brief else COMPANIED),
         )
 
     def _choose(

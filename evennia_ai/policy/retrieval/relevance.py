@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from evennia_ai.policy.retrieval.time_expressions import Span, find_spans
 from evennia_ai.policy.retrieval.words import asked_words, find_words, name_words, without_words
@@ -42,6 +43,9 @@ def score_documents(query: str, documents: Sequence[Sequence[str]]) -> list[floa
     return scores
 
 
+# The weight of words of the line before. With them, the line that answers "and how old is she?" is
+# in XX of 100 brief prompts instead of XX.
+BEFORE = 0.5
 LONGEST_TEXT = 4_000  # characters; the rest of a text is stored but not ranked
 
 
@@ -68,6 +72,24 @@ class RelevanceWeights:
     importance: float = 0.05
 
 
+class QueryContext(NamedTuple):
+    """The talk in which a query is asked, and what is wanted beside its results.
+
+    Attributes:
+        asker: the display name of who asks; their own lines count for more.
+        before: what they said just before; a line that follows it up names nothing itself.
+        company: behind so many of the first results stand the lines that follow them in the talk:
+            an answer, the other half of a sentence, what takes it back. A long line has none.
+    """
+
+    asker: str = ""
+    before: str = ""
+    company: int = 0
+
+
+NO_CONTEXT = QueryContext()
+
+
 @dataclass(frozen=True)
 class QuerySigns:
     """The features of a query."""
@@ -83,7 +105,7 @@ def understand(
     query: str,
     is_name: Callable[[str], bool] = lambda _: False,
     now: float | None = None,
-    asker: str = "",
+    context: QueryContext = NO_CONTEXT,
 ) -> QuerySigns:
     """Return the features of a query asked at ``now``, in Unix seconds.
 
@@ -92,10 +114,11 @@ def understand(
     query = query[:LONGEST_TEXT]
     names = frozenset(word for word in name_words(query) if is_name(word))
     words = asked_words(query, names) or find_words(query)
+    before = asked_words(context.before[:LONGEST_TEXT])
     return QuerySigns(
         text=without_words(query, names) or query,
-        words=dict.fromkeys(words, 1.0),
+        words=dict.fromkeys(before, BEFORE) | dict.fromkeys(words, 1.0),
         names=names,
-        askers=frozenset(name_words(asker)),
+        askers=frozenset(name_words(context.asker)),
         spans=find_spans(query, now),
     )
