@@ -19,6 +19,8 @@ import numpy.typing as npt
 from evennia_ai.memory.vectors import Floats, Rows
 from evennia_ai.policy.retrieval.relevance import K1, B
 
+# Words that nothing has: as many, by their rarity, a query must have to be trusted in full.
+ENOUGH = 3.0
 MOST = 255  # occurrences of a word that are counted in one text; a count takes one byte
 RUN, PART = 2_048, 32_768  # postings that are sorted at once, and with others: 3 ms
 
@@ -88,8 +90,8 @@ class Lexicon:
         """Return a score for each row in the view: 0 for no word of a query, about 1 for all.
 
         It is BM25 divided by the sum of the words' rarities, so that long and short queries score
-        alike. ``words`` have weights; ``lengths`` is the number of words of every row, in the view
-        or not.
+        alike; one of few words says less. ``words`` have weights; ``lengths`` is the number of
+        words of every row, in the view or not.
         """
         weights = {number_of(word): weight for word, weight in words.items()}
         if not weights:
@@ -104,7 +106,8 @@ class Lexicon:
         norms = K1 * (1 - B) + K1 * B / view.words * lengths.take(rows)
         gains = (rarity * (K1 + 1)).take(places) * counts / (counts + norms)
         total = np.bincount(rows, gains, minlength=len(view.mask))
-        return total.take(view.rows).astype(np.float32) / np.float32(rarity.sum() or 1.0)
+        most = max(rarity.sum(), ENOUGH * np.log1p(2.0 * len(view.rows) + 1))
+        return total.take(view.rows).astype(np.float32) / np.float32(most)
 
     def _find(self, wanted: npt.NDArray[np.uint32]) -> Postings:
         """Return the postings of words, which are given in order, with the places of these.

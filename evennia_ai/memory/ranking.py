@@ -74,11 +74,12 @@ def rank(
     rows, scores = rows.take(best), scores.take(best)
     alike = memories.vectors.alike(rows)
     scores -= np.float32(weights.crowd) * _crowds(alike)
-    above = scores - np.float32(chance)
-    scores += np.float32(weights.later) * _later_gains(memories.columns, rows, alike, above)
-    best = np.argsort(-scores, kind="stable")[:least]
-    scores = scores.take(best)
-    return Ranked(rows.take(best), scores, scores - chance, alike[np.ix_(best, best)])
+    fits = scores - np.float32(chance)
+    if weights.later:
+        fits = _with_later(memories.columns, rows, alike, fits, np.float32(weights.later))
+    best = np.argsort(-fits, kind="stable")[:least]
+    fits = fits.take(best)
+    return Ranked(rows.take(best), fits + np.float32(chance), fits, alike[np.ix_(best, best)])
 
 
 def _crowds(alike: Floats) -> Floats:
@@ -95,14 +96,17 @@ def _crowds(alike: Floats) -> Floats:
     return nearest
 
 
-def _later_gains(columns: Columns, rows: Rows, alike: Floats, above: Floats) -> Floats:
-    """Return what a line gains that seems to change a good one, by what that has above chance.
+def _with_later(
+    columns: Columns, rows: Rows, alike: Floats, fits: Floats, share: np.float32
+) -> Floats:
+    """Return what rows have above chance, of a line that seems to change a good one what that has.
 
-    What changes a fact may share nothing with the question, but it speaks of what the old line
+    What changes a fact may share little with the question, but it speaks of what the old line
     speaks of: of the later lines of its speaker it is the nearest to the old one, and of the
-    earlier lines the old one is the nearest to it. ``alike`` are the rows' cosines.
+    earlier lines the old one is the nearest to it; what fits the question counts with a ``share``.
+    ``alike`` are the rows' cosines.
     """
-    gains = np.zeros(len(rows), dtype=np.float32)
+    raised = fits.copy()
     speakers, places = (columns[name].take(rows) for name in ("speaker", "place"))
     has_vector = alike.diagonal() > 0
     means = alike.mean(axis=0)
@@ -110,12 +114,14 @@ def _later_gains(columns: Columns, rows: Rows, alike: Floats, above: Floats) -> 
     lengths = np.sqrt(np.maximum(near.diagonal(), TINY))
     is_later = (speakers[:, None] == speakers) & (places[:, None] < places) & has_vector
     is_later &= (has_vector & (places != ALONE) & (speakers != NOBODY))[:, None]
-    near = np.where(is_later, near / lengths / lengths[:, None], np.float32(-1))
-    for old in np.argsort(-above, kind="stable")[:CHANGING].tolist():
-        new = int(near[old].argmax())
-        if near[old, new] > 0 and near[:, new].argmax() == old:
-            gains[new] = max(gains[new], above[old] * near[old, new])
-    return gains
+    near /= lengths * lengths[:, None]
+    nearest = np.where(is_later, near + share * fits, -np.inf).argmax(axis=1)
+    changed = np.where(is_later, near + share * fits[:, None], -np.inf).argmax(axis=0)
+    for old in np.argsort(-fits, kind="stable")[:CHANGING].tolist():
+        new = nearest[old]
+        if is_later[old, new] and near[old, new] > 0 and changed[new] == old:
+            raised[new] = max(raised[new], fits[old])
+    return raised
 
 
 def _candidates(

@@ -96,13 +96,14 @@ def examples(name: str, persona: Persona, notes: Iterable[LineNote]) -> list[Wir
 def parted(rows: Iterable[Row], recalled: Sequence[Row]) -> tuple[list[Row], list[Row]]:
     """Return what a prompt tells of the moment, and the few rows that may answer its line.
 
-    More than a piece of lore and two memories make a small model speak of something else.
+    More than a piece of lore and two memories make a small model speak of something else. A line
+    and what changes it fit equally well, and count as one.
     """
     listed = list(rows)
     lore = [row for row in listed if row[0] == LORE]
-    fitting = (row for row in recalled if row[1].score >= LEAST_FIT)
-    best = sorted(fitting, key=lambda row: -row[1].score)[:MOST_RECALLED]
-    memories = [row for row in recalled if row in best]
+    fits = {line.score for _label, line in recalled if line.score >= LEAST_FIT}
+    best = sorted(fits, reverse=True)[:MOST_RECALLED]
+    memories = [row for row in recalled if row[1].score in best]
     return [row for row in listed if row not in lore], [*lore[:1], *memories]
 
 
