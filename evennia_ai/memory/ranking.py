@@ -24,7 +24,8 @@ BESIDE_S = DAY_S
 TYPICAL_IMPORTANCE = 5.0
 CHANCE_SHARE = 0.97  # of the rows have a lower score than what chance brings up
 TINY = np.float32(1e-6)
-CHANGING = 5  # of the best lines may be changed by later ones of their speakers
+CHANGING = 8  # of the best lines may be changed by later ones of their speakers
+PAIRED = 2  # of them fully share what they have above chance, others by their nearness
 CROWD, NEAREST = 96, 3  # of the best rows; the rows that each of them is compared with
 
 
@@ -99,7 +100,7 @@ def _crowds(alike: Floats) -> Floats:
 def _with_later(
     columns: Columns, rows: Rows, alike: Floats, fits: Floats, share: np.float32
 ) -> Floats:
-    """Return what rows have above chance, of a line that seems to change a good one what that has.
+    """Return what rows have above chance, raised for a line that seems to change a good one.
 
     What changes a fact may share little with the question, but it speaks of what the old line
     speaks of: of the later lines of its speaker it is the nearest to the old one, and of the
@@ -117,10 +118,11 @@ def _with_later(
     near /= lengths * lengths[:, None]
     nearest = np.where(is_later, near + share * fits, -np.inf).argmax(axis=1)
     changed = np.where(is_later, near + share * fits[:, None], -np.inf).argmax(axis=0)
-    for old in np.argsort(-fits, kind="stable")[:CHANGING].tolist():
+    for place, old in enumerate(np.argsort(-fits, kind="stable")[:CHANGING].tolist()):
         new = nearest[old]
         if is_later[old, new] and near[old, new] > 0 and changed[new] == old:
-            raised[new] = max(raised[new], fits[old])
+            less = 0.0 if place < PAIRED else max(0.0, 1 - 2 * near[old, new])
+            raised[new] = max(raised[new], fits[old] - less * (fits[old] - fits[new]))
     return raised
 
 

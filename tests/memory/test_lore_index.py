@@ -83,6 +83,14 @@ def test_with_meaning_three_in_four_are_found_without_keys():
 
 
 @needs_embedder
+def test_what_is_like_a_key_finds_a_piece():
+    entries = [LoreEntry("Rule 7", "Nobody enters.", keys=("graveyard",)), LoreEntry("Ale", "Old.")]
+    index = LoreIndex(embedders.default)
+    fits = index.fits(entries, "Who lies buried in the cemetery?")
+    assert fits[entries[0]].score > fits[entries[1]].score + 0.1
+
+
+@needs_embedder
 @pytest.mark.parametrize("line", ["Good night", "Hello there!", "Thanks!"])
 def test_small_talk_brings_in_nothing(line):
     for game in GAMES:

@@ -41,9 +41,9 @@ def remembering(*lines, hours=0):
         script.services.clock.advance(3_600.0 * hours + 10.0)
     script.memories.prepare(script.services)
 
-    def ask(question, audience=EVERYBODY, budget=ROOMY, whole=False, **more):
+    def ask(question, audience=EVERYBODY, budget=ROOMY, whole=False, before=(), **more):
         wanted = RecallRequest(audience, budget, **more)
-        lines = script.mind.recall.recall(RecentTalk([question]), wanted)
+        lines = script.mind.recall.recall(RecentTalk([question], before), wanted)
         return lines if whole else [line.text for line in lines]
 
     return ask
@@ -88,6 +88,15 @@ def test_a_line_that_was_said_again_stands_once_with_its_newest_age():
     ask = remembering("Ann: I keep geese.", "Ben: Ale!", "Ann: I keep geese.", hours=24)
     shown = ask("Cas says: geese?", budget=16)
     assert shown == ["one day ago: Ann: I keep geese."]
+
+
+def test_a_line_that_names_nothing_is_about_what_its_speaker_said_just_before():
+    told = ["Ann: Lena is ten summers old.", "Cas: Odo is two summers old."]
+    ask = remembering(told[0], *map("Cas: {}".format, CHATTER), told[1])
+    for before, line in zip(("I saw Lena.", "Odo came by."), told, strict=True):
+        talk = [f"Ben says: {before}", "Cas says: Lena and Odo?"]
+        shown = ask("Ben says: how old again, in summers?", budget=24, before=talk)
+        assert shown == [f"just now: {line}"]
 
 
 def test_an_empty_budget_recalls_nothing_and_a_short_line_little():

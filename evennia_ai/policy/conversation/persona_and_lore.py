@@ -155,7 +155,7 @@ def quests_of(entry: LoreEntry) -> list[str]:
 
 
 WORDS_FLOOR = 0.1  # share of a line's words, by their rarity, that a piece must have
-MEANING_FLOOR = 0.8  # in standard deviations (measured: tests/memory/test_lore_index.py)
+MEANING_FLOOR = 0.85  # in standard deviations (measured: tests/memory/test_lore_index.py)
 MOST_WORDS = 5  # that a reason names
 MOST_BY_MEANING = 3  # pieces a line; what is further down is hardly ever asked for
 

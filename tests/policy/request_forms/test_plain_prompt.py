@@ -142,6 +142,11 @@ def test_a_piece_of_lore_and_two_memories_may_answer_a_line():
     assert len(answers) - 1 == MOST_RECALLED
 
 
+def test_a_memory_and_what_changes_it_count_as_one():
+    memories = [(REMEMBERED, KnownLine(str(n), score=fit)) for n, fit in enumerate((0.2, 0.9, 0.9))]
+    assert parted([], [*memories, (REMEMBERED, KnownLine("3", score=0.1))]) == ([], memories)
+
+
 def test_the_situation_is_one_line_and_each_memory_its_own():
     rows = [
         ("Place", KnownLine("Inn.")),
