@@ -11,6 +11,7 @@ from evennia_ai.commands import common
 from evennia_ai.commands.common import AICommand, as_sentence, told_apart
 from evennia_ai.commands.rendering import how_it_ended, pass_summary
 from evennia_ai.config import ModelProfile, usable_window, window_known
+from evennia_ai.config.profiles import request_form
 from evennia_ai.game.client_text import clean_error, clean_output
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.settings import full_disks
@@ -31,6 +32,7 @@ AWAKE = frozenset({"awake", "thinking"})
 TITLES = ("Assistant", "Where", "Mode", "Model", "Context", "Queue", "Calls", "Tokens")
 SHOWN_NAMES = 5
 SHOWN_CALLS = 8
+SHOWN_LITTLE = "is shown a little of each talk. Compaction goes by the whole talk."
 CONNECT = (
     "No model is connected: the stand-in answers. To connect one, set "
     "OPENAI_BASE_URL (the address of a server such as Ollama) or OPENAI_API_KEY, and "
@@ -47,13 +49,13 @@ class CmdAIStatus(AICommand):
     Usage:
       aistatus
 
-    The table shows for each assistant its mode, how full its context window is,
-    how many events wait for an answer, and its model calls and tokens of today
-    (UTC). Below stand who sleeps and since when, what the others are doing, the
-    context window of each model, the model calls that wait, and what is wrong:
-    a model that is paused after failures, a budget that is nearly used up, an
-    invalid setting, a damaged row, a disk that is nearly full, the last error
-    of a model, lines that nobody answered.
+    The table shows for each assistant its mode, how much of its context window
+    the last prompt took, how many events wait for an answer, and its model
+    calls and tokens of today (UTC). Below stand who sleeps and since when, what
+    the others are doing, the context window of each model, the model calls that
+    wait, and what is wrong: a model that is paused after failures, a budget
+    that is nearly used up, an invalid setting, a damaged row, a disk that is
+    nearly full, the last error of a model, lines that nobody answered.
 
     If something is wrong, |whelp ai staff|n says what to type.
     """
@@ -238,6 +240,8 @@ def model_lines(profiles: Iterable[ModelProfile]) -> list[str]:
         amount = f"{known.tokens:,} tokens, " if known.tokens else ""
         name = f"{profile.name}:{profile.model}".rstrip(":")
         lines.append(clean_output(as_sentence(f"Context window of {name}: {amount}{known.source}")))
+        if not request_form(profile).native:
+            lines.append(clean_output(f"{name} {SHOWN_LITTLE}"))
         lines += [
             clean_output(as_sentence(f"{name} {learnt(part)} for a day{words and f': {words}'}"))
             for part, words in profile.told.refused.items()

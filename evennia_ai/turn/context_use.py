@@ -14,7 +14,9 @@ KEPT_REPORTS = 24
 class ContextMeter:
     """Measures how full the context window is, by the largest projection of any audience.
 
-    Our counts are multiplied by what the endpoint usually reports for each of our tokens.
+    Our counts are multiplied by what the endpoint usually reports for each of our tokens. The whole
+    talk counts, also if a model of the mode `PLAIN` is shown little of it: what was said is summed
+    up and journalled as it grows, and another model can take over.
     """
 
     def __init__(self, settings: Settings, log: Conversation, sizes: RequestSizes) -> None:
