@@ -234,14 +234,8 @@ class MemoryIndex:
         """Return at least ``least`` rows of a view, if there are as many, best first."""
         wanted = understand(query, lambda word: self._columns.is_name(word, view), now, context)
         meaning = self._meaning(wanted.text) if vector is None else vectors.unit(vector)
-        parts = (self._columns, self._lexicon, self._vectors)
-        return rank(
-            MemoryData(*parts, self._sources_of),
-            view,
-            RankingQuery(wanted, meaning),
-            self.weights,
-            least,
-        )
+        memories = MemoryData(self._columns, self._lexicon, self._vectors, self._sources_of)
+        return rank(memories, view, RankingQuery(wanted, meaning), self.weights, least)
 
     def _row_for(self, id: str, vector: vectors.Bytes | None, place: int | None) -> int:
         """Return the row for an id with only its vector and place set; raises as `add` does."""

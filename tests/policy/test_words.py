@@ -6,7 +6,6 @@ from evennia_ai.policy.retrieval.words import (
     asked_words,
     beginnings,
     find_words,
-    is_small_talk,
     language_of,
     name_words,
     stem,
@@ -84,17 +83,3 @@ def test_latin_names_in_a_russian_text_are_the_same_as_in_an_english_one():
 def test_a_beginning_stands_in_the_raw_text(text):
     assert beginnings(text)
     assert all(cut in text.lower() for cut in beginnings(text))
-
-
-@pytest.mark.parametrize(
-    "text", ["Bonjour Mira !", "Hola Mira, ¿qué tal?", "Привет, Mira", "Wie geht es dir heute?"]
-)
-def test_small_talk_in_other_languages(text):
-    assert is_small_talk(text, ["Mira"])
-
-
-@pytest.mark.parametrize(
-    "text", ["Où est la clef ?", "¿Dónde está la llave?", "Где ключ?", "Your son?", "Deine Frau?"]
-)
-def test_no_small_talk_in_other_languages(text):
-    assert not is_small_talk(text, ["Mira"])

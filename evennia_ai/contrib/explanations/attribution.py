@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from evennia_ai.contrib.explanations.small_talk import is_small_talk
 from evennia_ai.messages import ChatMessage, WireMessage, prompt_text
 from evennia_ai.policy import staff_controls
 from evennia_ai.policy.call_record import KeptCall, dumped
@@ -27,7 +28,6 @@ from evennia_ai.policy.facts.terms import (
     sentences_of,
     words_of_calls,
 )
-from evennia_ai.policy.retrieval.words import is_small_talk
 from evennia_ai.policy.texts import plain_words
 
 PEOPLE_HERE = "People here: "

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from evennia_ai.messages import SPEECH, InboxEvent
-from evennia_ai.policy.retrieval.words import is_small_talk
+from evennia_ai.policy.retrieval.words import WORD, name_words, without_words
 from evennia_ai.policy.texts import sentences
 
 PERSON_EN = r"(?:(?:real|actual|living|true) )?(?:human(?: being)?|person|people|player)"
@@ -149,6 +149,7 @@ DENIAL = re.compile(
     r"|roboter|maschine|ia|robot))\b|\bno soy una? (?:ia|bot|robot|máquina|programa)\b",
     re.IGNORECASE,
 )
+GREETING_WORDS = 3  # beside a name; longer words that ask nothing are answered, too
 
 
 def rows_of(text: str) -> list[str]:
@@ -192,10 +193,11 @@ def asking(events: Iterable[InboxEvent]) -> list[InboxEvent]:
 
 
 def rest_of(event: InboxEvent, name: str) -> InboxEvent | None:
-    """Return an event with what it says beside such a question, None if that is small talk."""
+    """Return an event with what it says beside such a question, None if that is a greeting."""
     others = [sentence for sentence in sentences(event.heard.text) if not language_asking(sentence)]
     rest = "".join(others).strip()
-    if is_small_talk(rest, [name]):
+    is_short = len(WORD.findall(without_words(rest, name_words(name)))) <= GREETING_WORDS
+    if is_short and "?" not in rest:
         return None
     return replace(event, heard=replace(event.heard, text=rest))
 

@@ -1,4 +1,4 @@
-"""Tables of five languages: function words, polite words, and words of time."""
+"""Tables of five languages: function words, and words of time."""
 
 import re
 
@@ -89,18 +89,6 @@ LETTERS = {
     "fr": re.compile("[çœàèùâêîôûëï]"),
     "es": re.compile("[¿¡ñáíó]"),
 }
-# Polite words. Without them, none of strangers' lines is small talk, with them 3 of 100.
-POLITE = frozenset(
-    "hello hail greetings good day morning evening afternoon night bye goodbye farewell welcome "
-    "fine great nice lovely sorry pardon excuse okay ok yeah nope sure today tonight now again "
-    "going feeling weather indeed ha haha hm hmm "
-    "hallo guten tag morgen abend nacht gute gut danke tschüss servus geht heute schön "
-    "bonjour bonsoir salut merci revoir plaît nuit journée bonne ça "
-    "hola buenos buenas días tardes noches gracias adiós favor tal bien "
-    "привет здравствуй здравствуйте добрый доброе доброй день вечер утро ночи спасибо пожалуйста "
-    "свидания дела хорошо".split()
-)
-
 DAYS = r"days?|tag(?:en?|s)?|jours?|d[ií]as?|день|дн(?:я|ей|и)"
 WEEKS = r"weeks?|wochen?|semaines?|semanas?|недел\w+"
 MONTHS_LONG = r"months?|monat(?:en?|s)?|mois|mes(?:es)?|месяц\w*"

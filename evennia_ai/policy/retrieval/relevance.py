@@ -73,17 +73,12 @@ class RelevanceWeights:
 
 
 class QueryContext(NamedTuple):
-    """The talk in which a query is asked, and what is wanted beside its results.
+    """The talk in which a query is asked, and what is wanted beside its results."""
 
-    Attributes:
-        asker: the display name of who asks; their own lines count for more.
-        before: what they said just before; a line that follows it up names nothing itself.
-        company: behind so many of the first results stand the lines that follow them in the talk:
-            an answer, the other half of a sentence, what takes it back. A long line has none.
-    """
-
-    asker: str = ""
-    before: str = ""
+    asker: str = ""  # the display name of who asks; their own lines count for more
+    before: str = ""  # what they said just before; what follows it up names nothing itself
+    # Behind so many of the first results stand the lines that follow them in the talk: an answer,
+    # the other half of a sentence, what takes it back. A long line has none.
     company: int = 0
 
 

@@ -5,7 +5,7 @@ Stems are Snowball's (https://snowballstem.org), except in English.
 
 import re
 import threading
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from functools import cache, lru_cache
 from typing import Any
 
@@ -14,12 +14,10 @@ from evennia_ai.policy.retrieval.languages import (
     ENGLISH_TOO,
     LETTERS,
     NAME_PARTICLES,
-    POLITE,
     RUSSIAN,
     SNOWBALL,
     STOP_WORDS,
 )
-from evennia_ai.policy.texts import sentences
 
 LONGEST_RUN = 4_000  # characters
 LONGEST_WORD = 40
@@ -41,15 +39,6 @@ TELLING = {
     for language, words in STOP_WORDS.items()
 }
 SHORTEST_BEGINNING = 3
-
-CLOSING = " \n\"”»'’)*_]"  # behind the mark of a sentence
-QUESTION_MARKS = ("?", "？", "؟", "\u037e")  # the last is the Greek one
-ASKING = [[word] for word in ("who", "whose", "where", "when", "what", "which", "why")]
-HOW_ARE_YOU = re.compile(
-    r"\A\W{0,20}(?:\w[\w ]{0,40}, {0,9})?(?:and )?"
-    r"(?:(?:how )?(?:are|have|do) you|how['’]re you|you|cómo est)",
-    re.IGNORECASE,
-)
 
 _stemming = threading.Lock()  # Snowball's stemmers keep the word they are working on
 
@@ -183,21 +172,3 @@ def stemmers() -> dict[str, Any]:
     import snowballstemmer
 
     return {language: snowballstemmer.stemmer(name) for language, name in SNOWBALL.items()}
-
-
-def is_small_talk(text: str, names: Iterable[str] = ()) -> bool:
-    """Return True if a text is polite words and names, and nothing else.
-
-    "Who am I?" is a question, though all its words are function words; "Are you well?" is none.
-    """
-    words = content_words(text, language_of(text) or ENGLISH)
-    polite = POLITE.union(content_words(" ".join(names), ENGLISH))
-    return polite.issuperset(words) and not any(map(_is_question, sentences(text)))
-
-
-def _is_question(sentence: str) -> bool:
-    words = WORD.findall(sentence.lower())
-    has_mark = sentence.rstrip(CLOSING).endswith(QUESTION_MARKS) or words[:1] in ASKING
-    return (
-        has_mark and len(words) > 1 and POLITE.isdisjoint(words) and not HOW_ARE_YOU.match(sentence)
-    )

@@ -1,8 +1,8 @@
-"""Politeness calls nothing to mind; a question does."""
+"""Politeness needs no source; a question is no politeness."""
 
 import pytest
 
-from evennia_ai.policy.retrieval.words import is_small_talk
+from evennia_ai.contrib.explanations.small_talk import is_small_talk
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,18 @@ def test_small_talk(text):
     ],
 )  # fmt: skip
 def test_no_small_talk(text):
+    assert not is_small_talk(text, ["Mira"])
+
+
+@pytest.mark.parametrize(
+    "text", ["Bonjour Mira !", "Hola Mira, ¿qué tal?", "Привет, Mira", "Wie geht es dir heute?"]
+)
+def test_small_talk_in_other_languages(text):
+    assert is_small_talk(text, ["Mira"])
+
+
+@pytest.mark.parametrize(
+    "text", ["Où est la clef ?", "¿Dónde está la llave?", "Где ключ?", "Your son?", "Deine Frau?"]
+)
+def test_no_small_talk_in_other_languages(text):
     assert not is_small_talk(text, ["Mira"])
