@@ -19,7 +19,8 @@ from tests.minds import MemoryMind
 from tests.scripted import LLMReply, ScriptedLLM, call
 
 ANN, BOB = "#5", "#6"
-SUMMARY = "Ann is a smith from Dunmore and owes forty crowns."
+SUMMARY = "Ann is a smith from Dunmore and owes Bob Tanner of Rook Lane forty crowns."
+TOLD = ("the smith from Dunmore", "Bob Tanner", "Rook Lane", "forty crowns", "what I owe")
 
 
 def make_script(replies=(), **settings):
@@ -33,10 +34,11 @@ def meta_of(private_to):
 
 
 def talk(script, lines, length=40, private_to=None):
-    """Lines of Ann's with answers, as a log holds them."""
+    """Lines of Ann's with answers, as a log holds them; together they tell what `SUMMARY` does."""
     meta = meta_of(private_to)
     for number in range(lines):
-        said = make_message("user", f"Ann says: line {number} " + "word " * length, **meta)
+        words = f"line {number} {TOLD[number % len(TOLD)]} " + "word " * (length - 4)
+        said = make_message("user", f"Ann says: {words}", **meta)
         script.conversation.append([said, make_message("assistant", f"Well, {number}.", **meta)])
 
 
@@ -133,7 +135,7 @@ class TestCompactConversationHistoryExecution:
         assert SUMMARY in wire[2]["content"]
 
     def test_a_second_one_updates_the_first_and_leaves_one_marker(self):
-        script, _ = compacted(SUMMARY, "Ann is a smith. She paid.")
+        script, _ = compacted(SUMMARY, f"{SUMMARY} She paid.")
         talk(script, 60)
         result = sleep(script)
         asked = script.services.gateway.requests[1].messages[1]["content"]
@@ -155,7 +157,7 @@ class TestCompactConversationHistoryExecution:
         assert calls == [m["tool_call_id"] for m in wire if m["role"] == "tool"]
 
     def test_each_audience_has_a_summary_of_its_own(self):
-        script = talked(["public part", "private part"], lines=20)
+        script = talked([f"{SUMMARY} A public part.", f"{SUMMARY} A private part."], lines=20)
         talk(script, 3, private_to=ANN)
         talk(script, 40)
         assert sleep(script)["success"]
@@ -233,7 +235,7 @@ class TestCompactConversationHistoryExecution:
         talk(script, 1, length=1)
         late.callback(LLMReply(SUMMARY))
         assert results[0]["success"]
-        assert script.conversation.view()[-2]["content"].startswith("Ann says: line 0 word")
+        assert script.conversation.view()[-2]["content"].startswith("Ann says: line 0 the smith")
 
     def test_an_undo_while_the_summary_is_made_leaves_no_message_out_of_reach(self):
         script, late, results = being_summed_up(SUMMARY)
@@ -290,12 +292,11 @@ class TestFactsSurvive:
         return str(build_llm_messages(script, CONTEXT_TICK_EVENT, audience))
 
     def test_what_a_summary_drops_is_counted_and_not_added_to_it(self):
-        script = self.told(["They talked about nothing much."])
+        script = self.told([SUMMARY])
         result = sleep(script)
         assert result["facts_found"] >= 3
-        assert result["facts_kept"] == 0
-        record = script.conversation.current.record
-        assert record.summary["public"] == "They talked about nothing much."
+        assert result["facts_found"] > result["facts_kept"]
+        assert script.conversation.current.record.summary["public"] == SUMMARY
 
     def test_without_a_model_the_facts_stand_in_the_digest(self):
         script = self.told([])
@@ -315,7 +316,9 @@ class TestFactsSurvive:
         assert "Voss" in self.prompt(script, "Ann says: Whom is the letter for?")
 
     def test_a_whispered_fact_is_called_to_mind_for_its_listener_alone(self):
-        script = self.told(["public", "private"] * 3, private_to=ANN)
+        script = self.told(
+            [SUMMARY, "Ann has a sister, and owes for the saddle."] * 3, private_to=ANN
+        )
         sleep(script)
         question = "Ann says: How much silver do I owe you for the saddle?"
         assert "42 silver pieces" in self.prompt(script, question)

@@ -192,8 +192,9 @@ class AssistantConfig:
     )
     pre_compact_extraction_enabled: bool = setting(
         True,
-        "Let the character write facts into its journal before a compaction evicts messages. If "
-        "its model writes none, rules write what players said, in every sleep pass.",
+        "Let the character write facts into its journal before a compaction evicts messages. A "
+        "model without tool calls answers with JSON objects; without a model nothing is written, "
+        "and the log is searched.",
     )
     pre_compact_max_iterations: int = setting(
         5, "Maximum model calls for this extraction; at most 3 in an emergency.", Bounds(1, 20)

@@ -19,6 +19,7 @@ from evennia_ai.sleep.compaction.summarising import PartSummaries, SummaryFallba
 from evennia_ai.sleep.consolidation import MemoryLinks
 from evennia_ai.sleep.emergency import Emergency
 from evennia_ai.sleep.extraction import FactExtractor
+from evennia_ai.sleep.journal_requests import JournalRequests
 from evennia_ai.sleep.pruning import Pruning
 from evennia_ai.turn.context_selection import ContextSelector
 from evennia_ai.turn.context_use import ContextMeter
@@ -69,6 +70,7 @@ class Mind:
             self.sleep.wake_up("somebody speaks to it")
         yield self.turn_runner.run_agreed()
         turns: int = yield self.turn_runner.answer_all()
+        yield self.emergency.journal_late()
         if turns:
             self.presence.news_at = None
         elif self.autonomy.wants_to_act():
@@ -120,8 +122,9 @@ class Mind:
         self.summary_fallbacks = SummaryFallbacks(has, self.calls, self.summariser)
         parts = PartSummaries(has, self.summary_fallbacks, facts)
         self.compactor = Compactor(has, self.meter, self.calls, parts, facts, SummaryArchive(has))
+        requests = JournalRequests(has, self.prompts, self.calls)
         self.extraction = FactExtractor(
-            has, self.meter, self.prompts, self.calls, self.tool_executor, self.compactor.decide
+            has, self.meter, requests, self.calls, self.tool_executor, self.compactor.decide
         )
         self.emergency = Emergency(has, self.meter, self.compactor, self.extraction)
 

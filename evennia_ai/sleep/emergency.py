@@ -2,19 +2,23 @@
 
 A player who waits for an answer waits for one summary at most; for none if the model is slow or its
 window small: then a digest takes its place until the next sleep. Only if nobody waits does the
-assistant first journal what it will need of the evicted messages.
+assistant first journal what it will need of the evicted messages; else it does so behind its
+answer, or in sleep if its model is slow.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from twisted.internet.defer import inlineCallbacks
+from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.config import usable_window
 from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.policy.compaction import plan
 from evennia_ai.ports import MindContext
+from evennia_ai.ports.background import skip
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.sleep.compaction.compact import Compactor
 from evennia_ai.sleep.extraction import ExtractionLimits, FactExtractor
@@ -24,7 +28,7 @@ log = Logger()
 
 MOST_ITERATIONS = 3
 SOMEBODY_WAITS = "somebody waits for an answer"
-TOO_FULL = "the talk does not fit the window any more"
+SLOW = "the model is slow or its window small"
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,11 +50,10 @@ class Emergency:
         use = self._meter.measure()
         if not use.is_urgent:
             return None
-        asks = not plan.digest_goes_first(use.window, self._mind.profile.told.speed)
-        if asks:
-            yield self._extract(use)
-        request = plan.CompactionOrder(plan.EMERGENCY, asks=asks)
-        result: dict[str, Any] = yield self._compactor.compact(request)
+        asks = not self._is_slow
+        journalled: dict[str, Any] = (yield self._extract(use)) if asks else skip(SLOW)
+        order = plan.CompactionOrder(plan.EMERGENCY, asks=asks)
+        result: dict[str, Any] = yield self._compact(order, "skipped" in journalled)
         return result
 
     @inlineCallbacks
@@ -63,35 +66,64 @@ class Emergency:
         before = usable_window(self._mind.config, self._mind.profile)
         self._mind.settings.resolve()
         is_smaller = usable_window(self._mind.config, self._mind.profile) < before
-        result: dict[str, Any] = yield self._compactor.compact(
-            plan.CompactionOrder(plan.OVERFLOW, force=True)
-        )
+        order = plan.CompactionOrder(plan.OVERFLOW, force=True)
+        result: dict[str, Any] = yield self._compact(order, True)
         return is_smaller or bool(result.get("success"))
 
     @inlineCallbacks
-    def _extract(self, use: plan.ContextUse) -> Coroutine[dict[str, Any]]:
+    def journal_late(self) -> Coroutine[dict[str, Any]]:
+        """Journal what was evicted while somebody waited, if nobody does now.
+
+        A slow model does so in sleep. Fires and fails as `_extract`.
+        """
+        if self._is_slow:
+            return skip(SLOW)
+        result: dict[str, Any] = yield self._journal(self._extraction.journal_late)
+        return result
+
+    @property
+    def _is_slow(self) -> bool:
+        return plan.digest_goes_first(self._meter.window, self._mind.profile.told.speed)
+
+    @inlineCallbacks
+    def _compact(self, order: plan.CompactionOrder, is_unread: bool) -> Coroutine[dict[str, Any]]:
+        """Compact; if nothing was journalled before, note what goes for later."""
+        before = self._mind.log.current.messages
+        result: dict[str, Any] = yield self._compactor.compact(order)
+        record = self._mind.log.current.record
+        if is_unread and result.get("success") and record is not None:
+            gone = (m for m in before if m["metadata"]["seq"] <= record.upto_seq)
+            self._extraction.read_later(gone)
+        return result
+
+    def _extract(self, use: plan.ContextUse) -> Deferred[dict[str, Any]]:
         """Journal facts of what an emergency compaction evicts, until somebody waits.
 
         Takes at most `MOST_ITERATIONS` model calls for each audience and the time of one turn.
         Fires as `FactExtractor.run` does; an error does not stop the compaction. Fails
         with TurnAborted and StoreUnavailable only.
         """
-        # The model must see the whole talk, or it would journal half of a matter.
-        too_full = TOO_FULL if use.ratio > 1 else ""
-        reason = SOMEBODY_WAITS if self._mind.inbox.open_events() else too_full
-        if reason:
-            log.info("{name}: nothing journalled: {reason}", name=self._mind.name, reason=reason)
-            return {"skipped": True, "reason": reason}
+        return self._journal(partial(self._extraction.extract, use=use))
+
+    @inlineCallbacks
+    def _journal(
+        self, extract: Callable[[ExtractionLimits], Deferred[dict[str, Any]]]
+    ) -> Coroutine[dict[str, Any]]:
+        if self._mind.inbox.open_events():
+            log.info(
+                "{name}: {reason}; journalling later", name=self._mind.name, reason=SOMEBODY_WAITS
+            )
+            return skip(SOMEBODY_WAITS)
         limits = ExtractionLimits(
             iterations=min(MOST_ITERATIONS, self._mind.config.pre_compact_max_iterations),
             end_at=self._mind.clock.seconds() + self._mind.config.turn_deadline,
             is_interrupted=lambda: bool(self._mind.inbox.open_events()),
         )
         try:
-            result: dict[str, Any] = yield self._extraction.extract(limits, use)
+            result: dict[str, Any] = yield extract(limits)
         except (TurnAborted, StoreUnavailable):
             raise
         except Exception as error:  # noqa: BLE001  # the compaction must go on whatever fails here
-            log.failure("{name}: extraction failed; compacting", name=self._mind.name)
+            log.failure("{name}: extraction failed", name=self._mind.name)
             return {"success": False, "error": f"{type(error).__name__}: {error}"}
         return result

@@ -1,15 +1,15 @@
 """Before a compaction, let the assistant journal facts of what will be evicted.
 
-This is a ReAct loop of its own, once for each audience that has messages to go. The loop sees all
-that its audience may know, with the request at the end, so that the provider's prompt cache serves
-it. Its tool calls are stored with a turn and are no part of the conversation.
-
-A model that is not asked by native tool calls is not asked here: its log and the index are its
-memory.
+This is a ReAct loop of its own, once for each audience that has messages to go, in the mode of the
+model (`sleep.journal_requests`). Its tool calls are stored with a turn and are no part of the
+conversation. What an emergency evicts while somebody waits is journalled behind the answer, or in
+sleep.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -20,12 +20,12 @@ from evennia_ai import ports
 from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import ProviderError
 from evennia_ai.messages import (
+    OFFLINE,
     Audience,
     ChatMessage,
     LLMReply,
     ToolCallRequest,
     WireMessage,
-    to_wire,
 )
 from evennia_ai.policy.audience import people_among, visible
 from evennia_ai.policy.compaction import plan
@@ -38,12 +38,13 @@ from evennia_ai.policy.conversation.tool_call_rules import (
 )
 from evennia_ai.policy.facts.origin import ShownContext, ShownLine, origin_of, shown_line
 from evennia_ai.policy.facts.terms import normal_words
-from evennia_ai.ports.background import skip
+from evennia_ai.policy.replies.reply_reader import CUT_OFF
+from evennia_ai.ports.background import NO_MODEL, skip
 from evennia_ai.scheduling import Coroutine, Enqueue, map_in_slices, retry_write, yield_to_reactor
+from evennia_ai.sleep.journal_requests import JournalRequest, JournalRequests
 from evennia_ai.turn.context_use import ContextMeter
-from evennia_ai.turn.model_call import ModelCalls, has_model
-from evennia_ai.turn.prompt_building import PromptBuilder
-from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION, TurnKind
+from evennia_ai.turn.model_call import ModelCalls
+from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
 from evennia_ai.turn.tool_executor import DONE, ToolExecutor, call_messages
 
 log = Logger()
@@ -54,6 +55,14 @@ INTERRUPTED = "interrupted"
 NOTED = "noted"
 SIGNAL = "pre_compaction"
 TURNS_TIMES = 3.0
+DISABLED = "extraction disabled"
+NOTHING_LATE = "nothing was evicted unread"
+FAILURES_TOLD = 2
+CANNOT_JOURNAL = (
+    "The model '{model}' cannot write the journal before a compaction: it answered {count} times "
+    "without a call. Old talk is still found in the log. Use a larger model, or turn off "
+    "pre_compact_extraction_enabled."
+)
 
 
 @dataclass(frozen=True)
@@ -63,6 +72,11 @@ class ExtractionResult:
     facts_recorded: int = 0
     iterations: int = 0
     stopped_by: str = NOOP
+
+    def with_more(self, more: ExtractionResult) -> ExtractionResult:
+        """Return it after a further loop."""
+        facts = self.facts_recorded + more.facts_recorded
+        return ExtractionResult(facts, self.iterations + more.iterations, more.stopped_by)
 
 
 @dataclass(frozen=True)
@@ -74,7 +88,7 @@ class ExtractionLimits:
     is_interrupted: Callable[[], bool] = lambda: False  # asked before each call
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class FactExtractor:
     """Journals facts of what a compaction will evict.
 
@@ -83,45 +97,86 @@ class FactExtractor:
 
     _mind: ports.MindContext
     _meter: ContextMeter
-    _prompts: PromptBuilder
+    _requests: JournalRequests
     _calls: ModelCalls
     _tool_executor: ToolExecutor
     _decide: Callable[[plan.CompactionOrder, plan.ContextUse], plan.DecidedCompaction | plan.Skip]
+    _late: set[int] = field(default_factory=set)  # messages that were evicted unread, by number
+    _failures: int = 0  # replies in a row without a call
+    _told: str = ""  # the model of which the owner was told
 
-    def run(self, max_iterations: int | None = None) -> Deferred[dict[str, Any]]:
+    @inlineCallbacks
+    def run(self, max_iterations: int | None = None) -> Coroutine[dict[str, Any]]:
         """Let the assistant journal facts of the messages that the next compaction evicts.
 
         ``max_iterations`` limits the model calls for each audience; None uses the setting.
 
         Its figures are ``facts_recorded``, ``iterations`` and ``stopped_by`` (noop, no_tool_call,
-        other_tool or max_iterations, of the last loop).
+        other_tool or max_iterations, of the last loop). They count what was evicted unread, too.
         """
         own = self._mind.config.pre_compact_max_iterations
-        most = own if max_iterations is None else max_iterations
-        return self.extract(ExtractionLimits(most), self._meter.measure())
+        limits = ExtractionLimits(own if max_iterations is None else max_iterations)
+        late: dict[str, Any] = yield self.journal_late(limits)
+        result: dict[str, Any] = yield self.extract(limits, self._meter.measure())
+        if not late.get("success"):
+            return result
+        counts = {
+            name: late[name] + result.get(name, 0) for name in ("facts_recorded", "iterations")
+        }
+        return {**late, **(result if result.get("success") else {}), **counts}
 
     @inlineCallbacks
     def extract(self, limits: ExtractionLimits, use: plan.ContextUse) -> Coroutine[dict[str, Any]]:
         """As `run`, within limits; ``stopped_by`` may also be ``interrupted``."""
         if not self._mind.config.pre_compact_extraction_enabled:
-            return skip("extraction disabled")
+            return skip(DISABLED)
         task = self._decide(plan.CompactionOrder(plan.SLEEP), use)
         if isinstance(task, plan.Skip) or len(task.evicted) < LEAST_MESSAGES:
             return skip(f"fewer than {LEAST_MESSAGES} messages")
+        parts = projection.split_by_audience(task.evicted)
+        # The model must see the whole talk, or it would journal half of a matter.
+        is_apart = use.ratio > 1 or not request_form(self._mind.profile).native
+        result: dict[str, Any] = yield self._extract_parts(parts, limits, is_apart)
+        return result
+
+    def read_later(self, messages: Iterable[ChatMessage]) -> None:
+        """Note messages that a compaction evicts before their facts are journalled."""
+        if self._mind.config.pre_compact_extraction_enabled:
+            self._late.update(message["metadata"]["seq"] for message in messages)
+
+    @inlineCallbacks
+    def journal_late(self, limits: ExtractionLimits) -> Coroutine[dict[str, Any]]:
+        """Journal facts of the messages noted by `read_later`; fires as `extract`."""
+        messages = self._mind.log.lines.read(sorted(self._late)) if self._late else ()
+        if not messages:
+            return skip(NOTHING_LATE)
+        parts = projection.split_by_audience(messages)
+        result: dict[str, Any] = yield self._extract_parts(parts, limits, True)
+        if result.get("stopped_by") != INTERRUPTED:
+            self._late.clear()
+        return result
+
+    @inlineCallbacks
+    def _extract_parts(
+        self, parts: Mapping[str, Sequence[ChatMessage]], limits: ExtractionLimits, is_apart: bool
+    ) -> Coroutine[dict[str, Any]]:
+        """Journal facts of each audience's messages, shown alone if ``is_apart``."""
         # A turn that an error left open would otherwise stay open behind the turns of the loops.
         yield retry_write(self._mind.clock, self._mind.turns.recover)
         yield retry_write(self._mind.clock, partial(self._mind.status.signal, SIGNAL, True))
+        total = ExtractionResult()
         try:
-            total, profile = ExtractionResult(), self._mind.profile
-            asks = request_form(profile).native or not has_model(profile)
-            for key in projection.split_by_audience(task.evicted) if asks else ():
+            for key, messages in parts.items():
                 if limits.is_interrupted():
                     total = replace(total, stopped_by=INTERRUPTED)
                     break
-                confidants = projection.part_audience(key)
-                more: ExtractionResult = yield self._extract_for(confidants, limits)
-                facts = total.facts_recorded + more.facts_recorded
-                total = ExtractionResult(facts, total.iterations + more.iterations, more.stopped_by)
+                shown_apart = messages if is_apart else ()
+                came = yield self._extract_for(projection.part_audience(key), shown_apart, limits)
+                if came.stopped_by == NO_MODEL:
+                    return skip(NO_MODEL)
+                total = total.with_more(came)
+                if is_apart and came.stopped_by != INTERRUPTED:
+                    self._late.difference_update(m["metadata"]["seq"] for m in messages)
         except ProviderError as error:
             message = "{name}: the model journalled no facts before the compaction: {error}"
             log.warn(message, name=self._mind.name, error=error)
@@ -132,19 +187,20 @@ class FactExtractor:
 
     @inlineCallbacks
     def _extract_for(
-        self, confidants: Audience | None, limits: ExtractionLimits
+        self,
+        confidants: Audience | None,
+        shown_apart: Sequence[ChatMessage],
+        limits: ExtractionLimits,
     ) -> Coroutine[ExtractionResult]:
         """Run a loop for one audience, in a turn that ends even after a ProviderError."""
         clock, turns = self._mind.clock, self._mind.turns
         audience = frozenset() if confidants is None else confidants
-        own_prompt = self._mind.config.pre_compact_prompt
-        context = replace(
-            CONTEXT_PRE_COMPACTION, prompt=own_prompt or CONTEXT_PRE_COMPACTION.prompt
+        begin = partial(
+            turns.begin, (), audience, confidants is not None, CONTEXT_PRE_COMPACTION.name
         )
-        begin = partial(turns.begin, (), audience, confidants is not None, context.name)
         turn: ports.TurnRecord = yield retry_write(clock, begin)
         try:
-            came: ExtractionResult = yield self._run_loop(turn, context, limits)
+            came: ExtractionResult = yield self._run_loop(turn, confidants, shown_apart, limits)
         except ProviderError as error:
             yield retry_write(
                 clock, partial(turns.finish, turn.id, NOTED, f"{error.kind}: {error}")
@@ -156,40 +212,87 @@ class FactExtractor:
 
     @inlineCallbacks
     def _run_loop(
-        self, turn: ports.TurnRecord, context: TurnKind, limits: ExtractionLimits
+        self,
+        turn: ports.TurnRecord,
+        confidants: Audience | None,
+        shown_apart: Sequence[ChatMessage],
+        limits: ExtractionLimits,
     ) -> Coroutine[ExtractionResult]:
         """Ask and journal until nothing is left to write. Fires with the result."""
+        put, own_prompt = self._mind.slices.put, self._mind.config.pre_compact_prompt
+        context = CONTEXT_PRE_COMPACTION
         tools = self._tool_executor.context_for(turn, turn.audience, turn.private, context.tools)
         asleep_until = self._mind.clock.seconds() + TURNS_TIMES * self._mind.config.turn_deadline
         tools = replace(tools, deadline_at=limits.end_at or asleep_until)
         specs = tuple(self._mind.services.toolbox.offered(tools))
-        asking = self._prompts.ask_with(turn, specs)
-        prompt = self._prompts.build(context, turn.audience, asking)
-        shown: ShownContext = yield read_shown(self._mind.log, self._mind.slices.put, turn.audience)
-        context_of = partial(with_origin, replace(tools, authors=prompt.authors), shown)
-        state, facts, so_far = LoopState(turn.id), 0, list[WireMessage]()
+        if not shown_apart:
+            context = replace(context, prompt=own_prompt or context.prompt)
+            request, authors = self._requests.with_talk(turn, context, specs)
+            shown: ShownContext = yield read_shown(self._mind.log, put, turn.audience)
+            asked = JournalRequest(request, shown, authors)
+            came: ExtractionResult = yield self._run_steps(turn, tools, asked, limits, 0)
+            return came
+        total, pieces = ExtractionResult(), self._requests.pieces(shown_apart, limits.iterations)
+        each = replace(limits, iterations=limits.iterations // len(pieces))
+        for piece in pieces:
+            request, authors = self._requests.apart(turn, confidants, piece, specs)
+            shown = ShownContext((yield read_lines(piece, put)))
+            asked = JournalRequest(request, shown, authors)
+            came = yield self._run_steps(turn, tools, asked, each, total.iterations)
+            total = total.with_more(came)
+            if came.stopped_by in (INTERRUPTED, OTHER, NO_MODEL):
+                break
+        return total
+
+    @inlineCallbacks
+    def _run_steps(
+        self,
+        turn: ports.TurnRecord,
+        tools: ports.ToolContext,
+        asked: JournalRequest,
+        limits: ExtractionLimits,
+        earlier: int,
+    ) -> Coroutine[ExtractionResult]:
+        """Ask about what one request shows, ``earlier`` steps after the first of the turn."""
+        context_of = partial(with_origin, replace(tools, authors=asked.authors), asked.shown)
+        state, facts, so_far = LoopState(turn.id, earlier), 0, list[WireMessage]()
+        known, failed = {spec.name for spec in self._mind.services.toolbox.offered(tools)}, False
         for step in range(1, limits.iterations + 1):
             if limits.is_interrupted():
                 return ExtractionResult(facts, step - 1, INTERRUPTED)
             state = begin_step(state)
-            grown = replace(prompt, messages=[*prompt.messages, *so_far], tokens=0)
-            request = self._prompts.request(turn, grown, asking, step)
             may_wait = limits.end_at is None  # in sleep; an awake mind must answer meanwhile
-            caller = replace(request.caller, may_wait=may_wait)
-            request = replace(request, caller=caller)
+            request = asked.at_step(state.step, so_far, may_wait)
             reply: LLMReply = yield self._calls.for_turn(
-                turn, request, context.name, tools.deadline_at
+                turn, request, CONTEXT_PRE_COMPACTION.name, tools.deadline_at
             )
+            if reply.model == OFFLINE:
+                return ExtractionResult(facts, step, NO_MODEL)  # the log is the stand-in's memory
+            reply = asked.read(reply)
             calls = take_calls(reply, state, self._mind.config.max_tool_calls)
-            if not calls or reply.finish_reason == "length":
-                return ExtractionResult(facts, step, NO_CALL)
-            known = {spec.name for spec in specs}
+            is_cut = reply.finish_reason == CUT_OFF and not asked.is_plain
+            self._note_reply(bool(calls) or facts > 0)
+            if not calls or is_cut:
+                if failed or not asked.is_plain:
+                    return ExtractionResult(facts, step, NO_CALL)
+                failed = True
+                so_far += asked.answered(reply, (), ())
+                continue
             more, stopped_by, messages = yield self._journal(turn, context_of, calls, known)
             facts += more
             if stopped_by:
                 return ExtractionResult(facts, step, stopped_by)
-            so_far += to_wire(messages)
-        return ExtractionResult(facts, limits.iterations, MOST)
+            so_far += asked.answered(reply, calls, messages)
+        return ExtractionResult(facts, limits.iterations, NO_CALL if failed and not facts else MOST)
+
+    def _note_reply(self, is_good: bool) -> None:
+        """Count replies without a call; after `FAILURES_TOLD` in a row the owner is told, once."""
+        self._failures = 0 if is_good else self._failures + 1
+        model = self._mind.profile.model
+        if self._failures >= FAILURES_TOLD and self._told != model:
+            self._told = model
+            text = CANNOT_JOURNAL.format(model=model, count=self._failures)
+            self._mind.settings.tell_owner(text)
 
     @inlineCallbacks
     def _journal(
@@ -239,8 +342,7 @@ def read_shown(
     """Read in slices what a prompt for an audience shows. Fires with it."""
     view = log.current
     items = projection.visible_items(view.items, audience)
-    heard_messages = [m for m in items if m["role"] == "user" and "type" not in m["metadata"]]
-    lines: list[ShownLine] = yield map_in_slices(put, heard_messages, shown_line)
+    lines: list[ShownLine] = yield read_lines(items, put)
     parts = view.record.summary if view.record else {}
     keys = [key for key in parts if visible(projection.part_audience(key), audience)]
     speakers = view.record.speakers if view.record else {}
@@ -249,6 +351,12 @@ def read_shown(
         frozenset(word for key in keys for word in normal_words(parts[key])),
         frozenset(dbref for key in keys for dbref in speakers.get(key, ())),
     )
+
+
+def read_lines(messages: Iterable[ChatMessage], put: Enqueue) -> Deferred[list[ShownLine]]:
+    """Read in slices what others said in some messages. Fires with the lines."""
+    heard = [m for m in messages if m["role"] == "user" and "type" not in m["metadata"]]
+    return map_in_slices(put, heard, shown_line)
 
 
 def with_origin(

@@ -13,10 +13,11 @@ from evennia_ai.policy.audience import of_messages
 from evennia_ai.policy.compaction import summary
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
 from evennia_ai.policy.compaction.unverified_claims import claims_in, without_claims
+from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.tokens import MESSAGE_OVERHEAD, estimate_tokens, stored_tokens
 from evennia_ai.ports import TASK_SUMMARY, MindContext, RequestSource
-from evennia_ai.scheduling import Coroutine, yield_to_reactor
+from evennia_ai.scheduling import Coroutine, map_in_slices, yield_to_reactor
 from evennia_ai.turn.model_call import ModelCalls
 from evennia_ai.turn.prompt_contexts import TurnKind
 from evennia_ai.turn.prompt_trace import trace_summary
@@ -65,9 +66,10 @@ class Summariser:
             previous: the previous summary, to be updated.
             with_results: False leaves tool results out.
 
-        Fires with the summary, None if the reply is rejected (empty, a refusal, truncated, longer
-        than its input or its room, or nothing but claims, see `without_claims`); fails with a
-        `ProviderError`, and with TurnAborted if the server stops.
+        Fires with the summary, shortened to its room; None if the reply is rejected: empty, a
+        refusal, longer than its input, nothing but claims (`without_claims`), or next to nothing of
+        the talk (`tells_too_little`). Fails with a `ProviderError`, and with TurnAborted if the
+        server stops.
         """
         put, name, room = self._mind.slices.put, self._mind.name, summary.text_room(terms.room)
         stated = [m for m in messages_to_compact if not is_offline(m)]
@@ -93,13 +95,17 @@ class Summariser:
         )
         text = strip_reasoning(reply.content).strip()
         tokens = estimate_tokens(previous) + sum(map(stored_tokens, messages_to_compact))
-        problem = summary.summary_problem(
-            text, reply.finish_reason, estimate_tokens(text), tokens, room
-        )
+        problem = summary.summary_problem(text, estimate_tokens(text), tokens)
         if not problem:
             yield yield_to_reactor(put)
             text = without_claims(text, name, [*lines, *claims_in(previous)])
             problem = "" if text else ONLY_CLAIMS
+        if not problem:
+            text = summary.shortened(text, room, reply.finish_reason == CUT_OFF)
+            talk: list[summary.MessageWords] = yield map_in_slices(
+                put, stated, lambda message: summary.message_words(message, name)
+            )
+            problem = summary.tells_too_little(text, talk, previous)
         if problem:
             log.warn("{name}: summary rejected: {problem}", name=name, problem=problem)
             return None

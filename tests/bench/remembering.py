@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -25,6 +26,7 @@ from tests.minds import MemoryMind
 
 EVERYBODY = frozenset(PLAYERS.values())
 LAST = 20
+MOST_NAMED = 40
 TURN_S = 20.0
 NOTHING_OLD = (WITHIN_WINDOW, TOO_LITTLE)
 OURS, WINDOW, ONE_SHOT = METHODS = "ours", "last-20 window", "one-shot summary"
@@ -42,13 +44,15 @@ class Offline:
 
 
 class Hostile:
-    """A model whose summaries hold nothing."""
+    """A model whose summaries hold hardly anything: names, and no word of what they did."""
 
     def complete(
         self, request: LLMRequest, profile: ModelProfile, deadline_at: float | None = None
     ) -> Deferred[LLMReply]:
         """Answer at once."""
-        return succeed(LLMReply("Nothing worth a word was said."))
+        said = re.findall(r"\w+", str(request.messages[-1]["content"]))
+        words = dict.fromkeys(word for word in said if word.istitle())
+        return succeed(LLMReply(f"Somebody spoke of {', '.join([*words][:MOST_NAMED])}."))
 
 
 def at_once(deferred: Deferred[Any]) -> Any:

@@ -81,13 +81,12 @@ def test_a_focus_and_a_games_own_prompt_are_honoured():
         ("I'm sorry, but I can't help with that.", 10, "refused"),
         ("I cannot summarise this.", 10, "refused"),
         ("Ann is a smith.", 100, "longer than its input (100 >= 100 tokens)"),
-        ("Ann is a smith.", 99, "longer than its room (99 > 90 tokens)"),
-        ("Ann is a smith.", 90, ""),
+        ("Ann is a smith.", 99, ""),
         ("Ann is sorry that I cannot come.", 10, ""),
     ],
 )
 def test_what_is_no_summary_is_told(text, tokens, problem):
-    found = summary_problem(text, "stop", tokens, input_tokens=100, room_tokens=90)
+    found = summary_problem(text, tokens, input_tokens=100)
     assert problem in found
     assert bool(problem) == bool(found)
 
@@ -189,18 +188,12 @@ Als Anna komt, geeft Bram haar de ring.
 
 @pytest.mark.parametrize("text", REFUSALS.strip().splitlines())
 def test_a_refusal_in_any_of_nine_languages_is_no_summary(text):
-    assert "refused" in summary_problem(text, "stop", 10, input_tokens=100, room_tokens=90)
+    assert "refused" in summary_problem(text, 10, input_tokens=100)
 
 
 @pytest.mark.parametrize("text", SUMMARIES.strip().splitlines())
 def test_a_true_summary_is_no_refusal_in_any_language(text):
-    assert summary_problem(text, "stop", 10, input_tokens=100, room_tokens=90) == ""
-
-
-def test_a_summary_that_was_cut_off_is_none():
-    assert "cut off" in summary_problem(
-        "Ann is a smi", "length", 10, input_tokens=100, room_tokens=90
-    )
+    assert summary_problem(text, 10, input_tokens=100) == ""
 
 
 def test_a_model_that_keeps_to_its_words_keeps_to_its_room_in_any_language():

@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.errors import ProviderUnavailable
-from evennia_ai.sleep.emergency import SOMEBODY_WAITS, TOO_FULL
+from evennia_ai.sleep.emergency import SOMEBODY_WAITS
 from tests.scripted import call
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, talk
 
@@ -78,11 +78,36 @@ def test_it_asks_three_times_at_most_and_less_where_the_setting_says_so(nearly_f
     assert outcome(extract_now(script))["iterations"] == 1
 
 
-def test_it_must_see_all_of_the_talk(nearly_full):
-    script = nearly_full()
+def test_where_the_talk_does_not_fit_it_sees_what_goes_in_pieces(nearly_full):
+    script = nearly_full([call("noop")] * 3)
     fill(script, 1.0)
     assert script.mind.meter.measure().ratio > 1
-    assert outcome(extract_now(script)) == {"skipped": True, "reason": TOO_FULL}
+    assert outcome(extract_now(script))["stopped_by"] == "noop"
+    asked = [request.messages[1]["content"] for request in script.services.gateway.requests]
+    assert all(text.startswith("<transcript>\nAnn says: line") for text in asked)
+    assert "line 0 " in asked[0]
+
+
+def test_what_went_while_somebody_waited_is_journalled_behind_the_answer(nearly_full):
+    beer = call("say", text="A beer for Ann.")
+    script = nearly_full([SUMMARY, beer, entry("Ann is a smith."), call("noop")])
+    script.hears("Mira, a beer!")
+    outcome(script.mind.tick())
+    assert script.purposes == ["summary", "tick_event", "pre_compaction", "pre_compaction"]
+    asked = script.services.gateway.requests[2].messages[1]["content"]
+    assert ("line 0 " in asked, "a beer!" in asked) == (True, False)
+    assert outcome(script.mind.emergency.journal_late())["skipped"]
+
+
+def test_what_went_unread_is_journalled_in_sleep_at_the_latest(nearly_full):
+    script = nearly_full([SUMMARY, entry("Ann is a smith."), call("noop")])
+    script.hears("Mira, a beer!")
+    outcome(script.mind.emergency.make_room())
+    assert outcome(script.mind.emergency.journal_late()) == {
+        "skipped": True, "reason": SOMEBODY_WAITS
+    }  # fmt: skip
+    result = outcome(script.mind.extraction.run())
+    assert (result["success"], result["facts_recorded"], result["iterations"]) == (True, 1, 2)
 
 
 def test_it_ends_as_soon_as_somebody_speaks(nearly_full):

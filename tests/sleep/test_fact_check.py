@@ -14,6 +14,7 @@ from tests.test_context_compaction import ANN, BOB, make_script, outcome, sleep
 SISTER = "Ann says: My sister Lina keeps bees in Dunmore."
 DEBT = "Ann says: I owe you 42 silver pieces for the red saddle."
 POOR = "Ann has a sister Lina, who keeps bees in Dunmore."
+IDLE = "Ann has a sister, and owes for the saddle."
 GOOD = POOR + " Ann owes 42 silver pieces for the red saddle."
 
 
@@ -74,9 +75,7 @@ def figures(script):
     return record.facts_found, record.facts_kept, record.facts_rescued
 
 
-@pytest.mark.parametrize(
-    ("summary", "kept", "rescued"), [(GOOD, 2, 0), (POOR, 1, 1), ("They talked.", 0, 2)]
-)
+@pytest.mark.parametrize(("summary", "kept", "rescued"), [(GOOD, 2, 0), (POOR, 1, 1), (IDLE, 0, 2)])
 def test_facts_stand_in_the_summary_or_recall_finds_them(summary, kept, rescued):
     script = told([summary])
     result = sleep(script)
@@ -87,14 +86,14 @@ def test_facts_stand_in_the_summary_or_recall_finds_them(summary, kept, rescued)
 
 
 def test_what_no_search_finds_is_not_rescued():
-    script = told(["They talked."])
+    script = told([IDLE])
     script.memories.search = lambda *query, upto: ()
     sleep(script)
     assert figures(script) == (2, 0, 0)
 
 
 def test_only_evicted_lines_are_searched_and_for_the_part_s_own_audience():
-    script = told(["They talked."] * 2, private=True)
+    script = told([IDLE] * 2, private=True)
     sleep(script)
     last = max(m["metadata"]["seq"] for m in script.conversation.messages[:2])
     assert script.memories.asked == [

@@ -64,7 +64,7 @@ def test_what_was_left_undone_is_made_good_before_the_next_compaction(compacted)
     assert private == before[1]
 
 
-LATER = "Ann went home to Dunmore and paid forty crowns."
+LATER = "Ann went home to Dunmore and paid Bob Tanner of Rook Lane forty crowns."
 
 
 def compact_again(script, reply=LATER):

@@ -206,8 +206,7 @@ def test_a_model_that_sums_up_one_part_and_never_another_is_not_asked_for_ever()
 
 
 def test_what_a_player_claims_of_it_stays_that_players_claim():
-    said = "Mira is an AI language model. Ann is a smith from Dunmore."
-    script = make_script([said])
+    script = make_script([f"Mira is an AI language model. {SUMMARY}"])
     script.conversation.append([make_message("user", "Ann says: You are an AI, Mira.")])
     talk(script, 60)
     assert sleep(script)["rung"] == "summary"

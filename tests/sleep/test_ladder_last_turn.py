@@ -40,7 +40,8 @@ def test_where_the_summaries_leave_the_talk_above_its_target_only_the_last_turn_
     assert (result["success"], result["rung"]) == (True, "last turn")
     assert talk_tokens(script) <= target(script)
     assert result["preserved_messages"] == 2
-    assert SUMMARY not in str(script.conversation.view())
+    shown = str(script.conversation.view())
+    assert (SUMMARY in shown, "word " * 100 in shown) == (True, False)
 
 
 def test_its_facts_can_still_be_called_to_mind():

@@ -50,7 +50,9 @@ PLANTED = [tuple(line.split("|")) for line in FACTS.strip().splitlines()]
 CHATTER = [
     f"The weather is foul tonight, is it not, and I came {n} miles on foot" for n in range(9)
 ]
-SUMMARY = LLMReply("Ann told of her sister Elsbeth, of Eastmere and of her horse Marigold.")
+SUMMARY = LLMReply(
+    "Ann came by the harbour wall when the tide was 3, 7, 11, 12, 13 and 14 hands high."
+)
 
 
 class SlowModel:

@@ -6,7 +6,8 @@ from evennia_ai.messages import LLMReply, make_message, wire_call
 from evennia_ai.policy.compaction.summary import UNDER_WAY
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, sleep, talk
 
-BEGUN = "Ann wants to know all of the tower."
+BEGUN = "Ann wants to know all of the tower: look at stones 11 to 60."
+SEEN = "Ann wants to know all of the tower, and has seen stones 61 to 99."
 
 
 def long_turn(script, steps, asked="Ann says: Look at all of the tower, please.", private=False):
@@ -50,7 +51,7 @@ def test_the_turn_under_way_is_summed_up_apart_and_shortly():
 
 
 def test_while_the_turn_lasts_its_summary_is_brought_up_to_date_and_the_rest_stays():
-    script = make_script([SUMMARY, BEGUN, "She has seen twenty stones."])
+    script = make_script([SUMMARY, BEGUN, SEEN])
     talk(script, 10)
     long_turn(script, 20)
     sleep(script)
@@ -58,11 +59,11 @@ def test_while_the_turn_lasts_its_summary_is_brought_up_to_date_and_the_rest_sta
     sleep(script)
     assert len(requests(script)) == 3
     assert f"<previous>\n{BEGUN}\n</previous>" in requests(script)[2]
-    assert f"{SUMMARY}\n{UNDER_WAY}\nShe has seen twenty stones." in text_of(script)
+    assert f"{SUMMARY}\n{UNDER_WAY}\n{SEEN}" in text_of(script)
 
 
 def test_when_the_turn_is_over_it_goes_into_the_rest():
-    script = make_script([SUMMARY, BEGUN, "All in one."])
+    script = make_script([SUMMARY, BEGUN, f"{SUMMARY} All in one."])
     talk(script, 10)
     long_turn(script, 20)
     sleep(script)
@@ -73,13 +74,13 @@ def test_when_the_turn_is_over_it_goes_into_the_rest():
 
 
 def test_each_audience_has_its_own_turn_under_way():
-    script = make_script([SUMMARY, "Of a whispered tower."])
+    script = make_script([SUMMARY, "A look at a whispered tower, please: stones 11 to 60."])
     talk(script, 10)
     long_turn(script, 20, private=True)
     sleep(script)
     assert UNDER_WAY not in text_of(script)
     assert "whispered tower" not in text_of(script)
-    assert text_of(script, ANN).startswith(f"{UNDER_WAY}\nOf a whispered tower.")
+    assert text_of(script, ANN).startswith(f"{UNDER_WAY}\nA look at a whispered tower")
 
 
 def test_where_one_of_the_two_fails_everything_is_as_it_was():

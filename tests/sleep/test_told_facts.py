@@ -36,6 +36,10 @@ CHATTER = (
     "Pour me another, will you, and one for whoever sits over there by the fire.",
     "That is how it goes, I suppose, and nobody can do very much about any of it.",
 )
+IDLE = (
+    "Rain and mud on the road; Edric, Saltmere, Bramble and Marek were named, and Tuesday; "
+    "somebody by the fire laughed."
+)
 
 
 def prompt_for(script, question):
@@ -49,7 +53,7 @@ def prompt_for(script, question):
 
 @pytest.mark.parametrize("told", [TOLD, ERZAEHLT], ids=["English", "German"])
 def test_each_of_the_facts_stands_in_the_prompt(told):
-    script = make_script(["They spoke of the weather and of this and that."] * 20)
+    script = make_script([IDLE] * 20)
     meta = {"audience": [ANN, BOB], "speaker": ANN, "speaker_name": "Ann"}
     for number in range(120):
         if number < 60 and number % 5 == 0 and number // 5 < len(told):

@@ -3,19 +3,25 @@
 import hashlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from evennia_ai.messages import ChatMessage, ToolCallRequest, WireMessage, prompt_text, unmarked
 from evennia_ai.policy.conversation.tool_call_rules import read_arguments
+from evennia_ai.policy.facts.check import facts_in
+from evennia_ai.policy.facts.terms import find_terms, normal_words
 from evennia_ai.policy.recallable_lines import EMPTY_RESULTS
-from evennia_ai.policy.replies.reply_reader import CUT_OFF
-from evennia_ai.policy.replies.speech import opens_with_refusal
-from evennia_ai.policy.texts import fenced, request
+from evennia_ai.policy.replies.speech import ENDED, opens_with_refusal
+from evennia_ai.policy.texts import fenced, plain_words, request, sentences
 from evennia_ai.policy.tokens import estimate_tokens
 
 RESULT_CHARS = 2_000
 LEAST_WORDS, MOST_WORDS = 50, 500
 LEAST_TEXT_ROOM = 120
+# What a summary must hold: of the names, numbers and times a share up to a number; of the words so
+# many, or of a short talk one for so many.
+LEAST_SHARE, LEAST_TERMS = 0.1, 6
+LEAST_KNOWN, SAID_FOR_KNOWN = 6, 8
 SLACK = 1.55  # how far a model may exceed the number of words it is given
 LEAST_TOKENS_A_WORD, MOST_TOKENS_A_WORD = 1.35, 4.0
 SPEECH = {"say": "says", "whisper": "whispers", "emote": "does"}
@@ -118,9 +124,7 @@ def words_for(room_tokens: int, tokens_a_word: float) -> int:
     return max(LEAST_WORDS, min(MOST_WORDS, int(room_tokens / (SLACK * rate))))
 
 
-def summary_problem(
-    text: str, finish_reason: str, tokens: int, input_tokens: int, room_tokens: int
-) -> str:
+def summary_problem(text: str, tokens: int, input_tokens: int) -> str:
     """Return why a reply without its reasoning is rejected as a summary, "" if it is not."""
     # Other programs stored such replies (77 of 164 in one report) and lost whole histories.
     if not text:
@@ -129,10 +133,63 @@ def summary_problem(
         return "the model refused to sum up"
     if tokens >= input_tokens:
         return f"the summary was longer than its input ({tokens} >= {input_tokens} tokens)"
-    if tokens > room_tokens:
-        return f"the summary was longer than its room ({tokens} > {room_tokens} tokens)"
-    if finish_reason == CUT_OFF:
-        return "the summary was cut off"
+    return ""
+
+
+def shortened(text: str, room_tokens: int, is_cut_off: bool = False) -> str:
+    """Return a summary of whole sentences within a limit.
+
+    The sentences with the most names, numbers and times for their length stay, the later of two
+    alike. The last one of a reply that was cut off goes, unless its mark is there.
+    """
+    parts = sentences(text)
+    if is_cut_off and parts and not ENDED.search(parts[-1]):
+        parts.pop()
+    if estimate_tokens("".join(parts)) <= room_tokens:
+        return "".join(parts).strip()
+    sizes = [estimate_tokens(part) for part in parts]
+    worth = [len(find_terms(part)) / max(1, size) for part, size in zip(parts, sizes, strict=True)]
+    kept = set[int]()
+    for number in sorted(range(len(parts)), key=lambda number: (-worth[number], -number)):
+        if sizes[number] < room_tokens:
+            kept.add(number)
+            room_tokens -= sizes[number]
+    return "".join(part for number, part in enumerate(parts) if number in kept).strip()
+
+
+@dataclass(frozen=True, slots=True)
+class MessageWords:
+    """The words of a message that its summary is held against."""
+
+    stems: frozenset[str]  # of all words that carry meaning
+    terms: frozenset[str]  # of the names, numbers and times of its facts
+    text: str  # its words in order
+
+
+def message_words(message: ChatMessage, name: str) -> MessageWords:
+    """Return the words of a message of a talk of the character called ``name``."""
+    terms = frozenset[str]().union(*(fact.exact for fact in facts_in(message, name)))
+    content = prompt_text(message)
+    return MessageWords(frozenset(normal_words(content)), terms, " ".join(plain_words(content)))
+
+
+def tells_too_little(text: str, talk: Sequence[MessageWords], previous: str = "") -> str:
+    """Return why a text sums up next to nothing of a talk, "" if it does.
+
+    It must hold some of the talk's words and of its names, numbers and times, and be more than one
+    line of it. Of 97 texts in six languages (30 summaries) none is misjudged.
+    """
+    stems, words = frozenset(normal_words(text)), " ".join(plain_words(text))
+    said = frozenset[str]().union(*(message.stems for message in talk)) | {*normal_words(previous)}
+    terms = frozenset[str]().union(*(message.terms for message in talk))
+    kept, least = len(terms & stems), min(LEAST_TERMS, round(LEAST_SHARE * len(terms)))
+    if kept < least:
+        return f"it keeps {kept} of {len(terms)} names, numbers and times; {least} must stay"
+    known, least = len(said & stems), max(1, min(LEAST_KNOWN, len(said) // SAID_FOR_KNOWN))
+    if known < least:
+        return f"it has {known} of {len(said)} words of the talk; {least} must stay"
+    if len(talk) > 1 and any(words in message.text for message in talk):
+        return "it only repeats one line"
     return ""
 
 
@@ -162,6 +219,16 @@ def make_digest(
     bullets = list(dict.fromkeys([*old.splitlines(), *(f"- {fact}" for fact in facts)]))
     kept = newest_within(bullets, room_tokens - estimate_tokens(text))
     return "\n".join([text, FACTS, *kept]) if kept else text
+
+
+def last_digest(
+    messages: Sequence[ChatMessage], before: str, facts: Sequence[str], room_tokens: int
+) -> str:
+    """Return a count line, and the weightiest of a summary's sentences and of facts that fit."""
+    lines = [line for line in before.splitlines() if not line.startswith(COUNTED)]
+    head = count_line(messages)
+    body = "\n".join([*lines, *(f"- {fact}" for fact in facts)])
+    return "\n".join(filter(None, (head, shortened(body, room_tokens - estimate_tokens(head)))))
 
 
 def newest_within(lines: Sequence[str], tokens: int) -> list[str]:

@@ -26,8 +26,9 @@ from evennia_ai.policy.compaction.plan import (
     plan_last_turn,
 )
 from evennia_ai.policy.compaction.restored_context import keep_consulted, speakers_of
-from evennia_ai.policy.compaction.summary import count_line, prefix_hash
+from evennia_ai.policy.compaction.summary import last_digest, prefix_hash, text_room
 from evennia_ai.policy.context import projection
+from evennia_ai.policy.facts.check import Fact, as_bullets
 from evennia_ai.policy.tokens import estimate_tokens, stored_tokens
 from evennia_ai.policy.tool_call_modes.wire_order import count_stored
 from evennia_ai.ports import MindContext
@@ -211,18 +212,26 @@ class Compactor:
     def _keep_last_turn(
         self, task: DecidedCompaction, parts: Mapping[str, SummaryPart]
     ) -> Coroutine[tuple[DecidedCompaction, dict[str, SummaryPart]]]:
-        """Evict all but the last turn, and drop the summaries.
+        """Evict all but the last turn, and shorten the summaries to what fits beside it.
 
-        Fires with the task, cut anew, and its parts: a count of messages each.
+        Fires with the task, cut anew, and its parts: a count of messages each, the weightiest
+        sentences of the summary, and facts of what else goes.
         """
         plan = plan_last_turn(task.messages, task.limits, stored_tokens)
         last = task if isinstance(plan, Skip) else replace(task, plan=plan)
         evicted = projection.split_by_audience(last.evicted)
+        newly = projection.split_by_audience(last.evicted[task.plan.cut :])
+        keys = {**parts, **evicted}
+        left = task.limits.target_tokens - self._tokens_after({}, last.last_seq)
+        room = text_room(left) // len(keys)
         kept: dict[str, SummaryPart] = {}
-        for key in {**parts, **evicted}:
+        for key in keys:
+            facts: tuple[Fact, ...] = yield self._facts.find(newly.get(key, ()))
+            before = parts[key].text if key in parts else ""
             messages = evicted.get(key, ())
-            part = SummaryPart(count_line(messages), LAST)
-            kept[key] = yield self._facts.check(part, messages, projection.part_audience(key))
+            text = last_digest(messages, before, as_bullets(facts, room), room)
+            audience = projection.part_audience(key)
+            kept[key] = yield self._facts.check(SummaryPart(text, LAST), messages, audience)
             yield yield_to_reactor(self._mind.slices.put)
         return last, kept
 

@@ -284,10 +284,9 @@ class PartSummaries:
         if not request.is_urgent and strikes < STRIKES:
             return "", ""
         facts: tuple[Fact, ...] = yield self._facts.find(material.messages)
-        bullets = as_bullets(facts, terms.room)
-        return summary.make_digest(
-            material.messages, material.previous, bullets, terms.room
-        ), DIGEST
+        room = summary.text_room(terms.room)
+        bullets = as_bullets(facts, room)
+        return summary.make_digest(material.messages, material.previous, bullets, room), DIGEST
 
 
 def split_task(task: DecidedCompaction) -> dict[str, EvictedMessages]:

@@ -1,0 +1,141 @@
+"""The requests by which a model journals before a compaction, in the mode of the model.
+
+A model with native tool calls sees the talk as in a turn, with the request at its end, so that the
+provider's prompt cache serves it. If that does not fit, if the talk has already left its view, or
+if the model has no native calls, it sees the messages that go, as a transcript in pieces; without
+native calls it answers with one JSON object at a time.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from evennia_ai import ports
+from evennia_ai.config import usable_window
+from evennia_ai.config.profiles import request_form
+from evennia_ai.messages import (
+    Audience,
+    Authors,
+    ChatMessage,
+    LLMReply,
+    ToolCallRequest,
+    WireMessage,
+    to_wire,
+)
+from evennia_ai.policy.audience import of_messages
+from evennia_ai.policy.compaction.summary import summary_material, transcript_lines
+from evennia_ai.policy.facts.origin import ShownContext
+from evennia_ai.policy.replies.reply_reader import numbered, parameters
+from evennia_ai.policy.replies.text_tool_calls import read_text_calls
+from evennia_ai.policy.sanitize import strip_reasoning
+from evennia_ai.policy.texts import request
+from evennia_ai.policy.tool_call_modes.form import PLAIN, TOOLS, described
+from evennia_ai.sleep.compaction.summarising import in_chunks
+from evennia_ai.turn.model_call import ModelCalls
+from evennia_ai.turn.prompt_building import PromptBuilder
+from evennia_ai.turn.prompt_contexts import JOURNAL_APART, TurnKind
+from evennia_ai.turn.prompt_trace import trace_apart
+
+PIECE_PART = 0.5  # of the window, for a piece of a transcript
+LEAST_REPLY_TOKENS = 400
+ONE_OBJECT = """\
+Answer with one JSON object and nothing else, such as
+{"name": "add_journal_entry", "arguments": {"content": "..."}}
+and with {"name": "noop", "arguments": {}} when nothing is left to write."""
+NO_OBJECT = "That was no such JSON object. Nothing was written down."
+
+
+@dataclass(frozen=True)
+class JournalRequest:
+    """The first request of a loop; ``shown`` and ``authors`` are of what it shows."""
+
+    first: ports.LLMRequest
+    shown: ShownContext
+    authors: Authors
+
+    @property
+    def is_plain(self) -> bool:
+        """Return True if the model answers with a JSON object in its text."""
+        return self.first.form == PLAIN
+
+    def at_step(self, step: int, so_far: Sequence[WireMessage], may_wait: bool) -> ports.LLMRequest:
+        """Return the request of a step from 1 on, after what was said in the steps before."""
+        trace = replace(self.first.trace, step=step) if self.first.trace else None
+        caller = replace(self.first.caller, may_wait=may_wait)
+        messages = [*self.first.messages, *so_far]
+        return replace(self.first, messages=messages, tokens=0, trace=trace, caller=caller)
+
+    def read(self, reply: LLMReply) -> LLMReply:
+        """Return a reply with the calls in its text, if the model writes them there."""
+        if not self.is_plain:
+            return reply
+        schemas = parameters(self.first.tools)
+        calls = [call for call in reply.tool_calls if call.name in schemas]
+        written = read_text_calls(strip_reasoning(reply.content), schemas).calls
+        return replace(reply, tool_calls=(*calls, *numbered(written)))
+
+    def answered(
+        self, reply: LLMReply, calls: Sequence[ToolCallRequest], results: Sequence[ChatMessage]
+    ) -> list[WireMessage]:
+        """Return a reply and the results of its calls, as the next request shows them."""
+        if not self.is_plain:
+            return to_wire(results)
+        told = [str(message["content"]) for message in results if message["role"] == "tool"]
+        written = [call_text(call) for call in calls] or [reply.content.strip() or "-"]
+        return [
+            {"role": "assistant", "content": "\n".join(written)},
+            {"role": "user", "content": "\n".join([*(told if calls else [NO_OBJECT]), ONE_OBJECT])},
+        ]
+
+
+def call_text(call: ToolCallRequest) -> str:
+    """Return a call as the JSON object that a model of plain words writes."""
+    return f'{{"name": "{call.name}", "arguments": {call.arguments or "{}"}}}'
+
+
+@dataclass(frozen=True, eq=False)
+class JournalRequests:
+    """Makes the requests of the loops."""
+
+    _mind: ports.MindContext
+    _prompts: PromptBuilder
+    _calls: ModelCalls
+
+    def with_talk(
+        self, turn: ports.TurnRecord, context: TurnKind, specs: Sequence[ports.ToolSpec]
+    ) -> tuple[ports.LLMRequest, Authors]:
+        """Return a request with the whole talk in view, and the authors of what it shows."""
+        asking = self._prompts.ask_with(turn, specs)
+        prompt = self._prompts.build(context, turn.audience, asking)
+        return self._prompts.request(turn, prompt, asking, 1), prompt.authors
+
+    def pieces(self, messages: Sequence[ChatMessage], most: int) -> list[list[ChatMessage]]:
+        """Return messages in pieces that fit a request, the newest ``most`` of them."""
+        size = int(PIECE_PART * usable_window(self._mind.config, self._mind.profile))
+        return in_chunks(messages, size, self._mind.name)[-most:]
+
+    def apart(
+        self,
+        turn: ports.TurnRecord,
+        audience: Audience | None,
+        messages: Sequence[ChatMessage],
+        specs: Sequence[ports.ToolSpec],
+    ) -> tuple[ports.LLMRequest, Authors]:
+        """Return a request with one piece of a talk, and the authors of what it shows."""
+        name, form = self._mind.name, TOOLS if request_form(self._mind.profile).native else PLAIN
+        schemas = [spec.schema for spec in specs]
+        task = self._mind.config.pre_compact_prompt or JOURNAL_APART.format(name=name)
+        if form == PLAIN:
+            task = "\n\n".join([task, *map(described, schemas), ONE_OBJECT])
+        material = summary_material("", transcript_lines(messages, name, with_results=False))
+        authors = of_messages(messages)
+        asked = replace(
+            self._calls.background_request(
+                request(task, material, with_marks=True),
+                max(LEAST_REPLY_TOKENS, self._mind.config.max_reply_tokens),
+            ),
+            tools=schemas,
+            form=form,
+            trace=trace_apart(audience),
+            authors=authors,
+        )
+        return replace(asked, caller=replace(asked.caller, turn_id=turn.id)), authors
