@@ -7,7 +7,10 @@ from evennia_ai.sleep.compaction import compact_conversation_history
 GOODS = "beer stew rope wine salt cloth tar oil corn wool".split()
 SUMMARY_TEXT = "Ann sells beer for 3 silver. Ann sells stew for 4 silver. The baron is dead."
 SECOND = "Ann sells beer, stew and rope. Everything costs silver. Ann asks about the harbour."
-SECRET = "Ann hides a ruby under the third stair. She tells only Mira of it, and nobody else."
+SECRET = (
+    "Ann hides a ruby under the third stair. She tells only Mira of it, and nobody else. "
+    "She sells beer and stew in the market hall, for 3 and 4 silver."
+)
 
 
 def talk(game, ann, number=8, how="say Mira, the"):

@@ -11,6 +11,7 @@ from evennia_ai.models import Compaction, Message
 from tests.scripted import LLMReply, call
 
 pytestmark = pytest.mark.engine
+STORIES = "Ann told long stories in lines of one word: 1, 2, 3, 4, 5, 6 and 7."
 
 
 @pytest.fixture
@@ -45,7 +46,7 @@ def answer(game, admin):
 
 
 def test_a_compaction_is_done_told_and_taken_back(game, admin, answer, talkative):
-    game.model.add("Ann told long stories.")
+    game.model.add(STORIES)
     text = answer("aicompact Mira = the stories")
     gone, kept = counts(text)
     assert gone + kept == 40
@@ -62,7 +63,7 @@ def test_a_compaction_is_done_told_and_taken_back(game, admin, answer, talkative
 def test_admins_read_what_it_cost_and_whether_the_log_under_it_is_still_the_same(
     game, admin, answer, talkative
 ):
-    game.model.add("Ann told long stories.")
+    game.model.add(STORIES)
     answer("aicompact Mira")
     number = Compaction.objects.get().id
     text = admin.told(f"aihistory/compaction Mira = {number}")
@@ -102,7 +103,7 @@ def test_what_is_said_meanwhile_is_answered_afterwards(game, admin, ann, talkati
     ann.do("say Mira, hello")
     game.run()
     assert "Mira says" not in ann.last()
-    late.callback(LLMReply("Ann told long stories."))
+    late.callback(LLMReply(STORIES))
     game.run()
     assert ann.last() == 'Mira says, "Yes?"'
 
@@ -110,13 +111,13 @@ def test_what_is_said_meanwhile_is_answered_afterwards(game, admin, ann, talkati
 def test_what_was_taken_back_while_a_summary_was_made_is_told_and_nothing_is_done(
     game, admin, answer, talkative
 ):
-    game.model.add("Ann told long stories.")
+    game.model.add(STORIES)
     answer("aicompact/keep Mira/10")
     late = Deferred()
     game.model.add(late)
     admin.told("aicompact/keep Mira/3")
     admin.told("aicompact/undo Mira")
-    late.callback(LLMReply("Ann told more."))
+    late.callback(LLMReply(f"{STORIES} Ann told more."))
     game.run()
     assert "changed meanwhile" in "\n".join(admin.heard())
     assert not Compaction.objects.filter(undone_at=None).exists()

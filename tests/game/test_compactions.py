@@ -185,7 +185,9 @@ def test_a_digest_gives_way_to_a_summary_in_sleep(game, mira, ann):
     game.run(1)
     (digest,) = Compaction.objects.all()
     assert (digest.rung, game.model.requests) == ("digest", [])
-    game.model.add("Ann told what the ferry takes for a cart.")
+    game.model.add(
+        "Ann told what the ferry takes for a cart and a horse: 1, 2, 3, 4, 5 or 6 crowns."
+    )
     mind.compactor.in_sleep()
     game.run(1)
     undone, summary = Compaction.objects.order_by("id")

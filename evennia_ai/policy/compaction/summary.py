@@ -21,7 +21,7 @@ LEAST_TEXT_ROOM = 120
 # What a summary must hold: of the names, numbers and times a share up to a number; of the words so
 # many, or of a short talk one for so many.
 LEAST_SHARE, LEAST_TERMS = 0.1, 6
-LEAST_KNOWN, SAID_FOR_KNOWN = 6, 8
+LEAST_KNOWN, HELD_FOR_KNOWN = 6, 8
 SLACK = 1.55  # how far a model may exceed the number of words it is given
 LEAST_TOKENS_A_WORD, MOST_TOKENS_A_WORD = 1.35, 4.0
 SPEECH = {"say": "says", "whisper": "whispers", "emote": "does"}
@@ -180,14 +180,14 @@ def tells_too_little(text: str, talk: Sequence[MessageWords], previous: str = ""
     line of it. Of 97 texts in six languages (30 summaries) none is misjudged.
     """
     stems, words = frozenset(normal_words(text)), " ".join(plain_words(text))
-    said = frozenset[str]().union(*(message.stems for message in talk)) | {*normal_words(previous)}
+    held = frozenset[str]().union(*(message.stems for message in talk)) | {*normal_words(previous)}
     terms = frozenset[str]().union(*(message.terms for message in talk))
     kept, least = len(terms & stems), min(LEAST_TERMS, round(LEAST_SHARE * len(terms)))
     if kept < least:
         return f"it keeps {kept} of {len(terms)} names, numbers and times; {least} must stay"
-    known, least = len(said & stems), max(1, min(LEAST_KNOWN, len(said) // SAID_FOR_KNOWN))
+    known, least = len(held & stems), max(1, min(LEAST_KNOWN, len(held) // HELD_FOR_KNOWN))
     if known < least:
-        return f"it has {known} of {len(said)} words of the talk; {least} must stay"
+        return f"it has {known} of {len(held)} words of the talk; {least} must stay"
     if len(talk) > 1 and any(words in message.text for message in talk):
         return "it only repeats one line"
     return ""

@@ -1,5 +1,7 @@
 """Prompts of calls outside the talk are kept too: `aiwhy/call` and the page of a compaction."""
 
+import re
+
 import pytest
 
 from evennia_ai import models
@@ -40,6 +42,14 @@ def test_a_request_for_a_summary_is_rebuilt_byte_for_byte(game, summed_up, ann):
     assert first == [RULES, TALK] and second == [RULES, SUMMARY, TALK]
 
 
+def some_prices(request):
+    """Return a summary of what a request tells of prices."""
+    prices = re.findall(
+        r"the \w+ (?:that I sell )?costs \d+ silver", str(request.messages[1]["content"])
+    )
+    return f"Ann told her prices: {', '.join(prices[:8])}."
+
+
 def parts_of_call(stored):
     return parts_of(stored.kept, stored.marker, stored.talk, stored.own)
 
@@ -47,7 +57,7 @@ def parts_of_call(stored):
 def test_the_record_of_a_long_summary_holds_ids_and_no_lines(game, mira, ann):
     lines = [f"{GOODS[n % 10]} number {n} costs {n * 7} silver" for n in range(400)]
     mira.assistant.conversation.append([heard(ann, line) for line in lines])
-    compact(game, mira, SUMMARY_TEXT)
+    compact(game, mira, f"{SUMMARY_TEXT} Numbers 5 to 9 cost 35, 42, 49, 56 and 63 silver.")
     (stored,) = apart()
     assert stored.is_exact and len(str(stored.messages)) > 15_000
     assert len(bytes(models.CallRecord.objects.get().packed)) < 1_500
@@ -59,7 +69,7 @@ def test_a_long_message_that_is_summarised_in_pieces_is_kept_with_its_words(game
     mira.assistant.conversation.append([heard(ann, long), heard(ann, "That is all.")])
     mira.assistant.db.max_context_tokens = 3_000
     mira.assistant.mind.settings.resolve()
-    compact(game, mira, *[SUMMARY_TEXT] * 9, keep=1)
+    compact(game, mira, *[some_prices] * 9, keep=1)
     assert len(apart()) > 1 and all(one.is_exact for one in apart())
 
 
