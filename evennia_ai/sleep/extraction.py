@@ -355,8 +355,8 @@ def read_shown(
 
 def read_lines(messages: Iterable[ChatMessage], put: Enqueue) -> Deferred[list[ShownLine]]:
     """Read in slices what others said in some messages. Fires with the lines."""
-    heard = [m for m in messages if m["role"] == "user" and "type" not in m["metadata"]]
-    return map_in_slices(put, heard, shown_line)
+    heard_messages = [m for m in messages if m["role"] == "user" and "type" not in m["metadata"]]
+    return map_in_slices(put, heard_messages, shown_line)
 
 
 def with_origin(

@@ -44,9 +44,8 @@ def test_a_request_for_a_summary_is_rebuilt_byte_for_byte(game, summed_up, ann):
 
 def some_prices(request):
     """Return a summary of what a request tells of prices."""
-    prices = re.findall(
-        r"the \w+ (?:that I sell )?costs \d+ silver", str(request.messages[1]["content"])
-    )
+    text = str(request.messages[1]["content"])
+    prices = re.findall(r"the \w+ (?:that I sell )?costs \d+ silver", text)
     return f"Ann told her prices: {', '.join(prices[:8])}."
 
 
