@@ -229,16 +229,16 @@ class FactExtractor:
             context = replace(context, prompt=own_prompt or context.prompt)
             request, authors = self._requests.with_talk(turn, context, specs)
             shown: ShownContext = yield read_shown(self._mind.log, put, turn.audience)
-            asked = JournalRequest(request, shown, authors)
-            came: ExtractionResult = yield self._run_steps(turn, tools, asked, limits, 0)
+            journal_request = JournalRequest(request, shown, authors)
+            came: ExtractionResult = yield self._run_steps(turn, tools, journal_request, limits, 0)
             return came
         total, pieces = ExtractionResult(), self._requests.pieces(shown_apart, limits.iterations)
         each = replace(limits, iterations=limits.iterations // len(pieces))
         for piece in pieces:
             request, authors = self._requests.apart(turn, confidants, piece, specs)
             shown = ShownContext((yield read_lines(piece, put)))
-            asked = JournalRequest(request, shown, authors)
-            came = yield self._run_steps(turn, tools, asked, each, total.iterations)
+            journal_request = JournalRequest(request, shown, authors)
+            came = yield self._run_steps(turn, tools, journal_request, each, total.iterations)
             total = total.with_more(came)
             if came.stopped_by in (INTERRUPTED, OTHER, NO_MODEL):
                 break
@@ -249,12 +249,14 @@ class FactExtractor:
         self,
         turn: ports.TurnRecord,
         tools: ports.ToolContext,
-        asked: JournalRequest,
+        journal_request: JournalRequest,
         limits: ExtractionLimits,
         earlier: int,
     ) -> Coroutine[ExtractionResult]:
         """Ask about what one request shows, ``earlier`` steps after the first of the turn."""
-        context_of = partial(with_origin, replace(tools, authors=asked.authors), asked.shown)
+        context_of = partial(
+            with_origin, replace(tools, authors=journal_request.authors), journal_request.shown
+        )
         state, facts, so_far = LoopState(turn.id, earlier), 0, list[WireMessage]()
         known, failed = {spec.name for spec in self._mind.services.toolbox.offered(tools)}, False
         for step in range(1, limits.iterations + 1):
@@ -262,27 +264,27 @@ class FactExtractor:
                 return ExtractionResult(facts, step - 1, INTERRUPTED)
             state = begin_step(state)
             may_wait = limits.end_at is None  # in sleep; an awake mind must answer meanwhile
-            request = asked.at_step(state.step, so_far, may_wait)
+            request = journal_request.at_step(state.step, so_far, may_wait)
             reply: LLMReply = yield self._calls.for_turn(
                 turn, request, CONTEXT_PRE_COMPACTION.name, tools.deadline_at
             )
             if reply.model == OFFLINE:
                 return ExtractionResult(facts, step, NO_MODEL)  # the log is the stand-in's memory
-            reply = asked.read(reply)
+            reply = journal_request.read(reply)
             calls = take_calls(reply, state, self._mind.config.max_tool_calls)
-            is_cut = reply.finish_reason == CUT_OFF and not asked.is_plain
+            is_cut = reply.finish_reason == CUT_OFF and not journal_request.is_plain
             self._note_reply(bool(calls) or facts > 0)
             if not calls or is_cut:
-                if failed or not asked.is_plain:
+                if failed or not journal_request.is_plain:
                     return ExtractionResult(facts, step, NO_CALL)
                 failed = True
-                so_far += asked.answered(reply, (), ())
+                so_far += journal_request.answered(reply, (), ())
                 continue
             more, stopped_by, messages = yield self._journal(turn, context_of, calls, known)
             facts += more
             if stopped_by:
                 return ExtractionResult(facts, step, stopped_by)
-            so_far += asked.answered(reply, calls, messages)
+            so_far += journal_request.answered(reply, calls, messages)
         return ExtractionResult(facts, limits.iterations, NO_CALL if failed and not facts else MOST)
 
     def _note_reply(self, is_good: bool) -> None:

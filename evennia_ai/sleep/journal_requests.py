@@ -79,11 +79,14 @@ class JournalRequest:
         """Return a reply and the results of its calls, as the next request shows them."""
         if not self.is_plain:
             return to_wire(results)
-        told = [str(message["content"]) for message in results if message["role"] == "tool"]
+        texts = [str(message["content"]) for message in results if message["role"] == "tool"]
         written = [call_text(call) for call in calls] or [reply.content.strip() or "-"]
         return [
             {"role": "assistant", "content": "\n".join(written)},
-            {"role": "user", "content": "\n".join([*(told if calls else [NO_OBJECT]), ONE_OBJECT])},
+            {
+                "role": "user",
+                "content": "\n".join([*(texts if calls else [NO_OBJECT]), ONE_OBJECT]),
+            },
         ]
 
 
@@ -128,7 +131,7 @@ class JournalRequests:
             task = "\n\n".join([task, *map(described, schemas), ONE_OBJECT])
         material = summary_material("", transcript_lines(messages, name, with_results=False))
         authors = of_messages(messages)
-        asked = replace(
+        whole = replace(
             self._calls.background_request(
                 request(task, material, with_marks=True),
                 max(LEAST_REPLY_TOKENS, self._mind.config.max_reply_tokens),
@@ -138,4 +141,4 @@ class JournalRequests:
             trace=trace_apart(audience),
             authors=authors,
         )
-        return replace(asked, caller=replace(asked.caller, turn_id=turn.id)), authors
+        return replace(whole, caller=replace(whole.caller, turn_id=turn.id)), authors
