@@ -45,7 +45,7 @@ ON_OTHER_LINE = (
             *("builders_npcs", "contribs", "disclosure_web", "file_modes", "following"),
             *("hearing", "lock_answers", "memory_command", "permission", "rpsystem"),
             *("status", "stop", "stores", "tables", "typing"),
-            *("uninstall", "world"),
+            *("uninstall", "world", "world_clock"),
         )
     ),
     *(

@@ -9,7 +9,7 @@ An index can always be rebuilt, and it writes nothing.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ from evennia_ai.policy.retrieval.relevance import (
     QueryContext,
     RelevanceWeights,
     understand,
+    unix_time,
 )
 from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.ports import Embedder, RemoteEmbedder
@@ -64,6 +65,7 @@ class MemoryIndex:
     ) -> None:
         self._embedder = embedder
         self.weights = weights or RelevanceWeights()
+        self.on_clock: Callable[[Any], Any] = unix_time  # the clock of "yesterday"
         self._row_of: dict[str, int] = {}
         self._ids: list[str] = []
         self._sources: dict[int, tuple[str, ...]] = {}
@@ -232,7 +234,9 @@ class MemoryIndex:
         context: QueryContext,
     ) -> Ranked:
         """Return at least ``least`` rows of a view, if there are as many, best first."""
-        wanted = understand(query, lambda word: self._columns.is_name(word, view), now, context)
+        wanted = understand(
+            query, lambda word: self._columns.is_name(word, view), now, context, self.on_clock
+        )
         meaning = self._meaning(wanted.text) if vector is None else vectors.unit(vector)
         memories = MemoryData(self._columns, self._lexicon, self._vectors, self._sources_of)
         return rank(memories, view, RankingQuery(wanted, meaning), self.weights, least)

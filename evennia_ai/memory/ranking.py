@@ -204,7 +204,7 @@ def _features(
     features += np.float32(weights.length) * lengths
     features += np.float32(weights.confided) * (columns["group"].take(rows) != PUBLIC)
     if wanted.spans:
-        at = columns["at"][rows]
+        at = wanted.on_clock(columns["at"][rows])
         short = [span for span in wanted.spans if span.is_short]
         long = [span for span in wanted.spans if not span.is_short]
         around = _any_in(at, short, AROUND_S) | _any_in(at, long, 0.0)

@@ -112,6 +112,7 @@ class RecallIndex:
         Fires when a search is ready; fails with StoreUnavailable.
         """
         put: Callable[..., None] = services.slices.put
+        self._index.on_clock = services.world_clock.days_at  # "yesterday" is the world's
         for store in self._stores:
             yield store.load(put)
         while self._due:

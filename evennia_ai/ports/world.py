@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from twisted.logger import Logger
 
 from evennia_ai.messages import IncomingEvent, Situation
-from evennia_ai.policy.retrieval.time_expressions import UNITS, age_in_words
+from evennia_ai.policy.retrieval.time_expressions import DAY_S, UNITS, age_in_words
 from evennia_ai.ports.goal_records import DayPlan, Goals
 from evennia_ai.ports.journal import Journal
 from evennia_ai.ports.profiles import EntityProfiles
@@ -24,7 +24,7 @@ EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001  # the world's time knows no zone
 # the told time costs a scene.
 QUARTERS_UPTO = 4.0
 STOP_S = 120.0  # a shorter stop of the server is not noted
-MOST_PIECES = 400
+MOST_PIECES = 100
 
 
 class WorldDate(NamedTuple):
@@ -162,18 +162,25 @@ class WorldClock:
     def passed(self, at: datetime) -> float:
         """Return the world's seconds since a moment of the log, 0 for one in the future."""
         now = self.source.now().timestamp()
-        return max(0.0, self.elapsed(now) - self.elapsed(at.timestamp()))
+        return float(max(0.0, self.elapsed(now) - self.elapsed(at.timestamp())))
 
-    def elapsed(self, at: float) -> float:
+    def elapsed(self, at: Any) -> Any:
         """Return a moment, in unix seconds, on a scale that only grows as the world's time does.
 
-        Neither a new date nor a new pace of the world changes it for what is past.
+        Neither a new date nor a new pace of the world changes it for what is past. Of an array of
+        moments, it returns an array.
         """
-        if not self.pieces:
-            return self.pace * at
-        newest_first = reversed(self.pieces)
-        piece = next((known for known in newest_first if known.since <= at), self.pieces[0])
-        return piece.passed + piece.pace * (at - piece.since)
+        first, *later = self.pieces or [Piece(0.0, 0.0, self.pace, None)]
+        passed = first.passed + first.pace * (at - first.since)
+        for piece in later:  # the newest that begins before the moment holds
+            here = piece.passed + piece.pace * (at - piece.since)
+            passed = passed + (at >= piece.since) * (here - passed)
+        return passed
+
+    def days_at(self, at: Any) -> Any:
+        """Return moments of the log, in unix seconds, in the world's time, a day as 86,400 s."""
+        passed = self.elapsed(self.source.now().timestamp())
+        return (self.seconds() - passed + self.elapsed(at)) * (DAY_S / self.units["day"])
 
     def age(self, at: datetime) -> str:
         """Return how long ago a moment of the log was in the world: "two days ago"."""

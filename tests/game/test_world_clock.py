@@ -12,8 +12,6 @@ from evennia_ai.models import Message
 from evennia_ai.store.server_settings import WORLD_TIME, stored, write
 from tests.scripted import call
 
-pytestmark = pytest.mark.engine
-
 EPOCH = datetime(1340, 6, 3, 20, tzinfo=UTC).timestamp()  # a Friday
 DAY = 86_400
 
@@ -259,6 +257,22 @@ def test_a_damaged_record_of_the_worlds_time_begins_anew(world, game, value):
     write(WORLD_TIME, value)
     world.has(60)
     assert len(stored(WORLD_TIME)) == 1
+
+
+@pytest.mark.parametrize("factor", [1, 60])
+def test_what_was_yesterday_in_the_world_is_recalled_first(world, game, mira, factor):
+    world.has(factor)
+    kinds = {"grey": 90, "red": 45, "white": 1, "brown": 20}  # by how many days ago
+    world.passes(100 * DAY)
+    for colour, days in kinds.items():
+        at = game.service.now() - timedelta(seconds=days * DAY / factor)
+        mira.journal.add(f"A {colour} goose came by.", timestamp=at)
+    memories = mira.assistant.mind.memories()
+    query = "which goose came by yesterday?"
+    game.result(memories.prepare(game.service, [query]))
+    matches = memories.search(query, 4, None, game.service.now())
+    assert len(matches) == 4 and "white" in matches[0].record["content"]
+    assert matches[0].score > matches[1].score
 
 
 def test_rows_keep_utc(world, game, mira, ann):

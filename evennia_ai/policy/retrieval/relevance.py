@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from evennia_ai.policy.retrieval.time_expressions import Span, find_spans
 from evennia_ai.policy.retrieval.words import asked_words, find_words, name_words, without_words
@@ -94,6 +94,11 @@ class QuerySigns:
     names: frozenset[str]
     askers: frozenset[str]
     spans: tuple[Span, ...]  # the times that it names
+    on_clock: Callable[[Any], Any]  # returns Unix seconds, or an array of them, as the spans count
+
+
+def unix_time(seconds: Any) -> Any:
+    return seconds
 
 
 def understand(
@@ -101,10 +106,11 @@ def understand(
     is_name: Callable[[str], bool] = lambda _: False,
     now: float | None = None,
     context: QueryContext = NO_CONTEXT,
+    on_clock: Callable[[Any], Any] = unix_time,
 ) -> QuerySigns:
     """Return the features of a query asked at ``now``, in Unix seconds.
 
-    ``is_name`` gets lower-case words.
+    ``is_name`` gets lower-case words; ``on_clock`` returns times on the clock of who asks.
     """
     query = query[:LONGEST_TEXT]
     names = frozenset(word for word in name_words(query) if is_name(word))
@@ -115,5 +121,6 @@ def understand(
         words=dict.fromkeys(before, BEFORE) | dict.fromkeys(words, 1.0),
         names=names,
         askers=frozenset(name_words(context.asker)),
-        spans=find_spans(query, now),
+        spans=find_spans(query, None if now is None else on_clock(now)),
+        on_clock=on_clock,
     )
