@@ -161,6 +161,7 @@ class ContextSelector:
         most = max(left - estimate_tokens(scene_text(rows)), least)
         most = min(self._mind.config.recall_tokens, int(most))
         shown_lines = [line.text for label, line in rows[len(situation) :] if label not in LORES]
+        shown_lines += talk.shown
         wanted = RecallRequest(audience, most, upto, shown_lines, brief)
         recalled = self._recall.recall(talk, wanted)
         passing = [(REMEMBERED, line) for line in recalled]

@@ -33,10 +33,12 @@ from evennia_ai.policy.context.projection import (
 from evennia_ai.policy.context.situation_updates import (
     Row,
     end_of_talk,
+    fold_unanswered,
     in_order,
     make_scenes,
     news,
     scene_text,
+    searched_upto,
     situation_rows,
     split_events,
     split_turn,
@@ -150,6 +152,9 @@ class PromptBuilder:
             return newest_that_fit(talk, left, stored_tokens, is_talk)
 
         older = bound_overheard(older, int(OVERHEARD_SHARE * room), stored_tokens)
+        if is_talk:
+            excuses = self._mind.log.current.excuses
+            older = fold_unanswered(older, excuses, audience, count_text)
         scenes = select_visible(self._mind.log.current.scenes, audience)
         talk = in_order([*older, *self._selector.standing(scenes, audience)])
         kept = newest()
@@ -249,10 +254,10 @@ class PromptBuilder:
             situation = replace(situation, notes=(*situation.notes, PRESSURE))
         rows = situation_rows(shown_scene(situation, asking.form), self._mind.world_clock.moment())
         late_tools = filter(None, map(asking.form.tell, asking.late_tools))
-        in_view = [message["metadata"] for message in shown]
-        talk, seqs = latest_talk(visible, lines), [meta["seq"] for meta in in_view if "seq" in meta]
+        upto = searched_upto(shown)
+        searched = (m for m in shown if upto and m["metadata"].get("seq", upto + 1) <= upto)
+        talk = replace(latest_talk(visible, lines), shown=[*map(past_text, searched)])
         secret = any(map(is_private, shown))
-        upto = min(seqs) - 1 if seqs else None
         items = self._selector.select(audience, talk, rows, tuple(late_tools), secret, upto, brief)
         language = self._language(asking, talk)
         # The examples with which a line is compared are English.

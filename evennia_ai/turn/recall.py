@@ -27,6 +27,7 @@ from evennia_ai.policy.records.record import Record, is_known_to, time_of
 from evennia_ai.policy.retrieval.relevance import QueryContext
 from evennia_ai.policy.retrieval.words import name_words, without_words
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.policy.texts import sentences
 from evennia_ai.policy.tokens import estimate_tokens
 from evennia_ai.ports import MemoryMatch, MindContext, TurnRecord
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
@@ -50,6 +51,7 @@ class RecentTalk:
 
     asked: Sequence[str]
     before: Sequence[str] = ()
+    shown: Sequence[str] = ()  # those of the searched lines that the prompt holds
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,7 @@ class Recall:
         def keep(record: Record) -> bool:
             if record.get("kind") == LINE:
                 asks = record["own"] or record["words"].rstrip().endswith("?")
-                return not (wanted.brief and asks)
+                return not (only_asks(record["words"]) or (wanted.brief and asks))
             return not is_synthesis(record) and not record.get("pinned")
 
         asker = asker_of(talk.asked)
@@ -219,6 +221,11 @@ def room_for(lines: Iterable[str]) -> int:
     """Return the tokens that memories of some lines may have: a short line asks for less."""
     words = " ".join(parse_heard_line(line, "")[1] for line in lines)
     return min(MOST_TOKENS, LEAST_TOKENS + TOKENS_A_TOKEN * estimate_tokens(words))
+
+
+def only_asks(words: str) -> bool:
+    """Return True for words that are questions alone: they tell nothing."""
+    return all(sentence.rstrip(' "”').endswith("?") for sentence in sentences(words))
 
 
 def restates(record: Record, taken: Collection[str]) -> bool:

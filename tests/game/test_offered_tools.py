@@ -64,6 +64,14 @@ def test_a_tool_comes_when_it_can_be_needed(game, ann, mira, tavern):
     ]
 
 
+def test_what_it_picks_up_it_can_give_in_the_same_turn(game, ann, mira, tavern):
+    mug = game.thing("mug", tavern)
+    ask(game, ann, "say Mira, hand me the mug", call("get", item="mug"),
+        call("give", item="mug", to="Ann"), call("say", text="Here you are."))  # fmt: skip
+    assert "give" not in shown(game, 0) and "give" in shown(game, 1, late=True)
+    assert mug.location == ann.character
+
+
 def test_a_whisper_is_answered_by_say_and_a_tool_that_is_not_offered_still_runs(
     game, ann, mira, tavern
 ):

@@ -129,6 +129,13 @@ def test_the_budget_holds(budget):
     assert sum(len(line) for line in shown) / 4 <= budget
 
 
+@pytest.mark.parametrize("brief", [False, True])
+def test_bare_questions_are_no_memories(brief):
+    ask = remembering("Ann: How old is my goose?", "Ann: Old, is she not? My goose is ten.")
+    shown = ask("Ann says: how old is my goose?", brief=brief)
+    assert shown == ["just now: Ann: Old, is she not? My goose is ten."]
+
+
 def test_a_whisper_is_recalled_for_its_parties_alone_and_marked():
     ask = remembering(heard("Ann: the gold lies below the willow", private=True))
     assert ask("Ben says: where is the gold?") == []

@@ -85,6 +85,17 @@ def test_lore_that_a_whisper_touched_is_in_no_prompt_for_others(mira):
     assert "mill race" in str(talk(mira, "Well?", whisper=True))
 
 
+def test_lore_that_is_always_told_stays_when_much_else_was_touched(mira):
+    mira.mind.settings.profile = ModelProfile("far", client="openai", model="m")
+    rule = LoreEntry("House rules", "No knives.", always=True)
+    tales = [LoreEntry(f"Tale{n}", "It is long. " * 60, keys=(f"key{n}",)) for n in range(4)]
+    mira.services.world.known = [rule, *tales]
+    shown = talk(mira, "hi", *(f"and key{n}?" for n in range(4)))
+    parts = ("always know", "Tale0:", "Tale3:")
+    assert [str(shown).count(part) for part in parts] == [1, 0, 1]
+    assert "Tale0:" in str(talk(mira, "key0 again?"))
+
+
 def test_its_authors_are_those_of_the_prompt(mira):
     mira.journal.add("Cay keeps bees.", source_entity="#9", speakers=["#9"], pinned=True)
     talk(mira, "Who keeps bees?")
@@ -127,6 +138,35 @@ def test_what_a_failed_call_told_is_told_again(mira):
     assert mira.log.current.scenes == []
     (scene,) = talk(mira, "hello?")
     assert "Place: Tavern" in scene
+
+
+def test_lines_of_an_outage_are_one_row_and_still_recalled(mira):
+    talk(mira, "hi")
+    lines = ["My cow is called Elsa.", "She eats thistles.", "Are you asleep?", "Wake up, Mira!"]
+    talk(mira, *lines, answer=ProviderUnavailable("down"))
+    shown = str(talk(mira, "There you are."))
+    row = "While you could not answer: Ann said 4 things; the last: Ann says: Wake up, Mira!"
+    assert row in shown
+    prompt = str(mira.services.gateway.requests[-1].messages)
+    assert "Ann says: She eats" not in prompt and "Ann says: hi" in prompt
+    assert row in str(talk(mira, "What is my cow called?"))
+    prompt = str(mira.services.gateway.requests[-1].messages)
+    assert "My cow is called Elsa." in prompt and prompt.count("Ann says: hi") == 1
+    assert [m["content"] for m in mira.log.view() if "cow is called Elsa" in m["content"]]
+
+
+def test_what_was_whispered_in_an_outage_is_in_the_row_of_its_parties_alone(mira):
+    talk(
+        mira,
+        "I hid the ruby.",
+        "In the well.",
+        "Hush!",
+        whisper=True,
+        answer=ProviderUnavailable("x"),
+    )
+    assert "While you" not in str(talk(mira, "hello"))
+    row = "Ann said 3 things; the last: Ann whispers to you: Hush!"
+    assert row in str(talk(mira, "Well?", whisper=True))
 
 
 def test_a_dry_run_and_a_look_at_the_next_prompt_leave_no_scene(mira):

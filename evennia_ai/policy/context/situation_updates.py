@@ -7,12 +7,24 @@ deletion all is told again. Its ``rows`` are labelled lines; ``after`` is the me
 behind which it stands.
 """
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby, product
 from operator import itemgetter
 
-from evennia_ai.messages import SCENE, Audience, ChatMessage, Situation, make_message, unmarked
-from evennia_ai.policy.audience import GAME, KnownLine, known
+from evennia_ai.messages import (
+    SCENE,
+    Audience,
+    ChatMessage,
+    Situation,
+    is_perceived,
+    is_private,
+    make_message,
+    unmarked,
+)
+from evennia_ai.policy.audience import GAME, KnownLine, known, of_messages
+from evennia_ai.policy.facts.terms import parse_heard_line
+from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import fenced
 from evennia_ai.policy.tokens import MESSAGE_OVERHEAD, CountText
 
@@ -21,11 +33,13 @@ Row = tuple[str, KnownLine]  # a line under its label
 SITUATION = "situation"  # the tag around a scene
 PEOPLE_HERE = "People here"
 NOBODY, NOTHING = "nobody", "nothing"
+LEAST_FOLDED, LAST_CHARS = 3, 200  # lines that one row sums up, and what it shows of the last
 LORE, PEOPLE, MATERIALS, REMEMBERED = "You know", "Of those here", "At hand", "You remember"
 BACKGROUND = "You always know"  # lore that no line must touch
 LATE_TOOLS = "You can now also use"
 # Lines of these labels add up. Those of any other label replace the ones that were shown before.
-GROWING = frozenset({BACKGROUND, LORE, PEOPLE, MATERIALS, LATE_TOOLS})
+UNANSWERED = "While you could not answer"
+GROWING = frozenset({BACKGROUND, LORE, PEOPLE, MATERIALS, LATE_TOOLS, UNANSWERED})
 
 
 def situation_rows(situation: Situation, time: str) -> list[Row]:
@@ -141,6 +155,49 @@ def end_of_talk(
 def is_lore_scene(scene: ChatMessage) -> bool:
     """Return True for a scene of the lore that lines touched."""
     return any(label == LORE for label, _line in scene["metadata"].get("rows", ()))
+
+
+def fold_unanswered(
+    talk: Sequence[ChatMessage],
+    excuses: Iterable[ChatMessage],
+    audience: Audience,
+    count_text: CountText,
+) -> list[ChatMessage]:
+    """Return a talk in which one row sums up several unanswered lines in a row, as a scene.
+
+    Turns with one of the ``excuses`` are unanswered. Their lines stay in the log and are recalled.
+    """
+    turns = {excuse["metadata"].get("turn_id") for excuse in excuses} - {None}
+
+    def is_unanswered(message: ChatMessage) -> bool:
+        meta = message["metadata"]
+        is_line = message["role"] == "user" and "seq" in meta and not is_perceived(message)
+        return is_line and meta.get("turn_id") in turns
+
+    folded: list[ChatMessage] = []
+    for unanswered, group in groupby(talk, key=is_unanswered):
+        lines = list(group)
+        if not unanswered or len(lines) < LEAST_FOLDED:
+            folded += lines
+            continue
+        speakers = Counter(parse_heard_line(line["content"], "")[0] for line in lines)
+        counts = ", ".join(f"{name} said {number} things" for name, number in speakers.items())
+        text = f"{counts}; the last: {cut_text(lines[-1]['content'], LAST_CHARS)}"
+        row = KnownLine(unmarked(text), any(map(is_private, lines)), of_messages(lines))
+        last = lines[-1]["metadata"]["seq"]
+        folded += make_scenes([(UNANSWERED, row)], last, audience, count_text)
+    return folded
+
+
+def searched_upto(shown: Iterable[ChatMessage]) -> int | None:
+    """Return the last message to recall from: that before the shown ones, or a folded one."""
+    shown = list(shown)
+    numbers = [message["metadata"]["seq"] for message in shown if "seq" in message["metadata"]]
+    if not numbers:
+        return None
+    metas = (message["metadata"] for message in shown)
+    folded = (meta["after"] for meta in metas if UNANSWERED in dict(meta.get("rows", ())))
+    return max(min(numbers) - 1, *folded, 0)
 
 
 def in_order(messages: Iterable[ChatMessage]) -> list[ChatMessage]:
