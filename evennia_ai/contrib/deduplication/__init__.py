@@ -32,7 +32,7 @@ class DeduplicationSettings:
     """The settings of an assistant that merges entries."""
 
     merge_entries: bool = setting(
-        True, "Merge in sleep the journal entries that say the same, if a model with tools says so."
+        False, "Merge in sleep the journal entries that say the same, as a large model judges."
     )
 
 

@@ -29,6 +29,7 @@ SAME, OTHER = json.dumps({"1": "same"}), json.dumps({"1": "different"})
 def tidy(game, mira):
     """A function that runs the step; returns its result."""
     mind = mira.assistant.mind
+    mira.assistant.attributes.add("merge_entries", True)
     mind.services.nearness = TextNearness(BagOfWords)
     return lambda profile=ASKING: game.asleep(mind, mind.sleep_pass.steps["deduplication"], profile)
 
