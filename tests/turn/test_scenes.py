@@ -124,7 +124,7 @@ def test_after_a_compaction_all_is_told_again(mira):
     mira.config = AssistantConfig(max_context_tokens=4_000, compact_preserve_window=4)
     talk(mira, "hi", *(f"line {n} of the talk " + "word " * 30 for n in range(20)))
     assert "Place: Tavern" in str(mira.log.current.scenes)
-    mira.services.gateway.add(*["They talked about the weather and lines."] * 5)
+    mira.services.gateway.add(*["Ann spoke of line 1 of the talk, of line 5 and of line 12."] * 5)
     fired = []
     request = CompactionOrder(MANUAL, force=True)
     mira.mind.compactor.compact(request).addBoth(fired.append)
