@@ -157,7 +157,8 @@ class CmdAICompact(AICommand):
         size = f"{use.used:,} of {use.window:,} tokens"
         fill = f"{self.name}'s context window is {use.ratio:.0%} full ({size})."
         if isinstance(task, Skip):
-            self.msg(f"{fill} A compaction would change nothing: {task.reason}.")
+            why = with_detail(task.reason, task.detail)
+            self.msg(f"{fill} A compaction would change nothing: {why}.")
             return
         kept = len(task.messages) - task.plan.cut
         self.msg(
@@ -191,15 +192,22 @@ class CmdAICompact(AICommand):
         return CompactionOrder(MANUAL, force=True, focus=focus, keep_recent=keep)
 
 
+def with_detail(reason: str, detail: str) -> str:
+    return f"{reason} ({detail})" if detail else reason
+
+
 def compacted(result: dict[str, Any], name: str) -> str:
     if result.get("skipped"):
-        return f"Nothing was changed: {result['reason']}."
+        return f"Nothing was changed: {with_detail(result['reason'], result.get('detail', ''))}."
     if result.get("error") == CHANGED:
         return "The conversation changed meanwhile, so nothing was compacted. Try again."
     if not result["success"]:
         return "The model produced no usable summary, so nothing was changed. See |waistatus|n."
+    warning = f"\n|yWarning:|n {result.get('warning')}. |waihistory/compaction {name}|n lists them."
     return (
         f"Done ({result['rung']}): {result['compacted_messages']} messages summarised, "
         f"{result['preserved_messages']} kept; {result['original_tokens']:,} tokens "
         f"before, {result['new_tokens']:,} now. To undo it: |waicompact/undo {name}|n"
+        + warning
+        * ("warning" in result)
     )

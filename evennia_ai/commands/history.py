@@ -28,6 +28,8 @@ from evennia_ai.game.settings import export_folder
 from evennia_ai.game.texts import call_words
 from evennia_ai.messages import EXCUSE
 from evennia_ai.policy import recallable_lines
+from evennia_ai.policy.context.projection import part_audience, split_by_audience
+from evennia_ai.policy.facts.check import Fact
 from evennia_ai.policy.read_permissions import FIGURES, PRIVATE_WORDS, Reader, words_kind
 from evennia_ai.policy.recallable_lines import EDITED, HIDDEN, LineAmendment, LogFilter
 from evennia_ai.policy.sanitize import clean_heard
@@ -38,6 +40,7 @@ from evennia_ai.store.names import names_of
 from evennia_ai.store.reports import MOST_EVENTS, all_messages, events_beside, message_page
 from evennia_ai.store.transactions import store_errors
 
+MOST_CHECKED = 2_000  # messages of a compaction whose facts are looked up, the newest
 MESSAGES_A_PAGE, TURNS_A_PAGE, ROWS_A_PAGE = 20, 8, 15
 NOTHING_SAID = "has heard and said nothing yet."
 JSON, SUFFIXES = "json", {"text": "txt", "json": "jsonl"}  # by the form of an export
@@ -155,9 +158,18 @@ class CmdAIHistory(AICommand):
         lines = [rendering.compaction_line(row, self.reader) for row in page.rows]
         self.show_page(lines, page, "has no compaction yet.")
 
-    def do_compaction(self) -> None:
+    @inlineCallbacks
+    def do_compaction(self) -> Coroutine[None]:
         row = self.find_row("Compaction", "compaction", "compactions")
         self.msg(rendering.whole_compaction(row, self.reader))
+        first = max(row["from_seq"], row["upto_seq"] - MOST_CHECKED + 1)
+        messages = self.script.conversation.lines.read(range(first, row["upto_seq"] + 1))
+        lost = list[Fact]()
+        for key, part in split_by_audience(messages).items():
+            text, audience = row["summary"].get(key, ""), part_audience(key)
+            lost += yield self.script.mind.fact_check.lost(part, text, audience)
+        if row["summary"] and lost:
+            self.msg(rendering.lost_facts(lost, self.reader, self.name))
 
     def do_sleep(self) -> None:
         running, wanted = self.script.mind.sleep.pass_id, (self.rhs or "").strip()

@@ -13,8 +13,9 @@ from evennia_ai.commands.rendering import hidden_line, message_line, withheld_li
 from evennia_ai.errors import TurnAborted
 from evennia_ai.game.client_text import clean_output, shown_name
 from evennia_ai.game.memory_reading import readable_page, search_for_staff
-from evennia_ai.messages import Audience
-from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, Reader
+from evennia_ai.messages import Audience, is_private
+from evennia_ai.policy.facts.check import facts_in, source_label
+from evennia_ai.policy.read_permissions import PRIVATE_MEMORIES, Reader, words_kind
 from evennia_ai.policy.recallable_lines import LINE
 from evennia_ai.policy.records import memory_listing as listing
 from evennia_ai.policy.records.memory_listing import count_shown, may_read
@@ -33,6 +34,7 @@ LINE_CHARS = 400
 WHOLE_CHARS = 1_000
 LINK_CHARS = 80
 SHOWN_MESSAGES = 6
+MOST_DIGITS = 19  # of a number that the database holds
 PROGRESS_EVERY = 500  # entries
 
 
@@ -63,7 +65,8 @@ class CmdAIMemory(AICommand):
       search  - what it would find if these players asked, and what it would
                 withhold, and why; without players, what anybody may be told
       add     - write an entry that is never removed automatically
-      pin     - keep an entry in every prompt whose audience may know it
+      pin     - keep an entry in every prompt whose audience may know it; with
+                line:<number>, what somebody said in a line of the log
       archive, restore - what was pruned in sleep or deleted; put it back
       rebuild - build the index and the long-term memory again from the journal
 
@@ -222,11 +225,30 @@ class CmdAIMemory(AICommand):
 
     def do_pin(self) -> None:
         pinned = self.switch == "pin"
-        entry = self.find_entry(self.value)
+        kind, _, seq = self.value.lower().partition(":")
+        is_line = pinned and kind == LINE and seq.isdecimal() and len(seq) < MOST_DIGITS
+        entry = self.entry_of_line(int(seq)) if is_line else self.find_entry(self.value)
         self.editor.pin(entry["id"], pinned)
         self.tell_change(f"Now {'pinned' if pinned else 'not pinned'}:", entry)
 
     do_unpin = do_pin
+
+    def entry_of_line(self, seq: int) -> Record:
+        """Add the facts of a line of the log as an entry; returns it."""
+        name = self.script.mind.who.name
+        facts = [
+            fact
+            for message in self.script.conversation.lines.read([seq])
+            if self.reader.may(words_kind(is_private(message)))
+            for fact in facts_in(message, name)
+        ]
+        if not facts:
+            raise UsageError(f"Line {seq} of the log holds no fact that you may read.")
+        words = " ".join(fact.sentence for fact in facts)
+        source = facts[0].source
+        return self.editor.add(
+            f"{source_label(source.speaker, source.evidence)}{words}", source.audience
+        )
 
     def do_delete(self) -> None:
         entry = self.find_entry(self.value)
@@ -271,7 +293,7 @@ class CmdAIMemory(AICommand):
         if not number:
             raise UsageError(f"Which entry? Give its number. {lists}")
         kind, _, seq = number.lower().partition(":")
-        if kind == LINE and seq.isdecimal() and len(seq) < 19:
+        if kind == LINE and seq.isdecimal() and len(seq) < MOST_DIGITS:
             hide = f"|waihistory/hide {self.name} = {int(seq)}|n"
             what = f"That is no entry but line {int(seq)} of the log."
             raise UsageError(f"{what} To keep it from prompts: {hide}")

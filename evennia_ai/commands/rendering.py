@@ -14,6 +14,7 @@ from evennia_ai.game.memory_reading import SearchReport
 from evennia_ai.messages import EMOTE, EXCUSE, PUPPETED, SAY, SAYS, Audience, heard_line
 from evennia_ai.policy import sleep_schedule
 from evennia_ai.policy.context.projection import PUBLIC
+from evennia_ai.policy.facts.check import Fact, source_label
 from evennia_ai.policy.limits.money import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
 from evennia_ai.policy.read_permissions import ERRORS, PRIVATE_MEMORIES, Reader, words_kind
 from evennia_ai.policy.recallable_lines import LineAmendment
@@ -24,6 +25,7 @@ from evennia_ai.store.names import list_names, names_in, names_of
 from evennia_ai.store.reports import is_erased, is_log_unchanged, is_whispered, seconds_between
 
 LINE_CHARS, REPLY_CHARS = 400, 600
+MOST_LOST = 40
 INTERRUPTED = "interrupted by the server's stop; /turns and /compactions show what it did"
 
 
@@ -171,9 +173,10 @@ def compaction_line(row: Mapping[str, Any], reader: Reader) -> str:
         return f"{when} {count} tool results masked{undone}"
     facts = ""
     if row["facts_found"]:
+        found, kept, rescued = (row[f"facts_{name}"] for name in ("found", "kept", "rescued"))
         facts = (
-            f"; of {row['facts_found']} facts {row['facts_kept']} kept in the summary, "
-            f"{row['facts_rescued']} of the others recalled from the log"
+            f"; of {found} facts {kept} kept in the summary, "
+            f"{rescued} of the others recalled from the log, {found - kept - rescued} in neither"
         )
     why, how = texts.worded(texts.COMPACTED_FOR, row["reason"]), row["rung"]
     return (
@@ -200,6 +203,18 @@ def whole_compaction(row: Mapping[str, Any], reader: Reader) -> str:
         shown = "\n".join(clean_output(line, 500) for line in text.splitlines())
         lines.append(f"|wFor {whom}|n:\n{reader.show(kind, shown, 'summary')}")
     return "\n".join(lines)
+
+
+def lost_facts(facts: Sequence[Fact], reader: Reader, name: str) -> str:
+    """Return the facts that neither a summary nor a search holds, and how to pin them."""
+    lines = ["|wIn no summary, and found by no search:|n"]
+    for fact in facts[:MOST_LOST]:
+        source, kind = fact.source, words_kind(fact.source.audience is not None)
+        words = clean_output(f"{source_label(source.speaker, source.evidence)}{fact.sentence}", 300)
+        lines.append(f"  |wline:{source.seq}|n {reader.show(kind, words, 'line')}")
+    if len(facts) > MOST_LOST:
+        lines.append(f"  and {len(facts) - MOST_LOST} more")
+    return "\n".join([*lines, f"To keep one in mind: |waimemory/pin {name} = line:<number>|n"])
 
 
 def pass_lines(

@@ -174,7 +174,8 @@ class AssistantConfig:
     )
     compact_preserve_window: int = setting(
         20,
-        "Number of newest messages that compaction keeps unchanged if they fit.",
+        "Number of newest messages that compaction keeps unchanged if they fit. With the default, "
+        "as many as fill 20 % of the context window stay in any case.",
         Bounds(0, 10_000),
     )
     compact_reserve_tokens: int | None = setting(

@@ -14,6 +14,7 @@ from evennia_ai.game.perception import display_name, find_objects
 from evennia_ai.game.texts import text
 from evennia_ai.messages import turn_label
 from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.sleep_schedule import ASLEEP, DREAMING
 from evennia_ai.policy.staff_controls import AuthorNote, read_note
 from evennia_ai.ports import Settings, TurnRecord
 from evennia_ai.scheduling import Coroutine
@@ -121,6 +122,9 @@ class GameAssistantStatus:
     def compacting(self, reason: str, result: Mapping[str, Any] | None) -> None:
         """Announce that a compaction starts (result None) or ended."""
         self._services.compacting(self._shell, reason, result)
+        if result is None and read_attribute(self._shell, "operating_mode") == ASLEEP:
+            with suppress(StoreUnavailable):
+                write_attribute(self._shell, "sleep_phase", DREAMING)
         if result and result.get("success"):
             with suppress(StoreUnavailable):
                 now = self._services.now().isoformat()

@@ -117,7 +117,7 @@ class Mind:
 
     def _make_compaction(self, has: MindContext) -> None:
         """Make what keeps the context window from overflowing."""
-        facts = FactCheck(has)
+        facts = self.fact_check = FactCheck(has)
         self.summariser = Summariser(has, self.calls)
         self.summary_fallbacks = SummaryFallbacks(has, self.calls, self.summariser)
         parts = PartSummaries(has, self.summary_fallbacks, facts)

@@ -55,11 +55,17 @@ ELSEWHERE = {
 TYPE_NAMES = {str: "text", dict: "fields", bool: "true or false", list: "a list", float: "a number"}
 
 
+# What is so before anything is stored.
+AT_FIRST = {"operating_mode": "awake"}
+
+
 class AttributeHolder(DbHolder):
     """What ``db`` of a character and of its assistant is: it says once where something else is."""
 
     def __getattribute__(self, name: str) -> Any:
         value = super().__getattribute__(name)
+        if value is None and name in AT_FIRST:
+            return AT_FIRST[name]
         if value is None and name in ELSEWHERE and name not in _pointed_out:
             _pointed_out.add(name)
             log.warn("db.{name} is in no Attribute: use {where}", name=name, where=ELSEWHERE[name])

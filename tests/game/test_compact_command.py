@@ -74,6 +74,38 @@ def test_admins_read_what_it_cost_and_whether_the_log_under_it_is_still_the_same
     assert "The summarised messages are changed: messages were deleted." in text
 
 
+def test_what_neither_the_summary_nor_a_search_holds_is_listed_and_pinned(
+    game, admin, answer, talkative
+):
+    game.model.add(STORIES)
+    answer("aicompact Mira")
+    mind = talkative.assistant.mind
+    mind.memories().search = lambda *_query, **_options: ()
+    text = answer(f"aihistory/compaction Mira = {Compaction.objects.get().id}")
+    assert "In no summary, and found by no search:" in text
+    number = re.search(r"line:(\d+) Ann: line 9 word", text)[1]
+    assert "Now pinned" in answer(f"aimemory/pin Mira = line:{number}")
+    (entry,) = [entry for entry in talkative.journal.all() if entry["pinned"]]
+    assert entry["content"].startswith("Ann: line 9 word")
+    assert "holds no fact" in answer("aimemory/pin Mira = line:999999")
+
+
+def test_the_mode_and_the_phase_can_be_read_from_the_first_moment_on(game, ann, talkative):
+    script, phases = talkative.assistant, []
+    assert script.db.operating_mode == "awake"
+    script.attributes.add("max_context_tokens", 9_000)
+
+    def answer_it(request):
+        phases.append((script.db.operating_mode, script.db.sleep_phase))
+        return STORIES
+
+    game.model.script[:] = [{"noop": {}}, answer_it]
+    script.mind.sleep.fall_asleep("order")
+    script.wake()
+    game.run(5)
+    assert phases[-1] == ("sleep", "dreaming")
+
+
 def test_dry_says_what_would_be_summarised_and_changes_nothing(game, answer, talkative):
     text = answer("aicompact/dry Mira")
     gone, kept = counts(text)

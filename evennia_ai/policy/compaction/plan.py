@@ -48,7 +48,7 @@ class CompactionLimits:
     reserve: int  # for the reply
     target: float  # share of the rest that may stay filled after a compaction
     preserve: int  # how many of the newest messages stay if they fit
-    kept_share: float = KEPT_SHARE  # share of the window that stays if it fits
+    kept_share: float = KEPT_SHARE  # share of the window that stays if it fits, 0 for no such rule
 
     @property
     def target_tokens(self) -> int:
@@ -82,9 +82,10 @@ class CompactionPlan:
 
 @dataclass(frozen=True)
 class Skip:
-    """The reason why nothing is compacted."""
+    """The reason why nothing is compacted, and the rule and figures that it comes from, if any."""
 
     reason: str
+    detail: str = ""
 
 
 def digest_goes_first(window: int, speed: Speed) -> bool:
@@ -209,7 +210,11 @@ def plan_compaction(
                 kept -= sizes[cut]
                 cut += 1
     if cut <= 0:
-        return Skip(WITHIN_WINDOW)
+        rule = f"of {len(messages)} messages the newest {limits.preserve} stay"
+        if limits.kept_share:
+            tokens = f"{limits.kept_share * limits.window:,.0f} tokens"
+            rule += f" and as many as fill {limits.kept_share:.0%} of the window ({tokens})"
+        return Skip(WITHIN_WINDOW, f"{rule}; together they have {kept:,} tokens")
     return CompactionPlan(cut, turn_start_before(messages, cut), kept, sum(sizes) - kept)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
+from evennia_ai.config import AssistantConfig
 from evennia_ai.errors import CannotUndo
 from evennia_ai.policy.audience import audience_of
 from evennia_ai.policy.compaction.plan import (
@@ -42,6 +43,7 @@ from evennia_ai.turn.model_call import ModelCalls
 log = Logger()
 
 MASK_SAVING = 0.05
+MANY = 5  # compactions of one talk, after which each tells what was lost
 FAILED = "summary generation failed"
 CHANGED = "the history was changed meanwhile"
 
@@ -97,7 +99,8 @@ class Compactor:
         use = self._meter.measure()
         task = self.decide(request, use)
         if isinstance(task, Skip):
-            return skip(task.reason, token_usage=use.ratio)
+            detail = {"detail": task.detail} if task.detail else {}
+            return skip(task.reason, token_usage=use.ratio, **detail)
         yield yield_to_reactor(self._mind.slices.put)
         yield self.archive.archive()  # what a crash left undone of the compaction before
         self._mind.status.compacting(request.reason, None)
@@ -139,9 +142,10 @@ class Compactor:
             target=config.compact_target,
             preserve=config.compact_preserve_window,
         )
-        if request.keep_recent is None:
-            return limits
-        return replace(limits, preserve=request.keep_recent, kept_share=0.0)
+        if request.keep_recent is not None:
+            return replace(limits, preserve=request.keep_recent, kept_share=0.0)
+        is_default = limits.preserve == AssistantConfig.compact_preserve_window
+        return limits if is_default else replace(limits, kept_share=0.0)
 
     def mask_old_results(self, use: ContextUse) -> int:
         """Mask old tool results if that frees enough; returns how many. Raises StoreUnavailable."""
@@ -177,6 +181,9 @@ class Compactor:
         self._calls.compaction_cost = {}
         used = self._meter.measure().used
         yield self.archive.archive()
+        warning = self._warning_of(stored)
+        if warning:
+            log.warn("{name}: {warning}", name=self._mind.name, warning=warning)
         return {
             "success": True,
             "compaction_id": stored.id,
@@ -188,7 +195,24 @@ class Compactor:
             "facts_found": stored.facts_found,
             "facts_kept": stored.facts_kept,
             "rung": stored.rung,
+            **({"warning": warning} if warning else {}),
         }
+
+    def _warning_of(self, record: projection.CompactionRecord) -> str:
+        """Return a warning from the `MANY`-th compaction of a talk on, "" before."""
+        chain = [record]
+        while len(chain) < MANY:
+            previous_id = chain[-1].previous_id
+            previous = self._mind.log.compaction(previous_id) if previous_id else None
+            if previous is None:
+                return ""
+            chain.append(previous)
+        found = sum(item.facts_found for item in chain)
+        kept = sum(item.facts_kept + item.facts_rescued for item in chain)
+        return (
+            f"{MANY} or more compactions of one talk; of {found} facts in the last {MANY} "
+            f"{found - kept} stand in no summary and are found by no search"
+        )
 
     def _saves(self, record: projection.CompactionRecord) -> bool:
         """Return True if a summary is shorter than what it replaces, and so is the prompt."""

@@ -124,23 +124,40 @@ class FactCheck:
         return replace(part, found=len(facts), kept=len(facts) - len(lost), rescued=rescued)
 
     @inlineCallbacks
+    def lost(
+        self, messages: Sequence[ChatMessage], text: str, audience: Audience | None
+    ) -> Coroutine[list[Fact]]:
+        """Fire with the facts that stand neither in a summary's part nor are found by a search."""
+        facts: tuple[Fact, ...] = yield self.find(messages)
+        missing = missing_facts(facts, [text])
+        answers: list[bool] = yield self._are_recalled(missing, audience)
+        return [fact for fact, is_found in zip(missing, answers, strict=True) if not is_found]
+
+    @inlineCallbacks
     def _count_recalled(self, facts: Sequence[Fact], audience: Audience | None) -> Coroutine[int]:
         """Count the facts whose line a search for their names and numbers finds.
 
         Of more than `SAMPLE` facts so many are looked up, evenly spread, and their share counts for
         all. Fires with the number; fails with StoreUnavailable.
         """
-        put, now = self._mind.slices.put, self._mind.now()
         sample = facts[:: -(-len(facts) // SAMPLE) or 1]
-        if not sample:
-            return 0
-        upto, memories = max(fact.source.seq for fact in facts), self._mind.memories()
+        answers: list[bool] = yield self._are_recalled(sample, audience)
+        return round(len(facts) * sum(answers) / max(1, len(sample)))
+
+    @inlineCallbacks
+    def _are_recalled(
+        self, facts: Sequence[Fact], audience: Audience | None
+    ) -> Coroutine[list[bool]]:
+        """Fire with True for each fact whose line a search for its names and numbers finds."""
+        put, now, memories = self._mind.slices.put, self._mind.now(), self._mind.memories()
+        upto = max((fact.source.seq for fact in facts), default=0)
 
         def is_found(fact: Fact) -> bool:
             query = " ".join(fact.terms or sorted(fact.others))
             hits = memories.search(query, RECALLED, audience, now, upto=upto)
             return any(item.record.get("seq") == fact.source.seq for item in hits)
 
-        yield memories.prepare(self._mind.services)
-        answers = yield map_in_slices(put, sample, is_found)
-        return round(len(facts) * sum(answers) / len(sample))
+        if facts:
+            yield memories.prepare(self._mind.services)
+        answers: list[bool] = yield map_in_slices(put, facts, is_found)
+        return answers
