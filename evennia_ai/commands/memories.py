@@ -243,7 +243,8 @@ class CmdAIMemory(AICommand):
             for fact in facts_in(message, name)
         ]
         if not facts:
-            raise UsageError(f"Line {seq} of the log holds no fact that you may read.")
+            hide = f"To keep it from prompts: |waihistory/hide {self.name} = {seq}|n"
+            raise UsageError(f"Line {seq} of the log holds no fact that you may read. {hide}")
         words = " ".join(fact.sentence for fact in facts)
         source = facts[0].source
         return self.editor.add(

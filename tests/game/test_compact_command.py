@@ -8,6 +8,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.errors import ProviderUnavailable
 from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, Message
+from tests.reading_requests import is_summary
 from tests.scripted import LLMReply, call
 
 pytestmark = pytest.mark.engine
@@ -96,14 +97,14 @@ def test_the_mode_and_the_phase_can_be_read_from_the_first_moment_on(game, ann, 
     script.attributes.add("max_context_tokens", 9_000)
 
     def answer_it(request):
-        phases.append((script.db.operating_mode, script.db.sleep_phase))
+        phases.append((is_summary(request), script.db.operating_mode, script.db.sleep_phase))
         return STORIES
 
-    game.model.script[:] = [{"noop": {}}, answer_it]
+    game.model.script[:] = [answer_it] * 9
     script.mind.sleep.fall_asleep("order")
     script.wake()
     game.run(5)
-    assert phases[-1] == ("sleep", "dreaming")
+    assert (True, "sleep", "dreaming") in phases
 
 
 def test_dry_says_what_would_be_summarised_and_changes_nothing(game, answer, talkative):
