@@ -173,10 +173,10 @@ def compaction_line(row: Mapping[str, Any], reader: Reader) -> str:
         return f"{when} {count} tool results masked{undone}"
     facts = ""
     if row["facts_found"]:
-        found, kept, rescued = (row[f"facts_{name}"] for name in ("found", "kept", "rescued"))
+        count_found, kept, rescued = (row[f"facts_{name}"] for name in ("found", "kept", "rescued"))
         facts = (
-            f"; of {found} facts {kept} kept in the summary, "
-            f"{rescued} of the others recalled from the log, {found - kept - rescued} in neither"
+            f"; of {count_found} facts {kept} kept in the summary, "
+            f"{rescued} of the others recalled from the log, {count_found - kept - rescued} in neither"
         )
     why, how = texts.worded(texts.COMPACTED_FOR, row["reason"]), row["rung"]
     return (

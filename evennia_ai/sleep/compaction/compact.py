@@ -207,11 +207,11 @@ class Compactor:
             if previous is None:
                 return ""
             chain.append(previous)
-        found = sum(item.facts_found for item in chain)
+        facts = sum(item.facts_found for item in chain)
         kept = sum(item.facts_kept + item.facts_rescued for item in chain)
         return (
-            f"{MANY} or more compactions of one talk; of {found} facts in the last {MANY} "
-            f"{found - kept} stand in no summary and are found by no search"
+            f"{MANY} or more compactions of one talk; of {facts} facts in the last {MANY} "
+            f"{facts - kept} stand in no summary and are found by no search"
         )
 
     def _saves(self, record: projection.CompactionRecord) -> bool:
