@@ -173,10 +173,10 @@ def compaction_line(row: Mapping[str, Any], reader: Reader) -> str:
         return f"{when} {count} tool results masked{undone}"
     facts = ""
     if row["facts_found"]:
-        count_found, kept, rescued = (row[f"facts_{name}"] for name in ("found", "kept", "rescued"))
+        known, kept, rescued = (row[f"facts_{name}"] for name in ("found", "kept", "rescued"))
         facts = (
-            f"; of {count_found} facts {kept} kept in the summary, "
-            f"{rescued} of the others recalled from the log, {count_found - kept - rescued} in neither"
+            f"; of {known} facts {kept} kept in the summary, "
+            f"{rescued} of the others recalled from the log, {known - kept - rescued} in neither"
         )
     why, how = texts.worded(texts.COMPACTED_FOR, row["reason"]), row["rung"]
     return (
