@@ -204,3 +204,12 @@ def test_a_turn_that_an_error_left_open_is_closed_first(ready):
     extract(script)
     assert [turn.outcome for turn in script.mind.turns.turns] == ["interrupted", "noted"]
     assert script.mind.states()["Are you there?"] == "waiting"
+
+
+def test_what_nobody_stated_is_its_own_thought(ready):
+    replies = [entry("Ann is a miner."), entry("Dunmore has a smith."), call("noop")]
+    script, contexts = ready(replies), []
+    toolbox = script.services.toolbox
+    toolbox.behaviours["add_journal_entry"] = lambda context, a: contexts.append(context)
+    extract(script)
+    assert [context.is_own_thought for context in contexts] == [True, False]

@@ -81,6 +81,7 @@ class ToolContext:
     # the messages that the call is about; empty for those this turn heard
     source_seqs: tuple[int, ...] = ()
     said_at: str = ""  # when these messages were said, ISO time; empty for those this turn heard
+    is_own_thought: bool = False  # True if what it writes down was stated by nobody
     # everybody whose words the prompt holds (`policy.audience`). A tool's lock must let all of
     # them pass (P8), and a record that the tool writes has them as authors
     authors: Authors = frozenset()

@@ -373,4 +373,5 @@ def with_origin(
         authors=origin.speakers,
         source_seqs=origin.seqs,
         said_at=origin.said_at,
+        is_own_thought=not origin.is_held,
     )

@@ -69,9 +69,11 @@ def sources_of(context: ToolContext) -> dict[str, Any]:
     of_askers = [meta for meta in latest if meta.get("speaker") in context.askers]
     latest = of_askers or latest
     said_at = context.said_at or (latest[0]["at"] if latest else None)
+    kind = "direct" if speakers else "observation"
+    is_told = len(speakers) == 1 and not context.is_own_thought
     return {
-        "source_type": "direct" if speakers else "observation",
-        "source_entity": speakers[0] if len(speakers) == 1 else "",
+        "source_type": "inference" if context.is_own_thought else kind,
+        "source_entity": speakers[0] if is_told else "",
         "speakers": sorted(context.all_authors),
         "source_seqs": list(context.source_seqs) or [meta["seq"] for meta in latest],
         "said_at": said_at,

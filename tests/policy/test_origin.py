@@ -111,3 +111,23 @@ def test_who_is_named_is_known_by_any_part_of_the_name():
     words.add_name("Ann the Bold")
     assert words.names("Ben asks for Ann.") and not words.names("Ben asks for Anna.")
     assert not SpokenWords().names("Ann")
+
+
+@pytest.mark.parametrize(
+    ("entry", "is_held"),
+    [
+        ("Ann's dog is called Bo.", True),
+        ("Ann has a boat, moored at berth 7.", False),
+        ("Ann is a miner.", False),
+        ("Ann.", True),
+    ],
+)
+def test_what_nobody_stated_is_held_by_no_line(entry, is_held):
+    supposed = line(1, ANN, "Suppose I had a boat, would you sail with me?")
+    origin = origin_of(entry, ShownContext((supposed, line(2, ANN, "My dog is Bo."))))
+    assert (origin.is_held, origin.speakers) == (is_held, {ANN})  # she can have it forgotten
+
+
+def test_what_a_summary_states_is_held():
+    shown = ShownContext((), frozenset(normal_words("Ann has a boat.")), frozenset({ANN}))
+    assert origin_of("Ann's boat leaks.", shown).is_held

@@ -11,7 +11,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from evennia_ai.messages import Authors, ChatMessage
-from evennia_ai.policy.facts.terms import NAME, find_terms, normal_words, stems
+from evennia_ai.policy.facts.terms import (
+    NAME,
+    find_terms,
+    heard_words,
+    is_question,
+    normal_words,
+    sentences_of,
+    stems,
+)
 from evennia_ai.policy.retrieval.words import UNSPACED, WORD
 
 CLOSE = 0.6  # of the best line's number of shared words, for a line to be a source too
@@ -27,6 +35,7 @@ class ShownLine:
     authors: Authors = frozenset()  # `policy.audience`; none for what was only seen
     name: frozenset[str] = frozenset()  # the stems of the speaker's name
     at: str = ""  # ISO time
+    stated: frozenset[str] = frozenset()  # the stems of its sentences that ask nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +54,7 @@ class Origin:
     speakers: Authors
     seqs: tuple[int, ...] = ()
     said_at: str = ""  # ISO time of the newest of these messages; empty without any
+    is_held: bool = True  # False if no word of the entry but names was stated by anybody
 
 
 def shown_line(message: ChatMessage) -> ShownLine:
@@ -55,6 +65,12 @@ def shown_line(message: ChatMessage) -> ShownLine:
         frozenset(meta.get("authors") or filter(None, [meta.get("speaker")])),
         frozenset(normal_words(str(meta.get("speaker_name") or ""))),
         str(meta.get("at") or ""),
+        frozenset(
+            stem
+            for sentence in sentences_of(heard_words(message["content"]))
+            if not is_question(sentence)
+            for stem in normal_words(sentence)
+        ),
     )
 
 
@@ -74,7 +90,9 @@ def origin_of(text: str, shown: ShownContext) -> Origin:
         authors = authors.union(*(line.authors for line in lines))
     newest = sorted(sources, key=lambda line: line.seq)[-MOST_SOURCES:]
     seqs = tuple(line.seq for line in newest)
-    return Origin(authors, seqs, newest[-1].at if newest else "")
+    bare = words.difference(*(line.name for line in lines))
+    is_held = not bare or not bare.isdisjoint(shown.words.union(*(line.stated for line in lines)))
+    return Origin(authors, seqs, newest[-1].at if newest else "", is_held)
 
 
 def _matching(words: frozenset[str], lines: Iterable[ShownLine]) -> list[ShownLine]:

@@ -53,7 +53,7 @@ def whose_word(record: Record, names: Names) -> str:
     """Return an entry's source in words."""
     source = record["source_entity"]
     told_by = [source] if source else sorted(people_among(record["speakers"]))
-    if record["source_type"] in (BUILDER, "compaction") or not told_by:
+    if record["source_type"] in (BUILDER, "compaction", "inference") or not told_by:
         kind = str(record["source_type"])
         return SOURCES.get(kind, kind)
     return f"from {named(told_by, names)}"
