@@ -98,7 +98,8 @@ class Summariser:
         problem = summary.summary_problem(text, estimate_tokens(text), tokens)
         if not problem:
             yield yield_to_reactor(put)
-            text = without_claims(text, name, [*lines, *claims_in(previous)])
+            carried = self._mind.world.situation(self._mind.character).carrying
+            text = without_claims(text, name, [*lines, *claims_in(previous)], carried)
             problem = "" if text else ONLY_CLAIMS
         if not problem:
             text = summary.shortened(text, room, reply.finish_reason == CUT_OFF)

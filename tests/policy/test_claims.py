@@ -2,6 +2,7 @@
 
 import pytest
 
+from evennia_ai.messages import MARK
 from evennia_ai.policy.compaction.unverified_claims import (
     claims_in,
     program_at,
@@ -171,3 +172,26 @@ def test_the_time_for_text_made_to_be_slow_grows_with_its_length_not_its_square(
     assert not text_grows_like_a_square(
         lambda line: without_claims("Tobias is a ship. He is old.", "Tobias", [line]), "x: "
     )
+
+
+TALK_OF_A_KEY = [
+    "Ann says: May I have the brass key?",
+    "Mira says: I will give it to you on Friday.",
+]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "events", "is_claim"),
+    [
+        ("Mira gave Ann the brass key.", [], True),
+        ("Mira gave Ann the brass key.", [f"{MARK} You gave Ann the brass key."], False),
+        ("Mira gave Ann the brass key.", ["    = You gave brass key to Ann."], False),
+        ("Mira promised Ann the brass key.", [], False),
+        ("Ann asked Mira for the brass key.", [], False),
+        ("Mira gave Ann a beer.", [], False),
+        ("The brass key opens the cellar.", [], False),
+    ],
+)
+def test_what_it_still_has_was_given_to_nobody(sentence, events, is_claim):
+    text = without_claims(sentence, "Mira", [*TALK_OF_A_KEY, *events], ["a brass key", "an apron"])
+    assert text == (f"Ann claims: {sentence}" if is_claim else sentence)

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from evennia_ai.messages import MARK
 from evennia_ai.policy.facts.terms import HEARD, OWED, cues_of, normal_words, sentences_of
 from evennia_ai.policy.texts import sentences
 
@@ -49,23 +50,35 @@ SPOKEN = re.compile(
 )
 
 
-def without_claims(text: str, name: str, lines: Iterable[str] = ()) -> str:
+def without_claims(
+    text: str, name: str, lines: Iterable[str] = (), carried: Iterable[str] = ()
+) -> str:
     """Return a summary in which claims of the character are claims, and nobody is mistaken for it.
 
     A sentence that calls it a program, or says it promised something, stays as the claim of the
     player who said so in ``lines`` of the talk ("Ann claims: ..."). What a player said of
-    themselves is told of them. Sentences that quote a call, a tag or a list of tools are dropped,
-    as are other ones that call it a program. Empty headings may stay.
+    themselves is told of them. What passed between the character and a player is a claim if the
+    character still has the thing (``carried``) and the talk holds no event of it. Sentences that
+    quote a call, a tag or a list of tools are dropped, as are other ones that call it a program.
+    Empty headings may stay.
     """
     lines = list(lines)
     claimant, spoken_sentences = find_claimant(lines, name), read_lines(lines, name)
+    unmoved = unmoved_things(carried, lines)
     kept = []
     for line in text.splitlines():
         mark = BULLET.match(line)
         start = mark.end() if mark else 0
         claims = [as_claim(item.strip(), name, claimant) for item in sentences(line[start:])]
         claims = [
-            with_right_speaker(sentence, name, spoken_sentences) for sentence in claims if sentence
+            unmoved_as_claim(
+                with_right_speaker(sentence, name, spoken_sentences),
+                name,
+                unmoved,
+                spoken_sentences,
+            )
+            for sentence in claims
+            if sentence
         ]
         if claims or not line.strip():
             kept.append(line[:start] + " ".join(claims))
@@ -138,6 +151,7 @@ BOUND = rf"(?:['’]\w++|\W++(?!(?:was|were|is|are|been)\b)\w++){{0,2}}?\W++{OWE
 FIRST_PERSON = re.compile(r"\A\W*+(?:(?P<mine>my|mein\w*)|i|i['’]\w+|we|we['’]\w+|ich|wir)\b", re.I)
 OTHERS = re.compile(r"\b(?:you\w*|he|him|his|she|hers?|they|them|their|du|di[rc]h?|er|sie)\b", re.I)
 DENIED = re.compile(r"\b(?:never|not|no|nothing|nie|nicht|kein\w*|nichts)\b|n['’]t\b", re.I)
+EVENTS = (MARK, "    = ")  # how the lines of what happened, and of results, begin
 LEAST_SHARED = 2  # words that tell which matter somebody speaks of
 
 
@@ -184,6 +198,39 @@ def with_right_speaker(sentence: str, name: str, spoken_sentences: Iterable[Spok
     ):
         return sentence
     return f"{speakers.pop()}{subject['of'] or ''}{sentence[subject.end() :]}"
+
+
+def unmoved_things(carried: Iterable[str], lines: Iterable[str]) -> list[frozenset[str]]:
+    """Return the stems of the things carried that no event, call or result of the talk names."""
+    events = [frozenset(normal_words(line)) for line in lines if line.startswith(EVENTS)]
+    things = (frozenset(normal_words(thing)) for thing in carried)
+    return [thing for thing in things if thing and not any(thing <= event for event in events)]
+
+
+def unmoved_as_claim(
+    sentence: str,
+    name: str,
+    unmoved: Iterable[frozenset[str]],
+    spoken_sentences: Iterable[SpokenSentence],
+) -> str:
+    """Return a sentence as a claim if it tells of such a thing between the character and a player.
+
+    It is the claim of who spoke of the thing. A promise, a debt or what somebody says stays.
+    """
+    stems, spoken_sentences = frozenset(normal_words(sentence)), list(spoken_sentences)
+    things = [thing for thing in unmoved if thing <= stems]
+    others = {item.speaker for item in spoken_sentences if item.speaker and not item.own}
+    if (
+        not things
+        or not stems.issuperset(normal_words(name))
+        or not any(stems.issuperset(normal_words(other)) for other in others)
+        or cues_of(sentence)
+        or CLAIMS in sentence
+        or is_attributed(sentence, name, len(sentence))
+    ):
+        return sentence
+    speakers = [item.speaker for item in spoken_sentences if things[0] <= item.stems]
+    return f"{speakers[0]}{CLAIMS}{sentence}" if speakers and speakers[0] else sentence
 
 
 def is_bound(text: str, name: str) -> bool:
