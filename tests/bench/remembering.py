@@ -50,9 +50,9 @@ class Hostile:
         self, request: LLMRequest, profile: ModelProfile, deadline_at: float | None = None
     ) -> Deferred[LLMReply]:
         """Answer at once."""
-        said = re.findall(r"\w+", str(request.messages[-1]["content"]))
-        words = dict.fromkeys(word for word in said if word.istitle())
-        return succeed(LLMReply(f"Somebody spoke of {', '.join([*words][:MOST_NAMED])}."))
+        names = re.findall(r"(?<=[a-z,] )[A-Z]\w+", str(request.messages[-1]["content"]))
+        named = ", ".join([*dict.fromkeys(names)][:MOST_NAMED])
+        return succeed(LLMReply(f"Somebody spoke of {named}."))
 
 
 def at_once(deferred: Deferred[Any]) -> Any:
