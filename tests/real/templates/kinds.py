@@ -19,7 +19,10 @@ from tests.scripted import Line, ScriptedLLM, call
 ANN, BEN = "#5", "#6"
 EVERYBODY = frozenset({ANN, BEN})
 GAVE = "You gave nails to Ann."
-SUMMARY = "Annika is a smith from Dunmore and owes forty crowns."
+SUMMARY = (
+    "Annika is a smith from Dunmore and owes forty crowns. "
+    "Words to keep: marker0, marker1, marker2, marker3, marker4 and marker5."
+)
 TALK = "the talk"
 MANY = 40
 FILLER = " and so on" * 30  # or the talk would be too short to compact
