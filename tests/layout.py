@@ -18,6 +18,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 PACKAGE = "evennia_ai"
@@ -182,6 +183,12 @@ def modules(root: Path = ROOT) -> dict[str, Path]:
     return found
 
 
+@cache
+def nodes(file: Path) -> tuple[ast.AST, ...]:
+    """Return what a file consists of, its module first; it is read once."""
+    return tuple(ast.walk(ast.parse(file.read_text(encoding="utf-8"))))
+
+
 def arrows(files: Mapping[str, Path]) -> list[Arrow]:
     """Return every import between two modules, those inside functions included."""
     return [
@@ -193,7 +200,7 @@ def arrows(files: Mapping[str, Path]) -> list[Arrow]:
 
 
 def _imported(file: Path, files: Mapping[str, Path]) -> Iterator[str]:
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes(file):
         if not isinstance(node, ast.ImportFrom) or not node.module:
             continue
         package, _, module = node.module.partition(".")
@@ -273,7 +280,7 @@ def function_lengths(files: Iterable[Path]) -> list[int]:
     return sorted(
         (node.end_lineno or node.lineno) - node.lineno + 1
         for file in files
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in nodes(file)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     )
 
@@ -288,7 +295,7 @@ def import_lines(files: Iterable[Path]) -> int:
     return sum(
         (node.end_lineno or node.lineno) - node.lineno + 1
         for file in files
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in nodes(file)
         if isinstance(node, ast.Import | ast.ImportFrom)
     )
 
@@ -298,7 +305,7 @@ def takes_the_whole(files: Mapping[str, Path]) -> list[str]:
     found = [
         f"{name}.{node.name}"
         for name, file in files.items()
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in nodes(file)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and WHOLE & _parameters(node)
     ]
     return [function for function in found if function not in SEEDS]

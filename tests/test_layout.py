@@ -55,7 +55,8 @@ NO_NAMES = {"one", "told", "said", "asked", "found", "heard"}
 
 @pytest.fixture(scope="module")
 def files():
-    return layout.modules()
+    yield layout.modules()
+    layout.nodes.cache_clear()  # half a million objects
 
 
 @pytest.fixture(scope="module")
@@ -96,7 +97,7 @@ def test_a_class_name_stands_once(files):
     names = [
         node.name
         for file in files.values()
-        for node in ast.parse(file.read_text(encoding="utf-8")).body
+        for node in layout.nodes(file)[0].body
         if isinstance(node, ast.ClassDef) and node.name != "Migration"  # Django's
     ]
     assert [name for name, number in Counter(names).items() if number > 1] == []
@@ -104,16 +105,15 @@ def test_a_class_name_stands_once(files):
 
 def test_no_variable_is_called_by_a_pronoun_or_a_participle(files):
     for name, file in files.items():
-        tree = ast.parse(file.read_text(encoding="utf-8"))
         fields = {
             node
-            for owner in ast.walk(tree)
+            for owner in layout.nodes(file)
             if isinstance(owner, ast.ClassDef)
             for statement in owner.body
             if isinstance(statement, ast.Assign | ast.AnnAssign)
             for node in ast.walk(statement)
         }
-        for node in ast.walk(tree):
+        for node in layout.nodes(file):
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 assert node in fields or node.id not in NO_NAMES, f"{name}:{node.lineno}"
             elif isinstance(node, ast.arg):
@@ -133,7 +133,7 @@ def test_an_extension_imports_the_front_only_and_no_other():
 def test_the_core_names_no_extension(files):
     for name, file in files.items():
         if room_of(name) != "contrib":
-            for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            for node in layout.nodes(file):
                 for text in texts_of(node):
                     assert not NAMED.search(text), f"{name}:{node.lineno}"
 
