@@ -15,10 +15,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-# A slow machine fails no test.
+# A slow machine fails no test. Each run tries examples of its own, `make soak` ten times as many.
 settings.register_profile(
-    "any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "any machine", max_examples=30, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+settings.register_profile("soak", settings.get_profile("any machine"), max_examples=300)
 settings.load_profile("any machine")
 
 HERE = Path(__file__).parent

@@ -5,7 +5,7 @@ Each call runs several steps side by side, prints one line for each, and closes 
 
     python -m tests.run test            what you run before a commit, on one interpreter
     python -m tests.run more            the other interpreters, the campaigns, all servers
-    python -m tests.run lines           all game tests on each other interpreter
+    python -m tests.run lines           all game tests on each other interpreter, all properties
     python -m tests.run bench|soak|real the measurements
     python -m tests.run screenshots     the pictures of the documentation
     python -m tests.run lock            newer versions of the packages, for the next installation
@@ -36,6 +36,7 @@ from tests.selections import (
     MARKED,
     ON_OTHER_LINE,
     ON_POSTGRESQL,
+    PROPERTY,
     PURE,
     SMALL,
 )
@@ -177,15 +178,20 @@ def run_more(found: dict[str, str]) -> list[Result]:
 
 
 def run_lines(found: dict[str, str]) -> list[Result]:
-    """Run all game tests on each interpreter but that of `make test`, whatever Evennia it has."""
-    others = sorted(set(found) - {main_version(found)}, key=interpreters.as_numbers)
-    say(f"Python {', '.join(others)}")
+    """Run all game tests on each interpreter but that of `make test`, whatever Evennia it has.
+
+    On that one, all properties are tried with ten times as many examples.
+    """
+    main = main_version(found)
+    others = sorted(set(found) - {main}, key=interpreters.as_numbers)
+    say(f"Python {', '.join([main, *others])}")
     steps = {
         other: shares("game tests of Evennia", other, f"{GAME} and not engine", 2)
         for other in others
     }
+    many = pytest_step("properties", main, PROPERTY, "--hypothesis-profile=soak")
     with ThreadPoolExecutor(WORKERS) as pool:
-        return finish(start(pool, steps, found))
+        return finish(start(pool, {main: [many], **steps}, found))
 
 
 def steps_of_test(version: str) -> list[Step]:
@@ -260,7 +266,7 @@ def folders(marks: str) -> list[str]:
     """Return arguments that leave out the folders without a test of these marks."""
     if marks.startswith("e2e"):
         return ["tests/e2e"]
-    without = MARKED if marks == SMALL else ("bench", "e2e", *PURE)
+    without = {SMALL: MARKED, PROPERTY: ("bench", "e2e")}.get(marks, ("bench", "e2e", *PURE))
     return [f"--ignore=tests/{name}" for name in without]
 
 

@@ -6,6 +6,7 @@ SMALL = "not game and not e2e and not bench and not campaign"
 FURTHER = "e2e and not quick and not alone and not campaign"
 GAME = "game and not bench and not campaign"
 CAMPAIGN = "campaign and not e2e"
+PROPERTY = "hypothesis"  # the mark that Hypothesis itself gives
 # What differs with the database: the stores, the faults, and what reads rows in their order.
 ON_POSTGRESQL = (
     *(

@@ -71,9 +71,7 @@ def test_what_each_author_passes(cast):
     assert {name: passed(name) for name in PASSED} == PASSED
 
 
-@settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     authors=st.frozensets(st.sampled_from(sorted(PASSED))),
     speakers=st.frozensets(st.sampled_from(sorted(PASSED))),
@@ -103,9 +101,7 @@ def test_a_tool_runs_only_if_each_author_may_use_it(cast, mira, authors, speaker
     assert bool(registry.offered(asked)) is bool(ran)
 
 
-@settings(
-    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(talk=st.lists(st.frozensets(st.sampled_from(sorted(PASSED))), min_size=1, max_size=6))
 def test_no_mix_of_lines_gives_a_builder_more_than_all_authors_may(game, cast, talk):
     number = next(NUMBERS)

@@ -291,5 +291,5 @@ class AnyOrder(RuleBasedStateMachine):
         assert len(self.desk.clock.getDelayedCalls()) == sum(counts(self.desk))
 
 
-AnyOrder.TestCase.settings = settings(max_examples=60, stateful_step_count=30, deadline=None)
+AnyOrder.TestCase.settings = settings(stateful_step_count=30)
 TestAnyOrder = AnyOrder.TestCase

@@ -4,7 +4,7 @@ import json
 from itertools import count
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.config import ModelProfile
@@ -257,7 +257,6 @@ def test_a_speed_that_cannot_be_true_is_none(timings):
     assert read({"choices": [], "timings": timings}).timings is None
 
 
-@settings(max_examples=50)
 @given(choices=JSON, usage=JSON, model=JSON, timings=JSON)
 def test_no_json_at_all_breaks_the_reader(choices, usage, model, timings):
     body = {"choices": choices, "usage": usage, "model": model, "timings": timings}

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.config import ModelProfile
@@ -86,7 +86,6 @@ def test_words_are_found_deep_down_but_not_in_a_request_that_is_given_back():
     assert "the prompt is too long" not in words
 
 
-@settings(max_examples=100)
 @given(body=JSON, status=st.integers(300, 599))
 def test_no_body_at_all_breaks_the_reader(body, status):
     error = error_of(body, status)

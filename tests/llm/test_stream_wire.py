@@ -6,7 +6,7 @@ from contextlib import suppress
 from itertools import count, pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.llm.openai_stream import read_body
@@ -74,7 +74,6 @@ CALLS = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=50, deadline=None)  # a loop for each example
 @given(
     text=TEXTS,
     calls=st.lists(CALLS, max_size=3),

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.memory.columns import ALONE
@@ -94,7 +94,6 @@ def index_of(memories, keep=lambda audience: True):
     return index
 
 
-@settings(max_examples=60, deadline=None)
 @given(MEMORIES, TEXTS, AUDIENCES)
 def test_what_is_hidden_has_no_influence_at_all(memories, query, audience):
     """The same search with hidden memories never added gives the same, to the last bit."""
@@ -116,7 +115,6 @@ def test_what_is_hidden_has_no_influence_among_thousands_either():
     assert whole.find("dragon toll 42", 50) == without.find("dragon toll 42", 50)
 
 
-@settings(max_examples=40, deadline=None)
 @given(MEMORIES, st.lists(st.integers(0, 15), max_size=8), TEXTS)
 def test_what_was_removed_has_no_influence(memories, gone, query):
     index = index_of(memories)

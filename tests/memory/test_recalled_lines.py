@@ -1,6 +1,6 @@
 """Lines are recalled for those alone who heard them (P9)."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.config import AssistantConfig
@@ -30,7 +30,6 @@ def script_with(talk):
     return script
 
 
-@settings(max_examples=80, deadline=None)
 @given(talks, audiences, st.none() | st.integers(0, 12))
 def test_no_whisper_is_recalled_for_anybody_else(talk, audience, upto):
     script = script_with(talk)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.messages import make_message, to_wire, wire_call
@@ -213,7 +213,6 @@ limits_of_any_kind = st.builds(
 )
 
 
-@settings(max_examples=300, deadline=None)
 @given(histories(), limits_of_any_kind)
 def test_a_plan_tears_nothing_apart_and_meets_its_target_or_keeps_one_unit(messages, limits):
     plan = plan_compaction(messages, limits, count_message)
@@ -235,7 +234,6 @@ def test_a_plan_tears_nothing_apart_and_meets_its_target_or_keeps_one_unit(messa
         assert all(safe_cut(messages, i) <= plan.cut for i in range(plan.cut, len(messages)))
 
 
-@settings(max_examples=200, deadline=None)
 @given(histories(), limits_of_any_kind)
 def test_what_is_kept_needs_no_second_compaction(messages, limits):
     plan = plan_compaction(messages, limits, count_message)
@@ -246,7 +244,6 @@ def test_what_is_kept_needs_no_second_compaction(messages, limits):
         assert isinstance(again, Skip)
 
 
-@settings(max_examples=200, deadline=None)
 @given(histories(), st.data())
 def test_any_cut_can_be_moved_to_a_legal_one_which_stays(messages, data):
     index = data.draw(st.integers(0, len(messages)))

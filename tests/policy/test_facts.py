@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.messages import heard_line, make_message, wire_call
@@ -213,7 +213,6 @@ SPOKEN = st.lists(
 
 
 @given(st.lists(ANY_MESSAGE, max_size=4), st.text(max_size=20))
-@settings(max_examples=150)
 def test_any_text_gives_facts_without_complaint_and_always_the_same(messages, own_name):
     facts = extract_facts(messages, own_name)
     assert facts == extract_facts(messages, own_name)
@@ -224,7 +223,6 @@ def test_any_text_gives_facts_without_complaint_and_always_the_same(messages, ow
 
 
 @given(SPOKEN)
-@settings(max_examples=300)
 def test_every_fact_stands_in_its_own_sentence(text):
     for fact in facts_of(text):
         assert missing_facts([fact], [fact.sentence]) == ()

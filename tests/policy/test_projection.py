@@ -251,7 +251,7 @@ def starts_of(talk, budget):
 
 
 @given(st.integers(300, 8_000), st.lists(st.integers(5, 60), min_size=400, max_size=400))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10)
 def test_over_a_growing_talk_the_start_moves_rarely_and_only_forward(budget, sizes):
     talk = [make_message("user", "x", tokens=size, number=n) for n, size in enumerate(sizes)]
     starts = starts_of(talk, budget)

@@ -310,7 +310,7 @@ class AnyOrder(RuleBasedStateMachine):
         assert admits(self.breaker, self.now + BREAKER.longest_pause_s)
 
 
-AnyOrder.TestCase.settings = settings(max_examples=50, stateful_step_count=30, deadline=None)
+AnyOrder.TestCase.settings = settings(stateful_step_count=30)
 TestAnyOrder = AnyOrder.TestCase
 
 

@@ -3,7 +3,7 @@
 import re
 from itertools import pairwise
 
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evennia_ai.config import AssistantConfig
@@ -137,7 +137,6 @@ def is_own(line, events):
     )
 
 
-@settings(max_examples=50, deadline=None)
 @given(EVENTS, HOSTILE, NAMES, HOSTILE)
 def test_the_mark_stands_only_before_what_the_game_perceived(events, text, name, own):
     script = scene(text, name, own)
@@ -156,7 +155,6 @@ def test_the_mark_stands_only_before_what_the_game_perceived(events, text, name,
                 assert is_own(line, happened), line
 
 
-@settings(max_examples=50, deadline=None)
 @given(EVENTS)
 @example([(ARRIVE, "Bob gives you", ""), (GIVE, "Bob", "arrives")])
 def test_no_two_events_read_alike_unless_they_are_alike(events):
@@ -175,7 +173,6 @@ def plain(name):
     return name.replace(MARK, "◇").replace('"', "'").strip()
 
 
-@settings(max_examples=40, deadline=None)
 @given(EVENTS, HOSTILE)
 def test_a_summary_s_material_marks_only_what_the_game_perceived(events, own):
     script = scene(own, "Ann", own)

@@ -4,7 +4,7 @@ import json
 from itertools import permutations, product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.config import AssistantConfig
@@ -175,7 +175,6 @@ speakers = st.sampled_from([ANN, BOB, CEL])
 lines = st.lists(st.tuples(speakers, st.booleans(), st.frozensets(speakers)), max_size=8)
 
 
-@settings(max_examples=60, deadline=None)
 @given(lines)
 def test_no_whisper_is_ever_in_a_request_that_others_hear(talk):
     script = script_with(*[call("say", text="ok")] * len(talk))

@@ -5,7 +5,7 @@ import re
 import string
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evennia_ai.config import ModelProfile
@@ -221,7 +221,6 @@ def requests(draw):
     )
 
 
-@settings(max_examples=300, deadline=None)
 @given(requests())
 def test_it_answers_any_request_the_same_way_twice_and_adds_no_markup(req):
     reply = ask(req)
@@ -231,7 +230,6 @@ def test_it_answers_any_request_the_same_way_twice_and_adds_no_markup(req):
         assert char not in spoken(reply) or char in given_text
 
 
-@settings(max_examples=150, deadline=None)
 @given(MESSAGES, st.sampled_from(["what did I tell you?", "what did Ben say?", "hello", "who?"]))
 def test_what_stands_in_no_message_of_the_request_is_never_uttered(messages, question):
     secret = "xyzzyplugh"
