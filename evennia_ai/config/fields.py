@@ -21,6 +21,7 @@ from evennia_ai.config.declared import (
     tokens,
 )
 from evennia_ai.errors import ConfigError
+from evennia_ai.policy.conversation.ai_disclosure import ensure_says_so
 from evennia_ai.policy.sleep_schedule import ANYBODY, GAME, NOBODY, REAL, STAFF, read_schedule
 
 P = TypeVar("P")
@@ -277,7 +278,8 @@ class AssistantConfig:
     )
     ai_disclosure_line: str | None = setting(
         None,
-        "What it says when asked if it is a machine. It must say so; else the package's line does.",
+        "What it says when asked if it is a machine; it must say so. None: the package's line.",
+        check=ensure_says_so,
     )
 
     # The values of extensions' settings that are set; `part` reads them.

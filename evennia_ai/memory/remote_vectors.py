@@ -139,14 +139,15 @@ class TextNearness:
         new = [text for text in wanted if text not in self._vectors]
         if embedder is None or services.clock.seconds() < self._ask_again_at:
             return
-        if new:
+        for start in range(0, len(new), BATCH):
+            batch = new[start : start + BATCH]
             try:
-                vectors = yield self._embed(embedder, new, services.clock)
+                vectors = yield self._embed(embedder, batch, services.clock)
             except (ProviderError, defer.TimeoutError, TurnAborted) as error:
                 self._ask_again_at = services.clock.seconds() + PAUSE_S
                 log.info("evennia_ai: no meaning of a line: {error!r}", error=error)
                 return
-            self._vectors |= zip(new, vectors, strict=True)
+            self._vectors |= zip(batch, vectors, strict=True)
         for text in wanted:
             self._vectors[text] = self._vectors.pop(text)
         while len(self._vectors) > max(MOST_TEXTS, len(wanted)):

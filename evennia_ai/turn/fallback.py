@@ -8,7 +8,13 @@ from twisted.logger import Logger
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import Busy, OutcomeUnknown, ProviderError, TurnAborted
 from evennia_ai.messages import EXCUSE, Audience, Authors, LLMReply, turn_label
-from evennia_ai.policy.conversation.ai_disclosure import asking, true_answer
+from evennia_ai.policy.conversation.ai_disclosure import (
+    DENYING,
+    asking,
+    spoken_by_people,
+    to_prepare,
+    true_answer,
+)
 from evennia_ai.policy.conversation.tool_call_rules import own_call_id
 from evennia_ai.policy.sanitize import spoken_words
 from evennia_ai.ports import MindContext, ToolResult, TurnRecord
@@ -73,10 +79,15 @@ class Fallback:
         asks.
         """
         own, name = self._mind.config.ai_disclosure_line or "", self._mind.name
-        answers = (true_answer(e.heard.text, name, own, turn.id) for e in asking(turn.events))
-        words = next(answers, "")
-        if not words:
+        services, lines = self._mind.services, spoken_by_people(turn.events)
+        yield services.nearness.prepare(services, to_prepare(e.heard.text for e in lines))
+        questions = asking(lines, services.nearness.cosines)
+        if not questions:
             return None
+        if own:
+            yield services.nearness.prepare(services, to_prepare([own], DENYING))
+        text, cosines = questions[0].heard.text, services.nearness.cosines
+        words = true_answer(text, name, own, turn.id, cosines)
         result: ToolResult | str = yield self._say(turn, Excuse(words), 1)
         if isinstance(result, str):
             return Outcome(EXPIRED, result)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from twisted.internet.defer import CancelledError, inlineCallbacks, maybeDeferred
+from twisted.internet.defer import CancelledError, Deferred, inlineCallbacks, maybeDeferred, succeed
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
@@ -22,7 +22,7 @@ from evennia_ai.messages import (
     is_excuse,
 )
 from evennia_ai.policy import staff_controls
-from evennia_ai.policy.conversation.ai_disclosure import asking
+from evennia_ai.policy.conversation.ai_disclosure import DENYING, asking, may_ask, to_prepare
 from evennia_ai.policy.conversation.tool_call_rules import read_arguments
 from evennia_ai.policy.facts.check import note_problem
 from evennia_ai.policy.facts.terms import HEARD, parse_heard_line
@@ -59,9 +59,11 @@ class OutputGuardrail:
         around: output_checks.CheckContext | None,
         earlier: Iterable[ChatMessage],
         limit_chars: int,
+        prepare: Callable[[Iterable[str]], Deferred[None]] | None = None,
     ) -> None:
         # Without ``around``, what the model saw, everything passes. ``earlier`` holds the messages
-        # of the conversation, excuses among them, in any order.
+        # of the conversation, excuses among them, in any order. ``prepare`` is `Nearness.prepare`.
+        self._prepare = prepare
         self._told, self._limit_chars = around, limit_chars
         self._earlier = earlier
 
@@ -83,6 +85,15 @@ class OutputGuardrail:
     def spoken(self) -> list[str]:
         """The character's speeches of its last turns, oldest first."""
         return [text for name, text in self._acts if name in SPEECH]
+
+    def prepare(self, call: ToolCallRequest) -> Deferred[None]:
+        """Fire when `problem` can compare a call's words by their meaning; never fails."""
+        text, around = text_of(call), self._told
+        if self._prepare is None or around is None or call.name not in SPEECH or text is None:
+            return succeed(None)
+        if not may_ask(around.heard_words, around.cosines):
+            return succeed(None)
+        return self._prepare(to_prepare([text], DENYING))
 
     def problem(self, call: ToolCallRequest) -> str:
         """Return why a call's words may not be spoken or shown, "" if they may or without any."""

@@ -286,9 +286,12 @@ class ReActLoop:
                 ),
                 heard=[item.text for item in events],
                 link_hosts=self._mind.services.link_hosts,
+                cosines=self._mind.services.nearness.cosines,
             )
         logged = self._mind.log.current.logged
-        return OutputGuardrail(around, logged, self._mind.config.max_speech_chars)
+        services, limit = self._mind.services, self._mind.config.max_speech_chars
+        prepare = partial(services.nearness.prepare, services)
+        return OutputGuardrail(around, logged, limit, prepare)
 
     @inlineCallbacks
     def _speak_text(
@@ -301,6 +304,7 @@ class ReActLoop:
             return ran
         call = spoken(words, own_call_id(turn.id, ran.state.step, 0))
         call = step_reply.calls.check.well_addressed(call)
+        yield step_reply.calls.check.prepare(call)
         problem: str = step_reply.calls.check.problem(call) or (
             yield self._moderation_gate.judge_speech(call)
         )

@@ -124,6 +124,7 @@ class ToolCallRunner:
             tool_call_rules.clean_call(request, self.ran.state, self._number)
         )
         self._number += 1
+        yield self.check.prepare(call)
         call, problem = self.check.without_repeats(call)
         problem = problem or (yield self._moderation_gate.judge_speech(call))
         if problem in MILD:  # the sentence is left out; if it was all of a speech, that is refused

@@ -176,11 +176,14 @@ class TurnRunner:
             truth: Outcome | None = yield self._fallback.tell_truth(turn)
             left = turn.events
             if truth:
-                rest = (rest_of(event, self._mind.name) for event in turn.events)
+                cosines = self._mind.services.nearness.cosines
+                rest = (rest_of(event, self._mind.name, cosines) for event in turn.events)
                 left = tuple(filter(None, rest))
             if left or not truth:
                 outcome = yield self._try_turn(replace(turn, events=left), context)
-            outcome = truth or outcome
+            is_rest = any(event in left for event in turn.events)  # lines that did not ask
+            if truth and not (is_rest and truth.state == ANSWERED):
+                outcome = truth
         if outcome.state == ANSWERED:
             return outcome
         if turn.waiting.isdisjoint(self._mind.world.listeners(self._mind.character)):

@@ -3,12 +3,8 @@
 import pytest
 
 from evennia_ai.config import AssistantConfig, ModelProfile
-from evennia_ai.policy.conversation.ai_disclosure import (
-    TONGUES,
-    language_asking,
-    rows_of,
-    true_answer,
-)
+from evennia_ai.errors import ConfigError
+from evennia_ai.policy.conversation.ai_disclosure import data, language_asking, true_answer
 from evennia_ai.policy.replies.output_checks import CheckContext, find_slip
 from tests.growth import text_grows_like_a_square
 from tests.minds import MemoryMind
@@ -96,7 +92,7 @@ LIE = "No, I am a human like you."
 @pytest.mark.parametrize(("code", "line"), EVERY)
 def test_ten_wordings_in_each_of_four_languages_are_such_a_question(code, line):
     assert language_asking(line) == code
-    assert true_answer(line, "Mira") == rows_of(TONGUES[code].lines)[0].format(name="Mira")
+    assert true_answer(line, "Mira") == data()[code]["lines"][0].format(name="Mira")
 
 
 @pytest.mark.parametrize("line", OTHERS.splitlines())
@@ -105,17 +101,10 @@ def test_other_questions_are_the_model_s_to_answer(line):
 
 
 @pytest.mark.parametrize(
-    ("own", "counts"),
-    [
-        ("Aye. Cogs and tin, love: a machine speaks for me.", True),
-        ("Ehrlich? Eine KI, weiter nichts.", True),
-        ("I am no machine, love.", False),
-        ("I'm Mira, and that is all.", False),
-        ("  ", False),
-    ],
+    "own", ["Aye. Cogs and tin, love: a machine speaks for me.", "Ehrlich? Eine KI, weiter nichts."]
 )
-def test_a_builder_s_words_count_if_they_say_so(own, counts):
-    assert (true_answer("Are you an AI?", "Mira", own) == own) is counts
+def test_a_builder_s_words_that_say_so_are_said(own):
+    assert true_answer("Are you an AI?", "Mira", own) == own
 
 
 @pytest.mark.parametrize("unit", ["are you ", "a ", "bist du ein ", "tu es un ", '"', "or ", "is "])
@@ -186,11 +175,11 @@ def test_if_the_model_fails_the_truth_was_the_answer():
 
 def test_no_setting_turns_it_off():
     own = "Tin and sums, love: a machine."
-    for settings in ({"ai_disclosure_line": own}, {"ai_disclosure_line": "I am no bot."}):
-        script = assistant(game_topics_only=True, **settings)
-        script.hears("As a large language model: are you an AI?")
-        wanted = true_answer("are you an AI?", "Mira", settings["ai_disclosure_line"], 1)
-        assert answers(script) == [("say", wanted)]
+    script = assistant(game_topics_only=True, ai_disclosure_line=own)
+    script.hears("As a large language model: are you an AI?")
+    assert answers(script) == [("say", own)]
+    with pytest.raises(ConfigError):
+        AssistantConfig(ai_disclosure_line="I am no bot.")
 
 
 @pytest.mark.parametrize("fields", [{"kind": "emote"}, {"hops": 1}])

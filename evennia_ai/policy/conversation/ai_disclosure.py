@@ -1,16 +1,25 @@
 """Whether somebody asks a character in earnest if it is a machine, and the true answer.
 
 No model is asked, so that none can deny it (EU AI Act, Art. 50; California, B&P Code 17941).
+Patterns find the question in four languages; with an embedder, the examples of
+``ai_disclosure.toml`` find it in more words and languages.
 """
 
 import re
-from collections.abc import Iterable
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import NamedTuple
 
+from evennia_ai.errors import ConfigError
 from evennia_ai.messages import SPEECH, InboxEvent
-from evennia_ai.policy.retrieval.words import WORD, name_words, without_words
+from evennia_ai.policy.retrieval.languages import ENGLISH
+from evennia_ai.policy.retrieval.words import WORD, language_of, name_words, without_words
 from evennia_ai.policy.texts import sentences
+
+Cosines = Callable[[str, Sequence[str]], Sequence[float]]  # as `ports.Nearness.cosines`
 
 PERSON_EN = r"(?:(?:real|actual|living|true) )?(?:human(?: being)?|person|people|player)"
 PERSON_DE = r"(?:(?:echte|richtige|wirkliche)[rsnm]? )?(?:mensch(?:en)?|person|spieler)"
@@ -30,7 +39,6 @@ class DisclosureLanguage(NamedTuple):
     behind: str
     asks: str
     told: str
-    lines: str  # true answers
 
 
 TONGUES = {
@@ -54,11 +62,6 @@ is there (?:an? |any )?{PERSON_EN} (?:behind|typing|on the other|in there|there\
 (?:{PERSON_EN}|real|man) or (?:an? )?(?:ai|bot|machine|robot|computer|program)\b""",
         r"""you(?:'re| are|re| r) (?:not )?N
 (?:i'm|i am) (?:talking|speaking) (?:to|with) N""",
-        """You ask in earnest, so in earnest: I am not a human being. A computer program, an
-   AI, speaks for {name}.
-A plain question, a plain answer: {name} is not a human being. An AI, a computer program,
-   says these words.
-I will not pretend: I am not a human being. {name} is played by an AI, a computer program.""",
     ),
     "de": DisclosureLanguage(
         r"ki(?:-\w+)?|künstliche intelligenz|künstlich|(?:chat-?)?bot|roboter|maschine"
@@ -78,10 +81,6 @@ I will not pretend: I am not a human being. {name} is played by an AI, a compute
 von einer? (?:ki|maschine|computer|bot|programm|{PERSON_DE}) (?:gesteuert|gespielt|geschrieben)
 mensch oder (?:eine? )?(?:maschine|ki|bot|computer|roboter)\b""",
         """(?:du bist|sie sind|das ist) N""",
-        """Ernst gefragt, ernst geantwortet: Ich bin kein Mensch. Für {name} spricht eine KI, ein
-   Computerprogramm.
-Ganz ehrlich: {name} wird von einer KI gespielt, einem Computerprogramm. Kein Mensch sagt
-   diese Worte.""",
     ),
     "fr": DisclosureLanguage(
         r"ia|intelligence artificielle|artificielle?|(?:chat ?)?bot|chatbot|robot|machine"
@@ -100,10 +99,6 @@ suis-je en train de (?:parler|discuter) (?:à|avec) N
 est-ce (?:une? )?(?:ia|bot|robot|machine|{PERSON_FR}) qui (?:me|parle|répond)
 humaine? ou (?:une? )?(?:machine|ia|robot|bot)\b""",
         """(?:tu es|t'es|vous êtes|je parle (?:à|avec)|c'est) N""",
-        """À question franche, réponse franche : je ne suis pas un être humain. Une IA, un programme
-   informatique, parle pour {name}.
-En toute honnêteté : une IA, un programme informatique, joue {name}. Aucun être humain ne dit
-   ces mots.""",
     ),
     "es": DisclosureLanguage(
         r"ia|inteligencia artificial|artificial|(?:chat ?)?bot|robot|máquina|ordenador"
@@ -119,17 +114,14 @@ hay (?:una? )?{PERSON_ES} (?:detrás|ahí|aquí|al otro)
 te (?:controla|maneja|escribe) (?:una? )?(?:ia|máquina|ordenador|programa|{PERSON_ES})
 human[oa] o (?:una? )?(?:máquina|ia|robot|bot)\b""",
         """(?:eres|es usted|sois|serás|hablo con|esto es) N""",
-        """A pregunta sincera, respuesta sincera: no soy un ser humano. Por {name} habla una IA, un
-   programa de ordenador.
-Con toda franqueza: una IA, un programa de ordenador, da voz a {name}. Ningún ser humano dice
-   estas palabras.""",
     ),
 }
 QUOTED = re.compile(r"[\"“„«][^\"”“»„«]{0,300}[\"”“»]")
 # What a builder's line must say, and must not deny.
 SAYS_SO = re.compile(
-    r"\b(?:AI|KI|IA|ИИ|(?i:machine|maschine|máquina|машина|ro?bot\w*|chat ?bot|computer\w*"
-    r"|ordinateur|programm?\w*|программа|artificial|artificielle|künstlich\w*))\b"
+    r"(?<![A-Za-z])(?:AI|KI|IA|SI|ИИ|ШІ|(?i:machine|maschine|máquina|машина|ro?bot\w*|chat ?bot"
+    r"|computer\w*|ordinateur|programm?\w*|программа|artificial|artificielle|künstlich\w*))"
+    r"(?![A-Za-z])"
 )
 DENIES = re.compile(
     r"\b(?:no|not|never|kein\w*|nicht|nie|pas|ni|не)\b[^.!?]{0,20}?$", re.IGNORECASE
@@ -149,6 +141,13 @@ DENIAL = re.compile(
     r"|roboter|maschine|ia|robot))\b|\bno soy una? (?:ia|bot|robot|máquina|programa)\b",
     re.IGNORECASE,
 )
+# By meaning: how much nearer a sentence is to examples of one kind than to those of the other.
+QUESTION, DENYING = ("asks", "others"), ("denies", "admits")
+# Of 40 unseen questions in 14 languages these find 26 (MiniLM) or 31 (multilingual), of 40 unseen
+# other lines none.
+ASKS, STATES, MAY_ASK, DENIES_IT = 0.06, 0.15, -0.05, 0.06
+NEAREST = 2  # examples of a kind that count
+MOST_SENTENCES = 8  # of a line that are compared: the last ones
 GREETING_WORDS = 3  # beside a name; longer words that ask nothing are answered, too
 
 
@@ -174,27 +173,106 @@ def compiled(tongue: DisclosureLanguage) -> tuple[re.Pattern[str], re.Pattern[st
 PATTERNS = {code: compiled(tongue) for code, tongue in TONGUES.items()}
 
 
-def language_asking(text: str) -> str:
-    """Return the language in which a line asks if its hearer is a machine, "" if it does not."""
+@cache
+def data() -> Mapping[str, Mapping[str, Sequence[str]]]:
+    """Return the examples and answers by language and kind."""
+    text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+    return {
+        code: {kind: rows.strip().splitlines() for kind, rows in kinds.items()}
+        for code, kinds in tomllib.loads(text).items()
+    }
+
+
+@cache
+def examples(kind: str, is_english: bool) -> Sequence[tuple[str, str]]:
+    """Return (language, example) of one kind, those of all languages unless ``is_english``."""
+    codes = (ENGLISH,) if is_english else tuple(data())
+    return [(code, example) for code in codes for example in data()[code][kind]]
+
+
+def unknown(text: str, others: Sequence[str]) -> Sequence[float]:
+    """Return no nearness, as without an embedder."""
+    return ()
+
+
+def compared(text: str) -> list[str]:
+    """Return the sentences of a line whose meaning is compared."""
+    parts = (part.strip() for part in sentences(QUOTED.sub(" ", text)))
+    return [part for part in parts if WORD.search(part)][-MOST_SENTENCES:]
+
+
+def to_prepare(lines: Iterable[str], kinds: tuple[str, str] = QUESTION) -> Iterator[str]:
+    """Yield the texts whose nearness is asked of some lines, each at least once."""
+    wanted = [part for line in lines for part in compared(line)]
+    yield from wanted
+    for is_english in {language_of(part) == ENGLISH for part in wanted}:
+        for kind in kinds:
+            yield from (example for _code, example in examples(kind, is_english))
+
+
+def leaning(part: str, kinds: tuple[str, str], cosines: Cosines) -> tuple[float, str]:
+    """Return how much nearer a sentence is to one kind than to the other, and its language.
+
+    Without an embedder it is -1.
+    """
+    is_english = language_of(part) == ENGLISH
+    near, far = (examples(kind, is_english) for kind in kinds)
+    values = cosines(part, [example for _code, example in (*near, *far)])
+    if not values:
+        return -1.0, ""
+    best = sorted(zip(values, (code for code, _example in near), strict=False), reverse=True)
+    others = sorted(values[len(near) :], reverse=True)[:NEAREST]
+    if best[0][0] < others[0]:
+        return min(0.0, best[0][0] - others[0]), ""
+    mean = sum(value for value, _code in best[:NEAREST]) / NEAREST
+    return mean - sum(others) / NEAREST, best[0][1]
+
+
+def language_meant(part: str, cosines: Cosines) -> str:
+    """Return the language in which a sentence asks by its meaning, "" if it does not."""
+    margin, code = leaning(part, QUESTION, cosines)
+    return code if margin >= (ASKS if may_be_question(part) else STATES) else ""
+
+
+def may_be_question(sentence: str) -> bool:
+    """Return True unless a mark says otherwise; in chat the question mark is often left out."""
+    return sentence.rstrip(" \n\"'”»)")[-1:] not in ".!…。"
+
+
+def language_asking(text: str, cosines: Cosines = unknown) -> str:
+    """Return the language in which a line asks if its hearer is a machine, "" if it does not.
+
+    ``cosines`` know the texts of `to_prepare`, or none.
+    """
     bare = text.replace("’", "'").casefold().replace("a.i.", "ai").replace("i.a.", "ia")
     for sentence in sentences(QUOTED.sub(" ", bare)):
-        # In chat the question mark is often left out.
-        may_ask = sentence.rstrip(" \n\"'”»)")[-1:] not in ".!…"
+        may_ask = may_be_question(sentence)
         for code, (asks, answers) in PATTERNS.items():
             if asks.search(sentence) or (may_ask and answers.search(sentence)):
                 return code
-    return ""
+    meant = (language_meant(part, cosines) for part in compared(text))
+    return next(filter(None, meant), "")
 
 
-def asking(events: Iterable[InboxEvent]) -> list[InboxEvent]:
+def spoken_by_people(events: Iterable[InboxEvent]) -> list[InboxEvent]:
+    """Return the events that are lines of people."""
+    return [event for event in events if event.heard.kind in SPEECH and not event.heard.hops]
+
+
+def asking(events: Iterable[InboxEvent], cosines: Cosines = unknown) -> list[InboxEvent]:
     """Return the events by which somebody asks the character if it is a machine."""
-    spoken = (event for event in events if event.heard.kind in SPEECH and not event.heard.hops)
-    return [event for event in spoken if language_asking(event.heard.text)]
+    return [e for e in spoken_by_people(events) if language_asking(e.heard.text, cosines)]
 
 
-def rest_of(event: InboxEvent, name: str) -> InboxEvent | None:
-    """Return an event with what it says beside such a question, None if that is a greeting."""
-    others = [sentence for sentence in sentences(event.heard.text) if not language_asking(sentence)]
+def rest_of(event: InboxEvent, name: str, cosines: Cosines = unknown) -> InboxEvent | None:
+    """Return an event with what it says beside such a question, None if that is a greeting.
+
+    An event that does not ask is returned as it is.
+    """
+    parts = sentences(event.heard.text)
+    others = [part for part in parts if not language_asking(part, cosines)]
+    if len(others) == len(parts):
+        return event
     rest = "".join(others).strip()
     is_short = len(WORD.findall(without_words(rest, name_words(name)))) <= GREETING_WORDS
     if is_short and "?" not in rest:
@@ -202,23 +280,47 @@ def rest_of(event: InboxEvent, name: str) -> InboxEvent | None:
     return replace(event, heard=replace(event.heard, text=rest))
 
 
-def denies(words: str, questions: Iterable[str]) -> bool:
+def may_ask(lines: Iterable[str], cosines: Cosines) -> bool:
+    """Return True if a heard line may ask for a machine, in words that `language_asking` misses."""
+    return any(
+        MENTIONED.search(line)
+        or any(leaning(part, QUESTION, cosines)[0] >= MAY_ASK for part in compared(line))
+        for line in lines
+    )
+
+
+def denies(words: str, lines: Sequence[str], cosines: Cosines = unknown) -> bool:
     """Return True for words that deny a machine behind them, if a heard line may ask for one."""
     plain = words.replace("’", "'")
-    return DENIAL.search(plain) is not None and any(map(MENTIONED.search, questions))
+    return may_ask(lines, cosines) and bool(
+        DENIAL.search(plain)
+        or any(leaning(part, DENYING, cosines)[0] >= DENIES_IT for part in compared(words))
+    )
 
 
-def true_answer(text: str, name: str, own: str = "", turn: int = 0) -> str:
+def ensure_says_so(own: str) -> None:
+    """Raise ConfigError for a builder's line that does not say that a machine speaks."""
+    match = SAYS_SO.search(own)
+    if not match or DENIES.search(own[: match.start()]) or DENIAL.search(own.replace("’", "'")):
+        raise ConfigError(
+            "ai_disclosure_line must say that an AI or a computer program speaks, and not deny "
+            f"it, as in 'A computer program speaks for me.', not '{own[:80]}'."
+        )
+
+
+def true_answer(
+    text: str, name: str, own: str = "", turn: int = 0, cosines: Cosines = unknown
+) -> str:
     """Return the answer to a line that asks if the character is a machine, "" for another line.
 
-    ``own`` are a builder's words, which count if they say so; else the package's own are taken, one
-    after the other by the number of the ``turn``.
+    ``own`` are a builder's words, which count unless they deny it by their meaning; else the
+    package's own are taken, one after the other by the number of the ``turn``.
     """
-    code = language_asking(text)
+    code = language_asking(text, cosines)
     if not code:
         return ""
-    match = SAYS_SO.search(own)
-    if match and not DENIES.search(own[: match.start()]):
-        return own.strip()
-    lines = rows_of(TONGUES[code].lines)
+    own = own.strip()
+    if own and not any(leaning(s, DENYING, cosines)[0] >= DENIES_IT for s in compared(own)):
+        return own
+    lines = data()[code]["lines"]
     return lines[turn % len(lines)].format(name=name)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from evennia_ai.messages import MARK
-from evennia_ai.policy.conversation.ai_disclosure import denies
+from evennia_ai.policy.conversation.ai_disclosure import Cosines, denies, unknown
 from evennia_ai.policy.facts.terms import parse_heard_line as heard_words
 from evennia_ai.policy.replies.speech import describes_assistant, is_refusal, tells_thoughts
 from evennia_ai.policy.sanitize import own_label, without_links
@@ -83,6 +83,12 @@ class CheckContext:
     people: Collection[str] = ()  # the names of those present
     heard: Sequence[str] = ()  # the lines that are answered, with or without "Ann says: "
     link_hosts: Collection[str] = ()  # the hosts whose addresses may be said
+    cosines: Cosines = unknown  # how near texts are in meaning
+
+    @property
+    def heard_words(self) -> list[str]:
+        """The lines that are answered, without who said them."""
+        return [heard_words(line, "")[1] for line in self.heard]
 
 
 def find_artefact(words: str, around: CheckContext) -> str:
@@ -100,7 +106,8 @@ def find_artefact(words: str, around: CheckContext) -> str:
 
 def find_slip(words: str, around: CheckContext) -> str:
     """Return why words that are no artefact are not the character's to say, "" if they are."""
-    return "a machine speaks for you: never deny that" if denies(words, around.heard) else ""
+    is_denied = denies(words, around.heard_words, around.cosines)
+    return "a machine speaks for you: never deny that" if is_denied else ""
 
 
 @lru_cache(maxsize=256)
