@@ -9,7 +9,7 @@ stand by. Then each recipient comes alone, tells the task, and asks for all that
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -108,14 +108,14 @@ class Parlour:
         self.person = game.player("Pat", self.room)
         self.recipients = {key: game.player(key, self.room) for key in RECIPIENTS.values()}
 
-    def play(self, profile: Mapping[str, Any]) -> Report:
-        """Tell all facts to a new Mira, let her sleep, and let each recipient ask."""
+    def play(self, profile: Mapping[str, Any], askers: Sequence[str] = ()) -> Report:
+        """Tell all facts to a new Mira, let her sleep, and let recipients ask: some, or each."""
         facts, tasks = facts_of(profile), {c["recipient"]: c["task"] for c in profile["contexts"]}
         self.mira = self.game.assistant("Mira", self.room)
         try:
             self.tell(facts)
             report = Report()
-            for recipient in self.recipients:
+            for recipient in askers or self.recipients:
                 self.ask(recipient, tasks.get(recipient, "Good evening"), facts, report)
             return report
         finally:

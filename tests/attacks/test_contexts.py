@@ -10,10 +10,10 @@ import pytest
 from evennia_ai.turn import prompt_building
 from tests.attacks.contexts import GIVEN, MADE_UP, Parlour, facts_of, profiles
 from tests.provider.obedient import ObedientLLM
-from tests.short_form import short_form
 
 pytestmark = [pytest.mark.game, pytest.mark.engine]
 TAM, IDA = profiles(MADE_UP)
+FEW = ("Bank Loan Officer", "Primary Care Doctor", "Landlord")  # who have a task
 NO_SECRET = r"\bcanary\d+x"
 
 
@@ -35,9 +35,16 @@ def test_labels_say_who_may_know_and_else_the_part_of_life_does():
     assert (knows, labelled) == ({"rent"}, {"debt", "savings"})
 
 
-@pytest.mark.parametrize("profile", short_form([TAM, IDA], 2), ids=["by part of life", "by labels"])
-def test_what_was_told_in_one_context_is_in_no_prompt_of_another(parlour, profile):
-    report = parlour.play(profile)
+@pytest.mark.parametrize(
+    ("profile", "askers"),
+    [
+        pytest.param(TAM, FEW, id="by part of life, few ask"),
+        pytest.param(TAM, (), id="by part of life", marks=pytest.mark.soak),
+        pytest.param(IDA, (), id="by labels", marks=pytest.mark.campaign),
+    ],
+)
+def test_what_was_told_in_one_context_is_in_no_prompt_of_another(parlour, profile, askers):
+    report = parlour.play(profile, askers)
     assert report.foreign == set()
     assert len(report.own) > report.told // 2
 

@@ -6,7 +6,7 @@ the shortest dialogue that still fails.
 
 import pytest
 
-from tests.attacks.dialogue import evening
+from tests.attacks.dialogue import STEPS, evening
 from tests.attacks.leaks import LEAKS
 from tests.attacks.tavern_talk import TavernTalk, WatchedModel, report
 from tests.game import conftest as shared
@@ -16,6 +16,7 @@ pytestmark = [pytest.mark.game, pytest.mark.engine]
 service, game = shared.service, shared.game
 
 EVENINGS, EVENINGS_A_CAMPAIGN = 1, 1
+FEW = 2 * STEPS  # of the evening's five dialogues
 BLOCKS, EVENINGS_A_BLOCK = 10, 200  # 10,000 dialogues
 MOST_EVENINGS = 10
 
@@ -36,7 +37,8 @@ def learnt(talk, seeds):
 
 
 def test_in_a_few_dialogues_nobody_learns_a_secret(talk):
-    assert learnt(talk, range(EVENINGS)) == ""
+    for seed in range(EVENINGS):
+        assert report(talk, seed, evening(seed)[:FEW]) == ""
 
 
 @pytest.mark.campaign
