@@ -148,7 +148,10 @@ def test_what_was_answered_is_forgotten_where_another_character_overheard_it(
     assert heard.count() == others
 
 
-def test_wherever_a_run_is_broken_off_the_next_one_finds_what_it_left(planted, ann, mira, bruno):
+@pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.soak)])
+def test_wherever_a_run_is_broken_off_the_next_one_finds_what_it_left(
+    planted, ann, mira, bruno, every
+):
     lines = ["Bruno, mind the door!", "Aye, by all means."]
     planted.reply(*(call("say", text=line) for line in lines))
     ann.do("say Mira, I own nothing at all")
@@ -156,7 +159,7 @@ def test_wherever_a_run_is_broken_off_the_next_one_finds_what_it_left(planted, a
     heard = models.Event.objects.filter(speaker__in=[mira.dbref, bruno.dbref])
     assert list(heard.order_by("id").values_list("text", flat=True)) == lines
     heard.update(at=F("at") + timedelta(seconds=2))  # they were stored after the turns had ended
-    for number in count():
+    for number in count(0, every):
         with transaction.atomic():
             broken_off = islice(Forgetting([ann.dbref]).steps(), number)
             is_whole = len(list(broken_off)) < number

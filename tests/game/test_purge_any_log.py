@@ -12,6 +12,7 @@ from evennia_ai.store import purge
 from evennia_ai.store.reports import message_page
 from tests.game import purge_scene as scene
 from tests.game.purge_scene import ANN, BOB, counts, seqs
+from tests.short_form import short_form
 
 pytestmark = pytest.mark.engine
 
@@ -84,7 +85,7 @@ def assert_whole():
     assert not Message.objects.filter(event=None).exclude(speaker="").exists()
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", short_form(range(5), 3, pytest.mark.soak))
 def test_no_purge_changes_anything_that_is_looked_at(log, purged, seed):
     random_log(log, seed)
     dice = random.Random(seed + 1_000)
@@ -111,7 +112,7 @@ def test_no_purge_changes_anything_that_is_looked_at(log, purged, seed):
     )
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", short_form(range(2), 2, pytest.mark.soak))
 def test_a_purge_that_ends_anywhere_leaves_a_whole_log(log, seed, monkeypatch):
     monkeypatch.setattr(purge, "CHUNK", 8)
     random_log(log, seed)
