@@ -229,13 +229,13 @@ def steps_of_other(version: str, is_between: bool) -> list[Step]:
         return [pytest_step("game tests of the main paths", version, GAME, *files)]
     marks = f"{GAME} and not engine"
     return [
-        pytest_step("game tests of Evennia", version, marks, *ON_OTHER_LINE),
+        *shares("game tests of Evennia", version, marks, 2, *ON_OTHER_LINE),
         Step(f"types on {version}", version, ("-m", "mypy")),
     ]
 
 
-def shares(title: str, version: str, marks: str, count: int) -> list[Step]:
-    """List steps to run side by side; each takes the next file that none of them has.
+def shares(title: str, version: str, marks: str, count: int, *files: str) -> list[Step]:
+    """List steps to run side by side; each takes the next of all files, or of some.
 
     All but game tests are taken from both ends: of these the last ones empty the database.
     """
@@ -244,7 +244,8 @@ def shares(title: str, version: str, marks: str, count: int) -> list[Step]:
     for number in range(1, count + 1):
         is_reversed = number % 2 == 0 and "game" not in marks
         by_turns = ("-p", "tests.sharing", f"--share={share}", *["--backwards"] * is_reversed)
-        steps.append(pytest_step(f"{title}, {number} of {count}", version, marks, *by_turns))
+        name = f"{title}, {number} of {count}"
+        steps.append(pytest_step(name, version, marks, *by_turns, *files))
     return steps
 
 
