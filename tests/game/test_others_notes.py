@@ -12,7 +12,6 @@ from tests.game import forgetting_scene as scene
 from tests.game.forgetting_scene import forget, found, fresh
 from tests.game.test_forgetting import all_rows
 from tests.scripted import call
-from tests.short_form import short_form
 
 bruno, planted = scene.bruno, scene.planted
 RANDOM = Random(47)
@@ -69,15 +68,24 @@ def test_forty_secrets_of_ten_kinds():
     assert len(SECRETS) == 40 and set(Counter(kind for kind, *_ in SECRETS).values()) == {4}
 
 
-@pytest.mark.parametrize("verb", short_form(["say Mira,", "whisper Mira ="], 2))
-def test_no_secret_is_left_in_notes_of_turns_of_others_and_these_stay(planted, ann, verb, settings):
+@pytest.mark.parametrize(
+    ("verb", "secrets"),
+    [
+        pytest.param("say Mira,", SECRETS[:20], id="say, two of each kind"),
+        pytest.param("whisper Mira =", SECRETS, id="whisper", marks=pytest.mark.campaign),
+        pytest.param("say Mira,", SECRETS, id="say", marks=pytest.mark.soak),
+    ],
+)
+def test_no_secret_is_left_in_notes_of_turns_of_others_and_these_stay(
+    planted, ann, verb, secrets, settings
+):
     settings.AI_ASSISTANT = {"person_entries_per_day": 1_000, "person_goals": 1_000}
-    for number, (_kind, told, noted, _gone) in enumerate(SECRETS):
+    for number, (_kind, told, noted, _gone) in enumerate(secrets):
         planted.said(f"my own is {told}", verb=verb)
         planted.reply(NOTES[number % len(NOTES)](noted))
         planted.ben.do("say Mira, what did you hear of her?")
         planted.game.run(1)
-    gone = [gone.lower() for *_, gone in SECRETS]
+    gone = [gone.lower() for *_, gone in secrets]
     assert {one for _place, one in found(gone, lowered(all_rows()))} == set(gone)
     before = rows_of_ben(planted)
     forget(ann)
