@@ -12,6 +12,7 @@ from evennia_ai.policy.compaction.plan import MANUAL, CompactionOrder, Skip
 from evennia_ai.policy.read_permissions import FIGURES
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.sleep_schedule import ORDER
+from evennia_ai.policy.texts import counted
 from evennia_ai.sleep.compaction.compact import CHANGED
 from evennia_ai.store.attributes import write_attribute
 
@@ -172,7 +173,7 @@ class CmdAICompact(AICommand):
             raise UsageError(f"{self.name} has no compaction to undo.")
         use = self.script.mind.meter.measure()
         self.msg(
-            f"The compaction of {undone.compacted_count} messages is undone. "
+            f"The compaction of {counted(undone.compacted_count, 'message')} is undone. "
             f"The context window is {use.ratio:.0%} full now."
         )
         if use.ratio >= self.script.config.compact_emergency_threshold:

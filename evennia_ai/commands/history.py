@@ -33,6 +33,7 @@ from evennia_ai.policy.facts.check import Fact
 from evennia_ai.policy.read_permissions import FIGURES, PRIVATE_WORDS, Reader, words_kind
 from evennia_ai.policy.recallable_lines import EDITED, HIDDEN, LineAmendment, LogFilter
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.policy.texts import counted
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
 from evennia_ai.sleep import step_texts
 from evennia_ai.store import reports
@@ -70,7 +71,8 @@ class CmdAIHistory(AICommand):
 
     Any filter can be left out, and each is a switch too. A time is 'yesterday
     18:00', '2026-11-20', 'friday', '18:00' or '2 hours ago', in your own time
-    zone: |wstyle timezone = Europe/Berlin|n.
+    zone: |wstyle timezone = Europe/Berlin|n. A searched word may have other endings;
+    *hat also finds what.
 
     Switches:
       turns - what started each turn, its model calls, its acts, its outcome
@@ -212,7 +214,7 @@ class CmdAIHistory(AICommand):
         with writing(path) as file:
             for script in [self.script] if self.read_of else all_assistants():
                 count += yield from self.export(script, form, wanted, player, file)
-        lines = "1 line" if count == 1 else f"{count:,} lines"
+        lines = counted(count, "line")
         self.tell(
             f"{clean_address(str(path))} has {lines} of {self.name if self.read_of else 'all'}. "
             "Only the game's own user can read the file. |wforgetme|n does not reach it: delete "

@@ -1,6 +1,7 @@
 """``ailore``: what characters know about the world."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -9,6 +10,7 @@ from evennia_ai.commands.common import AICommand, UsageError
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.setup import read_scope
 from evennia_ai.policy.conversation.persona_and_lore import EVERYBODY, LoreEntry, split_keys
+from evennia_ai.policy.texts import counted
 from evennia_ai.scheduling import Coroutine
 
 LORE_CHARS, MOST_WHY = 120, 5
@@ -137,9 +139,10 @@ class CmdAILore(AICommand):
         trials = script.mind.lore.try_lines([], audience)
         lines = [entry_line(trial.entry) for trial in trials if not trial.why_unknown]
         rest = [trial for trial in trials if trial.why_unknown]
-        lines.append(f"Lore that {self.name} may tell you: {len(lines)} of {len(trials)} entries.")
+        entries = partial(counted, noun="entry", plural="entries")
+        lines.append(f"Lore that {self.name} may tell you: {len(lines)} of {entries(len(trials))}.")
         if own := len({trial.entry for trial in trials}.difference(self.services.lore.entries())):
-            lines.append(f"|x{own} of them are its own, from its Attribute ai_lore.|n")
+            lines.append(f"|xIts own, from its Attribute ai_lore: {entries(own)}.|n")
         lines += [
             f"  |w{clean_output(t.entry.title, 60)}|n {clean_output(t.verdict())}"
             for t in rest[:MOST_WHY]
@@ -158,8 +161,8 @@ class CmdAILore(AICommand):
         ]
         if not any(item.is_chosen for item in reasoned):
             lines.insert(0, f"{self.name} knows no lore for this.")
-        others = len(trials) - len(reasoned)
-        lines.append(f"|xBudget: {lore.budget_tokens} tokens. Entries that do not fit: {others}.|n")
+        others = counted(len(trials) - len(reasoned), "other entry", "other entries")
+        lines.append(f"|xBudget: {lore.budget_words}. Not about this line: {others}.|n")
         self.tell(lines)
 
 

@@ -180,7 +180,11 @@ class CmdAIMemory(AICommand):
         if audience:
             who = f"If {listing.named(sorted(audience), names_in(besides=audience))} asked"
         lines = [f"{clean_output(who, 200)}:"]
-        lines += [hit_line(mind.recall.line(hit.record, words), words, hit) for hit in report.found]
+        has_meaning = self.services.embedder is not None
+        lines += [
+            hit_line(mind.recall.line(hit.record, words), words, hit, has_meaning)
+            for hit in report.found
+        ]
         lines += [] if report.found else ["Nothing."]
         self.msg("\n".join([*lines, *withheld_lines(report, audience, reader)]))
 
@@ -363,8 +367,8 @@ def entry_lines(entries: Sequence[Record], reader: Reader, assistant_id: int) ->
     return lines
 
 
-def hit_line(line: str, words: str, hit: MemoryMatch) -> str:
-    reasons = listing.why_found(words, text_of(hit.record), hit.score)
+def hit_line(line: str, words: str, hit: MemoryMatch, has_meaning: bool) -> str:
+    reasons = listing.why_found(words, text_of(hit.record), hit.score, has_meaning)
     private = " |r(private)|n" if hit.record["audience"] is not None else ""
     return (
         f"|w{clean_output(hit.record['id'], 60)}|n {clean_output(line, LINE_CHARS)}{private}\n"

@@ -19,6 +19,7 @@ from evennia_ai.policy.limits.money import CALLS, MS, NOTHING, TOKENS_IN, TOKENS
 from evennia_ai.policy.read_permissions import ERRORS, PRIVATE_MEMORIES, Reader, words_kind
 from evennia_ai.policy.recallable_lines import LineAmendment
 from evennia_ai.policy.records.memory_listing import Names, named, why_withheld
+from evennia_ai.policy.texts import counted
 from evennia_ai.store.conversation import MASK
 from evennia_ai.store.inbox import WAITING
 from evennia_ai.store.names import list_names, names_in, names_of
@@ -180,7 +181,7 @@ def compaction_line(row: Mapping[str, Any], reader: Reader) -> str:
         )
     why, how = texts.worded(texts.COMPACTED_FOR, row["reason"]), row["rung"]
     return (
-        f"{when} {why}: {count} messages {texts.worded(texts.SUMMARISED, how)}, "
+        f"{when} {why}: {counted(count, 'message')} {texts.worded(texts.SUMMARISED, how)}, "
         f"{row['original_token_count']:,} tokens into {row['summary_token_count']:,}{facts}{undone}"
     )
 

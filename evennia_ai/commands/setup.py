@@ -1,6 +1,6 @@
 """``aisetup``: attach an assistant to a character, set it up, and delete it."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from django.conf import settings
@@ -29,6 +29,7 @@ from evennia_ai.policy.conversation.persona_and_lore import (
     stored_fields,
 )
 from evennia_ai.policy.sanitize import clean_heard
+from evennia_ai.policy.texts import counted
 from evennia_ai.store.attributes import write_attributes
 from evennia_ai.store.forget import count_rows, erase_chunk
 from evennia_ai.store.names import list_names
@@ -165,8 +166,11 @@ class CmdAISetup(AICommand):
             )
         return changes
 
-    def report_complaints(self) -> None:
+    def report_complaints(self, known: Collection[str] = ()) -> None:
+        """Tell what is wrong with the settings, without what was ``known`` before a change."""
         for complaint in self.script.mind.settings.complaints:
+            if complaint in known:
+                continue
             self.msg(f"|yFix this:|n {clean_error(complaint)}")
 
     def read_persona(self) -> str:
@@ -206,10 +210,11 @@ class CmdAISetup(AICommand):
         if is_persona:
             self.set_persona(field, value)
             return
+        known = script.mind.settings.complaints
         self.write_settings({name: setup.read_setting(self.services, name, value)})
         effective = clean_output(str(getattr(script.config, name)))
         self.msg(f"{self.name}: {name} is now {effective}{'' if value else ' (inherited)'}.")
-        self.report_complaints()
+        self.report_complaints(known)
 
     def show_value(self, name: str, field: str) -> None:
         if not name.startswith(PERSONA):
@@ -278,9 +283,10 @@ class CmdAISetup(AICommand):
             return
         self.find_editable(self.lhs)
         script, name = self.script, self.name
+        messages = counted(count_rows(script.id)["Message"], "message")
         answer = yield (
-            f"This deletes {name}'s assistant with its {count_rows(script.id)['Message']} "
-            f"messages, for ever. The character stays. To silence it instead: |waistop {name}|n\n"
+            f"This deletes {name}'s assistant with its {messages}, for ever. "
+            f"The character stays. To silence it instead: |waistop {name}|n\n"
             "Delete it? yes/[no]"
         )
         if not is_yes(answer):

@@ -21,6 +21,7 @@ from evennia_ai.models.fields import damage
 from evennia_ai.policy.read_permissions import ERRORS, FIGURES, PUBLIC_MEMORIES
 from evennia_ai.policy.records.goal import block_line
 from evennia_ai.policy.sleep_schedule import REASONS
+from evennia_ai.policy.texts import counted
 from evennia_ai.sleep import step_texts
 from evennia_ai.store import reports
 from evennia_ai.store.attributes import read_attribute, script_of
@@ -203,7 +204,7 @@ class CmdAIStatus(AICommand):
         if last and script:
             name = script.mind.who.name
             reason = as_sentence(self.reader.show(ERRORS, last.reason, "reason"))
-            lines = f"{count:,} line{'s' * (count != 1)} today (UTC), the last one to {name}"
+            lines = f"{counted(count, 'line')} today (UTC), the last one to {name}"
             yield "Unanswered", f"{lines}: {reason} To see which: aihistory/unanswered {name}"
 
     def all_own_problems(self, shared: Iterable[Problem]) -> Iterator[Problem]:

@@ -246,13 +246,17 @@ def choose_settings(
 
     An invalid value counts as not set; without a usable profile the stand-in answers.
     """
-    values, complaints = valid_values(game, own)
+    values = valid_values(game, own)[0]
+    complaints = [f"In settings.py, AI_ASSISTANT: {wrong}" for wrong in valid_values(game)[1]]
     try:
         profile = resolve_profile(values.get("profile", DEFAULT_PROFILE), profiles)
     except ConfigError as error:
         complaints.append(str(error))
         profile = ModelProfile(**OFFLINE, name="offline")
-    values, more = valid_values(game, profile.settings, own)
+    values = valid_values(game, profile.settings, own)[0]
+    of_profile = valid_values(profile.settings)[1]
+    complaints += [f"In the model profile '{profile.name}': {wrong}" for wrong in of_profile]
+    more = valid_values(own)[1]
     profile = profile.with_model(values.get("llm_model") or profile.model)
     if profile.client == "openai" and not profile.model:
         more.append(missing_model(profile.name))

@@ -23,6 +23,7 @@ from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.assistant_script import AssistantScript
 from evennia_ai.game.extensions import extension_classes
+from evennia_ai.policy.texts import counted
 from evennia_ai.signals import uninstalling
 from evennia_ai.store.attributes import TYPES
 from evennia_ai.store.personal_data import STORES
@@ -47,7 +48,7 @@ def traces() -> Iterator[str]:
     holders = {kind: ObjectDB.objects.filter(db_attributes__db_attrtype=kind) for kind in STORES}
     records = Counter({kind: objects.distinct().count() for kind, objects in holders.items()})
     for name, count in sorted((plain + records).items()):
-        yield f"Attribute {name}: on {count} characters."
+        yield f"Attribute {name}: on {counted(count, 'character')}."
     yield from lines_of_code(Path(settings.GAME_DIR))
 
 

@@ -108,6 +108,11 @@ def sentences(text: str) -> list[str]:
     return SENTENCE.findall(text)
 
 
+def counted(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun: "1 line", "2,000 lines"."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
 WIDE, UNSEEN = frozenset("WF"), frozenset({"Mn", "Me", "Cf"})
 
 

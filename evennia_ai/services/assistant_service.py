@@ -86,7 +86,9 @@ class AssistantService(Service):
         self.loaded = memory.loaded
         self.memory_indices, self.lore_ranking = memory.indices, memory.lore_ranking
         self.nearness = memory.nearness
-        self.toolbox: ToolRegistry = settings.read("TOOLS", load_registry, ())
+        self.toolbox: ToolRegistry = settings.read(
+            "TOOLS", partial(load_registry, complain=settings.complain), ()
+        )
         self.lore = settings.read("LORE", LoreRecords, ())
         self.personas = settings.read("PERSONAS", PersonaRecords, {})
         self.world = EvenniaPerception(self.lore)

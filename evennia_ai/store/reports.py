@@ -1,5 +1,6 @@
 """Reading and searching the logs for staff, and figures of all assistants."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,7 +12,7 @@ from evennia_ai import models
 from evennia_ai.messages import EXCUSE
 from evennia_ai.policy.compaction.summary import prefix_hash
 from evennia_ai.policy.recallable_lines import LogFilter, amend
-from evennia_ai.policy.retrieval.words import WORD, beginnings
+from evennia_ai.policy.retrieval.words import UNSPACED, WORD, beginnings
 from evennia_ai.policy.sleep_schedule import ASLEEP
 from evennia_ai.store.attributes import assistants
 from evennia_ai.store.inbox import CLAIMED, DOUBTFUL, EXPIRED, OVERHEARD, WAITING
@@ -188,6 +189,7 @@ def seconds_between(start: datetime, end: datetime | None) -> float:
 
 
 MOST_WORDS = 12
+PARTS = re.compile(r"\*([^\W_]+)\*?")  # "*hat" also finds "what"
 WORDS_IN = ("content", "tool_calls")  # columns of a message
 UNLOGGED = (WAITING, DOUBTFUL, OVERHEARD, EXPIRED)
 MOST_EVENTS = 100  # of a page
@@ -222,7 +224,7 @@ def all_messages(
 def matching(assistant_id: int, wanted: LogFilter, player: str, with_private: bool) -> Any:
     """Return the rows that a filter wants, as a queryset.
 
-    Every word counts, and parts of words match; common ones are ignored if there are others. By
+    Every word counts, with other endings; common ones are ignored if there are others. By
     words or a player it finds private messages only ``with_private``: that they exist tells a lot.
     """
     rows = in_time(rows_of(models.Message, assistant_id), wanted)
@@ -264,8 +266,18 @@ def in_time(rows: Any, wanted: LogFilter) -> Any:
 
 
 def rows_with(rows: Any, words: str, *columns: str) -> Any:
-    """Return the rows of a queryset that hold each of some words in one of the columns."""
-    wanted = beginnings(words)[:MOST_WORDS] or WORD.findall(words.lower())[:MOST_WORDS]
-    for word in wanted:
+    """Return the rows of a queryset that hold each of some words in one of the columns.
+
+    A word may have other endings. ``*`` before it finds it within words, too.
+    """
+    wanted = [(part, True) for part in PARTS.findall(words.lower())]
+    whole = PARTS.sub(" ", words)
+    wanted += [(part, False) for part in beginnings(whole) or WORD.findall(whole.lower())]
+    for word, is_part in wanted[:MOST_WORDS]:
         rows = rows.filter(Q.create([(f"{column}__icontains", word) for column in columns], Q.OR))
+        if not (is_part or UNSPACED.search(word)):
+            # In JSON, a letter behind a backslash is a mark, such as a new line's.
+            begins = rf"(^|\W|\\[nrt]){re.escape(word)}"
+            any_column = [(f"{column}__iregex", begins) for column in columns]
+            rows = rows.filter(Q.create(any_column, Q.OR))
     return rows if wanted else rows.none()

@@ -262,14 +262,27 @@ def load_game_tools() -> ToolRegistry:
     return registry
 
 
-def load_registry(own_modules: Iterable[str]) -> ToolRegistry:
-    """Return the built-in tools and those of the game's modules; raises ConfigError."""
+def load_registry(
+    own_modules: Iterable[str], complain: Callable[[str], object] | None = None
+) -> ToolRegistry:
+    """Return the built-in tools and those of the game's modules.
+
+    A module that cannot be imported adds none: ``complain`` is told why, or, without it,
+    ConfigError is raised.
+    """
     registry = ToolRegistry()
     for path in (*BUILT_IN, *own_modules):
         try:
             module = import_module(path)
-        except ImportError as error:
-            raise ConfigError(f"The tool module '{path}' cannot be imported: {error}.") from error
+        except Exception as error:  # a game's module may raise anything
+            why = (
+                str(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
+            )
+            trouble = f"The tool module '{path}' cannot be imported: {why}."
+            if complain is None:
+                raise ConfigError(trouble) from error
+            complain(f"AI_ASSISTANT['TOOLS']: {trouble} The other modules are used.")
+            continue
         for item in vars(module).values():
             if isinstance(item, Tool):
                 registry.add(item)

@@ -96,6 +96,17 @@ class LoreContext:
         part = LORE_PART if request_form(profile).native else LORE_PART / 2
         return min(config.lore_tokens, int(part * usable_window(config, profile)))
 
+    @property
+    def budget_words(self) -> str:
+        """Return the budget in words, with the reason if it is a small model's."""
+        form = request_form(self._mind.profile)
+        why = (
+            ""
+            if form.native
+            else f", half of the usual: the model is asked in the mode {form.name}"
+        )
+        return f"{self.budget_tokens} tokens{why}"
+
     def try_lines(self, lines: Sequence[str], audience: Audience) -> list[LoreTrial]:
         """Return what becomes of each piece for some lines, the most important line first."""
         entries, labels = self._mind.world.lore(self._mind.character, audience)

@@ -169,3 +169,13 @@ def test_aisetup_says_what_a_character_is_doing(admin, guard):
     assert "(awake)" in admin.told("aisetup guard")
     admin.do("aisleep guard")
     assert "(asleep)" in admin.told("aisetup guard")
+
+
+def test_a_complaint_is_told_once_and_names_where_the_bad_value_stands(
+    game, admin, tavern, settings
+):
+    game.assistant("Nan", tavern)
+    settings.AI_ASSISTANT = {"max_bot_replies": "many"}
+    assert "In settings.py, AI_ASSISTANT: max_bot_replies must be" in admin.told("aisetup Nan")
+    assert "Fix this" not in admin.told("aisetup/set Nan/max_iterations = 3")
+    assert "Fix this" not in admin.told("aisetup/set Nan/max_iterations = 4")

@@ -12,7 +12,8 @@ def test_help_leads_to_the_page_of_who_asks(game):
     assert "Five commands do what staff need" in builder.told("help ai")
     assert "Five commands" not in ann.told("help ai") and "Five" not in ann.told("help ai staff")
     assert "Only commands stop and start, hide lines, forget" in builder.told("help ai staff")
-    for topic in ("ai builders", "lore", "shop", "scene", "persona", "character"):
+    topics = ("lore", "shop", "quest", "guard", "scene", "persona", "character", "forbid")
+    for topic in ("ai builders", "ai tools", *topics):
         assert BUILDERS in builder.told(f"help {topic}"), topic
         assert BUILDERS not in ann.told(f"help {topic}"), topic
     assert "aisetup" not in ann.told("help minds")

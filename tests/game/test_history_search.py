@@ -77,3 +77,12 @@ def test_admins_read_the_compactions(admin, ann, old_talk):
     assert "For Ann:\nA key was mentioned." in text
     admin.do("aicompact/undo Mira")
     assert "(undone)" in admin.told("aihistory/compactions Mira")
+
+
+def test_a_searched_word_begins_a_word_and_a_star_finds_it_within(mira, admin):
+    log = mira.assistant.conversation
+    lines = ("Ann says: What a day!", "Ann says: My hats are dry.", "Bob says:\nhat on, off we go")
+    log.append([make_message("user", line, audience=[]) for line in lines])
+    told = admin.told("aihistory/search Mira = hat")
+    assert "hats are dry" in told and "hat on" in told and "What a day" not in told
+    assert "What a day" in admin.told("aihistory/search Mira = *hat")

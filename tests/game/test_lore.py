@@ -58,7 +58,7 @@ def test_a_piece_may_be_for_the_room_one_stands_in(game, builder, mira, tavern, 
     assert "Gate" in builder.told("ailore/for Mira")
     mira.location = game.room("Far")
     told = builder.told("ailore/for Mira")
-    assert "Lore that Mira may tell you: 0 of 1 entries." in told
+    assert "Lore that Mira may tell you: 0 of 1 entry." in told
     assert f"Gate no: neither the character nor its room has room:{tavern.dbref}" in told
 
 
@@ -132,7 +132,7 @@ def test_one_persona_for_twenty_guards(game, builder, tavern):
 
 def test_a_characters_own_lore_is_told_as_such_and_where_it_is_changed(builder, mira, settings):
     mira.db.ai_lore = [{"title": "The quay", "text": "It is wet."}]
-    assert "1 of them are its own, from its Attribute ai_lore." in builder.told("ailore/for Mira")
+    assert "Its own, from its Attribute ai_lore: 1 entry." in builder.told("ailore/for Mira")
     for command in ("ailore/delete The quay", "ailore the quay", "ailore/keys The quay = wet"):
         assert "is Mira's own, from its Attribute ai_lore: change it" in builder.told(command)
 
@@ -143,3 +143,25 @@ def test_a_modules_lore_is_not_written_a_second_time(game, builder):
     game.service.lore.fixed = LoreRecords(["tests.game.some_lore"]).fixed
     assert "comes from a module in LORE" in builder.told("ailore/set Harbour = It is closed.")
     assert len(game.service.lore.entries()) == len(game.service.lore.fixed)
+
+
+def after_a_while(game, player, line):
+    player.forget()
+    player.do(line)
+    game.run(1)
+    return "\n".join(player.heard())
+
+
+def test_a_line_names_no_entry_unfit_that_was_not_asked_for(game, builder, mira):
+    builder.do("ailore/set Gate = Hanno built the north gate.")
+    builder.do("ailore/set Soup = The soup is leek on Mondays.")
+    told = after_a_while(game, builder, "ailore/for Mira = Who built the gate?")
+    assert "tokens. Not about this line: 1 other entry." in told and "do not fit" not in told
+
+
+def test_a_small_budget_says_that_it_is_a_small_models(game, builder, mira):
+    game.service.profiles["small"] = {"client": "openai", "model": "m", "form": "text"}
+    mira.assistant.db.profile = "small"
+    builder.do("ailore/set Gate = Hanno built the north gate.")
+    told = after_a_while(game, builder, "ailore/for Mira = Who built the gate?")
+    assert "half of the usual: the model is asked in the mode plain" in told

@@ -1,6 +1,7 @@
 """Tools act by the game's own locks and hooks, on the words of people who may have them used."""
 
 import json
+import sys
 
 import pytest
 from pydantic import BaseModel, Field
@@ -163,3 +164,13 @@ def test_a_games_own_tools_are_loaded_from_its_modules():
     assert load_registry([__name__]).tools["price"] is price
     with pytest.raises(ConfigError, match=r"The tool module 'world.nowhere' cannot be imported"):
         load_registry(["world.nowhere"])
+
+
+def test_a_module_that_cannot_be_imported_takes_no_other_with_it(monkeypatch):
+    told = []
+    monkeypatch.setitem(sys.modules, "world.broken", None)
+    registry = load_registry(["world.broken", __name__], told.append)
+    assert registry.tools["price"] is price and "say" in registry.tools
+    (complaint,) = told
+    assert complaint.startswith("AI_ASSISTANT['TOOLS']: The tool module 'world.broken' cannot be")
+    assert complaint.endswith("The other modules are used.")

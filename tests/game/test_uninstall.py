@@ -100,8 +100,8 @@ def test_a_dry_run_tells_and_changes_nothing(scene, capsys):
     told = run(capsys, dry_run=True)
     assert f"Assistants: 2. Rows in tables: {there}." in told
     assert "Attribute ai_persona: on 2 characters." in told
-    assert "Attribute ai_muted: on 1 characters." in told
-    assert "Attribute ai_journal: on 1 characters." in told
+    assert "Attribute ai_muted: on 1 character." in told
+    assert "Attribute ai_journal: on 1 character." in told
     assert "Attribute ai_profiles: on 2 characters." in told
     assert "become world.characters.Character: 1 (now evennia_ai." in told
     assert rows() == there

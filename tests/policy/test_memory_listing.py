@@ -42,8 +42,10 @@ def test_whose_word_it_is(fields, words):
 
 def test_why_something_was_found():
     text = "The rings lie in the well."
-    assert why_found("where is the ring", text, 0.5) == "score 0.50, words: rings"
-    assert why_found("jewels", text, 0.71) == "score 0.71, by its meaning alone"
+    assert why_found("where is the ring", text, 0.5, True) == "score 0.50, words: rings"
+    assert why_found("jewels", text, 0.71, True) == "score 0.71, by its meaning alone"
+    without_embedder = "score 0.71, by who said it, or what was said around it"
+    assert why_found("jewels", text, 0.71, False) == without_embedder
 
 
 def test_why_something_is_held_back():

@@ -53,6 +53,7 @@ from evennia_ai.contrib.mind_files.mind_people import (
 from evennia_ai.errors import BadRecord, ConfigError
 from evennia_ai.policy.records.record import RecordSegment, make_record
 from evennia_ai.policy.records.stored_values import unpacked
+from evennia_ai.policy.texts import counted
 from evennia_ai.store.attributes import assistants, attributes_of, own_settings, stored_columns
 from evennia_ai.store.personal_data import STORES
 from evennia_ai.store.rows import rows_of
@@ -92,8 +93,8 @@ def save(path: Path, names: Iterable[str], say: Say) -> None:
                 renamed_fields(row["fields"], note)
                 write(file, row)
                 if rows % TOLD_EVERY == 0:
-                    say(f"{script.obj.key}: {rows:,} rows ...")
-            say(f"{script.obj.key}: saved, with {rows:,} rows.")
+                    say(f"{script.obj.key}: {counted(rows, 'row')} ...")
+            say(f"{script.obj.key}: saved, with {counted(rows, 'row')}.")
         write(file, {"people": described(seen), "minds": len(chosen)})
 
 
@@ -254,8 +255,8 @@ def put_rows(rows: Iterator[Row], script: Any, rename: Rename, say: Say) -> None
             check_references(some, script.id)
             count += len(some)
             if count % TOLD_EVERY < len(some):
-                say(f"{script.obj.key}: {count:,} rows ...")
-    say(f"{script.obj.key}: {count:,} rows.")
+                say(f"{script.obj.key}: {counted(count, 'row')} ...")
+    say(f"{script.obj.key}: {counted(count, 'row')}.")
 
 
 def insert(rows: list[Row]) -> None:

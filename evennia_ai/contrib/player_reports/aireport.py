@@ -85,7 +85,7 @@ reading of a report is noted in the server's log."""
         self.read_of = report.assistant.obj
         name = display_name(self.read_of, self.caller) if self.read_of else ""
         gone = len(report.seqs) - len(messages)
-        lines = [self.line(report), clean_output(report.reason)]
+        lines = [self.line(report, REASON_CHARS)]
         lines += [message_line(row, name, self.reader) for row in messages]
         lines += [f"|x{gone} of the lines are deleted.|n"] if gone else []
         self.msg("\n".join(lines))
@@ -103,11 +103,11 @@ reading of a report is noted in the server's log."""
             raise UsageError("There is no report with this number. |waireport/list|n lists them.")
         return report
 
-    def line(self, report: Any) -> str:
+    def line(self, report: Any, limit: int = SHOWN_CHARS) -> str:
         whom = report.assistant.obj
         of = shown_name(whom) if whom else "a deleted character"
         by, closed = clean_output(report.reporter_name, 40), ""
         if report.closed_at:
             closed = f" |x(closed by {clean_output(report.closed_by, 40)})|n"
-        reason, at = clean_output(report.reason, SHOWN_CHARS), self.reader.clock(report.at)
+        reason, at = clean_output(report.reason, limit), self.reader.clock(report.at)
         return f"|w{report.id}|n |x{at}|n {by} of {of}: {reason}{closed}"

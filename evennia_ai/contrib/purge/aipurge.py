@@ -8,6 +8,7 @@ from twisted.internet.defer import Deferred
 from evennia_ai.commands.common import AICommand, Dialogue, Outcome, table
 from evennia_ai.game.texts import is_yes
 from evennia_ai.policy.read_permissions import FIGURES
+from evennia_ai.policy.texts import counted
 
 Report = Mapping[str, Any]  # a `store.purge.PurgeCount` by table
 
@@ -62,7 +63,9 @@ class CmdAIPurge(AICommand):
             self.msg("Nothing was deleted.")
             return
         self.msg("Deleting ...")
-        purging = retention.purge(assistant, lambda rows: self.msg(f"{rows:,} rows deleted ..."))
+        purging = retention.purge(
+            assistant, lambda rows: self.msg(f"{counted(rows, 'row')} deleted ...")
+        )
         purging.addCallback(self.tell_result).addErrback(self.tell_failure)
 
     def tell_result(self, report: Report) -> None:

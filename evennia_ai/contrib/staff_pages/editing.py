@@ -303,7 +303,7 @@ class LorePage(EditingPage, TemplateView):
 @inlineCallbacks
 def read_lore(
     assistant: int, line: str
-) -> Coroutine[tuple[list[LoreTrial], dict[LoreEntry, str], Audience, int]]:
+) -> Coroutine[tuple[list[LoreTrial], dict[LoreEntry, str], Audience, str]]:
     """Try a line before nobody: trials, where those not of the game are kept, labels, budget."""
     script = find_script(assistant)
     nobody: Audience = frozenset()
@@ -314,7 +314,7 @@ def read_lore(
     records = script.services.lore
     own = {trial.entry for trial in trials}.difference(records.entries())
     kept = dict.fromkeys(own, "its own (ai_lore)") | dict.fromkeys(records.fixed, "in LORE")
-    return trials, kept, frozenset(labels), lore.budget_tokens
+    return trials, kept, frozenset(labels), lore.budget_words
 
 
 def shown_trial(trial: LoreTrial, line: str) -> Row:

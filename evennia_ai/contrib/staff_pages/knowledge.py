@@ -127,8 +127,9 @@ def read_memories(
         yield yield_to_reactor(put)  # a search of 10,000 lines takes 20 ms: nothing else beside it
         report = yield search_for_staff(script.mind.around, words, audience, reader)
         yield yield_to_reactor(put)
+        has_meaning = script.services.embedder is not None
         hits = [
-            shown_hit(script.mind.recall.line(hit.record, words), words, hit)
+            shown_hit(script.mind.recall.line(hit.record, words), words, hit, has_meaning)
             for hit in report.found
         ]
         kept = {"hidden": report.hidden, "withheld": report.withheld}
@@ -182,11 +183,13 @@ def shown_entry(entry: Record, names: listing.Names) -> Row:
     }
 
 
-def shown_hit(line: str, words: str, hit: Any) -> Row:
+def shown_hit(line: str, words: str, hit: Any, has_meaning: bool) -> Row:
     return {
         "id": page_text(hit.record["id"], 60),
         "text": page_text(line),
-        "why": page_text(listing.why_found(words, text_of(hit.record), hit.score), 200),
+        "why": page_text(
+            listing.why_found(words, text_of(hit.record), hit.score, has_meaning), 200
+        ),
         "private": hit.record["audience"] is not None,
     }
 

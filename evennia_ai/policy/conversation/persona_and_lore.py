@@ -243,7 +243,8 @@ def reasons_of(line: str, fits: Mapping[LoreEntry, Fit]) -> dict[LoreEntry, str]
     Without meaning, the words alone say what it asks for.
     """
     ranked = sorted(fits.items(), key=lambda item: -item[1].score)
-    if any(fit.meaning for _entry, fit in ranked):
+    has_meaning = any(fit.meaning for _entry, fit in ranked)
+    if has_meaning:
         asks = any(fit.meaning >= MEANING_FLOOR for _entry, fit in ranked)
         chosen = ranked[:MOST_BY_MEANING] if asks else []
     else:
@@ -251,7 +252,8 @@ def reasons_of(line: str, fits: Mapping[LoreEntry, Fit]) -> dict[LoreEntry, str]
     reasons = {}
     for entry, fit in chosen:
         words = " ".join(shared_words(line, entry.searched)[:MOST_WORDS])
-        why = f"words: {words}" if words else "by its meaning alone"
+        alone = "by its meaning alone" if has_meaning else "by parts of words"
+        why = f"words: {words}" if words else alone
         reasons[entry] = f"score {fit.score:.2f}, {why}"
     return reasons
 

@@ -151,9 +151,11 @@ def attribute_line(record: Record, names: Names, values: Mapping[str, Record]) -
     return f"{record['id']} {record['value']}, {held}: {'; '.join(facts)}"
 
 
-def why_found(query: str, text: str, score: float) -> str:
+def why_found(query: str, text: str, score: float, has_meaning: bool) -> str:
+    """Return why a search found a text; ``has_meaning`` if the game has an embedder."""
     words = " ".join(shared_words(query, text)[:MOST_WORDS])
-    return f"score {score:.2f}, " + (f"words: {words}" if words else "by its meaning alone")
+    other = "by its meaning alone" if has_meaning else "by who said it, or what was said around it"
+    return f"score {score:.2f}, " + (f"words: {words}" if words else other)
 
 
 def why_withheld(record: Record, audience: Iterable[str], names: Names) -> str:

@@ -47,6 +47,7 @@ def test_staff_reads_the_lines_that_the_reporter_heard(talk, ann, bob, mira, adm
     shown = admin.told(f"aireport/show {number}")
     for line in ("good evening", "You smell, Ann.", "why so rude?", "I only jest, Ann."):
         assert line in shown
+    assert shown.count("she insults") == 1
     assert "fool" not in shown and "what do you think" not in shown
     assert "is closed." in admin.told(f"aireport/close {number}")
     assert "closed already" in admin.told(f"aireport/close {number}")

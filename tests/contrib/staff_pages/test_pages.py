@@ -97,6 +97,19 @@ def test_the_timeline_shows_what_nobody_answered(lived, ann, admin):
     assert "Is nobody there?" not in Browser(admin).text(f"{lived.assistant.id}/", player="Ann")
 
 
+def test_the_timeline_shows_each_line_on_its_own_and_marks_what_was_refused(lived, ann, admin):
+    turn = Turn.objects.filter(assistant_id=lived.assistant.id, tool_calls__name="say").last()
+    turn.tool_calls.filter(name="say").update(state="failed")
+    for words in ("First.", "Second.", "Third."):
+        Event.objects.create(
+            assistant_id=lived.assistant.id, turn=turn, kind="say", speaker=ann.dbref,
+            speaker_name="Ann", text=words, state="overheard", at=datetime.now(UTC),
+        )  # fmt: skip
+    page = Browser(admin).text(f"{lived.assistant.id}/")
+    assert re.search(r"First\.\s*<br><strong>Ann</strong>: Second\.\s*<br>", page)
+    assert re.search(r'act">says</span> <span class="tag bad">failed</span>', page)
+
+
 def test_turns_of_all_are_filtered_by_end_tool_and_tokens(game, lived, tavern, ann, admin):
     game.assistant("Odo", tavern)
     game.model.add(call("emote", text="nods."))
