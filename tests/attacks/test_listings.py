@@ -29,7 +29,7 @@ CHARACTER_LISTINGS = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", short_form(NAMES.values(), 4), ids=NAMES)
+@pytest.mark.parametrize("name", short_form(NAMES.values(), 4, pytest.mark.soak), ids=NAMES)
 def test_a_players_name_is_only_words_to_staff(scene, name):
     scene.begin()
     scene.mallory.character.key = name
@@ -43,7 +43,7 @@ def test_a_players_name_is_only_words_to_staff(scene, name):
     assert [fault for fault in faults if fault.kind != LINK] == []
 
 
-@pytest.mark.parametrize("name", short_form(NAMES.values(), 4), ids=NAMES)
+@pytest.mark.parametrize("name", short_form(NAMES.values(), 4, pytest.mark.soak), ids=NAMES)
 def test_a_characters_name_is_only_words_to_staff(scene, name):
     scene.begin()
     scene.hear(scene.mallory, "say Mira, good evening")

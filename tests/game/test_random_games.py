@@ -147,7 +147,7 @@ def without(row, kind, dbref):
     return kept, {n: sorted(set(DBREF.findall(str(row.get(n)))) - gone) for n in numbered}
 
 
-@pytest.mark.parametrize("seed", short_form(range(8), 3))
+@pytest.mark.parametrize("seed", short_form(range(8), 3, pytest.mark.soak))
 def test_nobody_reads_or_forgets_what_is_anothers(seed, game, mira, tavern, settings):
     settings.AI_ASSISTANT = {"autonomous_calls_per_hour": 0}
     played = RandomGame(seed, game, mira, tavern)

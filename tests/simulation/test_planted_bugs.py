@@ -11,9 +11,9 @@ MOST_GAMES = 2_000
 FIRST_SEEDS = {
     "a compaction does not notice an undo": 92,
     "a retried turn knows nothing of earlier acts": 1184,
-    "events expire without a reason": 20,
+    "events expire without a reason": 55,
     "what may have been answered waits again after a crash": 75,
-    "what was answered waits again after a crash": 140,
+    "what was answered waits again after a crash": 235,
     "what is journalled of a whisper is everybody's": 897,
 }
 

@@ -71,9 +71,9 @@ class SlowModel:
         return reply
 
 
-def make_mind(window=2_500, speed=SLOW, persona="You keep an inn."):
+def make_mind(window=2_500, speed=SLOW, persona="You keep an inn.", embedder=None):
     config = AssistantConfig(max_context_tokens=window, max_reply_tokens=REPLY_TOKENS["plain"])
-    mind = MemoryMind(SlowModel(), config, persona, embedders.default())
+    mind = MemoryMind(SlowModel(), config, persona, embedder)
     mind.settings.profile = ModelProfile(
         "home", client="openai", model="qwen-1.5b", form="plain",
         base_url="http://127.0.0.1:8080/v1", told=EndpointFacts(speed=speed, answered=True),
@@ -119,18 +119,19 @@ def compactions(mind):
 
 @pytest.mark.parametrize("persona", ["You keep an inn.", LONG_PERSONA])
 def test_nobody_waits_for_a_summary_and_the_facts_stay(persona):
-    mind = make_mind(window=2_000, persona=persona)
+    mind = make_mind(2_000, persona=persona, embedder=embedders.default())
     talk_through(mind)
     assert compactions(mind)
     assert mind.services.gateway.summaries == []
     assert len(recalled(mind)) >= 20
 
 
-def full_mind(**how):
+def full_mind(window=2_500, **how):
     """Return one whose first emergency compaction has just taken a digest."""
-    mind = make_mind(**how)
+    mind = make_mind(window, **how)
     for number in range(200):
-        speak(mind, f"the tide was {number} hands high when I came by the harbour wall today")
+        told = f"the tide was {number} hands high when I came by the harbour wall today"
+        speak(mind, " and ".join([told] * (window // 2_000)))
         if compactions(mind):
             return mind
     raise AssertionError("it never compacts")

@@ -98,7 +98,7 @@ def random_turn(game, rng, people):
     game.run(2)
 
 
-@pytest.mark.parametrize("seed", short_form(range(3), 3))
+@pytest.mark.parametrize("seed", short_form(range(3), 3, pytest.mark.soak))
 def test_every_prompt_of_a_long_talk_is_rebuilt_byte_for_byte(game, mira, ann, bob, seed):
     rng = random.Random(seed)
     script = mira.assistant

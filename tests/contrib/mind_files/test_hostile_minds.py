@@ -347,7 +347,7 @@ def with_all_columns(row):
     return {**row, "fields": {**({"askers": ""} if is_turn else {}), **row["fields"]}}
 
 
-@pytest.mark.parametrize("seed", short_form(range(4), 4))
+@pytest.mark.parametrize("seed", short_form(range(4), 4, pytest.mark.soak))
 def test_a_changed_file_is_read_as_it_stands_or_refused(lived, file, rebuild, seed):
     run("save", file)
     lines, dice = lines_of(file), random.Random(seed)
