@@ -76,15 +76,12 @@ def _to_question(view: StandInView, text: str) -> str:
         known = [
             item for item in known if item.source != "lore" or language.finds("mine", item.text)
         ]
-    passages = view.best(view.find(text, known))
-    if not passages and language.finds("asks_place", text):
-        passages = _at_hand(view, text)
-    if not passages and language.finds("supposes", text):
-        passages = denied(view, text)  # "Where is your wife?": there is none
-    if passages:
-        return passages
-    mine = language.finds("mine", text) and not language.finds("permission", text)
-    if mine:
+    reply = view.best(view.find(text, known))
+    reply = reply or (_at_hand(view, text) if language.finds("asks_place", text) else "")
+    reply = reply or (denied(view, text) if language.finds("supposes", text) else "")
+    if reply:
+        return reply
+    if language.finds("mine", text) and not language.finds("permission", text):
         return view.phrase("told_nothing")
     supposed = "denied_self" if language.finds("supposes", text) else "unknown_self"
     return view.phrase(language.kind_of(text) or (supposed if about_you else "unknown"))
@@ -150,12 +147,8 @@ def _identity(view: StandInView, text: str, topic: str) -> str:
         return view.phrase("ask_name")
     reply = view.spoken(Passage(own, "self"))
     reply = view.phrase("again", fact=reply) if view.repeats(own) and reply == own else reply
-    named = view.name.split()[0].lower() in reply.lower()
-    return (
-        reply
-        if named or view.name.lower() in view.own_talk
-        else f"{view.phrase('ask_name')} {reply}"
-    )
+    named = view.name.split()[0].lower() in reply.lower() or view.name.lower() in view.own_talk
+    return reply if named else f"{view.phrase('ask_name')} {reply}"
 
 
 def _where(view: StandInView, text: str, topic: str) -> str:
@@ -166,8 +159,8 @@ def _where(view: StandInView, text: str, topic: str) -> str:
 
 def _done_it(view: StandInView, text: str, topic: str) -> str:
     """Return that the speaker gave what they say they brought; "" if they did not."""
-    lines = (line for line in view.transcript.heard if line.kind == "give")
-    named = match_name(text, [line.text for line in lines if line.speaker == view.speaker])
+    given = (line for line in view.transcript.heard if line.kind == "give")
+    named = match_name(text, [line.text for line in given if line.speaker == view.speaker])
     return view.phrase("gave_you", things=view.thing(named)) if named else ""
 
 
@@ -223,9 +216,6 @@ def _where_is(view: StandInView, text: str, topic: str, none: str = "not_here") 
     here = match_name(topic, view.situation.people)
     if here:
         return view.phrase("right_here", other=view.called(here))
-    content, way = view.language.content, match_name(topic, view.situation.exits)
-    if way and set(content(topic)[:1]) & set(content(way)):
-        return view.phrase("exits", exits=exit_parts(way)[0])
     passages = _at_hand(view, topic) or view.known(text) or view.known(topic)
     if passages or not 0 < len(plain_words(topic)) < FEW:
         return passages
@@ -233,12 +223,13 @@ def _where_is(view: StandInView, text: str, topic: str, none: str = "not_here") 
 
 
 def _at_hand(view: StandInView, text: str) -> str:
-    """Return where a thing is that a text names: carried or here; "" if neither."""
+    """Return where what a text names is: carried, here, or along a way; "" if it is nowhere."""
     for key, names in (("have", view.situation.carrying), ("is_here", view.situation.things)):
         named = match_name(text, names)
         if named:
             return view.phrase(key, item=view.thing(named))
-    return ""
+    content, way = view.language.content, match_name(text, view.situation.exits)
+    return _exits(view, text, way) if {*content(text)[:1]} & {*content(way)} else ""
 
 
 def _exits(view: StandInView, text: str, topic: str) -> str:
@@ -267,11 +258,6 @@ def _here(view: StandInView, text: str, topic: str, key: str) -> str:
     return view.listing(key, f"{key}_none", map(view.thing, names[:MOST_LISTED]))
 
 
-def _own_name(view: StandInView, text: str, topic: str) -> str:
-    """Return that the speaker told no name; "" if a phrase can name them."""
-    return view.phrase("told_nothing") if is_description(view.who) else ""
-
-
 _is_there = partial(_where_is, none="have_none")
 HANDLERS: dict[str, Handler] = {
     "greet": _greet,
@@ -282,7 +268,8 @@ HANDLERS: dict[str, Handler] = {
     "opinion_person": _about_person, "know_person": _know_person, "opinion": lambda view, _, topic: (
         view.known(topic) if topic and not view.language.finds("mine", topic) else ""),
     "story": _story, "news": partial(_story, key="news"),
-    "recall_name": _own_name, "recall_all": recalled.told_everything, "recall_gift": recalled.told_gifts,
+    "recall_name": lambda view, *_: view.phrase("told_nothing") if is_description(view.who) else "",
+    "recall_all": recalled.told_everything, "recall_gift": recalled.told_gifts,
     "where_is": _where_is, "who_here": partial(_here, key="here"),
     "what_here": partial(_here, key="things"), "time": partial(_here, key="time"),
     "carry": partial(_here, key="carrying"),

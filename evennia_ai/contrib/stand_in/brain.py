@@ -63,7 +63,6 @@ MOST_ANSWERS, LONGEST = 2, 330  # characters of two answers
 UNKNOWN_TONGUES = SNOWBALL.keys() - {ENGLISH, GERMAN}
 EMPTY = ("remark", "unknown", "unknown_self", "why")  # phrases that say nothing beside others
 PRICED = frozenset({"price", "wares", "buy"})  # kinds of sentences that ask for a shop's prices
-NO_EMOTE: dict[str, str] = {}
 HEADING = "Context"
 ROOM_PART, INPUT_PART = 0.65, 0.5  # shares of a summary's limit, and of what it summarises
 ENTRY_TOKENS, MOST_NOTED = 400, 2
@@ -103,16 +102,15 @@ class StandIn:
         if done(view.transcript.acts, SAY) or done(view.transcript.acts, WHISPER):
             return _with_calls(_still("I have said what I could"))  # it does not try again
         views = _by_speaker(view)
-        if "prices" in view.tools and not done(view.transcript.acts, "prices"):
-            keys = {item.language.key_of(text) for item in views for text in item.sentences}
-            if not keys.isdisjoint(PRICED):
-                return _with_calls((("prices", {}),))
         for item in views:
             hostile = any(item.language.key_of(text) in HOSTILE for text in item.sentences)
             deaf = hostile or not item.language.full or item.speaker in request.assistants
             requested = None if deaf else requested_action(item)
             if requested:
                 return _act(view, views, item, requested)
+        keys = {item.language.key_of(text) for item in views for text in item.sentences}
+        if "prices" in view.tools and keys & PRICED and not done(view.transcript.acts, "prices"):
+            return _with_calls((("prices", {}),))
         return _speak(view, [(item, *_words_for(item)) for item in views], ())
 
 
@@ -182,7 +180,9 @@ def _words_for(view: StandInView) -> tuple[str, str]:
         if line.kind == "emote":
             deed = line.text[:READ_CHARS].removeprefix(view.speaker).strip()
             rows = view.language.data.get("emotes", ()) or read(ENGLISH).data["emotes"]
-            row = next((row for row in rows if compiled(row["match"]).search(deed)), NO_EMOTE)
+            row = next(
+                (row for row in rows if compiled(row["match"]).search(deed)), dict[str, str]()
+            )
             emote = row.get("emote", "").replace("{who}", in_sentence(view.speaker))
             parts.append(view.phrase(row["say"]) if "say" in row else "")
         elif line.kind == "give":

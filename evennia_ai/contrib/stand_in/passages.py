@@ -96,9 +96,8 @@ def read_told(
         if line.kind in SPOKEN and line.speaker:
             language = language_of(line.text, languages) or written
             text = language.plain(line.text)
-            parts = [uncalled(part, name, language) for part in sentences(text)]
-            tells = (part for part in parts if not language.finds("wonders", part))
-            text = " ".join(part for part in tells if not part.endswith("?"))
+            parts = (uncalled(part, name, language) for part in sentences(text))
+            text = " ".join(p for p in parts if not (language.finds("wonders", p) or p[-1:] == "?"))
             courtesy = len(text.split()) <= SHORT and language.key_of(text) in COURTESIES
             if text and not courtesy:
                 private, recalled = line.kind == "whisper", line.answers == LONG_AGO

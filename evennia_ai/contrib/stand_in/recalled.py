@@ -17,6 +17,7 @@ from evennia_ai.policy.retrieval.words import language_of
 
 LONG, QUOTED = 100, 170  # characters of a line that is quoted in part, and of a quotation
 MOST_TOLD = 3
+DEBTS = ("owed_you", "owed_me", "owed_by_me")  # patterns of lines and of questions
 SPEAKER = "yöu"  # stands for who speaks, until the "you" of their words is turned, too
 OF_ME = re.compile(r"\bI\b")
 ORDER = re.compile(r"\b(?:do(?:n['’]t| not)|let) (?:\w+ )?me\b", re.IGNORECASE)  # "don't ask me"
@@ -99,8 +100,26 @@ def find_told(view: StandInView, question: str) -> Passage | None:
 
 def told(view: StandInView, question: str) -> str:
     """Return what somebody told about a question, "" if nothing surely answers it."""
+    finds = view.language.finds
+    debt = next((key for key in DEBTS if finds(key, question)), "")
+    if debt and finds("asks_debts", question):
+        return owed(view, question, debt)
     line = find_told(view, question)
     return quoted(view, line, question) if line else ""
+
+
+def owed(view: StandInView, question: str, debt: str) -> str:
+    """Return who told of a debt: the speaker's own, or one to them or to the character."""
+    finds, other = view.language.finds, named_other(view, question)
+    asks_own, me = finds("owed_by_me", question), re.compile(rf"\b{re.escape(view.speaker)}\b")
+
+    def tells(line: Passage) -> bool:
+        own, text = line.speaker == view.speaker, line.text
+        if debt == "owed_me" and not own:  # what is owed to "me" is owed to who said it
+            return finds(debt, me.sub("me", text)) and not finds(debt, text)
+        return finds(debt, text) and (not asks_own or (own and other in text))
+
+    return " ".join(quoted(view, line) for line in [*filter(tells, view.told)][-MOST_TOLD:])
 
 
 def quoted(view: StandInView, line: Passage, question: str = "") -> str:
@@ -120,8 +139,7 @@ def quoted(view: StandInView, line: Passage, question: str = "") -> str:
         return view.phrase("turned" if own.lower() != fact.lower() else "claimed", fact=own)
     if own:
         return view.phrase("uncertain", fact=own)
-    phrase = view.phrase("told", fact=fact)
-    return view.phrase("told_again", fact=fact) if view.repeats(phrase) else phrase
+    return view.phrase("told", fact=fact)
 
 
 def turned(view: StandInView, sentence: str) -> str:
@@ -151,8 +169,12 @@ def told_everything(view: StandInView, text: str = "", topic: str = "") -> str:
     telling = [line for line in own if view.language.finds("mine", line.text)] or own
     if not telling:
         return view.phrase("told_nothing" if is_description(view.who) else "know_you")
-    lines = (line.text.rstrip(".!")[:QUOTED] for line in telling[-MOST_TOLD:])
-    return view.phrase("told", fact="; ".join(lines))
+    lines = [line.text.rstrip(".!")[:QUOTED] for line in telling]
+    facts = [own for own in (turned(view, line) for line in lines) if own][-MOST_TOLD:]
+    words = "; ".join(lines[-MOST_TOLD:])
+    return (
+        view.phrase("turned", fact=". ".join(facts)) if facts else view.phrase("told", fact=words)
+    )
 
 
 def told_gifts(view: StandInView, text: str, topic: str) -> str:

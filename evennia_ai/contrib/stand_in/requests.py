@@ -20,7 +20,8 @@ NO_WISH = frozenset(
 def requested_action(view: StandInView) -> RequestedAct | None:
     """Return the action that a speaker requests, unless the character never does it."""
     for text in view.sentences:
-        requested = None if view.language.key_of(text) in NO_WISH else read_meant(view, text)
+        wishes = view.language.finds("sells", text) or view.language.key_of(text) not in NO_WISH
+        requested = read_meant(view, text) if wishes else None
         if requested and not _forbidden(view, requested):
             return requested
     return None

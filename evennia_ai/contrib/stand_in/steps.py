@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evennia_ai.contrib.stand_in.answers import denied
-from evennia_ai.contrib.stand_in.languages import ENGLISH, language_of, table
+from evennia_ai.contrib.stand_in.languages import ENGLISH, language_of, read, table
 from evennia_ai.contrib.stand_in.requests import kind_of
-from evennia_ai.contrib.stand_in.transcript import TranscriptToolCall, reads_like
+from evennia_ai.contrib.stand_in.transcript import TranscriptToolCall
 from evennia_ai.contrib.stand_in.view import StandInView
 from evennia_ai.contrib.stand_in.words import ended, with_article
 from evennia_ai.messages import Situation
@@ -186,7 +186,7 @@ def words_for_step(view: StandInView, requested: RequestedAct, step: ActionStep)
 def _words_for_look(view: StandInView, slots: Mapping[str, str]) -> str:
     """Return what a look that was asked for showed; builders may write in another language."""
     seen = SEEN_LABELS.sub("", slots["why"].partition(": ")[2] or slots["why"]).strip()
-    if not seen or reads_like("nothing", seen):
+    if not seen or read(ENGLISH).pattern("results", "nothing").search(seen):  # tools speak English
         return view.known(slots["item"], ("lore", "self")) or view.phrase("look_not", **slots)
     written = language_of(seen, view.languages) or view.language
     if written is not view.language and written.full:

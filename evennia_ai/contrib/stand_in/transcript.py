@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from evennia_ai.contrib.stand_in.languages import ENGLISH, read
 from evennia_ai.contrib.stand_in.stand_in_request import StandInRequest
 from evennia_ai.contrib.stand_in.words import lowered
 from evennia_ai.messages import MARK, NOOP, SPEECH, WireMessage
@@ -67,11 +66,6 @@ class TranscriptToolCall:
     def item(self) -> str:
         """Return the thing that the call is about, "" if it has none."""
         return str(self.arguments.get("item", ""))
-
-
-def reads_like(key: str, result: str) -> bool:
-    """Return True if a tool's result holds the pattern of a key; tools speak English."""
-    return bool(read(ENGLISH).pattern("results", key).search(result))
 
 
 @dataclass
@@ -199,11 +193,9 @@ def _read_perceived(text: str) -> TranscriptLine:
     gift, came = GAVE.fullmatch(text), CAME.fullmatch(text)
     if came:
         return TranscriptLine(came[3], came[1] or came[2], "")
-    return (
-        TranscriptLine("give", gift[1] or gift[2], gift[3] or gift[4])
-        if gift
-        else TranscriptLine("seen", "", text)
-    )
+    if gift:
+        return TranscriptLine("give", gift[1] or gift[2], gift[3] or gift[4])
+    return TranscriptLine("seen", "", text)
 
 
 def _read_summary(text: str) -> list[TranscriptLine]:

@@ -280,8 +280,7 @@ class StandInView:
             return ""
         fresh = next((item for item in near if not self.repeats(item.text)), None)
         reply = self.spoken(fresh or near[0])
-        again = not fresh and reply == near[0].text
-        return self.phrase("again", fact=reply) if again else reply
+        return self.phrase("again", fact=reply) if not fresh and reply == near[0].text else reply
 
     def spoken(self, passage: Passage) -> str:
         """Return a passage as the character says it: if in another language, it says so in that."""
