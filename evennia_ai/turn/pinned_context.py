@@ -1,7 +1,7 @@
 """What a character knows beside the talk: of itself, and of the people present."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from twisted.internet.defer import inlineCallbacks
@@ -15,10 +15,14 @@ from evennia_ai.messages import Audience, turn_label
 from evennia_ai.policy.audience import GAME, KnownLine, of_record, of_records
 from evennia_ai.policy.consolidation.entities import PersonPresent, acquaintance_line
 from evennia_ai.policy.conversation.persona_and_lore import (
+    RULES,
+    UNTOLD,
     Fit,
     LoreEntry,
     LoreTrial,
     is_known,
+    is_of_talk,
+    names_title,
     quests_of,
     try_lore,
 )
@@ -36,6 +40,7 @@ LORE_PART = 0.025  # share of the window
 # Of a piece that a small model is shown: it talks of what stands before it. It keeps 9 of 11 that a
 # stranger's lines ask for, and 2 at 55 that ask for none.
 SURE_FIT = 0.28
+NEVER_TOLD = "the persona never talks about it"
 
 
 @dataclass(eq=False)
@@ -73,21 +78,26 @@ class LoreContext:
     @inlineCallbacks
     def prepare(self, lines: Sequence[str], audience: Audience) -> Coroutine[None]:
         """Make ready what these listeners may hear for some lines of the talk; never fails."""
-        known = self.known(audience)
-        if known:
-            yield self._mind.services.lore_ranking.prepare(
-                self._mind.services, known, [*map(self._words_of, lines)]
-            )
+        known, services = self.known(audience), self._mind.services
+        if not known:
+            return
+        yield services.lore_ranking.prepare(services, known, [*map(self._words_of, lines)])
+        never = self._mind.who.persona.never
+        if never:
+            trials = self.try_lines(lines, audience)
+            chosen = [trial.entry.searched for trial in trials if trial.reason]
+            yield services.nearness.prepare(services, [*never, *RULES, *chosen])
 
     def known(self, audience: Audience) -> list[LoreEntry]:
         """Return all pieces that the character knows and these listeners may hear."""
         entries, labels = self._mind.world.lore(self._mind.character, audience)
-        return [entry for entry in entries if is_known(entry, labels)]
+        return [item for item in entries if is_known(item, labels) and not self._is_untold(item)]
 
     def tellable(self, audience: Audience) -> list[LoreEntry]:
         """Return all pieces that these listeners may hear, known to it here and now or not."""
         entries, labels = self._mind.world.lore(self._mind.character, audience)
-        return [entry for entry in entries if labels.issuperset(quests_of(entry))]
+        public = [entry for entry in entries if labels.issuperset(quests_of(entry))]
+        return [entry for entry in public if not self._is_untold(entry)]
 
     @property
     def budget_tokens(self) -> int:
@@ -114,7 +124,24 @@ class LoreContext:
         known = [entry for entry in entries if is_known(entry, labels)]
         words = [*map(self._words_of, lines)]
         fits = [(line, self._fits(known, line)) for line in words]
-        return try_lore(entries, labels, fits, self.budget_tokens)
+        trials = try_lore(entries, labels, fits, self.budget_tokens)
+        return [
+            replace(trial, why_unknown=NEVER_TOLD, is_chosen=False)
+            if not trial.why_unknown and self._is_untold(trial.entry)
+            else trial
+            for trial in trials
+        ]
+
+    def _is_untold(self, entry: LoreEntry) -> bool:
+        """Return True for what the persona never talks about, unless a quest lets it be heard."""
+        never, nearness = self._mind.who.persona.never, self._mind.services.nearness
+        if not never or quests_of(entry):
+            return False
+        near = nearness.cosines(entry.searched, never)
+        if not near:
+            return any(names_title(rule, entry) for rule in never)
+        forbidden = (rule for rule, fit in zip(never, near, strict=True) if fit >= UNTOLD)
+        return any(is_of_talk(nearness.cosines(rule, RULES)) for rule in forbidden)
 
     def _fits(self, known: Sequence[LoreEntry], line: str) -> Mapping[LoreEntry, Fit]:
         """Return how well pieces fit a line; of a plain prompt only what is sure to be about it."""

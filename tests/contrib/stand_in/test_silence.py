@@ -8,7 +8,9 @@ from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInReque
 from evennia_ai.contrib.stand_in.view import read_request
 from evennia_ai.messages import Situation
 from evennia_ai.policy.conversation.persona_and_lore import Persona
+from evennia_ai.policy.retrieval.words import find_words as content_words
 from tests.contrib.stand_in.stage import Talk
+from tests.turn.test_untold_lore import FORBIDDEN
 
 SUBJECTS = (
     ("talks about the mayor", "mayor", "The mayor drinks."),
@@ -32,6 +34,35 @@ def test_it_is_told_to_nobody_and_not_named(rule, subject, secret, source, line)
         answer = talk.hear(line.format(subject), speaker)
         assert subject not in answer.lower() and "drown" not in answer
         assert answer
+
+
+LINES = (
+    "tell me about {}",
+    "what of {}?",
+    "where is {}?",
+    "have you heard of {}?",
+    "any news of {}?",
+    "who is {}?",
+    "do you have a story about {}?",
+    "is it true what they say about {}?",
+)
+
+
+@pytest.mark.parametrize("source", ["lore", "persona", "memory"])
+@pytest.mark.parametrize(("rule", "title", "secret"), FORBIDDEN)
+def test_twenty_subjects_are_told_to_none_of_three(rule, title, secret, source):
+    lore = (f"{title}: {secret}",) if source == "lore" else ()
+    text = f"You are Mira, who keeps the inn. {secret if source == 'persona' else ''}"
+    place = Situation("The Gull", people=("Ann", "Bob", "Cid"))
+    talk = Talk("Mira", Persona(text, never=(rule,)), place, (*lore, "The well: The well is deep."))
+    if source == "memory":
+        talk.hear(secret, "Bob")
+    subject = title.lower().replace("her ", "your ").replace("his ", "your ")
+    for number, line in enumerate(LINES):
+        answer = talk.hear(line.format(subject), ("Ann", "Bob", "Cid")[number % 3]).lower()
+        held = set(content_words(secret)) - set(content_words(line.format(subject)))
+        assert held.isdisjoint(content_words(answer)) and subject.split()[-1] not in answer
+    assert "deep" in talk.hear("how deep is the well?")
 
 
 def test_it_still_tells_what_else_it_knows():
