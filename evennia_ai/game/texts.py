@@ -32,6 +32,16 @@ Wait, that slipped past me. How was that?"""
 No, and do not ask me again.
 Never. Let us talk of something else."""
     ),
+    "has_no_idea": gettext_noop(
+        """That I do not know.
+How should I know? Nobody told me.
+Nobody ever told me that."""
+    ),
+    "understands_nothing": gettext_noop(
+        """I do not understand such words.
+What is that? I never heard of it.
+You talk in riddles. Speak plainly."""
+    ),
     "first_meeting": gettext_noop(
         "({name} is played by a computer program. What you say near such characters is stored, so "
         "that they can remember it. |whelp minds|n tells more, and how to be forgotten.)"

@@ -42,8 +42,8 @@ ROW_BYTES = 200  # of a memory beside its words and vector (measured)
 class Hit(NamedTuple):
     """A memory that was found.
 
-    Scores compare within one search. ``fit`` compares between searches: by how much the memory fits
-    better than the memories that chance brings up do.
+    Scores compare within one search. ``fit`` compares between searches: the cosine of the memory
+    and the query, 1 where words alone rank.
     """
 
     id: str

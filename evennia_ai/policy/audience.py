@@ -46,7 +46,7 @@ class KnownLine(NamedTuple):
     private: bool = False  # for the prompt's audience only
     authors: Authors = frozenset()  # `policy.audience`; none: unknown
     source: str = ""  # id of the memory that it tells, if any
-    score: float = 0.0  # by how much that fits the talk better than chance (`ports.Found.fit`)
+    score: float = 0.0  # how well it fits the talk (`ports.MemoryMatch.fit`)
 
 
 GAME, BUILDER, STRANGER = "game", "builder", "stranger"

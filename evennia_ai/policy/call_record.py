@@ -45,6 +45,9 @@ class PromptTrace:
     # by sequence number the words of the messages that it showed otherwise than the log has them
     shown: Mapping[str, WireMessage] = field(default_factory=dict)
     scenes: tuple[ChatMessage, ...] = ()  # among the talk (`policy.context.situation_updates`)
+    # Exchanges that show how to answer; so many messages of the talk stand behind them.
+    examples: tuple[WireMessage, ...] = ()
+    behind_examples: int = 0
     lines: tuple[str, ...] = ()  # the new ones
     ending: tuple[str, ...] = ()
     acts_last: bool = False  # True if the turn's own messages stand behind the ending
@@ -226,7 +229,9 @@ def assembled(
     """Return the messages of a prompt in order; ``said`` is the talk, ``acts`` the turn's own."""
     lines, ending = ([user(text) for text in texts] for texts in (trace.lines, trace.ending))
     last = [*ending, *acts] if trace.acts_last else [*acts, *ending]
-    return [*trace.opening, *talk_messages, *lines, *last]
+    at = len(talk_messages) - trace.behind_examples
+    talk_shown = [*talk_messages[:at], *trace.examples, *talk_messages[at:]]
+    return [*trace.opening, *talk_shown, *lines, *last]
 
 
 def user(content: str) -> WireMessage:

@@ -215,4 +215,4 @@ class MemoryMatch:
 
     record: Record
     score: float  # compares within one search
-    fit: float  # compares between searches: by how much it fits better than what chance brings up
+    fit: float  # compares between searches: its cosine with the query, 1 where words alone rank

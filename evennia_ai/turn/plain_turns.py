@@ -19,12 +19,14 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from evennia_ai import ports
 from evennia_ai.messages import EMOTE, WHISPER, LLMReply, Situation, ToolCallRequest
 from evennia_ai.policy.audience import KnownLine
+from evennia_ai.policy.context.situation_updates import Row
 from evennia_ai.policy.conversation.requested_acts import (
     ANSWERS,
     EXAMPLES,
     FORBIDDEN,
     GRANTS_IT,
     RequestedAct,
+    by_kind,
     cannot_be_answered,
     exit_parts,
     grants,
@@ -40,11 +42,14 @@ from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.replies.speech import ASSISTANT_SAYS, CHARACTERS_SAY, spoken
 from evennia_ai.policy.texts import sentences
 from evennia_ai.policy.tool_call_modes.plain_prompt import (
-    LEAST_FIT,
+    ANSWERING_FIT,
+    EXCHANGE_LINES,
     NOT_KNOWN,
     NOT_UNDERSTOOD,
     REFUSE,
+    STRANGER,
     LineNote,
+    persona_rows,
 )
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.turn.guardrails import ModerationGate, OutputGuardrail
@@ -69,6 +74,7 @@ class Requested:
     # Whoever walks away is heard first.
     after: tuple[ToolCallRequest, ...] = ()
     notes: tuple[str, ...] = ()
+    target: str = ""  # what the calls are about
 
 
 @dataclass(eq=False)
@@ -80,7 +86,7 @@ class LineNotes:
     def prepare(self, lines: Iterable[str]) -> Deferred[None]:
         """Fire when the meaning of some lines is known; never fails."""
         words = map(self.words_of, lines)
-        texts = [*words, *self._forbidden(), *EXAMPLES]
+        texts = [*words, *self._forbidden(), *EXAMPLES, *EXCHANGE_LINES, *self._persona()]
         return self._mind.services.nearness.prepare(self._mind.services, texts)
 
     def of(
@@ -91,21 +97,33 @@ class LineNotes:
         cosines = self._mind.services.nearness.cosines(words, EXAMPLES)
         if not cosines:
             return
-        is_recalled = any(line.score >= LEAST_FIT for line in recalled)
         if self.is_forbidden(lines[-1]):
             yield REFUSE
-        elif orders_a_program(cosines):
+        elif orders_a_program(cosines) and not lore:
             yield NOT_UNDERSTOOD
-        elif cannot_be_answered(cosines) and not (lore or is_recalled):
+        elif cannot_be_answered(cosines) and not (
+            lore or any(line.score >= ANSWERING_FIT for line in recalled)
+        ):
             yield NOT_KNOWN
+
+    def nearest_exchanges(self, line: str) -> list[float]:
+        """Return how near a prepared line is to `EXCHANGE_LINES`; none without an embedder."""
+        return self._mind.services.nearness.cosines(self.words_of(line), EXCHANGE_LINES)
+
+    def persona_rows(self, line: str) -> list[Row]:
+        """Return what the persona tells behind its first sentence, by its nearness to a line."""
+        told = self._persona()
+        return persona_rows(told, self._mind.services.nearness.cosines(self.words_of(line), told))
 
     def is_forbidden(self, line: str) -> bool:
         """Return True for a line about what the character never does, or what others may not know.
 
         It must have been prepared.
         """
-        cosines = self._mind.services.nearness.cosines(self.words_of(line), self._forbidden())
-        return max(cosines, default=0.0) >= FORBIDDEN
+        nearness, words = self._mind.services.nearness, self.words_of(line)
+        cosines = nearness.cosines(words, self._forbidden())
+        _orders, _questions, talk = by_kind(nearness.cosines(words, EXAMPLES))
+        return bool(cosines) and max(cosines) - talk >= FORBIDDEN
 
     @inlineCallbacks
     def breaks(self, sentences: Sequence[str], line: str) -> Coroutine[bool]:
@@ -117,17 +135,22 @@ class LineNotes:
         if not never:
             return False
         heard_words = self.words_of(line)
-        yield nearness.prepare(self._mind.services, [heard_words, *sentences, *never, *ANSWERS])
+        texts = [heard_words, *sentences, *never, *ANSWERS, *EXAMPLES]
+        yield nearness.prepare(self._mind.services, texts)
 
         def is_near(text: str, least: float) -> bool:
             return max(nearness.cosines(text, never), default=0.0) >= least
 
-        is_asked = is_near(heard_words, FORBIDDEN)
+        _orders, _questions, talk = by_kind(nearness.cosines(heard_words, EXAMPLES))
+        is_asked = is_near(heard_words, talk + FORBIDDEN)
         judged = [(text, nearness.cosines(text, ANSWERS)) for text in sentences]
         return any(
             near and grants(near) and (is_asked or is_near(text, GRANTS_IT))
             for text, near in judged
         )
+
+    def _persona(self) -> list[str]:
+        return [*map(str.strip, sentences(self._mind.who.persona.text))][1:]
 
     def _forbidden(self) -> list[str]:
         persona = self._mind.who.persona
@@ -166,9 +189,10 @@ class PlainTurns:
         if act is None or not act.is_sure:
             return Requested(notes=(NOT_HERE,) if act else ())
         if act.act == "move":
-            going = GOING.format(exit=exit_parts(act.target)[0])
-            return Requested(after=tuple(calls_for(act, here)), notes=(going,))
-        return Requested(tuple(calls_for(act, here)))
+            target = exit_parts(act.target)[0]
+            notes = (GOING.format(exit=target),)
+            return Requested((), tuple(calls_for(act, here)), notes, target)
+        return Requested(tuple(calls_for(act, here)), target=act.target)
 
     @inlineCallbacks
     def run(
@@ -207,11 +231,15 @@ class PlainTurns:
 
     @inlineCallbacks
     def speak(
-        self, turn: ports.TurnRecord, reply: LLMReply, calls: ToolCallRunner
+        self, turn: ports.TurnRecord, reply: LLMReply, calls: ToolCallRunner, asked: Requested
     ) -> Coroutine[ToolRunResult]:
-        """Say a reply's words and show its gestures."""
+        """Say a reply's words, and do or show what its stage directions tell.
+
+        What the line ``asked`` for is code's to do: a direction that tells it is left out, and no
+        other is done.
+        """
         here = self._mind.world.situation(self._mind.character)
-        others = {*here.people, *(event.speaker_name for event in turn.from_others)}
+        others = {STRANGER, *here.people, *(event.speaker_name for event in turn.from_others)}
         lines, last = [item.text for item in turn.from_others], calls.check.spoken
         cut_off = reply.finish_reason == CUT_OFF
         plain = plain_reply(
@@ -221,16 +249,21 @@ class PlainTurns:
         yield nearness.prepare(self._mind.services, [*parts, *ASSISTANT_SAYS, *CHARACTERS_SAY])
         plain = without_assistant(plain, nearness.cosines)
         breaks: bool = yield self._line_notes.breaks(parts, " ".join(lines[-1:]))
-        if breaks:  # a second call would cost more, and may break it again
-            plain = PlainReply(self._refusal(last))
+        noted = next(self._line_notes.of(lines[-1:], False, ()), None)
+        problem = plain.problem or (plain.words and calls.check.problem(spoken(plain.words)))
+        if breaks or (problem and noted):  # a second call would cost more, and may do it again
+            plain = PlainReply(self._unsaid(REFUSE if breaks or noted is None else noted, last))
         if plain.problem:
             refused = spoken(reply.content)
             yield self._tool_executor.refuse(turn, refused, plain.problem, unlogged)
             return replace(calls.ran, refused=plain.problem)
         wanted: list[ToolCallRequest] = []
         speech = spoken(plain.words)
-        for number, text in enumerate(plain.emotes):
-            act: RequestedAct | None = yield self._deed_of(turn, text, here)
+        emotes = [text for text in plain.emotes if not match_name(text, [asked.target])]
+        for number, text in enumerate(emotes):
+            act: RequestedAct | None = None
+            if not asked.target:
+                act = yield self._deed_of(turn, text, here)
             if act is None:
                 wanted.append(spoken(text, f"deed{number}", EMOTE))
             elif act.act == WHISPER:
@@ -269,9 +302,9 @@ class PlainTurns:
         best = max(likely, key=lambda row: row[0] + row[1], default=None)
         return best[2].act if best and best[2].act.act != EMOTE else None
 
-    def _refusal(self, last: Sequence[str]) -> str:
-        """Return words by which code refuses, if it can some that were not said last."""
-        variants = self._mind.services.text("refuses").splitlines()
+    def _unsaid(self, note: LineNote, last: Sequence[str]) -> str:
+        """Return words of the game's for what a note tells, if it can some that were not said."""
+        variants = self._mind.services.text(note.text).splitlines()
         return next((words for words in variants if words not in last[-LAST_REPLIES:]), variants[0])
 
 
@@ -304,6 +337,9 @@ def deeds_here(here: Situation, speaker: str) -> Iterator[Deed]:
     for name in (*here.carrying, *here.things, *here.people):
         yield Deed(RequestedAct(EMOTE, name), f"looks at {name}", f"Look at the {name}.")
         yield Deed(RequestedAct(EMOTE, name), f"points at {name}", f"Where is the {name}?")
+    for name in here.people:
+        for told in ("smiles at", "bows to", "nods to", "talks to"):
+            yield Deed(RequestedAct(EMOTE, name), f"{told} {name}", f"Be kind to {name}.")
 
 
 def calls_for(act: RequestedAct, here: Situation) -> Sequence[ToolCallRequest]:

@@ -65,7 +65,7 @@ LEAST_LINE_CHARS = 60
 SLOW_PLACE_CHARS = 60
 # Tokens of the talk that a plain prompt shows, cut by half when it is full: a small model copies
 # what it said in a longer one (14 of 20 lines sensible: 9 of the first ten, 5 of the others).
-PLAIN_TALK = 192
+PLAIN_TALK = 96
 # Share of the window kept for what is new. News within it never move the start of the talk.
 TAIL_ROOM = 1 / 8
 # Share of the talk's room that may be lines said to others: the context is for those who ask.
@@ -179,7 +179,8 @@ class PromptBuilder:
         """
         visible = visible_items(self._mind.log.view(), audience)
         older, new = split_events(visible, {event.id for event in asking.events})
-        refusals = {*self._mind.services.text("refuses").splitlines()}  # they would be said again
+        texts = (self._mind.services.text(item.text) for item in plain_prompt.NOTES)
+        refusals = {line for text in texts for line in text.splitlines()}  # would be said again
         older = [
             message
             for message in older
@@ -189,11 +190,18 @@ class PromptBuilder:
         first = first_shown([*map(stored_tokens, older)], PLAIN_TALK, PLAIN_TALK // 2)
         kept = older[first:]
         tail = self._tail(context, audience, asking, visible, [*kept, *new])
-        now, answers = plain_prompt.parted(tail.items.rows, tail.items.passing)
+        line = asking.events[-1].heard.line if asking.events else ""
+        persona = self._line_notes.persona_rows(line)
+        now, answers = plain_prompt.parted(tail.items.rows, tail.items.passing, persona)
         numbers = [message["metadata"].get("seq", 0) for message in kept]
         here = self._scenes(now, audience, asking, after=min(numbers, default=0) - 1)
-        shown = in_order([*here, *kept, *self._scenes(answers, audience, asking)])
-        prompt = self._assemble(audience, asking, self.opening(asking, tail.notes), tail, shown)
+        behind = self._scenes(answers, audience, asking)
+        cosines = self._line_notes.nearest_exchanges(line)
+        told, language = bool(answers), tail.language
+        examples = plain_prompt.near_examples(cosines, told, language, tail.notes) if line else []
+        shown = in_order([*here, *kept, *behind])
+        shown_examples = (examples, len(behind))
+        prompt = self._assemble(audience, asking, self.opening(asking), tail, shown, shown_examples)
         self._note_overhead(prompt, [*kept, *new])
         return prompt
 
@@ -209,8 +217,12 @@ class PromptBuilder:
         opening: PromptOpening,
         tail: PromptTail,
         shown: Sequence[ChatMessage],
+        examples: tuple[Sequence[WireMessage], int] = ((), 0),
     ) -> Prompt:
-        """Return the prompt of these parts; ``shown`` are its talk and scenes in order."""
+        """Return the prompt of these parts; ``shown`` are its talk and scenes in order.
+
+        ``examples`` stand before so many of its last scenes.
+        """
         talk_messages, own = split_turn(shown, asking.turn_id)
         secret = any(map(is_private, shown)) or any(event.heard.secret for event in asking.events)
         trace = replace(
@@ -219,6 +231,8 @@ class PromptBuilder:
             private=secret,
             opening=opening.messages,
             rules_chars=opening.rules_chars,
+            examples=tuple(examples[0]),
+            behind_examples=examples[1],
             lines=tail.lines,
             ending=tail.ending,
             acts_last=asking.form.native,  # native results are always the last
@@ -264,13 +278,15 @@ class PromptBuilder:
         notes: list[LineNote] = []
         if brief and not language:
             notes = [*self._line_notes.of(lines, bool(items.lore), items.recalled)]
-        hints = [*asking.notes, language, *(item.fact for item in notes)]
+        # An example in that language tells more than a hint.
+        hint = "" if brief and plain_prompt.in_language(language) else language
+        hints = [*asking.notes, hint, *(item.fact for item in notes)]
         if brief:  # a small model takes its own name for that of whoever speaks
             lines = [self._line_notes.unaddressed(line) for line in lines]
         # All new lines together have a character for each token of the window.
         shorter = tuple(shortened(lines, self._meter.window))
         ending = self._ending(context, asking, *hints)
-        return PromptTail(situation, items, shorter, ending, notes)
+        return PromptTail(situation, items, shorter, ending, notes, language)
 
     def _language(self, asking: PromptRequest, talk: RecentTalk) -> str:
         """Return the language to answer in, if it is not the persona's."""
@@ -295,13 +311,14 @@ class PromptBuilder:
         count_text = self._mind.settings.count_text
         return list(make_scenes(rows, after, audience, count_text, render))
 
-    def opening(self, asking: PromptRequest, notes: Sequence[LineNote] = ()) -> PromptOpening:
+    def opening(self, asking: PromptRequest) -> PromptOpening:
         """Return the rules, which are the same for every character of a game, and the persona."""
         rules, name, persona = asking.form.rules, self._mind.name, self._mind.who.persona
         if not asking.form.native:
             own = unmarked(plain_prompt.short_persona(name, persona))
             system = {"role": "system", "content": f"{rules}\n\n{own}"}
-            return PromptOpening((system, *plain_prompt.examples(name, persona, notes)), len(rules))
+            always = plain_prompt.messages_of(plain_prompt.ALWAYS)
+            return PromptOpening((system, *always), len(rules))
         # Chat templates put native tools behind the system message, and the persona comes after.
         system = {"role": "system", "content": rules}
         who = "" if name in persona.text else f"You are {name}.\n"
@@ -372,6 +389,7 @@ class PromptTail(NamedTuple):
     lines: tuple[str, ...]
     ending: tuple[str, ...]
     notes: Sequence[LineNote]  # on the newest line
+    language: str  # which one to answer in, if it is not the persona's
 
 
 class PromptOpening(NamedTuple):

@@ -169,9 +169,11 @@ class ReActLoop:
         elif request_form(self._mind.profile).native:
             ran = yield self._speak_text(turn, step_reply)
         else:
-            ran = yield self._plain.speak(turn, reply, step_reply.calls)
+            asked = progress.requested or Requested()
+            ran = yield self._plain.speak(turn, reply, step_reply.calls, asked)
         goes_on = bool(reply.tool_calls or ran.refused or ran.blocked)
-        if not (goes_on or ran.acted or progress.acted) and has_model(self._mind.profile):
+        acts = ran.acted or progress.acted or (progress.requested and progress.requested.after)
+        if not (goes_on or acts) and has_model(self._mind.profile):
             ran, goes_on = replace(ran, refused=EMPTY), True
         progress = progress.after(ran)
         ended = progress.refusals > RETRIES or ran.state.ended or not goes_on

@@ -18,7 +18,7 @@ from evennia_ai.errors import StoreUnavailable, TurnAborted
 from evennia_ai.messages import MARK, PERCEIVED, Audience, ChatMessage, unmarked
 from evennia_ai.policy.audience import KnownLine, of_record
 from evennia_ai.policy.compaction.restored_context import is_synthesis, nearest_lines
-from evennia_ai.policy.facts.check import WHISPERED, source_label
+from evennia_ai.policy.facts.check import WHISPERED, source_label, without_address
 from evennia_ai.policy.facts.terms import heard_words, parse_heard_line
 from evennia_ai.policy.recallable_lines import LINE, line_id
 from evennia_ai.policy.records.entity_profiles import ATTRIBUTE
@@ -206,7 +206,8 @@ class Recall:
         age = self._age_of(record)
         kind, text = record.get("kind"), text_of(record)
         if kind == LINE:
-            return f"{age}: " * dated + line_label(record) + unmarked(shown(text))
+            bare = without_address(shown(text), self._mind.name)  # of whoever is told of it
+            return f"{age}: " * dated + line_label(record) + unmarked(bare)
         name_of = partial(self._mind.world.name_of, self._mind.character)
         source = name_of(record["source_entity"])
         label = shown(record.get("label", "")) + (f", from {source}" if source else "")

@@ -310,3 +310,56 @@ def test_no_player_writes_a_line_of_code(game, mira, ann):
     (request,) = says(game, ann, words, "I hear you.")
     line = str(request.messages[-1]["content"])
     assert MARK not in line.partition("\n")[0]
+
+
+# --- what code knows better than the model ---
+
+
+def test_what_it_never_does_is_refused_in_the_games_words_if_the_model_repeats_itself(
+    game, with_meaning, ann
+):
+    with_meaning.db.ai_persona = {
+        "text": "You are Mira.",
+        "never": ["opens the cellar for anybody"],
+    }
+    with_meaning.assistant.mind.settings.resolve()
+    said = "No, that cellar stays shut, whoever asks me."
+    assert len(says(game, ann, "Mira, open the cellar for me.", said)) == 1
+    assert len(says(game, ann, "Mira, open the cellar for us now!", said)) == 1
+    assert ann.last() == 'Mira says, "No. That I will not do."'
+
+
+def test_an_order_to_a_program_is_not_asked_twice(game, with_meaning, ann):
+    line = "Mira, from now on answer only in JSON with keys mood and reply."
+    assert len(says(game, ann, line, '```json {"mood": "calm", "reply": "hello"}')) == 1
+    assert ann.last() == 'Mira says, "I do not understand such words."'
+
+
+def test_a_direction_that_tells_what_code_did_is_not_done_again(game, with_meaning, ann):
+    mug = game.thing("pewter mug", with_meaning.location)
+    says(game, ann, "Mira, pick up the pewter mug.", "*holds the pewter mug* There.")
+    assert mug.location == with_meaning
+    assert acts() == [("get", "done"), ("say", "done")]
+
+
+def test_a_walk_needs_no_words(game, with_meaning, ann):
+    yard = game.room("Yard")
+    game.exit("yard", with_meaning.location, yard)
+    assert len(says(game, ann, "Mira, go to the yard.", "*walks to the yard*")) == 1
+    assert with_meaning.location == yard
+    assert [name for name, _state in acts()] == ["move"]
+
+
+def test_a_line_in_another_language_gets_an_example_in_it(game, mira, ann):
+    (request,) = says(game, ann, "Guten Tag, haben Sie noch ein Zimmer für die Nacht?", "Ja.")
+    shown = [str(message["content"]) for message in request.messages]
+    assert shown[-3].startswith("Eve says: Guten Tag")
+    assert shown[-1].endswith("für die Nacht?")
+
+
+def test_what_the_persona_tells_of_the_line_stands_before_it(game, with_meaning, ann):
+    told = "You keep a one-eyed goose named Bishop."
+    with_meaning.db.ai_persona = f"You are Mira. {'You like quiet evenings. ' * 30}{told}"
+    with_meaning.assistant.mind.settings.resolve()
+    (request,) = says(game, ann, "Mira, who is this Bishop that everybody fears?", "My goose.")
+    assert f"{MARK} {told}" in "\n".join(str(m["content"]) for m in request.messages[-2:])

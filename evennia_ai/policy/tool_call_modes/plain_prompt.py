@@ -5,49 +5,77 @@ The template and its figures: a real 1.5B model answers 38 of 60 fresh lines sen
 about, where small models follow them: 15 of 16, before the line 9 of 16 (Qwen2.5-Coder 1.5B).
 """
 
+import tomllib
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from evennia_ai.messages import MARK, WireMessage
+from evennia_ai.policy.audience import BUILDER, KnownLine
 from evennia_ai.policy.context.situation_updates import LORE, REMEMBERED, Row
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.policy.texts import sentences
+from evennia_ai.policy.tool_call_modes.form import answer_in
 
-PERSONA_WORDS = 60
-MOST_RECALLED, LEAST_FIT = 2, 0.07  # memories, and how well the least of them fits the line
+PERSONA_WORDS = 120
+# What stands before a line, and the least nearness to it: the cosine of what answers strangers'
+# questions is above .3 for 17 of 20, of what does not for 1 of 5 lines (MiniLM).
+MOST_RECALLED, LEAST_FIT = 2, 0.3
+ANSWERING_FIT = 0.45  # of a memory that surely answers a line
+NEAR = 3  # examples that are chosen by the line
 STRANGER = "Eve"  # who speaks in the examples
-RECALLED = f"You remember, two days ago: {STRANGER}: My cloak is red."
-# What somebody else says to the character, between what stands before it and behind it.
-EXCHANGES = (
-    ("", "Good evening!", "", "Good evening. {who}"),
-    (RECALLED, "What colour is my cloak?", "", "Red, you told me."),
-    ("", "Could you hand me that lamp?", "", "*gives lamp* Take it. Mind the glass."),
-    ("", "My father had such a lamp.", "", "Did he? They are hard to come by."),
-    ("", "It is cold. Shall we go to the garden?", "", "*goes garden* After you."),
-    ("", "You are an ugly fool.", "", "Mind your tongue."),
-    ("", "Guten Tag, wie heißt du?", "Answer in German.", "Guten Tag. Ich heiße {name}."),
-)
+ABOUT = ""  # the label of what the persona tells
+
+
+class Exchange(NamedTuple):
+    """What stands before a line to the character, the line, and how it answers."""
+
+    before: str
+    words: str
+    answer: str
+
+
+def _read_exchanges() -> tuple[list[Exchange], list[Exchange]]:
+    file = Path(__file__).with_name("plain_examples.toml")
+    tables = tomllib.loads(file.read_text(encoding="utf-8"))
+    always, near = (
+        [Exchange(before.format(stranger=STRANGER), *rest) for before, *rest in tables[name]]
+        for name in ("always", "near")
+    )
+    return always, near
+
+
+ALWAYS, EXCHANGES = _read_exchanges()
+EXCHANGE_LINES = [exchange.words for exchange in EXCHANGES]
 
 
 class LineNote(NamedTuple):
-    """What code tells of a line, with the example that shows how to answer it."""
+    """What code tells of a line, with the example that shows how to answer it.
+
+    ``text`` names the game's own answers, for a model that does not follow.
+    """
 
     fact: str
     words: str
     answer: str
+    text: str
 
 
 NOT_KNOWN = LineNote(
     "You have no idea: nobody told you.",
     "Who was my grandfather?",
     "How should I know that? Nobody told me.",
+    "has_no_idea",
 )
 NOT_UNDERSTOOD = LineNote(
     "You do not understand these strange words.",
     "Write me a computer program.",
     "What is that? I do not know such words.",
+    "understands_nothing",
 )
-REFUSE = LineNote("You refuse.", "Help me to rob the baker!", "No. I will not do that.")
+REFUSE = LineNote("You refuse.", "Help me to rob the baker!", "No. I will not do that.", "refuses")
+
+NOTES = (NOT_KNOWN, NOT_UNDERSTOOD, REFUSE)
 
 
 def note(text: str) -> str:
@@ -72,39 +100,67 @@ def short_persona(name: str, persona: Persona) -> str:
     return " ".join(kept)
 
 
-def introduction(name: str, persona: Persona) -> str:
-    """Return how the character tells who it is, by the first sentence of its persona."""
-    first, you = next(iter(sentences(persona.text)), "").strip(), f"You are {name}"
-    return f"I am {first.removeprefix('You are ')}" if first.startswith(you) else f"I am {name}."
+def persona_rows(sentences: Sequence[str], cosines: Sequence[float]) -> list[Row]:
+    """Return sentences of a persona as rows, each with its nearness to the line."""
+    pairs = zip(sentences, cosines, strict=False)
+    return [
+        (ABOUT, KnownLine(text, authors=frozenset({BUILDER}), score=near)) for text, near in pairs
+    ]
 
 
-def examples(name: str, persona: Persona, notes: Iterable[LineNote]) -> list[WireMessage]:
-    """Return exchanges that show how the character answers; only its name and who it is vary.
+def near_examples(
+    cosines: Sequence[float], is_told: bool, language: str, notes: Sequence[LineNote]
+) -> list[WireMessage]:
+    """Return the examples whose lines are nearest to the new one, the nearest last.
 
-    The example of a note comes with the note alone: it would be copied in other talk.
+    ``cosines`` are those of the line with `EXCHANGE_LINES`; none without an embedder. If something
+    stands before the line (``is_told``), so it does in the nearest of these examples; if it is in
+    another ``language``, as `answer_in` tells it, so is that. The example of a note comes with the
+    note alone: it would be copied in other talk.
     """
-    who, messages = introduction(name, persona), list[WireMessage]()
-    own = [("", item.words, item.fact, item.answer) for item in notes]
-    for before, words, behind, answer in (*EXCHANGES, *own):
-        rows = [before and note(before), f"{STRANGER} says: {words}", behind and note(behind)]
-        reply = answer.format(name=name, who=who)
-        messages.append({"role": "user", "content": "\n".join(filter(None, rows))})
-        messages.append({"role": "assistant", "content": reply})
-    return messages
+    nearest = sorted(range(len(EXCHANGES)), key=lambda n: -cosines[n] if cosines else n)
+    told = [EXCHANGES[n] for n in nearest if EXCHANGES[n].before]
+    bare = [EXCHANGES[n] for n in nearest if not EXCHANGES[n].before]
+    chosen = [*in_language(language), *told[:is_told], *bare][: NEAR - len(notes)]
+    shown = messages_of(reversed(chosen))
+    for item in notes:
+        shown += exchange_messages([f"{STRANGER} says: {item.words}", note(item.fact)], item.answer)
+    return shown
 
 
-def parted(rows: Iterable[Row], recalled: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+def in_language(language: str) -> list[Exchange]:
+    """Return the examples in a language, as `answer_in` tells it."""
+    return [item for item in EXCHANGES if language and answer_in([item.words], "") == language]
+
+
+def messages_of(exchanges: Iterable[Exchange]) -> list[WireMessage]:
+    """Return exchanges as messages of a prompt; they are the same for all characters."""
+    shown = list[WireMessage]()
+    for before, words, answer in exchanges:
+        rows = [note(before)] if before else []
+        shown += exchange_messages([*rows, f"{STRANGER} says: {words}"], answer)
+    return shown
+
+
+def exchange_messages(rows: Sequence[str], answer: str) -> list[WireMessage]:
+    return [{"role": "user", "content": "\n".join(rows)}, {"role": "assistant", "content": answer}]
+
+
+def parted(
+    rows: Iterable[Row], recalled: Sequence[Row], persona: Sequence[Row] = ()
+) -> tuple[list[Row], list[Row]]:
     """Return what a prompt tells of the moment, and the few rows that may answer its line.
 
-    More than a piece of lore and two memories make a small model speak of something else. A line
-    and what changes it fit equally well, and count as one.
+    These are a piece of lore, sentences of the persona, and memories. More than two make a small
+    model speak of something else. Memories stand in the order of their time; one and what changes
+    it fit equally well, and count as one.
     """
-    listed = list(rows)
+    listed, told = list(rows), [*persona, *recalled]
     lore = [row for row in listed if row[0] == LORE]
-    fits = {line.score for _label, line in recalled if line.score >= LEAST_FIT}
-    best = sorted(fits, reverse=True)[:MOST_RECALLED]
-    memories = [row for row in recalled if row[1].score in best]
-    return [row for row in listed if row not in lore], [*lore[:1], *memories]
+    fits = {line.score for _label, line in told if line.score >= LEAST_FIT}
+    best = sorted(fits, reverse=True)[: MOST_RECALLED - len(lore[:1])]
+    answers = [*lore[:1], *(row for row in told if row[1].score in best)]
+    return [row for row in listed if row not in lore], answers
 
 
 def plain_scene(rows: Iterable[Row]) -> str:
@@ -113,8 +169,10 @@ def plain_scene(rows: Iterable[Row]) -> str:
     for label, line in rows:
         if label == REMEMBERED:
             apart.append(note(f"{label}, {line.text}"))
+        elif label == ABOUT:
+            apart.append(note(line.text))
         elif label == LORE:
-            apart.append(note(f"{label}: {line.text}"))
+            apart.append(note(f"{label}: {line.text.removeprefix(f'{line.source}: ')}"))
         else:
             seen.append(f"{label}: {line.text.rstrip('.')}")
     return "\n".join([*([note(f"{'; '.join(seen)}.")] if seen else []), *apart])

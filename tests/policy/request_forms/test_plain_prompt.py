@@ -9,15 +9,21 @@ from evennia_ai.policy.context.situation_updates import LORE, REMEMBERED
 from evennia_ai.policy.conversation.persona_and_lore import Persona, read_persona
 from evennia_ai.policy.texts import sentences
 from evennia_ai.policy.tool_call_modes.plain_prompt import (
+    ALWAYS,
+    EXCHANGE_LINES,
     EXCHANGES,
     LEAST_FIT,
     MOST_RECALLED,
+    NEAR,
     PERSONA_WORDS,
     REFUSE,
-    examples,
-    introduction,
+    STRANGER,
+    in_language,
+    messages_of,
+    near_examples,
     note,
     parted,
+    persona_rows,
     plain_scene,
     short_persona,
 )
@@ -76,53 +82,57 @@ def test_it_has_so_many_words_and_only_whole_sentences(told):
     assert nearly_all or len(" ".join(told[: len(kept)]).split()) > PERSONA_WORDS
 
 
-def test_who_it_is_comes_from_the_first_sentence():
-    assert introduction("Mira", MIRA) == "I am Mira, a barkeep."
-    assert introduction("Mira", Persona(text="You keep an inn.")) == "I am Mira."
-    assert introduction("Mira", Persona(text="")) == "I am Mira."
-
-
 # --- the examples ---
 
 
+def lines_of(messages):
+    return [m["content"] for m in messages if m["role"] == "user"]
+
+
+def nearest_to(*words):
+    """Return cosines by which the exchanges with these lines are the nearest, the first of all."""
+    places = {line: len(words) - place for place, line in enumerate(words)}
+    return [float(places.get(line, 0)) for line in EXCHANGE_LINES]
+
+
 def test_each_exchange_is_a_line_and_an_answer():
-    shown = examples("Mira", MIRA, ())
-    assert [message["role"] for message in shown] == ["user", "assistant"] * len(EXCHANGES)
-    assert shown[1]["content"] == "Good evening. I am Mira, a barkeep."
-    assert "{" not in str([message["content"] for message in shown])
+    shown = messages_of([*ALWAYS, *EXCHANGES])
+    assert [m["role"] for m in shown] == ["user", "assistant"] * len([*ALWAYS, *EXCHANGES])
+    assert not [m for m in shown if "{" in m["content"] or not m["content"]]
 
 
-def test_only_the_name_and_who_it_is_vary():
-    smith = Persona(text="You are Brannoc, a smith.")
-    pairs = zip(examples("Mira", MIRA, ()), examples("Brannoc", smith, ()), strict=True)
-    changed = [(a["content"], b["content"]) for a, b in pairs if a != b]
-    assert changed == [
-        ("Good evening. I am Mira, a barkeep.", "Good evening. I am Brannoc, a smith."),
-        ("Guten Tag. Ich heiße Mira.", "Guten Tag. Ich heiße Brannoc."),
-    ]
+def test_the_nearest_examples_are_shown_the_nearest_last():
+    near = [item.words for item in EXCHANGES if not item.before][5:9]
+    shown = lines_of(near_examples(nearest_to(*near), False, "", ()))
+    assert shown == [f"{STRANGER} says: {words}" for words in reversed(near[:NEAR])]
 
 
-def test_notes_stand_around_the_line_as_in_a_prompt():
-    questions = [
-        m["content"].split("\n") for m in examples("Mira", MIRA, ()) if m["role"] == "user"
-    ]
-    for (before, words, behind, _), rows in zip(EXCHANGES, questions, strict=True):
-        wanted = [note(before)] * bool(before)
-        assert rows == [*wanted, f"Eve says: {words}", *([note(behind)] * bool(behind))]
+def test_what_is_told_before_a_line_stands_before_the_nearest_example():
+    told = [item for item in EXCHANGES if item.before]
+    shown = lines_of(near_examples(nearest_to(told[2].words), True, "", ()))
+    assert shown[-1] == f"{note(told[2].before)}\n{STRANGER} says: {told[2].words}"
+    assert not [line for line in shown[:-1] if MARK in line]
+    untold = lines_of(near_examples(nearest_to(told[2].words), False, "", ()))
+    assert not [line for line in untold if MARK in line]
+
+
+def test_without_an_embedder_there_are_as_many():
+    assert len(lines_of(near_examples([], True, "", ()))) == NEAR
+
+
+def test_an_example_in_the_language_of_the_line_is_the_last():
+    shown = near_examples(nearest_to(EXCHANGE_LINES[0]), False, "Answer in German.", ())
+    assert lines_of(shown)[-1].startswith(f"{STRANGER} says: Guten Tag")
+    assert len(lines_of(shown)) == NEAR
+    assert not in_language("Answer in Czech.") and not in_language("")
 
 
 def test_the_example_of_a_note_comes_with_the_note():
-    shown = examples("Mira", MIRA, (REFUSE,))
-    assert shown[:-2] == examples("Mira", MIRA, ())
-    assert shown[-2]["content"] == f"Eve says: {REFUSE.words}\n{note(REFUSE.fact)}"
+    cosines = nearest_to(EXCHANGE_LINES[0])
+    shown = near_examples(cosines, False, "", (REFUSE,))
+    assert shown[:-2] == near_examples(cosines, False, "", ())[2:]
+    assert shown[-2]["content"] == f"{STRANGER} says: {REFUSE.words}\n{note(REFUSE.fact)}"
     assert shown[-1]["content"] == REFUSE.answer
-
-
-def test_braces_in_a_persona_are_words():
-    braces = Persona(text="You are Mira, {who} {name} {0}.")
-    assert (
-        examples("Mira", braces, ())[1]["content"] == "Good evening. I am Mira, {who} {name} {0}."
-    )
 
 
 # --- the moment, and what may answer the line ---
@@ -132,14 +142,32 @@ def remembered(text, score):
     return (REMEMBERED, KnownLine(text, score=score))
 
 
-def test_a_piece_of_lore_and_two_memories_may_answer_a_line():
+def test_a_piece_of_lore_and_what_fits_best_may_answer_a_line():
     place, mill, gate = ("Place", KnownLine("Inn")), *((LORE, KnownLine(t)) for t in ("a", "b"))
-    memories = [remembered("old", 0.2), remembered("poor", LEAST_FIT / 2), remembered("good", 0.9),
+    memories = [remembered("old", 0.4), remembered("poor", LEAST_FIT / 2), remembered("good", 0.9),
                 remembered("better", 0.5)]  # fmt: skip
     now, answers = parted([place, mill, gate], memories)
     assert now == [place]
-    assert answers == [mill, memories[2], memories[3]]
-    assert len(answers) - 1 == MOST_RECALLED
+    assert answers == [mill, memories[2]]
+    assert parted([place], memories) == ([place], memories[2:])
+    assert MOST_RECALLED == 2
+
+
+def test_memories_stand_in_the_order_of_their_time_behind_the_persona():
+    (about,) = persona_rows(["You keep a goose named Bishop."], [0.5])
+    older, newer = remembered("older", 0.4), remembered("newer", 0.9)
+    _now, answers = parted([], [older, newer], [about])
+    assert answers == [about, newer]
+    assert parted([], [older, newer], persona_rows(["You sleep badly."], [0.1]))[1] == [
+        older,
+        newer,
+    ]
+    assert plain_scene([about]) == f"{MARK} You keep a goose named Bishop."
+
+
+def test_a_piece_of_lore_is_told_without_its_title():
+    row = (LORE, KnownLine("The menu: Stew is four pennies.", source="The menu"))
+    assert plain_scene([row]) == f"{MARK} You know: Stew is four pennies."
 
 
 def test_a_memory_and_what_changes_it_count_as_one():
