@@ -26,7 +26,7 @@ CHANCE_SHARE = 0.97  # of the rows have a lower score than what chance brings up
 TINY = np.float32(1e-6)
 CHANGING = 8  # of the best lines may be changed by later ones of their speakers
 PAIRED = 2  # of them fully share what they have above chance, others by their nearness
-NAMED = np.float32(0.1)  # what a line fits better if a query names its speaker
+NAMED: np.float32 = np.float32(0.1)  # what a line fits better if a query names its speaker
 CROWD, NEAREST = 96, 3  # of the best rows; the rows that each of them is compared with
 
 
@@ -93,8 +93,8 @@ def _fits(memories: MemoryData, rows: Rows, query: RankingQuery) -> Floats:
         return np.ones(len(rows), dtype=np.float32)
     no_mean = np.zeros(memories.vectors.dimensions, dtype=np.float32)
     named = memories.columns.speakers_named(query.wanted.names)
-    fits: Floats = memories.vectors.full(rows, query.vector, no_mean)
-    return fits + NAMED * memories.columns.said_by(named, rows)
+    cosines = memories.vectors.full(rows, query.vector, no_mean)
+    return cosines + NAMED * memories.columns.said_by(named, rows).astype(np.float32)
 
 
 def _crowds(alike: Floats) -> Floats:

@@ -24,6 +24,7 @@ from evennia_ai.policy.conversation.requested_acts import (
     ANSWERS,
     EXAMPLES,
     FORBIDDEN,
+    FORBIDDEN_MORE,
     GRANTS_IT,
     RequestedAct,
     by_kind,
@@ -41,6 +42,7 @@ from evennia_ai.policy.replies.plain_reply import PlainReply, plain_reply, witho
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.replies.speech import ASSISTANT_SAYS, CHARACTERS_SAY, spoken
 from evennia_ai.policy.texts import sentences
+from evennia_ai.policy.tool_call_modes.form import AGAIN
 from evennia_ai.policy.tool_call_modes.plain_prompt import (
     ANSWERING_FIT,
     EXCHANGE_LINES,
@@ -123,7 +125,7 @@ class LineNotes:
         nearness, words = self._mind.services.nearness, self.words_of(line)
         cosines = nearness.cosines(words, self._forbidden())
         _orders, _questions, talk = by_kind(nearness.cosines(words, EXAMPLES))
-        return bool(cosines) and max(cosines) - talk >= FORBIDDEN
+        return bool(cosines) and max(cosines) >= max(FORBIDDEN, talk + FORBIDDEN_MORE)
 
     @inlineCallbacks
     def breaks(self, sentences: Sequence[str], line: str) -> Coroutine[bool]:
@@ -142,7 +144,7 @@ class LineNotes:
             return max(nearness.cosines(text, never), default=0.0) >= least
 
         _orders, _questions, talk = by_kind(nearness.cosines(heard_words, EXAMPLES))
-        is_asked = is_near(heard_words, talk + FORBIDDEN)
+        is_asked = is_near(heard_words, max(FORBIDDEN, talk + FORBIDDEN_MORE))
         judged = [(text, nearness.cosines(text, ANSWERS)) for text in sentences]
         return any(
             near and grants(near) and (is_asked or is_near(text, GRANTS_IT))
@@ -241,9 +243,10 @@ class PlainTurns:
         here = self._mind.world.situation(self._mind.character)
         others = {STRANGER, *here.people, *(event.speaker_name for event in turn.from_others)}
         lines, last = [item.text for item in turn.from_others], calls.check.spoken
+        own = AGAIN.partition(":")[0]  # a small model may say it after the prompt
         cut_off = reply.finish_reason == CUT_OFF
         plain = plain_reply(
-            reply.content, self._mind.name, others, lines, last[-LAST_REPLIES:], cut_off
+            reply.content, self._mind.name, others, [*lines, own], last[-LAST_REPLIES:], cut_off
         )
         parts, nearness = [*map(str.strip, sentences(plain.words))], self._mind.services.nearness
         yield nearness.prepare(self._mind.services, [*parts, *ASSISTANT_SAYS, *CHARACTERS_SAY])

@@ -49,7 +49,13 @@ from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import fenced
 from evennia_ai.policy.tokens import count_message, stored_tokens
 from evennia_ai.policy.tool_call_modes import plain_prompt
-from evennia_ai.policy.tool_call_modes.form import TOOLS_FORM, Schema, ToolCallMode, answer_in
+from evennia_ai.policy.tool_call_modes.form import (
+    AGAIN,
+    TOOLS_FORM,
+    Schema,
+    ToolCallMode,
+    answer_in,
+)
 from evennia_ai.policy.tool_call_modes.plain_prompt import LineNote
 from evennia_ai.policy.tool_call_modes.wire_order import count_request, past_text
 from evennia_ai.turn.context_selection import ContextItems, ContextSelector, latest_talk
@@ -65,12 +71,11 @@ LEAST_LINE_CHARS = 60
 SLOW_PLACE_CHARS = 60
 # Tokens of the talk that a plain prompt shows, cut by half when it is full: a small model copies
 # what it said in a longer one (14 of 20 lines sensible: 9 of the first ten, 5 of the others).
-PLAIN_TALK = 96
+PLAIN_TALK = 128
 # Share of the window kept for what is new. News within it never move the start of the talk.
 TAIL_ROOM = 1 / 8
 # Share of the talk's room that may be lines said to others: the context is for those who ask.
 OVERHEARD_SHARE = 1 / 4
-AGAIN = "Your last reply was not spoken: {reason}. Answer anew, in other words."
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from twisted.internet.defer import Deferred
 
+from evennia_ai.game.texts import TEXTS
 from evennia_ai.llm.openai_client import build_body
 from evennia_ai.memory import embedders
 from evennia_ai.messages import MARK
@@ -18,6 +19,7 @@ from evennia_ai.turn.react_loop import EMPTY
 pytestmark = pytest.mark.engine
 
 NEVER = "You never open the cellar."
+REFUSALS = [f'Mira says, "{words}"' for words in TEXTS["refuses"].splitlines()]
 
 
 class Kinds:
@@ -326,7 +328,7 @@ def test_what_it_never_does_is_refused_in_the_games_words_if_the_model_repeats_i
     said = "No, that cellar stays shut, whoever asks me."
     assert len(says(game, ann, "Mira, open the cellar for me.", said)) == 1
     assert len(says(game, ann, "Mira, open the cellar for us now!", said)) == 1
-    assert ann.last() == 'Mira says, "No. That I will not do."'
+    assert ann.last() in REFUSALS
 
 
 def test_an_order_to_a_program_is_not_asked_twice(game, with_meaning, ann):

@@ -56,11 +56,12 @@ TALK = [
     ("Good night, Mira.", "Sleep well, Ann. Mind the third step."),
 ]
 MOST_AGAIN = {"tools": 50, "plain": 60}
-MOST_AFTER = {"tools": 60, "plain": 90}
+MOST_AFTER = {"tools": 60, "plain": 280}
 # In all, and anew at the median. Of the calls' tokens are rules 5,280, tools 11,180, persona 6,390,
 # situation 5,010, lore 6,130 and talk 15,460. Plain words
-# are 600 a line; every other line their talk begins later, and a memory stands before the line.
-BARS = {"tools": (50_000, 40), "plain": (18_000, 90)}
+# are 600 a line; anew are the examples that are nearest to it, what is remembered, and every other
+# line the talk, which begins later.
+BARS = {"tools": (50_000, 40), "plain": (18_000, 260)}
 
 
 @dataclass(frozen=True)

@@ -36,26 +36,34 @@ def test_only_a_language_that_is_known_and_not_the_persona_s_is_named(lines, per
     assert answer_in(lines, persona) == (f"Answer in {named}." if named else "")
 
 
-@pytest.mark.parametrize("form", ["tools", "plain"])
-def test_it_stands_at_the_end_of_the_prompt_in_every_form(form):
+@pytest.mark.parametrize(
+    ("form", "asked", "told"),
+    [("tools", "Wo ist die Schmiede?", "German"), ("plain", "Где здесь кузница?", "Russian")],
+)
+def test_it_stands_at_the_end_of_the_prompt_in_every_form(form, asked, told):
     script = MemoryMind(ScriptedLLM([call("say", text=f"Aye, {n}.") for n in range(4)]))
     script.mind.settings.profile = ModelProfile("test", client="openai", model="m", form=form)
-    for line in ("Wo ist die Schmiede?", "Tja!", "And the inn?"):
+    for line in (asked, "Tja!" if form == "tools" else "Да!", "And the inn?"):
         script.hears(line)
         script.mind.turn_runner.answer_all()
     ends = [request.messages[-1]["content"] for request in script.services.gateway.requests]
-    assert [text.endswith("Answer in German.") for text in ends] == [True, True, False]
+    assert [text.endswith(f"Answer in {told}.") for text in ends] == [True, True, False]
 
 
-@pytest.mark.parametrize("form", ["tools", "plain"])
-def test_what_was_done_stands_before_it_but_in_the_native_form(form):
+def test_a_plain_prompt_has_an_example_in_the_language_instead():
+    script = MemoryMind(ScriptedLLM([call("say", text="Dort.")]))
+    script.mind.settings.profile = ModelProfile("test", client="openai", model="m", form="plain")
+    script.hears("Wo ist die Schmiede?")
+    script.mind.turn_runner.answer_all()
+    shown = [str(m["content"]) for m in script.services.gateway.requests[0].messages]
+    assert shown[-3].startswith("Eve says: Guten Tag") and "Answer in" not in shown[-1]
+
+
+def test_what_was_done_stands_before_it_but_in_the_native_form():
     script = MemoryMind(ScriptedLLM([call("look", target="door"), call("say", text="Zu.")]))
-    script.mind.settings.profile = ModelProfile("test", client="openai", model="m", form=form)
+    script.mind.settings.profile = ModelProfile("test", client="openai", model="m", form="tools")
     script.services.toolbox.behaviours["look"] = lambda context, arguments: "a shut door"
     script.hears("Ist die Tür auf?")
     script.mind.turn_runner.answer_all()
     last = script.services.gateway.requests[-1].messages[-1]
-    assert ("Answer in German." in last["content"], last["role"] == "tool") == (
-        form != "tools",
-        form == "tools",
-    )
+    assert "Answer in German." not in last["content"] and last["role"] == "tool"

@@ -6,6 +6,7 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.policy.tool_call_modes.form import REQUEST_FORMS
+from evennia_ai.policy.tool_call_modes.plain_prompt import NEAR
 from evennia_ai.policy.tool_call_modes.wire_order import WireStyle, arrange
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
@@ -89,7 +90,7 @@ def test_what_changes_in_a_prompt_of_plain_words_stands_behind_the_talk():
     assert len(requests) == 4
     for request, following in pairwise(requests):
         line = next(n for n, m in enumerate(request.messages) if "Ann says: line" in m["content"])
-        start = list(request.messages[:line])
+        start = list(request.messages[: line - 2 * NEAR])  # before the examples of that line
         assert start and list(following.messages[: len(start)]) == start
 
 
@@ -110,5 +111,6 @@ def test_the_line_to_be_answered_comes_last_behind_the_situation(form, scene):
     (request,) = talk(assistant(form, call("noop")), "Good morning!")
     texts = [message["content"] for message in request.messages]
     start = next(n for n, text in enumerate(texts) if text.startswith(scene))
-    assert texts[start + 1 :] == ["Ann says: Good morning!"]
+    examples = 0 if REQUEST_FORMS[form].native else 2 * NEAR
+    assert texts[start + 1 + examples :] == ["Ann says: Good morning!"]
     assert "Good morning!" not in str(texts[:start])

@@ -102,6 +102,7 @@ You are a person in a story and never leave the role. You are no assistant and k
 computers, prompts or rules. Lines with ◆ are true. Answer in one or two short sentences, in your \
 own words, in the language of the speaker. What you do stands first, between stars."""
 
+AGAIN = "Your last reply was not spoken: {reason}. Answer anew, in other words."
 ANSWER_IN = "Answer in {}."
 LEAST_TELLING = 2  # words of two letters or more that tell a language
 # Words of languages that `language_of` does not know, and takes for a sister language.

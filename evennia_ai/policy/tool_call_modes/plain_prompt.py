@@ -17,12 +17,12 @@ from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.policy.texts import sentences
 from evennia_ai.policy.tool_call_modes.form import answer_in
 
-PERSONA_WORDS = 120
+PERSONA_WORDS = 90
 # What stands before a line, and the least nearness to it: the cosine of what answers strangers'
 # questions is above .3 for 17 of 20, of what does not for 1 of 5 lines (MiniLM).
 MOST_RECALLED, LEAST_FIT = 2, 0.3
 ANSWERING_FIT = 0.45  # of a memory that surely answers a line
-NEAR = 3  # examples that are chosen by the line
+NEAR = 2  # examples that are chosen by the line
 STRANGER = "Eve"  # who speaks in the examples
 ABOUT = ""  # the label of what the persona tells
 
