@@ -88,7 +88,13 @@ class LineNotes:
     def prepare(self, lines: Iterable[str]) -> Deferred[None]:
         """Fire when the meaning of some lines is known; never fails."""
         words = map(self.words_of, lines)
-        texts = [*words, *self._forbidden(), *EXAMPLES, *EXCHANGE_LINES, *self._persona()]
+        texts = [
+            *words,
+            *self._mind.who.persona.never,
+            *EXAMPLES,
+            *EXCHANGE_LINES,
+            *self._persona(),
+        ]
         return self._mind.services.nearness.prepare(self._mind.services, texts)
 
     def of(
@@ -114,16 +120,16 @@ class LineNotes:
 
     def persona_rows(self, line: str) -> list[Row]:
         """Return what the persona tells behind its first sentence, by its nearness to a line."""
-        told = self._persona()
-        return persona_rows(told, self._mind.services.nearness.cosines(self.words_of(line), told))
+        own, words = self._persona(), self.words_of(line)
+        return persona_rows(own, self._mind.services.nearness.cosines(words, own))
 
     def is_forbidden(self, line: str) -> bool:
-        """Return True for a line about what the character never does, or what others may not know.
+        """Return True for a prepared line about what the character never does.
 
-        It must have been prepared.
+        What others may not know stands in no prompt: the model cannot tell it.
         """
         nearness, words = self._mind.services.nearness, self.words_of(line)
-        cosines = nearness.cosines(words, self._forbidden())
+        cosines = nearness.cosines(words, self._mind.who.persona.never)
         _orders, _questions, talk = by_kind(nearness.cosines(words, EXAMPLES))
         return bool(cosines) and max(cosines) >= max(FORBIDDEN, talk + FORBIDDEN_MORE)
 
@@ -153,10 +159,6 @@ class LineNotes:
 
     def _persona(self) -> list[str]:
         return [*map(str.strip, sentences(self._mind.who.persona.text))][1:]
-
-    def _forbidden(self) -> list[str]:
-        persona = self._mind.who.persona
-        return [*persona.never, *persona.knows]
 
     def unaddressed(self, line: str) -> str:
         """Return a line as it was heard, without the character's name that calls it."""

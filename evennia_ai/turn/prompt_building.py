@@ -28,6 +28,7 @@ from evennia_ai.policy.context.projection import (
     first_shown,
     is_marker,
     newest_that_fit,
+    shortened,
     visible_items,
 )
 from evennia_ai.policy.context.situation_updates import (
@@ -45,7 +46,6 @@ from evennia_ai.policy.context.situation_updates import (
 )
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, render_persona
 from evennia_ai.policy.facts.terms import parse_heard_line
-from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import fenced
 from evennia_ai.policy.tokens import count_message, stored_tokens
 from evennia_ai.policy.tool_call_modes import plain_prompt
@@ -67,8 +67,6 @@ from evennia_ai.turn.prompt_trace import trace_talk
 from evennia_ai.turn.recall import RecentTalk
 
 RETRY_WARMTH = 0.4  # a colder model says the same again
-LEAST_LINE_CHARS = 60
-SLOW_PLACE_CHARS = 60
 # Tokens of the talk that a plain prompt shows, cut by half when it is full: a small model copies
 # what it said in a longer one (14 of 20 lines sensible: 9 of the first ten, 5 of the others).
 PLAIN_TALK = 128
@@ -201,12 +199,13 @@ class PromptBuilder:
         numbers = [message["metadata"].get("seq", 0) for message in kept]
         here = self._scenes(now, audience, asking, after=min(numbers, default=0) - 1)
         behind = self._scenes(answers, audience, asking)
-        cosines = self._line_notes.nearest_exchanges(line)
-        told, language = bool(answers), tail.language
-        examples = plain_prompt.near_examples(cosines, told, language, tail.notes) if line else []
         shown = in_order([*here, *kept, *behind])
-        shown_examples = (examples, len(behind))
-        prompt = self._assemble(audience, asking, self.opening(asking), tail, shown, shown_examples)
+        _talk, own_acts = split_turn(shown, asking.turn_id)
+        notes = [*tail.notes, *([plain_prompt.DONE] if own_acts else [])]
+        cosines = self._line_notes.nearest_exchanges(line)
+        examples = plain_prompt.near_examples(cosines, bool(answers), tail.language, notes)
+        before = (examples if line else [], len(behind))
+        prompt = self._assemble(audience, asking, self.opening(asking), tail, shown, before)
         self._note_overhead(prompt, [*kept, *new])
         return prompt
 
@@ -271,7 +270,8 @@ class PromptBuilder:
         threshold = self._mind.config.mask_threshold
         if context.tools is None and not brief and self._meter.measure().ratio >= threshold:
             situation = replace(situation, notes=(*situation.notes, PRESSURE))
-        rows = situation_rows(shown_scene(situation, asking.form), self._mind.world_clock.moment())
+        scene = plain_prompt.short_scene(situation) if brief else situation
+        rows = situation_rows(scene, self._mind.world_clock.moment())
         late_tools = filter(None, map(asking.form.tell, asking.late_tools))
         upto = searched_upto(shown)
         searched = (m for m in shown if upto and m["metadata"].get("seq", upto + 1) <= upto)
@@ -370,15 +370,6 @@ class PromptBuilder:
         )
 
 
-def shown_scene(situation: Situation, form: ToolCallMode) -> Situation:
-    """Return what a prompt tells of the situation: of the place less where a model reads slowly."""
-    if form.native:
-        return situation
-    exits = tuple(name.partition(" (")[0] for name in situation.exits)
-    description = cut_text(situation.description, SLOW_PLACE_CHARS)
-    return replace(situation, description=description, exits=exits)
-
-
 def tokens_of_others(messages: Iterable[ChatMessage], speakers: Collection[str]) -> int:
     """Return the tokens of the lines that others than these speakers said."""
     lines = (line for line in messages if line["role"] == "user" and not is_scene(line))
@@ -407,11 +398,3 @@ class PromptOpening(NamedTuple):
 def addressee_of(events: Sequence[InboxEvent]) -> str:
     """Return the name of whoever spoke last, "" if nobody did."""
     return events[-1].heard.speaker_name if events else ""
-
-
-def shortened(lines: Sequence[str], room_chars: int) -> list[str]:
-    """Return all lines; if they are too long together, each is cut to its share."""
-    if sum(map(len, lines)) <= room_chars:
-        return list(lines)
-    share = max(LEAST_LINE_CHARS, room_chars // len(lines))
-    return [cut_text(line, share) for line in lines]

@@ -14,6 +14,7 @@ from itertools import accumulate
 from evennia_ai.messages import Audience, ChatMessage, is_excuse, make_message, with_content
 from evennia_ai.policy.audience import audience_of, of_parts, select_visible, visible
 from evennia_ai.policy.context.situation_updates import is_lore_scene
+from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.tokens import stored_tokens
 
 Size = Callable[[ChatMessage], int]
@@ -25,6 +26,7 @@ LEAST_MASKED_CHARS = 200
 MASKED = "[TOOL OUTPUT ARCHIVED - search history for details]"
 LEFT_OUT = " [...] "
 LEAST_CHARS = 40
+LEAST_LINE_CHARS = 60
 CAUTION = 0.9
 LORE_IN_VIEW = 384  # tokens; no prompt shows more of what earlier lines touched
 HEAD_PART = 2 / 3
@@ -318,3 +320,11 @@ def shorten(message: ChatMessage, budget: int, size: Size) -> ChatMessage:
     head = int(chars * HEAD_PART)
     short = text[:head] + LEFT_OUT + text[len(text) - (chars - head) :]
     return with_content(message, short, tokens=0, shortened=True)
+
+
+def shortened(lines: Sequence[str], room_chars: int) -> list[str]:
+    """Return all lines; if they are too long together, each is cut to its share."""
+    if sum(map(len, lines)) <= room_chars:
+        return list(lines)
+    share = max(LEAST_LINE_CHARS, room_chars // len(lines))
+    return [cut_text(line, share) for line in lines]

@@ -7,20 +7,23 @@ about, where small models follow them: 15 of 16, before the line 9 of 16 (Qwen2.
 
 import tomllib
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from evennia_ai.messages import MARK, WireMessage
+from evennia_ai.messages import MARK, Situation, WireMessage
 from evennia_ai.policy.audience import BUILDER, KnownLine
 from evennia_ai.policy.context.situation_updates import LORE, REMEMBERED, Row
 from evennia_ai.policy.conversation.persona_and_lore import Persona
+from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import sentences
 from evennia_ai.policy.tool_call_modes.form import answer_in
 
-PERSONA_WORDS = 90
+PERSONA_WORDS, PLACE_CHARS = 90, 60
 # What stands before a line, and the least nearness to it: the cosine of what answers strangers'
 # questions is above .3 for 17 of 20, of what does not for 1 of 5 lines (MiniLM).
 MOST_RECALLED, LEAST_FIT = 2, 0.3
+OWN = 0.08  # how much better a sentence of the persona fits than its cosine tells
 ANSWERING_FIT = 0.45  # of a memory that surely answers a line
 NEAR = 2  # examples that are chosen by the line
 STRANGER = "Eve"  # who speaks in the examples
@@ -76,6 +79,13 @@ NOT_UNDERSTOOD = LineNote(
 REFUSE = LineNote("You refuse.", "Help me to rob the baker!", "No. I will not do that.", "refuses")
 
 NOTES = (NOT_KNOWN, NOT_UNDERSTOOD, REFUSE)
+# An example for a line whose act code did, where a small model repeats the order.
+DONE = LineNote(
+    f"You gave rope to {STRANGER}.",
+    "could you give me that rope?",
+    "There you are. Take good care of it.",
+    "",
+)
 
 
 def note(text: str) -> str:
@@ -103,9 +113,8 @@ def short_persona(name: str, persona: Persona) -> str:
 def persona_rows(sentences: Sequence[str], cosines: Sequence[float]) -> list[Row]:
     """Return sentences of a persona as rows, each with its nearness to the line."""
     pairs = zip(sentences, cosines, strict=False)
-    return [
-        (ABOUT, KnownLine(text, authors=frozenset({BUILDER}), score=near)) for text, near in pairs
-    ]
+    authors = frozenset({BUILDER})
+    return [(ABOUT, KnownLine(text, authors=authors, score=near + OWN)) for text, near in pairs]
 
 
 def near_examples(
@@ -119,9 +128,9 @@ def near_examples(
     note alone: it would be copied in other talk.
     """
     nearest = sorted(range(len(EXCHANGES)), key=lambda n: -cosines[n] if cosines else n)
-    told = [EXCHANGES[n] for n in nearest if EXCHANGES[n].before]
+    with_row = [EXCHANGES[n] for n in nearest if EXCHANGES[n].before]
     bare = [EXCHANGES[n] for n in nearest if not EXCHANGES[n].before]
-    chosen = [*in_language(language), *told[:is_told], *bare][: NEAR - len(notes)]
+    chosen = [*in_language(language), *with_row[:is_told], *bare][: NEAR - len(notes)]
     shown = messages_of(reversed(chosen))
     for item in notes:
         shown += exchange_messages([f"{STRANGER} says: {item.words}", note(item.fact)], item.answer)
@@ -155,11 +164,11 @@ def parted(
     model speak of something else. Memories stand in the order of their time; one and what changes
     it fit equally well, and count as one.
     """
-    listed, told = list(rows), [*persona, *recalled]
+    listed, candidates = list(rows), [*persona, *recalled]
     lore = [row for row in listed if row[0] == LORE]
-    fits = {line.score for _label, line in told if line.score >= LEAST_FIT}
+    fits = {line.score for _label, line in candidates if line.score >= LEAST_FIT}
     best = sorted(fits, reverse=True)[: MOST_RECALLED - len(lore[:1])]
-    answers = [*lore[:1], *(row for row in told if row[1].score in best)]
+    answers = [*lore[:1], *(row for row in candidates if row[1].score in best)]
     return [row for row in listed if row not in lore], answers
 
 
@@ -176,3 +185,9 @@ def plain_scene(rows: Iterable[Row]) -> str:
         else:
             seen.append(f"{label}: {line.text.rstrip('.')}")
     return "\n".join([*([note(f"{'; '.join(seen)}.")] if seen else []), *apart])
+
+
+def short_scene(situation: Situation) -> Situation:
+    """Return what a plain prompt tells of the situation: of the place less."""
+    exits = tuple(name.partition(" (")[0] for name in situation.exits)
+    return replace(situation, description=cut_text(situation.description, PLACE_CHARS), exits=exits)
