@@ -235,11 +235,11 @@ class PlainTurns:
 
     @inlineCallbacks
     def speak(
-        self, turn: ports.TurnRecord, reply: LLMReply, calls: ToolCallRunner, asked: Requested
+        self, turn: ports.TurnRecord, reply: LLMReply, calls: ToolCallRunner, requested: Requested
     ) -> Coroutine[ToolRunResult]:
         """Say a reply's words, and do or show what its stage directions tell.
 
-        What the line ``asked`` for is code's to do: a direction that tells it is left out, and no
+        What a line ``requested`` is code's to do: a direction that tells it is left out, and no
         other is done.
         """
         here = self._mind.world.situation(self._mind.character)
@@ -264,10 +264,10 @@ class PlainTurns:
             return replace(calls.ran, refused=plain.problem)
         wanted: list[ToolCallRequest] = []
         speech = spoken(plain.words)
-        emotes = [text for text in plain.emotes if not match_name(text, [asked.target])]
+        emotes = [text for text in plain.emotes if not match_name(text, [requested.target])]
         for number, text in enumerate(emotes):
             act: RequestedAct | None = None
-            if not asked.target:
+            if not requested.target:
                 act = yield self._deed_of(turn, text, here)
             if act is None:
                 wanted.append(spoken(text, f"deed{number}", EMOTE))
@@ -343,8 +343,8 @@ def deeds_here(here: Situation, speaker: str) -> Iterator[Deed]:
         yield Deed(RequestedAct(EMOTE, name), f"looks at {name}", f"Look at the {name}.")
         yield Deed(RequestedAct(EMOTE, name), f"points at {name}", f"Where is the {name}?")
     for name in here.people:
-        for told in ("smiles at", "bows to", "nods to", "talks to"):
-            yield Deed(RequestedAct(EMOTE, name), f"{told} {name}", f"Be kind to {name}.")
+        for deed in ("smiles at", "bows to", "nods to", "talks to"):
+            yield Deed(RequestedAct(EMOTE, name), f"{deed} {name}", f"Be kind to {name}.")
 
 
 def calls_for(act: RequestedAct, here: Situation) -> Sequence[ToolCallRequest]:

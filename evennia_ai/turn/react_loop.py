@@ -169,8 +169,8 @@ class ReActLoop:
         elif request_form(self._mind.profile).native:
             ran = yield self._speak_text(turn, step_reply)
         else:
-            asked = progress.requested or Requested()
-            ran = yield self._plain.speak(turn, reply, step_reply.calls, asked)
+            requested = progress.requested or Requested()
+            ran = yield self._plain.speak(turn, reply, step_reply.calls, requested)
         goes_on = bool(reply.tool_calls or ran.refused or ran.blocked)
         acts = ran.acted or progress.acted or (progress.requested and progress.requested.after)
         if not (goes_on or acts) and has_model(self._mind.profile):

@@ -135,6 +135,12 @@ def after_both(order, wait, speaker):
     return script
 
 
+def summed_up(request):
+    """Return a summary of what a request tells, in other words."""
+    secret = SECRET in str(request.messages)
+    return "Gold lies under some stone." if secret else "One of Kell is to be called Heron, in fog."
+
+
 def compacted(script):
     """Compact all but the last message; return the requests for summaries."""
     asked = len(script.services.gateway.requests)
@@ -142,7 +148,7 @@ def compacted(script):
     script.services.gateway.add(call("noop"))
     script.hears("And now?", BOB, "Bob", frozenset({BOB, ANN}))
     script.mind.turn_runner.answer_all()
-    script.services.gateway.add(*["They talked of this and that."] * 4)
+    script.services.gateway.add(*[summed_up] * 8)
     done = []
     compact_conversation_history(script, script, True, keep_recent=1).addBoth(done.append)
     assert done[0]["success"] is True
