@@ -90,10 +90,11 @@ SHORT = ("ai/api/turns/{}/", "ai/{}/live/newest/")
 
 
 def cases(templates):
-    """Return addresses as parameters; those beside a few run in the campaigns."""
-    return [
-        pytest.param(one, marks=() if one in SHORT else pytest.mark.campaign) for one in templates
-    ]
+    """Return addresses as parameters: a few in each run, a fourth as campaigns, all in a soak."""
+    marks = dict.fromkeys(templates, pytest.mark.soak)
+    marks |= dict.fromkeys([*templates[::4], *WHOLE], pytest.mark.campaign)
+    marks |= dict.fromkeys(SHORT, ())
+    return [pytest.param(one, marks=marks[one]) for one in templates]
 
 
 @pytest.fixture
@@ -169,7 +170,7 @@ def test_no_parameter_makes_the_server_fail(faults, numbers, monkeypatch, templa
     assert faults.found == []
 
 
-@pytest.mark.parametrize("template", cases(one for one in (*REST, *PAGES) if "{}" in one))
+@pytest.mark.parametrize("template", cases([one for one in (*REST, *PAGES) if "{}" in one]))
 def test_no_part_of_an_address_makes_the_server_fail(faults, template):
     for value in values_for(template):
         part = quote(value, safe="", errors="surrogatepass")
