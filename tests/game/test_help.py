@@ -11,7 +11,7 @@ def test_help_leads_to_the_page_of_who_asks(game):
     builder, ann = game.player("Bea", room, permissions=["Builder"]), game.player("Ann", room)
     assert "Five commands do what staff need" in builder.told("help ai")
     assert "Five commands" not in ann.told("help ai") and "Five" not in ann.told("help ai staff")
-    assert "Only commands stop and start, hide lines, forget" in builder.told("help ai staff")
+    assert "Only commands stop all, hide" in builder.told("help ai staff")
     topics = ("lore", "shop", "quest", "guard", "scene", "persona", "character", "forbid")
     for topic in ("ai builders", "ai tools", *topics):
         assert BUILDERS in builder.told(f"help {topic}"), topic

@@ -122,6 +122,11 @@ def page_text(text: object, limit: int = LINE_CHARS) -> str:
     return clean_heard(str(text), limit)
 
 
+def model_words(profile: str, model: str) -> str:
+    """Return a model as people call it: "the stand-in", "qwen3:8b (profile ollama)"."""
+    return "the stand-in" if model == OFFLINE else page_text(f"{model} (profile {profile})", 80)
+
+
 class RowPresenter:
     """Makes rows of the log into values for a template, as far as one reader may see them."""
 
@@ -202,7 +207,7 @@ class RowPresenter:
         completion = row["completion_tokens"] or 0
         return {
             **model_call_row(row, self.reader),
-            "model": page_text(f"{row['profile']}:{row['model']}", 80),
+            "model": model_words(row["profile"], row["model"]),
             "for": texts.worded(texts.PURPOSES, row["purpose"]),
             "cost": self.cost([row]),
             "offline": row["model"] == OFFLINE,

@@ -31,7 +31,7 @@ from evennia_ai.policy.read_permissions import Reader, words_kind
 from evennia_ai.policy.sanitize import one_line
 from evennia_ai.policy.staff_controls import DEFAULT_TURNS, MOST_TURNS, NOTE_CHARS, AuthorNote
 from evennia_ai.scheduling import Coroutine
-from evennia_ai.store.attributes import read_attribute
+from evennia_ai.store.attributes import read_attribute, write_attribute
 from evennia_ai.store.lore_records import shared_name
 from evennia_ai.store.reports import Row, find_row
 from evennia_ai.store.turns import mark_turn
@@ -158,6 +158,7 @@ class Setup(EditingPage, TemplateView):
         "persona": PersonaForm,
         "setting": SettingForm,
         "note": NoteForm,
+        "stop": forms.Form,
     }
 
     def get_context_data(self, **values: Any) -> Row:
@@ -186,6 +187,8 @@ class Setup(EditingPage, TemplateView):
             return change_persona(script, author, submission.fields["persona"])
         if submission.act == "setting":
             return change_setting(script, submission.reader, submission.fields)
+        if submission.act == "stop":
+            return stop_or_start(script)
         return change_note(script, author, submission.fields)
 
 
@@ -195,6 +198,7 @@ def state_of(script: Any, act: str) -> str:
         "persona": read_attribute(script.character, "ai_persona"),
         "note": (script.mind.status.note_in_force() or [None])[0],
         "setting": sorted(script.mind.settings.own().items()),
+        "stop": script.is_on,
     }
     return sha256(repr(shown[act]).encode()).hexdigest()
 
@@ -211,6 +215,7 @@ def read_setup(assistant: int) -> Row:
         "persona": shown,
         "seen": {act: state_of(script, act) for act in Setup.by_act},
         "shared": shared_name(stored),
+        "is_on": script.is_on,
         "note": {"text": note[0].text, **left} if note else {},
         "complaints": [page_text(named) for named in mind.settings.complaints],
         "settings": [
@@ -242,6 +247,16 @@ def change_setting(script: Any, reader: Reader, fields: Row) -> tuple[str, str]:
     shared.watch(script.mind)  # it may sleep at other hours now
     now = getattr(script.config, name)
     return f"{name} = {value}", f"{name} is now {now}{'' if value is not None else ', inherited'}."
+
+
+def stop_or_start(script: Any) -> tuple[str, str]:
+    """Stop a character that is not stopped, or start it, as ``aistop`` and ``aistart`` do."""
+    if script.is_on:
+        script.mind.stop_thinking()
+        return "stopped", "It is stopped: it thinks and says nothing."
+    write_attribute(script, "stopped", None)
+    script.wake()
+    return "started", "It is started."
 
 
 def change_note(script: Any, author: str, fields: Row) -> tuple[str, str]:

@@ -9,7 +9,7 @@ from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.config import usable_window
 from evennia_ai.contrib.staff_pages.access import NotFound, StaffPage, find_script, game, services
-from evennia_ai.contrib.staff_pages.disclosure import error_text, page_text
+from evennia_ai.contrib.staff_pages.disclosure import error_text, model_words, page_text
 from evennia_ai.contrib.staff_pages.logs import chart_values
 from evennia_ai.contrib.staff_pages.page_rows import assistant_rows, latencies, use_by_day
 from evennia_ai.game.sleep_state import mode_of
@@ -63,7 +63,7 @@ def read_states(ids: Sequence[int]) -> Coroutine[tuple[list[Row], list[Row], lis
     lanes = shared.gateway.lanes
     endpoints = [
         {
-            "name": lane.name,
+            "name": model_words(*lane.name.split(":", 1)),
             "in_flight": len(lane.in_flight),
             "waiting": len(lane.waiting),
             "paused_s": lane.paused_s,
@@ -82,7 +82,7 @@ def state_of(assistant: int) -> Row:
     profile = script.mind.settings.profile
     return {
         "mode": mode_of(script.character, script.services),
-        "model": page_text(f"{profile.name}:{profile.model}", 60),
+        "model": model_words(profile.name, profile.model),
         "window": usable_window(script.config, profile),
         "warnings": [page_text(warning, 200) for warning in script.mind.settings.warnings[-2:]],
     }

@@ -211,3 +211,14 @@ def test_a_shared_persona_is_not_overwritten(mira, builder, service, setup):
     assert "shares the persona <strong>@guard" in text and "persona-text" not in text
     sent(Browser(builder), setup, "persona", **PERSONA)
     assert mira.attributes.get("ai_persona") == "@guard"
+
+
+def test_a_character_is_stopped_and_started_where_its_trouble_is_shown(mira, ann, builder, setup):
+    browser = Browser(builder)
+    page = browser.text(setup)
+    assert ">Stop it</button>" in page and f"/{mira.assistant.id}/trial/" in page
+    sent(browser, setup, "stop")
+    assert not mira.assistant.is_on and ">Start it</button>" in browser.text(setup)
+    assert "Stop it" not in Browser(ann).get(setup).content.decode()
+    sent(browser, setup, "stop")
+    assert mira.assistant.is_on

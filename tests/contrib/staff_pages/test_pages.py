@@ -97,6 +97,18 @@ def test_the_timeline_shows_what_nobody_answered(lived, ann, admin):
     assert "Is nobody there?" not in Browser(admin).text(f"{lived.assistant.id}/", player="Ann")
 
 
+def test_the_overview_names_the_stand_in_and_keeps_a_percentage_on_one_line(lived, admin):
+    page = Browser(admin).text("")
+    assert "the stand-in" in page and "offline" not in page and "&nbsp;%</td>" in page
+
+
+def test_filters_are_folded_until_they_are_used(lived, admin):
+    browser = Browser(admin)
+    assert '<details class="filters"><summary>' in browser.text(f"{lived.assistant.id}/")
+    used = browser.text(f"{lived.assistant.id}/", words="ale")
+    assert '<details class="filters" open>' in used
+
+
 def test_the_timeline_shows_each_line_on_its_own_and_marks_what_was_refused(lived, ann, admin):
     turn = Turn.objects.filter(assistant_id=lived.assistant.id, tool_calls__name="say").last()
     turn.tool_calls.filter(name="say").update(state="failed")
