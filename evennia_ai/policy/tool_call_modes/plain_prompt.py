@@ -24,7 +24,7 @@ PERSONA_WORDS, PLACE_CHARS = 90, 60
 # questions is above .3 for 17 of 20, of what does not for 1 of 5 lines (MiniLM).
 MOST_RECALLED, LEAST_FIT = 2, 0.3
 OWN = 0.08  # how much better a sentence of the persona fits than its cosine tells
-ANSWERING_FIT = 0.45  # of a memory that surely answers a line
+ANSWERING_FIT = 0.4  # of a memory that surely answers a line
 NEAR = 2  # examples that are chosen by the line
 STRANGER = "Eve"  # who speaks in the examples
 ABOUT = ""  # the label of what the persona tells
