@@ -123,7 +123,8 @@ class Recall:
             return []
         room = min(wanted.budget_tokens, BRIEF_TOKENS if wanted.brief else room_for(talk.asked))
         chosen = self._choose(self._find(talk, wanted), wanted, room)
-        return list(self._known_lines(sorted(chosen, key=lambda match: time_of(match.record))))
+        by_time = sorted(chosen, key=lambda match: time_of(match.record))
+        return list(self._known_lines(by_time, wanted.brief))
 
     def _find(self, talk: RecentTalk, wanted: RecallRequest) -> Sequence[MemoryMatch]:
         def keep(record: Record) -> bool:
@@ -155,7 +156,8 @@ class Recall:
             if text in known or restates(match.record, taken):
                 continue
             age = self._age_of(match.record)
-            cost = tokens_of(self.line(match.record, dated=age not in ages)) + MARK_TOKENS
+            dated = wanted.brief or age not in ages  # of a brief prompt any line may be left out
+            cost = tokens_of(self.line(match.record, dated=dated)) + MARK_TOKENS
             if cost > room:
                 continue
             room -= cost
@@ -164,13 +166,16 @@ class Recall:
             known = f"{known}\n{text}"
             yield match
 
-    def _known_lines(self, matches: Iterable[MemoryMatch]) -> Iterator[KnownLine]:
-        """Yield memories as lines of a prompt; a line of the log says its age if that is new."""
+    def _known_lines(self, matches: Iterable[MemoryMatch], brief: bool) -> Iterator[KnownLine]:
+        """Yield memories as lines of a prompt; a line of the log has its age if that is new.
+
+        If ``brief``, each has it.
+        """
         age = ""
         for match in matches:
             record, before = match.record, age
             age = self._age_of(record)
-            text = self.line(record, dated=age != before)
+            text = self.line(record, dated=brief or age != before)
             authors = of_record(record)
             if record.get("kind") == ATTRIBUTE:
                 authors |= self._mind.world.authors_of(record["subject"])

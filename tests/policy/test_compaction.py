@@ -136,7 +136,7 @@ def test_a_fixed_part_that_leaves_no_room_is_a_mistake_in_the_settings():
 def test_without_a_history_there_is_nothing_to_do_and_a_short_one_stays_whole():
     assert plan_compaction([], LIMITS, count_message) == Skip(NO_HISTORY)
     assert decide(used(10), []) == Skip(NO_HISTORY)
-    assert plan_compaction([heard(), said()], LIMITS, count_message) == Skip(WITHIN_WINDOW)
+    assert plan_compaction([heard(), said()], LIMITS, count_message).reason == WITHIN_WINDOW
 
 
 def test_one_long_turn_is_cut_between_its_units():
@@ -160,7 +160,7 @@ def test_the_last_turn_is_kept_where_it_fits():
 
 def test_on_the_last_rung_nothing_but_the_last_turn_stays():
     messages = [message for n in range(50) for message in (heard(f"line {n}"), said())]
-    assert plan_compaction(messages, LIMITS, count_message) == Skip(WITHIN_WINDOW)
+    assert plan_compaction(messages, LIMITS, count_message).reason == WITHIN_WINDOW
     plan = plan_last_turn(messages, LIMITS, count_message)
     assert plan.cut == 98
 

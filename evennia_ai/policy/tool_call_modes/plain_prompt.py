@@ -177,7 +177,8 @@ def plain_scene(rows: Iterable[Row]) -> str:
     seen, apart = list[str](), list[str]()
     for label, line in rows:
         if label == REMEMBERED:
-            apart.append(note(f"{label}, {line.text}"))
+            # The mark of what the game told stands once: a second one could be a player's.
+            apart.append(note(f"{label}, {line.text.replace(f'{MARK} ', '')}"))
         elif label == ABOUT:
             apart.append(note(line.text))
         elif label == LORE:

@@ -27,9 +27,9 @@ def test_yesterdays_costs_and_who_spent_them_are_told_by_one_command(game, talk,
     assert rows_of(text) == [
         "Mira 3 8,700 0 30 0.90",
         "default 3 8,700 0 30 0.90",
-        "Bob 2 5,727 0 20 0.59",
+        "Bob 2 5,694 0 20 0.59",
         "Ann 1 2,900 0 10 0.30",
-        "(no player) 0 73 0 0 0.0073",  # Ann's lines, which stand in Bob's prompts
+        "(no player) 0 106 0 0 0.01",  # Ann's lines, which stand in Bob's prompts
     ]
 
 

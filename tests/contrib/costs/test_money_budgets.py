@@ -20,15 +20,15 @@ profiles, talk = scene.profiles, scene.talk
 
 def test_a_budget_in_money_is_kept_and_staff_are_told_once(game, talk, mira, ann, tavern, admin):
     staff = listen(game, tavern)
-    limit(game, game_money_per_day=700_000, currency="EUR")
+    limit(game, game_money_per_day=650_000, currency="EUR")
     for _ in range(4):
         talk()
     warnings = [line for line in staff.heard() if "budget" in line]
     assert [line.partition("NPCs: ")[2] for line in warnings] == [
-        "The game's budget: 0.60 of today's 0.70 EUR are used (85%). See aicost.",
-        f"The game's budget: 0.60 of today's 0.70 EUR are used (85%){UNTIL_TOMORROW}. See aicost.",
+        "The game's budget: 0.60 of today's 0.65 EUR are used (92%). See aicost.",
+        f"The game's budget: 0.60 of today's 0.65 EUR are used (92%){UNTIL_TOMORROW}. See aicost.",
     ]
-    assert "The game's budget: 0.60 of today's 0.70 EUR are used" in admin.told("aistatus")
+    assert "The game's budget: 0.60 of today's 0.65 EUR are used" in admin.told("aistatus")
     assert DailyUse.objects.get().calls == 2  # what was refused is no call
     assert DailyUse.objects.get().money == 600_000
 

@@ -195,7 +195,9 @@ def test_a_prompt_that_is_refused_as_too_long_makes_room_in_a_scene_too(stage):
 def test_a_scene_that_grows_too_long_is_compacted_between_its_lines(stage):
     def reply(request):
         names = {tool["function"]["name"] for tool in request.tools}
-        return call("say", text=next(words)) if "say" in names else "- It rained for many days."
+        return call("say", text=next(words)) if "say" in names else told
+
+    told = "Ann told that it rained for many days: on day 1, 2, 3, 5, 7, 12, 20, 33 and 40 there was rain, rain, rain."
 
     words = iter(["Good evening to you.", "Sit down by the fire.", "What may I bring?"])
 
