@@ -110,7 +110,7 @@ def test_over_a_talk_the_list_stays_and_late_tools_are_told(game, ann, bob, mira
     assert lists[0] == []
     assert {"get", "move", "search_journal", "pin_fact"} <= set(lists[-1])
     told = game.told()
-    assert "pin_fact(content): Keep one short fact" in told
+    assert "pin_fact (content): Keep one short fact" in told
 
 
 def test_a_late_tool_is_called_natively_or_in_words(game, service, ann, mira, tavern):

@@ -160,7 +160,9 @@ class Others:
         return self.is_apart(row["turn_id"]) and not self.has_words(row)
 
     def is_turn(self, row: Mapping[str, Any]) -> bool:
-        return self.is_apart(row["id"]) and not self.has_words(row)
+        # A turn that was broken off may have left its lines to a later one.
+        asked = self.dbref in row["askers"].split()
+        return self.is_apart(row["id"]) and not (asked or self.has_words(row))
 
     def is_modelcall(self, row: Mapping[str, Any]) -> bool:
         return not row["error"]

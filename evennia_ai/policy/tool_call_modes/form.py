@@ -76,7 +76,8 @@ def described(tool: Schema) -> str:
         ": ".join(filter(None, (name, detail.get("description") or _kind_of(detail))))
         for name, detail in parameters_of(tool).items()
     ]
-    return f"{tool_name(tool)}({', '.join(fields)}): {tool['function'].get('description', '')}"
+    arguments = f" ({', '.join(fields)})" if fields else ""  # "name()" would look like a call
+    return f"{tool_name(tool)}{arguments}: {tool['function'].get('description', '')}"
 
 
 def _kind_of(detail: Mapping[str, Any]) -> str:

@@ -24,7 +24,7 @@ def test_the_rules_are_short_and_name_no_tool():
 
 
 def test_only_the_mode_with_tools_tells_of_a_late_one():
-    assert TOOLS_FORM.tell(TOOL) == "brew(drink: what to brew): Brew it."
+    assert TOOLS_FORM.tell(TOOL) == "brew (drink: what to brew): Brew it."
     assert PLAIN_FORM.tell(TOOL) == ""
 
 
