@@ -43,7 +43,7 @@ class Hit(NamedTuple):
     """A memory that was found.
 
     Scores compare within one search. ``fit`` compares between searches: the cosine of the memory
-    and the query, 1 where words alone rank.
+    and the query, where words alone rank above 1 or 0.
     """
 
     id: str

@@ -26,6 +26,7 @@ CHANCE_SHARE = 0.97  # of the rows have a lower score than what chance brings up
 TINY = np.float32(1e-6)
 CHANGING = 8  # of the best lines may be changed by later ones of their speakers
 PAIRED = 2  # of them fully share what they have above chance, others by their nearness
+BY_WORDS = 0.07  # by how much more than chance a line must fit where words alone rank
 NAMED: np.float32 = np.float32(0.1)  # what a line fits better if a query names its speaker
 CROWD, NEAREST = 96, 3  # of the best rows; the rows that each of them is compared with
 
@@ -38,8 +39,9 @@ class RankingQuery(NamedTuple):
 
 
 class Ranked(NamedTuple):
-    """Rows, best first, with their scores, their cosines with the query (1 where words alone rank),
-    and the cosines of all with each other.
+    """Rows, best first, with their scores, cosines with the query, and cosines with each other.
+
+    Where words alone rank, more than 1 stands for the cosine of what fits, and 0 for others.
     """
 
     rows: Rows
@@ -81,16 +83,16 @@ def rank(
         above = _with_later(memories.columns, rows, alike, above, np.float32(weights.later))
     best = np.argsort(-above, kind="stable")[:least]
     rows, above = rows.take(best), above.take(best)
-    fits = _fits(memories, rows, query)
+    fits = np.where(above >= BY_WORDS, 1 + above, np.float32(0))
+    if query.vector is not None:
+        fits = _fits(memories, rows, query)
     # A line and what changes it fit equally well.
     fits = np.where(above[:, None] == above, fits, np.float32(-1)).max(axis=1, initial=-1)
     return Ranked(rows, above + np.float32(chance), fits, alike[np.ix_(best, best)])
 
 
 def _fits(memories: MemoryData, rows: Rows, query: RankingQuery) -> Floats:
-    """Return the rows' cosines with a query, more if it names their speaker; 1 without a vector."""
-    if query.vector is None:
-        return np.ones(len(rows), dtype=np.float32)
+    """Return the rows' cosines with a query, more if it names their speaker."""
     no_mean = np.zeros(memories.vectors.dimensions, dtype=np.float32)
     named = memories.columns.speakers_named(query.wanted.names)
     cosines = memories.vectors.full(rows, query.vector, no_mean)

@@ -215,4 +215,4 @@ class MemoryMatch:
 
     record: Record
     score: float  # compares within one search
-    fit: float  # compares between searches: its cosine with the query, 1 where words alone rank
+    fit: float  # compares between searches: its cosine with the query; by words alone above 1 or 0

@@ -23,6 +23,7 @@ PERSONA_WORDS, PLACE_CHARS = 90, 60
 # What stands before a line, and the least nearness to it: the cosine of what answers strangers'
 # questions is above .3 for 17 of 20, of what does not for 1 of 5 lines (MiniLM).
 MOST_RECALLED, LEAST_FIT = 2, 0.3
+PAIR = 2  # rows that fit equally well: a memory, and what changes it
 OWN = 0.08  # how much better a sentence of the persona fits than its cosine tells
 ANSWERING_FIT = 0.4  # of a memory that surely answers a line
 NEAR = 2  # examples that are chosen by the line
@@ -168,7 +169,9 @@ def parted(
     lore = [row for row in listed if row[0] == LORE]
     fits = {line.score for _label, line in candidates if line.score >= LEAST_FIT}
     best = sorted(fits, reverse=True)[: MOST_RECALLED - len(lore[:1])]
-    answers = [*lore[:1], *(row for row in candidates if row[1].score in best)]
+    alike = ([row for row in candidates if row[1].score == fit][-PAIR:] for fit in best)
+    chosen = [row for rows_alike in alike for row in rows_alike]
+    answers = [*lore[:1], *(row for row in candidates if row in chosen)]
     return [row for row in listed if row not in lore], answers
 
 

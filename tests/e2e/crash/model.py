@@ -67,7 +67,8 @@ def calls_for(body: Body, new: str) -> list[Call]:
         return list(closing_words(takewhile(lambda m: m["role"] != "user", reversed(messages))))
     lines = list(LINE.finditer(new))
     if DONE_NOW in new:
-        return list(closing_words([{"content": new}]))
+        heard = "\n".join(line[0] for line in lines)  # not what it remembers before them
+        return list(closing_words([{"content": heard}]))
     deeds = list(deeds_for(lines))
     if body.get("tools"):
         return deeds or list(words_for(lines))
