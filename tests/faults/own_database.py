@@ -105,6 +105,7 @@ class TablesLocked:
             cursor.execute(f"LOCK TABLE {tables} IN {mode} MODE")
 
     def end(self) -> None:
+        self.other.rollback()  # the server notices a closed connection later
         self.other.close()
 
 
