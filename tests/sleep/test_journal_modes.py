@@ -55,7 +55,7 @@ def test_a_model_without_native_calls_writes_one_object_at_a_time(model):
     assert set(script.journalled) == {"Ann is a smith.", "Ann owes forty crowns."}
     first, second = script.services.gateway.requests[:2]
     assert first.form == "plain"
-    assert "add_journal_entry (" in first.messages[0]["content"]
+    assert "\n\nadd_journal_entry" in first.messages[0]["content"]
     assert "line 0 " in first.messages[1]["content"]
     assert second.messages[-2]["content"] == entry("Ann is a smith.")
     assert second.messages[-1]["content"].startswith("You noted it.")
