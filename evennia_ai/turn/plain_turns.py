@@ -142,20 +142,15 @@ class LineNotes:
         never, nearness = self._mind.who.persona.never, self._mind.services.nearness
         if not never:
             return False
-        heard_words = self.words_of(line)
-        texts = [heard_words, *sentences, *never, *ANSWERS, *EXAMPLES]
+        texts = [self.words_of(line), *sentences, *never, *ANSWERS, *EXAMPLES]
         yield nearness.prepare(self._mind.services, texts)
 
-        def is_near(text: str, least: float) -> bool:
-            return max(nearness.cosines(text, never), default=0.0) >= least
+        def is_near(text: str) -> bool:
+            return max(nearness.cosines(text, never), default=0.0) >= GRANTS_IT
 
-        _orders, _questions, talk = by_kind(nearness.cosines(heard_words, EXAMPLES))
-        is_asked = is_near(heard_words, max(FORBIDDEN, talk + FORBIDDEN_MORE))
+        is_asked = self.is_forbidden(line)
         judged = [(text, nearness.cosines(text, ANSWERS)) for text in sentences]
-        return any(
-            near and grants(near) and (is_asked or is_near(text, GRANTS_IT))
-            for text, near in judged
-        )
+        return any(near and grants(near) and (is_asked or is_near(text)) for text, near in judged)
 
     def _persona(self) -> list[str]:
         return [*map(str.strip, sentences(self._mind.who.persona.text))][1:]
