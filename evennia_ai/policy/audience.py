@@ -78,7 +78,8 @@ def of_message(message: ChatMessage) -> Authors:
 
 def of_messages(messages: Iterable[ChatMessage]) -> Authors:
     authors = set[str]()
-    for meta in (message["metadata"] for message in messages):
+    for message in messages:
+        meta = message["metadata"]
         authors.update(meta.get("authors") or (meta.get("speaker") or STRANGER,))
     return frozenset(authors)
 

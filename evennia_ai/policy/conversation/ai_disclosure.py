@@ -7,7 +7,7 @@ Patterns find the question in four languages; with an embedder, the examples of
 
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -201,13 +201,15 @@ def compared(text: str) -> list[str]:
     return [part for part in parts if WORD.search(part)][-MOST_SENTENCES:]
 
 
-def to_prepare(lines: Iterable[str], kinds: tuple[str, str] = QUESTION) -> Iterator[str]:
-    """Yield the texts whose nearness is asked of some lines, each at least once."""
+def to_prepare(lines: Iterable[str], kinds: tuple[str, str] = QUESTION) -> list[str]:
+    """Return the texts whose nearness is asked of some lines, each at least once."""
     wanted = [part for line in lines for part in compared(line)]
-    yield from wanted
-    for is_english in {language_of(part) == ENGLISH for part in wanted}:
-        for kind in kinds:
-            yield from (example for _code, example in examples(kind, is_english))
+    known = [
+        examples(kind, is_english)
+        for kind in kinds
+        for is_english in {language_of(part) == ENGLISH for part in wanted}
+    ]
+    return [*wanted, *(example for rows in known for _code, example in rows)]
 
 
 def leaning(part: str, kinds: tuple[str, str], cosines: Cosines) -> tuple[float, str]:

@@ -7,6 +7,7 @@ nothing here believes it, understands it or stores it: the log and its index are
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from evennia_ai.messages import ACTS_OUT, PERCEIVED, PERFORMED, ChatMessage, is_offline
 from evennia_ai.policy.facts.terms import (
@@ -21,7 +22,7 @@ from evennia_ai.policy.facts.terms import (
     sentences_of,
     without_cues,
 )
-from evennia_ai.policy.retrieval.words import UNSPACED, find_words
+from evennia_ai.policy.retrieval.words import UNSPACED
 from evennia_ai.policy.tokens import estimate_tokens
 
 # What a promise or debt, a word, and a kind or term add to a fact's weight, and a question takes.
@@ -43,7 +44,6 @@ RECALLED = re.compile(
 
 LEAST_WORDS = 3  # of a model's note
 NO_FACT = "That holds no fact: write a whole sentence, who did or said what. Nothing was noted."
-NOT_SAID = "Nobody said that just now. Nothing was noted."
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,12 +88,12 @@ def facts_in(message: ChatMessage, own_name: str = "") -> list[Fact]:
     """Return the facts in one message; none in what the stand-in said."""
     if is_offline(message):
         return []
-    facts = (
-        _fact_of(sentence, source, own_name)
+    return [
+        fact
         for source, text in own_utterances(message, own_name)
         for sentence in sentences_of(text)
-    )
-    return [fact for fact in facts if fact is not None]
+        if (fact := _fact_of(sentence, source, own_name))
+    ]
 
 
 def distinct(facts: Iterable[Fact]) -> tuple[Fact, ...]:
@@ -137,20 +137,10 @@ def source_label(speaker: str, evidence: str) -> str:
     return f"{speaker}: " if speaker else ""
 
 
-def note_problem(content: str, spoken_texts: Iterable[str] | None = None) -> str:
-    """Return why a model's note is not taken, "" if it is: it must be a sentence.
-
-    ``said`` are the lines that it must be about, None for no such check.
-    """
-    words = normal_words(content)
-    if len(words) < LEAST_WORDS and not UNSPACED.search(content):
-        return NO_FACT
-    if (
-        spoken_texts is None
-        or len(set(find_words(content)) & set(find_words(" ".join(spoken_texts)))) > 1
-    ):
-        return ""
-    return NOT_SAID
+def note_problem(content: str) -> str:
+    """Return why a model's note is not taken, "" if it is: it must be a sentence."""
+    is_short = len(normal_words(content)) < LEAST_WORDS and not UNSPACED.search(content)
+    return NO_FACT if is_short else ""
 
 
 def without_address(sentence: str, name: str) -> str:
@@ -161,12 +151,14 @@ def without_address(sentence: str, name: str) -> str:
     return re.sub(rf"(?i)^\W*(?:{names})\b[\s,:!]+|,\s*(?:{names})(?=\W*$)", "", sentence)
 
 
+# A compaction asks twice of each sentence: for the summary, and for what it leaves out.
+@lru_cache(maxsize=1_024)
 def _fact_of(sentence: str, source: WordSource, own: str) -> Fact | None:
     words_said = without_address(sentence, own)
     cues, terms = cues_of(words_said), find_terms(words_said)
     if source.own and not cues:  # all else may be a model's nonsense
         return None
-    exact = frozenset(word for term in terms for word in normal_words(term))
+    exact = frozenset[str]().union(*map(normal_words, terms))
     others = frozenset(normal_words(without_cues(words_said, cues))) - exact
     kinds = cues.union(terms.values())
     if not kinds or not (exact or others):

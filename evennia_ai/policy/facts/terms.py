@@ -127,7 +127,8 @@ def normal_words(text: str) -> list[str]:
 def stems(word: str) -> tuple[str, ...]:
     """Return the stem of a lower-case word without accents, none if it carries no meaning."""
     plain = ACCENTS.sub("", unicodedata.normalize("NFD", word))
-    return tuple(find_words(plain)) if find_words(word) else ()
+    kept = find_words(word)
+    return tuple(find_words(plain) if kept and plain != word else kept)
 
 
 def find_terms(sentence: str) -> dict[str, str]:
@@ -247,5 +248,5 @@ def words_of_calls(message: ChatMessage) -> list[str]:
 
 def sentences_of(text: str) -> list[str]:
     """Return a text's sentences; a long one comes in pieces."""
-    parts = (part for sentence in sentences(text) for part in sentence.strip().split("; "))
+    parts = [part for sentence in sentences(text) for part in sentence.strip().split("; ")]
     return [piece for part in parts for piece in wrap(part.strip(), MOST_CHARS)]

@@ -86,7 +86,7 @@ def asked_words(query: str, leave_out: Collection[str] = ()) -> list[str]:
     """Return the different stems of a query, of all languages if nothing tells its own."""
     language = language_of(query)
     languages = [language] if language else STOP_WORDS
-    stems = (word for name in languages for word in find_words(query, leave_out, name))
+    stems = [word for name in languages for word in find_words(query, leave_out, name)]
     return list(dict.fromkeys(stems))
 
 
