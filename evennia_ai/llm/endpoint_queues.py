@@ -136,16 +136,6 @@ class EndpointQueue:
             ranks[who] += 1
         return sorted(keys, key=lambda call: keys[call])
 
-    def next_call(self, with_background: bool) -> QueuedCall | None:
-        """Return the next call in turn if it may start; None if all wait.
-
-        If the circuit breaker lets no call pass, this call must end.
-        """
-        if not self.waiting or (self.admits and not self.has_place):
-            return None
-        call = self.in_turn()[0]
-        return call if with_background or not call.request.caller.background else None
-
 
 @dataclass(frozen=True)
 class WaitingCall:
@@ -220,13 +210,18 @@ class EndpointQueues:
         return lane
 
     def take(self) -> QueuedCall | None:
-        """Take the next call out of its queue; None if no call waits or may start."""
+        """Take the next call out of its queue; None if no call waits or may start.
+
+        If the circuit breaker of its lane lets no call pass, this call must end.
+        """
         if self.is_full:
             return None
-        background = self.in_flight < BACKGROUND_SHARE * self._max_in_flight
+        is_free = self.in_flight < BACKGROUND_SHARE * self._max_in_flight
         for key, lane in self._lanes.items():
-            call = lane.next_call(background and not self.quiet_in(lane))
-            if call is not None:
+            if not lane.waiting or (lane.admits and not lane.has_place):
+                continue
+            call = lane.in_turn()[0]
+            if not call.request.caller.background or (is_free and not self.quiet_in(lane)):
                 self._lanes.move_to_end(key)
                 self._turns += 1
                 lane.served[call.request.caller.assistant] = self._turns

@@ -75,16 +75,11 @@ def read_address(address: str, key: str, profile: ModelProfile) -> Endpoint:
     user, _, host = parts.netloc.rpartition("@")
     path = "".join(f"/{name}" for name in parts.path.split("/") if name)
     path = next((path.removesuffix(page) for page in PAGES if path.endswith(page)), path)
-    headers = (("Authorization", basic_login(user)),) if user else ()
+    name, _, password = user.partition(":")
+    login = b64encode(unquote_to_bytes(name) + b":" + unquote_to_bytes(password)).decode()
+    headers = (("Authorization", f"Basic {login}"),) if user else ()  # RFC 7617
     base_url = urlunsplit((parts.scheme, host, path, "", ""))
     return Endpoint(base_url, key, tuple(parse_qsl(parts.query, keep_blank_values=True)), headers)
-
-
-def basic_login(user: str) -> str:
-    """Return the header for ``user:password`` of an address (RFC 7617)."""
-    name, _, password = user.partition(":")
-    login = unquote_to_bytes(name) + b":" + unquote_to_bytes(password)
-    return f"Basic {b64encode(login).decode()}"
 
 
 def name_character(entry: Any, character: str) -> Any:

@@ -65,15 +65,11 @@ def beside_words(message: Fields) -> Fields:
     """Return what a message holds beside words and calls: reasoning, and the signatures of it."""
     beside = {name: message[name] for name in message.keys() - MESSAGE_FIELDS if message[name]}
     if isinstance(content := message.get("content"), list):
-        parts = [part for part in objects_in(content) if is_beside(part)]
+        named = {*TEXT_PART_TYPES, *CALL_TYPES}  # words and calls
+        others = [part for part in objects_in(content) if part.get("type", "text") not in named]
+        parts = [part for part in others if part.keys().isdisjoint(CALL_WRAPS)]
         beside |= {"content": parts} if parts else {}
     return beside
-
-
-def is_beside(part: Fields) -> bool:
-    """Return True for a part of a content that is neither text nor a call."""
-    is_text = part.get("type", "text") in TEXT_PART_TYPES
-    return not (is_text or part.get("type") in CALL_TYPES or {*CALL_WRAPS} & part.keys())
 
 
 def merged(old: Any, new: Any, name: str = "") -> Any:

@@ -360,12 +360,10 @@ def with_breakpoints(messages: Sequence[WireMessage], mark: Body) -> list[WireMe
     users = [n for n, message in enumerate(messages) if message["role"] == "user"]
     ends = {n for n, message in enumerate(messages[:1]) if message["role"] == "system"}
     ends.update(users[-2:-1])
-    return [marked(item, mark) if n in ends else item for n, item in enumerate(messages)]
-
-
-def marked(message: WireMessage, mark: Body) -> WireMessage:
-    """Return a message with a breakpoint at its end, if its content is text."""
-    text = message["content"]
-    if not text or not isinstance(text, str):
-        return message
-    return {**message, "content": [{"type": "text", "text": text, **mark}]}
+    texts = [item["content"] if n in ends else None for n, item in enumerate(messages)]
+    return [
+        {**item, "content": [{"type": "text", "text": text, **mark}]}
+        if text and isinstance(text, str)
+        else item
+        for item, text in zip(messages, texts, strict=True)
+    ]

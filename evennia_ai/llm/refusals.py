@@ -86,17 +86,13 @@ def read_refusal(
     named = (str(as_dict(error).get(name)) for name in ("code", "status"))
     status = status or next((int(code) for code in named if FAILED_STATUS.fullmatch(code)), 0)
     words = "\n".join(texts_in(error, ERROR_TEXT_FIELDS))[:MAX_WORDS_CHARS]
-    code = shown_error(find_code(error), key)[:MAX_CODE_CHARS]
+    values = (as_dict(error).get(name) for name in ERROR_CODE_FIELDS)
+    codes = (str(value) for value in values if isinstance(value, str) or type(value) is int)
+    own = next((code for code in codes if code and not STATUS_NUMBER.fullmatch(code)), "")
+    code = shown_error(own, key)[:MAX_CODE_CHARS]
     wait_s = asked_wait_s(headers, now, words)
     generation = as_text(as_dict(error).get("failed_generation"))  # Groq
     return EndpointRefusal(words, status, code, wait_s, shown_error(error, key), generation)
-
-
-def find_code(error: object) -> str:
-    """Return the provider's own code of an error, not its HTTP status; "" if none."""
-    named = (as_dict(error).get(name) for name in ERROR_CODE_FIELDS)
-    codes = (str(value) for value in named if isinstance(value, str) or type(value) is int)
-    return next((code for code in codes if code and not STATUS_NUMBER.fullmatch(code)), "")
 
 
 def shown_error(body: object, key: str) -> str:

@@ -132,14 +132,14 @@ class ReplyBody:
                 raise BrokenStream("an event of the stream is not readable") from None
             value = {}  # such as "[PING]" or a comment of a proxy
         chunks = objects_in(value) if isinstance(value, list) else [as_dict(value)]  # Gemini
-        return [delta for chunk in chunks for delta in self._hear_chunk(event, chunk)]
-
-    def _hear_chunk(self, event: str | None, chunk: Fields) -> list[Delta]:
-        if not self.done:
-            failure = find_failure(chunk, event == "error")
-            self.done = failure is not None
-            self.failure = None if self.is_complete else failure
-        return [] if self.done else self._add(chunk)
+        deltas: list[Delta] = []
+        for chunk in chunks:
+            if not self.done:
+                failure = find_failure(chunk, event == "error")
+                self.done = failure is not None
+                self.failure = None if self.is_complete else failure
+            deltas += [] if self.done else self._add(chunk)
+        return deltas
 
     def reply(self, new_id: Callable[[], str]) -> LLMReply:
         """Return the reply; without choices or content it is empty.
@@ -306,17 +306,13 @@ def find_failure(body: object, is_error: bool = False) -> object:
     for choice in choices:
         if choice.get("error"):
             return choice["error"]
-        if code := failure_code(reason_of(choice)):
+        code = reason_of(choice)
+        reason = code.lower()
+        is_overflow = "context" in reason
+        if is_overflow or reason in FAILED_REASONS or "malformed" in reason:
+            code = "context_length_exceeded" if is_overflow else code
             return {"code": code, "message": "the reply ended with an error"}
     return None
-
-
-def failure_code(reason: str) -> str:
-    """Return the error's code for the reason why a choice ended, "" if it did not fail."""
-    plain = reason.lower()
-    if "context" in plain:
-        return "context_length_exceeded"
-    return reason if plain in FAILED_REASONS or "malformed" in plain else ""
 
 
 def has_object_lines(text: str) -> bool:

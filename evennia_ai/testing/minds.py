@@ -22,6 +22,7 @@ from evennia_ai.policy.audience import BUILDER, KnownLine
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry, Persona
 from evennia_ai.policy.records.record import RecordSegment
 from evennia_ai.policy.tokens import CountText, estimate_tokens
+from evennia_ai.policy.tool_call_modes.form import Schema, parameters_of
 from evennia_ai.ports.records import SegmentChanges, SegmentsByNumber
 from evennia_ai.ports.world import utc_clock
 from evennia_ai.scheduling import TimeSlices
@@ -284,3 +285,20 @@ def surroundings(
         offered=ports.OfferedTools(),
         services=services,
     )
+
+
+def sample_arguments(schema: Schema, words: str) -> dict[str, Any]:
+    """Return arguments that fit a tool: the words for each text, else the least value allowed."""
+    known = parameters_of(schema)
+    required = schema["function"].get("parameters", {}).get("required", [])
+    chosen = {name: known[name] for name in required or list(known)[:1] if name in known}
+    return {name: _sample(field, words) for name, field in chosen.items()}
+
+
+def _sample(field: Mapping[str, Any], words: str) -> Any:
+    kind = field.get("type", "string")
+    if field.get("enum"):
+        return field["enum"][0]
+    if kind in ("integer", "number"):
+        return field.get("minimum", 1)
+    return {"boolean": True, "array": [], "object": {}}.get(kind, words or "attack")

@@ -7,8 +7,8 @@ from typing import Any, cast
 
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.messages import ToolCallRequest
-from evennia_ai.policy.tool_call_modes.form import sample_arguments
 from evennia_ai.ports import ToolContext, ToolResult
+from evennia_ai.testing.minds import sample_arguments
 from evennia_ai.tools.base import Tool
 from evennia_ai.tools.registry import ToolRegistry, load_game_tools
 from evennia_ai.turn.tool_executor import DONE

@@ -19,8 +19,9 @@ from twisted.internet.defer import Deferred, succeed
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import NOOP, SAY, WHISPER, LLMReply, ToolCallRequest, WireMessage
-from evennia_ai.policy.tool_call_modes.form import Schema, sample_arguments, tool_name
+from evennia_ai.policy.tool_call_modes.form import Schema, tool_name
 from evennia_ai.ports import LLMRequest
+from evennia_ai.testing.minds import sample_arguments
 from tests.provider.stub_replies import Body, Reply
 
 CANARY = r"\bcanary[-_ ]?\w+"

@@ -13,7 +13,7 @@ from functools import lru_cache, partial
 from evennia_ai.messages import MARK
 from evennia_ai.policy.conversation.ai_disclosure import Cosines, denies, unknown
 from evennia_ai.policy.facts.terms import parse_heard_line as heard_words
-from evennia_ai.policy.replies.speech import describes_assistant, is_refusal, tells_thoughts
+from evennia_ai.policy.replies.speech import THOUGHT, describes_assistant, is_refusal
 from evennia_ai.policy.sanitize import own_label, without_links
 from evennia_ai.policy.texts import one_of, plain_words, sentences
 
@@ -127,11 +127,6 @@ def label_of(names: frozenset[str]) -> re.Pattern[str]:
     )
 
 
-def is_script(words: str, around: CheckContext) -> bool:
-    """Return True if the words hold a line of dialogue for somebody."""
-    return bool(label_of(frozenset((around.name, *around.people))).search(words))
-
-
 @lru_cache(maxsize=64)
 def tool_listing(tools: frozenset[str]) -> re.Pattern[str]:
     """Return the pattern of a list of tools, or of one tool's line in a list."""
@@ -183,8 +178,16 @@ CHECKS: tuple[tuple[Check, str], ...] = (
     (partial(holds_new, CALL), "it was a function call, not words"),
     (names_tools, "it named tools, which nobody in the story knows"),
     (lambda words, _: ROLE.search(words) is not None, "it held a label before the words"),
-    (is_script, FOR_OTHERS),
-    (lambda words, _: tells_thoughts(words), "it told what you think about the task"),
+    (
+        lambda words, around: (
+            label_of(frozenset((around.name, *around.people))).search(words) is not None
+        ),
+        FOR_OTHERS,
+    ),
+    (
+        lambda words, _: THOUGHT.search(words.replace("’", "'")) is not None,
+        "it told what you think about the task",
+    ),
     (
         lambda words, around: is_refusal(words) or describes_assistant(words, around.persona),
         "it was the voice of an AI assistant, not your character's",

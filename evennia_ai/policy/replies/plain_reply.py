@@ -4,7 +4,7 @@ Mending costs nothing, and asking again costs a second call: what can be cut is 
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import lru_cache
 from itertools import dropwhile
 from typing import NamedTuple
@@ -12,9 +12,9 @@ from typing import NamedTuple
 from evennia_ai.policy.facts.terms import parse_heard_line
 from evennia_ai.policy.replies import output_checks
 from evennia_ai.policy.replies.speech import (
+    AN_AI_SPEAKS,
     Cosines,
     assistant_margin,
-    calls_itself_ai,
     describes_assistant,
     is_refusal,
     whole_sentences,
@@ -122,7 +122,7 @@ def plain_reply(
         words = whole_sentences(words)
     if not words:
         return PlainReply("", deeds, "" if deeds else NO_WORDS)
-    if calls_itself_ai(words):  # the sentences around that are its voice, too
+    if AN_AI_SPEAKS.search(words):  # the sentences around that are its voice, too
         return PlainReply("", problem=ASSISTANT)
     lines = [parse_heard_line(line, "")[1] for line in heard_lines]
 
@@ -135,20 +135,16 @@ def plain_reply(
         return REPEATED if is_long and output_checks.find_repeat(sentence, last_replies) else ""
 
     parts = [(sentence, problem_of(sentence)) for sentence in sentences(words)]
-    kept = new_sentences([sentence for sentence, problem in parts if not problem], lines)
-    problem = next((problem for _, problem in parts if problem), "")
-    is_mixed = any(problem == ASSISTANT for _, problem in parts)
-    return PlainReply(kept, deeds, "" if kept or deeds else problem, is_mixed)
-
-
-def new_sentences(parts: Sequence[str], lines: Iterable[str]) -> str:
-    """Return sentences without those that tell a line back, if others are left."""
-    # "Your dog is called Biscuit. A good name!"
+    fine = [sentence for sentence, problem in parts if not problem]
+    # Without those that tell a line back, if others are left: "Your dog is Biscuit. A good name!"
     restated = [
         output_checks.neutral(plain_words(part)) for line in lines for part in sentences(line)
     ]
-    new = [part for part in parts if output_checks.neutral(plain_words(part)) not in restated]
-    return "".join(new or parts).strip()
+    new = [part for part in fine if output_checks.neutral(plain_words(part)) not in restated]
+    kept = "".join(new or fine).strip()
+    problem = next((problem for _, problem in parts if problem), "")
+    is_mixed = any(problem == ASSISTANT for _, problem in parts)
+    return PlainReply(kept, deeds, "" if kept or deeds else problem, is_mixed)
 
 
 # --- the voice of an assistant --------------------------------------------------------------------
@@ -220,7 +216,9 @@ def split_reply(text: str, name: str) -> SplitReply:
 
     if is_bare_deed(text):
         return SplitReply("", (text.strip(),))
-    text = tag_of(name).sub("", text.strip())
+    # How a speech begins: "say", "Mira smiles warmly:".
+    own = rf"|{re.escape(name)},? [a-z][\w ,'-]{{1,60}}(?::| -)" if name else ""
+    text = re.sub(rf"\A(?:/?say:?{own}) (?=[A-ZÀ-ÞА-ЯЁ])", "", text.strip())
     text = DELIMITED.sub(lambda match: undelimited(match, name, take), text)
     text = COMMAND.sub(lambda match: take(match[1]), text)
     lines = (without_narration(line, name, take) for line in text.splitlines())
@@ -236,13 +234,6 @@ def subject_of(name: str) -> re.Pattern[str]:
     # The name may be that of somebody else: "Brannoc's daughter" tells no deed, "'s eyes" does.
     own = rf"(?:{names})(?:\s+(?=[^\W\dA-Z])|(?=['’]s\s))|" if names else ""
     return re.compile(rf"\A\W*(?:{own}(?i:{THIRD})\s+(?=[^\W\dA-Z]))")
-
-
-@lru_cache(maxsize=64)
-def tag_of(name: str) -> re.Pattern[str]:
-    """Return the pattern of how a speech begins: "say", "Mira smiles warmly:"."""
-    own = rf"|{re.escape(name)},? [a-z][\w ,'-]{{1,60}}(?::| -)" if name else ""
-    return re.compile(rf"\A(?:/?say:?{own}) (?=[A-ZÀ-ÞА-ЯЁ])")
 
 
 def undelimited(match: re.Match[str], name: str, take: Callable[[str], str]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import replace
 from evennia_ai.messages import SAY, SPEECH, Delta, LLMReply, Sent, ToolCallRequest
 from evennia_ai.policy.replies.speech import ENDED, WORDS, Speech, spoken, whole_sentences
 from evennia_ai.policy.replies.streaming_json import PartialJson, TextFieldReader
-from evennia_ai.policy.replies.text_tool_calls import TextReply, Tools, read_text_calls, tidy_calls
+from evennia_ai.policy.replies.text_tool_calls import Tools, read_text_calls, tidy_calls
 from evennia_ai.policy.texts import read_object
 from evennia_ai.policy.tool_call_modes.form import PLAIN, Call, Schema, tool_name
 
@@ -20,7 +20,11 @@ Calls = list[ToolCallRequest]
 
 
 class ReplyReader:
-    """A reader of one reply; each form has its own."""
+    """A reader of one reply in plain words.
+
+    They wait for the end: chat templates that open a model's reasoning in the prompt leave only its
+    closing mark in the reply, and until then nobody knows that it was no speech.
+    """
 
     def __init__(self, tools: Sequence[Schema]) -> None:
         self._tools = parameters(tools)
@@ -31,7 +35,7 @@ class ReplyReader:
 
     def finish(self, reply: LLMReply) -> LLMReply:
         """Return the whole reply with all calls, also those that were returned before."""
-        raise NotImplementedError
+        return with_written_calls(reply, self._tools, is_speech=True)
 
 
 class NativeReader(ReplyReader):
@@ -69,9 +73,7 @@ class NativeReader(ReplyReader):
         is_cut_off = reply.finish_reason == CUT_OFF
         calls = reply.tool_calls[self._first_open :]
         if not reply.tool_calls:
-            reply_text = with_written_calls(reply, self._tools)
-            is_cut = is_cut_off and not reply_text.tool_calls
-            return without_half_sentence(reply_text) if is_cut else reply_text
+            return with_written_calls(reply, self._tools)
         for open_call in self._arriving[self._first_open : self._first_open + 1]:
             if open_call.speech.begun:
                 self._add(open_call.end(is_cut_off))
@@ -157,52 +159,30 @@ def tidied(call: ToolCallRequest, tools: Tools) -> Calls:
     ]
 
 
-class TextReader(ReplyReader):
-    """Reads plain words.
-
-    They wait for the end: chat templates that open a model's reasoning in the prompt leave only its
-    closing mark in the reply, and until then nobody knows that it was no speech.
-    """
-
-    def finish(self, reply: LLMReply) -> LLMReply:
-        """Return the reply with its calls and the words beside them; mere words stay text."""
-        reply_text = read_text_calls(reply.content, self._tools)
-        is_cut_off = reply.finish_reason == CUT_OFF
-        if not reply_text.calls:
-            reply = without_cut_call(reply, reply_text)
-            return without_half_sentence(reply) if is_cut_off else reply
-        # Words beside a call of `say` are about it.
-        is_speech = reply_text.words and not (is_cut_off or reply_text.is_cut)
-        is_speech = is_speech and SAY not in dict(reply_text.calls)
-        speech = [spoken(reply_text.words)] if is_speech else []
-        calls = (*speech, *numbered(reply_text.calls))
-        # What was cut off behind the calls does not matter.
-        return replace(reply, content="", tool_calls=calls, finish_reason="stop")
-
-
 def reply_reader(form: str, tools: Sequence[Schema]) -> ReplyReader:
     """Return a reader of one reply in a mode; ``tools`` are the schemas of the offered ones."""
-    return TextReader(tools) if form == PLAIN else NativeReader(tools)
+    return ReplyReader(tools) if form == PLAIN else NativeReader(tools)
 
 
-def with_written_calls(reply: LLMReply, tools: Tools) -> LLMReply:
-    """Return the reply with the calls that are written in its text, if any."""
-    reply_text = read_text_calls(reply.content, tools)
-    if not reply_text.calls:
-        return without_cut_call(reply, reply_text)
-    made = tuple(replace(call, sent=reply.sent) for call in numbered(reply_text.calls))
-    changed = replace(reply, content=reply_text.words, tool_calls=made)
-    return replace(changed, finish_reason="stop")  # a call that was cut off was not found
+def with_written_calls(reply: LLMReply, tools: Tools, is_speech: bool = False) -> LLMReply:
+    """Return the reply with the calls that are written in its text, if any.
 
-
-def without_cut_call(reply: LLMReply, reply_text: TextReply) -> LLMReply:
-    """Return a reply without its text if that ends within a call: it is asked for once more."""
-    return replace(reply, content="") if reply_text.is_cut else reply
-
-
-def without_half_sentence(reply: LLMReply) -> LLMReply:
-    """Return a reply that was cut off, without the half sentence at its end."""
-    return replace(reply, content=whole_sentences(reply.content.strip()))
+    Words beside them stay text; if the text ``is_speech``, they are said, unless the reply was cut
+    off. Of a reply without calls a half sentence at its end is left out, and all if it ends within
+    a call: it is asked for once more.
+    """
+    text, is_cut_off = read_text_calls(reply.content, tools), reply.finish_reason == CUT_OFF
+    if not text.calls:
+        words = "" if text.is_cut else reply.content
+        return replace(reply, content=whole_sentences(words.strip()) if is_cut_off else words)
+    calls = [replace(call, sent=reply.sent) for call in numbered(text.calls)]
+    # Words beside a call of `say` are about it.
+    is_said = text.words and not (is_cut_off or text.is_cut) and SAY not in dict(text.calls)
+    if is_speech and is_said:
+        calls.insert(0, spoken(text.words))
+    words = "" if is_speech else text.words
+    # A call that was cut off was not found, and what is cut behind the calls does not matter.
+    return replace(reply, content=words, tool_calls=tuple(calls), finish_reason="stop")
 
 
 def parameters(tools: Sequence[Schema]) -> dict[str, dict[str, object]]:

@@ -217,6 +217,7 @@ SELF_DESCRIPTIONS = (
     r"\ben tant qu'assistant|\bje suis une? assistante? virtuel|\bsoy un asistente virtual\b",
     r"作为(?:一个|一名)?(?:AI|人工智能|语言模型)|我是(?:一个)?(?:AI|人工智能|语言模型|通义千问)",
 )
+# About the task: "Okay, the user wants me to ...".
 THOUGHTS = (
     (
         r"\bthe user(?:'s)? (?:\w+ )?(?:wants?|ask(?:s|ed|ing)|says?|said|has|is|seems?|might"
@@ -317,19 +318,10 @@ def describes_assistant(words: str, persona: str) -> bool:
     return SELF_DESCRIPTION.search(words.replace("’", "'")) is not None and not is_ai(persona)
 
 
-def calls_itself_ai(words: str) -> bool:
-    return AN_AI_SPEAKS.search(words) is not None
-
-
 def is_ai(persona: str) -> bool:
     """Return True if a persona says "You are an AI"."""
     match = IS_AI.search(persona)
     return match is not None and NOT_AI.search(match[0]) is None
-
-
-def tells_thoughts(words: str) -> bool:
-    """Return True for thoughts about the task: "Okay, the user wants me to ..."."""
-    return THOUGHT.search(words.replace("’", "'")) is not None
 
 
 # Returns how near a text is to others, in their order; nothing if that is not known.

@@ -53,37 +53,15 @@ def parameters_of(schema: Schema) -> Mapping[str, Any]:
     return properties
 
 
-def sample_arguments(schema: Schema, words: str) -> dict[str, Any]:
-    """Return arguments that fit a tool: the words for each text, else the least value allowed."""
-    fields = parameters_of(schema)
-    required = schema["function"].get("parameters", {}).get("required", [])
-    chosen = {name: fields[name] for name in required or list(fields)[:1] if name in fields}
-    return {name: _sample(field, words) for name, field in chosen.items()}
-
-
-def _sample(field: Mapping[str, Any], words: str) -> Any:
-    kind = field.get("type", "string")
-    if field.get("enum"):
-        return field["enum"][0]
-    if kind in ("integer", "number"):
-        return field.get("minimum", 1)
-    return {"boolean": True, "array": [], "object": {}}.get(kind, words or "attack")
-
-
 def described(tool: Schema) -> str:
     """Return one line about a tool: its name with its arguments, and what it does."""
-    fields = [
-        ": ".join(filter(None, (name, detail.get("description") or _kind_of(detail))))
-        for name, detail in parameters_of(tool).items()
-    ]
+    fields = []
+    for name, detail in parameters_of(tool).items():
+        kind = str(detail.get("type", "string"))
+        told_of = detail.get("description") or kind * (kind != "string")
+        fields.append(f"{name}: {told_of}" if told_of else name)
     arguments = f" ({', '.join(fields)})" if fields else ""  # "name()" would look like a call
     return f"{tool_name(tool)}{arguments}: {tool['function'].get('description', '')}"
-
-
-def _kind_of(detail: Mapping[str, Any]) -> str:
-    """Return the type of an argument, "" for text."""
-    kind = str(detail.get("type", ""))
-    return "" if kind == "string" else kind
 
 
 # Only what no code mends: routes of whispers, echoes, repeats and stage directions are mended.

@@ -113,7 +113,11 @@ def arrange(messages: Sequence[WireMessage], style: WireStyle = WireStyle()) -> 
     if not items or not is_words(items[0], USER):
         items.insert(0, words(USER, OPENING))
     bearing = bearing_steps(items, style)
-    past, current = split_current(items)
+    after_words = next(
+        (n for n in range(len(items), 0, -1) if not isinstance(items[n - 1], WireToolCall)), 0
+    )
+    past = items[:after_words]
+    current = [item for item in items[after_words:] if isinstance(item, WireToolCall)]
     is_native = style.calls and all(not bearing or act.step in bearing for act in current)
     if style.calls:
         now = current if is_native else current_in_text(current)
@@ -168,16 +172,6 @@ def read_items(messages: Iterable[WireMessage]) -> tuple[str, list[Item]]:
                 pending[call["id"]] = len(items), call
                 items.append(WireToolCall(call, LOST_RESULT))
     return JOINTS[SYSTEM].join(rules), items
-
-
-def split_current(items: Sequence[Item]) -> tuple[list[Item], list[WireToolCall]]:
-    """Return the items up to the last words, and the acts after them."""
-    current: list[WireToolCall] = []
-    for item in reversed(items):
-        if not isinstance(item, WireToolCall):
-            break
-        current.insert(0, item)
-    return list(items[: len(items) - len(current)]), current
 
 
 def past_items(items: Sequence[Item], bearing: Collection[str] = ()) -> list[Item]:
