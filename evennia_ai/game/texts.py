@@ -340,38 +340,6 @@ ACT_STATES: Mapping[str, str] = {
 ACTS: Mapping[str, str] = {
     "say": "says", "whisper": "whispers", "emote": "emotes", "noop": "does nothing",
 }  # fmt: skip
-TURN_ENDS: Mapping[str, str] = {
-    "answered": "answered",
-    "excused": "answered without a model",
-    "noted": "no answer needed",
-    "expired": "too old to answer",
-    "interrupted": "interrupted",
-    "unheard": "nobody was left to hear it",
-}
-EVENT_STATES: Mapping[str, str] = {
-    "claimed": "being answered",
-    "doubtful": "perhaps answered already",
-    "excused": "answered without a model",
-    "noted": "no answer needed",
-    "ambient": "names nobody, and others are there",
-}
-FINISHED: Mapping[str, str] = {"stop": "complete", "length": "cut off", "tool_calls": "with acts"}
-PURPOSES: Mapping[str, str] = {
-    "tick_event": "an answer",
-    "tick_autonomous": "acting unasked",
-    "agreed_act": "an act that was agreed to",
-    "tried_act": "a builder who tried a tool",
-    "excuse": "the fallback line",
-    "pre_compaction": "notes before a compaction",
-    "summary": "a summary",
-    "sleep_consolidate": "sorting memories",
-    "reflection": "reflection",
-    "plan_day": "the plan of a day",
-    "goal_decompose": "the steps of a goal",
-    "importance": "what matters of memories",
-    "rehearsal": "a trial",
-    "replay": "a replay",
-}
 
 
 def worded(words: Mapping[str, str], stored: str) -> str:

@@ -18,7 +18,7 @@ from evennia_ai.policy.texts import read_typed_call
 from evennia_ai.ports import ToolResult
 from evennia_ai.store.names import locks_of
 from evennia_ai.store.reports import log_page
-from evennia_ai.turn.prompt_contexts import CONTEXT_TRIED
+from evennia_ai.turn.prompt_contexts import TurnKind
 
 RESULT_CHARS = 2_000
 PAUSE_S, MOST_PAUSES = 0.5, 60  # until a turn in progress has ended
@@ -90,7 +90,7 @@ def try_tool(mind: Any, event: IncomingEvent, name: str, arguments: str) -> Defe
     def run() -> Deferred[ToolResult]:
         context, detail = next_step(mind.around, event).calls.context, f"by {event.speaker}"
         running: Deferred[ToolResult] = mind.turn_runner.run_call(
-            context, name, arguments, detail, CONTEXT_TRIED
+            context, name, arguments, detail, TurnKind("tried_act", "")
         )
         return running
 

@@ -24,6 +24,39 @@ from evennia_ai.store.names import dbrefs_named, names_of
 from evennia_ai.store.reports import Row, is_erased, seconds_between
 
 MOST_CHARS = 20_000
+# What stored words mean.
+TURN_ENDS: Mapping[str, str] = {
+    "answered": "answered",
+    "excused": "answered without a model",
+    "noted": "no answer needed",
+    "expired": "too old to answer",
+    "interrupted": "interrupted",
+    "unheard": "nobody was left to hear it",
+}
+EVENT_STATES: Mapping[str, str] = {
+    "claimed": "being answered",
+    "doubtful": "perhaps answered already",
+    "excused": "answered without a model",
+    "noted": "no answer needed",
+    "ambient": "names nobody, and others are there",
+}
+FINISHED: Mapping[str, str] = {"stop": "complete", "length": "cut off", "tool_calls": "with acts"}
+PURPOSES: Mapping[str, str] = {
+    "tick_event": "an answer",
+    "tick_autonomous": "acting unasked",
+    "agreed_act": "an act that was agreed to",
+    "tried_act": "a builder who tried a tool",
+    "excuse": "the fallback line",
+    "pre_compaction": "notes before a compaction",
+    "summary": "a summary",
+    "sleep_consolidate": "sorting memories",
+    "reflection": "reflection",
+    "plan_day": "the plan of a day",
+    "goal_decompose": "the steps of a goal",
+    "importance": "what matters of memories",
+    "rehearsal": "a trial",
+    "replay": "a replay",
+}
 
 
 def reader_of(account: int, services: Any) -> Reader:
@@ -152,9 +185,9 @@ class RowPresenter:
             "whom": self.whom(row["audience"]),
             "people": [page_text(self.names.get(who, who), 60) for who in row["audience"] or ()],
             "comment": self.comment(row),
-            "outcome": texts.worded(texts.TURN_ENDS, row["outcome"])
+            "outcome": texts.worded(TURN_ENDS, row["outcome"])
             or ("ended" if row["ended_at"] else "in progress"),
-            "for": texts.worded(texts.PURPOSES, row["context"]),
+            "for": texts.worded(PURPOSES, row["context"]),
             "took_s": seconds_between(row["at"], row["ended_at"]),
             "tokens": sum(call["tokens"] for call in calls if not call["problem"]),
             "cost": self.cost(row["model_calls"]),
@@ -185,7 +218,7 @@ class RowPresenter:
             "told": page_text(label),
             "kind": "" if row["kind"] == SAY else row["kind"],
             "private": row["private"],
-            "state": page_text(texts.worded(texts.EVENT_STATES, reason or row["state"]), 100),
+            "state": page_text(texts.worded(EVENT_STATES, reason or row["state"]), 100),
             "who": page_text(row["speaker_name"], 60) if self.reader.may(kind) else IN_PRIVATE,
             "text": self.reader.show(kind, page_text(row["text"]), hidden),
         }
@@ -208,10 +241,10 @@ class RowPresenter:
         return {
             **model_call_row(row, self.reader),
             "model": model_words(row["profile"], row["model"]),
-            "for": texts.worded(texts.PURPOSES, row["purpose"]),
+            "for": texts.worded(PURPOSES, row["purpose"]),
             "cost": self.cost([row]),
             "offline": row["model"] == OFFLINE,
-            "finish": page_text(texts.worded(texts.FINISHED, row["finish_reason"]), 40),
+            "finish": page_text(texts.worded(FINISHED, row["finish_reason"]), 40),
             "prompt": prompt,
             "estimated": estimated,
             "completion": completion,

@@ -12,11 +12,16 @@ from django.views.generic import DetailView, ListView, TemplateView
 from evennia_ai import models
 from evennia_ai.contrib.staff_pages import disclosure, page_rows
 from evennia_ai.contrib.staff_pages.access import StaffPage, extension, services
-from evennia_ai.contrib.staff_pages.disclosure import RowPresenter, page_text, people_named
+from evennia_ai.contrib.staff_pages.disclosure import (
+    TURN_ENDS,
+    RowPresenter,
+    page_text,
+    people_named,
+)
 from evennia_ai.contrib.staff_pages.editing import EditingPage, MarkForm, change_mark
 from evennia_ai.contrib.staff_pages.page_rows import ANY, MARKS
 from evennia_ai.contrib.staff_pages.turn_scenes import as_yaml, scene_of
-from evennia_ai.game.texts import COMPACTED_FOR, SUMMARISED, TURN_ENDS, worded
+from evennia_ai.game.texts import COMPACTED_FOR, SUMMARISED, worded
 from evennia_ai.policy import read_permissions as kinds
 from evennia_ai.policy import recallable_lines
 from evennia_ai.policy.context.projection import PUBLIC
