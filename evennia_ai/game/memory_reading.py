@@ -75,7 +75,7 @@ def find_memories(
     yield memories.prepare(services, [query], upto)
     keep = (lambda record: record.get("kind") == LINE) if only_lines else None
     now = services.now()
-    hits = memories.search(query, CANDIDATES, audience, now, keep, upto)
+    hits = memories.search(query, CANDIDATES, audience, now, keep, upto=upto)
     by_id = {hit.record["id"]: hit for hit in hits}
     most = FOUND_LINES if only_lines else FOUND
     shown = select_found([hit.record for hit in hits], log.current.record, most)

@@ -55,23 +55,20 @@ class Columns:
         self.size += 1
         return self.size - 1
 
-    def put(self, row: int, words: int, speaker: str | None, audience: Audience | None) -> None:
-        """Set the audience, the speaker and the number of words of a new row."""
+    def put(
+        self, row: int, speaker: str | None, audience: Audience | None, **numbers: float
+    ) -> None:
+        """Set the audience, the speaker and other columns of a new row."""
         groups = self._groups
         group = PUBLIC if audience is None else groups.setdefault(audience, len(groups) + 1)
-        self._rows["group"][row] = group
-        self._rows["speaker"][row] = self._speaker(speaker) if speaker else NOBODY
-        self._rows["words"][row] = words
+        numbers |= {"group": group, "speaker": self._speaker(speaker) if speaker else NOBODY}
+        for name, number in numbers.items():
+            self._rows[name][row] = number
 
     def put_place(self, row: int, place: int) -> None:
         """Set the place of a row among the lines; `ALONE` makes it a note."""
         self._rows["place"][row] = place
         self.last_place = max(place, self.last_place)
-
-    def put_weight(self, row: int, at: float | None, importance: float, sourced: bool) -> None:
-        self._rows["at"][row] = np.nan if at is None else at
-        self._rows["importance"][row] = importance
-        self._rows["sourced"][row] = sourced
 
     def drop(self, row: int) -> None:
         self._views.clear()

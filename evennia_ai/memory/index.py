@@ -118,8 +118,9 @@ class MemoryIndex:
         row = self._row_for(id, None if meant is None else vectors.to_bytes(meant), place)
         self._lexicon.add(row, map(number_of, words))
         hearers = None if audience is None else frozenset(audience)
-        self._columns.put(row, len(words), speaker, hearers)
-        self._columns.put_weight(row, at, importance, bool(sources))
+        weight = {"importance": importance, "at": np.nan if at is None else at}
+        sourced = bool(sources)
+        self._columns.put(row, speaker, hearers, words=len(words), sourced=sourced, **weight)
         if sources:
             self._sources[row] = sources
 

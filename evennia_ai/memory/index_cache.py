@@ -13,7 +13,6 @@ from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import of_record
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.record import is_known_to, time_of
-from evennia_ai.policy.retrieval.relevance import NO_CONTEXT, QueryContext
 from evennia_ai.ports import (
     Embedder,
     Identity,
@@ -138,22 +137,20 @@ class MixedSearch:
                 result.raiseException()
             log.error("evennia_ai: a source of memories failed: {kind}", kind=result.type)
 
-    def search(  # see `RecallIndex.search`
+    def search(
         self,
         query: str,
         limit: int,
         audience: Audience | None,
         now: datetime,
         keep: Keep | None = None,
-        upto: int | None = None,
-        everything: bool = False,
-        context: QueryContext = NO_CONTEXT,
+        **own_only: Any,
     ) -> list[MemoryMatch]:
         """Return the records nearest to a query, best first; see `RecallIndex.search`.
 
         Of the sources the audience may know each record (P9), whatever they return.
         """
-        own = self.own.search(query, limit, audience, now, keep, upto, everything, context)
+        own = self.own.search(query, limit, audience, now, keep, **own_only)
         matches: list[MemoryMatch] = []
         for source in self._sources:
             try:

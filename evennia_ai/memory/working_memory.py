@@ -1,6 +1,5 @@
 """A character's running conversations, which the log can rebuild after a restart."""
 
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
 
@@ -18,25 +17,19 @@ def clear_stale_conversations(script: Any, character: Any) -> Deferred[dict[str,
     Fires with ``success``, ``ended`` (a dict each: ``with``, a dbref; ``since`` and ``last_at``,
     ISO-8601 UTC) and ``running`` (the number that go on); or ``skipped`` True and ``reason``.
     """
-    return succeed(script.mind.talks.clear_stale())
+    return succeed(script.mind.clear_stale())
 
 
-@dataclass(frozen=True, eq=False)
-class StaleConversations:
-    """The conversations that an assistant is in."""
-
-    _mind: MindContext
-
-    def clear_stale(self) -> dict[str, Any]:
-        """End those that were not continued; see `clear_stale_conversations`."""
-        partners = self._mind.presence.partners
-        if not partners:
-            return {"skipped": True, "reason": "no conversations"}
-        timeout_s, now = self._mind.config.conversation_timeout, self._mind.now()
-        ended = []
-        for dbref, at in sorted(partners.items(), key=itemgetter(1)):
-            if is_stale(at, now, timeout_s):
-                since = began_at(dbref, at, self._mind.log.view(), timeout_s).isoformat()
-                ended.append({"with": dbref, "since": since, "last_at": at.isoformat()})
-                del partners[dbref]
-        return {"success": True, "ended": ended, "running": len(partners)}
+def clear_stale(context: MindContext) -> dict[str, Any]:
+    """End an assistant's conversations that were not continued; see above."""
+    partners = context.presence.partners
+    if not partners:
+        return {"skipped": True, "reason": "no conversations"}
+    timeout_s, now = context.config.conversation_timeout, context.now()
+    ended = []
+    for dbref, at in sorted(partners.items(), key=itemgetter(1)):
+        if is_stale(at, now, timeout_s):
+            since = began_at(dbref, at, context.log.view(), timeout_s).isoformat()
+            ended.append({"with": dbref, "since": since, "last_at": at.isoformat()})
+            del partners[dbref]
+    return {"success": True, "ended": ended, "running": len(partners)}

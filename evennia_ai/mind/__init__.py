@@ -7,7 +7,7 @@ from typing import Any
 from twisted.internet.defer import inlineCallbacks
 
 from evennia_ai.memory.entity_context import EntityConsolidation
-from evennia_ai.memory.working_memory import StaleConversations
+from evennia_ai.memory.working_memory import clear_stale
 from evennia_ai.ports import MindContext, ToolMindContext
 from evennia_ai.ports.background import SleepContext
 from evennia_ai.ports.extension import collect
@@ -146,13 +146,13 @@ class Mind:
         self.links = MemoryLinks(has, background)
         self.entities = EntityConsolidation(has, background)
         self.pruning = Pruning(has, background)
-        self.talks = StaleConversations(has)
+        self.clear_stale = partial(clear_stale, has)
         steps: dict[str, Callable[[], Any]] = {
             "memory_links": self.links.consolidate,
             "entity_consolidation": self.entities.consolidate,
             "orphaned_links": self.links.repair,
             "episodic_prune": self.pruning.prune,
-            "stale_conversations": self.talks.clear_stale,
+            "stale_conversations": self.clear_stale,
             "pre_compaction_extraction": self.extraction.run,
             "context_compaction": self.compactor.in_sleep,
         }

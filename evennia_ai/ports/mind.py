@@ -58,6 +58,7 @@ class Memories(Protocol):
         audience: Audience | None,
         now: datetime,
         keep: Callable[[Record], bool] | None = None,
+        *,
         upto: int | None = None,
         everything: bool = False,
         context: QueryContext = NO_CONTEXT,

@@ -129,8 +129,10 @@ class Recall:
     def _find(self, talk: RecentTalk, wanted: RecallRequest) -> Sequence[MemoryMatch]:
         def keep(record: Record) -> bool:
             if record.get("kind") == LINE:
-                asks = record["own"] or record["words"].rstrip().endswith("?")
-                return not (only_asks(record["words"]) or (wanted.brief and asks))
+                # Questions alone tell nothing.
+                asks = [s.rstrip(' "”').endswith("?") for s in sentences(record["words"])]
+                is_late = record["own"] or record["words"].rstrip().endswith("?")
+                return not (all(asks) or (wanted.brief and is_late))
             return not is_synthesis(record) and not record.get("pinned")
 
         asker = asker_of(talk.asked)
@@ -153,7 +155,8 @@ class Recall:
         taken, ages = set[str](), set[str]()
         for match in matches:
             text = normalised(text_of(match.record))
-            if text in known or restates(match.record, taken):
+            noted = [*map(line_id, match.record.get("source_seqs", ()))]
+            if text in known or (noted and taken.issuperset(noted)):
                 continue
             age = self._age_of(match.record)
             dated = wanted.brief or age not in ages  # of a brief prompt any line may be left out
@@ -229,20 +232,7 @@ def room_for(lines: Iterable[str]) -> int:
     return min(MOST_TOKENS, LEAST_TOKENS + TOKENS_A_TOKEN * estimate_tokens(words))
 
 
-def only_asks(words: str) -> bool:
-    """Return True for words that are questions alone: they tell nothing."""
-    return all(sentence.rstrip(' "”').endswith("?") for sentence in sentences(words))
-
-
-def restates(record: Record, taken: Collection[str]) -> bool:
-    """Return True for a note about lines that are all taken already."""
-    seqs = record.get("source_seqs", ())
-    return bool(seqs) and all(line_id(seq) in taken for seq in seqs)
-
-
-@lru_cache(maxsize=TEXTS_KNOWN)
-def tokens_of(line: str) -> int:
-    return estimate_tokens(line)
+tokens_of = lru_cache(maxsize=TEXTS_KNOWN)(estimate_tokens)
 
 
 @lru_cache(maxsize=TEXTS_KNOWN)

@@ -23,8 +23,8 @@ def add(columns, audience, place, at, text):
     """Add a row as an index does."""
     row = columns.new_row()
     columns.put_place(row, place)
-    columns.put(row, len(text.split()), "Ann", audience)
-    columns.put_weight(row, at, 5, False)
+    at = np.nan if at is None else at
+    columns.put(row, "Ann", audience, words=len(text.split()), at=at, importance=5, sourced=False)
 
 
 @given(ROWS, st.data())

@@ -209,7 +209,8 @@ def to_prepare(lines: Iterable[str], kinds: tuple[str, str] = QUESTION) -> list[
         for kind in kinds
         for is_english in {language_of(part) == ENGLISH for part in wanted}
     ]
-    return [*wanted, *(example for rows in known for _code, example in rows)]
+    wanted += [example for rows in known for _code, example in rows]
+    return wanted
 
 
 def leaning(part: str, kinds: tuple[str, str], cosines: Cosines) -> tuple[float, str]:

@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from evennia_ai.messages import LLMReply, ToolCallRequest
@@ -48,7 +49,8 @@ class LoopState:
     ended: bool = False
 
 
-def read_arguments(call: ToolCallRequest) -> dict[str, Any] | None:
+@lru_cache(maxsize=64)  # each check of a reply reads them
+def read_arguments(call: ToolCallRequest) -> Mapping[str, Any] | None:
     """Return a call's arguments, None if they are not a JSON object."""
     return read_object(call.arguments or "{}")
 
