@@ -228,7 +228,7 @@ class CmdAIStatus(AICommand):
 
 
 def learnt(part: str) -> str:
-    """Return what a refusal taught: what is not sent, or a value that is (`llm.refused_parts`)."""
+    """Return what a refusal taught: what is not sent, or a value that is (`llm.refusals`)."""
     return f"wants {part}, sent" if "=" in part else f"refuses {part}, so it is not sent"
 
 

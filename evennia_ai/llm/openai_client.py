@@ -39,8 +39,7 @@ from evennia_ai.llm.openai_stream import (
     SilentStream,
     read_body,
 )
-from evennia_ai.llm.refusals import REPLY_LIMITS, quoted_words
-from evennia_ai.llm.refused_parts import STREAM, refused_part, without_parts
+from evennia_ai.llm.refusals import REPLY_LIMITS, STREAM, quoted_words, refused_part, without_parts
 from evennia_ai.llm.reply_body import BrokenStream, ReplyBody, unwrap
 from evennia_ai.llm.sdk_clients import SdkClients, UnwantedBody, causes_of, connection_trouble
 from evennia_ai.messages import Delta, LLMReply, ToolCallRequest, WireMessage
@@ -132,7 +131,7 @@ class OpenAIClient:
         streamed. ``on_call`` is called in the reactor's thread, ``on_delta`` in the loop thread. A
         stream that breaks after a call (or delta, without ``on_call``) fails with
         ProviderUnavailable, whose ``begun`` is True. What a server refuses of the request is left
-        out and asked for again (`refused_parts`); the reply tells it.
+        out and asked for again (`refused_part`); the reply tells it.
 
         Fires with the reply, in whose ``raw`` it is as the endpoint sent it. Fails with
         ProviderMisconfigured (key, address, model's name), EndpointSilent (see `longest_silence`),

@@ -10,7 +10,7 @@ from twisted.internet.defer import Deferred, inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import BadRecord
-from evennia_ai.policy.consolidation.entities import (
+from evennia_ai.policy.records.entity_consolidation import (
     ObservationGroup,
     Synthesis,
     group_observations,

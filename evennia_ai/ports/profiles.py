@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Any
 
 from evennia_ai.messages import Audience
-from evennia_ai.policy.consolidation.entities import InferredAttribute, plan_consolidation
+from evennia_ai.policy.records.entity_consolidation import InferredAttribute, plan_consolidation
 from evennia_ai.policy.records.entity_profiles import (
     ATTRIBUTE,
     OBSERVATION,

@@ -13,7 +13,6 @@ from evennia_ai.config.profiles import request_form
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Audience, turn_label
 from evennia_ai.policy.audience import GAME, KnownLine, of_record, of_records
-from evennia_ai.policy.consolidation.entities import PersonPresent, acquaintance_line
 from evennia_ai.policy.conversation.persona_and_lore import (
     RULES,
     UNTOLD,
@@ -27,6 +26,7 @@ from evennia_ai.policy.conversation.persona_and_lore import (
     try_lore,
 )
 from evennia_ai.policy.facts.terms import heard_words
+from evennia_ai.policy.records.entity_consolidation import PersonPresent, acquaintance_line
 from evennia_ai.policy.records.record import is_known_to
 from evennia_ai.policy.retrieval.words import name_words, without_words
 from evennia_ai.policy.tokens import estimate_tokens

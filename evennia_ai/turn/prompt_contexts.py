@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evennia_ai.messages import EXCUSE
-from evennia_ai.policy.consolidation.entities import INSTRUCTIONS as SYNTHESISE
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
+from evennia_ai.policy.records.entity_consolidation import INSTRUCTIONS as SYNTHESISE
 
 LoopMode = Literal["react_loop", "single_action"]
 

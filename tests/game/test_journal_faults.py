@@ -5,7 +5,7 @@ from django.db import OperationalError, connection
 from evennia.typeclasses.attributes import Attribute
 
 from evennia_ai.errors import StoreUnavailable
-from evennia_ai.policy.consolidation.entities import InferredAttribute
+from evennia_ai.policy.records.entity_consolidation import InferredAttribute
 from evennia_ai.policy.records.record import SIZE
 from evennia_ai.ports.goal_records import DayPlan
 from evennia_ai.ports.journal import Journal

@@ -10,8 +10,7 @@ from evennia_ai.config import ModelProfile
 from evennia_ai.config.profiles import request_form, wire_style
 from evennia_ai.errors import ContextOverflow
 from evennia_ai.llm.endpoint_facts import EndpointRegistry
-from evennia_ai.llm.refusals import EndpointRefusal
-from evennia_ai.llm.refused_parts import STREAM, refused_part, without_parts
+from evennia_ai.llm.refusals import STREAM, EndpointRefusal, refused_part, without_parts
 from evennia_ai.messages import LLMReply
 from evennia_ai.policy.limits.endpoints import (
     REFUSED_S,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from evennia_ai.policy.consolidation.entities import (
+from evennia_ai.policy.records.entity_consolidation import (
     LONGEST_NAME,
     LONGEST_VALUE,
     MOST_FINDINGS,

@@ -12,8 +12,8 @@ from datetime import datetime
 from typing import Any
 
 from evennia_ai.messages import WireMessage
-from evennia_ai.policy.consolidation.entities import common_origin
 from evennia_ai.policy.context.projection import part_key
+from evennia_ai.policy.records.entity_consolidation import common_origin
 from evennia_ai.policy.records.journal_entry import normalised
 from evennia_ai.policy.records.record import Record, time_of
 from evennia_ai.policy.sanitize import clean_heard

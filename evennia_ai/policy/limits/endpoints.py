@@ -91,7 +91,7 @@ class EndpointFacts:
     form: Annotated[str, Field(pattern="^(?:tools|plain|schema|text)?$")] = ""
     system: bool | None = None  # True if a system message is accepted, None if unknown
     speed: Speed = UNKNOWN
-    # What it refused, by name (`llm.refused_parts`), with its own words; requests leave that out.
+    # What it refused, by name (`llm.refusals`), with its own words; requests leave that out.
     refused: Mapping[str, str] = field(default_factory=dict)
     refused_at: float = 0.0  # the newest of it, in seconds of the epoch
     # Since the server start, never stored:

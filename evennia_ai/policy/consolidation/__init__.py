@@ -1,1 +1,0 @@
-"""What sleep derives from memories: attributes, importance scores."""
