@@ -37,7 +37,7 @@ NUMBER = re.compile(r"#\d{1,18}")
 ERROR_CHARS = 1_000
 
 Dialogue = Generator[Any, str, None]  # yields a question, or a pause in seconds
-Outcome = Dialogue | Deferred[Any] | None
+CommandResult = Dialogue | Deferred[Any] | None
 
 
 class UsageError(AssistantError):
@@ -102,20 +102,20 @@ class AICommand(MuxCommand):
         log_reading()
         return outcome and self.guard(outcome)
 
-    def _run(self) -> Outcome:
+    def _run(self) -> CommandResult:
         try:
             return self.run()
         except (TypeError, ValueError):  # perhaps of a damaged value
             self.services.look_for_damage()
             raise
 
-    def run(self) -> Outcome:
+    def run(self) -> CommandResult:
         """Do what was typed; return a Deferred of work that continues, or a dialogue."""
         return self.dispatch()
 
-    def dispatch(self, *args: Any) -> Outcome:
+    def dispatch(self, *args: Any) -> CommandResult:
         """Call ``do_<switch>``, or ``do_default`` if no switch was typed."""
-        outcome: Outcome = getattr(self, f"do_{self.switch or 'default'}")(*args)
+        outcome: CommandResult = getattr(self, f"do_{self.switch or 'default'}")(*args)
         return outcome
 
     def parse(self) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 from evennia.utils import logger
 from twisted.internet.defer import Deferred
 
-from evennia_ai.commands.common import AICommand, Outcome, UsageError
+from evennia_ai.commands.common import AICommand, CommandResult, UsageError
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.game.help_entries import STAFF
 from evennia_ai.policy.compaction.plan import MANUAL, CompactionOrder, Skip
@@ -139,7 +139,7 @@ class CmdAICompact(AICommand):
     switch_options = ("keep", "dry", "undo")
     failure_text = "Nothing was changed: {reason}"
 
-    def run(self) -> Outcome:
+    def run(self) -> CommandResult:
         name, _, number = map(str.strip, self.lhs.partition("/"))
         self.find_assistant(name)
         return self.dispatch(number)

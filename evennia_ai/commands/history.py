@@ -15,7 +15,7 @@ from evennia_ai.commands import rendering
 from evennia_ai.commands.common import (
     NUMBER,
     AICommand,
-    Outcome,
+    CommandResult,
     UsageError,
     all_assistants,
     page_number,
@@ -95,7 +95,7 @@ class CmdAIHistory(AICommand):
         *("sleep", "journal", "export"),
     )
 
-    def run(self) -> Outcome:
+    def run(self) -> CommandResult:
         if (self.lhs or "").strip().lower() != "all":
             self.find_assistant(self.lhs)
         elif self.switch != "export":
@@ -185,7 +185,7 @@ class CmdAIHistory(AICommand):
         lines = [rendering.pass_lines(row, running, self.reader, texts) for row in page.rows]
         self.show_page(lines, page, "has not slept yet.", "page ")
 
-    def do_journal(self) -> Outcome:
+    def do_journal(self) -> CommandResult:
         journal = self.script.character.journal
         return show_journal(self, journal, self.rhs, "has no journal entries yet.")
 

@@ -18,7 +18,7 @@ from evennia_ai.policy.facts.check import Fact, source_label
 from evennia_ai.policy.limits.money import CALLS, MS, NOTHING, TOKENS_IN, TOKENS_OUT
 from evennia_ai.policy.read_permissions import ERRORS, PRIVATE_MEMORIES, Reader, words_kind
 from evennia_ai.policy.recallable_lines import LineAmendment
-from evennia_ai.policy.records.memory_listing import Names, named, why_withheld
+from evennia_ai.policy.records.memory_listing import NamesByDbref, named, why_withheld
 from evennia_ai.policy.texts import counted
 from evennia_ai.store.conversation import MASK
 from evennia_ai.store.inbox import WAITING
@@ -75,7 +75,7 @@ def is_aloud(row: Mapping[str, Any]) -> bool:
     return is_spoken and not is_whispered(row["turn_id"])
 
 
-def hearers(row: Mapping[str, Any], own_name: str, names: Names) -> str:
+def hearers(row: Mapping[str, Any], own_name: str, names: NamesByDbref) -> str:
     """Return who heard a message beside its speaker, the character among them."""
     others = [item for item in row["audience"] if item != row["speaker"]]
     listeners = [own_name] * (row["role"] == "user") + [named(others, names)] * bool(others)

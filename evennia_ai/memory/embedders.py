@@ -24,13 +24,13 @@ from evennia_ai.errors import (
 from evennia_ai.llm.openai_client import OpenAIClient, RawResponse
 from evennia_ai.memory.local_models import (
     NO_PREFIXES,
-    Floats,
     MultilingualEmbedder,
     Prefixes,
     minilm,
     model_in,
     unit_rows,
 )
+from evennia_ai.memory.vectors import Floats
 from evennia_ai.memory.worker import Worker
 from evennia_ai.policy.redaction import hide_secrets
 from evennia_ai.policy.retrieval.words import stemmers

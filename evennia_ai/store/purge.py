@@ -60,7 +60,7 @@ class PurgeCount:
         self.kept.update(other.kept)
 
 
-Report = dict[str, PurgeCount]
+PurgeReport = dict[str, PurgeCount]
 
 
 class TablePurge:

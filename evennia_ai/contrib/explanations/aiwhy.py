@@ -6,7 +6,7 @@ from evennia.utils.evmore import EvMore
 from twisted.internet.defer import Deferred, inlineCallbacks
 
 from evennia_ai.commands import rendering
-from evennia_ai.commands.common import Outcome, UsageError, page_number
+from evennia_ai.commands.common import CommandResult, UsageError, page_number
 from evennia_ai.commands.dry_run import TryingCommand
 from evennia_ai.commands.rendering import withheld_lines
 from evennia_ai.config import ModelProfile, resolve_profile
@@ -85,7 +85,7 @@ class CmdAIWhy(TryingCommand):
         frozenset({"again", "persona"}),
     )
 
-    def run(self) -> Outcome:
+    def run(self) -> CommandResult:
         if not self.combined[0].issuperset(self.switches):
             self.ensure_may_read(DRY_RUNS)
             self.find_assistant(self.lhs)

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from evennia_ai.commands.common import AICommand, Outcome, UsageError
+from evennia_ai.commands.common import AICommand, CommandResult, UsageError
 from evennia_ai.commands.rendering import hidden_line
 from evennia_ai.contrib.goals.tree import Branch, find_goal, lay_out
 from evennia_ai.errors import BadRecord
@@ -50,7 +50,7 @@ class CmdAIGoals(AICommand):
     key = "aigoals"
     switch_options = ("add", "done", "drop", "undo")
 
-    def run(self) -> Outcome:
+    def run(self) -> CommandResult:
         find = self.find_editable if self.switch else self.find_assistant
         find(self.lhs)
         if self.switch and not self.rhs:

@@ -15,7 +15,7 @@ from evennia_ai.policy.records.goal import (
     GOAL_CHARS,
     OPEN,
     USUAL_IMPORTANCE,
-    Changes,
+    GoalChanges,
     plan_close,
     steps_of,
 )
@@ -48,13 +48,13 @@ def find_goal(words: str, goals: Sequence[Record]) -> Record | None:
     return holding[0] if len(holding) == 1 else None
 
 
-def plan_fading(goals: Sequence[Record], now: datetime, half_life_days: float) -> Changes:
+def plan_fading(goals: Sequence[Record], now: datetime, half_life_days: float) -> GoalChanges:
     """Return the changes that end the faded goals of a character's own."""
     # A goal fades at an eighth of its strength, 0.5^(t / (h · importance/5)): t days since it or a
     # step of it was last touched, h the half-life; 0 disables fading. A builder's never fades.
     if not half_life_days:
         return {}
-    changes: Changes = {}
+    changes: GoalChanges = {}
     known = {goal["id"]: goal for goal in goals}
     for goal in goals:
         if goal["state"] != OPEN or goal["id"] in changes:

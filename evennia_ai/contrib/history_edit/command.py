@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from evennia.utils import logger
 from twisted.internet.defer import inlineCallbacks
 
-from evennia_ai.commands.common import AICommand, Outcome, UsageError, page_number
+from evennia_ai.commands.common import AICommand, CommandResult, UsageError, page_number
 from evennia_ai.contrib.history_edit.units import turn_of_message, unit_of, why_no_new_words
 from evennia_ai.game.client_text import clean_output
 from evennia_ai.messages import ChatMessage, is_private
@@ -46,7 +46,7 @@ class CmdAIMend(AICommand):
     switch_options = ("hide", "edit", "retry", "undo")
     reads = FIGURES
 
-    def run(self) -> Outcome:
+    def run(self) -> CommandResult:
         self.find_assistant(self.lhs)
         return self.dispatch()
 

@@ -291,7 +291,7 @@ class Function(Line):
     arguments: str
 
 
-class Call(Line):
+class MindFileCall(Line):
     """A tool call in a message."""
 
     id: str
@@ -349,7 +349,7 @@ SHAPES: Mapping[str, Callable[[Any], bool]] = {
     "authors": matches(AUTHORS),
     "audience": shaped(list[Author]),
     "message.role": shaped(Literal["user", "assistant", "tool", EXCUSE]),
-    "message.tool_calls": shaped(list[Call]),
+    "message.tool_calls": shaped(list[MindFileCall]),
     "message.consulted": shaped(dict[How, list[Ref]]),
     "compaction.consulted": shaped(dict[How, list[list[Ref | int | Part]]]),
     "compaction.summary": shaped(dict[Part, str]),

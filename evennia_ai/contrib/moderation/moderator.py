@@ -26,14 +26,14 @@ log = Logger()
 MODEL = "omni-moderation-latest"
 PATH = "moderations"
 HTTP_OK = 200
-Exchange = Callable[[ModelProfile, str, str, Mapping[str, Any]], Deferred[Any]]
+ModerationExchange = Callable[[ModelProfile, str, str, Mapping[str, Any]], Deferred[Any]]
 Judge = Callable[[str, str], Any]
 
 
 class Moderation:
     """Decides about words; the network is reached outside the reactor, within a time limit."""
 
-    def __init__(self, clock: Clock, exchange: Exchange, rules: ModerationRules) -> None:
+    def __init__(self, clock: Clock, exchange: ModerationExchange, rules: ModerationRules) -> None:
         """Set up; raises ConfigError if the callable cannot be imported."""
         self.rules = rules
         self._clock, self._exchange = clock, exchange
@@ -114,7 +114,7 @@ def read_endpoint(fields: Mapping[str, Any]) -> ModelProfile | None:
 
 
 def make_moderation(
-    clock: Clock, exchange: Exchange, value: Any
+    clock: Clock, exchange: ModerationExchange, value: Any
 ) -> Moderation | ClosedModeration | None:
     """Return what the setting ``MODERATION`` asks for, None if empty; raises ConfigError."""
     rules = read_rules(value)

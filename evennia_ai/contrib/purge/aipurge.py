@@ -5,12 +5,12 @@ from typing import Any
 
 from twisted.internet.defer import Deferred
 
-from evennia_ai.commands.common import AICommand, Dialogue, Outcome, table
+from evennia_ai.commands.common import AICommand, CommandResult, Dialogue, table
 from evennia_ai.game.texts import is_yes
 from evennia_ai.policy.read_permissions import FIGURES
 from evennia_ai.policy.texts import counted
 
-Report = Mapping[str, Any]  # a `store.purge.PurgeCount` by table
+PlannedPurge = Mapping[str, Any]  # a `store.purge.PurgeCount` by table
 
 
 class CmdAIPurge(AICommand):
@@ -39,7 +39,7 @@ class CmdAIPurge(AICommand):
         "Try again in a moment."
     )
 
-    def run(self) -> Outcome:
+    def run(self) -> CommandResult:
         name = self.args.strip()
         assistant = self.find_assistant(name).id if name else None
         self.services.log_retention.check()
@@ -47,7 +47,7 @@ class CmdAIPurge(AICommand):
 
     def do_dry(self, assistant: int | None) -> Deferred[None]:
         self.msg("Counting ...")
-        counting: Deferred[Report] = self.services.log_retention.preview(assistant)
+        counting: Deferred[PlannedPurge] = self.services.log_retention.preview(assistant)
         return counting.addCallback(self.tell_plan)
 
     def do_default(self, assistant: int | None) -> Dialogue:
@@ -68,7 +68,7 @@ class CmdAIPurge(AICommand):
         )
         purging.addCallback(self.tell_result).addErrback(self.tell_failure)
 
-    def tell_result(self, report: Report) -> None:
+    def tell_result(self, report: PlannedPurge) -> None:
         gone = ", ".join(f"{table} {tally.gone:,}" for table, tally in report.items() if tally.gone)
         kept = sum(tally.kept.total() for tally in report.values())
         self.msg(
@@ -76,7 +76,7 @@ class CmdAIPurge(AICommand):
             f"Rows over a limit that stay because they are in use: {kept:,}."
         )
 
-    def tell_plan(self, report: Report) -> None:
+    def tell_plan(self, report: PlannedPurge) -> None:
         limits = self.services.log_retention.retention
         rows = [
             [name, str(limits[name]), f"{t.rows:,}", f"{t.gone:,}", f"{t.kept.total():,}"]
@@ -86,7 +86,7 @@ class CmdAIPurge(AICommand):
         self.msg("\n".join([shown, *reasons(report), "Nothing was deleted."]))
 
 
-def reasons(report: Report) -> Iterator[str]:
+def reasons(report: PlannedPurge) -> Iterator[str]:
     for name, tally in report.items():
         if tally.kept:
             why = "; ".join(f"{count:,} {reason}" for reason, count in tally.kept.most_common())

@@ -171,7 +171,7 @@ def find_audience(names: str, reader: Reader) -> tuple[Audience, str]:
     return frozenset(people), ""
 
 
-def shown_entry(entry: Record, names: listing.Names) -> Row:
+def shown_entry(entry: Record, names: listing.NamesByDbref) -> Row:
     return {
         "id": entry["id"],
         "at": page_text(entry["timestamp"][:19].replace("T", " ")),

@@ -19,7 +19,8 @@ from evennia_ai.policy.retrieval.languages import ENGLISH
 from evennia_ai.policy.retrieval.words import WORD, language_of, name_words, without_words
 from evennia_ai.policy.texts import sentences
 
-Cosines = Callable[[str, Sequence[str]], Sequence[float]]  # as `ports.Nearness.cosines`
+# How near a text is to others, in their order; none if that is not known (`ports.Nearness`).
+Cosines = Callable[[str, Sequence[str]], Sequence[float]]
 
 PERSON_EN = r"(?:(?:real|actual|living|true) )?(?:human(?: being)?|person|people|player)"
 PERSON_DE = r"(?:(?:echte|richtige|wirkliche)[rsnm]? )?(?:mensch(?:en)?|person|spieler)"

@@ -16,7 +16,7 @@ from evennia_ai.policy.records.forgetting import DAY_S
 from evennia_ai.policy.records.record import NOTHING, BaseRecord, Record, Time, Words, make_record
 from evennia_ai.policy.sleep_schedule import DAY_MINUTES, Schedule
 
-Changes = dict[str, dict[str, object]]  # fields to store, by goal id
+GoalChanges = dict[str, dict[str, object]]  # fields to store, by goal id
 State = Literal["open", "done", "dropped", "faded"]
 OPEN, DONE, DROPPED, FADED = "open", "done", "dropped", "faded"
 BUILDER = "builder"
@@ -66,7 +66,7 @@ def steps_of(goal_id: str, goals: Iterable[Record]) -> list[Record]:
     return [goal for goal in goals if goal["parent"] == goal_id != goal["id"]]
 
 
-def plan_close(goal: Record, goals: Iterable[Record], state: str, at: str) -> Changes:
+def plan_close(goal: Record, goals: Iterable[Record], state: str, at: str) -> GoalChanges:
     """Return the changes that end a goal together with its open steps."""
     own: dict[str, object] = {"state": state, "touched": at}
     if state == DONE:
@@ -75,7 +75,7 @@ def plan_close(goal: Record, goals: Iterable[Record], state: str, at: str) -> Ch
     return {goal["id"]: own} | {step["id"]: {"state": state, "touched": at} for step in steps}
 
 
-def plan_reopen(goal: Record, goals: Iterable[Record], at: str) -> Changes:
+def plan_reopen(goal: Record, goals: Iterable[Record], at: str) -> GoalChanges:
     again: dict[str, object] = {"state": OPEN, "touched": at}
     together = (
         step

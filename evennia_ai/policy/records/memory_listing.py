@@ -16,7 +16,7 @@ from evennia_ai.policy.records.journal_entry import memory_of
 from evennia_ai.policy.records.record import Record, is_known_to
 from evennia_ai.policy.retrieval.words import shared_words
 
-Names = Mapping[str, str]
+NamesByDbref = Mapping[str, str]
 
 BUILDER = "builder"
 SOURCES = {
@@ -42,14 +42,14 @@ def count_shown(reader: Reader, *records: Record) -> None:
     reader.count(PRIVATE_MEMORIES, sum(not is_known_to(record, None) for record in records))
 
 
-def named(dbrefs: Iterable[str], names: Names) -> str:
+def named(dbrefs: Iterable[str], names: NamesByDbref) -> str:
     """Return the names for dbrefs; who has none any more is named by what became of them."""
     gone = {FORGOTTEN: "somebody forgotten"}
     names_shown = (names.get(who) or gone.get(who, f"somebody deleted ({who})") for who in dbrefs)
     return ", ".join(names_shown) or "nobody"
 
 
-def whose_word(record: Record, names: Names) -> str:
+def whose_word(record: Record, names: NamesByDbref) -> str:
     """Return an entry's source in words."""
     source = record["source_entity"]
     told_by = [source] if source else sorted(people_among(record["speakers"]))
@@ -59,14 +59,14 @@ def whose_word(record: Record, names: Names) -> str:
     return f"from {named(told_by, names)}"
 
 
-def who_may_know(record: Record, names: Names) -> str:
+def who_may_know(record: Record, names: NamesByDbref) -> str:
     """Return an entry's audience in words."""
     if record["audience"] is None:
         return "known to all"
     return f"private to {named(record['audience'], names)}"
 
 
-def entry_facts(entry: Record, names: Names) -> str:
+def entry_facts(entry: Record, names: NamesByDbref) -> str:
     """Return an entry's other columns: "weight 6 (rule), from Ann, known to all; pinned"."""
     weight = f"weight {entry['importance']} ({entry['importance_by']})"
     facts = [weight, whose_word(entry, names), who_may_know(entry, names)]
@@ -91,7 +91,7 @@ def spanned(noun: str, numbers: Sequence[int]) -> str:
     return f"{noun} {first}" if first == last else f"{noun}s {first} to {last}"
 
 
-def entry_details(entry: Record, names: Names, now: datetime) -> list[str]:
+def entry_details(entry: Record, names: NamesByDbref, now: datetime) -> list[str]:
     """Return the further details of an entry, one a line."""
     people = sorted(people_among(entry["speakers"]))
     words = f", perhaps with words of {named(people, names)}" if people else ""
@@ -104,7 +104,7 @@ def entry_details(entry: Record, names: Names, now: datetime) -> list[str]:
     return [*lines, *([f"Tags: {', '.join(entry['tags'])}"] if entry["tags"] else [])]
 
 
-def profile_lines(records: Sequence[Record], names: Names, at: datetime) -> list[str]:
+def profile_lines(records: Sequence[Record], names: NamesByDbref, at: datetime) -> list[str]:
     """Return what is known about somebody, one fact a line: relationship, values, observations.
 
     The values of an attribute stand below its name, the newest first.
@@ -137,7 +137,7 @@ def relationship_line(record: Record, at: datetime) -> str:
     )
 
 
-def attribute_line(record: Record, names: Names, values: Mapping[str, Record]) -> str:
+def attribute_line(record: Record, names: NamesByDbref, values: Mapping[str, Record]) -> str:
     """Return one attribute value as one line; ``values`` may be named in it, by id."""
     facts = [whose_word(record, names), who_may_know(record, names)]
     if record["sources"]:
@@ -158,7 +158,7 @@ def why_found(query: str, text: str, score: float, has_meaning: bool) -> str:
     return f"score {score:.2f}, " + (f"words: {words}" if words else other)
 
 
-def why_withheld(record: Record, audience: Iterable[str], names: Names) -> str:
+def why_withheld(record: Record, audience: Iterable[str], names: NamesByDbref) -> str:
     """Return in words which rule hides a record from an audience."""
     outside = sorted(set(audience) - set(record["audience"] or ()))
     exclusion = f", and {named(outside, names)} was not told" if outside else ""

@@ -22,7 +22,7 @@ from pydantic import (
 from evennia_ai.errors import BadRecord
 from evennia_ai.messages import Audience
 from evennia_ai.policy.audience import BUILDER, GAME, STRANGER, people_among
-from evennia_ai.policy.records.stored_values import Columns, stored, unpacked
+from evennia_ai.policy.records.stored_values import SegmentColumns, stored, unpacked
 from evennia_ai.policy.sanitize import cut_text, storable
 
 Record = dict[str, Any]
@@ -234,7 +234,7 @@ class RecordSegment:
         """Return what the column with everybody concerned begins with, "" before a version."""
         return f"{self.version or ''} "
 
-    def as_columns(self) -> Columns:
+    def as_columns(self) -> SegmentColumns:
         """Return the columns of the Attribute: version and everybody concerned ("3 #5 #12 ") first.
 
         ``db_strvalue`` begins with them.

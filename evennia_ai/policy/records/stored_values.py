@@ -15,7 +15,7 @@ from evennia_ai.errors import BadRecord
 VERSION = 1
 # In the column ``db_strvalue``, what is stored stands below who is concerned, which is searched.
 BELOW = "\n"
-Columns = dict[str, str]
+SegmentColumns = dict[str, str]
 
 
 def _sealed_content(content: object, label: str) -> object:
@@ -39,7 +39,7 @@ class _PlainUnpickler(pickle.Unpickler):
         raise pickle.UnpicklingError(f"{module}.{name} is no plain data")
 
 
-def stored(content: object, concerned: str, label: str) -> Columns:
+def stored(content: object, concerned: str, label: str) -> SegmentColumns:
     """Return the columns of an Attribute: plain data, of which Evennia shows only the label.
 
     ``examine`` shows ``db_value`` to every builder, whole, and ``db_strvalue`` to nobody.

@@ -3,10 +3,11 @@
 import json
 import re
 import tomllib
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from evennia_ai.messages import SAY, ToolCallRequest
+from evennia_ai.policy.conversation.ai_disclosure import Cosines
 from evennia_ai.policy.retrieval.words import is_english
 from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import one_of, plain_words, sentences, split_alternatives
@@ -324,8 +325,6 @@ def is_ai(persona: str) -> bool:
     return match is not None and NOT_AI.search(match[0]) is None
 
 
-# Returns how near a text is to others, in their order; nothing if that is not known.
-Cosines = Callable[[str, Sequence[str]], Sequence[float]]
 VOICES = tomllib.loads(Path(__file__).with_suffix(".toml").read_text(encoding="utf-8"))
 ASSISTANT_SAYS, CHARACTERS_SAY = VOICES["assistant"], VOICES["character"]
 NEARER = 0.12  # of an assistant's sentence: how much nearer it is
