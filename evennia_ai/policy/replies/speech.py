@@ -3,8 +3,9 @@
 import json
 import re
 import tomllib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from evennia_ai.messages import SAY, ToolCallRequest
 from evennia_ai.policy.conversation.ai_disclosure import Cosines
@@ -268,37 +269,31 @@ def is_refusal(words: str) -> bool:
     """Return True for "I'm sorry, but I can't assist with that" in one of nine languages."""
     parts = SENTENCE_MARK.split(words)
     clauses = [[plain_words(part) for part in CLAUSE_MARK.split(item)] for item in parts]
-    return any(kind.refuses(sentence) for sentence in clauses for kind in HOLLOW_KINDS)
+    return any(refuses(row, sentence) for sentence in clauses for row in HOLLOW_ROWS)
 
 
-class HollowKind:
-    """The refusals of one row of `HOLLOW`."""
-
-    def __init__(self, row: str) -> None:
-        parts = [frozenset(part.split()) for part in re.split("[|+]", row)]
-        self._help, self._about, self._sorry, _ = parts
-        self._every = frozenset().union(*parts)
-        self._needs_both = "+" in row
-
-    def refuses(self, clauses: Iterable[Sequence[str]]) -> bool:
-        """Return True if clauses of a sentence, words in lower case, refuse help and no more."""
-        run: set[str] = set()
-        whole = True
-        for words in clauses:
-            cut = next((at for at, word in enumerate(words) if at and word in REASONS), len(words))
-            hollow = self._every.issuperset(words[:cut])
-            whole = whole and hollow and cut == len(words)
-            run = run.union(words[:cut]) if hollow else set()
-            about, sorry = bool(self._about & run), bool(self._sorry & run)
-            if about and (sorry or not self._needs_both) and self._denies(run):
-                return True
-        return whole and bool(self._sorry & run) and self._denies(run)
-
-    def _denies(self, run: Collection[str]) -> bool:
-        return not (self._help.isdisjoint(run) or NEGATIONS.isdisjoint(run))
+HOLLOW_ROWS = [
+    ("+" in row, *(frozenset(part.split()) for part in re.split("[|+]", row)))
+    for row in HOLLOW.replace("\n ", " ").split("\n")[1:]
+]
 
 
-HOLLOW_KINDS = [HollowKind(row) for row in HOLLOW.replace("\n ", " ").split("\n")[1:]]
+def refuses(row: Sequence[Any], clauses: Iterable[Sequence[str]]) -> bool:
+    """Return True if clauses of a sentence, words in lower case, refuse help and no more.
+
+    ``row`` is one of `HOLLOW_ROWS`: whether it needs an apology, and its four sets of words.
+    """
+    needs_both, helping, about, sorry, rest = row
+    run, is_whole, denies = set[str](), True, False
+    for words in clauses:
+        cut = next((at for at, word in enumerate(words) if at and word in REASONS), len(words))
+        is_hollow = (helping | about | sorry | rest).issuperset(words[:cut])
+        is_whole = is_whole and is_hollow and cut == len(words)
+        run = run.union(words[:cut]) if is_hollow else set()
+        denies = not (helping.isdisjoint(run) or NEGATIONS.isdisjoint(run))
+        if denies and about & run and (sorry & run or not needs_both):
+            return True
+    return is_whole and denies and bool(sorry & run)
 
 
 def opens_with_refusal(text: str) -> bool:
