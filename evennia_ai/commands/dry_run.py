@@ -60,12 +60,12 @@ def _step_lines(number: int, step: DryRunStep, private: bool) -> list[str]:
 
 
 def _call_line(item: DryRunCall, private: bool) -> str:
-    what = call_text(item.call.name, item.call.arguments)
+    act = call_text(item.call.name, item.call.arguments)
     if not item.would_be_tried:
-        return f"  |rwould not|n {what}\n    |xwhy: {clean_output(item.result.text, LINE_CHARS)}|n"
+        return f"  |rwould not|n {act}\n    |xwhy: {clean_output(item.result.text, LINE_CHARS)}|n"
     if item.call.name == "noop":
         return "  would do nothing (|cnoop|n)"
-    return f"  would {what}" + (" (whispered)" if private and item.call.name == "say" else "")
+    return f"  would {act}" + (" (whispered)" if private and item.call.name == "say" else "")
 
 
 def _ending(name: str, result: DryRun) -> str:

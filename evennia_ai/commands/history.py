@@ -233,10 +233,10 @@ class CmdAIHistory(AICommand):
                 file.write(f"# {clean_heard(name, 60)}, times in {reader.zone}\n")
             for row in rows:
                 record = exported(row, name, reader, amended.get(row["id"]))
-                whom = rendering.hearers(row, name, names)
+                hearers = rendering.hearers(row, name, names)
                 if self.read_of is None:
                     record["character"] = name
-                line = json.dumps(record) if form == JSON else as_text(record, whom, reader)
+                line = json.dumps(record) if form == JSON else as_text(record, hearers, reader)
                 file.write(f"{line}\n")
             count += len(rows)
             yield yield_to_reactor(self.services.slices.put)

@@ -300,8 +300,8 @@ class CmdAIMemory(AICommand):
         kind, _, seq = number.lower().partition(":")
         if kind == LINE and seq.isdecimal() and len(seq) < MOST_DIGITS:
             hide = f"|waihistory/hide {self.name} = {int(seq)}|n"
-            what = f"That is no entry but line {int(seq)} of the log."
-            raise UsageError(f"{what} To keep it from prompts: {hide}")
+            problem = f"That is no entry but line {int(seq)} of the log."
+            raise UsageError(f"{problem} To keep it from prompts: {hide}")
         record: Record | None = records.get(number) or records.get(number.lower())
         if record is None or not may_read(self.reader, record):
             raise UsageError(f"{self.name} has no entry '{clean_output(number, 40)}'. {lists}")

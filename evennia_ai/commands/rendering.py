@@ -199,10 +199,10 @@ def whole_compaction(row: Mapping[str, Any], reader: Reader) -> str:
         lines.append(f"Cost: {spent}.{known}")
     for key, text in row["summary"].items():
         kind = words_kind(key != PUBLIC)
-        whom = list_names(key.split(",")) if key != PUBLIC else "everybody"
-        whom = whom if reader.may(kind) else "somebody in private"
+        audience = list_names(key.split(",")) if key != PUBLIC else "everybody"
+        audience = audience if reader.may(kind) else "somebody in private"
         shown = "\n".join(clean_output(line, 500) for line in text.splitlines())
-        lines.append(f"|wFor {whom}|n:\n{reader.show(kind, shown, 'summary')}")
+        lines.append(f"|wFor {audience}|n:\n{reader.show(kind, shown, 'summary')}")
     return "\n".join(lines)
 
 

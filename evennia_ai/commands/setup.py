@@ -151,8 +151,8 @@ class CmdAISetup(AICommand):
         script = self.script
         for name, value in changes.items():
             if self.sets_discretion(script.mind.settings.profile, name, value):
-                what = f"{name} = {value} of {script.character}"
-                logger.log_sec(f"aisetup/set: {self.caller}, {what}")
+                change = f"{name} = {value} of {script.character}"
+                logger.log_sec(f"aisetup/set: {self.caller}, {change}")
         script.mind.settings.write(changes)
         self.services.watch(script.mind)  # it may sleep at other hours now
 

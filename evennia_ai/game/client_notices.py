@@ -54,8 +54,8 @@ class ThinkingNotice:
         """Return the parties of a whisper or all present, without those who muted it."""
         me = self.character
         present = listening_objects(me) if me.pk else []
-        meant = [obj for obj in present if not self.private or obj.dbref in self.audience]
-        return [obj for obj in meant if me.dbref not in getattr(obj, "muted_assistants", ())]
+        watchers = [obj for obj in present if not self.private or obj.dbref in self.audience]
+        return [obj for obj in watchers if me.dbref not in getattr(obj, "muted_assistants", ())]
 
 
 class TypingIndicator:
@@ -75,59 +75,59 @@ class TypingIndicator:
         """Stop receiving the signals and clear every indicator."""
         thinking_started.disconnect(self.begin)
         thinking_finished.disconnect(self.end)
-        for thought in list(self.thoughts.values()):
-            self.end(thought.script)
+        for notice in list(self.thoughts.values()):
+            self.end(notice.script)
 
     def begin(
         self, sender: Any, character: Character, audience: Audience, private: bool, **kwargs: Any
     ) -> None:
         """Show the indicator at the start of a turn and plan the filler line."""
         self.end(sender)
-        thought = ThinkingNotice(sender, character, audience, private)
-        self.thoughts[id(sender)] = thought
+        notice = ThinkingNotice(sender, character, audience, private)
+        self.thoughts[id(sender)] = notice
         if self.typing:
-            self.show(thought)
+            self.show(notice)
         delay_s = sender.config.thinking_after
         if delay_s:
-            thought.calls["filler"] = self.clock.callLater(delay_s, self.fill, thought, delay_s)
+            notice.calls["filler"] = self.clock.callLater(delay_s, self.fill, notice, delay_s)
 
     def end(self, sender: Any, **kwargs: Any) -> None:
         """Clear the indicator and cancel the filler line at the end of a turn."""
-        thought = self.thoughts.pop(id(sender), None)
-        if thought is None:
+        notice = self.thoughts.pop(id(sender), None)
+        if notice is None:
             return
-        for call in thought.calls.values():
+        for call in notice.calls.values():
             if call.active():
                 call.cancel()
-        for session, name in thought.told.values():
+        for session, name in notice.told.values():
             tell_typing(session, name, state=False)
 
-    def show(self, thought: ThinkingNotice) -> None:
+    def show(self, notice: ThinkingNotice) -> None:
         """Show the indicator to all witnesses, and again every `REPEAT_S` seconds."""
-        if not thought.script.pk:  # a deleted assistant sends no signal at the end
-            self.end(thought.script)
+        if not notice.script.pk:  # a deleted assistant sends no signal at the end
+            self.end(notice.script)
             return
-        for witness in thought.witnesses():
+        for witness in notice.witnesses():
             for session in witness.sessions.all():
-                known = thought.told.get(session.sessid)
-                name = known[1] if known else shown_name(thought.character, witness)
+                known = notice.told.get(session.sessid)
+                name = known[1] if known else shown_name(notice.character, witness)
                 if tell_typing(session, name, state=True):
-                    thought.told[session.sessid] = (session, name)
-        thought.calls["show"] = self.clock.callLater(REPEAT_S, self.show, thought)
+                    notice.told[session.sessid] = (session, name)
+        notice.calls["show"] = self.clock.callLater(REPEAT_S, self.show, notice)
 
-    def fill(self, thought: ThinkingNotice, seconds: float) -> None:
+    def fill(self, notice: ThinkingNotice, seconds: float) -> None:
         """Show a filler line after ``seconds`` without an answer, and again every `AGAIN_S`."""
-        if not thought.script.pk or not thought.script.mind.status.may_think():
+        if not notice.script.pk or not notice.script.mind.status.may_think():
             return
-        character = thought.character
+        character = notice.character
         try:
             line = character.at_ai_thinking(seconds)
         except Exception:  # noqa: BLE001  # a builder's hook must not cost the player the answer
             log.failure("{name}: at_ai_thinking failed; no filler line", name=character.key)
             return
-        send_filler(character, line or "", thought.witnesses())
+        send_filler(character, line or "", notice.witnesses())
         later_s = seconds + AGAIN_S
-        thought.calls["filler"] = self.clock.callLater(AGAIN_S, self.fill, thought, later_s)
+        notice.calls["filler"] = self.clock.callLater(AGAIN_S, self.fill, notice, later_s)
 
 
 def shown_name(character: Any, looker: Any) -> str:

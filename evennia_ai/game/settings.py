@@ -108,10 +108,10 @@ def find_complaints(of_extensions: Iterable[str] = ()) -> list[str]:
     for name, profile in of_profiles:
         if isinstance(profile, Mapping):
             former += rename_advice(profile, f"The model profile '{name}'")
-    meant = (get_close_matches(key, known, 1) for key in unknown)
+    matches = (get_close_matches(key, known, 1) for key in unknown)
     return former + [
         f"AI_ASSISTANT has an unknown entry '{key}'." + (f" Is {near[0]} meant?" if near else "")
-        for key, near in zip(unknown, meant, strict=True)
+        for key, near in zip(unknown, matches, strict=True)
     ]
 
 

@@ -174,8 +174,8 @@ class GameSleep:
             return
         self._mumbled_to.add(event.speaker)
         present = listening_objects(self._who.character)
-        meant = [obj for obj in present if not event.private or obj.dbref in event.audience]
-        self._show("mumbles", meant)
+        listeners = [obj for obj in present if not event.private or obj.dbref in event.audience]
+        self._show("mumbles", listeners)
 
     def go_to_bed(self, cause: str, reason: str = "") -> bool:
         """Call `fall_asleep` now, or at the end of the tick; return True if it sleeps now."""

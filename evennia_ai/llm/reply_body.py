@@ -154,9 +154,9 @@ class ReplyBody:
         first: dict[tuple[str, str], int] = {}  # the choice of a call; another's is the same act
         for call in self._calls[:MOST_CALLS]:
             call_id = call.id if call.id and call.id not in calls else new_id()
-            what = call.name, str(call.arguments) or "{}"
-            if first.setdefault(what, call.choice) == call.choice:
-                calls[call_id] = ToolCallRequest(call_id, *what, self._sent_with(call))
+            act = call.name, str(call.arguments) or "{}"
+            if first.setdefault(act, call.choice) == call.choice:
+                calls[call_id] = ToolCallRequest(call_id, *act, self._sent_with(call))
         reasons = [self._finish_reasons[number] for number in sorted(self._finish_reasons)]
         is_cut_off = any(map(CUT_OFF_REASONS.search, reasons))
         return LLMReply(

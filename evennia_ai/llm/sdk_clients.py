@@ -122,12 +122,12 @@ class SdkClients:
                 self._stream, self._unpack = stream, unpack
 
             async def __aiter__(self) -> AsyncIterator[bytes]:
-                seen = 0
+                size = 0
                 async for packed in self._stream:
-                    piece = self._unpack(packed, limit - seen + 1)
-                    seen += len(piece)
-                    yield piece[: limit - seen] if seen > limit else piece
-                    if seen > limit:
+                    piece = self._unpack(packed, limit - size + 1)
+                    size += len(piece)
+                    yield piece[: limit - size] if size > limit else piece
+                    if size > limit:
                         raise UnwantedBody(too_long)
 
             async def aclose(self) -> None:

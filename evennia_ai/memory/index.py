@@ -114,8 +114,8 @@ class MemoryIndex:
         words = find_words(text[:LONGEST_TEXT])
         sources = tuple(sources)
         place = ALONE if place is None and sources else place
-        meant = self._embed("embed", text) if vector is None else vector
-        row = self._row_for(id, None if meant is None else vectors.to_bytes(meant), place)
+        embedding = self._embed("embed", text) if vector is None else vector
+        row = self._row_for(id, None if embedding is None else vectors.to_bytes(embedding), place)
         self._lexicon.add(row, map(number_of, words))
         hearers = None if audience is None else frozenset(audience)
         weight = {"importance": importance, "at": np.nan if at is None else at}

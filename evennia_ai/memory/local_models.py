@@ -105,8 +105,8 @@ class OnnxEmbedder:
 
     def _embed(self, prefix: str, texts: Sequence[str]) -> Floats:
         self.load()
-        nothing = np.zeros(self.dimensions, dtype=np.float32)
-        means = [self._recent_mean(prefix + text) if text.strip() else nothing for text in texts]
+        zeros = np.zeros(self.dimensions, dtype=np.float32)
+        means = [self._recent_mean(prefix + text) if text.strip() else zeros for text in texts]
         return unit_rows(np.array(means, dtype=np.float32).reshape(-1, self.dimensions))
 
     def _mean(self, text: str) -> Floats:

@@ -82,8 +82,8 @@ class RecallIndex:
         return self._index.nbytes + (self._log.nbytes if self._log is not None else 0)
 
     def reads(self, journal: Any, profiles: Any, lines: Lines) -> bool:
-        mine = self._log.lines if self._log is not None else None
-        return self.journal is journal and self.profiles is profiles and mine is lines
+        own_lines = self._log.lines if self._log is not None else None
+        return self.journal is journal and self.profiles is profiles and own_lines is lines
 
     def close(self) -> None:
         """Stop watching the journal and the profiles, and store the vectors of lines."""

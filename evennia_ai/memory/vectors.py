@@ -124,8 +124,8 @@ class Vectors:
         if query is None or len(query) != self.dimensions:
             return np.zeros(size, dtype=np.float32)
         different = np.zeros(size, dtype=np.uint16)
-        for mine, query_signs in zip(self._signs[:, :size], signs_of(query - mean), strict=True):
-            different += ones_in(mine ^ query_signs)
+        for signs, query_signs in zip(self._signs[:, :size], signs_of(query - mean), strict=True):
+            different += ones_in(signs ^ query_signs)
         # The share of different signs is the angle (Charikar, 2002); its cosine is nearly straight
         # where most memories are.
         return np.float32(np.pi / 2) - different * np.float32(np.pi / self.dimensions)

@@ -91,8 +91,8 @@ class EntityProfiles(RecordStore):
         changed = dict(plan.changed)
         if sentiment is not None:
             for known in self._of(entity, RELATIONSHIP):
-                felt = sentiment_after(known["sentiment"], sentiment)
-                changed[known["id"]] = {**known, "sentiment": felt}
+                mood = sentiment_after(known["sentiment"], sentiment)
+                changed[known["id"]] = {**known, "sentiment": mood}
         self.change(changed, *plan.added)
         return len(plan.added)
 

@@ -88,9 +88,9 @@ class StartupRecovery:
     def recover_turns(self) -> None:
         """Close the turns that an earlier process left open, then resume all other work."""
         minds = [script.ndb.mind for script in AssistantScript.get_all_cached_instances()]
-        mine = [mind for mind in minds if mind and mind.services is self.service]
-        running = {item.turns.current for item in mine}
-        asleep = {item.sleep.pass_id for item in mine}
+        own_minds = [mind for mind in minds if mind and mind.services is self.service]
+        running = {item.turns.current for item in own_minds}
+        asleep = {item.sleep.pass_id for item in own_minds}
         turn_ids = [turn_id for turn_id in open_turns() if turn_id not in running]
         if turn_ids:
             shown = ", ".join(map(turn_label, turn_ids[:SHOWN_TURNS]))

@@ -108,7 +108,7 @@ class UsageCount:
 
     def less(self, other: UsageCount) -> UsageCount:
         """Return the difference to another use; nothing falls below 0."""
-        rest = {name: max(0, mine - vars(other)[name]) for name, mine in vars(self).items()}
+        rest = {name: max(0, number - vars(other)[name]) for name, number in vars(self).items()}
         return UsageCount(**{**rest, "calls": round(rest["calls"], 1)})
 
 
@@ -171,7 +171,7 @@ def folded(uses: Uses, place: int) -> dict[Any, UsageCount]:
     grouped: dict[Any, list[UsageCount]] = defaultdict(list)
     for key, use in uses.items():
         grouped[key[place]].append(use)
-    return {key: total_of(those) for key, those in grouped.items()}
+    return {key: total_of(rows) for key, rows in grouped.items()}
 
 
 def use_on(day: date) -> dict[int, tuple[int, int]]:

@@ -221,9 +221,9 @@ class Forgetting:
             if place.law is ErasureRule.CUT_LAST:
                 yield from self._forget_in(place)
         yield from self._delete_levels(lambda level: level == OWN)
-        theirs = Q(speaker__in=self.people)
+        by_people = Q(speaker__in=self.people)
         for model in (models.Message, models.Event):  # what they said meanwhile
-            while gone := delete_newest(self.traces.rows(model).filter(theirs)):
+            while gone := delete_newest(self.traces.rows(model).filter(by_people)):
                 yield gone
 
     def _delete_levels(self, is_due: Callable[[int], bool]) -> Iterator[int]:
@@ -332,14 +332,14 @@ def rewrite_summaries(traces: PersonalTraces) -> Iterator[int]:
         if row.summary and not row.speakers and row.assistant_id in traces.assistants:
             delete_compaction(row)
             continue
-        theirs = [
+        by_people = [
             key
             for key, part_text in row.summary.items()
             if not traces.people.isdisjoint(row.speakers.get(key, ()))
             or traces.words.is_in(part_text)
         ]
-        if theirs:
-            yield from rewrite(row, theirs, traces, texts.get(row.previous_id or 0, {}))
+        if by_people:
+            yield from rewrite(row, by_people, traces, texts.get(row.previous_id or 0, {}))
         texts[id_] = dict(row.summary)
 
 

@@ -93,9 +93,9 @@ class PersonalTraces:
 
     def _find_own(self) -> Iterator[int]:
         """Find what they said, the turns that answer it, and those it set off unasked."""
-        theirs = Q(speaker__in=self.people)
+        by_people = Q(speaker__in=self.people)
         for model in (models.Event, models.Message):
-            for page in pages(self.rows(model).filter(theirs), "assistant_id", "turn_id"):
+            for page in pages(self.rows(model).filter(by_people), "assistant_id", "turn_id"):
                 yield 0
                 self.found[model].update({row.id: OWN for row in page})
                 self.assistants.update(row.assistant_id for row in page)
@@ -320,16 +320,16 @@ def learn_words(
 
 def own_texts(people: Audience, assistant: int | None) -> Iterator[tuple[Any, ...]]:
     """Yield querysets, each with the field of a text of these people, and of the speaker's name."""
-    theirs = Q(speaker__in=people)
-    yield rows_of(models.Event, assistant).filter(theirs), "text"
-    yield rows_of(models.Message, assistant).filter(theirs), "content", "speaker_name"
+    by_people = Q(speaker__in=people)
+    yield rows_of(models.Event, assistant).filter(by_people), "text"
+    yield rows_of(models.Message, assistant).filter(by_people), "content", "speaker_name"
     yield describing().filter(objectdb__id__in=numbers_of(people)), "db_value"
 
 
 def texts_of_others(people: Audience, not_others: list[str]) -> Iterator[tuple[Any, ...]]:
     """Yield querysets, each with the fields of texts of others."""
-    theirs = models.Message.objects.filter(speaker__in=people)
-    first = theirs.aggregate(id=Min("id"))["id"] or 0
+    by_people = models.Message.objects.filter(speaker__in=people)
+    first = by_people.aggregate(id=Min("id"))["id"] or 0
     of_others = Q(role="user") & ~Q(speaker__in=not_others)
     yield models.Message.objects.filter(of_others | Q(id__lt=first)), "content"
     unlogged = models.Event.objects.filter(state__in=(WAITING, OVERHEARD))

@@ -107,10 +107,10 @@ def change_wishes(people: Iterable[str], assistant: int | None, wait: bool) -> N
 
     A wish is stored as "#12", or as "#12 7" for the assistant 7 only.
     """
-    theirs = {dbref if assistant is None else f"{dbref} {assistant}" for dbref in people}
+    marks = {dbref if assistant is None else f"{dbref} {assistant}" for dbref in people}
     with brief_transaction():
         before = {*_stored_wishes(of_shard(WISHES), lock=True)}
-        write(of_shard(WISHES), sorted(before | theirs if wait else before - theirs))
+        write(of_shard(WISHES), sorted(before | marks if wait else before - marks))
 
 
 def tell_shards(people: Iterable[str]) -> None:

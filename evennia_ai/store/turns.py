@@ -345,16 +345,16 @@ def end_pass(
     split = {name: split_result(result) for name, result in results.items()}
     with brief_transaction():
         rows = models.SleepPass.objects.filter(id=pass_id)
-        begun = rows.values("assistant_id", "cost").first()
-        if begun is None:  # its assistant was deleted, or retention deleted the row
+        row = rows.values("assistant_id", "cost").first()
+        if row is None:  # its assistant was deleted, or retention deleted the row
             return
-        ensure_here([begun["assistant_id"]])
+        ensure_here([row["assistant_id"]])
         rows.update(
             ended_at=at,
             outcome=outcome,
             results={name: figures for name, (figures, _error) in split.items()},
             errors={name: error for name, (_figures, error) in split.items() if error},
-            cost=cost_since(begun["assistant_id"], begun["cost"].get(AFTER, 0)),
+            cost=cost_since(row["assistant_id"], row["cost"].get(AFTER, 0)),
         )
 
 
@@ -366,13 +366,13 @@ def open_passes() -> list[int]:
 
 def recover_pass(pass_id: int) -> None:
     """Close a sleep pass that a crash interrupted, at its last model call."""
-    begun = models.SleepPass.objects.filter(id=pass_id).first()
-    if begun is not None:
+    row = models.SleepPass.objects.filter(id=pass_id).first()
+    if row is not None:
         calls = models.ModelCall.objects.filter(
-            assistant_id=begun.assistant_id, id__gt=begun.cost.get(AFTER, 0)
+            assistant_id=row.assistant_id, id__gt=row.cost.get(AFTER, 0)
         )
-        last_at = calls.aggregate(last=Max("at"))["last"] or begun.at
-        end_pass(pass_id, max(begun.at, last_at), INTERRUPTED, {})
+        last_at = calls.aggregate(last=Max("at"))["last"] or row.at
+        end_pass(pass_id, max(row.at, last_at), INTERRUPTED, {})
 
 
 def has_unsorted_talk(assistant_id: int) -> bool:

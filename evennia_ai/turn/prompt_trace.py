@@ -17,16 +17,15 @@ def trace_talk(
 ) -> PromptTrace:
     """Return the trace of a prompt with this talk, without its other parts."""
     view = log.current
-    new = [
-        message
-        for message in talk
-        if not (is_logged(message) or is_marker(message) or is_scene(message))
-    ]
-    own_known = all(map(is_logged, own))
+    logged = [message for message in talk if is_logged(message)]
+    others = (message for message in talk if "seq" not in message["metadata"])
+    new = [message for message in others if not (is_marker(message) or is_scene(message))]
+    own_logged = [message for message in own if is_logged(message)]
+    own_known = len(own_logged) == len(own)
     return PromptTrace(
         summary_id=view.record.id if view.record and any(map(is_marker, talk)) else 0,
         scenes=tuple(filter(is_scene, talk)),
-        talk=tuple(message["metadata"]["seq"] for message in talk if is_logged(message)),
+        talk=tuple([message["metadata"]["seq"] for message in logged]),
         own=tuple(message["metadata"]["seq"] for message in own) if own_known else (),
         unlogged=tuple(to_wire(new)),
         unlogged_own=() if own_known else tuple(to_wire(own)),
@@ -34,8 +33,8 @@ def trace_talk(
             str(message["metadata"]["seq"]): {
                 key: message[key] for key in ("content", "tool_calls") if key in message
             }
-            for message in (*talk, *own)
-            if is_logged(message) and CHANGES & message["metadata"].keys()
+            for message in (*logged, *own_logged)
+            if CHANGES & message["metadata"].keys()
         },
     )
 

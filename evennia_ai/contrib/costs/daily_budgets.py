@@ -56,11 +56,11 @@ class DailyBudgets:
         """Reserve the most that a call can cost; raise BudgetExhausted if over a limit."""
         self._begin_day()
         most = Usage(request.tokens, request.max_tokens or 0)
-        theirs = budgets.paid_by_players(most, request.caller.unpaid_share)
+        players_usage = budgets.paid_by_players(most, request.caller.unpaid_share)
         charges = []
         for ledger in self.ledgers:
             accounts = self._payers(ledger, request.caller, profile)
-            amounts = [ledger.price(usage, profile.price) for usage in (most, theirs)]
+            amounts = [ledger.price(usage, profile.price) for usage in (most, players_usage)]
             for use in ledger.used(accounts):
                 ledger.told.setdefault((use.account, use.limit), use.level)
             if (broken := ledger.exhausted(accounts, *amounts)) is not None:
@@ -77,9 +77,9 @@ class DailyBudgets:
     ) -> None:
         """Replace the reservations of a call by what it used."""
         self._begin_day()
-        theirs = budgets.paid_by_players(usage, request.caller.unpaid_share)
+        players_usage = budgets.paid_by_players(usage, request.caller.unpaid_share)
         for ledger, reservation in zip(self.ledgers, reserved, strict=True):
-            amounts = [ledger.price(their, profile.price) for their in (usage, theirs)]
+            amounts = [ledger.price(their, profile.price) for their in (usage, players_usage)]
             ledger.settle(reservation, *amounts)
             for use in ledger.used(reservation.accounts):
                 self._tell_once(ledger, use)

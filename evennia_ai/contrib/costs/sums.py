@@ -36,8 +36,8 @@ def add_for_speakers(call: ModelCallRecord, day: date) -> None:
     if not (speakers and use_of_call(call).calls):
         return
     usage = paid_by_players(call.usage or Usage(call.estimated_tokens, 0), call.unpaid_share)
-    theirs = priced(usage, call.prices)
-    whole = vars(replace(theirs, calls=theirs.calls * 10)).items()
+    players_cost = priced(usage, call.prices)
+    whole = vars(replace(players_cost, calls=players_cost.calls * 10)).items()
     for place, speaker in enumerate(speakers):  # whole amounts, which add up to the use
         share = UsageCount(**{name: (amount + place) // len(speakers) for name, amount in whole})
         amounts = {**vars(share), "tokens": share.tokens}

@@ -105,8 +105,8 @@ def reply_key(message: ChatMessage) -> tuple[Any, ...]:
     meta, calls = message["metadata"], message.get("tool_calls") or [{"id": ""}]
     if is_puppeted(message):
         return (meta["seq"],)
-    turn, whom = meta.get("turn_id"), (*meta["audience"], bool(meta.get("private")))
-    return (turn, step_of(calls[0]["id"]), is_excuse(message), whom) if turn else (meta["seq"],)
+    turn, audience = meta.get("turn_id"), (*meta["audience"], bool(meta.get("private")))
+    return (turn, step_of(calls[0]["id"]), is_excuse(message), audience) if turn else (meta["seq"],)
 
 
 def lines_of(turn_id: int | None) -> list[ChatMessage]:

@@ -71,12 +71,12 @@ def read_part(line: str, places: Sequence[str]) -> PlannedBlock | None:
     if not isinstance(fields.get("what"), str):
         return None
     begin, end = read_clock(fields.get("from")), read_clock(fields.get("to"))
-    what = clean_heard(fields["what"], WHAT_CHARS).rstrip(" .,")
-    if begin is None or end is None or not what or (end - begin) % DAY_MINUTES < LEAST_MINUTES:
+    activity = clean_heard(fields["what"], WHAT_CHARS).rstrip(" .,")
+    if begin is None or end is None or not activity or (end - begin) % DAY_MINUTES < LEAST_MINUTES:
         return None
     by_name = {place.lower(): place for place in places}
     where = by_name.get(str(fields.get("where", "")).strip().lower(), "")
-    return {"begin": begin, "end": end, "content": what, "where": where}
+    return {"begin": begin, "end": end, "content": activity, "where": where}
 
 
 def read_clock(text: object) -> int | None:

@@ -104,8 +104,8 @@ reading of a report is noted in the server's log."""
         return report
 
     def line(self, report: Any, limit: int = SHOWN_CHARS) -> str:
-        whom = report.assistant.obj
-        of = shown_name(whom) if whom else "a deleted character"
+        character = report.assistant.obj
+        of = shown_name(character) if character else "a deleted character"
         by, closed = clean_output(report.reporter_name, 40), ""
         if report.closed_at:
             closed = f" |x(closed by {clean_output(report.closed_by, 40)})|n"

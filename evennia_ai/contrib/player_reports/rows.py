@@ -38,8 +38,8 @@ def add_report(
     """Store a report by a player, given as (dbref, name); returns its number."""
     with brief_transaction():
         who = {"reporter": reporter[0], "reporter_name": reporter[1]}
-        what = {"assistant_id": assistant_id, "at": now, "reason": reason, "seqs": list(seqs)}
-        return int(models.Report.objects.create(**who, **what).id)
+        fields = {"assistant_id": assistant_id, "at": now, "reason": reason, "seqs": list(seqs)}
+        return int(models.Report.objects.create(**who, **fields).id)
 
 
 def open_reports(**of: Any) -> Any:

@@ -107,8 +107,8 @@ def model_call_row(row: Row, reader: Reader) -> Row:
 
 def message_row(row: Row, reader: Reader) -> Row:
     """Return a message; of a whisper neither words nor speaker nor audience."""
-    kind, what = words_kind(row["private"]), "whisper" if row["private"] else "words"
-    row = {**row, "content": reader.show(kind, clean(row["content"]), what)}
+    kind, noun = words_kind(row["private"]), "whisper" if row["private"] else "words"
+    row = {**row, "content": reader.show(kind, clean(row["content"]), noun)}
     if not reader.may(kind):
         return {**row, "audience": None, "tool_calls": None, "speaker": "", "speaker_name": ""}
     calls = [call["function"] for call in row["tool_calls"]]

@@ -222,13 +222,13 @@ def read_relations(
 
 
 def shown_relation(record: Record, familiar: float, names: dict[str, str]) -> Row:
-    felt, dbref = record["sentiment"], record["entity"]
+    sentiment, dbref = record["sentiment"], record["entity"]
     return {
         "name": page_text(names.get(dbref, f"somebody deleted ({dbref})"), 60),
         "dbref": dbref,
         "familiar": familiar,
-        "sentiment": felt,
-        "feeling": "fond" if felt >= FOND else "hostile" if felt <= -FOND else "neutral",
+        "sentiment": sentiment,
+        "feeling": "fond" if sentiment >= FOND else "hostile" if sentiment <= -FOND else "neutral",
         "contacts": record["contacts"],
         "last": (record["last_contact"] or "")[:10] or "never",
     }

@@ -303,8 +303,8 @@ class CompactionPage(LogPage, DetailView):
         for part in parts:
             everybody = part["audience"] == [PUBLIC]
             part["whom"] = "everybody" if everybody else shown.whom(part["audience"])
-        explanations, which = extension("explanations"), (who["id"], row["id"], row["at"])
-        whys = explanations.explain_compaction(*which, who["name"]) if explanations else ()
+        explanations, key = extension("explanations"), (who["id"], row["id"], row["at"])
+        whys = explanations.explain_compaction(*key, who["name"]) if explanations else ()
         return super().get_context_data(
             title=f"Compaction {row['id']}",
             whys=[why_line(why, self.reader) for why in whys],

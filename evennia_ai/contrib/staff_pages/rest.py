@@ -158,8 +158,8 @@ class LogView(viewsets.GenericViewSet):
         """Write into the security log who read how many private items, without the words."""
         read = self.reader.private_shown if hasattr(self, "reader") else 0
         if read:
-            what, who = request.get_full_path(), request.user
-            logger.log_sec(f"GET {what}: {who} read {read} private items")
+            path, who = request.get_full_path(), request.user
+            logger.log_sec(f"GET {path}: {who} read {read} private items")
         return super().finalize_response(request, *args, **kwargs)
 
 

@@ -163,9 +163,9 @@ def compiled(tongue: DisclosureLanguage) -> tuple[re.Pattern[str], re.Pattern[st
     noun = rf"(?:{tongue.nouns})\b"
     other = rf"(?:or|oder|ou|o) (?:{before}{noun}|not\b|nicht\b|non\b|no\b|what\b|was\b)"
     behind = rf"(?=\W*$|\s*[;:–—(]|\s*,(?! (?:or|oder|ou|o) )|,? {other}|\s(?:{tongue.behind})\b)"
-    what = before + noun + behind
+    subject = before + noun + behind
     asks, answers = (
-        "|".join(rf"\b{row.replace('N', what)}" for row in rows_of(text))
+        "|".join(rf"\b{row.replace('N', subject)}" for row in rows_of(text))
         for text in (tongue.asks, tongue.told)
     )
     return re.compile(asks), re.compile(answers)
@@ -254,8 +254,8 @@ def language_asking(text: str, cosines: Cosines = unknown) -> str:
         for code, (asks, answers) in PATTERNS.items():
             if asks.search(sentence) or (may_ask and answers.search(sentence)):
                 return code
-    meant = (language_meant(part, cosines) for part in compared(text))
-    return next(filter(None, meant), "")
+    codes = (language_meant(part, cosines) for part in compared(text))
+    return next(filter(None, codes), "")
 
 
 def spoken_by_people(events: Iterable[InboxEvent]) -> list[InboxEvent]:

@@ -212,8 +212,8 @@ def own_utterances(message: ChatMessage, own_name: str) -> list[tuple[WordSource
             own = not dbref and bool(own_name) and speaker == own_name
             return [(WordSource(speaker, seq, audience, dbref, own, evidence), words)]
         case "assistant":
-            mine = WordSource(own_name, seq, audience, own=True)
-            return [(mine, text) for text in [content, *words_of_calls(message)] if text]
+            own_source = WordSource(own_name, seq, audience, own=True)
+            return [(own_source, text) for text in [content, *words_of_calls(message)] if text]
         case "tool" if OWN_ACT.match(content) and len(content) <= MOST_RESULT_CHARS:
             return [(WordSource("", seq, audience, evidence=PERCEIVED), content)]
     return []

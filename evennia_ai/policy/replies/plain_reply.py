@@ -164,8 +164,8 @@ def without_assistant(reply: PlainReply, cosines: Cosines) -> PlainReply:
     kept = reply.words
     if is_mixed:
         kept = "".join(part for part, (margin, _is_sure) in margins if margin <= 0.0).strip()
-    nothing = not (kept or reply.emotes)
-    return reply._replace(words=kept, problem=reply.problem or ASSISTANT * nothing)
+    is_empty = not (kept or reply.emotes)
+    return reply._replace(words=kept, problem=reply.problem or ASSISTANT * is_empty)
 
 
 # --- whose words they are -------------------------------------------------------------------------
@@ -206,10 +206,10 @@ def split_reply(text: str, name: str) -> SplitReply:
 
     def take(deed: str) -> str:
         deed = subject_of(name).sub("", deed.strip(" *_~.,")).strip(" ,.")
-        begun, *words = SAYING.split(deed, maxsplit=1)
+        head, *words = SAYING.split(deed, maxsplit=1)
         if words and words[0].split()[:1] == ["to"]:  # "whispers to Bob"
-            begun, words = deed, []
-        deed = begun
+            head, words = deed, []
+        deed = head
         if deed and deed not in deeds:
             deeds.append(deed[:1].lower() + deed[1:])
         return f" {' '.join(words)} "

@@ -152,10 +152,10 @@ def is_whole(call: ToolCallRequest, tools: Tools) -> bool:
 
 def tidied(call: ToolCallRequest, tools: Tools) -> Calls:
     """Return a native call as it is meant, or the calls that it holds."""
-    meant = tidy_calls(call.name, call.arguments, tools)
+    calls = tidy_calls(call.name, call.arguments, tools)
     return [
         ToolCallRequest(f"{call.id}.{number}" if number else call.id, *item, call.sent)
-        for number, item in enumerate(meant)
+        for number, item in enumerate(calls)
     ]
 
 

@@ -292,9 +292,9 @@ def tidy_calls(name: str, arguments: str, tools: Tools) -> list[Call]:
 
     One may hold several. What cannot be read stays as it is, for the tool to refuse.
     """
-    spelled = [name, *re.findall(r"[\w-]+", name)]
-    spelled += [word.lower().removesuffix("json") for word in spelled]
-    known = next((word for word in spelled if word in tools), "")
+    spellings = [name, *re.findall(r"[\w-]+", name)]
+    spellings += [word.lower().removesuffix("json") for word in spellings]
+    known = next((word for word in spellings if word in tools), "")
     if not known:
         return read_calls(last_object(arguments), tools) or [(name, arguments)]
     if not NOTHING.sub("", arguments):
@@ -323,9 +323,9 @@ def last_object(text: str) -> Any:
     Models put ``{}`` before their arguments, code fences around them and brackets behind them.
     They spell line ends out, and write parameters in tags.
     """
-    for spelled in (text, text.replace("\\n", "\n")):
+    for spelling in (text, text.replace("\\n", "\n")):
         with suppress(ValueError, RecursionError):
-            return json.loads(spelled, strict=False)
+            return json.loads(spelling, strict=False)
     if parts := PARAMETER.findall(text):
         return {key: value.strip("\n") for key, value in parts}
     reader, at, last = LooseReader(text, STEPS), text.find("{"), None

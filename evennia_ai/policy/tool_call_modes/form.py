@@ -58,8 +58,8 @@ def described(tool: Schema) -> str:
     fields = []
     for name, detail in parameters_of(tool).items():
         kind = str(detail.get("type", "string"))
-        told_of = detail.get("description") or kind * (kind != "string")
-        fields.append(f"{name}: {told_of}" if told_of else name)
+        purpose = detail.get("description") or kind * (kind != "string")
+        fields.append(f"{name}: {purpose}" if purpose else name)
     arguments = f" ({', '.join(fields)})" if fields else ""  # "name()" would look like a call
     return f"{tool_name(tool)}{arguments}: {tool['function'].get('description', '')}"
 
