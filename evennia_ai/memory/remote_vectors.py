@@ -11,7 +11,9 @@ from twisted.internet.interfaces import IReactorTime
 from twisted.logger import Logger
 
 from evennia_ai.errors import ProviderError, TurnAborted
+from evennia_ai.memory.local_models import kinds_of
 from evennia_ai.memory.vectors import answers_at_once, readable
+from evennia_ai.policy.facts.terms import SentenceKinds
 from evennia_ai.ports import Embedder, RemoteEmbedder, Services
 from evennia_ai.scheduling import Clock, Coroutine, yield_to_reactor
 
@@ -166,3 +168,10 @@ class TextNearness:
             return []
         matrix = np.stack([self._vectors[other] for other in others])
         return [float(value) for value in matrix @ self._vectors[text]]
+
+    def kinds(self, text: str) -> SentenceKinds | None:
+        """Return what kind of sentence a text is; None if it is not prepared, or not by MiniLM."""
+        embedder, vector = self._embedder(), self._vectors.get(text)
+        if embedder is None or vector is None:
+            return None
+        return kinds_of(vector, embedder.name)

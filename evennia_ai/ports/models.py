@@ -20,6 +20,7 @@ from evennia_ai.messages import (
 )
 from evennia_ai.policy.call_record import PromptTrace, RequestExtras
 from evennia_ai.policy.conversation.persona_and_lore import Fit, LoreEntry
+from evennia_ai.policy.facts.terms import SentenceKinds
 from evennia_ai.policy.records.journal_entry import EntryForMemory, MemoryRow
 from evennia_ai.policy.records.record import Record
 from evennia_ai.policy.tool_call_modes.form import TOOLS
@@ -195,6 +196,9 @@ class Nearness(Protocol):
 
     def cosines(self, text: str, others: Sequence[str]) -> list[float]:
         """Return how near a text is to others, 1 at most; none if not all have been prepared."""
+
+    def kinds(self, text: str) -> SentenceKinds | None:
+        """Return what kind of sentence a text is; None if it is not prepared, or not by MiniLM."""
 
 
 class LoreRanking(Protocol):

@@ -12,7 +12,13 @@ from evennia_ai.messages import Audience, Authors, ChatMessage, LLMReply, WireMe
 from evennia_ai.policy.audience import of_messages
 from evennia_ai.policy.compaction import summary
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
-from evennia_ai.policy.compaction.unverified_claims import claims_in, without_claims
+from evennia_ai.policy.compaction.unverified_claims import (
+    ONLY_SPOKEN,
+    Talk,
+    claims_in,
+    with_lines_for,
+    without_claims,
+)
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.sanitize import strip_reasoning
 from evennia_ai.policy.tokens import MESSAGE_OVERHEAD, estimate_tokens, stored_tokens
@@ -99,8 +105,11 @@ class Summariser:
         if not problem:
             yield yield_to_reactor(put)
             carried = self._mind.world.situation(self._mind.character).carrying
-            text = without_claims(text, name, [*lines, *claims_in(previous)], carried)
+            stated_lines = [*lines, *claims_in(previous)]
+            text = without_claims(text, name, stated_lines, carried)
             problem = "" if text else ONLY_CLAIMS
+            yield yield_to_reactor(put)
+            text = yield self._without_spoken_deeds(text, Talk(stated_lines, name, previous))
         if not problem:
             text = summary.shortened(text, room, reply.finish_reason == CUT_OFF)
             talk: list[summary.MessageWords] = yield map_in_slices(
@@ -111,6 +120,21 @@ class Summariser:
             log.warn("{name}: summary rejected: {problem}", name=name, problem=problem)
             return None
         return text
+
+    @inlineCallbacks
+    def _without_spoken_deeds(self, text: str, talk: Talk) -> Coroutine[str]:
+        """Fire with a summary in which lines stand in place of deeds that were only spoken of."""
+        services, deeds = self._mind.services, talk.deeds_in(text)
+        nearness = services.nearness
+        yield nearness.prepare(services, [text for deed in deeds for text in talk.compared(deed)])
+        return with_lines_for(
+            text,
+            {
+                deed.sentence: talk.quoted(deed)
+                for deed in deeds
+                if talk.score(deed, nearness.cosines, nearness.kinds) >= ONLY_SPOKEN
+            },
+        )
 
 
 def tokens_a_word(messages: Sequence[ChatMessage]) -> float:

@@ -7,9 +7,11 @@ claims, which are judged by them, and for goals.
 
 import re
 import unicodedata
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import lru_cache
 from textwrap import wrap
+from typing import NamedTuple
 
 from evennia_ai.messages import (
     ACTS_OUT,
@@ -250,3 +252,22 @@ def sentences_of(text: str) -> list[str]:
     """Return a text's sentences; a long one comes in pieces."""
     parts = [part for sentence in sentences(text) for part in sentence.strip().split("; ")]
     return [piece for part in parts for piece in wrap(part.strip(), MOST_CHARS)]
+
+
+class SentenceKinds(NamedTuple):
+    """How likely a sentence is what each field says, from 0 to 1."""
+
+    told: float  # a line that tells what is or was so, not a promise, a request, a guess, a refusal
+    jest: float  # a line that is not meant
+    deed: float  # a summary's sentence of a deed that was done
+
+
+KindOf = Callable[[str], SentenceKinds | None]
+
+
+def without_names(text: str, names: Collection[str]) -> str:
+    """Return a text with one word for each name, so that only what it tells is compared."""
+    if not names:
+        return text
+    longest_first = sorted(map(re.escape, names), key=len, reverse=True)
+    return re.sub(rf"\b(?:{'|'.join(longest_first)})\b", "someone", text)

@@ -1,0 +1,65 @@
+"""A deed in a summary that nobody did: only promised, asked for or said in jest."""
+
+import pytest
+
+from evennia_ai.policy.compaction.unverified_claims import ONLY_SPOKEN, Talk, with_lines_for
+from evennia_ai.policy.facts.terms import SentenceKinds
+
+LINES = [
+    "Ann says: Can I have the cellar key?",
+    "Mira says: Here.",
+    "◆ You give Ann the brass key.",
+    "Ann says: I'll bring you a bottle of red later.",
+    "◆ Ann goes down.",
+]
+PROMISED = "She brought Mira a bottle of red."
+TRUE = "Mira gave Ann the brass key."
+DEED, PROMISE, FACT = SentenceKinds(0, 0, 1), SentenceKinds(0, 0, 0), SentenceKinds(1, 0, 0)
+
+
+def kinds(line=PROMISE, sentence=DEED):
+    return lambda text: line if text.startswith("I'll") else sentence
+
+
+def alike(_text, others):
+    return [0.5] * len(others)
+
+
+def scores(text, kind_of, cosines=alike, lines=LINES, previous=""):
+    talk = Talk(lines, "Mira", previous)
+    return [talk.score(deed, cosines, kind_of) for deed in talk.deeds_in(text)]
+
+
+def test_what_was_only_promised_is_found_and_the_promise_stands_in_its_place():
+    talk = Talk(LINES, "Mira")
+    (deed,) = talk.deeds_in(f"- {TRUE} {PROMISED}")
+    assert talk.score(deed, alike, kinds()) >= ONLY_SPOKEN
+    assert with_lines_for(f"- {TRUE} {PROMISED}", {deed.sentence: talk.quoted(deed)}) == (
+        f"- {TRUE} Ann says: I'll bring you a bottle of red later."
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"), [(FACT, DEED), (PROMISE, PROMISE)], ids=["told as a fact", "no deed"]
+)
+def test_what_somebody_told_or_what_is_no_deed_stays(line, sentence):
+    assert max(scores(PROMISED, kinds(line, sentence))) < ONLY_SPOKEN
+
+
+def test_what_an_event_or_the_summary_before_holds_stays():
+    assert scores(TRUE, kinds()) == []
+    assert scores(PROMISED, kinds(), previous=PROMISED) == []
+    claimed = "Ann claims: She brought a bottle of red."
+    assert len(scores(PROMISED, kinds(), previous=claimed)) == 1
+    assert scores(claimed, kinds()) == []
+
+
+def test_who_answered_a_question_did_it_and_who_asked_did_not():
+    lines = ["Abe says: Who fed the dragon?", "Sue says: Me, at six."]
+    assert scores("Sue fed the dragon.", kinds(sentence=DEED), lines=lines) == [0.0]
+    assert min(scores("Abe fed the dragon.", kinds(sentence=DEED), lines=lines)) >= ONLY_SPOKEN
+
+
+def test_without_an_embedder_everything_stays():
+    assert scores(PROMISED, kinds(), cosines=lambda _text, _others: []) == [0.0]
+    assert scores(PROMISED, lambda _text: None) == [0.0]
