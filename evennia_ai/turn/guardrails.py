@@ -27,7 +27,14 @@ from evennia_ai.policy.conversation.tool_call_rules import read_arguments
 from evennia_ai.policy.facts.check import note_problem
 from evennia_ai.policy.facts.terms import HEARD, parse_heard_line
 from evennia_ai.policy.replies import output_checks
-from evennia_ai.policy.replies.plain_reply import SplitReply, own_lines, split_reply, uncalled
+from evennia_ai.policy.replies.plain_reply import (
+    NO_WORDS,
+    REPEATED,
+    SplitReply,
+    own_lines,
+    split_reply,
+    uncalled,
+)
 from evennia_ai.policy.sanitize import own_label, spoken_words, strip_reasoning
 from evennia_ai.policy.texts import plain_words, sentences
 from evennia_ai.policy.tool_call_modes.wire_order import SPOKEN
@@ -37,10 +44,8 @@ from evennia_ai.scheduling import Coroutine, loggable
 log = Logger()
 
 TURNS_COMPARED = 10
-REPEATED = "you said that before"
 NOTICED = (*SPOKEN, EMOTED)  # how the results of such acts begin
 NOTE = "add_journal_entry"
-NO_WORDS = "it held no words"
 GESTURE = "it was a gesture, not words"
 REFUSED = "refuses_words"
 FAILED = "an extension that judges words failed"
@@ -118,17 +123,13 @@ class OutputGuardrail:
     def without_repeats(self, call: ToolCallRequest) -> tuple[ToolCallRequest, str]:
         """Return a call, if need be without the sentences that were said before, and `problem`."""
         problem, text, earlier_words = self.problem(call), text_of(call), self._told
-        if problem not in (REPEATED, output_checks.ECHO) or earlier_words is None or text is None:
+        if problem not in MILD or earlier_words is None or text is None:
             return call, problem
         lines = (parse_heard_line(line, "")[1] for line in earlier_words.heard)
         known = {tuple(plain_words(s)) for item in (*self.spoken, *lines) for s in sentences(item)}
-        alone, repeats = sentences(text), (REPEATED, output_checks.ECHO)
-        new = [
-            s
-            for s in alone
-            if tuple(plain_words(s)) not in known
-            and self.problem(with_text(call, s)) not in repeats
-        ]
+        alone = sentences(text)
+        unsaid = [s for s in alone if tuple(plain_words(s)) not in known]
+        new = [s for s in unsaid if self.problem(with_text(call, s)) not in MILD]
         rest = " ".join(map(str.strip, new))
         if len(new) == len(alone) or len(plain_words(rest)) < output_checks.FEW_WORDS:
             return call, problem

@@ -1,6 +1,6 @@
 """Whether words may be spoken: calls, labels, tags, code, reasoning and quoted rules may not (P13).
 
-Callers first take the calls out of a reply (`text_calls`); whatever still looks like a call is an
+Callers first take the calls out of a reply (`text_tool_calls`); what still looks like one is an
 artefact.
 """
 
@@ -12,7 +12,7 @@ from functools import lru_cache, partial
 
 from evennia_ai.messages import MARK
 from evennia_ai.policy.conversation.ai_disclosure import Cosines, denies, unknown
-from evennia_ai.policy.facts.terms import parse_heard_line as heard_words
+from evennia_ai.policy.facts.terms import parse_heard_line
 from evennia_ai.policy.replies.speech import THOUGHT, describes_assistant, is_refusal
 from evennia_ai.policy.sanitize import own_label, without_links
 from evennia_ai.policy.texts import one_of, plain_words, sentences
@@ -88,7 +88,7 @@ class CheckContext:
     @property
     def heard_words(self) -> list[str]:
         """The lines that are answered, without who said them."""
-        return [heard_words(line, "")[1] for line in self.heard]
+        return [parse_heard_line(line, "")[1] for line in self.heard]
 
 
 def find_artefact(words: str, around: CheckContext) -> str:
@@ -313,7 +313,7 @@ def is_echo(text: str, lines: Iterable[str], names: Collection[str] = ()) -> boo
     words = [word for word in plain_words(text) if word not in own]
     asks = text.rstrip(' "”').endswith("?")
     for line in lines:
-        line_words = heard_words(line, "")[1]
+        line_words = parse_heard_line(line, "")[1]
         for part in (line_words, *sentences(line_words)):
             part_words = [word for word in plain_words(part) if word not in own]
             if echoes(words, part_words) or throws_back(words, part_words):
