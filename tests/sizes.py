@@ -32,6 +32,15 @@ SPINE: Mapping[str, str] = {
 }
 
 
+# Code with its data, by the paths of both; those of the mode `plain` are among the first.
+AREAS: Mapping[str, str] = {
+    "way to models": "llm/*.py policy/tool_call_modes/* policy/replies/* policy/provider_errors.py "
+    "turn/model_call.py turn/plain_turns.py",
+    "memory and lore": "memory/*.py policy/retrieval/*.py policy/facts/*.py turn/recall.py "
+    "policy/conversation/persona_and_lore.py store/lore_records.py tools/memory_sources.py",
+}
+
+
 @dataclass(frozen=True)
 class Part:
     """A part of the package: its modules by dotted name."""
@@ -159,8 +168,16 @@ def write() -> None:
     PAGE.write_text(page, encoding="utf-8")
 
 
+def area_lines(patterns: str) -> int:
+    """Return the lines of the code and data at some paths."""
+    files = [file for pattern in patterns.split() for file in ROOT.glob(pattern)]
+    return sum(layout.line_counts(f for f in files if f.suffix in (".py", ".toml")).values())
+
+
 def report() -> str:
-    """Return the sizes of core, spine and extensions."""
+    """Return the sizes of core, spine and extensions, and of some areas of the core."""
     parts = {"core": core(), "spine": part(*SPINE)}
     parts |= {f"{CONTRIB}/{item.name}": item.part for item in extensions()}
-    return "\n".join(f"{name:24} {sizes}" for name, sizes in parts.items())
+    rows = [f"{name:24} {sizes}" for name, sizes in parts.items()]
+    rows += [f"{name:24} {area_lines(paths):18} lines with data" for name, paths in AREAS.items()]
+    return "\n".join(rows)
