@@ -162,6 +162,9 @@ class CmdAIHistory(AICommand):
 
     @inlineCallbacks
     def do_compaction(self) -> Coroutine[None]:
+        if not self.rhs:
+            self.do_compactions()
+            return
         row = self.find_row("Compaction", "compaction", "compactions")
         self.msg(rendering.whole_compaction(row, self.reader))
         first = max(row["from_seq"], row["upto_seq"] - MOST_CHECKED + 1)

@@ -17,6 +17,7 @@ from evennia_ai.game.help_entries import STAFF
 from evennia_ai.game.settings import full_disks
 from evennia_ai.game.sleep_state import mode_of
 from evennia_ai.game.texts import ERROR_KINDS
+from evennia_ai.messages import OFFLINE
 from evennia_ai.models.fields import damage
 from evennia_ai.policy.read_permissions import ERRORS, FIGURES, PUBLIC_MEMORIES
 from evennia_ai.policy.records.goal import block_line
@@ -102,7 +103,7 @@ class CmdAIStatus(AICommand):
                 name,
                 told_apart([place])[0] if place else "nowhere",
                 mode_of(script.character, script.services),
-                f"{profile.name}:{profile.model}",
+                "the stand-in" if profile.model == OFFLINE else f"{profile.name}:{profile.model}",
                 f"{prompts.get(script.id, 0) / window:.0%}",
                 str(queues.get(script.id, 0)),
                 f"{calls:,}",

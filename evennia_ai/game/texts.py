@@ -167,6 +167,7 @@ I hear too many questions just now. Give me a breath, then ask again?"""
         "You can have only your own words forgotten: |wforgetme|n by all characters, or "
         "|wforgetme <character>|n by one that knows you."
     ),
+    "report_whom": gettext_noop("Whom? |waireport <name> = <reason>|n"),
     "report_reason": gettext_noop("Why? |waireport {name} = <reason>|n"),
     "report_nothing": gettext_noop("You have heard nothing of {name} that could be reported."),
     "report_many": gettext_noop("The staff has {count} reports of yours to read. Please wait."),

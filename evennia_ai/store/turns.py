@@ -65,7 +65,9 @@ class TableTurns:
         self.may_go_on = may_go_on
         self.current: int | None = None
         self._lost: int | None = None  # the turn whose lease has ended
-        self._is_in_doubt = False  # the last turn or outcome may be stored though nobody heard so
+        # A turn may be open that this process does not know of: an earlier process left it, or the
+        # last write was stored though nobody heard so.
+        self._is_in_doubt = True
         self._unheard = set[str]()  # calls of models and tools of which the same holds
         self._running = set[int]()  # acts without an outcome
 

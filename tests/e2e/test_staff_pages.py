@@ -137,6 +137,7 @@ def visit_logs(staff: Staff) -> None:
     staff.expect("Characters")
     staff.look("overview")
     staff.tab("All turns")
+    unfold_filters(staff)
     page.fill("input[name=tool]", "say")
     page.get_by_role("button", name="Show").click()
     staff.look("turns-of-all")
@@ -145,6 +146,7 @@ def visit_logs(staff: Staff) -> None:
     staff.expect("Waiting for an answer")
     staff.look("turns")
     page.get_by_role("link", name="More", exact=True).click()
+    unfold_filters(staff)
     page.fill("input[name=player]", "Ben")
     page.fill("input[name=words]", "watchtower")
     page.get_by_role("button", name="Show").click()
@@ -155,6 +157,13 @@ def visit_logs(staff: Staff) -> None:
     staff.look("turn")
     staff.tab("Live")
     staff.look("live")
+
+
+def unfold_filters(staff: Staff) -> None:
+    """Open the filters where they are folded, on a narrow screen."""
+    summary = staff.page.locator("details.filters:not([open]) > summary")
+    if summary.is_visible():
+        summary.click()
 
 
 def visit_knowledge(staff: Staff) -> None:

@@ -71,6 +71,7 @@ def test_admins_read_the_compactions(admin, ann, old_talk):
     line = "while asleep: 2 messages summarised, 60 tokens into 20; "
     line += "of 4 facts 3 kept in the summary, 1 of the others recalled from the log, 0 in neither"
     assert line in flat(admin.told("aihistory/compactions Mira"))
+    assert line in flat(admin.told("aihistory/compaction Mira"))
     number = old_talk.assistant.conversation.current.record.id
     text = admin.told(f"aihistory/compaction Mira = {number}")
     assert "For everybody:\nThey spoke of a ferry." in text

@@ -126,6 +126,18 @@ def test_after_a_crash_an_open_turn_is_closed_by_what_is_known_of_it(
     assert [row.state for row in ToolCall.objects.all()] == ([act_state] if act_state else [])
 
 
+def test_the_first_turn_of_a_process_begins_after_the_one_that_the_last_left_open(tables, service):
+    def begin(stores):
+        return stores.turns.begin(stores.inbox.open_events().waiting, ANN, False, "tick_event")
+
+    tables.inbox.put(heard("hello"))
+    left_open = begin(tables)
+    tables.inbox.put(heard("are you there?"))
+    turn = begin(Stores("tables", service, tables.assistant_id))
+    assert open_turns() == [turn.id]
+    assert Turn.objects.get(id=left_open.id).outcome == "interrupted"
+
+
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="it reads SQLite's own setting")
 def test_the_games_own_queries_wait_for_a_lock_as_long_as_before(tables):
     def wait_ms():

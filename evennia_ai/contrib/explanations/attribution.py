@@ -4,7 +4,8 @@ A sentence comes from the line that holds most of what it tells: its content wor
 their rarity in the prompt (inverse document frequency, Spärck Jones 1972). Words of the question
 count little, since every answer repeats them. Of the words that a line lacks, only things and names
 count in full, since a fact can be told in other words; without a number of the sentence no line is
-its source. A name or a greeting tells nothing, and is no source.
+its source. A name, a greeting, or a single word that is no thing ("Go well.") tells nothing, and is
+no source.
 """
 
 from __future__ import annotations
@@ -148,6 +149,7 @@ class Weighted:
 
     told: Mapping[str, float]
     lacked: Mapping[str, float]
+    things: frozenset[str]  # and names and numbers
     needed: frozenset[str]  # words without which no source fits
     names: frozenset[str]  # of people: they alone tell nothing
 
@@ -164,7 +166,8 @@ class WordWeights:
     def of(self, sentence: str) -> Weighted:
         """Return the words of a sentence with their weights, without the character's name."""
         names, terms = names_in(sentence), set(normal_words(" ".join(find_terms(sentence))))
-        things = normal_words(" ".join(match[1] for match in ARTICLE.finditer(sentence)))
+        named = normal_words(" ".join(match[1] for match in ARTICLE.finditer(sentence)))
+        things = frozenset({*named, *terms})
         words = [
             fromkey for fromkey in dict.fromkeys(normal_words(sentence)) if fromkey not in self._own
         ]
@@ -176,27 +179,34 @@ class WordWeights:
             rarity = math.log(1 + (self._total - holding + 0.5) / (holding + 0.5))
             weights[word] = rarity * (ASKED_WEIGHT if word in self._asked else 1.0)
         lacked = {
-            word: weight if word in {*things, *terms} else weight * OTHER_WORDS
+            word: weight if word in things else weight * OTHER_WORDS
             for word, weight in weights.items()
         }
         # Another number is another claim.
         numbers = {word for word in terms if any(map(str.isdigit, word))}
-        return Weighted(weights, lacked, frozenset(numbers & weights.keys()), names)
+        return Weighted(weights, lacked, things, frozenset(numbers & weights.keys()), names)
 
 
 def nearest(sentence: str, sources: Iterable[SourceSentence], weights: WordWeights) -> Attribution:
     words = weights.of(sentence)
-    if not words.told.keys() - words.names:
+    telling = words.told.keys() - words.names
+    if not telling:
         return Attribution(sentence, tells=False)
-    shares = ((share_in(source, words), source) for source in sources)
-    fitting = [item for item in shares if item[0] >= LEAST_SHARE]
-    sentence_words = frozenset(plain_words(sentence))  # of equal ones, the nearest in its wording
-    share, best = max(
-        fitting,
-        key=lambda item: (item[0], len(sentence_words.intersection(plain_words(item[1].text)))),
-        default=(0.0, None),
+    is_bare = len(words.told) < LEAST_WORDS and not words.things & telling
+    wording = frozenset(plain_words(sentence))
+    shares = (
+        (share_in(source, words), len(wording.intersection(plain_words(source.text))), source)
+        for source in sources
     )
-    return Attribution(sentence, best, share)
+    # A single word that is no thing is told by a line in the same words only.
+    fitting = [
+        item
+        for item in shares
+        if item[0] >= LEAST_SHARE and not (is_bare and item[1] <= len(wording) / 2)
+    ]
+    # Of equal ones, the nearest in its wording.
+    share, _, best = max(fitting, key=lambda item: item[:2], default=(0.0, 0, None))
+    return Attribution(sentence, best, share, tells=bool(best) or not is_bare)
 
 
 def share_in(source: SourceSentence, words: Weighted) -> float:
@@ -222,6 +232,7 @@ def names_in(sentence: str) -> frozenset[str]:
 
 
 RULES, TOOLS, PERSONA, SUMMARY = "rules", "tools", "persona", "summary"
+MORE_TOOLS = "more tools"
 TALK, SITUATION, NEW, ACTS, QUESTION = "talk", "situation", "new lines", "own acts", "question"
 RECALLED, LORE, PEOPLE, KEPT, GOALS = "recalled", "lore", "people", "pins", "goals"
 MATERIALS, NOTE = "materials", "author's note"
@@ -236,10 +247,10 @@ BY_LABEL = {
     "You are about": GOALS,
     "At hand": MATERIALS,
     staff_controls.LABEL: NOTE,
-    "You can now also use": TOOLS,
+    "You can now also use": MORE_TOOLS,
 }
 # Nothing that a character says of itself or the world comes from these.
-INSTRUCTIONS = frozenset({RULES, TOOLS, QUESTION})
+INSTRUCTIONS = frozenset({RULES, TOOLS, MORE_TOOLS, QUESTION})
 # What the character knows, as opposed to what was said just now.
 MEMORIES = frozenset({SUMMARY, RECALLED, PEOPLE, KEPT, GOALS, MATERIALS})
 

@@ -47,6 +47,8 @@ reading of a report is noted in the server's log."""
         super().check_switches()
 
     def do_default(self) -> None:
+        if not self.lhs:
+            raise UsageError(text("report_whom"))
         script = self.find_reported(self.lhs.strip())
         name = shown_name(script)
         reason = clean_heard(storable(self.rhs or ""), REASON_CHARS)
@@ -67,7 +69,7 @@ reading of a report is noted in the server's log."""
         characters = {script.character: script for script in all_assistants()}
         here = [item for item in characters if item.location is self.caller.location]
         character = choose(name, here, self.caller) or choose(name, characters, self.caller)
-        if not name or character is None:
+        if character is None:
             raise UsageError(text("mute_unknown", name=clean_output(name, 60)))
         return characters[character]
 

@@ -151,6 +151,13 @@ def test_a_name_or_a_greeting_is_no_source(line, sentence):
     assert found.source is None and not found.tells
 
 
+@pytest.mark.parametrize("sentence", ["Go well.", "You know where to find me."])
+def test_a_single_word_that_is_no_thing_tells_nothing(sentence):
+    lines = ("The boats go out at dawn.", "Find out who bricked up the arch.")
+    (found,) = attribute(sentence, [PromptPart(LORE, tuple(map(PromptLine, lines)))], ["Mira"])
+    assert found.source is None and not found.tells
+
+
 @pytest.mark.parametrize(
     ("sentence", "tells", "has_source"),
     [

@@ -61,6 +61,10 @@ def test_players_cannot_read_reports(talk, bob, ann, line):
     assert "There is no switch" in bob.told(line)
 
 
+def test_a_report_of_nobody_asks_whom(ann):
+    assert ann.told("aireport") == "Whom? aireport <name> = <reason>"
+
+
 def test_one_player_cannot_flood_the_staff(talk, ann):
     for _ in range(5):
         ann.do("aireport Mira = rude")
