@@ -65,9 +65,7 @@ class TableTurns:
         self.may_go_on = may_go_on
         self.current: int | None = None
         self._lost: int | None = None  # the turn whose lease has ended
-        # A turn may be open that this process does not know of: an earlier process left it, or the
-        # last write was stored though nobody heard so.
-        self._is_in_doubt = True
+        self._is_in_doubt = True  # a turn may be open that an earlier process or write left so
         self._unheard = set[str]()  # calls of models and tools of which the same holds
         self._running = set[int]()  # acts without an outcome
 
