@@ -30,7 +30,7 @@ EDGE = "its own library"
 
 MOST_ROOMS, MOST_FLOORS, SHELL = 29, 13, 12  # from the shell up, parts reach everything
 MOST_ROOMS_WALKED, MOST_CLIMBS = 12, 4
-MOST_FILES = 249  # of the core; 190 is the aim
+MOST_FILES = 250  # of the core; 190 is the aim
 WHOLE = frozenset({"script", "mind"})  # parameters through which one reaches everything
 
 

@@ -338,6 +338,15 @@ class MemoryConversation:
         records = (move.record for move in self._compactions())
         return next((record for record in records if record and record.id == id), None)
 
+    def to_journal(self) -> list[CompactionRecord]:
+        records = (move.record for move in self._compactions())
+        return [record for record in records if record and record.unread]
+
+    def note_journalled(self, ids: Sequence[int]) -> None:
+        for move in self.moves:
+            if move.record and move.record.id in ids:
+                move.record = replace(move.record, unread=False)
+
     def to_archive(self) -> list[tuple[CompactionRecord, bool]]:
         return [(m.record, not m.undone) for m in self.moves if m.record and m.undone == m.archived]
 

@@ -200,7 +200,8 @@ class Compaction(own.OwnedByAssistant):
     of the only listeners; ``speakers`` are its authors (`policy.audience`).
     ``undone_at`` is the time of an undo. ``archived`` is True while the journal holds the entries
     made from the summary. ``sealed`` is True once retention has deleted messages that an undo would
-    restore. ``rung`` is the ladder step.
+    restore. ``rung`` is the ladder step. ``unread`` is True until the journal has taken what it
+    needs of messages that were evicted in a hurry.
     """
 
     previous_id: int | None
@@ -224,6 +225,7 @@ class Compaction(own.OwnedByAssistant):
     speakers: dict[str, Any] = own.OrderedJSONField(default=dict, of=list)
     archived: bool = own.BooleanField(default=False)
     sealed: bool = own.BooleanField(default=False)
+    unread: bool = own.BooleanField(default=False)
 
     class Meta:
         indexes = [models.Index(fields=["assistant", "id"], name="ai_compaction_of")]

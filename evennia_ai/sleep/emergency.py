@@ -7,7 +7,7 @@ answer, or in sleep if its model is slow.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from evennia_ai.ports import MindContext
 from evennia_ai.ports.background import skip
 from evennia_ai.scheduling import Coroutine
 from evennia_ai.sleep.compaction.compact import Compactor
-from evennia_ai.sleep.extraction import ExtractionLimits, FactExtractor
+from evennia_ai.sleep.extraction import INTERRUPTED, ExtractionLimits, FactExtractor
 from evennia_ai.turn.context_use import ContextMeter
 
 log = Logger()
@@ -52,8 +52,9 @@ class Emergency:
             return None
         asks = not self._is_slow
         journalled: dict[str, Any] = (yield self._extract(use)) if asks else skip(SLOW)
-        order = plan.CompactionOrder(plan.EMERGENCY, asks=asks)
-        result: dict[str, Any] = yield self._compact(order, "skipped" in journalled)
+        is_read = journalled.get("success", False) and journalled["stopped_by"] != INTERRUPTED
+        order = plan.CompactionOrder(plan.EMERGENCY, asks=asks, is_unread=not is_read)
+        result: dict[str, Any] = yield self._compact(order)
         return result
 
     @inlineCallbacks
@@ -66,8 +67,8 @@ class Emergency:
         before = usable_window(self._mind.config, self._mind.profile)
         self._mind.settings.resolve()
         is_smaller = usable_window(self._mind.config, self._mind.profile) < before
-        order = plan.CompactionOrder(plan.OVERFLOW, force=True)
-        result: dict[str, Any] = yield self._compact(order, True)
+        order = plan.CompactionOrder(plan.OVERFLOW, force=True, is_unread=True)
+        result: dict[str, Any] = yield self._compact(order)
         return is_smaller or bool(result.get("success"))
 
     @inlineCallbacks
@@ -86,14 +87,13 @@ class Emergency:
         return plan.digest_goes_first(self._meter.window, self._mind.profile.told.speed)
 
     @inlineCallbacks
-    def _compact(self, order: plan.CompactionOrder, is_unread: bool) -> Coroutine[dict[str, Any]]:
-        """Compact; if nothing was journalled before, note what goes for later."""
-        before = self._mind.log.current.messages
+    def _compact(self, order: plan.CompactionOrder) -> Coroutine[dict[str, Any]]:
+        """Compact; the record tells whether what goes is still to be journalled."""
+        is_unread = order.is_unread and self._mind.config.pre_compact_extraction_enabled
+        order = replace(order, is_unread=is_unread)
         result: dict[str, Any] = yield self._compactor.compact(order)
-        record = self._mind.log.current.record
-        if is_unread and result.get("success") and record is not None:
-            gone = (m for m in before if m["metadata"]["seq"] <= record.upto_seq)
-            self._extraction.read_later(gone)
+        if order.is_unread and result.get("success"):
+            self._extraction.has_late = True
         return result
 
     def _extract(self, use: plan.ContextUse) -> Deferred[dict[str, Any]]:

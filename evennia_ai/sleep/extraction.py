@@ -48,7 +48,7 @@ from evennia_ai.policy.facts.terms import normal_words
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.ports.background import NO_MODEL, skip
 from evennia_ai.scheduling import Coroutine, Enqueue, map_in_slices, retry_write, yield_to_reactor
-from evennia_ai.sleep.journal_requests import JournalRequest, JournalRequests
+from evennia_ai.sleep.journal_requests import JournalRequest, JournalRequests, evicted_by
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.model_call import ModelCalls
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
@@ -108,7 +108,8 @@ class FactExtractor:
     _calls: ModelCalls
     _tool_executor: ToolExecutor
     _decide: Callable[[plan.CompactionOrder, plan.ContextUse], plan.DecidedCompaction | plan.Skip]
-    _late: set[int] = field(default_factory=set)  # messages that were evicted unread, by number
+    has_late: bool = True  # what was evicted unread may wait; after a start nobody knows
+    _read: set[int] = field(default_factory=set)  # messages of it that were journalled, by number
     _failures: int = 0  # replies in a row without a call
     _told: str = ""  # the model of which the owner was told
 
@@ -122,6 +123,7 @@ class FactExtractor:
         other_tool or max_iterations, of the last loop). They count what was evicted unread, too.
         """
         own = self._mind.config.pre_compact_max_iterations
+        self.has_late = True  # also what a model failed to read before
         limits = ExtractionLimits(own if max_iterations is None else max_iterations)
         late: dict[str, Any] = yield self.journal_late(limits)
         result: dict[str, Any] = yield self.extract(limits, self._meter.measure())
@@ -146,21 +148,28 @@ class FactExtractor:
         result: dict[str, Any] = yield self._extract_parts(parts, limits, is_apart)
         return result
 
-    def read_later(self, messages: Iterable[ChatMessage]) -> None:
-        """Note messages that a compaction evicts before their facts are journalled."""
-        if self._mind.config.pre_compact_extraction_enabled:
-            self._late.update(message["metadata"]["seq"] for message in messages)
-
     @inlineCallbacks
     def journal_late(self, limits: ExtractionLimits) -> Coroutine[dict[str, Any]]:
-        """Journal facts of the messages noted by `read_later`; fires as `extract`."""
-        messages = self._mind.log.lines.read(sorted(self._late)) if self._late else ()
-        if not messages:
+        """Journal facts of the messages that were evicted unread; fires as `extract`.
+
+        What a model failed to read waits until the next sleep.
+        """
+        log, is_on = self._mind.log, self._mind.config.pre_compact_extraction_enabled
+        records = log.to_journal() if self.has_late and is_on else ()
+        self.has_late = False
+        if not records:
+            self._read.clear()
             return skip(NOTHING_LATE)
-        parts = projection.split_by_audience(messages)
+        gone = evicted_by(records, log.lines)
+        unread = (message for message in gone if message["metadata"]["seq"] not in self._read)
+        parts = projection.split_by_audience(unread)
         result: dict[str, Any] = yield self._extract_parts(parts, limits, True)
-        if result.get("stopped_by") != INTERRUPTED:
-            self._late.clear()
+        if result.get("stopped_by") == INTERRUPTED:
+            self.has_late = True
+        elif result.get("success", True):
+            done = partial(log.note_journalled, [record.id for record in records])
+            yield retry_write(self._mind.clock, done)
+            self._read.clear()
         return result
 
     @inlineCallbacks
@@ -183,7 +192,7 @@ class FactExtractor:
                     return skip(NO_MODEL)
                 total = total.with_more(came)
                 if is_apart and came.stopped_by != INTERRUPTED:
-                    self._late.difference_update(m["metadata"]["seq"] for m in messages)
+                    self._read.update(m["metadata"]["seq"] for m in messages)
         except ProviderError as error:
             message = "{name}: the model journalled no facts before the compaction: {error}"
             log.warn(message, name=self._mind.name, error=error)

@@ -6,7 +6,7 @@ if the model has no native calls, it sees the messages that go, as a transcript 
 native calls it answers with one JSON object at a time.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from evennia_ai import ports
@@ -23,6 +23,7 @@ from evennia_ai.messages import (
 )
 from evennia_ai.policy.audience import of_messages
 from evennia_ai.policy.compaction.summary import summary_material, transcript_lines
+from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.facts.origin import ShownContext
 from evennia_ai.policy.replies.reply_reader import numbered, parameters
 from evennia_ai.policy.replies.text_tool_calls import read_text_calls
@@ -93,6 +94,13 @@ class JournalRequest:
 def call_text(call: ToolCallRequest) -> str:
     """Return a call as the JSON object that a model of plain words writes."""
     return f'{{"name": "{call.name}", "arguments": {call.arguments or "{}"}}}'
+
+
+def evicted_by(records: Iterable[CompactionRecord], lines: ports.Lines) -> Iterator[ChatMessage]:
+    """Yield the lines that some compactions evicted."""
+    for record in records:
+        seqs = record.from_seq - 1, record.upto_seq
+        yield from (message for message, _ in lines.after(*seqs, record.compacted_count, ""))
 
 
 @dataclass(frozen=True, eq=False)

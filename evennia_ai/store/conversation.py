@@ -154,6 +154,14 @@ class TableConversation:
         """Store whether the journal holds the entries of a compaction."""
         self.compactions.note_archived(id, archived)
 
+    def to_journal(self) -> list[CompactionRecord]:
+        """Return the compactions in force whose messages are still to be journalled, in order."""
+        return self.compactions.to_journal()
+
+    def note_journalled(self, ids: Sequence[int]) -> None:
+        """Store that what some compactions evicted has been journalled."""
+        self.compactions.note_journalled(ids)
+
     def forget_view(self) -> None:
         """Forget all that was read from the tables, since they changed."""
         self._view = self._sizes = None
@@ -237,6 +245,13 @@ class TableCompactions:
     def note_archived(self, id: int, archived: bool) -> None:
         with brief_transaction(self.assistant_id):
             models.Compaction.objects.filter(id=id).update(archived=archived)
+
+    def to_journal(self) -> list[CompactionRecord]:
+        return [record_from_row(row) for row in self._in_force().filter(unread=True).order_by("id")]
+
+    def note_journalled(self, ids: Sequence[int]) -> None:
+        with brief_transaction(self.assistant_id):
+            models.Compaction.objects.filter(id__in=ids).update(unread=False)
 
     def _in_force(self) -> Any:
         return models.Compaction.objects.filter(assistant_id=self.assistant_id, undone_at=None)

@@ -1,15 +1,18 @@
 """Compactions in the database: the log stays, the view moves, undo brings it back."""
 
 import pytest
+from twisted.internet.defer import succeed
 
 from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import make_message
 from evennia_ai.models import Compaction, Message
 from evennia_ai.policy.context.projection import MASKED, is_marker
 from evennia_ai.ports.journal import Journal
+from evennia_ai.sleep.emergency import Emergency
 from evennia_ai.store.conversation import TableCompactions, assistants_to_archive
 from tests.forgetting import forget_chunk
 from tests.game.compaction_records import record
+from tests.scripted import call
 
 pytestmark = pytest.mark.engine
 
@@ -195,3 +198,28 @@ def test_a_digest_gives_way_to_a_summary_in_sleep(game, mira, ann):
     assert (summary.undone_at, summary.from_seq) == (None, digest.from_seq)
     (entry,) = [one for one in mira.journal.all() if "compaction" in one["tags"]]
     assert "what the ferry takes" in entry["content"]
+
+
+def test_what_was_evicted_in_a_hurry_is_journalled_by_the_next_process(
+    game, mira, ann, monkeypatch
+):
+    mira.assistant.db.max_context_tokens = 12_000
+    lines = [f"Ann says: The ferry takes {n % 3} crowns. " + "Mind it. " * 40 for n in range(66)]
+    mira.assistant.conversation.append(
+        [make_message("user", line, audience=[ann.dbref]) for line in lines]
+    )
+    with monkeypatch.context() as patch:  # as if it is killed after the answer
+        patch.setattr(Emergency, "journal_late", lambda _self: succeed({}))
+        summary = "Ann says that the ferry takes 0, 1 or 2 crowns; mind it."
+        game.model.add(summary, call("say", text="Good day."))
+        ann.do("say Mira, good day")
+        game.run(2)
+    assert "Good day." in ann.last()
+    assert Compaction.objects.filter(unread=True).count() == 1
+    game.next_process(mira.assistant).at_start()
+    entry = call("add_journal_entry", content="The ferry takes 7 crowns.")
+    game.model.add(call("say", text="Indeed."), entry, call("noop"))
+    ann.do("say Mira, a fine day")
+    game.run(2)
+    assert "The ferry takes 7 crowns." in [item["content"] for item in mira.journal.all()]
+    assert not Compaction.objects.filter(unread=True).exists()

@@ -110,6 +110,68 @@ def test_what_went_unread_is_journalled_in_sleep_at_the_latest(nearly_full):
     assert (result["success"], result["facts_recorded"], result["iterations"]) == (True, 1, 2)
 
 
+def unread(script):
+    return [record.upto_seq for record in script.conversation.to_journal()]
+
+
+def test_what_went_unread_is_journalled_after_a_restart(nearly_full):
+    script = nearly_full([SUMMARY, entry("Ann is a smith."), call("noop")])
+    script.hears("Mira, a beer!")
+    outcome(script.mind.emergency.make_room())
+    assert unread(script)
+    script.rebuild()  # nothing but what is stored is left
+    result = outcome(script.mind.extraction.run())
+    assert (result["success"], result["facts_recorded"]) == (True, 1)
+    assert "line 0 " in script.services.gateway.requests[1].messages[1]["content"]
+    assert unread(script) == []
+    assert outcome(script.mind.emergency.journal_late())["skipped"]
+
+
+def test_what_a_model_failed_to_journal_waits_for_the_next_sleep(nearly_full):
+    script = nearly_full(
+        [SUMMARY, ProviderUnavailable("gone"), entry("Ann is a smith."), call("noop")]
+    )
+    script.hears("Mira, a beer!")
+    outcome(script.mind.emergency.make_room())
+    script.inbox.close([1], "answered")
+    assert outcome(script.mind.emergency.journal_late())["success"] is False
+    assert outcome(script.mind.emergency.journal_late())["skipped"]
+    assert unread(script)
+    assert outcome(script.mind.extraction.run())["facts_recorded"] == 1
+    assert unread(script) == []
+
+
+def test_what_was_undone_is_in_view_again_and_not_journalled_late(nearly_full):
+    script = nearly_full([SUMMARY])
+    script.hears("Mira, a beer!")
+    outcome(script.mind.emergency.make_room())
+    script.inbox.close([1], "answered")
+    script.conversation.undo()
+    assert outcome(script.mind.emergency.journal_late())["skipped"]
+
+
+def test_an_interrupted_journal_goes_on_behind_the_answer(nearly_full):
+    beer = call("say", text="A beer for Ann.")
+    script = nearly_full([entry("Ann is a smith."), SUMMARY, beer, call("noop")])
+    run, asked = script.services.toolbox.run, []
+
+    def interrupted(context, request):
+        if not asked:
+            asked.append(script.hears("Mira, a beer!"))
+        return run(context, request)
+
+    script.services.toolbox.run = interrupted
+    outcome(script.mind.tick())
+    assert script.purposes == ["pre_compaction", "summary", "tick_event", "pre_compaction"]
+    assert unread(script) == []
+
+
+def test_without_extraction_nothing_waits_to_be_journalled(nearly_full):
+    script = nearly_full([SUMMARY], pre_compact_extraction_enabled=False)
+    outcome(script.mind.emergency.make_room())
+    assert unread(script) == []
+
+
 def test_it_ends_as_soon_as_somebody_speaks(nearly_full):
     script = nearly_full([entry("Ann is a smith."), entry("Ann owes forty crowns.")])
     run = script.services.toolbox.run

@@ -64,6 +64,9 @@ class EvalLog(DryConversation):
     def to_archive(self) -> Sequence[tuple[CompactionRecord, bool]]:
         return ()
 
+    def to_journal(self) -> Sequence[CompactionRecord]:
+        return ()
+
     def after(
         self, seq: int, upto: int | None, limit: int, embedder: str
     ) -> list[tuple[ChatMessage, bytes | None]]:

@@ -302,6 +302,7 @@ class CompactionOrder:
     focus: str | None = None  # what the summary should keep above all
     keep_recent: int | None = None  # newest messages to keep this time; None uses the setting
     asks: bool = True  # False takes a digest instead of asking a model
+    is_unread: bool = False  # True if nothing of what goes has been journalled
 
     @property
     def is_urgent(self) -> bool:

@@ -62,6 +62,7 @@ class CompactionRecord:
     previous_id: int | None = None
     prefix_hash: str = ""
     cost: Mapping[str, int] = field(default_factory=dict)
+    unread: bool = False  # True until the evicted messages have been journalled
 
 
 def part_key(audience: Audience | None) -> str:

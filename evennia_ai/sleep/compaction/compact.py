@@ -305,6 +305,7 @@ def make_record(
         consulted=keep_consulted(earlier, evicted),
         previous_id=earlier.id if earlier else None,
         cost=cost,
+        unread=task.request.is_unread,
     )
 
 
