@@ -129,15 +129,13 @@ class Recall:
     def _find(self, talk: RecentTalk, wanted: RecallRequest) -> Sequence[MemoryMatch]:
         def keep(record: Record) -> bool:
             if record.get("kind") == LINE:
-                # Questions alone tell nothing.
-                asks = [s.rstrip(' "”').endswith("?") for s in sentences(record["words"])]
                 is_late = record["own"] or record["words"].rstrip().endswith("?")
-                return not (all(asks) or (wanted.brief and is_late))
+                return not (wanted.brief and is_late)
             return not is_synthesis(record) and not record.get("pinned")
 
         asker = asker_of(talk.asked)
         earlier = [line for line in talk.before if asker_of([line]) == asker][-1:]
-        return self._mind.memories().search(
+        matches = self._mind.memories().search(
             memory_query(talk.asked, self._mind.name),
             MOST_FOUND,
             wanted.audience,
@@ -146,6 +144,7 @@ class Recall:
             upto=wanted.upto,
             context=QueryContext(asker, memory_query(earlier), 0 if wanted.brief else COMPANIED),
         )
+        return without_questions(matches, talk.asked)
 
     def _choose(
         self, matches: Iterable[MemoryMatch], wanted: RecallRequest, room: int
@@ -230,6 +229,26 @@ def room_for(lines: Iterable[str]) -> int:
     """Return the tokens that memories of some lines may have: a short line asks for less."""
     words = " ".join(parse_heard_line(line, "")[1] for line in lines)
     return min(MOST_TOKENS, LEAST_TOKENS + TOKENS_A_TOKEN * estimate_tokens(words))
+
+
+def without_questions(matches: Sequence[MemoryMatch], lines: Iterable[str]) -> list[MemoryMatch]:
+    """Leave out bare questions, but for the best line with its answer, which may need it.
+
+    A question that one of the ``lines`` to answer asks again is left out, too. What follows the
+    best line has its score (`MemoryIndex.find`).
+    """
+    telling = [match for match in matches if not is_question(match.record)]
+    best, answers = matches[:1], matches[1:2]
+    if best == telling[:1] or [match.score for match in best] != [match.score for match in answers]:
+        return telling
+    is_new = normalised(text_of(best[0].record)) not in "\n".join(map(normalised, lines))
+    return [*best, *telling] if is_new else telling
+
+
+def is_question(record: Record) -> bool:
+    """Return True for a line of questions alone: they tell nothing."""
+    asks = [part.rstrip(' "”').endswith("?") for part in sentences(str(record.get("words", "")))]
+    return record.get("kind") == LINE and all(asks)
 
 
 tokens_of = lru_cache(maxsize=TEXTS_KNOWN)(estimate_tokens)

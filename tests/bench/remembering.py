@@ -26,7 +26,7 @@ from tests.minds import MemoryMind
 
 EVERYBODY = frozenset(PLAYERS.values())
 LAST = 20
-MOST_NAMED = 40
+MOST_NAMED, STRAY = 40, 10
 TURN_S = 20.0
 NOTHING_OLD = (WITHIN_WINDOW, TOO_LITTLE)
 OURS, WINDOW, ONE_SHOT = METHODS = "ours", "last-20 window", "one-shot summary"
@@ -44,14 +44,17 @@ class Offline:
 
 
 class Hostile:
-    """A model whose summaries hold hardly anything: names, and no word of what they did."""
+    """A model whose summaries hold hardly anything: names and stray words, not what they did."""
 
     def complete(
         self, request: LLMRequest, profile: ModelProfile, deadline_at: float | None = None
     ) -> Deferred[LLMReply]:
         """Answer at once."""
-        names = re.findall(r"(?<=[a-z,] )[A-Z]\w+", str(request.messages[-1]["content"]))
-        named = ", ".join([*dict.fromkeys(names)][:MOST_NAMED])
+        text = str(request.messages[-1]["content"])
+        names = dict.fromkeys(re.findall(r"(?<=[a-z,] )[A-Z]\w+", text))
+        words = list(dict.fromkeys(re.findall(r"\b[a-z]{4,}\b", text)))
+        stray = words[:: max(1, len(words) // STRAY)][:STRAY]
+        named = ", ".join([*[*names][:MOST_NAMED], *stray])
         return succeed(LLMReply(f"Somebody spoke of {named}."))
 
 

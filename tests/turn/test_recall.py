@@ -136,6 +136,16 @@ def test_bare_questions_are_no_memories(brief):
     assert shown == ["just now: Ann: Old, is she not? My goose is ten."]
 
 
+def test_a_question_comes_with_the_answer_that_needs_it():
+    chatter = [f"Cas: {words}" for words in CHATTER]
+    ask = remembering(
+        "Ann: Who won the race?", "Ben: The widow.", *chatter, "Cas: Which race?", *chatter
+    )
+    shown = ask("Cas says: who came first and won the race?")
+    assert shown[:2] == ["one minute ago: Ann: Who won the race?", "Ben: The widow."]
+    assert not any("Which race?" in line for line in shown)
+
+
 def test_a_whisper_is_recalled_for_its_parties_alone_and_marked():
     ask = remembering(heard("Ann: the gold lies below the willow", private=True))
     assert ask("Ben says: where is the gold?") == []
