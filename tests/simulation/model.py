@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from tests.simulation.play import Play
 
 TOKEN = re.compile(r"\b[ps]\d{4}x\b")
+DEBT = re.compile(r"\b\d+ crowns\b")
 SAME_AGAIN = 0.5
 NOTHING_NEW = "re"
 BREAKS, INTRUDES = 0.15, 0.05
@@ -145,11 +146,12 @@ class SimModel:
         return think_time(rng), write_reply(rng, request)
 
     def plan_summary(self, request: LLMRequest) -> tuple[float, LLMReply | Exception]:
-        """As `plan`, for a summary; it names everything that was said."""
+        """As `plan`, for a summary; it names everything that was said, and all that is owed."""
         rng = self.sim.rng
         if not self.sim.calm and rng.random() < 0.3:
             return think_time(rng), rng.choice((ProviderUnavailable("down"), LLMReply("")))
-        return think_time(rng), LLMReply(" ".join(["sum", *tokens_in(request)]))
+        debts = dict.fromkeys(DEBT.findall(words_in(request)))
+        return think_time(rng), LLMReply(" ".join(["sum", *tokens_in(request), *debts]))
 
     def plan_entry(self, request: LLMRequest) -> tuple[float, LLMReply | Exception]:
         """As `plan`, for what shall be written down before talk goes out of view."""
@@ -323,8 +325,12 @@ def gossip(rng: Random, request: LLMRequest) -> str:
 
 def tokens_in(request: LLMRequest) -> list[str]:
     """All that was ever said in a prompt, each once."""
-    words = " ".join(str(message["content"]) for message in request.messages)
-    return list(dict.fromkeys(TOKEN.findall(words)))
+    return list(dict.fromkeys(TOKEN.findall(words_in(request))))
+
+
+def words_in(request: LLMRequest) -> str:
+    """Return everything that a prompt says."""
+    return " ".join(str(message["content"]) for message in request.messages)
 
 
 def somebody(rng: Random, request: LLMRequest) -> str:

@@ -32,7 +32,10 @@ if TYPE_CHECKING:
 
 RECOVERY_PAUSE_S = 1.0
 READS = frozenset(
-    {"log.view", "inbox.open_events", "inbox.overheard", "journal.load", "log.to_archive"}
+    {
+        *("log.view", "log.to_archive", "log.to_journal", "journal.load"),
+        *("inbox.open_events", "inbox.overheard"),
+    }
 )
 EXCUSE_ID = own_call_id(0, EXCUSE_STEP, 0)[-4:]
 
