@@ -30,6 +30,7 @@ ENTRY = re.compile(
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#([^)]*))?\)")
 # A command with switches, in code or typed, such as `aihistory/turns` or > aimemory/add
 SWITCHED = re.compile(r"(?:`|> )(ai\w+|forgetme|aboutme|mute|dismiss)((?:/[a-z]+)+)")
+POINT = re.compile(r"^\| (\d+) \| .+ \| (.+) \| `(.+)` \| `(.+)`: `(\w+)` \|$", re.M)
 WORDS = {int: "whole number", float: "number", str: "text", bool: "true or false"}
 
 
@@ -160,6 +161,18 @@ def test_every_switch_that_a_page_names_exists(page):
     for key, switches in SWITCHED.findall(page.read_text(encoding="utf-8")):
         if key in known and (key, switches) not in of_extensions:
             assert set(switches.strip("/").split("/")) <= set(known[key].switch_options), key
+
+
+def test_each_point_of_the_design_has_its_place_and_its_test():
+    rows = POINT.findall((DOCS / "design-points.md").read_text(encoding="utf-8"))
+    assert [int(number) for number, *_rest in rows] == [*range(1, len(rows) + 1)]
+    assert f"ask for {len(rows)} things" in (DOCS / "design-points.md").read_text(encoding="utf-8")
+    for _number, here, place, file, name in rows:
+        if place.startswith("contrib/") and not (PACKAGE / place).exists():
+            continue  # a deleted extension
+        assert here.startswith(("as described", "differs: ")), here
+        assert (PACKAGE / place).is_file(), place
+        assert f"def {name}(" in (ROOT / "tests" / file).read_text(encoding="utf-8"), name
 
 
 def test_screenshots_are_few_small_and_used():

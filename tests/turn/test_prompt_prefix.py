@@ -5,9 +5,10 @@ from itertools import pairwise
 import pytest
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.policy.tool_call_modes.form import REQUEST_FORMS
+from evennia_ai.policy.tool_call_modes.form import REQUEST_FORMS, TOOLS
 from evennia_ai.policy.tool_call_modes.plain_prompt import NEAR
 from evennia_ai.policy.tool_call_modes.wire_order import WireStyle, arrange
+from evennia_ai.turn.prompt_contexts import PRESSURE
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
 
@@ -115,3 +116,13 @@ def test_the_line_to_be_answered_comes_last_behind_the_situation(form, scene):
     examples = 0 if REQUEST_FORMS[form].native else 2 * NEAR
     assert texts[start + 1 + examples :] == ["Ann says: Good morning!"]
     assert "Good morning!" not in str(texts[:start])
+
+
+@pytest.mark.parametrize(("ratio", "is_told"), [(0.5, False), (0.65, True)])
+def test_a_full_window_is_told_of_from_its_threshold_on(ratio, is_told):
+    script = assistant(TOOLS, call("noop"))
+    use = script.mind.meter.measure()
+    script.mind.meter.sizes.overhead += int(ratio * use.window) - use.used
+    (request,) = talk(script, "hi")
+    told = "\n".join(str(message["content"]) for message in request.messages)
+    assert (PRESSURE.replace("\n", " ") in told.replace("\n", " ")) == is_told
