@@ -36,14 +36,7 @@ from evennia_ai.policy.conversation.tool_call_rules import (
     read_arguments,
     take_calls,
 )
-from evennia_ai.policy.facts.origin import (
-    ShownContext,
-    ShownLine,
-    compared,
-    is_stated,
-    origin_of,
-    shown_line,
-)
+from evennia_ai.policy.facts.origin import ShownContext, ShownLine, origin_of, shown_line
 from evennia_ai.policy.facts.terms import normal_words
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.ports.background import NO_MODEL, skip
@@ -270,9 +263,8 @@ class FactExtractor:
         earlier: int,
     ) -> Coroutine[ExtractionResult]:
         """Ask about what one request shows, ``earlier`` steps after the first of the turn."""
-        tools_for_talk = replace(tools, authors=journal_request.authors)
         context_of = partial(
-            with_origin, self._mind.services, tools_for_talk, journal_request.shown
+            with_origin, replace(tools, authors=journal_request.authors), journal_request.shown
         )
         state, facts, so_far = LoopState(turn.id, earlier), 0, list[WireMessage]()
         known, failed = {spec.name for spec in self._mind.services.toolbox.offered(tools)}, False
@@ -317,7 +309,7 @@ class FactExtractor:
     def _journal(
         self,
         turn: ports.TurnRecord,
-        context_of: Callable[[ToolCallRequest], Deferred[ports.ToolContext]],
+        context_of: Callable[[ToolCallRequest], ports.ToolContext],
         calls: Sequence[ToolCallRequest],
         known: set[str],
     ) -> Coroutine[tuple[int, str, list[ChatMessage]]]:
@@ -331,7 +323,7 @@ class FactExtractor:
             if call.name not in known or call.name == NOOP:
                 continue
             yield yield_to_reactor(self._mind.slices.put)
-            tools: ports.ToolContext = yield context_of(call)
+            tools = context_of(call)
             # Not logged: these tool calls are no part of the conversation.
             result: ports.ToolResult = yield self._tool_executor.perform(
                 turn, tools, call, False, lambda _result: ()
@@ -378,20 +370,17 @@ def read_lines(messages: Iterable[ChatMessage], put: Enqueue) -> Deferred[list[S
     return map_in_slices(put, heard_messages, shown_line)
 
 
-@inlineCallbacks
 def with_origin(
-    services: ports.Services, tools: ports.ToolContext, shown: ShownContext, call: ToolCallRequest
-) -> Coroutine[ports.ToolContext]:
-    """Fire with the context of one call, with the origin of what it writes down."""
-    values, nearness = [*map(str, (read_arguments(call) or {}).values())], services.nearness
-    origin, entry = origin_of(" ".join(values), shown), max(values, key=len, default="")
-    yield nearness.prepare(services, compared(entry, shown))
-    stated = is_stated(entry, shown, origin.is_held, nearness.cosines, nearness.kinds)
+    tools: ports.ToolContext, shown: ShownContext, call: ToolCallRequest
+) -> ports.ToolContext:
+    """Return the context of one call, with the origin of what it writes down."""
+    text = " ".join(map(str, (read_arguments(call) or {}).values()))
+    origin = origin_of(text, shown)
     return replace(
         tools,
         speakers=people_among(origin.speakers),
         authors=origin.speakers,
         source_seqs=origin.seqs,
         said_at=origin.said_at,
-        is_own_thought=not stated,
+        is_own_thought=not origin.is_held,
     )

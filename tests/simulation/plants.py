@@ -9,8 +9,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 from unittest.mock import patch
 
-from twisted.internet.defer import Deferred
-
 from evennia_ai.messages import make_message
 from evennia_ai.policy.context.projection import PUBLIC, CompactionRecord, LogInView
 from evennia_ai.policy.conversation import batching as inbox_rules
@@ -145,9 +143,9 @@ def summary_for_all(*about: Any) -> CompactionRecord:
     return replace(record, summary={PUBLIC: "\n".join(record.summary.values())})
 
 
-def journal_for_all(*about: Any) -> Deferred[ToolContext]:
+def journal_for_all(*about: Any) -> ToolContext:
     """What is written down of a private talk may be read to everybody."""
-    return real_origin(*about).addCallback(lambda tools: replace(tools, private=False))
+    return replace(real_origin(*about), private=False)
 
 
 def close_without_reason(inbox: MemoryInbox, ids: Any, state: str, reason: str = "") -> None:

@@ -11,17 +11,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from evennia_ai.messages import Authors, ChatMessage
-from evennia_ai.policy.conversation.ai_disclosure import Cosines
 from evennia_ai.policy.facts.terms import (
     NAME,
-    KindOf,
     find_terms,
     heard_words,
     is_question,
     normal_words,
     sentences_of,
     stems,
-    without_names,
 )
 from evennia_ai.policy.retrieval.words import UNSPACED, WORD
 
@@ -38,9 +35,7 @@ class ShownLine:
     authors: Authors = frozenset()  # `policy.audience`; none for what was only seen
     name: frozenset[str] = frozenset()  # the stems of the speaker's name
     at: str = ""  # ISO time
-    sentences: tuple[str, ...] = ()  # that ask nothing
-    stated: frozenset[str] = frozenset()  # the stems of these
-    speaker: str = ""  # the name
+    stated: frozenset[str] = frozenset()  # the stems of its sentences that ask nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,17 +59,18 @@ class Origin:
 
 def shown_line(message: ChatMessage) -> ShownLine:
     meta = message["metadata"]
-    parts = sentences_of(heard_words(message["content"]))
-    stated = tuple(part for part in parts if not is_question(part))
     return ShownLine(
         frozenset(normal_words(message["content"])),
         int(meta.get("seq") or 0),
         frozenset(meta.get("authors") or filter(None, [meta.get("speaker")])),
         frozenset(normal_words(str(meta.get("speaker_name") or ""))),
         str(meta.get("at") or ""),
-        stated,
-        frozenset(stem for sentence in stated for stem in normal_words(sentence)),
-        str(meta.get("speaker_name") or ""),
+        frozenset(
+            stem
+            for sentence in sentences_of(heard_words(message["content"]))
+            if not is_question(sentence)
+            for stem in normal_words(sentence)
+        ),
     )
 
 
@@ -110,37 +106,6 @@ def _matching(words: frozenset[str], lines: Iterable[ShownLine]) -> list[ShownLi
             chosen.append(line)
             missing -= line.words
     return chosen
-
-
-# The least nearness of an entry to a sentence that somebody stated, more if they share no word, and
-# how surely that sentence may be a jest. Of another hand's 40 entries that no line holds 22 are
-# found, and of 40 in other words two are taken for such.
-LEAST_NEAR, LEAST_NEAR_UNSHARED, MOST_JEST = 0.25, 0.4, 0.4
-
-
-def compared(entry: str, shown: ShownContext) -> list[str]:
-    """Return an entry, and the sentences that were stated, as they are compared."""
-    names = {line.speaker for line in shown.lines if line.speaker}
-    stated = dict.fromkeys(sentence for line in shown.lines for sentence in line.sentences)
-    return [without_names(text, names) for text in (entry, *stated)]
-
-
-def is_stated(
-    entry: str, shown: ShownContext, is_held: bool, cosines: Cosines, kind_of: KindOf
-) -> bool:
-    """Return True if somebody stated what an entry holds.
-
-    ``is_held`` is True if one of its words was stated, which decides without an embedder, or if a
-    summary holds words of it.
-    """
-    text, *stated = compared(entry, shown)
-    near = cosines(text, stated)
-    if not near or not shown.words.isdisjoint(normal_words(entry)):
-        return is_held
-    place = max(range(len(near)), key=near.__getitem__)
-    kinds = kind_of(stated[place])
-    least = LEAST_NEAR if is_held else LEAST_NEAR_UNSHARED
-    return near[place] >= least and (kinds is None or kinds.jest <= MOST_JEST)
 
 
 RUN = 4  # words in a row
