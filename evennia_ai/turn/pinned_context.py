@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import compress
 
 from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
@@ -15,10 +16,10 @@ from evennia_ai.messages import Audience, turn_label
 from evennia_ai.policy.audience import GAME, KnownLine, of_record, of_records
 from evennia_ai.policy.conversation.persona_and_lore import (
     RULES,
-    UNTOLD,
     Fit,
     LoreEntry,
     LoreTrial,
+    breaks_rule,
     is_known,
     is_of_talk,
     names_title,
@@ -69,6 +70,12 @@ class PinnedContext:
         ]
 
 
+def rules_of_talk(mind: ports.MindContext) -> tuple[str, ...]:
+    """Return those of what a persona never does that are about talk; none without an embedder."""
+    near = {rule: mind.services.nearness.cosines(rule, RULES) for rule in mind.who.persona.never}
+    return tuple(rule for rule, cosines in near.items() if cosines and is_of_talk(cosines))
+
+
 @dataclass(eq=False)
 class LoreContext:
     """What the character knows of the world, as its builders wrote it."""
@@ -78,26 +85,24 @@ class LoreContext:
     @inlineCallbacks
     def prepare(self, lines: Sequence[str], audience: Audience) -> Coroutine[None]:
         """Make ready what these listeners may hear for some lines of the talk; never fails."""
-        known, services = self.known(audience), self._mind.services
-        if not known:
-            return
-        yield services.lore_ranking.prepare(services, known, [*map(self._words_of, lines)])
-        never = self._mind.who.persona.never
+        entries, labels = self._mind.world.lore(self._mind.character, audience)
+        known = [entry for entry in entries if is_known(entry, labels)]
+        never, services = self._mind.who.persona.never, self._mind.services
         if never:
-            trials = self.try_lines(lines, audience)
-            chosen = [trial.entry.searched for trial in trials if trial.reason]
-            yield services.nearness.prepare(services, [*never, *RULES, *chosen])
+            yield services.nearness.prepare(services, [*never, *RULES])
+        if known:
+            texts = [*map(self._words_of, lines), *never]
+            yield services.lore_ranking.prepare(services, known, texts)
 
     def known(self, audience: Audience) -> list[LoreEntry]:
         """Return all pieces that the character knows and these listeners may hear."""
         entries, labels = self._mind.world.lore(self._mind.character, audience)
-        return [item for item in entries if is_known(item, labels) and not self._is_untold(item)]
+        return self._told_of([entry for entry in entries if is_known(entry, labels)])
 
     def tellable(self, audience: Audience) -> list[LoreEntry]:
         """Return all pieces that these listeners may hear, known to it here and now or not."""
         entries, labels = self._mind.world.lore(self._mind.character, audience)
-        public = [entry for entry in entries if labels.issuperset(quests_of(entry))]
-        return [entry for entry in public if not self._is_untold(entry)]
+        return self._told_of([entry for entry in entries if labels.issuperset(quests_of(entry))])
 
     @property
     def budget_tokens(self) -> int:
@@ -124,24 +129,26 @@ class LoreContext:
         known = [entry for entry in entries if is_known(entry, labels)]
         words = [*map(self._words_of, lines)]
         fits = [(line, self._fits(known, line)) for line in words]
-        trials = try_lore(entries, labels, fits, self.budget_tokens)
+        told = {*self._told_of(known)}
         return [
-            replace(trial, why_unknown=NEVER_TOLD, is_chosen=False)
-            if not trial.why_unknown and self._is_untold(trial.entry)
-            else trial
-            for trial in trials
+            trial
+            if trial.why_unknown or trial.entry in told
+            else replace(trial, why_unknown=NEVER_TOLD, is_chosen=False)
+            for trial in try_lore(entries, labels, fits, self.budget_tokens)
         ]
 
-    def _is_untold(self, entry: LoreEntry) -> bool:
-        """Return True for what the persona never talks about, unless a quest lets it be heard."""
-        never, nearness = self._mind.who.persona.never, self._mind.services.nearness
-        if not never or quests_of(entry):
-            return False
-        near = nearness.cosines(entry.searched, never)
-        if not near:
-            return any(names_title(rule, entry) for rule in never)
-        forbidden = (rule for rule, fit in zip(never, near, strict=True) if fit >= UNTOLD)
-        return any(is_of_talk(nearness.cosines(rule, RULES)) for rule in forbidden)
+    def _told_of(self, entries: Sequence[LoreEntry]) -> list[LoreEntry]:
+        """Return pieces without what the persona never talks about, unless a quest lets it be
+        heard."""
+        untold: set[LoreEntry] = set()
+        guarded = [entry for entry in entries if not quests_of(entry)]
+        for rule in self._mind.who.persona.never:
+            fits = self._mind.services.lore_ranking.fits(guarded, rule)
+            if not any(fit.meaning for fit in fits.values()):
+                untold.update(entry for entry in guarded if names_title(rule, entry))
+            elif rule in rules_of_talk(self._mind):
+                untold.update(compress(fits, breaks_rule([fit.score for fit in fits.values()])))
+        return [entry for entry in entries if entry not in untold]
 
     def _fits(self, known: Sequence[LoreEntry], line: str) -> Mapping[LoreEntry, Fit]:
         """Return how well pieces fit a line; of a plain prompt only what is sure to be about it."""

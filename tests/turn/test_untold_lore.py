@@ -96,3 +96,24 @@ def test_who_has_the_quest_of_a_piece_is_told_it():
     assert told(mind, "What of the abbot?") == set()
     mind.services.world.lore = lambda *_: ([piece], frozenset({"all", "quest:abbot"}))
     assert told(mind, "What of the abbot?") == {title}
+
+
+# What it never does, a piece that breaks it in other words, and one about the same place.
+OTHERWISE = """
+talks about the mayor | The man who holds the town seal drinks all day. | On Mondays wool is sold here.
+speaks of her late husband | She was married to a ferryman who drowned. | The mill grinds rye.
+discusses the king's illness | His Majesty coughs blood. | The palace has a rose garden.
+mentions the plague | People died with black swellings. | Carts may not enter the market at night.
+talks about the dragon | A winged worm that breathes fire sleeps in the cave. | The cave is deep.
+"""
+OTHERWISE = [line.split(" | ") for line in OTHERWISE.strip().splitlines()]
+
+
+@needs_embedder
+@pytest.mark.parametrize(("rule", "untold", "near"), OTHERWISE)
+def test_what_tells_of_it_in_other_words_is_not_told(rule, untold, near):
+    pieces = [("A tale", untold), ("The place", near), *ORDINARY]
+    mind = mind_that([rule], pieces, embedders.default())
+    mind.lore.prepare([], ANN)
+    titles = {entry.title for entry in mind.lore.known(ANN)}
+    assert "A tale" not in titles and "The place" in titles
