@@ -1,8 +1,4 @@
-"""The stand-in: a brain that answers without a model, and is honest about it.
-
-It needs no key and no network. It uses only what is in the request: persona, lore, situation, and
-the conversation as the prompt's audience may know it, so a whisper stays private.
-"""
+"""The stand-in: a brain that answers without a model, of what its request's audience may know."""
 
 from collections.abc import Mapping
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from evennia_ai.contrib.stand_in import recalled
 from evennia_ai.contrib.stand_in.languages import Intent
-from evennia_ai.contrib.stand_in.passages import Passage, split_lore
+from evennia_ai.contrib.stand_in.passages import Passage, price_line, split_lore
 from evennia_ai.contrib.stand_in.view import KNOWN, StandInView
 from evennia_ai.contrib.stand_in.words import is_description, rotated
 from evennia_ai.policy.conversation.requested_acts import exit_parts, match_name
@@ -15,6 +15,7 @@ from evennia_ai.policy.texts import plain_words
 Handler = Callable[[StandInView, str, str], str]
 STORY = 330  # characters of a tale
 MOST_LISTED, MOST_WARES = 5, 12  # things that are named
+ASK_ALL = frozenset({"wares", "price", "food", "drink"})  # of a keeper: all that it sells
 ORDERED = frozenset({"buy", "food", "drink"})  # kinds of sentences that may be an order
 # Kinds of questions that what it sees and did answers first.
 SEEN = frozenset("who_here what_here time carry place_name exits recall_gift".split())
@@ -23,7 +24,7 @@ FEW = 4  # words of a topic that names a thing
 
 def answer(view: StandInView, text: str) -> str:
     language = view.language
-    intent, topic = language.asked_of(text)
+    intent, topic = view.asked_of(text)
     if not language.full:
         return view.phrase(intent.key or "other")
     if not intent.key and language.finds("follow_up", text):  # "and a lamp?"
@@ -35,6 +36,10 @@ def answer(view: StandInView, text: str) -> str:
     known = handler(view, text, topic) if handler else _sought(view, intent, topic, text)
     memory = recalled.told(view, text) if asks else ""
     reply = (known or memory) if intent.key in SEEN else (memory or known)
+    reply = reply or _priced(view, text)
+    if not reply and asks and intent.say and not view.is_foreign:
+        # A phrase of a kind tells less than what surely is about the question.
+        reply = view.best(view.find(text, view.of(KNOWN), sure=True))
     if reply:
         return to_order(view, text, reply) if intent.key in ORDERED else reply
     if not intent.say:
@@ -53,7 +58,8 @@ def answer(view: StandInView, text: str) -> str:
 def _sought(view: StandInView, intent: Intent, topic: str, text: str) -> str:
     """Return what persona, lore and wares tell about an intent; "" if nothing."""
     goods = view.transcript.goods
-    asks_all = intent.key == "wares" or (intent.key == "price" and not match_name(text, [*goods]))
+    named = match_name(text, [*goods])
+    asks_all = intent.key in ASK_ALL and not named
     if asks_all and len(goods) > 1:
         wares = [f"{view.thing(name)} ({price})" for name, price in goods.items()]
         return view.listing("wares_all", "", wares[:MOST_WARES])
@@ -65,6 +71,12 @@ def _sought(view: StandInView, intent: Intent, topic: str, text: str) -> str:
     if not intent.seek or view.language.finds("mine", topic):
         return ""
     return view.known(text, intent.sources)
+
+
+def _priced(view: StandInView, text: str) -> str:
+    """Return what a ware costs that a line names, "" if it names none."""
+    name = match_name(text, [*view.transcript.goods])
+    return price_line(name, view.transcript.goods[name]) if name else ""
 
 
 def _to_question(view: StandInView, text: str) -> str:
@@ -260,7 +272,7 @@ def _here(view: StandInView, text: str, topic: str, key: str) -> str:
 
 _is_there = partial(_where_is, none="have_none")
 HANDLERS: dict[str, Handler] = {
-    "greet": _greet,
+    "greet": _greet, "buys": lambda view, *_: view.phrase("buys_some") if "buy" in view.tools else "",
     "where": _where, "done_it": _done_it,
     "ask_self": _identity, "ask_goal": _goal,
     "is_this": lambda view, _, topic: view.known(topic, ("self",)) or view.phrase("where"),

@@ -20,7 +20,7 @@ from evennia_ai.contrib.stand_in.languages import (
 from evennia_ai.contrib.stand_in.languages import language_of as known_language
 from evennia_ai.contrib.stand_in.likeness import VectorCache
 from evennia_ai.contrib.stand_in.recalled import texts_of
-from evennia_ai.contrib.stand_in.requests import refusal, requested_action
+from evennia_ai.contrib.stand_in.requests import asks_prices, refusal, requested_action
 from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest, read_source
 from evennia_ai.contrib.stand_in.steps import Calls, done, next_step, words_for_step
 from evennia_ai.contrib.stand_in.view import StandInView, read_request
@@ -62,17 +62,15 @@ RECENT = 3  # emotes that are not made again
 MOST_ANSWERS, LONGEST = 2, 330  # characters of two answers
 UNKNOWN_TONGUES = SNOWBALL.keys() - {ENGLISH, GERMAN}
 EMPTY = ("remark", "unknown", "unknown_self", "why")  # phrases that say nothing beside others
-PRICED = frozenset({"price", "wares", "buy"})  # kinds of sentences that ask for a shop's prices
 HEADING = "Context"
 ROOM_PART, INPUT_PART = 0.65, 0.5  # shares of a summary's limit, and of what it summarises
 ENTRY_TOKENS, MOST_NOTED = 400, 2
 
 
 class StandIn:
-    """An `LLMClient` that calls no model.
+    """An `LLMClient` that calls no model; ``files`` are a game's own languages.
 
-    ``files`` are a game's own languages, TOML files named by their codes; docs/models.md tells
-    their form. Raises ConfigError for one that is missing or wrong.
+    Raises ConfigError for one that is missing or wrong.
     """
 
     def __init__(self, files: Iterable[str] = ()) -> None:
@@ -108,8 +106,7 @@ class StandIn:
             requested = None if deaf else requested_action(item)
             if requested:
                 return _act(view, views, item, requested)
-        keys = {item.language.key_of(text) for item in views for text in item.sentences}
-        if "prices" in view.tools and keys & PRICED and not done(view.transcript.acts, "prices"):
+        if any(map(asks_prices, views)):
             return _with_calls((("prices", {}),))
         return _speak(view, [(item, *_words_for(item)) for item in views], ())
 
@@ -142,8 +139,7 @@ def _by_speaker(view: StandInView) -> list[StandInView]:
 
 
 def _heard_of(view: StandInView, lines: Sequence[HeardLine]) -> StandInView:
-    """Return the view of one speaker's lines, without the names that they call and with a greeting
-    as a sentence of its own."""
+    """Return the view of one speaker's lines, without called names, a greeting as one sentence."""
     spoken = [line.text[:READ_CHARS] for line in lines if line.kind in SPEECH]
     own = view.answering(lines[0], " ".join(spoken or [line.text for line in lines]))
     people = {view.name, *view.situation.people, *own.known_people}
@@ -167,10 +163,7 @@ def _heard_of(view: StandInView, lines: Sequence[HeardLine]) -> StandInView:
 
 
 def _words_for(view: StandInView) -> tuple[str, str]:
-    """Return the emote and the words in answer to one speaker.
-
-    Another assistant gets one polite line, then nothing.
-    """
+    """Return the emote and the words in answer to one speaker; another assistant gets one line."""
     met = view.transcript.met(view.speaker)
     if view.speaker in view.scene.assistants:
         met = met or view.speaker.lower() in view.own_talk
@@ -217,10 +210,7 @@ def _answers(view: StandInView) -> list[str]:
 
 
 def _weighed(view: StandInView) -> list[str]:
-    """Return at most `MOST_ANSWERS` sentences, questions first, a first greeting before them.
-
-    Other courtesies are left out if anything else was said.
-    """
+    """Return at most `MOST_ANSWERS` sentences, questions first; courtesies only if nothing else is."""
     language, parts = view.language, view.sentences
     keys = {text: language.key_of(text) for text in parts}
     weighty = [part for part in parts if keys[part] not in COURTESIES]
@@ -332,10 +322,7 @@ def _pastime(view: StandInView) -> str:
 
 
 def _notes(view: StandInView) -> Calls:
-    """Return the journal entries that come before the answer, once in a turn.
-
-    There are none if only some of the lines were whispered.
-    """
+    """Return the journal entries before the answer; none if only some lines were whispered."""
     lines = [line for line in view.scene.lines if line.speaker not in view.scene.assistants]
     journalled = JOURNAL not in view.tools or done(view.transcript.acts, JOURNAL)
     if journalled or len({line.private for line in lines}) != 1:
@@ -348,10 +335,7 @@ def _notes(view: StandInView) -> Calls:
 
 
 def summarise(scene: StandInRequest) -> str:
-    """Return an updated summary: the old bullets, then bullets of new facts.
-
-    If space is short, the newest remain. It is always shorter than what it summarises.
-    """
+    """Return the old bullets and those of new facts, the newest if space is short."""
     previous, *lines = scene.material or ("",)
     known = [line for line in previous.splitlines() if line.startswith("- ")]
     input_tokens = sum(map(estimate_tokens, scene.material))

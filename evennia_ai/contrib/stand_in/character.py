@@ -1,8 +1,4 @@
-"""A persona in parts, in the first person: facts, wants, refusals, habits.
-
-The rules stand in the language's data. A sentence that they do not fit is left as it is, or quoted
-as what others say.
-"""
+"""A persona in parts, in the first person, by the language's rules; what fits none stays as it is."""
 
 import re
 from dataclasses import dataclass
@@ -80,8 +76,7 @@ class _Rules:
         return [text for text in texts if self.find(key, text)]
 
     def told(self, clause: str) -> list[str]:
-        """Split a clause into statements: one for each part with a subject of its own, and one for
-        each person whom the character says that it knows."""
+        """Split a clause into statements, one for each subject, or each person that it knows."""
         whole = self.spoken(clause)
         known = self.find("acquainted", whole)
         if known:

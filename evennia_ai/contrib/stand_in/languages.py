@@ -1,7 +1,4 @@
-"""The languages of the stand-in, read from TOML files; docs/models.md explains them.
-
-English and German have everything; a game's own may have only phrases of a first conversation.
-"""
+"""The languages of the stand-in, read from TOML files; docs/models.md explains them."""
 
 import re
 import tomllib
@@ -36,9 +33,8 @@ WISHED = frozenset("task ask_doing ask_goal state favour".split())  # kinds that
 class Intent:
     """A kind of sentence and its phrases; `answers` may say more.
 
-    ``tells`` finds the sentences of persona and lore that answer it; if it is ``exact``, they must
-    also hold another word of the line, ``drop`` aside. If ``seek``, anything known may answer. ``implies`` are
-    words that a refusal of the persona may have for it.
+    ``tells`` finds the sentences that answer it, which share a word with the line if ``exact``,
+    ``drop`` aside; ``seek`` lets any answer; ``implies`` are words of a refusal for it.
     """
 
     key: str = ""
@@ -161,10 +157,7 @@ def read(code: str) -> Language:
 
 
 def read_languages(files: Iterable[str]) -> tuple[Language, ...]:
-    """Return the languages of the package, and those of a game's files, named ``<code>.toml``.
-
-    Raises ConfigError for a file that is missing or wrong.
-    """
+    """Return the package's languages, and those of a game's files; raises ConfigError for a bad one."""
     languages = [read(ENGLISH), read(GERMAN)]
     for file in map(Path, files):
         try:
@@ -188,10 +181,7 @@ def _language(code: str, data: Mapping[str, Any]) -> Language:
 
 
 def language_of(text: str, languages: Sequence[Language]) -> Language | None:
-    """Return the language of a line, None if nothing tells it.
-
-    One word among others tells none: "a nun!" is English, and German has the word.
-    """
+    """Return the language of a line, None if nothing tells it; one word of several does not."""
     words, code = plain_words(text), function_words_of(text)
     points = [
         sum(word in language.common for word in words) + bool(language.marks.search(text))

@@ -31,10 +31,7 @@ class VectorCache:
     def fetch(
         self, embedder: Embedder | RemoteEmbedder, questions: Sequence[str], texts: Sequence[str]
     ) -> Coroutine[TextVectors]:
-        """Fire with the vectors of questions and texts, with none if the embedder fails.
-
-        Of many new texts the first `MOST_NEW` are embedded.
-        """
+        """Fire with the vectors of texts, the first `MOST_NEW` if many are new; none if it fails."""
         vectors: dict[str, Floats] = {}
         try:
             for is_query, wanted in ((True, questions), (False, texts)):
@@ -96,8 +93,7 @@ def likeness(
 ) -> tuple[AnswerRule, list[float]]:
     """Return how like a text some lines are, and the rule for it: cosines, or shares of its words.
 
-    A line is given as its whole and its sentences; the most alike counts. If the text is embedded,
-    what is not embedded yet is like nothing.
+    A line is given as its whole and its sentences; the most alike counts.
     """
     own = vectors.get(text)
     if own is None:

@@ -19,10 +19,7 @@ SPOKEN = frozenset({"say", "whisper", "acted"})
 
 @dataclass(frozen=True)
 class Passage:
-    """A piece of knowledge; ``source`` is self, want, never, lore, seen, note or told.
-
-    ``title`` holds more words that find it.
-    """
+    """Knowledge; ``source`` is self, want, never, lore, seen, note or told, ``title`` finds it."""
 
     text: str
     source: str
@@ -55,11 +52,15 @@ def read_known(
     for entry in scene.lore:
         yield from _lore(entry, character.language)
     for name, price in transcript.goods.items():
-        yield Passage(f"{capitals(an(name))} costs {price}.", "self")
+        yield Passage(price_line(name, price), "self")
     here = scene.situation
     for part in (*sentences(here.description), *(f"{note.rstrip('.')}." for note in here.notes)):
         yield Passage(part, "seen")
     yield from (Passage(line.text, "note") for line in transcript.heard if line.kind == "note")
+
+
+def price_line(name: str, price: str) -> str:
+    return f"{capitals(an(name))} costs {price}."
 
 
 def split_lore(entry: str) -> tuple[str, str]:
@@ -90,14 +91,15 @@ def uncalled(sentence: str, name: str, language: Language) -> str:
 def read_told(
     lines: Sequence[TranscriptLine], name: str, written: Language, languages: tuple[Language, ...]
 ) -> Iterator[Passage]:
-    """Yield the lines that tell something to a character of this name, oldest first: no questions
-    and no short cries."""
+    """Yield the lines that tell something to a character, oldest first."""
     for line in lines:
         if line.kind in SPOKEN and line.speaker:
             language = language_of(line.text, languages) or written
             text = language.plain(line.text)
             parts = (uncalled(part, name, language) for part in sentences(text))
-            text = " ".join(p for p in parts if not (language.finds("wonders", p) or p[-1:] == "?"))
+            text = " ".join(
+                p for p in parts if not (language.finds("wonders", p) or language.asks(p))
+            )
             courtesy = len(text.split()) <= SHORT and language.key_of(text) in COURTESIES
             if text and not courtesy:
                 private, recalled = line.kind == "whisper", line.answers == LONG_AGO

@@ -1,11 +1,9 @@
-"""What was told: the line of the talk or of the recall that answers a question, and by whom.
-
-What another person said is told as that person's words only, in quotation marks.
-"""
+"""What was told: the line that answers a question; of others as their words, in quotation marks."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import chain
 
 from evennia_ai.contrib.stand_in.languages import ENGLISH
 from evennia_ai.contrib.stand_in.likeness import PART, likeness, worth
@@ -44,8 +42,7 @@ def as_asked(view: StandInView, question: str) -> str:
 
 
 def texts_of(views: Sequence[StandInView]) -> tuple[list[str], list[str]]:
-    """Return what speakers asked, in each form that is looked for, and the lines that may answer it:
-    first those recalled, then the newest, and clauses last."""
+    """Return what speakers asked in each form, and what is compared: lines, then their clauses."""
     forms = [
         form
         for view in views
@@ -55,15 +52,12 @@ def texts_of(views: Sequence[StandInView]) -> tuple[list[str], list[str]]:
     lines = views[0].every_told
     lines = (*(line for line in lines if line.recalled), *views[0].passages, *lines[::-1])
     parts = [part for line in lines for part in line.parts[1:]]
-    topics = views[0].character.silent
+    topics = (*views[0].silent, *chain(*views[0].language.data.get("examples", {}).values()))
     return [*filter(None, forms)], [*topics, *(line.searched for line in lines), *parts]
 
 
 def find_told(view: StandInView, question: str) -> Passage | None:
-    """Return the line that answers a question, the newest of its subject; None if none surely does.
-
-    Nothing answers it if what the character knows itself is more like it.
-    """
+    """Return the newest line of what a question asks, None if what it knows itself is more like it."""
     finds = view.language.finds
     mine = finds("mine", question) or match_name(question, [view.speaker, view.who])
     about = named_other(view, question) or (view.speaker if mine else "")
@@ -123,10 +117,7 @@ def owed(view: StandInView, question: str, debt: str) -> str:
 
 
 def quoted(view: StandInView, line: Passage, question: str = "") -> str:
-    """Return what was told: to its speaker with "you" for "I", else as a quotation.
-
-    It is the sentence that is most like a question, if that is more like it than all of them.
-    """
+    """Return what was told: to its speaker with "you" for "I", else as a quotation."""
     parts = line.parts if question else line.parts[:1]
     texts = [(part,) for part in parts]
     fits = likeness(as_asked(view, question), texts, view.vectors, view.language)[1]

@@ -11,6 +11,9 @@ from evennia_ai.policy.retrieval.words import stem
 from evennia_ai.policy.texts import plain_words
 
 # Intents that no request is read from.
+RECENT = 3  # lines of a speaker, within which a price holds
+# Kinds of sentences that ask for a shop's prices.
+PRICED = frozenset({"price", "wares", "buy", "food", "drink"})
 NO_WISH = frozenset(
     "nature inject crime threat insult authority story news secret_of joke invite keep_it recall_all "
     "said_by propose offer_thing farewell bribe come_in gratis haggle price".split()
@@ -21,10 +24,33 @@ def requested_action(view: StandInView) -> RequestedAct | None:
     """Return the action that a speaker requests, unless the character never does it."""
     for text in view.sentences:
         wishes = view.language.finds("sells", text) or view.language.key_of(text) not in NO_WISH
-        requested = read_meant(view, text) if wishes else None
+        requested = (read_meant(view, text) if wishes else None) or _agreed(view, text)
         if requested and not _forbidden(view, requested):
             return requested
     return None
+
+
+def asks_prices(view: StandInView) -> bool:
+    """Return True if a line needs the prices of a shop that this turn has not looked up."""
+    if "prices" not in view.tools or any(act.name == "prices" for act in view.transcript.acts):
+        return False
+    wares = view.situation.carrying
+    return any(match_name(s, wares) or view.asked_of(s)[0].key in PRICED for s in view.sentences)
+
+
+def _agreed(view: StandInView, text: str) -> RequestedAct | None:
+    """Return the purchase of a ware that the speaker was told the price of, if they want it."""
+    key, wares = view.asked_of(text)[0].key, view.situation.carrying
+    told = [
+        match_name(line, wares)
+        for line in view.transcript.answers_to(view.speaker)
+        if any(map(str.isdigit, line))
+    ]
+    named = "" if view.language.asks(text) or key in NO_WISH else match_name(text, wares)
+    offered = next(filter(None, told[-RECENT:][::-1]), "")
+    if "sell" not in view.tools or not offered or not (named or key == "yes"):
+        return None
+    return RequestedAct("give", item=named or offered, to=view.speaker, text=text)
 
 
 def refusal(view: StandInView, text: str) -> str:
@@ -42,10 +68,7 @@ def refusal(view: StandInView, text: str) -> str:
 
 
 def read_meant(view: StandInView, text: str) -> RequestedAct | None:
-    """Return the action in a sentence, with "it" replaced by the thing mentioned last, or None.
-
-    It must name something here: an idiom such as "give me a hand" does not.
-    """
+    """Return the action in a sentence with something here; "it" is the thing mentioned last."""
     now, language = _as_it_was(view), view.language
     names = (*now.things, *now.carrying)
     pronoun = language.pattern("requests", "pronoun").search(text)
@@ -71,10 +94,7 @@ def read_meant(view: StandInView, text: str) -> RequestedAct | None:
 
 
 def _as_it_was(view: StandInView) -> Situation:
-    """Return the situation, with things that this turn moved also in their old place.
-
-    So a request means the same at every step of the turn; what lies elsewhere is not meant.
-    """
+    """Return the situation, with things that this turn moved also in their old place."""
     now, acts = view.situation, view.transcript.acts
     moved = any(act.name == "move" and not act.failed for act in acts)
     here = () if moved else now.things
@@ -106,11 +126,7 @@ def _forbidden(view: StandInView, requested: RequestedAct) -> str:
 
 
 def _law(view: StandInView, text: str, implied: str = "") -> str:
-    """Return the refusal in the persona that fits a wish; "" if none.
-
-    The wish, or what is ``implied``, has its verb; the wish also has another of its words, unless
-    the verb is all that matters.
-    """
+    """Return the refusal in the persona whose verb and other words a wish has; "" if none."""
     meant, verbs = _bare(view.language, text), _bare(view.language, implied)
     alone = _bare(view.language, view.language.data.get("law", {}).get("verb_alone", ""))
     for clause in view.character.nevers:

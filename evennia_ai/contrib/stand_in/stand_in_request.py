@@ -8,6 +8,7 @@ from evennia_ai.messages import Situation, WireMessage
 from evennia_ai.policy.audience import select_visible
 from evennia_ai.policy.conversation.persona_and_lore import Persona
 from evennia_ai.ports import LLMRequest
+from evennia_ai.turn.pinned_context import rules_of_talk
 from evennia_ai.turn.prompt_contexts import lore_text
 
 
@@ -38,6 +39,7 @@ class StandInRequest:
     excuses: tuple[str, ...] = ()
     assistants: frozenset[str] = frozenset()  # names of the other assistants among the speakers
     undone: frozenset[str] = frozenset()  # ids of the turn's tool calls that were not done
+    talk_rules: tuple[str, ...] = ()  # of what the persona never does: what it never talks about
     messages: Sequence[WireMessage] = ()
     tools: frozenset[str] = frozenset()  # their names
     # of questions and lines, by text; none without an embedder
@@ -65,6 +67,7 @@ def read_source(request: LLMRequest) -> StandInRequest:
         scene,
         name=source.mind.who.name,
         persona=source.mind.who.persona,
+        talk_rules=rules_of_talk(source.mind),
         lore=tuple(lore_text(entry) for entry in source.prompt.lore) if source.prompt else (),
         material=source.material,
         room_tokens=source.room_tokens,

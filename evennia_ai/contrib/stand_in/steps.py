@@ -1,8 +1,4 @@
-"""The tool calls of a requested action, one step at a time, and the words at its end.
-
-The brain keeps no state. A turn's own calls and results show what was done, and the situation shows
-where things are. Nothing is claimed that no tool did.
-"""
+"""The tool calls of a requested action, one step at a time, and the words at its end."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -28,10 +24,7 @@ Calls = tuple[tuple[str, Mapping[str, object]], ...]
 
 @dataclass(frozen=True)
 class ActionStep:
-    """The next calls of an action and, at its end, how it ended.
-
-    ``end`` is a key of the phrases, filled from ``slots``; if it is empty, another step follows.
-    """
+    """The next calls of an action; at its end, a key of the phrases and what fills it."""
 
     calls: Calls = ()
     end: str = ""

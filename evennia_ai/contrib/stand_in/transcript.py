@@ -72,9 +72,8 @@ class TranscriptToolCall:
 class Transcript:
     """The conversation in the prompt, oldest first.
 
-    ``own`` are the character's spoken lines, ``talk`` all lines that anybody spoke and the things
-    that it handled, ``emotes`` its emotes. ``deeds`` are the tools of all acts, ``since`` is what
-    it heard after the last of them, ``acts`` are this turn's calls.
+    ``own`` are the character's spoken lines, ``talk`` all spoken lines and things that it handled,
+    ``since`` is what it heard after its last deed, ``acts`` are this turn's calls.
     """
 
     heard: list[TranscriptLine] = field(default_factory=list)
@@ -98,6 +97,11 @@ class Transcript:
     def texts_of(self, speaker: str) -> list[str]:
         """Return what a speaker said, oldest first."""
         return [line.text for line in self.heard if line.speaker == speaker]
+
+    def answers_to(self, speaker: str) -> list[str]:
+        """Return what the character said right after a line of this speaker, oldest first."""
+        last = {line.answers: line.speaker for line in self.heard}
+        return [own for number, own in enumerate(self.own) if last.get(number) == speaker]
 
     def met(self, speaker: str) -> bool:
         """Return True if the character answered this speaker before."""
@@ -139,10 +143,7 @@ class Transcript:
 
 
 def read_transcript(request: StandInRequest) -> Transcript:
-    """Return the transcript of a request; skip messages that are not understood.
-
-    A recalled line that the conversation still shows is left out.
-    """
+    """Return a request's transcript, without recalled lines that the conversation still shows."""
     read, remembered = Transcript(), list[TranscriptLine]()
     for message in request.messages:
         role, content = message.get("role"), message.get("content")

@@ -29,6 +29,7 @@ from evennia_ai.contrib.stand_in.words import (
     seed_of,
 )
 from evennia_ai.messages import Situation
+from evennia_ai.policy.conversation.persona_and_lore import breaks_rule
 from evennia_ai.policy.conversation.requested_acts import match_name
 from evennia_ai.policy.texts import plain_words
 
@@ -36,6 +37,7 @@ FRESH_LINES = 12  # of the character's own, within which no sentence is said twi
 ADDRESS = re.compile(r"^\{who\}, |, \{who\}(?= ?[.,:;!?])")
 SLOT = re.compile(r"\{(\w+)\}")
 BEFORE = 0.1  # that likeness to a line with the one before it counts less
+MEANT = 0.5  # least likeness to an example of a kind
 AS_GOOD = 0.93  # least share of the best likeness to be told instead of what was said before
 KNOWN = ("self", "want", "never", "lore", "seen", "note")
 Scored = list[tuple[float, Passage]]
@@ -122,17 +124,43 @@ class StandInView:
         people = {low: word for low, word in people.items() if low not in self.language.vocabulary}
         return CHAT_WORD.sub(lambda match: people.get(match[0], match[0]), text)
 
-    def is_silent_about(self, text: str) -> bool:
-        """Return True if a text is about what the character never speaks of.
+    @property
+    def silent(self) -> tuple[str, ...]:
+        """Return what it never speaks of: subjects, and whole rules."""
+        return (*self.character.silent, *self.scene.talk_rules)
 
-        It holds half of its words, or is as like it as a passage must be to answer.
-        """
-        content, topics = self.character.language.content, self.character.silent
+    def is_silent_about(self, text: str) -> bool:
+        """Return True if a text is about what it never speaks of: by half of its words, or meaning."""
+        content = self.character.language.content
         stems = set(content(text))
-        if any(2 * len(stems & {*content(topic)}) >= len(content(topic)) for topic in topics):
+        if any(2 * len(stems & {*content(rule)}) >= len(content(rule)) for rule in self.silent):
             return True
-        rule, fits = self.likeness(text, [Passage(topic, "never") for topic in topics])
+        rule, fits = self.likeness(text, [Passage(topic, "never") for topic in self.silent])
         return text in self.vectors and max(fits, default=0.0) >= rule.known
+
+    def tellable(self, lines: Sequence[Passage]) -> tuple[Passage, ...]:
+        """Return passages without what the character never speaks of, of its persona also in other words."""
+        own, near = [line for line in lines if line.source == "self"], self.vectors.keys()
+        broken = [breaks_rule(self.likeness(r, own)[1]) for r in self.silent if r in near]
+        hidden = {line for line, *breaks in zip(own, *broken, strict=True) if any(breaks)}
+        return tuple(p for p in lines if p not in hidden and not self.is_silent_about(p.searched))
+
+    def asked_of(self, text: str) -> tuple[Intent, str]:
+        """Return the kind of a sentence and its topic, by patterns, else by the nearest example."""
+        intent, topic = self.language.asked_of(text)
+        own = self.vectors.get(text)
+        if intent.key or own is None:
+            return intent, topic
+        rows = (
+            (key, example)
+            for key, row in self.language.data.get("examples", {}).items()
+            for example in row
+        )
+        fits = [
+            (float(own @ self.vectors[row[1]]), row[0]) for row in rows if row[1] in self.vectors
+        ]
+        fit, key = max(fits, default=(0.0, ""))
+        return self.language.intent(key if fit >= MEANT else ""), topic
 
     # --- what was said before ---
 
@@ -212,8 +240,7 @@ class StandInView:
     ) -> Scored:
         """Return the passages that answer a line, the best first, with how like it they are.
 
-        Those of an intent need no likeness, unless it asks for something named. What is asked of a
-        person must name them and, asked for yes or no, tell more of what is asked.
+        Those of an intent need no likeness; what is asked of a person must name them.
         """
         meant = self.meant(text)
         if intent:
@@ -246,8 +273,7 @@ class StandInView:
         return [item for item in passages if stems.intersection(content(item.searched))]
 
     def _tells(self, intent: Intent, passage: Passage, text: str) -> bool:
-        """Return True for what answers an intent, in any language; of lore, if it asks of the
-        character, only for what is its own."""
+        """Return True for what answers an intent; if that asks of the character, for its own only."""
         kinds = filter(None, (language.intent(intent.key).tells for language in self.languages))
         bare = passage.text.replace(self.name, "")
         if not any(kind.search(bare) for kind in kinds):
@@ -271,10 +297,7 @@ class StandInView:
         return self.best(self.find(text, self.of(sources), intent))
 
     def best(self, scored: Scored) -> str:
-        """Return the best of what was found as the character says it, "" if nothing.
-
-        If it was said lately, return one that is nearly as good, else the same once more.
-        """
+        """Return the best of what was found, or one nearly as good that was not said lately."""
         near = [item for fit, item in scored if fit >= AS_GOOD * scored[0][0]]
         if not near:
             return ""
@@ -314,12 +337,9 @@ def read_request(scene: StandInRequest, languages: tuple[Language, ...]) -> Stan
         seed=seed_of(len(scene.messages), *(line.text for line in scene.lines)),
         language=character.language,
     )
-    if not character.silent:
-        return view
-    lines, passages = view.every_told, view.passages
     return replace(
         view,
         scene=replace(scene, lore=tuple(e for e in scene.lore if not view.is_silent_about(e))),
-        passages=tuple(item for item in passages if not view.is_silent_about(item.searched)),
-        every_told=tuple(line for line in lines if not view.is_silent_about(line.searched)),
+        passages=view.tellable(view.passages),
+        every_told=view.tellable(view.every_told),
     )

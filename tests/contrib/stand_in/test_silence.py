@@ -90,3 +90,34 @@ def test_what_it_never_does_is_still_named():
         "Holt", Persona("You are Holt.", never=("leaves the gate",)), tools=("say", "follow")
     )
     assert "leave the gate" in talk.hear("follow me!")
+
+
+def test_of_the_persona_the_sentence_nearest_to_it_is_not_told_in_other_words():
+    near, far = np.eye(2, dtype=np.float32)
+    own, other = "I carry broth to the royal bedchamber.", "I brew ale."
+    request = StandInRequest(
+        "Mira",
+        Persona(f"You are Mira. {own} {other}", never=("discusses the king's illness",)),
+        (HeardLine("say", "Ann", "what do you do?", False),),
+        vectors={
+            "the king's illness": near,
+            own: 0.25 * near + 0.97 * far,
+            other: far,
+            "I am Mira.": far,
+        },
+    )
+    texts = [item.text for item in read_request(request, read_languages(())).passages]
+    assert own not in texts and other in texts
+
+
+def test_a_rule_that_no_pattern_finds_counts_as_it_is_written():
+    near, far = np.eye(2, dtype=np.float32)
+    rule, own = "gives away the recipe", "I chop green tomatoes on Sundays."
+    request = StandInRequest(
+        "Lou",
+        Persona(f"You are Lou. {own}", never=(rule,)),
+        (HeardLine("say", "Ann", "what do you do?", False),),
+        talk_rules=(rule,),
+        vectors={rule: near, own: near, "I am Lou.": far},
+    )
+    assert own not in [item.text for item in read_request(request, read_languages(())).passages]

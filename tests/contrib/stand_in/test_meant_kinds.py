@@ -1,0 +1,70 @@
+"""Kinds of sentences in words that no pattern finds, by the example that they are most like."""
+
+import numpy as np
+import pytest
+
+from evennia_ai.contrib.stand_in import StandIn
+from evennia_ai.contrib.stand_in.stand_in_request import HeardLine, StandInRequest
+from evennia_ai.messages import Situation
+from evennia_ai.policy.conversation.persona_and_lore import Persona
+from tests.contrib.stand_in.stage import Talk
+
+NEAR, FAR = np.eye(2, dtype=np.float32)
+PLACE = Situation("The Gull", people=("Ann", "Bob"), carrying=("clay pipe", "brass lamp"))
+
+
+def answer(line, vectors, lore=()):
+    """What the stand-in says to a line, given the vectors of some texts."""
+    heard = HeardLine("say", "Ann", line, False)
+    request = StandInRequest(
+        "Mira",
+        Persona("You are Mira."),
+        (heard,),
+        PLACE,
+        lore,
+        tools=frozenset({"say"}),
+        messages=[{"role": "user", "content": f"Ann says: {line}"}],
+        vectors=vectors,
+    )
+    (call,) = StandIn().think(request).tool_calls
+    return call.arguments
+
+
+def test_who_is_here_is_told_to_whoever_asks_in_other_words():
+    line, example = "who's that bloke?", "Who is that man over there?"
+    assert "Bob" in answer(line, {line: NEAR, example: NEAR})
+    assert "Bob" not in answer(line, {line: NEAR, example: FAR})
+
+
+def test_what_is_surely_about_a_question_is_told_before_a_phrase_of_its_kind():
+    line, fact = "When did the Cyclone open?", "The Cyclone opened in 1927."
+    assert "1927" in answer(line, {line: NEAR, fact: NEAR}, lore=(fact,))
+    assert "1927" not in answer(line, {line: NEAR, fact: FAR}, lore=(fact,))
+
+
+@pytest.mark.parametrize(
+    ("line", "ware"),
+    [("yes", "clay pipe"), ("the brass one", "brass lamp"), ("the lamp", "brass lamp")],
+)
+def test_who_agrees_after_a_price_is_offered_the_ware(line, ware):
+    talk = Talk("Mira", Persona("You are Mira."), PLACE, tools=("say", "give", "sell", "prices"))
+    talk.happens("say", "Ann", "how much is the pipe?")
+    talk.messages.append({"role": "assistant", "content": "A clay pipe costs 4 coins."})
+    talk.happens("say", "Ann", line)
+    assert talk.think(HeardLine("say", "Ann", line, False)) == [("prices", {})]
+    talk.messages[-1]["content"] = "clay pipe: 4 coins; brass lamp: 5 coins"
+    heard = HeardLine("say", "Ann", line, False)
+    request = StandInRequest(
+        "Mira", Persona("You are Mira."), (heard,), PLACE, step=2, messages=talk.messages,
+        tools=frozenset(talk.tools),
+    )  # fmt: skip
+    (call,) = StandIn().think(request).tool_calls
+    assert (call.name, ware in call.arguments) == ("sell", True)
+
+
+def test_a_price_that_was_told_to_another_is_no_offer():
+    talk = Talk("Mira", Persona("You are Mira."), PLACE, tools=("say", "give", "sell", "prices"))
+    talk.happens("say", "Bob", "how much is the pipe?")
+    talk.messages.append({"role": "assistant", "content": "A clay pipe costs 4 coins."})
+    talk.happens("say", "Ann", "yes")
+    assert [name for name, _ in talk.think(HeardLine("say", "Ann", "yes", False))] == ["say"]
