@@ -100,7 +100,7 @@ def test_who_has_the_quest_of_a_piece_is_told_it():
 
 # What it never does, a piece that breaks it in other words, and one about the same place.
 OTHERWISE = """
-talks about the mayor | The man who holds the town seal drinks all day. | On Mondays wool is sold here.
+talks about the mayor | The man who holds the town seal drinks all day. | Wool is sold on Mondays.
 speaks of her late husband | She was married to a ferryman who drowned. | The mill grinds rye.
 discusses the king's illness | His Majesty coughs blood. | The palace has a rose garden.
 mentions the plague | People died with black swellings. | Carts may not enter the market at night.
