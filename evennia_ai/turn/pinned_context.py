@@ -21,9 +21,9 @@ from evennia_ai.policy.conversation.persona_and_lore import (
     LoreTrial,
     breaks_rule,
     is_known,
-    is_of_talk,
     names_title,
     quests_of,
+    rules_of_talk,
     try_lore,
 )
 from evennia_ai.policy.facts.terms import heard_words
@@ -68,12 +68,6 @@ class PinnedContext:
             KnownLine(pin["content"], pin["audience"] is not None, of_record(pin), pin["id"])
             for pin in self._mind.character.journal.pinned(audience)
         ]
-
-
-def rules_of_talk(mind: ports.MindContext) -> tuple[str, ...]:
-    """Return those of what a persona never does that are about talk; none without an embedder."""
-    near = {rule: mind.services.nearness.cosines(rule, RULES) for rule in mind.who.persona.never}
-    return tuple(rule for rule, cosines in near.items() if cosines and is_of_talk(cosines))
 
 
 @dataclass(eq=False)
@@ -129,10 +123,10 @@ class LoreContext:
         known = [entry for entry in entries if is_known(entry, labels)]
         words = [*map(self._words_of, lines)]
         fits = [(line, self._fits(known, line)) for line in words]
-        told = {*self._told_of(known)}
+        tellable = {*self._told_of(known)}
         return [
             trial
-            if trial.why_unknown or trial.entry in told
+            if trial.why_unknown or trial.entry in tellable
             else replace(trial, why_unknown=NEVER_TOLD, is_chosen=False)
             for trial in try_lore(entries, labels, fits, self.budget_tokens)
         ]
@@ -142,11 +136,13 @@ class LoreContext:
         heard."""
         untold: set[LoreEntry] = set()
         guarded = [entry for entry in entries if not quests_of(entry)]
-        for rule in self._mind.who.persona.never:
+        never = self._mind.who.persona.never
+        of_talk = rules_of_talk(never, self._mind.services.nearness.cosines)
+        for rule in never:
             fits = self._mind.services.lore_ranking.fits(guarded, rule)
             if not any(fit.meaning for fit in fits.values()):
                 untold.update(entry for entry in guarded if names_title(rule, entry))
-            elif rule in rules_of_talk(self._mind):
+            elif rule in of_talk:
                 untold.update(compress(fits, breaks_rule([fit.score for fit in fits.values()])))
         return [entry for entry in entries if entry not in untold]
 

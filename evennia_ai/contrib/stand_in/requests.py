@@ -41,13 +41,10 @@ def asks_prices(view: StandInView) -> bool:
 def _agreed(view: StandInView, text: str) -> RequestedAct | None:
     """Return the purchase of a ware that the speaker was told the price of, if they want it."""
     key, wares = view.asked_of(text)[0].key, view.situation.carrying
-    told = [
-        match_name(line, wares)
-        for line in view.transcript.answers_to(view.speaker)
-        if any(map(str.isdigit, line))
-    ]
+    lines = view.transcript.answers_to(view.speaker)[-RECENT:]
+    offers = (match_name(line, wares) for line in lines[::-1] if any(map(str.isdigit, line)))
+    offered = next(filter(None, offers), "")
     named = "" if view.language.asks(text) or key in NO_WISH else match_name(text, wares)
-    offered = next(filter(None, told[-RECENT:][::-1]), "")
     if "sell" not in view.tools or not offered or not (named or key == "yes"):
         return None
     return RequestedAct("give", item=named or offered, to=view.speaker, text=text)

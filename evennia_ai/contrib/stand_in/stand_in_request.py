@@ -6,9 +6,8 @@ from dataclasses import dataclass, field, replace
 from evennia_ai.contrib.stand_in.likeness import TextVectors
 from evennia_ai.messages import Situation, WireMessage
 from evennia_ai.policy.audience import select_visible
-from evennia_ai.policy.conversation.persona_and_lore import Persona
+from evennia_ai.policy.conversation.persona_and_lore import Persona, rules_of_talk
 from evennia_ai.ports import LLMRequest
-from evennia_ai.turn.pinned_context import rules_of_talk
 from evennia_ai.turn.prompt_contexts import lore_text
 
 
@@ -63,11 +62,12 @@ def read_source(request: LLMRequest) -> StandInRequest:
         return scene
     excuses = source.mind.log.current.excuses if source.turn else ()
     seen = select_visible(excuses, source.turn.audience) if source.turn else ()
+    persona = source.mind.who.persona
     return replace(
         scene,
         name=source.mind.who.name,
-        persona=source.mind.who.persona,
-        talk_rules=rules_of_talk(source.mind),
+        persona=persona,
+        talk_rules=rules_of_talk(persona.never, source.mind.services.nearness.cosines),
         lore=tuple(lore_text(entry) for entry in source.prompt.lore) if source.prompt else (),
         material=source.material,
         room_tokens=source.room_tokens,

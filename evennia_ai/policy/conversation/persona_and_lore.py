@@ -1,6 +1,6 @@
 """What a builder writes of a character and its world: persona and lore."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -160,20 +160,28 @@ TALK_RULES = listed_examples(
     """talks about the weather | speaks of his brother | mentions the lost ship | tells anybody
     where the treasure is | discusses religion | reveals a name | gossips about neighbours | tells
     what she saw | says who sent him | answers questions about the past | betrays the hiding place
-    | tells secrets"""
+    | tells secrets | gives away the recipe of the pie | complains of the king | admits what he did
+    | names the traitor | mentions the hidden door"""
 )
 DEED_RULES = listed_examples(
     """gives things away | leaves his post | sells on credit | carries weapons | drinks wine | hits
     anybody | runs away | kneels before a lord | opens doors for strangers | takes bribes | goes
-    into the cave | eats meat | serves soldiers | cheats at cards"""
+    into the cave | eats meat | serves soldiers | cheats at cards | gives away his bread | admits
+    strangers to the house | names a price below ten coins"""
 )
 RULES = [*TALK_RULES, *DEED_RULES]
 OF_TALK = 0.01  # how much nearer: 40 of 40 rules of talk and 3 of 24 of deeds
 NEAREST_RULES = 3
-# How near to a rule of talk a text is that breaks it, and how near the nearest text of all. That is
-# lore that names its subject (20 of 20), that tells of it in other words (32 of 40), that is about
-# the same place or person (9 of 80), or about others (3 %), by MiniLM.
-UNTOLD, NEAREST_UNTOLD = 0.34, 0.2
+# How near to a rule of talk a text is that breaks it; and, of the nearest text and those about as
+# near, how near. That is lore that names its subject (20 of 20), that tells of it in other words
+# (34 of 40), that is about the same place or person (11 of 80), or about others (8 %), by MiniLM.
+UNTOLD, NEAREST_UNTOLD, ABOUT_AS_NEAR = 0.34, 0.15, 0.05
+
+
+def breaks_rule(fits: Sequence[float]) -> list[bool]:
+    """Return which of some texts break a rule of talk, given how near it each is."""
+    least = min(UNTOLD, max(NEAREST_UNTOLD, max(fits, default=0.0) - ABOUT_AS_NEAR))
+    return [fit >= least for fit in fits]
 
 
 def is_of_talk(cosines: Sequence[float]) -> bool:
@@ -183,10 +191,12 @@ def is_of_talk(cosines: Sequence[float]) -> bool:
     return talk - deeds >= OF_TALK
 
 
-def breaks_rule(fits: Sequence[float]) -> list[bool]:
-    """Return which of some texts break a rule of talk, given how near it each is."""
-    nearest = max(fits, default=0.0)
-    return [fit >= UNTOLD or fit == nearest >= NEAREST_UNTOLD for fit in fits]
+def rules_of_talk(
+    never: Iterable[str], cosines: Callable[[str, Sequence[str]], Sequence[float]]
+) -> tuple[str, ...]:
+    """Return those of what a persona never does that are about talk; none without an embedder."""
+    near = {rule: cosines(rule, RULES) for rule in never}
+    return tuple(rule for rule, fits in near.items() if fits and is_of_talk(fits))
 
 
 def names_title(rule: str, entry: LoreEntry) -> bool:
