@@ -41,7 +41,7 @@ from evennia_ai.policy.facts.terms import normal_words
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.ports.background import NO_MODEL, skip
 from evennia_ai.scheduling import Coroutine, Enqueue, map_in_slices, retry_write, yield_to_reactor
-from evennia_ai.sleep.journal_requests import JournalRequest, JournalRequests, evicted_by
+from evennia_ai.sleep.journal_requests import JournalRequest, JournalRequests, evicted_by, heard_in
 from evennia_ai.turn.context_use import ContextMeter
 from evennia_ai.turn.model_call import ModelCalls
 from evennia_ai.turn.prompt_contexts import CONTEXT_PRE_COMPACTION
@@ -242,12 +242,14 @@ class FactExtractor:
             came: ExtractionResult = yield self._run_steps(turn, tools, journal_request, limits, 0)
             return came
         total, pieces = ExtractionResult(), self._requests.pieces(shown_apart, limits.iterations)
-        each = replace(limits, iterations=limits.iterations // len(pieces))
-        for piece in pieces:
+        for later, piece in zip(reversed(range(len(pieces))), pieces, strict=True):
+            # What a piece does not need is left for later ones, of which each needs one at least.
+            own = replace(limits, iterations=limits.iterations - total.iterations - later)
             request, authors = self._requests.apart(turn, confidants, piece, specs)
             shown = ShownContext((yield read_lines(piece, put)))
-            journal_request = JournalRequest(request, shown, authors)
-            came = yield self._run_steps(turn, tools, journal_request, each, total.iterations)
+            quotes = self._requests.quotes(piece)
+            journal_request = JournalRequest(request, shown, authors, quotes)
+            came = yield self._run_steps(turn, tools, journal_request, own, total.iterations)
             total = total.with_more(came)
             if came.stopped_by in (INTERRUPTED, OTHER, NO_MODEL):
                 break
@@ -366,8 +368,7 @@ def read_shown(
 
 def read_lines(messages: Iterable[ChatMessage], put: Enqueue) -> Deferred[list[ShownLine]]:
     """Read in slices what others said in some messages. Fires with the lines."""
-    heard_messages = [m for m in messages if m["role"] == "user" and "type" not in m["metadata"]]
-    return map_in_slices(put, heard_messages, shown_line)
+    return map_in_slices(put, heard_in(messages), shown_line)
 
 
 def with_origin(

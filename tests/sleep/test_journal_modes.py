@@ -3,7 +3,7 @@
 import pytest
 
 from evennia_ai.config import ModelProfile
-from evennia_ai.messages import OFFLINE, LLMReply
+from evennia_ai.messages import OFFLINE, LLMReply, make_message
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
 from tests.scripted import call
 from tests.test_context_compaction import ANN, make_script, outcome, talk
@@ -46,19 +46,53 @@ def extract(script):
 
 @pytest.mark.parametrize("model", PLAIN_MODELS)
 def test_a_model_without_native_calls_writes_one_object_at_a_time(model):
-    script = ready(model, [entry("Ann is a smith."), entry("Ann owes forty crowns."), NOOP] * 2)
+    script = ready(model, [entry("Line 0 is a smith."), NOOP] * 9)
     result = extract(script)
-    assert (result["facts_recorded"], result["stopped_by"]) == (
-        2 * result["iterations"] // 3,
-        NOOP[10:14],
-    )
-    assert set(script.journalled) == {"Ann is a smith.", "Ann owes forty crowns."}
+    assert result["facts_recorded"] == result["iterations"] // 2 + 1
     first, second = script.services.gateway.requests[:2]
-    assert first.form == "plain"
-    assert "\n\nadd_journal_entry" in first.messages[0]["content"]
-    assert "line 0 " in first.messages[1]["content"]
-    assert second.messages[-2]["content"] == entry("Ann is a smith.")
+    assert (first.form, first.temperature) == ("plain", 0.0)
+    task, example, notes, piece = (message["content"] for message in first.messages)
+    assert "add_journal_entry" in task and example.startswith("<transcript>\nOlga says: ")
+    assert "line 0 " in piece and "Olga" not in piece and "Olga" in notes
+    assert second.messages[-2]["content"].startswith(entry("Ann says: line 0 ")[:-3])
     assert second.messages[-1]["content"].startswith("You noted it.")
+
+
+def heard(script, *lines):
+    """Let Ann and Bob say lines, with much talk after them."""
+    for line in lines:
+        who, _, words = line.partition(": ")
+        meta = {"speaker": f"#{ord(who[0])}", "speaker_name": who, "audience": [ANN]}
+        script.conversation.append([make_message("user", f"{who} says: {words}", **meta)])
+    talk(script, 60)
+
+
+def test_a_small_model_chooses_lines_and_changes_nothing_in_them():
+    notes = (
+        "Ann's wedding is on the tenth of May.",  # Bob's, as his line says
+        "Ann will bring Bob's kettle back on Friday.",
+        "Olga owes seven crowns for a boat.",  # nobody said so
+    )
+    script = ready("phi4", ["\n".join([*map(entry, notes), NOOP])] + [NOOP] * 9, lines=0)
+    heard(
+        script,
+        "Bob: My wedding is on the tenth of May.",
+        "Ann: I will bring your kettle back on Friday.",
+    )
+    assert extract(script)["facts_recorded"] == 2
+    assert script.journalled == [
+        "Bob says: My wedding is on the tenth of May.",
+        "Ann says: I will bring your kettle back on Friday.",
+    ]
+
+
+def test_a_games_own_prompt_gets_the_entries_that_it_asks_for():
+    script = ready("phi4", [entry("A poem of a line."), NOOP] * 9,
+                   pre_compact_prompt="Write a poem.")  # fmt: skip
+    extract(script)
+    assert set(script.journalled) == {"A poem of a line."}
+    task = script.services.gateway.requests[0].messages[0]["content"]
+    assert task.startswith("Write a poem.") and "\n\nadd_journal_entry" in task
 
 
 @pytest.mark.parametrize("model", NATIVE_MODELS)
@@ -81,7 +115,7 @@ def test_what_was_whispered_is_asked_apart():
     talk(script, 6, private_to=ANN)
     talk(script, 60)
     extract(script)
-    texts = [request.messages[1]["content"] for request in script.services.gateway.requests]
+    texts = [request.messages[3]["content"] for request in script.services.gateway.requests]
     audiences = [request.trace.private for request in script.services.gateway.requests]
     assert audiences == sorted(audiences, reverse=True) or audiences == sorted(audiences)
     assert {True, False} == set(audiences)
@@ -89,7 +123,7 @@ def test_what_was_whispered_is_asked_apart():
 
 
 def test_who_writes_no_object_is_asked_once_more_and_the_owner_is_told_once():
-    script = ready("phi4", [LLMReply("Sure, I will remember that.")] * 12)
+    script = ready("phi4", [LLMReply("Sure, I will remember that.")] * 15)
     for _ in range(3):
         result = extract(script)
         assert (result["facts_recorded"], result["stopped_by"]) == (0, "no_tool_call")
@@ -100,7 +134,7 @@ def test_who_writes_no_object_is_asked_once_more_and_the_owner_is_told_once():
 
 
 def test_who_writes_one_after_all_is_no_trouble():
-    script = ready("phi4", [LLMReply("Sure!"), entry("Ann is a smith."), NOOP] * 4)
+    script = ready("phi4", [LLMReply("Sure!"), entry("Line 0 is a smith."), NOOP] * 4)
     assert extract(script)["facts_recorded"] > 0
     assert script.mind.settings.troubles == []
 
