@@ -248,10 +248,11 @@ def words_of_calls(message: ChatMessage) -> list[str]:
     return texts
 
 
-def sentences_of(text: str) -> list[str]:
+@lru_cache(maxsize=1_024)  # a compaction asks for those of a message several times
+def sentences_of(text: str) -> tuple[str, ...]:
     """Return a text's sentences; a long one comes in pieces."""
     parts = [part for sentence in sentences(text) for part in sentence.strip().split("; ")]
-    return [piece for part in parts for piece in wrap(part.strip(), MOST_CHARS)]
+    return tuple([piece for part in parts for piece in wrap(part.strip(), MOST_CHARS)])
 
 
 class SentenceKinds(NamedTuple):
