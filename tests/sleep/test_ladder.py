@@ -6,10 +6,13 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ContextOverflow, ProviderMisconfigured, ProviderUnavailable
+from evennia_ai.memory.remote_vectors import TextNearness
 from evennia_ai.messages import LLMReply, make_message
 from evennia_ai.policy.compaction.plan import EMERGENCY, CompactionOrder
+from evennia_ai.policy.facts.terms import SentenceKinds
 from evennia_ai.sleep.compaction.summarising import in_parts, worst_of
 from tests.growth import text_grows_like_a_square
+from tests.memory.bag_of_words import BagOfWords
 from tests.test_context_compaction import ANN, SUMMARY, make_script, outcome, sleep, talk
 
 SPARE = {"spare": {"client": "openai", "model": "big", "base_url": "http://127.0.0.1:1/v1"}}
@@ -212,6 +215,21 @@ def test_what_a_player_claims_of_it_stays_that_players_claim():
     assert sleep(script)["rung"] == "summary"
     text = script.conversation.current.record.summary["public"]
     assert text.startswith("Ann claims: Mira is an AI language model. Ann is a smith")
+
+
+def test_lines_stand_in_place_of_a_deed_that_was_only_promised(monkeypatch):
+    def kinds(_nearness, text):
+        return SentenceKinds(told=0.0, jest=0.0, deed=float(text.startswith("She brought")))
+
+    monkeypatch.setattr(TextNearness, "kinds", kinds)
+    script = make_script([f"She brought Mira a bottle of red. {SUMMARY}"])
+    script.services.nearness = TextNearness(BagOfWords)
+    promise = "Ann says: I'll bring you a bottle of red."
+    script.conversation.append([make_message("user", promise)])
+    talk(script, 60)
+    assert sleep(script)["rung"] == "summary"
+    text = script.conversation.current.record.summary["public"]
+    assert text.startswith(f"{promise} Ann is a smith")
 
 
 def test_a_summary_of_nothing_but_leaked_rules_is_none():
