@@ -83,12 +83,13 @@ def _to_question(view: StandInView, text: str) -> str:
     """Return what was told about a question, else what is known, else that it is not known."""
     language = view.language
     about_you = language.finds("about_you", text)
-    known = [] if view.is_foreign else view.of(KNOWN)
-    if about_you:  # no lore about others
+    every = [] if view.is_foreign else view.of(KNOWN)
+    known = every
+    if about_you:  # no lore about others, unless it is surely meant: "how do you get there?"
         known = [
-            item for item in known if item.source != "lore" or language.finds("mine", item.text)
+            item for item in every if item.source != "lore" or language.finds("mine", item.text)
         ]
-    reply = view.best(view.find(text, known))
+    reply = view.best(view.find(text, known) or view.find(text, every, sure=True))
     reply = reply or (_at_hand(view, text) if language.finds("asks_place", text) else "")
     reply = reply or (denied(view, text) if language.finds("supposes", text) else "")
     if reply:

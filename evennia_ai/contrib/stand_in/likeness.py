@@ -84,7 +84,7 @@ class AnswerRule(NamedTuple):
 
 # Of what three strangers told, by meaning, 50 % is answered and 4 % wrongly; of questions about
 # what they had not told, 23 %, with "I only know this" where that is uncertain.
-BY_MEANING = AnswerRule(0.66, 0.8, 3.0, 0.3, 0.08, same=0.7, known=0.42, sure=0.6)
+BY_MEANING = AnswerRule(0.66, 0.8, 3.0, 0.3, 0.08, same=0.7, known=0.42, sure=0.55)
 BY_WORDS = AnswerRule(0.5, 0.5, 0.0, 0.0, 0.0, same=0.5, known=0.54, sure=0.8)
 
 
