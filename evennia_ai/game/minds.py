@@ -24,7 +24,7 @@ from evennia_ai.messages import Authors, IncomingEvent
 from evennia_ai.mind import Mind
 from evennia_ai.mind.dry_run import DryRun, DryRunning, run_dry
 from evennia_ai.policy.compaction.plan import CompactionOrder
-from evennia_ai.policy.conversation.persona_and_lore import Persona
+from evennia_ai.policy.conversation.persona_and_lore import Persona, with_names
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tokens import CountText, estimate_tokens
 from evennia_ai.policy.tool_call_modes.wire_order import count_stored
@@ -81,7 +81,8 @@ class GameIdentity:
         """Return the persona, an empty one if it cannot be used, and the problem, if any."""
         stored, trouble = inspect_attribute(self.character, "ai_persona")
         try:
-            return self._services.personas.resolve(stored), trouble
+            persona = self._services.personas.resolve(stored)
+            return persona.map_texts(lambda text: with_names(text, self.name)), trouble
         except ConfigError as error:
             return Persona(), str(error)
 

@@ -42,6 +42,7 @@ def read_entry(raw: Any) -> LoreEntry:
         str(raw.get("title", "")),
         str(raw["text"]),
         tuple(check_scope(s) for s in listed),
+        by_builder(raw.get("authors") or ()),
         keys=split_keys(raw.get("keys")),
         always=bool(raw.get("always")),
     )

@@ -1,5 +1,8 @@
 """What a builder writes of a character and its world: persona and lore."""
 
+from __future__ import annotations
+
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -25,6 +28,16 @@ class Persona:
     wants: tuple[str, ...] = ()
     never: tuple[str, ...] = ()
     examples: tuple[str, ...] = ()  # lines it might say
+
+    def map_texts(self, change: Callable[[str], str]) -> Persona:
+        """Return a persona with each of its texts changed."""
+        values: dict[str, Any] = {item.name: getattr(self, item.name) for item in fields(self)}
+        return Persona(
+            **{
+                name: change(value) if isinstance(value, str) else tuple(map(change, value))
+                for name, value in values.items()
+            }
+        )
 
 
 FIELD_NAMES = tuple(item.name for item in fields(Persona))
@@ -84,6 +97,22 @@ def render_persona(persona: Persona) -> str:
         else:
             parts.append(heading.format(value))
     return "\n".join(parts)
+
+
+# How character cards, and prompts that are pasted from elsewhere, write who speaks with whom.
+CHAR = re.compile(r"\{\{ *char *\}\}|<(?:char|bot)>", re.IGNORECASE)
+USER = re.compile(r"\{\{ *user *\}\}|<user>", re.IGNORECASE)
+LISTENER = "the person you talk to"
+
+
+def with_names(text: str, name: str) -> str:
+    """Return a text with a character's name for ``{{char}}``, and words for ``{{user}}``.
+
+    Many players talk to one character, so that no name can stand for the latter.
+    """
+    if "{{" not in text and "<" not in text:
+        return text
+    return USER.sub(LISTENER, CHAR.sub(lambda _: name, text))
 
 
 EVERYBODY = "all"

@@ -1,0 +1,216 @@
+"""Cards and lorebooks into the game and out of it; ``evennia ai_card`` runs this.
+
+What a stranger wrote keeps a stranger for its author, beside the builders who can change it: no
+lock of a tool lets more pass for it than for a stranger.
+"""
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import transaction
+from evennia.objects.models import ObjectDB
+from evennia.objects.objects import DefaultCharacter
+from evennia.utils.create import create_object
+from evennia.utils.utils import class_from_module
+
+from evennia_ai.assistant_character import add_assistant_mixin
+from evennia_ai.contrib.cards import book, card_files
+from evennia_ai.contrib.cards.book import Json
+from evennia_ai.contrib.cards.card import (
+    V2,
+    V3,
+    CharacterCard,
+    as_version,
+    exported,
+    read_card,
+    usable_name,
+)
+from evennia_ai.errors import ConfigError
+from evennia_ai.game.perception import excessive_rights, is_played_by, owners_of
+from evennia_ai.game.settings import game_setting
+from evennia_ai.game.setup import read_scope, write_persona
+from evennia_ai.policy.audience import STRANGER
+from evennia_ai.policy.conversation.persona_and_lore import EVERYBODY, LoreEntry, stored_fields
+from evennia_ai.policy.texts import counted
+from evennia_ai.store import server_settings
+from evennia_ai.store.attributes import read_attribute, write_attributes
+from evennia_ai.store.lore_records import OWN_LORE, LoreRecords, PersonaRecords
+from evennia_ai.store.lore_records import read_entries as read_own_lore
+from evennia_ai.store.names import own_name
+
+NUMBER = re.compile(r"#\d{1,18}")
+CARD = "ai_card"  # the Attribute of a character that holds the card it came from
+BOOK = "evennia_ai_book "  # and a name: the server setting that holds a lorebook
+BOOK_CHARS = 40
+SPEAKER = "the speaker"  # in lore that many tell
+
+Say = Callable[[str], Any]
+
+
+def import_file(path: Path, name: str, room: str, scopes: Iterable[str], say: Say) -> None:
+    """Take a card or a lorebook into the game; raises AssistantError and OSError.
+
+    Args:
+        path: the file.
+        name: the character that gets the card, "" for the card's own name.
+        room: the room of a new character, such as "#2"; "" for where new players start.
+        scopes: who knows a lorebook, as `ailore` has it; none: everybody.
+        say: told what was taken, changed and left out.
+    """
+    raw = card_files.read_card_file(path)
+    with transaction.atomic():
+        if book.is_book(raw):
+            if name:
+                raise ConfigError("A lorebook has no character: --scope says who knows it.")
+            import_book(raw, path.stem, tuple(map(read_scope, scopes)) or (EVERYBODY,), say)
+        else:
+            import_card(read_card(raw), name, room, say)
+
+
+def import_card(card: CharacterCard, name: str, room: str, say: Say) -> None:
+    """Give a card to a character, a new one if there is none; raises AssistantError."""
+    character = find_character(name) if name else None
+    if character is None:
+        character = create_character(name or usable_name(card.text("name")), room)
+        say(f"{own_name(character)} ({character.dbref}) is new.")
+    ensure_suitable(character)
+    former, by_name = card_of(character)
+    called = own_name(character)
+    new = card.lore(called)
+    replaced = {item.title.lower() for item in (former.lore(by_name) if former else [])}
+    replaced |= {item.title.lower() for item in new}
+    kept = [item for item in own_lore(character) if item.title.lower() not in replaced]
+    add_assistant_mixin(character)
+    write_persona(character, stored_fields(card.persona), STRANGER, keep_authors=False)
+    values: Json = {CARD: {"name": called, "text": json.dumps(card.raw)}}
+    write_attributes(character, **values, **{OWN_LORE: list(map(as_stored, [*kept, *new]))})
+    character.attach_assistant()
+    for line in card.report():
+        say(line)
+
+
+def as_stored(item: LoreEntry) -> Json:
+    """Return a piece of own lore as plain data."""
+    plain = {name: list(getattr(item, name)) for name in ("scopes", "keys")}
+    return {**asdict(item), **plain, "authors": sorted(item.authors)}
+
+
+def find_character(name: str) -> Any:
+    """Return the character with a name or number, None without one; raises ConfigError."""
+    rows = ObjectDB.objects.filter(db_key__iexact=name)
+    if NUMBER.fullmatch(name):
+        rows = ObjectDB.objects.filter(id=int(name[1:]))
+        if not rows:
+            raise ConfigError(f"There is no character {name}.")
+    matches = [item for item in rows if isinstance(item, DefaultCharacter)]
+    if len(matches) > 1:
+        numbers = ", ".join(item.dbref for item in matches)
+        raise ConfigError(f"Several characters are called '{name}': name one of {numbers}.")
+    return next(iter(matches), None)
+
+
+def create_character(name: str, room: str) -> Any:
+    """Return a new character in a room; raises ConfigError."""
+    if not name or usable_name(name) != name:
+        raise ConfigError("The card has no name that a game can use: --character <name> gives one.")
+    if find_character(name):
+        raise ConfigError(f"{name} is there already: --character {name} gives it this card.")
+    number = (room or settings.START_LOCATION).lstrip("#")
+    here = ObjectDB.objects.filter(id=number, db_location=None) if number.isdecimal() else None
+    if not here:
+        raise ConfigError(f"There is no room #{number}: --room names one.")
+    typeclass = class_from_module(
+        settings.BASE_CHARACTER_TYPECLASS, defaultpaths=settings.TYPECLASS_PATHS
+    )
+    character = create_object(typeclass, name, location=here[0], home=here[0])
+    character.locks.add("edit:perm(Admin);get:false()")
+    return character
+
+
+def ensure_suitable(character: Any) -> None:
+    """Raise ConfigError for a character of a player, or one that a model must not act through."""
+    name = own_name(character)
+    owners = owners_of(character)[0]
+    if character.has_account or any(is_played_by(owner, character) for owner in owners):
+        raise ConfigError(f"{name} belongs to a player. Choose another character.")
+    if too_much := excessive_rights(character):
+        raise ConfigError(f"{name} cannot have an assistant: {too_much}")
+
+
+def card_of(character: Any) -> tuple[CharacterCard | None, str]:
+    """Return the card of a character, None without one, and the name by which it was read."""
+    stored = read_attribute(character, CARD)
+    if not isinstance(stored, dict):
+        return None, own_name(character)
+    return read_card(json.loads(stored["text"])), stored["name"]
+
+
+def own_lore(character: Any) -> list[LoreEntry]:
+    return read_own_lore(read_attribute(character, OWN_LORE))[0]
+
+
+def import_book(raw: Json, file_name: str, scopes: tuple[str, ...], say: Say) -> None:
+    """Take a lorebook in as lore of the game, in place of an earlier one of its name."""
+    stored = book.book_in(raw)
+    entries = book.read_entries(stored)
+    name = book.cleaned(str(stored.get("name") or file_name), BOOK_CHARS) or "book"
+    records = LoreRecords(game_setting("LORE", ()))
+    for title in server_settings.read_mapping(f"{BOOK}{name}").get("titles", ()):
+        records.remove(title)
+    others = {item.title.lower() for item in records.entries()}
+    lore = book.in_order(entries, book.lore_of(entries, SPEAKER))
+    taken = [item for item in lore if item.title.lower() not in others]
+    for item in taken:
+        records.write(replace(item, scopes=scopes))
+    titles = [item.title for item in taken]
+    server_settings.write(f"{BOOK}{name}", {"titles": titles, "text": json.dumps(raw)})
+    say(f"The lorebook '{name}': {counted(len(taken), 'entry', 'entries')} taken.")
+    say(f"Changed: {', '.join(book.unknown_fields(entries)) or 'nothing'}.")
+    off, same = len(entries) - len(lore), len(lore) - len(taken)
+    say(f"Left out: {off} off or empty, {same} with titles that other lore has.")
+
+
+def export_file(name: str, path: Path, picture: Path | None) -> None:
+    """Write a character's card or a lorebook into a new file; raises AssistantError and OSError."""
+    known, character = server_settings.read_mapping(f"{BOOK}{name}"), find_character(name)
+    if character is None and not known:
+        raise ConfigError(f"No character and no lorebook is called '{name}'.")
+    image = picture.read_bytes() if picture else None
+    content = book_file(known) if character is None else card_file_of(character, path, image)
+    with path.open("xb") as file:
+        file.write(content)
+
+
+def book_file(known: Json) -> bytes:
+    """Return a lorebook as its lore stands now, in the form in which it came."""
+    raw = json.loads(known["text"])
+    stored = book.book_in(raw)
+    entries = book.read_entries(stored)
+    before = [
+        item if item and item.title in known["titles"] else None
+        for item in book.lore_of(entries, SPEAKER)
+    ]
+    listed: Any = book.written_back(entries, before, LoreRecords().entries())[0]
+    if isinstance(stored["entries"], dict):
+        listed = {str(place): entry for place, entry in enumerate(listed)}
+    new = {**stored, "entries": listed}
+    return card_files.as_json(new if stored is raw else {**raw, "data": new})
+
+
+def card_file_of(character: Any, path: Path, image: bytes | None) -> bytes:
+    """Return a character's card as it is now, in the form that the file's name asks for."""
+    card, called = card_of(character)
+    personas = PersonaRecords(game_setting("PERSONAS", {}))
+    persona = personas.resolve(read_attribute(character, "ai_persona"))
+    data = exported(card, called, persona, own_lore(character))
+    if card and own_name(character) != called:
+        data["name"] = own_name(character)
+    raw = card.raw if card else {}
+    is_v3 = raw.get("spec") == V3 or path.suffix == ".charx"
+    v2, v3 = as_version(V2, raw, data), as_version(V3, raw, data) if is_v3 else None
+    return card_files.card_file(path.suffix.lower(), v2, v3, image)

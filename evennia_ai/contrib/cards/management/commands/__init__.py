@@ -1,0 +1,1 @@
+"""The commands of `evennia` in a shell."""
