@@ -31,13 +31,12 @@ class Persona:
 
     def map_texts(self, change: Callable[[str], str]) -> Persona:
         """Return a persona with each of its texts changed."""
-        values: dict[str, Any] = {item.name: getattr(self, item.name) for item in fields(self)}
-        return Persona(
-            **{
-                name: change(value) if isinstance(value, str) else tuple(map(change, value))
-                for name, value in values.items()
-            }
-        )
+        changed: dict[str, Any] = {}
+        for item in fields(self):
+            value = getattr(self, item.name)
+            is_text = isinstance(value, str)
+            changed[item.name] = change(value) if is_text else tuple(map(change, value))
+        return Persona(**changed)
 
 
 FIELD_NAMES = tuple(item.name for item in fields(Persona))

@@ -53,5 +53,4 @@ class CardCommand(BaseCommand):
             cards.export_file(options["name"], path, picture)
 
 
-
 Command = CardCommand  # the name that Django looks for
