@@ -50,10 +50,12 @@ class Hostile:
         self, request: LLMRequest, profile: ModelProfile, deadline_at: float | None = None
     ) -> Deferred[LLMReply]:
         """Answer at once."""
-        text = str(request.messages[-1]["content"])
+        text = str(request.messages[-1]["content"]).rpartition("<transcript>")[2]
         names = dict.fromkeys(re.findall(r"(?<=[a-z,] )[A-Z]\w+", text))
-        words = list(dict.fromkeys(re.findall(r"\b[a-z]{4,}\b", text)))
-        stray = words[:: max(1, len(words) // STRAY)][:STRAY]
+        stray: list[str] = []
+        for kind in (r"\b[a-z]{4,}\b", r"\b\d+\b"):
+            words = list(dict.fromkeys(re.findall(kind, text)))
+            stray += words[:: max(1, len(words) // STRAY)][:STRAY]
         named = ", ".join([*[*names][:MOST_NAMED], *stray])
         return succeed(LLMReply(f"Somebody spoke of {named}."))
 
