@@ -42,6 +42,7 @@ from evennia_ai.policy.records.record import Record, is_known_to, time_of
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.staff_controls import LABEL as NOTE
 from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.policy.tool_call_modes.plain_prompt import LEAST_FIT
 from evennia_ai.ports import MindContext, TurnRecord
 from evennia_ai.ports.extension import Extension, collect, overriding
 from evennia_ai.scheduling import Coroutine
@@ -130,6 +131,8 @@ class ContextSelector:
         lore = [trial.entry for trial in trials if trial.is_chosen]
         if is_stand_in := not has_model(self._mind.profile):
             lore = self._all_lore(lore, audience)
+        # What is named is told to a small model if nothing fits its line better.
+        fits = {item.entry: max(item.score, LEAST_FIT * item.is_named) for item in trials}
         rows = list(situation)
 
         def add(label: str, lines: Iterable[KnownLine]) -> None:
@@ -146,7 +149,7 @@ class ContextSelector:
         for entry in lore:
             touched = brief or not (entry.always or is_stand_in)
             line = KnownLine(lore_text(entry), secret, entry.authors, entry.title)
-            add(LORE if touched else BACKGROUND, [line])
+            add(LORE if touched else BACKGROUND, [line._replace(score=fits.get(entry, 0.0))])
         add(LATE_TOOLS, (KnownLine(line, authors=frozenset({GAME})) for line in late_tools))
         add(PEOPLE, self._people.describe_present(audience, known_only=brief))
         add(PINNED, self._knowledge.pins(audience))

@@ -15,6 +15,7 @@ from evennia_ai.errors import StoreUnavailable
 from evennia_ai.messages import Audience, turn_label
 from evennia_ai.policy.audience import GAME, KnownLine, of_record, of_records
 from evennia_ai.policy.conversation.persona_and_lore import (
+    MEANING_FLOOR,
     RULES,
     Fit,
     LoreEntry,
@@ -31,6 +32,7 @@ from evennia_ai.policy.records.entity_consolidation import PersonPresent, acquai
 from evennia_ai.policy.records.record import is_known_to
 from evennia_ai.policy.retrieval.words import name_words, without_words
 from evennia_ai.policy.tokens import estimate_tokens
+from evennia_ai.policy.tool_call_modes.plain_prompt import LEAST_FIT
 from evennia_ai.scheduling import Coroutine, yield_to_reactor
 
 log = Logger()
@@ -38,9 +40,6 @@ log = Logger()
 MOST_PEOPLE = 6
 PEOPLE_PART = 0.02  # share of the window
 LORE_PART = 0.025  # share of the window
-# Of a piece that a small model is shown: it talks of what stands before it. It keeps 9 of 11 that a
-# stranger's lines ask for, and 2 at 55 that ask for none.
-SURE_FIT = 0.28
 NEVER_TOLD = "the persona never talks about it"
 
 
@@ -147,10 +146,18 @@ class LoreContext:
         return [entry for entry in entries if entry not in untold]
 
     def _fits(self, known: Sequence[LoreEntry], line: str) -> Mapping[LoreEntry, Fit]:
-        """Return how well pieces fit a line; of a plain prompt only what is sure to be about it."""
+        """Return how well pieces fit a line; of a plain prompt those that may answer it.
+
+        They compete with memories there, so the best of them counts as asked for.
+        """
         fits = self._mind.services.lore_ranking.fits(known, line)
-        least = -1.0 if request_form(self._mind.profile).native else SURE_FIT
-        return {entry: fit for entry, fit in fits.items() if fit.score >= least}
+        if request_form(self._mind.profile).native:
+            return fits
+        near = {entry: fit for entry, fit in fits.items() if fit.score >= LEAST_FIT}
+        return {
+            entry: fit._replace(meaning=max(fit.meaning, MEANING_FLOOR) if fit.meaning else 0.0)
+            for entry, fit in near.items()
+        }
 
     def _words_of(self, line: str) -> str:
         """Return the words of a line, without its speaker and the character's own name."""

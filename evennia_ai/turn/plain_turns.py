@@ -38,19 +38,27 @@ from evennia_ai.policy.conversation.requested_acts import (
 from evennia_ai.policy.conversation.tool_call_rules import LoopState, begin_step
 from evennia_ai.policy.facts.check import without_address
 from evennia_ai.policy.facts.terms import heard_words, parse_heard_line
-from evennia_ai.policy.replies.plain_reply import PlainReply, plain_reply, without_assistant
+from evennia_ai.policy.replies.plain_reply import (
+    PROBLEMS,
+    PlainReply,
+    plain_reply,
+    without_assistant,
+)
 from evennia_ai.policy.replies.reply_reader import CUT_OFF
 from evennia_ai.policy.replies.speech import ASSISTANT_SAYS, CHARACTERS_SAY, spoken
 from evennia_ai.policy.texts import sentences
 from evennia_ai.policy.tool_call_modes.form import AGAIN
 from evennia_ai.policy.tool_call_modes.plain_prompt import (
     ANSWERING_FIT,
-    EXCHANGE_LINES,
+    KIND_LINES,
     NOT_KNOWN,
     NOT_UNDERSTOOD,
     REFUSE,
+    REQUEST,
     STRANGER,
     LineNote,
+    kind_note,
+    kind_of,
     persona_rows,
 )
 from evennia_ai.scheduling import Coroutine
@@ -63,6 +71,9 @@ NOT_HERE = "You do not have that."
 GOING = "You walk to the {exit} now."
 # How near a stage direction is to the act that it tells, and the line to asking for that.
 LIKE_DEED, LIKE_REQUEST = 0.6, 0.3
+# How near a line that names a thing is to asking for it: 4 of 13 acts that three strangers wanted
+# and no pattern reads, and none of 36 other lines that name one (MiniLM).
+WANTED = 0.5
 LAST_REPLIES = 10  # with which a reply is compared
 # The argument of the acts that take one.
 ARGUMENTS = {"get": "item", "drop": "item", "look": "target", "follow": "target", "emote": "text"}
@@ -88,13 +99,8 @@ class LineNotes:
     def prepare(self, lines: Iterable[str]) -> Deferred[None]:
         """Fire when the meaning of some lines is known; never fails."""
         words = map(self.words_of, lines)
-        texts = [
-            *words,
-            *self._mind.who.persona.never,
-            *EXAMPLES,
-            *EXCHANGE_LINES,
-            *self._persona(),
-        ]
+        texts = [*words, *self._mind.who.persona.never, *EXAMPLES, *KIND_LINES, *self._persona()]
+        texts += [deed.request for deed in self._deeds()]
         return self._mind.services.nearness.prepare(self._mind.services, texts)
 
     def of(
@@ -114,14 +120,36 @@ class LineNotes:
         ):
             yield NOT_KNOWN
 
-    def nearest_exchanges(self, line: str) -> list[float]:
-        """Return how near a prepared line is to `EXCHANGE_LINES`; none without an embedder."""
-        return self._mind.services.nearness.cosines(self.words_of(line), EXCHANGE_LINES)
+    def kind_note(self, line: str, answers: Sequence[Row]) -> str:
+        """Return what code tells of a prepared line's kind, "" for nothing or without an embedder.
+
+        ``answers`` are what may answer the line.
+        """
+        words, speaker = self.words_of(line), parse_heard_line(line, "")[0]
+        cosines = self._mind.services.nearness.cosines(words, KIND_LINES)
+        return kind_note(words, speaker, cosines, answers)
 
     def persona_rows(self, line: str) -> list[Row]:
         """Return what the persona tells behind its first sentence, by its nearness to a line."""
         own, words = self._persona(), self.words_of(line)
         return persona_rows(own, self._mind.services.nearness.cosines(words, own))
+
+    def wanted(self, line: str) -> RequestedAct | None:
+        """Return the act that a prepared line wants without asking for it, None if none is sure.
+
+        It must name a thing that is here, and be like a request more than like any other talk.
+        """
+        words, nearness = self.words_of(line), self._mind.services.nearness
+        deeds = self._deeds(parse_heard_line(line, "")[0])
+        named = [deed for deed in deeds if match_name(words, [deed.act.target])]
+        asks = nearness.cosines(words, [deed.request for deed in named])
+        kind, _near = kind_of(nearness.cosines(words, KIND_LINES))
+        if not asks or kind != REQUEST or max(asks) < WANTED:
+            return None
+        return named[asks.index(max(asks))].act
+
+    def _deeds(self, speaker: str = "") -> Iterator[Deed]:
+        return things_taken(self._mind.world.situation(self._mind.character), speaker)
 
     def is_forbidden(self, line: str) -> bool:
         """Return True for a prepared line about what the character never does.
@@ -184,7 +212,9 @@ class PlainTurns:
         called = re.compile(rf"\A(?:\w+\W+){{0,2}}{re.escape(self._mind.name)}\s*[,:!]\s*", re.I)
         words = called.sub("", self._line_notes.words_of(event.text))  # "Hey Mira, ..."
         acts = (requested_act(text, here, event.speaker_name) for text in sentences(words))
-        act = next((act for act in acts if act and not act.back), None)
+        read = [*filter(None, acts)]
+        likely = None if read else self._line_notes.wanted(event.text)
+        act = next((act for act in read if not act.back), likely)
         if act is None or not act.is_sure:
             return Requested(notes=(NOT_HERE,) if act else ())
         if act.act == "move":
@@ -240,16 +270,18 @@ class PlainTurns:
         here = self._mind.world.situation(self._mind.character)
         others = {STRANGER, *here.people, *(event.speaker_name for event in turn.from_others)}
         lines, last = [item.text for item in turn.from_others], calls.check.spoken
-        own = AGAIN.partition(":")[0]  # a small model may say it after the prompt
+        # A small model may say after the prompt why it is asked again.
+        own = [part for why in PROBLEMS for part in sentences(AGAIN.format(reason=why))]
         cut_off = reply.finish_reason == CUT_OFF
         plain = plain_reply(
-            reply.content, self._mind.name, others, [*lines, own], last[-LAST_REPLIES:], cut_off
+            reply.content, self._mind.name, others, [*lines, *own], last[-LAST_REPLIES:], cut_off
         )
         parts, nearness = [*map(str.strip, sentences(plain.words))], self._mind.services.nearness
         yield nearness.prepare(self._mind.services, [*parts, *ASSISTANT_SAYS, *CHARACTERS_SAY])
         plain = without_assistant(plain, nearness.cosines)
         breaks: bool = yield self._line_notes.breaks(parts, " ".join(lines[-1:]))
-        noted = next(self._line_notes.of(lines[-1:], False, ()), None)
+        asks = " ".join(lines[-1:]).rstrip().endswith("?")
+        noted = next(self._line_notes.of(lines[-1:], False, ()), NOT_KNOWN if asks else None)
         problem = plain.problem or (plain.words and calls.check.problem(spoken(plain.words)))
         if breaks or (problem and noted):  # a second call would cost more, and may do it again
             plain = PlainReply(self._unsaid(REFUSE if breaks or noted is None else noted, last))
@@ -316,15 +348,21 @@ class Deed(NamedTuple):
     request: str
 
 
-def deeds_here(here: Situation, speaker: str) -> Iterator[Deed]:
-    """Yield the acts with things, exits and people that are possible here."""
+def things_taken(here: Situation, speaker: str) -> Iterator[Deed]:
+    """Yield what is done with things for whoever speaks: picked up, given, put down."""
+    for thing in here.things:
+        yield Deed(RequestedAct("get", thing), f"picks up {thing}", f"Pick up the {thing}.")
     for thing in here.carrying:
         yield Deed(
             RequestedAct("give", thing, to=speaker), f"gives {thing}", f"Give me the {thing}."
         )
         yield Deed(RequestedAct("drop", thing), f"puts down {thing}", f"Put down the {thing}.")
+
+
+def deeds_here(here: Situation, speaker: str) -> Iterator[Deed]:
+    """Yield the acts with things, exits and people that are possible here."""
+    yield from things_taken(here, speaker)
     for thing in here.things:
-        yield Deed(RequestedAct("get", thing), f"picks up {thing}", f"Pick up the {thing}.")
         yield Deed(
             RequestedAct("give", thing, to=speaker), f"gives {thing}", f"Give me the {thing}."
         )

@@ -25,8 +25,8 @@ from evennia_ai.policy.audience import select_visible
 from evennia_ai.policy.call_record import PromptTrace, assembled, user
 from evennia_ai.policy.context.projection import (
     bound_overheard,
-    first_shown,
     is_marker,
+    last_exchange,
     newest_that_fit,
     shortened,
     visible_items,
@@ -67,8 +67,8 @@ from evennia_ai.turn.prompt_trace import trace_talk
 from evennia_ai.turn.recall import RecentTalk
 
 RETRY_WARMTH = 0.4  # a colder model says the same again
-# Tokens of the talk that a plain prompt shows, cut by half when it is full: a small model copies
-# what it said in a longer one (14 of 20 lines sensible: 9 of the first ten, 5 of the others).
+# Tokens of the last exchange, which is all of the talk that a plain prompt shows: a small model
+# copies what it said in a longer one (24 of 27 facts told without any, 20 with two exchanges).
 PLAIN_TALK = 128
 # Share of the window kept for what is new. News within it never move the start of the talk.
 TAIL_ROOM = 1 / 8
@@ -184,27 +184,25 @@ class PromptBuilder:
         older, new = split_events(visible, {event.id for event in asking.events})
         texts = (self._mind.services.text(item.text) for item in plain_prompt.NOTES)
         refusals = {line for text in texts for line in text.splitlines()}  # would be said again
-        older = [
-            message
-            for message in older
-            if not is_marker(message) and past_text(message) not in refusals
-        ]
         older = bound_overheard(older, int(OVERHEARD_SHARE * PLAIN_TALK), stored_tokens)
-        first = first_shown([*map(stored_tokens, older)], PLAIN_TALK, PLAIN_TALK // 2)
-        kept = older[first:]
+        talk, own_acts = split_turn(older, asking.turn_id)
+        last = last_exchange([message for message in talk if not is_marker(message)])
+        last = [] if refusals.intersection(map(past_text, last)) else last
+        kept = [*(newest_that_fit(last, PLAIN_TALK, stored_tokens) if last else ()), *own_acts]
         tail = self._tail(context, audience, asking, visible, [*kept, *new])
         line = asking.events[-1].heard.line if asking.events else ""
         persona = self._line_notes.persona_rows(line)
         now, answers = plain_prompt.parted(tail.items.rows, tail.items.passing, persona)
-        numbers = [message["metadata"].get("seq", 0) for message in kept]
+        # What else code tells of the line is more than its kind.
+        told = "" if own_acts or tail.ending else self._line_notes.kind_note(line, answers)
+        if told:
+            answers, tail = [], tail._replace(ending=(plain_prompt.note(unmarked(told)),))
+        numbers = [message["metadata"].get("seq", 0) for message in (*kept, *new)]
         here = self._scenes(now, audience, asking, after=min(numbers, default=0) - 1)
         behind = self._scenes(answers, audience, asking)
         shown = in_order([*here, *kept, *behind])
-        _talk, own_acts = split_turn(shown, asking.turn_id)
-        notes = [*tail.notes, *([plain_prompt.DONE] if own_acts else [])]
-        cosines = self._line_notes.nearest_exchanges(line)
-        examples = plain_prompt.near_examples(cosines, bool(answers), tail.language, notes)
-        before = (examples if line else [], len(behind))
+        examples = plain_prompt.line_examples(tail.language, tail.notes)
+        before = (examples, len(behind))
         prompt = self._assemble(audience, asking, self.opening(asking), tail, shown, before)
         self._note_overhead(prompt, [*kept, *new])
         return prompt
@@ -312,7 +310,9 @@ class PromptBuilder:
         if after is None:
             ids = {event.id for event in asking.events}
             after = end_of_talk(self._mind.log.view(), asking.turn_id, ids)
-        render = scene_text if asking.form.native else plain_prompt.plain_scene
+        speaker = addressee_of(asking.events)
+        plain_scene = partial(plain_prompt.plain_scene, speaker=speaker)
+        render = scene_text if asking.form.native else plain_scene
         count_text = self._mind.settings.count_text
         return list(make_scenes(rows, after, audience, count_text, render))
 

@@ -15,7 +15,7 @@ from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.messages import MARK, PERCEIVED, Audience, ChatMessage, unmarked
+from evennia_ai.messages import CLAIMED, MARK, PERCEIVED, Audience, ChatMessage, quoted, unmarked
 from evennia_ai.policy.audience import KnownLine, of_record
 from evennia_ai.policy.compaction.restored_context import is_synthesis, nearest_lines
 from evennia_ai.policy.facts.check import WHISPERED, source_label, without_address
@@ -177,7 +177,8 @@ class Recall:
         for match in matches:
             record, before = match.record, age
             age = self._age_of(record)
-            text = self.line(record, dated=brief or age != before)
+            dated = self.told if brief else partial(self.line, dated=age != before)
+            text = dated(record)
             authors = of_record(record)
             if record.get("kind") == ATTRIBUTE:
                 authors |= self._mind.world.authors_of(record["subject"])
@@ -203,6 +204,13 @@ class Recall:
                 words = text_of(record)
                 return any(unmarked(text) in line.text for text in (words, shown(words)))
         return False
+
+    def told(self, record: Record) -> str:
+        """Return a memory as a small model reads it best: who told it, when, and the words."""
+        if record.get("kind") != LINE or record["evidence"] != CLAIMED:
+            return self.line(record)
+        bare = unmarked(without_address(shown(text_of(record)), self._mind.name))
+        return f"{self._age_of(record)} {unmarked(record['speaker_name'])} told you: {quoted(bare)}"
 
     def line(self, record: Record, words: str = "", dated: bool = True) -> str:
         """Return a memory on one line of a prompt: its age, its source and its content.

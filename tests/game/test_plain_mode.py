@@ -1,5 +1,7 @@
 """Characters of small models: code does what a line asks for, and the reply is what is said."""
 
+import sys
+import types
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +15,7 @@ from evennia_ai.messages import MARK
 from evennia_ai.models import ToolCall
 from evennia_ai.policy.conversation.requested_acts import ANSWERS, GRANTING
 from evennia_ai.policy.tool_call_modes.plain_prompt import REFUSE, note
+from evennia_ai.store.lore_records import LoreRecords
 from evennia_ai.turn.plain_turns import NOT_HERE
 from evennia_ai.turn.react_loop import EMPTY
 
@@ -283,6 +286,67 @@ def test_a_deed_that_fails_is_not_told_as_done(game, with_meaning, ann):
     assert ann.last() == 'Mira says, "I cannot let go of it."'
 
 
+def test_what_a_line_wants_without_asking_is_done(game, with_meaning, ann):
+    """No pattern reads the line; it names a thing, and is like a request."""
+    lamp = game.thing("brass lamp", with_meaning.location)
+    says(game, ann, "Mira, somebody should take that brass lamp away before it falls.", "I will.")
+    assert lamp.location == with_meaning
+    assert acts() == [("get", "done"), ("say", "done")]
+
+
+def test_what_a_line_only_tells_of_is_left_alone(game, with_meaning, ann):
+    lamp = game.thing("brass lamp", with_meaning.location)
+    says(game, ann, "Mira, my uncle had a brass lamp like that once, he lost it.", "Poor man.")
+    assert lamp.location == with_meaning.location
+    assert acts() == [("say", "done")]
+
+
+# --- what kind of line it is, and what is told before it ---
+
+
+def test_code_tells_what_kind_of_line_it_is(game, with_meaning, ann):
+    (request,) = says(game, ann, "Mira, you are an ugly old fool!", "Mind your tongue.")
+    assert text_of(request).endswith(note("Ann insults you, and you do not put up with it."))
+
+
+def test_a_line_about_something_else_gets_no_such_note(game, with_meaning, ann):
+    (request,) = says(game, ann, "Mira, what do you think of fools?", "Nothing.")
+    assert text_of(request).endswith("Ann says: what do you think of fools?")
+
+
+def test_a_piece_of_lore_stands_before_the_line_that_it_answers(game, with_meaning, ann, service):
+    module = types.ModuleType("plain_lore")
+    module.LORE = [
+        {"title": f"Entry {n}", "scopes": "all", "text": text}
+        for n, text in enumerate(["The ferry costs three pennies.", "The mill burned down in May."])
+    ]
+    sys.modules["plain_lore"] = module
+    service.lore.fixed = LoreRecords(["plain_lore"]).fixed
+    (request,) = says(game, ann, "Mira, how much does the ferry cost?", "Three pennies.")
+    assert f'{MARK} You can tell Ann: "The ferry costs three pennies."' in text_of(request)
+    assert "mill" not in text_of(request)
+
+
+def test_only_the_last_exchange_of_the_talk_is_shown(game, mira, ann):
+    for number in range(3):
+        (request,) = says(game, ann, f"Mira, line {number}", f"Reply number {number}, good Ann.")
+    shown = text_of(request)
+    assert "line 1" in shown and "Reply number 1" in shown
+    assert "line 0" not in shown and "Reply number 0" not in shown
+
+
+def test_what_the_game_said_for_it_is_not_shown_nor_the_line(game, forbidding, ann):
+    says(game, ann, "Mira, show me the cellar.", "Of course, come along.")
+    (request,) = says(game, ann, "Mira, how are you?", "Well.")
+    assert "cellar" not in text_of(request)
+
+
+def test_why_it_is_asked_again_is_not_spoken(game, mira, ann):
+    replies = ("Ann: hello", "Your last reply was not spoken: it held no words.", "Good evening.")
+    says(game, ann, "Mira, good evening to you all.", *replies)
+    assert not [line for line in ann.heard() if "not spoken" in line]
+
+
 def test_a_reply_ends_where_somebody_else_speaks(game, mira, ann):
     says(game, ann, "Good evening, Mira.", "Good evening.\nAnn: I want a beer.")
     assert ann.last() == 'Mira says, "Good evening."'
@@ -304,7 +368,8 @@ def test_a_memory_stands_directly_before_the_line(game, mira, ann):
     (request,) = says(game, ann, "Mira, what is my horse called?", "Marigold.")
     before, line = (str(message["content"]) for message in request.messages[-2:])
     assert line.startswith("Ann says: what is my horse called?")
-    assert before.startswith(f"{MARK} You remember, ") and "Marigold" in before
+    assert before.startswith(f"{MARK} You remember, ") and "Ann told you: " in before
+    assert "Marigold" in before
 
 
 def test_no_player_writes_a_line_of_code(game, mira, ann):

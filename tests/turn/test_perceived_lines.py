@@ -28,7 +28,7 @@ from evennia_ai.policy.context.projection import CompactionRecord
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
 from evennia_ai.policy.sanitize import clean_heard
 from evennia_ai.policy.tool_call_modes.form import REQUEST_FORMS
-from evennia_ai.policy.tool_call_modes.plain_prompt import ALWAYS, EXCHANGES, note
+from evennia_ai.policy.tool_call_modes.plain_prompt import ALWAYS, IN_LANGUAGES, note
 from evennia_ai.policy.tool_call_modes.wire_order import WireStyle, arrange
 from evennia_ai.turn.prompt_building import PromptRequest
 from evennia_ai.turn.prompt_contexts import CONTEXT_TICK_EVENT
@@ -55,11 +55,17 @@ OWN_ACT = re.compile(rf'{MARK} You (?:used look(?: "[^"{MARK}]*")?|did this): "[
 # What code tells in a prompt of plain words begins like this, and has no further mark.
 OF_CODE = re.compile(
     rf"{MARK} (?:Place|You see|People here|Things here|Exits|You carry|About yourself|Time|Also|"
-    rf"You know|Of those here|You are after|You never forget|Author's note): [^{MARK}]*"
+    rf"You can tell [^{MARK}:]*|Of those here|You are after|You never forget|Author's note): "
+    rf"[^{MARK}]*"
     rf"|{MARK} You remember, [^{MARK}]*|{MARK} Your last reply was not spoken: [^{MARK}]*"
 )
 EXAMPLE = re.compile(
-    "|".join(map(re.escape, (note(row.before) for row in (*ALWAYS, *EXCHANGES) if row.before)))
+    "|".join(
+        re.escape(note(text))
+        for row in (*ALWAYS, *IN_LANGUAGES)
+        for text in (row.before, row.note)
+        if text
+    )
 )
 KINDS = st.sampled_from([SAY, WHISPER, EMOTE, GIVE, ARRIVE, LEAVE, "shout"])
 EVENTS = st.lists(st.tuples(KINDS, NAMES, HOSTILE), min_size=1, max_size=4)

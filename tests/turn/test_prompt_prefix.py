@@ -6,7 +6,6 @@ import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.policy.tool_call_modes.form import REQUEST_FORMS, TOOLS
-from evennia_ai.policy.tool_call_modes.plain_prompt import NEAR
 from evennia_ai.policy.tool_call_modes.wire_order import WireStyle, arrange
 from evennia_ai.turn.prompt_contexts import PRESSURE
 from tests.minds import MemoryMind
@@ -91,7 +90,7 @@ def test_what_changes_in_a_prompt_of_plain_words_stands_behind_the_talk():
     assert len(requests) == 4
     for request, following in pairwise(requests):
         line = next(n for n, m in enumerate(request.messages) if "Ann says: line" in m["content"])
-        start = list(request.messages[: line - 2 * NEAR])  # before the examples of that line
+        start = list(request.messages[:line])
         assert start and list(following.messages[: len(start)]) == start
 
 
@@ -100,10 +99,8 @@ def test_a_request_in_mid_turn_extends_the_first(form):
     looks = [call("look", target=str(number)) for number in range(3)]
     requests = talk(assistant(form, *looks, call("say", text="Nothing.")), "look around")
     assert len(requests) == 4
-    native = REQUEST_FORMS[form].native
     for request, following in pairwise(requests):
-        # Before the examples: there is one for a line of which something was done.
-        known = list(request.messages) if native else list(request.messages)[: -2 * NEAR - 1]
+        known = list(request.messages)
         assert list(following.messages[: len(known)]) == known
         assert following.tools == request.tools
 
@@ -113,8 +110,7 @@ def test_the_line_to_be_answered_comes_last_behind_the_situation(form, scene):
     (request,) = talk(assistant(form, call("noop")), "Good morning!")
     texts = [message["content"] for message in request.messages]
     start = next(n for n, text in enumerate(texts) if text.startswith(scene))
-    examples = 0 if REQUEST_FORMS[form].native else 2 * NEAR
-    assert texts[start + 1 + examples :] == ["Ann says: Good morning!"]
+    assert texts[start + 1 :] == ["Ann says: Good morning!"]
     assert "Good morning!" not in str(texts[:start])
 
 

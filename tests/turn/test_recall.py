@@ -133,7 +133,9 @@ def test_the_budget_holds(budget):
 def test_bare_questions_are_no_memories(brief):
     ask = remembering("Ann: How old is my goose?", "Ann: Old, is she not? My goose is ten.")
     shown = ask("Ann says: how old is my goose?", brief=brief)
-    assert shown == ["just now: Ann: Old, is she not? My goose is ten."]
+    assert [line.strip('"').endswith("Old, is she not? My goose is ten.") for line in shown] == [
+        True
+    ]
 
 
 def test_a_question_comes_with_the_answer_that_needs_it():
@@ -167,4 +169,4 @@ def test_a_model_that_reads_slowly_gets_little():
     shown = ask("Ben says: does the gander bite?", brief=True)
     assert 1 <= len(shown) < 20
     assert sum(map(tokens_of, shown)) <= BRIEF_TOKENS
-    assert shown[-1].endswith("Ann: The gander bites.")
+    assert shown[-1] == 'just now Ann told you: "The gander bites."'

@@ -9,7 +9,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, dropwhile, takewhile
 
 from evennia_ai.messages import Audience, ChatMessage, is_excuse, make_message, with_content
 from evennia_ai.policy.audience import audience_of, of_parts, select_visible, visible
@@ -275,6 +275,15 @@ def newest_that_fit(
     if first < len(rest) or not rest:
         return [*head, *rest[first:]]
     return [shorten(rest[-1], budget, size)]
+
+
+def last_exchange(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
+    """Return the last lines that the character answered, its answer, and what came after it."""
+    numbers = reversed(range(len(messages)))
+    heard = dropwhile(lambda n: messages[n]["role"] != "assistant", numbers)
+    answer = dropwhile(lambda n: messages[n]["role"] != "user", heard)
+    lines = takewhile(lambda n: messages[n]["role"] == "user", answer)
+    return messages[min(lines, default=0) :]
 
 
 def bound_overheard(messages: Sequence[ChatMessage], budget: int, size: Size) -> list[ChatMessage]:

@@ -237,6 +237,7 @@ def names_title(rule: str, entry: LoreEntry) -> bool:
 WORDS_FLOOR = 0.1  # share of a line's words, by their rarity, that a piece must have
 MEANING_FLOOR = 0.85  # in standard deviations (measured: tests/memory/test_lore_index.py)
 MOST_WORDS = 5  # that a reason names
+SCORED = "score "  # how the reason of a piece begins that nothing but its fit brings in
 MOST_BY_MEANING = 3  # pieces a line; what is further down is hardly ever asked for
 
 
@@ -255,12 +256,21 @@ class Fit(NamedTuple):
 
 @dataclass(frozen=True)
 class LoreTrial:
-    """What becomes of one piece when a line is said; ``reason`` says why it fits, "" if not."""
+    """What becomes of one piece when a line is said; ``reason`` says why it fits, "" if not.
+
+    ``score`` tells how well it fits the most important line.
+    """
 
     entry: LoreEntry
     why_unknown: str = ""
     reason: str = ""
     is_chosen: bool = False
+    score: float = 0.0
+
+    @property
+    def is_named(self) -> bool:
+        """Return True if a builder's key, or that it is always told, brings it in."""
+        return bool(self.reason) and not self.reason.startswith(SCORED)
 
     def verdict(self, was_asked: bool = True) -> str:
         if self.why_unknown:
@@ -296,7 +306,8 @@ def try_lore(
         cost = estimate_tokens(entry.title + entry.text)
         is_chosen = cost <= budget_tokens
         budget_tokens -= cost * is_chosen
-        trials.append(LoreTrial(entry, "", reasons[entry], is_chosen))
+        score = lines[0][1].get(entry, Fit()).score if lines else 0.0
+        trials.append(LoreTrial(entry, "", reasons[entry], is_chosen, score))
     rest = [entry for entry in listed if entry not in reasons]
     unknown = {entry: why for entry in rest if (why := why_unknown(entry, labels))}
     trials += [LoreTrial(entry) for entry in rest if entry not in unknown]
@@ -334,7 +345,7 @@ def reasons_of(line: str, fits: Mapping[LoreEntry, Fit]) -> dict[LoreEntry, str]
         words = " ".join(shared_words(line, entry.searched)[:MOST_WORDS])
         alone = "by its meaning alone" if has_meaning else "by parts of words"
         why = f"words: {words}" if words else alone
-        reasons[entry] = f"score {fit.score:.2f}, {why}"
+        reasons[entry] = f"{SCORED}{fit.score:.2f}, {why}"
     return reasons
 
 

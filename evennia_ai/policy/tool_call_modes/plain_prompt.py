@@ -8,10 +8,11 @@ about, where small models follow them: 15 of 16, before the line 9 of 16 (Qwen2.
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from evennia_ai.messages import MARK, Situation, WireMessage
+from evennia_ai.messages import MARK, Situation, WireMessage, quoted, unmarked
 from evennia_ai.policy.audience import BUILDER, KnownLine
 from evennia_ai.policy.context.situation_updates import LORE, REMEMBERED, Row
 from evennia_ai.policy.conversation.persona_and_lore import Persona
@@ -19,38 +20,50 @@ from evennia_ai.policy.sanitize import cut_text
 from evennia_ai.policy.texts import sentences
 from evennia_ai.policy.tool_call_modes.form import answer_in
 
-PERSONA_WORDS, PLACE_CHARS = 90, 60
-# What stands before a line, and the least nearness to it: the cosine of what answers strangers'
-# questions is above .3 for 17 of 20, of what does not for 1 of 5 lines (MiniLM).
-MOST_RECALLED, LEAST_FIT = 2, 0.3
+PERSONA_WORDS, PLACE_CHARS = 70, 60
+# The least nearness to a line of what stands before it, and how much less may stand there with it:
+# the cosine of what answers strangers' questions is above .3 for 17 of 20, of what does not for 1
+# of 5 lines (MiniLM).
+LEAST_FIT, CLOSE = 0.3, 0.05
 PAIR = 2  # rows that fit equally well: a memory, and what changes it
-OWN = 0.08  # how much better a sentence of the persona fits than its cosine tells
 ANSWERING_FIT = 0.4  # of a memory that surely answers a line
-NEAR = 2  # examples that are chosen by the line
+# The least nearness to lines of a kind, and how much nearer than they are a row must be that is
+# shown instead of the note on the kind.
+LIKE_KIND, FITS_BETTER = 0.3, 0.08
+NEAREST = 2  # lines of a kind that a line is compared with
 STRANGER = "Eve"  # who speaks in the examples
+REQUEST = "request"  # the kind of lines that want something done
 ABOUT = ""  # the label of what the persona tells
 
 
 class Exchange(NamedTuple):
-    """What stands before a line to the character, the line, and how it answers."""
+    """What stands before a line to the character, the line, what code notes, and the answer."""
 
     before: str
     words: str
+    note: str
     answer: str
 
 
-def _read_exchanges() -> tuple[list[Exchange], list[Exchange]]:
+class LineKind(NamedTuple):
+    """A kind of lines: what code tells of one, "" for nothing, and some of them."""
+
+    lines: list[str]
+    note: str = ""
+
+
+def _read_examples() -> tuple[list[Exchange], list[Exchange], dict[str, LineKind]]:
     file = Path(__file__).with_name("plain_examples.toml")
     tables = tomllib.loads(file.read_text(encoding="utf-8"))
-    always, near = (
-        [Exchange(before.format(stranger=STRANGER), *rest) for before, *rest in tables[name]]
-        for name in ("always", "near")
+    always, languages = (
+        [Exchange(*(text.format(stranger=STRANGER) for text in texts)) for texts in tables[name]]
+        for name in ("always", "languages")
     )
-    return always, near
+    return always, languages, {name: LineKind(**kind) for name, kind in tables["kinds"].items()}
 
 
-ALWAYS, EXCHANGES = _read_exchanges()
-EXCHANGE_LINES = [exchange.words for exchange in EXCHANGES]
+ALWAYS, IN_LANGUAGES, KINDS = _read_examples()
+KIND_LINES = [line for kind in KINDS.values() for line in kind.lines]
 
 
 class LineNote(NamedTuple):
@@ -80,13 +93,6 @@ NOT_UNDERSTOOD = LineNote(
 REFUSE = LineNote("You refuse.", "Help me to rob the baker!", "No. I will not do that.", "refuses")
 
 NOTES = (NOT_KNOWN, NOT_UNDERSTOOD, REFUSE)
-# An example for a line whose act code did, where a small model repeats the order.
-DONE = LineNote(
-    f"You gave rope to {STRANGER}.",
-    "could you give me that rope?",
-    "There you are. Take good care of it.",
-    "",
-)
 
 
 def note(text: str) -> str:
@@ -115,24 +121,40 @@ def persona_rows(sentences: Sequence[str], cosines: Sequence[float]) -> list[Row
     """Return sentences of a persona as rows, each with its nearness to the line."""
     pairs = zip(sentences, cosines, strict=False)
     authors = frozenset({BUILDER})
-    return [(ABOUT, KnownLine(text, authors=authors, score=near + OWN)) for text, near in pairs]
+    return [(ABOUT, KnownLine(text, authors=authors, score=near)) for text, near in pairs]
 
 
-def near_examples(
-    cosines: Sequence[float], is_told: bool, language: str, notes: Sequence[LineNote]
-) -> list[WireMessage]:
-    """Return the examples whose lines are nearest to the new one, the nearest last.
+def kind_of(cosines: Sequence[float]) -> tuple[str, float]:
+    """Return the name of the kind of lines that a line is most like, and how near it is to them.
 
-    ``cosines`` are those of the line with `EXCHANGE_LINES`; none without an embedder. If something
-    stands before the line (``is_told``), so it does in the nearest of these examples; if it is in
-    another ``language``, as `answer_in` tells it, so is that. The example of a note comes with the
-    note alone: it would be copied in other talk.
+    ``cosines`` are those of the line with `KIND_LINES`; none without an embedder, "" then.
     """
-    nearest = sorted(range(len(EXCHANGES)), key=lambda n: -cosines[n] if cosines else n)
-    with_row = [EXCHANGES[n] for n in nearest if EXCHANGES[n].before]
-    bare = [EXCHANGES[n] for n in nearest if not EXCHANGES[n].before]
-    chosen = [*in_language(language), *with_row[:is_told], *bare][: NEAR - len(notes)]
-    shown = messages_of(reversed(chosen))
+    rest, best = iter(cosines), ("", 0.0)
+    for name, kind in KINDS.items() if cosines else ():
+        nearest = sorted(value for _line, value in zip(kind.lines, rest, strict=False))
+        best = max(best, (name, sum(nearest[-NEAREST:]) / NEAREST), key=itemgetter(1))
+    return best
+
+
+def kind_note(words: str, speaker: str, cosines: Sequence[float], answers: Sequence[Row]) -> str:
+    """Return what code tells of a line's kind, "" for nothing; ``answers`` may answer the line.
+
+    A line that ends as a question asks for an answer, whatever it is like.
+    """
+    kind, near = kind_of(cosines)
+    best = max((line.score for _label, line in answers), default=0.0)
+    is_asked = words.rstrip().endswith("?")
+    if not kind or is_asked or near < max(LIKE_KIND, best - FITS_BETTER):
+        return ""
+    return KINDS[kind].note.format(speaker=speaker)
+
+
+def line_examples(language: str, notes: Sequence[LineNote]) -> list[WireMessage]:
+    """Return the examples that belong to a line: one in its language, and those of its notes.
+
+    The language is as `answer_in` tells it. They would be copied in other talk.
+    """
+    shown = messages_of(in_language(language)[:1])
     for item in notes:
         shown += exchange_messages([f"{STRANGER} says: {item.words}", note(item.fact)], item.answer)
     return shown
@@ -140,15 +162,16 @@ def near_examples(
 
 def in_language(language: str) -> list[Exchange]:
     """Return the examples in a language, as `answer_in` tells it."""
-    return [item for item in EXCHANGES if language and answer_in([item.words], "") == language]
+    return [item for item in IN_LANGUAGES if language and answer_in([item.words], "") == language]
 
 
 def messages_of(exchanges: Iterable[Exchange]) -> list[WireMessage]:
     """Return exchanges as messages of a prompt; they are the same for all characters."""
     shown = list[WireMessage]()
-    for before, words, answer in exchanges:
+    for before, words, told, answer in exchanges:
         rows = [note(before)] if before else []
-        shown += exchange_messages([*rows, f"{STRANGER} says: {words}"], answer)
+        behind = [note(told)] if told else []
+        shown += exchange_messages([*rows, f"{STRANGER} says: {words}", *behind], answer)
     return shown
 
 
@@ -161,22 +184,24 @@ def parted(
 ) -> tuple[list[Row], list[Row]]:
     """Return what a prompt tells of the moment, and the few rows that may answer its line.
 
-    These are a piece of lore, sentences of the persona, and memories. More than two make a small
-    model speak of something else. Memories stand in the order of their time; one and what changes
-    it fit equally well, and count as one.
+    These are the best of lore, sentences of the persona, and memories: what fits as well as the
+    best one. More makes a small model speak of something else. Memories stand in the order of
+    their time; one and what changes it fit equally well.
     """
-    listed, candidates = list(rows), [*persona, *recalled]
+    listed = list(rows)
     lore = [row for row in listed if row[0] == LORE]
-    fits = {line.score for _label, line in candidates if line.score >= LEAST_FIT}
-    best = sorted(fits, reverse=True)[: MOST_RECALLED - len(lore[:1])]
-    alike = ([row for row in candidates if row[1].score == fit][-PAIR:] for fit in best)
-    chosen = [row for rows_alike in alike for row in rows_alike]
-    answers = [*lore[:1], *(row for row in candidates if row in chosen)]
+    candidates = [*persona, *lore, *recalled]
+    best = max((line.score for _label, line in candidates), default=0.0)
+    least = max(LEAST_FIT, best - CLOSE)
+    answers = [row for row in candidates if row[1].score >= least][-PAIR:]
     return [row for row in listed if row not in lore], answers
 
 
-def plain_scene(rows: Iterable[Row]) -> str:
-    """Return what a scene tells in few words: the situation in one line, each memory in its own."""
+def plain_scene(rows: Iterable[Row], speaker: str = "") -> str:
+    """Return what a scene tells in few words: the situation in one line, each memory in its own.
+
+    Lore is told as what the ``speaker`` may be told: a small model says it sooner then.
+    """
     seen, apart = list[str](), list[str]()
     for label, line in rows:
         if label == REMEMBERED:
@@ -185,7 +210,8 @@ def plain_scene(rows: Iterable[Row]) -> str:
         elif label == ABOUT:
             apart.append(note(line.text))
         elif label == LORE:
-            apart.append(note(f"{label}: {line.text.removeprefix(f'{line.source}: ')}"))
+            told = quoted(line.text.removeprefix(f"{line.source}: "))
+            apart.append(note(f"You can tell {unmarked(speaker) or 'them'}: {told}"))
         else:
             seen.append(f"{label}: {line.text.rstrip('.')}")
     return "\n".join([*([note(f"{'; '.join(seen)}.")] if seen else []), *apart])

@@ -10,17 +10,20 @@ from evennia_ai.policy.conversation.persona_and_lore import Persona, read_person
 from evennia_ai.policy.texts import sentences
 from evennia_ai.policy.tool_call_modes.plain_prompt import (
     ALWAYS,
-    EXCHANGE_LINES,
-    EXCHANGES,
+    CLOSE,
+    FITS_BETTER,
+    IN_LANGUAGES,
+    KIND_LINES,
+    KINDS,
     LEAST_FIT,
-    MOST_RECALLED,
-    NEAR,
+    LIKE_KIND,
     PERSONA_WORDS,
     REFUSE,
     STRANGER,
     in_language,
+    kind_note,
+    line_examples,
     messages_of,
-    near_examples,
     note,
     parted,
     persona_rows,
@@ -89,50 +92,54 @@ def lines_of(messages):
     return [m["content"] for m in messages if m["role"] == "user"]
 
 
-def nearest_to(*words):
-    """Return cosines by which the exchanges with these lines are the nearest, the first of all."""
-    places = {line: len(words) - place for place, line in enumerate(words)}
-    return [float(places.get(line, 0)) for line in EXCHANGE_LINES]
-
-
 def test_each_exchange_is_a_line_and_an_answer():
-    shown = messages_of([*ALWAYS, *EXCHANGES])
-    assert [m["role"] for m in shown] == ["user", "assistant"] * len([*ALWAYS, *EXCHANGES])
+    shown = messages_of([*ALWAYS, *IN_LANGUAGES])
+    assert [m["role"] for m in shown] == ["user", "assistant"] * len([*ALWAYS, *IN_LANGUAGES])
     assert not [m for m in shown if "{" in m["content"] or not m["content"]]
 
 
-def test_the_nearest_examples_are_shown_the_nearest_last():
-    near = [item.words for item in EXCHANGES if not item.before][5:9]
-    shown = lines_of(near_examples(nearest_to(*near), False, "", ()))
-    assert shown == [f"{STRANGER} says: {words}" for words in reversed(near[:NEAR])]
-
-
-def test_what_is_told_before_a_line_stands_before_the_nearest_example():
-    told = [item for item in EXCHANGES if item.before]
-    shown = lines_of(near_examples(nearest_to(told[2].words), True, "", ()))
-    assert shown[-1] == f"{note(told[2].before)}\n{STRANGER} says: {told[2].words}"
-    assert not [line for line in shown[:-1] if MARK in line]
-    untold = lines_of(near_examples(nearest_to(told[2].words), False, "", ()))
-    assert not [line for line in untold if MARK in line]
-
-
-def test_without_an_embedder_there_are_as_many():
-    assert len(lines_of(near_examples([], True, "", ()))) == NEAR
-
-
-def test_an_example_in_the_language_of_the_line_is_the_last():
-    shown = near_examples(nearest_to(EXCHANGE_LINES[0]), False, "Answer in German.", ())
-    assert lines_of(shown)[-1].startswith(f"{STRANGER} says: Guten Tag")
-    assert len(lines_of(shown)) == NEAR
-    assert not in_language("Answer in Czech.") and not in_language("")
+def test_an_example_in_the_language_of_the_line_comes_with_it():
+    (line,) = lines_of(line_examples("Answer in German.", ()))
+    assert line.startswith(f"{STRANGER} says: Guten Tag")
+    assert not in_language("Answer in Czech.") and not line_examples("", ())
 
 
 def test_the_example_of_a_note_comes_with_the_note():
-    cosines = nearest_to(EXCHANGE_LINES[0])
-    shown = near_examples(cosines, False, "", (REFUSE,))
-    assert shown[:-2] == near_examples(cosines, False, "", ())[2:]
-    assert shown[-2]["content"] == f"{STRANGER} says: {REFUSE.words}\n{note(REFUSE.fact)}"
-    assert shown[-1]["content"] == REFUSE.answer
+    line, answer = line_examples("", (REFUSE,))
+    assert line["content"] == f"{STRANGER} says: {REFUSE.words}\n{note(REFUSE.fact)}"
+    assert answer["content"] == REFUSE.answer
+
+
+# --- what kind of line it is ---
+
+NOTED = next(kind for kind in KINDS if kind.note)
+SILENT = next(kind for kind in KINDS if not kind.note)
+
+
+def like(*kinds, near=0.9):
+    """Return the cosines of a line that is as near to all lines of these kinds."""
+    return [near if any(line in kind.lines for kind in kinds) else 0.0 for line in KIND_LINES]
+
+
+def test_code_tells_what_kind_of_line_it_is_and_whose():
+    told = kind_note("You fool.", "Ann", like(NOTED), ())
+    assert told == NOTED.note.format(speaker="Ann") and "Ann" in told
+
+
+def test_it_tells_nothing_of_some_kinds_of_what_is_like_none_and_without_an_embedder():
+    assert kind_note("Give me that.", "Ann", like(SILENT), ()) == ""
+    assert kind_note("You fool.", "Ann", like(NOTED, near=LIKE_KIND / 2), ()) == ""
+    assert kind_note("You fool.", "Ann", [], ()) == ""
+
+
+def test_a_question_asks_for_an_answer_whatever_it_is_like():
+    assert kind_note("Are you a fool?", "Ann", like(NOTED), ()) == ""
+
+
+def test_what_fits_a_line_far_better_than_its_kind_answers_it():
+    (row,) = persona_rows(["You keep a goose."], [LIKE_KIND + 2 * FITS_BETTER])
+    assert kind_note("You fool.", "Ann", like(NOTED, near=LIKE_KIND + 0.01), [row]) == ""
+    assert kind_note("You fool.", "Ann", like(NOTED, near=LIKE_KIND + 2 * FITS_BETTER), [row])
 
 
 # --- the moment, and what may answer the line ---
@@ -142,37 +149,36 @@ def remembered(text, score):
     return (REMEMBERED, KnownLine(text, score=score))
 
 
-def test_a_piece_of_lore_and_what_fits_best_may_answer_a_line():
-    place, mill, gate = ("Place", KnownLine("Inn")), *((LORE, KnownLine(t)) for t in ("a", "b"))
-    memories = [remembered("old", 0.4), remembered("poor", LEAST_FIT / 2), remembered("good", 0.9),
-                remembered("better", 0.5)]  # fmt: skip
-    now, answers = parted([place, mill, gate], memories)
-    assert now == [place]
-    assert answers == [mill, memories[2]]
-    assert parted([place], memories) == ([place], memories[2:])
-    assert MOST_RECALLED == 2
+def lore(text, score):
+    return (LORE, KnownLine(text, score=score))
 
 
-def test_memories_stand_in_the_order_of_their_time_behind_the_persona():
-    (about,) = persona_rows(["You keep a goose named Bishop."], [0.5])
-    older, newer = remembered("older", 0.4), remembered("newer", 0.9)
-    _now, answers = parted([], [older, newer], [about])
-    assert answers == [about, newer]
-    assert parted([], [older, newer], persona_rows(["You sleep badly."], [0.1]))[1] == [
-        older,
-        newer,
-    ]
+def test_what_fits_a_line_best_may_answer_it():
+    place, mill, gate = ("Place", KnownLine("Inn")), lore("a", 0.5), lore("b", 0.4)
+    memories = [remembered("old", 0.4), remembered("good", 0.9), remembered("better", 0.5)]
+    assert parted([place, mill, gate], memories) == ([place], [memories[1]])
+    assert parted([place, mill, gate], memories[:1]) == ([place], [mill])
+
+
+def test_what_fits_badly_answers_nothing():
+    assert parted([lore("a", LEAST_FIT / 2)], [remembered("b", LEAST_FIT / 2)]) == ([], [])
+
+
+def test_two_that_fit_about_as_well_stand_in_the_order_of_their_time_behind_the_persona():
+    (about,) = persona_rows(["You keep a goose named Bishop."], [0.9])
+    older, newer = remembered("older", 0.9 - CLOSE / 2), remembered("newer", 0.4)
+    assert parted([], [older, newer], [about]) == ([], [about, older])
     assert plain_scene([about]) == f"{MARK} You keep a goose named Bishop."
 
 
 def test_a_piece_of_lore_is_told_without_its_title():
     row = (LORE, KnownLine("The menu: Stew is four pennies.", source="The menu"))
-    assert plain_scene([row]) == f"{MARK} You know: Stew is four pennies."
+    assert plain_scene([row], "Ann") == f'{MARK} You can tell Ann: "Stew is four pennies."'
 
 
 def test_a_memory_and_what_changes_it_count_as_one():
     memories = [(REMEMBERED, KnownLine(str(n), score=fit)) for n, fit in enumerate((0.4, 0.9, 0.9))]
-    assert parted([], [*memories, (REMEMBERED, KnownLine("3", score=0.1))]) == ([], memories)
+    assert parted([], [*memories, (REMEMBERED, KnownLine("3", score=0.1))]) == ([], memories[1:])
 
 
 def test_the_situation_is_one_line_and_each_memory_its_own():
@@ -182,9 +188,9 @@ def test_the_situation_is_one_line_and_each_memory_its_own():
         (LORE, KnownLine("The mill is shut.")),
         (REMEMBERED, KnownLine('today: Ann: "Hi."')),
     ]
-    assert plain_scene(rows).split("\n") == [
+    assert plain_scene(rows, "Ann").split("\n") == [
         f"{MARK} Place: Inn; People here: Ann.",
-        f"{MARK} You know: The mill is shut.",
+        f'{MARK} You can tell Ann: "The mill is shut."',
         f'{MARK} You remember, today: Ann: "Hi."',
     ]
     assert plain_scene([]) == ""
