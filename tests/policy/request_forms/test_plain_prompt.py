@@ -112,8 +112,8 @@ def test_the_example_of_a_note_comes_with_the_note():
 
 # --- what kind of line it is ---
 
-NOTED = next(kind for kind in KINDS if kind.note)
-SILENT = next(kind for kind in KINDS if not kind.note)
+NOTED = next(kind for kind in KINDS.values() if kind.note)
+SILENT = next(kind for kind in KINDS.values() if not kind.note)
 
 
 def like(*kinds, near=0.9):
