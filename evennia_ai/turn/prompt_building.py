@@ -194,9 +194,9 @@ class PromptBuilder:
         persona = self._line_notes.persona_rows(line)
         now, answers = plain_prompt.parted(tail.items.rows, tail.items.passing, persona)
         # What else code tells of the line is more than its kind.
-        told = "" if own_acts or tail.ending else self._line_notes.kind_note(line, answers)
-        if told:
-            answers, tail = [], tail._replace(ending=(plain_prompt.note(unmarked(told)),))
+        kind = "" if own_acts or tail.ending else self._line_notes.kind_note(line, answers)
+        if kind:
+            answers, tail = [], tail._replace(ending=(plain_prompt.note(unmarked(kind)),))
         numbers = [message["metadata"].get("seq", 0) for message in (*kept, *new)]
         here = self._scenes(now, audience, asking, after=min(numbers, default=0) - 1)
         behind = self._scenes(answers, audience, asking)

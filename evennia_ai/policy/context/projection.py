@@ -280,9 +280,9 @@ def newest_that_fit(
 def last_exchange(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
     """Return the last lines that the character answered, its answer, and what came after it."""
     numbers = reversed(range(len(messages)))
-    heard = dropwhile(lambda n: messages[n]["role"] != "assistant", numbers)
-    answer = dropwhile(lambda n: messages[n]["role"] != "user", heard)
-    lines = takewhile(lambda n: messages[n]["role"] == "user", answer)
+    from_answer = dropwhile(lambda n: messages[n]["role"] != "assistant", numbers)
+    before = dropwhile(lambda n: messages[n]["role"] != "user", from_answer)
+    lines = takewhile(lambda n: messages[n]["role"] == "user", before)
     return messages[min(lines, default=0) :]
 
 

@@ -168,9 +168,9 @@ def in_language(language: str) -> list[Exchange]:
 def messages_of(exchanges: Iterable[Exchange]) -> list[WireMessage]:
     """Return exchanges as messages of a prompt; they are the same for all characters."""
     shown = list[WireMessage]()
-    for before, words, told, answer in exchanges:
+    for before, words, noted, answer in exchanges:
         rows = [note(before)] if before else []
-        behind = [note(told)] if told else []
+        behind = [note(noted)] if noted else []
         shown += exchange_messages([*rows, f"{STRANGER} says: {words}", *behind], answer)
     return shown
 
@@ -210,8 +210,8 @@ def plain_scene(rows: Iterable[Row], speaker: str = "") -> str:
         elif label == ABOUT:
             apart.append(note(line.text))
         elif label == LORE:
-            told = quoted(line.text.removeprefix(f"{line.source}: "))
-            apart.append(note(f"You can tell {unmarked(speaker) or 'them'}: {told}"))
+            text = quoted(line.text.removeprefix(f"{line.source}: "))
+            apart.append(note(f"You can tell {unmarked(speaker) or 'them'}: {text}"))
         else:
             seen.append(f"{label}: {line.text.rstrip('.')}")
     return "\n".join([*([note(f"{'; '.join(seen)}.")] if seen else []), *apart])
