@@ -1,0 +1,183 @@
+"""``aicommands``: which commands of the game a character may use."""
+
+from typing import Any
+
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
+
+from evennia_ai.commands.common import AICommand, Dialogue, UsageError
+from evennia_ai.contrib.command_tools.allowed import (
+    SLOT,
+    AllowedCommand,
+    read_command,
+    read_commands,
+    write_commands,
+)
+from evennia_ai.contrib.command_tools.game_commands import (
+    TRIED,
+    allowed_commands,
+    one_command,
+    run_command,
+    tried_commands,
+)
+from evennia_ai.contrib.command_tools.parsing import (
+    Invocation,
+    ensure_may,
+    ensure_players,
+    find_command,
+    matching,
+)
+from evennia_ai.errors import ConfigError, NothingDone, ToolError
+from evennia_ai.game.client_text import clean_output
+from evennia_ai.game.perception import excessive_rights
+from evennia_ai.game.texts import is_yes
+from evennia_ai.store.attributes import write_attribute
+
+USAGE = "Usage: aicommands/{} <character> = <command>. See |whelp aicommands|n."
+STRANGERS_WORDS = (
+    "What it shows counts as words of strangers: after it, the same talk causes nothing that has a "
+    "lock. If it never shows what players wrote, add |w, game text|n."
+)
+
+
+class CmdAICommands(AICommand):
+    """let a character use commands of your game
+
+    Usage:
+      aicommands <character>
+      aicommands/allow <character> = <command> [, <n> per hour] [, for <lock>]
+      aicommands/try <character> = <command as it is typed>
+      aicommands/remove <character> = <command>
+
+    A character with a model that calls tools may use the commands that you allow
+    and try. Write a command as it is typed, with <words> in place of what may
+    differ. It runs as the character: it can do what its own command sets and
+    locks let it. What the command shows is what the character reads.
+
+    Without a switch: the commands of a character, and which are not tried yet.
+
+    Switches:
+      allow  - allow a command. With a limit (3 per minute, hour or day) and a
+               lock, which everybody must pass whose words may have caused it:
+               for perm(Smith). The command's own lock is always asked, too. Add
+               game text if the command never shows what players wrote.
+      try    - show what would run and what refuses, then ask whether to run it
+               once. Before that, the character cannot use it.
+      remove - do not allow a command any more
+
+    Commands of builders and admins are never allowed: what a plain player's
+    account could not run, by the command's lock.
+
+    Examples:
+      aicommands/allow Mira = forge <thing>, 3 per hour, for perm(Smith)
+      aicommands/try Mira = forge sword
+    """
+
+    key = "aicommands"
+    switch_options = ("allow", "try", "remove")
+
+    def do_default(self) -> None:
+        character = self.find_assistant(self.lhs).character
+        tried = tried_commands(character)
+        lines = [
+            f"  {clean_output(item.written)}" + " |y(not tried yet)|n" * (item not in tried)
+            for item in allowed_commands(character)
+        ]
+        none = f"{self.name} may use no commands. To allow one: |whelp aicommands|n"
+        self.msg("\n".join([f"|w{self.name}|n may use:", *lines]) if lines else none)
+
+    def do_allow(self) -> None:
+        character = self.find_typed("allow")
+        try:
+            added = read_command(self.rhs)
+            others = [item for item in allowed_commands(character) if item.form != added.form]
+            written = write_commands([*others, added])
+            read_commands(written)
+        except ConfigError as error:
+            raise UsageError(clean_output(str(error))) from error
+        note = self.note_of(character, added)
+        self.script.mind.settings.write({"allowed_commands": written})
+        self.forget_trial(character, added)
+        report = [f"Allowed for {self.name}: {clean_output(added.written)}", note]
+        report += [] if added.is_game_text else [STRANGERS_WORDS]
+        typed = clean_output(SLOT.sub("...", added.form))
+        report.append(f"To try it, which it needs: |waicommands/try {self.name} = {typed}|n")
+        self.msg("\n".join(filter(None, report)))
+
+    def note_of(self, character: Any, added: AllowedCommand) -> str:
+        """Return a warning if the command is not there now; raises UsageError if it is staff's."""
+        try:
+            invocation = ready(find_command(character, SLOT.sub("x", added.form), added.head))
+        except NothingDone as error:
+            return f"|y{clean_output(str(error))}|n"
+        try:
+            ensure_players(invocation)
+        except ToolError as error:
+            raise UsageError(clean_output(str(error))) from error
+        return ""
+
+    def do_remove(self) -> None:
+        character = self.find_typed("remove")
+        form = " ".join(self.rhs.split()).lower()
+        commands = allowed_commands(character)
+        left = [item for item in commands if form not in (item.form.lower(), item.written.lower())]
+        if len(left) == len(commands):
+            raise UsageError(f"{self.name} has no such command. |waicommands {self.name}|n lists.")
+        self.script.mind.settings.write({"allowed_commands": write_commands(left)})
+        self.msg(f"{self.name} may not use it any more.")
+
+    def do_try(self) -> Dialogue:
+        character = self.find_typed("try")
+        try:
+            line = one_command(self.rhs)
+            allowed, _ = matching(line, allowed_commands(character))
+            invocation = ready(find_command(character, line, allowed[0].head))
+            lines = self.describe(invocation, allowed)
+            ensure_may(invocation, allowed, frozenset({self.caller.dbref}))
+        except ToolError as error:
+            raise UsageError(f"It refuses: {clean_output(str(error))}") from error
+        self.ensure_may_act("act")
+        if too_much := excessive_rights(character):
+            raise UsageError(clean_output(too_much))
+        answer = yield "\n".join([*lines, f"Run it now, as {self.name}? yes/[no]"])
+        if not is_yes(answer):
+            self.msg("Nothing was run.")
+            return
+        self.ensure_may_act("act")
+        try:
+            shown = ready(run_command(character, invocation))
+        except Exception as error:
+            raise UsageError(f"It failed: {clean_output(repr(error), 200)}") from error
+        tried = {*(item.form for item in tried_commands(character)), *(c.form for c in allowed)}
+        write_attribute(self.script, TRIED, sorted(tried))
+        self.tell(f"{self.name} is shown: {clean_output(shown) or 'nothing'}")
+        self.tell(f"{self.name} may use it from now on.")
+
+    def describe(self, invocation: Invocation, allowed: list[AllowedCommand]) -> list[str]:
+        """Return what would run, and whom its locks let cause it."""
+        own = clean_output(invocation.command.key), clean_output(invocation.lock)
+        given = "; ".join(clean_output(item.written) for item in allowed)
+        return [f"This runs |w{own[0]}|n, with the lock {own[1]}.", f"Allowed as: {given}"]
+
+    def find_typed(self, switch: str) -> Any:
+        """Return the character of a change; raises UsageError without a command."""
+        if not (self.lhs and self.rhs):
+            raise UsageError(USAGE.format(switch))
+        return self.find_editable(self.lhs).character
+
+    def forget_trial(self, character: Any, changed: AllowedCommand) -> None:
+        """Let a command that was allowed anew be tried anew."""
+        tried = [item.form for item in tried_commands(character)]
+        if changed.form in tried:
+            write_attribute(self.script, TRIED, [form for form in tried if form != changed.form])
+
+
+def ready(work: Deferred[Any]) -> Any:
+    """Return what a Deferred fired with, raise its error; raises NothingDone if it has not."""
+    results: list[Any] = []
+    work.addBoth(results.append)
+    if not results:
+        raise NothingDone("It takes long. Try it again.")
+    if isinstance(results[0], Failure):
+        results[0].raiseException()
+    return results[0]

@@ -1,0 +1,89 @@
+"""``aicommands``: a builder allows, tries and removes commands of the game."""
+
+import pytest
+
+from evennia_ai.contrib.command_tools.game_commands import allowed_commands, tried_commands
+from evennia_ai.store.attributes import read_attribute
+from tests.contrib.command_tools import smithy_scene
+from tests.game.conftest import flat
+
+pytestmark = pytest.mark.game
+
+asked_for, smithy = smithy_scene.asked_for, smithy_scene.smithy
+allow = smithy_scene.allow
+
+
+def test_a_command_is_allowed_tried_shown_and_removed(game, builder, smithy):
+    assert "may use no commands" in builder.told("aicommands Mira")
+    told = builder.told("aicommands/allow Mira = forge <thing>, 3 per hour, for perm(Builder)")
+    assert "Allowed for Mira: forge <thing>, 3 per hour, for perm(Builder)" in told
+    assert "words of strangers" in told and "aicommands/try Mira = forge ..." in told
+    assert "forge <thing>, 3 per hour, for perm(Builder) (not tried yet)" in builder.told(
+        "aicommands Mira"
+    )
+    told = builder.told("aicommands/try Mira = forge sword")
+    assert "This runs forge, with the lock all()." in told and "Run it now" in told
+    assert not smithy.ndb.forged
+    builder.do("yes")
+    game.service.evennias_clock.advance(0)
+    assert "Mira is shown: You forge a sword." in flat("\n".join(builder.heard()))
+    assert smithy.ndb.forged == ["sword"]
+    assert [item.form for item in tried_commands(smithy)] == ["forge <thing>"]
+    assert "not tried" not in builder.told("aicommands Mira")
+    builder.told("aicommands/remove Mira = forge <thing>")
+    assert allowed_commands(smithy) == ()
+
+
+def test_without_a_yes_nothing_runs_and_it_stays_untried(game, builder, smithy):
+    builder.told("aicommands/allow Mira = forge <thing>")
+    builder.told("aicommands/try Mira = forge sword")
+    builder.do("no")
+    game.service.evennias_clock.advance(0)
+    assert "Nothing was run." in builder.last()
+    assert not smithy.ndb.forged and not tried_commands(smithy)
+
+
+def test_a_command_that_is_allowed_anew_is_tried_anew(builder, smithy, allow):
+    allow("forge <thing>", "sing")
+    builder.told("aicommands/allow Mira = forge <thing>, for all")
+    assert [item.form for item in tried_commands(smithy)] == ["sing"]
+
+
+def test_it_is_a_setting_that_is_exported_and_deleted_as_others_are(builder, smithy):
+    builder.told("aicommands/allow Mira = forge <thing>")
+    assert read_attribute(smithy.assistant, "allowed_commands") == "forge <thing>"
+    assert smithy.assistant.mind.settings.own() == {"allowed_commands": "forge <thing>"}
+    assert "is no form" in flat(builder.told("aisetup/set Mira/allowed_commands = <any>"))
+
+
+WRONG = """\
+aicommands | Which character?
+aicommands/allow Mira | Usage: aicommands/allow
+aicommands/allow Mira = <verb> | is no form of a command
+aicommands/allow Mira = dig <room> | dig is a command of the staff, and never a tool
+aicommands/allow Mira = @tel <place> | staff, and never a tool
+aicommands/try Mira = forge sword | It refuses: You have no such command
+aicommands/remove Mira = forge <thing> | has no such command
+aicommands/fly Mira = x | no switch
+""".splitlines()
+
+
+@pytest.mark.parametrize("line", WRONG)
+def test_what_cannot_be_done_is_told_in_a_sentence(admin, smithy, builder, line):
+    builder.account.permissions.add("Developer")
+    smithy.permissions.add("Builder")
+    typed, _, answer = line.partition(" | ")
+    assert answer in flat(builder.told(typed))
+    assert allowed_commands(smithy) == ()
+
+
+def test_a_command_that_is_not_there_is_allowed_with_a_warning(builder, smithy):
+    assert "There is no such command here" in builder.told("aicommands/allow Mira = ring bell")
+    assert [item.form for item in allowed_commands(smithy)] == ["ring bell"]
+
+
+def test_only_who_may_edit_the_character_allows_it_commands(game, tavern, smithy):
+    smithy.locks.add("edit:false()")
+    other = game.player("Bo", tavern, permissions=["Builder"])
+    other.character.cmdset.add(smithy_scene.BuilderSet)
+    assert "You may not change Mira" in other.told("aicommands/allow Mira = forge <thing>")
