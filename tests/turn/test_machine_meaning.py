@@ -186,3 +186,15 @@ def test_a_denial_is_not_spoken_and_the_model_asked_again(embedder):
     script = assistant(embedder, "What else would I be but flesh and bone?", "Have some soup.")
     script.hears("You sound like a bot to me.")
     assert answers(script) == ["Have some soup."]
+
+
+ABROAD = """wo ist der Dachboden und was kostet ein Haferkeks?
+tengo fiebre, doctora, me puede mirar?
+Dove sono le scale?
+Quelle heure part le prochain bateau ?
+Wat kost een kamer?"""
+
+
+@pytest.mark.parametrize("line", ABROAD.splitlines())
+def test_ordinary_lines_in_other_languages_stay_the_model_s(line, cosines):
+    assert language_asking(line, cosines) == ""
