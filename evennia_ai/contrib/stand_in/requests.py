@@ -44,7 +44,9 @@ def _agreed(view: StandInView, text: str) -> RequestedAct | None:
     lines = view.transcript.answers_to(view.speaker)[-RECENT:]
     offers = (match_name(line, wares) for line in lines[::-1] if any(map(str.isdigit, line)))
     offered = next(filter(None, offers), "")
-    named = "" if view.language.asks(text) or key in NO_WISH else match_name(text, wares)
+    named, content = match_name(text, wares), view.language.content
+    if view.language.asks(text) or not set(content(text)) <= set(content(named)):
+        named = ""
     if "sell" not in view.tools or not offered or not (named or key == "yes"):
         return None
     return RequestedAct("give", item=named or offered, to=view.speaker, text=text)

@@ -68,3 +68,12 @@ def test_a_price_that_was_told_to_another_is_no_offer():
     talk.messages.append({"role": "assistant", "content": "A clay pipe costs 4 coins."})
     talk.happens("say", "Ann", "yes")
     assert [name for name, _ in talk.think(HeardLine("say", "Ann", "yes", False))] == ["say"]
+
+
+@pytest.mark.parametrize("line", ["this pipe is as hard as your head", "I saw a fox with a pipe"])
+def test_a_remark_that_names_a_ware_is_no_order(line):
+    talk = Talk("Mira", Persona("You are Mira."), PLACE, tools=("say", "give", "sell"))
+    talk.happens("say", "Ann", "how much is the pipe?")
+    talk.messages.append({"role": "assistant", "content": "A clay pipe costs 4 coins."})
+    talk.happens("say", "Ann", line)
+    assert [name for name, _ in talk.think(HeardLine("say", "Ann", line, False))] == ["say"]
