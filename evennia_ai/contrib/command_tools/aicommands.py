@@ -132,13 +132,13 @@ class CmdAICommands(AICommand):
             line = one_command(self.rhs)
             allowed, _ = matching(line, allowed_commands(character))
             invocation = ready(find_command(character, line, allowed[0].head))
-            lines = self.describe(invocation, allowed)
-            ensure_may(invocation, allowed, frozenset({self.caller.dbref}))
+            ensure_players(invocation)
         except ToolError as error:
             raise UsageError(f"It refuses: {clean_output(str(error))}") from error
         self.ensure_may_act("act")
         if too_much := excessive_rights(character):
             raise UsageError(clean_output(too_much))
+        lines = self.describe(invocation, allowed)
         answer = yield "\n".join([*lines, f"Run it now, as {self.name}? yes/[no]"])
         if not is_yes(answer):
             self.msg("Nothing was run.")
@@ -154,10 +154,15 @@ class CmdAICommands(AICommand):
         self.tell(f"{self.name} may use it from now on.")
 
     def describe(self, invocation: Invocation, allowed: list[AllowedCommand]) -> list[str]:
-        """Return what would run, and whom its locks let cause it."""
+        """Return what would run, and whether its locks let the caller's words cause it."""
         own = clean_output(invocation.command.key), clean_output(invocation.lock)
         given = "; ".join(clean_output(item.written) for item in allowed)
-        return [f"This runs |w{own[0]}|n, with the lock {own[1]}.", f"Allowed as: {given}"]
+        lines = [f"This runs |w{own[0]}|n, with the lock {own[1]}.", f"Allowed as: {given}"]
+        try:
+            ensure_may(invocation, allowed, frozenset({self.caller.dbref}))
+        except ToolError:
+            lines.append("Words of yours do not cause it: a lock refuses you. This trial runs it.")
+        return lines
 
     def find_typed(self, switch: str) -> Any:
         """Return the character of a change; raises UsageError without a command."""

@@ -23,6 +23,7 @@ def test_a_command_is_allowed_tried_shown_and_removed(game, builder, smithy):
     )
     told = builder.told("aicommands/try Mira = forge sword")
     assert "This runs forge, with the lock all()." in told and "Run it now" in told
+    assert "a lock refuses you" not in told
     assert not smithy.ndb.forged
     builder.do("yes")
     game.service.evennias_clock.advance(0)
@@ -32,6 +33,22 @@ def test_a_command_is_allowed_tried_shown_and_removed(game, builder, smithy):
     assert "not tried" not in builder.told("aicommands Mira")
     builder.told("aicommands/remove Mira = forge <thing>")
     assert allowed_commands(smithy) == ()
+
+
+def test_a_builder_tries_what_a_lock_keeps_for_others(game, builder, smithy):
+    builder.told("aicommands/allow Mira = forge <thing>, for perm(Smith)")
+    assert "a lock refuses you" in builder.told("aicommands/try Mira = forge sword")
+    builder.do("yes")
+    game.service.evennias_clock.advance(0)
+    assert smithy.ndb.forged == ["sword"] and tried_commands(smithy)
+
+
+def test_what_fails_in_a_trial_stays_untried(game, builder, smithy):
+    builder.told("aicommands/allow Mira = break")
+    builder.told("aicommands/try Mira = break")
+    builder.do("yes")
+    game.service.evennias_clock.advance(0)
+    assert "It failed: RuntimeError" in builder.last() and not tried_commands(smithy)
 
 
 def test_without_a_yes_nothing_runs_and_it_stays_untried(game, builder, smithy):

@@ -103,6 +103,22 @@ def test_what_a_command_shows_counts_as_a_strangers_words_unless_a_builder_vouch
     assert uses("sing").authors == {GAME}
 
 
+@pytest.mark.parametrize(
+    ("vouched", "forged"), [("", ["sword"]), (", game text", ["sword", "seal"])]
+)
+def test_what_a_command_showed_causes_nothing_that_has_a_lock(
+    game, mira, ann, builder, allow, vouched, forged
+):
+    allow(f"forge sword{vouched}", "forge seal, for tag(smith)")
+    builder.character.location = None
+    ann.character.tags.add("smith")
+    lines = ("forge sword", "forge seal")
+    game.model.add(*(call("use_command", line=line) for line in lines), call("noop"))
+    ann.do("say Mira, forge a sword and a seal")
+    game.run(1)
+    assert mira.ndb.forged == forged  # what it showed could have been a letter with an order
+
+
 def test_the_commands_own_lock_holds_for_the_character_and_for_whoever_asks(mira, ann, allow, uses):
     allow("heal <person>")
     ann.character.tags.add("healer")
