@@ -16,6 +16,7 @@ Handler = Callable[[StandInView, str, str], str]
 STORY = 330  # characters of a tale
 MOST_LISTED, MOST_WARES = 5, 12  # things that are named
 ASK_ALL = frozenset({"wares", "price", "food", "drink"})  # of a keeper: all that it sells
+SOLD = frozenset({"price", "ask_goal"})  # kinds that ask what a ware costs, if they name one
 ORDERED = frozenset({"buy", "food", "drink"})  # kinds of sentences that may be an order
 # Kinds of questions that what it sees and did answers first.
 SEEN = frozenset("who_here what_here time carry place_name exits recall_gift".split())
@@ -35,8 +36,8 @@ def answer(view: StandInView, text: str) -> str:
     handler = HANDLERS.get(intent.key)
     known = handler(view, text, topic) if handler else _sought(view, intent, topic, text)
     memory = recalled.told(view, text) if asks else ""
-    reply = (known or memory) if intent.key in SEEN else (memory or known)
-    reply = reply or _priced(view, text)
+    first = known if intent.key in SEEN else _priced(view, text) if intent.key in SOLD else ""
+    reply = first or memory or known or _priced(view, text)
     if not reply and asks and intent.say and not view.is_foreign:
         # A phrase of a kind tells less than what surely is about the question.
         reply = view.best(view.find(text, view.of(KNOWN), sure=True))

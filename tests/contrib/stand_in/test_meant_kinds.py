@@ -77,3 +77,19 @@ def test_a_remark_that_names_a_ware_is_no_order(line):
     talk.messages.append({"role": "assistant", "content": "A clay pipe costs 4 coins."})
     talk.happens("say", "Ann", line)
     assert [name for name, _ in talk.think(HeardLine("say", "Ann", line, False))] == ["say"]
+
+
+@pytest.mark.parametrize("line", ["How much is the pipe?", "what do you want for a pipe"])
+def test_what_a_ware_costs_is_told_before_goals_and_what_others_said(line):
+    persona = Persona("You are Mira.", wants=("find the thief",))
+    talk = Talk("Mira", persona, PLACE, tools=("say", "sell", "prices"))
+    talk.happens("say", "Bob", "I'd pay 50 for that pipe")
+    talk.happens("say", "Ann", line)
+    heard = HeardLine("say", "Ann", line, False)
+    assert talk.think(heard) == [("prices", {})]
+    talk.messages[-1]["content"] = "clay pipe: 4 coins; brass lamp: 5 coins"
+    request = StandInRequest(
+        "Mira", persona, (heard,), PLACE, step=2, messages=talk.messages, tools=frozenset({"say"})
+    )
+    (call,) = StandIn().think(request).tool_calls
+    assert "A clay pipe costs 4 coins." in call.arguments
