@@ -30,7 +30,7 @@ from evennia_ai.policy.retrieval.relevance import (
 from evennia_ai.policy.retrieval.words import find_words
 from evennia_ai.ports import Embedder, RemoteEmbedder
 
-FOLLOWING = 3
+FOLLOWING = 5  # what the character answers in between counts
 SHORT = 10  # words that carry meaning; a longer line says enough alone
 SAME_TALK_S = 900.0
 SPARE = 3  # results that are compared with each other for each one wanted
