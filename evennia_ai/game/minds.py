@@ -58,6 +58,7 @@ class GameIdentity:
 
     def __init__(self, shell: Any, services: Any) -> None:
         self._shell, self._services = shell, services
+        self._read_persona: tuple[Any, Persona] | None = None  # of which persona and name
         self.id = int(shell.id)
 
     @property
@@ -81,8 +82,11 @@ class GameIdentity:
         """Return the persona, an empty one if it cannot be used, and the problem, if any."""
         stored, trouble = inspect_attribute(self.character, "ai_persona")
         try:
-            persona = self._services.personas.resolve(stored)
-            return persona.map_texts(lambda text: with_names(text, self.name)), trouble
+            written = (self._services.personas.resolve(stored), name := self.name)
+            if self._read_persona is None or self._read_persona[0] != written:
+                named = written[0].map_texts(lambda text: with_names(text, name))
+                self._read_persona = written, named
+            return self._read_persona[1], trouble
         except ConfigError as error:
             return Persona(), str(error)
 

@@ -31,10 +31,8 @@ PLAIN_SIZE = (256, 384)  # pixels of the picture of a card that has none
 
 def read_card_file(path: Path) -> dict[str, Any]:
     """Return the JSON object in a file; raises ConfigError and OSError."""
-    if not path.is_file():
-        raise ConfigError(f"{path.name} is no file.")
-    if path.stat().st_size > MOST_FILE:
-        raise ConfigError(f"{path.name} is larger than {MOST_FILE >> 20} MiB.")
+    if not path.is_file() or path.stat().st_size > MOST_FILE:
+        raise ConfigError(f"{path.name} is no file, or is larger than {MOST_FILE >> 20} MiB.")
     return parse_card_file(path.read_bytes())
 
 
@@ -116,11 +114,8 @@ def text_of_picture(raw: bytes) -> bytes:
             texts.setdefault(name.lower(), text)
     if not texts:
         raise ConfigError(f"{NO_CARD}: the picture has no text chunk 'chara' or 'ccv3'.")
-    packed = texts[max(texts, key=CHUNKS.index)]
-    if len(packed) > 2 * MOST_JSON:
-        raise ConfigError(f"The card is larger than {MOST_JSON >> 20} MiB of text.")
     try:
-        return base64.b64decode(packed)
+        return base64.b64decode(texts[max(texts, key=CHUNKS.index)])
     except ValueError as error:
         raise ConfigError(f"{NO_CARD}: the picture's text is no base64.") from error
 
@@ -142,14 +137,12 @@ def picture_with(texts: dict[bytes, bytes], picture: bytes) -> bytes:
     """Return a picture with these texts in place of the card in it; raises ConfigError."""
     if not picture.startswith(PNG):
         raise ConfigError("The picture of a card must be a PNG file.")
-    kept = [
-        (kind, content)
-        for kind, content in chunks_of(picture)
-        if not (kind == b"tEXt" and content.partition(b"\0")[0].lower() in CHUNKS)
-    ]
     new = [(b"tEXt", name + b"\0" + base64.b64encode(text)) for name, text in texts.items()]
-    end = [item for item in kept if item[0] == b"IEND"]
-    body = [*(item for item in kept if item[0] != b"IEND"), *new, *end]
+    body = []
+    for kind, content in chunks_of(picture):
+        body += new if kind == b"IEND" else []
+        if kind != b"tEXt" or content.partition(b"\0")[0].lower() not in CHUNKS:
+            body.append((kind, content))
     return PNG + b"".join(chunk(*item) for item in body)
 
 

@@ -21,15 +21,7 @@ from evennia.utils.utils import class_from_module
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.contrib.cards import book, card_files
 from evennia_ai.contrib.cards.book import Json
-from evennia_ai.contrib.cards.card import (
-    V2,
-    V3,
-    CharacterCard,
-    as_version,
-    exported,
-    read_card,
-    usable_name,
-)
+from evennia_ai.contrib.cards.card import CharacterCard, exported, read_card, usable_name
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.perception import excessive_rights, is_played_by, owners_of
 from evennia_ai.game.settings import game_setting
@@ -207,10 +199,7 @@ def card_file_of(character: Any, path: Path, image: bytes | None) -> bytes:
     card, called = card_of(character)
     personas = PersonaRecords(game_setting("PERSONAS", {}))
     persona = personas.resolve(read_attribute(character, "ai_persona"))
-    data = exported(card, called, persona, own_lore(character))
-    if card and own_name(character) != called:
-        data["name"] = own_name(character)
-    raw = card.raw if card else {}
-    is_v3 = raw.get("spec") == V3 or path.suffix == ".charx"
-    v2, v3 = as_version(V2, raw, data), as_version(V3, raw, data) if is_v3 else None
-    return card_files.card_file(path.suffix.lower(), v2, v3, image)
+    name = "" if own_name(character) == called else own_name(character)
+    v2, v3 = exported(card, called, name, persona, own_lore(character))
+    is_v3 = path.suffix == ".charx" or (card and card.is_v3)
+    return card_files.card_file(path.suffix.lower(), v2, v3 if is_v3 else None, image)

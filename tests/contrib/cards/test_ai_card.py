@@ -183,3 +183,7 @@ def test_any_pasted_persona_may_name_its_character(game, mira, admin):
     admin.do("aisetup/set Mira/persona = You are {{char}}. <BOT> trusts {{user}}.")
     persona = mira.ai_mind.who.persona
     assert persona.text == "You are Mira. Mira trusts the person you talk to."
+    mira.key = "Otto"
+    assert mira.ai_mind.who.persona.text.startswith("You are Otto. Otto trusts")
+    admin.do("aisetup/set Otto/persona = You are {{char}}.")
+    assert mira.ai_mind.who.persona.text == "You are Otto."
