@@ -49,10 +49,6 @@ class CharacterCard:
     raw: Json
     data: Json
 
-    @property
-    def is_v3(self) -> bool:
-        return self.raw.get("spec") == V3
-
     def text(self, field: str) -> str:
         return self.data.get(field) or ""
 

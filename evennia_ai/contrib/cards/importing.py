@@ -7,7 +7,7 @@ lock of a tool lets more pass for it than for a stranger.
 import json
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from evennia.utils.utils import class_from_module
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.contrib.cards import book, card_files
 from evennia_ai.contrib.cards.book import Json
-from evennia_ai.contrib.cards.card import CharacterCard, exported, read_card, usable_name
+from evennia_ai.contrib.cards.card import V3, CharacterCard, exported, read_card, usable_name
 from evennia_ai.errors import ConfigError
 from evennia_ai.game.perception import excessive_rights, is_played_by, owners_of
 from evennia_ai.game.settings import game_setting
@@ -80,25 +80,16 @@ def import_card(card: CharacterCard, name: str, room: str, say: Say) -> None:
     add_assistant_mixin(character)
     write_persona(character, stored_fields(card.persona), STRANGER, keep_authors=False)
     values: Json = {CARD: {"name": called, "text": json.dumps(card.raw)}}
-    write_attributes(character, **values, **{OWN_LORE: list(map(as_stored, [*kept, *new]))})
+    write_attributes(character, **values, **{OWN_LORE: [dict(vars(x)) for x in (*kept, *new)]})
     character.attach_assistant()
     for line in card.report():
         say(line)
 
 
-def as_stored(item: LoreEntry) -> Json:
-    """Return a piece of own lore as plain data."""
-    plain = {name: list(getattr(item, name)) for name in ("scopes", "keys")}
-    return {**asdict(item), **plain, "authors": sorted(item.authors)}
-
-
 def find_character(name: str) -> Any:
     """Return the character with a name or number, None without one; raises ConfigError."""
-    rows = ObjectDB.objects.filter(db_key__iexact=name)
-    if NUMBER.fullmatch(name):
-        rows = ObjectDB.objects.filter(id=int(name[1:]))
-        if not rows:
-            raise ConfigError(f"There is no character {name}.")
+    wanted = {"id": name[1:]} if NUMBER.fullmatch(name) else {"db_key__iexact": name}
+    rows = ObjectDB.objects.filter(**wanted)
     matches = [item for item in rows if isinstance(item, DefaultCharacter)]
     if len(matches) > 1:
         numbers = ", ".join(item.dbref for item in matches)
@@ -201,5 +192,5 @@ def card_file_of(character: Any, path: Path, image: bytes | None) -> bytes:
     persona = personas.resolve(read_attribute(character, "ai_persona"))
     name = "" if own_name(character) == called else own_name(character)
     v2, v3 = exported(card, called, name, persona, own_lore(character))
-    is_v3 = path.suffix == ".charx" or (card and card.is_v3)
+    is_v3 = path.suffix == ".charx" or (card and card.raw.get("spec") == V3)
     return card_files.card_file(path.suffix.lower(), v2, v3 if is_v3 else None, image)

@@ -128,7 +128,7 @@ def test_a_character_without_a_card_goes_out(game, mira, admin, builder, file, t
         ({**CARD_V1, "name": "<>|"}, (), "no name that a game can use"),
         (CARD_V1, ("--character", "Ann"), "belongs to a player"),
         (CARD_V1, ("--character", "|lcx"), "no name that a game can use"),
-        (CARD_V1, ("--character", "#999999"), "There is no character #999999"),
+        (CARD_V1, ("--character", "#999999"), "no name that a game can use"),
         (WORLD, ("--character", "Mira"), "A lorebook has no character"),
         (WORLD, ("--scope", "nobody"), "is not a scope"),
         (b"words", (), "no character card"),
