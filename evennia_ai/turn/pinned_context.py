@@ -22,9 +22,9 @@ from evennia_ai.policy.conversation.persona_and_lore import (
     LoreTrial,
     breaks_rule,
     is_known,
+    is_of_talk,
     names_title,
     quests_of,
-    rules_of_talk,
     try_lore,
 )
 from evennia_ai.policy.facts.terms import heard_words
@@ -135,13 +135,12 @@ class LoreContext:
         heard."""
         untold: set[LoreEntry] = set()
         guarded = [entry for entry in entries if not quests_of(entry)]
-        never = self._mind.who.persona.never
-        of_talk = rules_of_talk(never, self._mind.services.nearness.cosines)
-        for rule in never:
+        for rule in self._mind.who.persona.never:
+            near = self._mind.services.nearness.cosines(rule, RULES)
             fits = self._mind.services.lore_ranking.fits(guarded, rule)
-            if not any(fit.meaning for fit in fits.values()):
+            if not (near and any(fit.meaning for fit in fits.values())):
                 untold.update(entry for entry in guarded if names_title(rule, entry))
-            elif rule in of_talk:
+            elif is_of_talk(near):
                 untold.update(compress(fits, breaks_rule([fit.score for fit in fits.values()])))
         return [entry for entry in entries if entry not in untold]
 

@@ -4,6 +4,7 @@ import pytest
 
 from evennia_ai.config.resolve import EMBEDDINGS
 from evennia_ai.memory import embedders
+from evennia_ai.memory.remote_vectors import TextNearness
 from evennia_ai.policy.conversation.persona_and_lore import LoreEntry
 from tests.minds import MemoryMind
 from tests.scripted import ScriptedLLM, call
@@ -117,3 +118,12 @@ def test_what_tells_of_it_in_other_words_is_not_told(rule, untold, near):
     mind.lore.prepare([], ANN)
     titles = {entry.title for entry in mind.lore.known(ANN)}
     assert "A tale" not in titles and "The place" in titles
+
+
+@needs_embedder
+def test_its_title_decides_while_the_meaning_of_a_rule_is_not_known():
+    rule, title, text = FORBIDDEN[0]
+    mind = mind_that([rule], [(title, text), *ORDINARY], embedders.default())
+    mind.lore.prepare([], ANN)
+    mind.services.nearness = TextNearness(lambda: None)
+    assert title not in {entry.title for entry in mind.lore.known(ANN)}
