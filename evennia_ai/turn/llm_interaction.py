@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain, compress
 from typing import Any
 
 from twisted.internet.defer import Deferred, inlineCallbacks
@@ -14,8 +16,10 @@ from evennia_ai.policy.compaction import summary
 from evennia_ai.policy.compaction.plan import SUMMARY_ROOM
 from evennia_ai.policy.compaction.unverified_claims import (
     ONLY_SPOKEN,
+    SpokenDeed,
     Talk,
     claims_in,
+    told_in,
     with_lines_for,
     without_claims,
 )
@@ -124,17 +128,16 @@ class Summariser:
     @inlineCallbacks
     def _without_spoken_deeds(self, text: str, talk: Talk) -> Coroutine[str]:
         """Fire with a summary in which lines stand in place of deeds that were only spoken of."""
-        services, deeds = self._mind.services, talk.deeds_in(text)
+        services, put = self._mind.services, self._mind.slices.put
         nearness = services.nearness
-        yield nearness.prepare(services, [text for deed in deeds for text in talk.compared(deed)])
-        return with_lines_for(
-            text,
-            {
-                deed.sentence: talk.quoted(deed)
-                for deed in deeds
-                if talk.score(deed, nearness.cosines, nearness.kinds) >= ONLY_SPOKEN
-            },
-        )
+        every: list[SpokenDeed] = yield map_in_slices(put, told_in(text), talk.deed)
+        deeds = [deed for deed in every if deed.lines]
+        compared: list[list[str]] = yield map_in_slices(put, deeds, talk.compared)
+        yield nearness.prepare(services, [*chain(*compared)])
+        score = partial(talk.score, cosines=nearness.cosines, kind_of=nearness.kinds)
+        scores: list[float] = yield map_in_slices(put, deeds, score)
+        only_spoken = compress(deeds, [score >= ONLY_SPOKEN for score in scores])
+        return with_lines_for(text, {deed.sentence: talk.quoted(deed) for deed in only_spoken})
 
 
 def tokens_a_word(messages: Sequence[ChatMessage]) -> float:

@@ -2,7 +2,13 @@
 
 import pytest
 
-from evennia_ai.policy.compaction.unverified_claims import ONLY_SPOKEN, Talk, with_lines_for
+from evennia_ai.policy.compaction.unverified_claims import (
+    MOST_COMPARED,
+    ONLY_SPOKEN,
+    Talk,
+    told_in,
+    with_lines_for,
+)
 from evennia_ai.policy.facts.terms import SentenceKinds
 
 LINES = [
@@ -25,14 +31,18 @@ def alike(_text, others):
     return [0.5] * len(others)
 
 
+def deeds_in(talk, text):
+    return [deed for deed in map(talk.deed, told_in(text)) if deed.lines]
+
+
 def scores(text, kind_of, cosines=alike, lines=LINES, previous=""):
     talk = Talk(lines, "Mira", previous)
-    return [talk.score(deed, cosines, kind_of) for deed in talk.deeds_in(text)]
+    return [talk.score(deed, cosines, kind_of) for deed in deeds_in(talk, text)]
 
 
 def test_what_was_only_promised_is_found_and_the_promise_stands_in_its_place():
     talk = Talk(LINES, "Mira")
-    (deed,) = talk.deeds_in(f"- {TRUE} {PROMISED}")
+    (deed,) = deeds_in(talk, f"- {TRUE} {PROMISED}")
     assert talk.score(deed, alike, kinds()) >= ONLY_SPOKEN
     assert with_lines_for(f"- {TRUE} {PROMISED}", {deed.sentence: talk.quoted(deed)}) == (
         f"- {TRUE} Ann says: I'll bring you a bottle of red later."
@@ -63,3 +73,10 @@ def test_who_answered_a_question_did_it_and_who_asked_did_not():
 def test_without_an_embedder_everything_stays():
     assert scores(PROMISED, kinds(), cosines=lambda _text, _others: []) == [0.0]
     assert scores(PROMISED, lambda _text: None) == [0.0]
+
+
+def test_of_a_long_talk_a_sentence_is_compared_with_the_lines_that_share_most_words():
+    small_talk = [f"Bob says: A bottle, number {number}." for number in range(50)]
+    (deed,) = deeds_in(talk := Talk([*small_talk, *LINES], "Mira"), PROMISED)
+    assert len(talk.compared(deed)) == 1 + MOST_COMPARED
+    assert "bottle of red" in talk.compared(deed)[1]

@@ -284,7 +284,7 @@ def who_claims_promise(text: str, name: str, spoken_sentences: Iterable[SpokenSe
 # 17, and takes one of 60 true ones for such, and 3 of 60 of talk without any event.
 ONLY_SPOKEN = 0.58
 ANSWERED_WITHIN = 3  # sentences after a question that may answer it
-MOST_LINES = 3  # in place of a sentence
+MOST_COMPARED, MOST_LINES = 16, 3  # lines with which a sentence is compared; in place of it
 
 
 @dataclass(frozen=True)
@@ -293,7 +293,7 @@ class SpokenDeed:
 
     sentence: str
     share: float  # of the sentence's words, that no event but somebody's line holds
-    lines: Sequence[int]  # the numbers of these lines' sentences, the most of these words first
+    lines: Sequence[int]  # the numbers of their sentences with most of these words, these first
 
 
 class Talk:
@@ -306,21 +306,18 @@ class Talk:
         self.spoken = [item for item in read if item.speaker]
         self._names = frozenset({name, *(item.speaker for item in self.spoken)})
         events = (item.stems for item in read if not item.speaker)
-        self._known = frozenset[str]().union(*events, normal_words(" ".join(self._names)))
+        self._own = frozenset(normal_words(" ".join(self._names)))
+        known = self._own.union(*events)
+        self._only_spoken = [item.stems - known for item in self.spoken]
 
-    def deeds_in(self, text: str) -> list[SpokenDeed]:
-        """Return the sentences of a summary with words that only spoken lines hold."""
-        parts = [part for line in text.splitlines() for part in sentences(BULLET.sub("", line))]
-        deeds = map(self._deed, (part.strip() for part in parts if CLAIMS not in part))
-        return [deed for deed in deeds if deed.lines]
-
-    def _deed(self, sentence: str) -> SpokenDeed:
+    def deed(self, sentence: str) -> SpokenDeed:
+        """Return a summary's sentence with the lines that alone hold words of it, perhaps none."""
         stems = frozenset(normal_words(sentence))
-        shared = {at: stems & item.stems - self._known for at, item in enumerate(self.spoken)}
+        shared = {at: stems & words for at, words in enumerate(self._only_spoken)}
         lines = sorted(filter(shared.get, shared), key=lambda at: -len(shared[at]))
-        own = stems - frozenset(normal_words(" ".join(self._names)))
         only_spoken = frozenset[str]().union(*shared.values())
-        return SpokenDeed(sentence, len(only_spoken) / max(1, len(own)), lines)
+        share = len(only_spoken) / max(1, len(stems - self._own))
+        return SpokenDeed(sentence, share, lines[:MOST_COMPARED])
 
     def compared(self, deed: SpokenDeed) -> list[str]:
         """Return the sentence and its lines as they are compared."""
@@ -347,7 +344,7 @@ class Talk:
         stems = frozenset(normal_words(sentence))
         if not is_question(line.words) or _names(stems, line):
             return False
-        named = stems & frozenset(normal_words(" ".join(self._names)))
+        named = stems & self._own
         return any(_names(stems, item) or named & item.stems for item in next_lines)
 
     def quoted(self, deed: SpokenDeed) -> str:
@@ -358,6 +355,12 @@ class Talk:
 
 def _names(stems: frozenset[str], line: SpokenSentence) -> bool:
     return stems.issuperset(normal_words(line.speaker))
+
+
+def told_in(text: str) -> list[str]:
+    """Return the sentences of a summary, but for claims."""
+    parts = [part for line in text.splitlines() for part in sentences(BULLET.sub("", line))]
+    return [part.strip() for part in parts if CLAIMS not in part]
 
 
 def with_lines_for(text: str, quotes: Mapping[str, str]) -> str:
