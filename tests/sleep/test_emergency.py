@@ -2,7 +2,9 @@
 
 import pytest
 
+from evennia_ai.config import ModelProfile
 from evennia_ai.errors import ProviderUnavailable
+from evennia_ai.messages import OFFLINE, LLMReply
 from evennia_ai.sleep.emergency import SOMEBODY_WAITS
 from tests.scripted import call
 from tests.test_context_compaction import ANN, BOB, SUMMARY, make_script, outcome, talk
@@ -125,6 +127,17 @@ def test_what_went_unread_is_journalled_after_a_restart(nearly_full):
     assert "line 0 " in script.services.gateway.requests[1].messages[1]["content"]
     assert unread(script) == []
     assert outcome(script.mind.emergency.journal_late())["skipped"]
+
+
+@pytest.mark.parametrize("client", ["openai", "offline"])
+def test_what_the_stand_in_journalled_for_no_model_waits_for_one(nearly_full, client):
+    script = nearly_full([SUMMARY, LLMReply("", model=OFFLINE)])
+    script.hears("Mira, a beer!")
+    outcome(script.mind.emergency.make_room())
+    script.inbox.close([1], "answered")
+    script.mind.settings.profile = ModelProfile("home", client=client, model="gpt-4o")
+    assert outcome(script.mind.emergency.journal_late())["reason"] == "no model to ask"
+    assert bool(unread(script)) == (client == "openai")
 
 
 def test_what_a_model_failed_to_journal_waits_for_the_next_sleep(nearly_full):
