@@ -165,12 +165,16 @@ class JournalRequests:
 
     def pieces(self, messages: Sequence[ChatMessage], most: int) -> list[list[ChatMessage]]:
         """Return messages in pieces that fit a request, the newest ``most`` of them."""
-        size = int(PIECE_PART * usable_window(self._mind.config, self._mind.profile))
+        size = longest = int(PIECE_PART * usable_window(self._mind.config, self._mind.profile))
         if not request_form(self._mind.profile).native:
             tokens = sum(map(stored_tokens, messages))
             # One call is left for a reply without an object.
             size = min(size, max(LEAST_PIECE_TOKENS, int(tokens / max(1.0, most - 1.5))))
-        return in_chunks(messages, size, self._mind.name)[-most:]
+        pieces = in_chunks(messages, size, self._mind.name)
+        while len(pieces) > most and size < longest:  # long messages fill pieces unevenly
+            size = min(longest, 2 * size)
+            pieces = in_chunks(messages, size, self._mind.name)
+        return pieces[-most:]
 
     def quotes(self, messages: Sequence[ChatMessage]) -> list[str]:
         """Return as entries the lines of a piece, in order; none for a model with native calls.

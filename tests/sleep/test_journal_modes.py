@@ -143,3 +143,12 @@ def test_without_a_model_it_is_a_skip_with_its_reason():
     script = ready("offline", [LLMReply("", model=OFFLINE)])
     script.mind.settings.profile = ModelProfile("offline", client="offline", model="offline")
     assert extract(script) == {"skipped": True, "reason": "no model to ask"}
+
+
+def test_a_small_model_is_shown_all_of_a_few_lines_of_uneven_length():
+    script = ready("phi4", [], lines=0)
+    long = " ".join(["word"] * 200)
+    heard(script, *(f"Ann: line {n}! {'' if n % 2 else long}" for n in range(1, 8)))
+    pieces = script.mind.extraction._requests.pieces(script.conversation.view()[:7], 5)
+    shown = [message["content"] for piece in pieces for message in piece]
+    assert [n for n in range(1, 8) if any(f"line {n}!" in text for text in shown)] == [*range(1, 8)]
