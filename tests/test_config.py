@@ -64,7 +64,7 @@ def test_a_bad_value_is_told_in_one_sentence(name, text, sentence):
 
 
 def test_an_unknown_setting_names_those_there_are():
-    with pytest.raises(ConfigError, match=r"There is no setting 'tickrate'.*tick_rate"):
+    with pytest.raises(ConfigError, match=r"no setting 'tickrate'\. Did you mean 'tick_rate'\?"):
         parse_value("tickrate", "5")
 
 

@@ -36,6 +36,7 @@ def person(
     pieces = [{"title": title, "text": prose(text)} for title, text in lore.items()]
     return piece(prototype_key, key, desc) | {
         "typeclass": ASSISTANT,
+        "locks": "edit:perm(Builder)",
         "ai_persona": prose(persona),
         "ai_lore": pieces,
     }

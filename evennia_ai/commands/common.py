@@ -245,8 +245,9 @@ class AICommand(MuxCommand):
         """Raise UsageError if Evennia's locks do not let the caller edit a character."""
         if not (character.access(self.caller, "edit") or character.access(self.caller, "control")):
             raise UsageError(
-                f"You may not change {shown_name(character)}: "
-                "its edit and control locks do not let you. Ask an admin."
+                f"You may not change {shown_name(character)}: its edit and control locks do not "
+                f"let you. An admin lets builders: |wlock {shown_name(character)} = "
+                "edit:perm(Builder)|n"
             )
 
     def ensure_may_act(self, act: str) -> None:

@@ -260,9 +260,9 @@ class CmdAIMemory(AICommand):
         if lines := self.editor.delete(entry["id"], self.caller.dbref):
             many, seqs = "line" if lines == 1 else "lines", entry.get("source_seqs", ())
             self.msg(
-                f"Not recalled either, since it came from them: {lines} {many} of the log. In the "
-                f"talk they stand until they are hidden, each by |waihistory/hide {self.name} = "
-                f"<number>|n: {', '.join(map(str, seqs))}."
+                f"The {many} of the log behind it will not be recalled either. To keep a line out "
+                f"of the present talk, too: |waihistory/hide {self.name} = <number>|n, here "
+                f"{', '.join(map(str, seqs))}."
             )
         self.tell_change("Deleted:", entry)
 

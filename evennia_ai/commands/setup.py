@@ -65,7 +65,8 @@ class CmdAISetup(AICommand):
     Switches:
       new     - create a character in this room, with an assistant
       set     - change one setting, or the persona; the memories stay. Without a
-                value the setting is inherited again.
+                value the setting is shown, with nothing behind the = it is
+                inherited again.
       persona - write a shared persona, or one field of it; the others stay.
                 Without a text it is shown; without a name all are listed.
       delete  - delete the assistant and everything it remembers, after a

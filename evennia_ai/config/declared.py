@@ -7,6 +7,7 @@ ready-made tools, are read until the next release.
 
 from collections.abc import Callable, Mapping
 from dataclasses import Field, field, fields
+from difflib import get_close_matches
 from functools import partial
 from typing import Any, NamedTuple, TypeVar, get_args, get_type_hints
 
@@ -63,7 +64,11 @@ def known_setting(name: str) -> str:
     if name in FORMER_NAMES:
         raise ConfigError(f"'{name}' is called '{FORMER_NAMES[name]}' now.")
     if name not in FIELDS:
-        raise ConfigError(f"There is no setting '{name}'. Use one of {', '.join(sorted(FIELDS))}.")
+        near = get_close_matches(name, FIELDS, 1)
+        meant = f"Did you mean '{near[0]}'? " if near else ""
+        raise ConfigError(
+            f"There is no setting '{name}'. {meant}Use one of {', '.join(sorted(FIELDS))}."
+        )
     return name
 
 

@@ -78,6 +78,8 @@ class CmdAICost(AICommand):
         self.uses = call_records.uses_by(*self.days, *keys)
         self.total = call_records.total_of(self.uses.values())
         lines = self.page_lines() if self.switch else self.glance()
+        if not self.total.calls:
+            lines.append("|xNo model was asked. What the stand-in says costs nothing.|n")
         if tokens := self.total.unpriced_tokens:
             lines.append(
                 f"|xWithout a price: {tokens:,} tokens. Set |wprices|x in their profile.|n"

@@ -203,7 +203,7 @@ def test_lines_of_a_deleted_memory_are_not_recalled_until_undo(game, builder, an
         "The vault opens with a whistle.", source_seqs=[rows[0]["metadata"]["seq"]]
     )
     text = typed(game, builder, f"aimemory/delete Mira = {note}")
-    assert "Not recalled either, since it came from them: 1 line of the log." in text
+    assert "The line of the log behind it will not be recalled either." in text
     hears(game, bob, "say Mira, how does the vault open?", call("noop"))
     assert "whistle" not in prompt(game)
     assert "no change of Mira's lines" in typed(game, builder, "aihistory/undo Mira")
