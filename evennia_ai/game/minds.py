@@ -82,9 +82,9 @@ class GameIdentity:
         """Return the persona, an empty one if it cannot be used, and the problem, if any."""
         stored, trouble = inspect_attribute(self.character, "ai_persona")
         try:
-            written = (self._services.personas.resolve(stored), name := self.name)
+            written = (self._services.personas.resolve(stored), self.character.key)
             if self._read_persona is None or self._read_persona[0] != written:
-                named = written[0].map_texts(lambda text: with_names(text, name))
+                named = written[0].map_texts(partial(with_names, name=self.name))
                 self._read_persona = written, named
             return self._read_persona[1], trouble
         except ConfigError as error:
