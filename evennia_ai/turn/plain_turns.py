@@ -39,6 +39,7 @@ from evennia_ai.policy.conversation.tool_call_rules import LoopState, begin_step
 from evennia_ai.policy.facts.check import without_address
 from evennia_ai.policy.facts.terms import heard_words, parse_heard_line
 from evennia_ai.policy.replies.plain_reply import (
+    ASSISTANT,
     PROBLEMS,
     PlainReply,
     plain_reply,
@@ -280,9 +281,9 @@ class PlainTurns:
         yield nearness.prepare(self._mind.services, [*parts, *ASSISTANT_SAYS, *CHARACTERS_SAY])
         plain = without_assistant(plain, nearness.cosines)
         breaks: bool = yield self._line_notes.breaks(parts, " ".join(lines[-1:]))
-        asks = " ".join(lines[-1:]).rstrip().endswith("?")
-        noted = next(self._line_notes.of(lines[-1:], False, ()), NOT_KNOWN if asks else None)
         problem = plain.problem or (plain.words and calls.check.problem(spoken(plain.words)))
+        asks = problem == ASSISTANT and " ".join(lines[-1:]).rstrip().endswith("?")
+        noted = next(self._line_notes.of(lines[-1:], False, ()), NOT_KNOWN if asks else None)
         if breaks or (problem and noted):  # a second call would cost more, and may do it again
             plain = PlainReply(self._unsaid(REFUSE if breaks or noted is None else noted, last))
         if plain.problem:

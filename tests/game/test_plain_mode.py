@@ -404,6 +404,13 @@ def test_an_order_to_a_program_is_not_asked_twice(game, with_meaning, ann):
     assert ann.last() == 'Mira says, "I do not understand such words."'
 
 
+def test_a_question_answered_as_an_assistant_would_is_not_asked_twice(game, with_meaning, ann):
+    said = "I'm sorry, but I can't assist with that."
+    assert len(says(game, ann, "Mira, how tall is that tower?", said)) == 1
+    unknown = TEXTS["has_no_idea"].splitlines()
+    assert ann.last() in [f'Mira says, "{words}"' for words in unknown]
+
+
 def test_a_direction_that_tells_what_code_did_is_not_done_again(game, with_meaning, ann):
     mug = game.thing("pewter mug", with_meaning.location)
     says(game, ann, "Mira, pick up the pewter mug.", "*holds the pewter mug* There.")
