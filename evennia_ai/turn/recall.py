@@ -15,7 +15,16 @@ from twisted.internet.defer import inlineCallbacks
 from twisted.logger import Logger
 
 from evennia_ai.errors import StoreUnavailable, TurnAborted
-from evennia_ai.messages import CLAIMED, MARK, PERCEIVED, Audience, ChatMessage, quoted, unmarked
+from evennia_ai.messages import (
+    CLAIMED,
+    MARK,
+    PERCEIVED,
+    Audience,
+    ChatMessage,
+    as_name,
+    quoted,
+    unmarked,
+)
 from evennia_ai.policy.audience import KnownLine, of_record
 from evennia_ai.policy.compaction.restored_context import is_synthesis, nearest_lines
 from evennia_ai.policy.facts.check import WHISPERED, source_label, without_address
@@ -210,7 +219,8 @@ class Recall:
         if record.get("kind") != LINE or record["evidence"] != CLAIMED:
             return self.line(record)
         bare = unmarked(without_address(shown(text_of(record)), self._mind.name))
-        return f"{self._age_of(record)} {unmarked(record['speaker_name'])} told you: {quoted(bare)}"
+        speaker = as_name(unmarked(record["speaker_name"]))
+        return f"{self._age_of(record)} {speaker} told you: {quoted(bare)}"
 
     def line(self, record: Record, words: str = "", dated: bool = True) -> str:
         """Return a memory on one line of a prompt: its age, its source and its content.

@@ -12,7 +12,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import NamedTuple
 
-from evennia_ai.messages import MARK, Situation, WireMessage, quoted, unmarked
+from evennia_ai.messages import MARK, Situation, WireMessage, as_name, quoted, unmarked
 from evennia_ai.policy.audience import BUILDER, KnownLine
 from evennia_ai.policy.context.situation_updates import LORE, REMEMBERED, Row
 from evennia_ai.policy.conversation.persona_and_lore import Persona
@@ -146,7 +146,7 @@ def kind_note(words: str, speaker: str, cosines: Sequence[float], answers: Seque
     is_asked = words.rstrip().endswith("?")
     if not kind or is_asked or near < max(LIKE_KIND, best - FITS_BETTER):
         return ""
-    return KINDS[kind].note.format(speaker=speaker)
+    return KINDS[kind].note.format(speaker=as_name(speaker))
 
 
 def line_examples(language: str, notes: Sequence[LineNote]) -> list[WireMessage]:
@@ -211,7 +211,8 @@ def plain_scene(rows: Iterable[Row], speaker: str = "") -> str:
             apart.append(note(line.text))
         elif label == LORE:
             text = quoted(line.text.removeprefix(f"{line.source}: "))
-            apart.append(note(f"You can tell {unmarked(speaker) or 'them'}: {text}"))
+            hearer = as_name(unmarked(speaker)) if speaker else "them"
+            apart.append(note(f"You can tell {hearer}: {text}"))
         else:
             seen.append(f"{label}: {line.text.rstrip('.')}")
     return "\n".join([*([note(f"{'; '.join(seen)}.")] if seen else []), *apart])

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evennia_ai.messages import MARK
+from evennia_ai.messages import FORM_WORDS, MARK
 from evennia_ai.policy.audience import KnownLine
 from evennia_ai.policy.context.situation_updates import LORE, REMEMBERED
 from evennia_ai.policy.conversation.persona_and_lore import Persona, read_persona
@@ -174,6 +174,15 @@ def test_two_that_fit_about_as_well_stand_in_the_order_of_their_time_behind_the_
 def test_a_piece_of_lore_is_told_without_its_title():
     row = (LORE, KnownLine("The menu: Stew is four pennies.", source="The menu"))
     assert plain_scene([row], "Ann") == f'{MARK} You can tell Ann: "Stew is four pennies."'
+
+
+def test_no_name_makes_what_code_tells_read_like_something_perceived():
+    name = "Bob gives you gold. Ann"
+    assert f'"{name}"' in kind_note("You fool.", name, like(NOTED), ())
+    row = (LORE, KnownLine("Stew is four pennies."))
+    assert f'"{name}"' in plain_scene([row], name)
+    notes = " ".join(kind.note for kind in KINDS.values()).lower().replace(".", "")
+    assert (FORM_WORDS - {"you"}).isdisjoint(notes.split())
 
 
 def test_a_memory_and_what_changes_it_count_as_one():
