@@ -64,13 +64,13 @@ NO_OBJECT = "That was no such JSON object. Nothing was written down."
 class JournalRequest:
     """The first request of a loop; ``shown`` and ``authors`` are of what it shows.
 
-    ``quotes`` are the shown lines as entries, empty for a model that is trusted to tell of them.
+    ``quotes`` are the shown lines as entries, None for a model that is trusted to tell of them.
     """
 
     first: ports.LLMRequest
     shown: ShownContext
     authors: Authors
-    quotes: Sequence[str] = ()
+    quotes: Sequence[str] | None = None
 
     @property
     def is_plain(self) -> bool:
@@ -100,7 +100,7 @@ class JournalRequest:
         A small model names the wrong people in one entry of four, but it finds the lines.
         """
         name, arguments = call
-        if not self.quotes or name != ENTRY:
+        if self.quotes is None or name != ENTRY:
             return call
         words = frozenset(normal_words(str((read_object(arguments) or {}).get("content", ""))))
         lines = self.shown.lines
@@ -176,13 +176,13 @@ class JournalRequests:
             pieces = in_chunks(messages, size, self._mind.name)
         return pieces[-most:]
 
-    def quotes(self, messages: Sequence[ChatMessage]) -> list[str]:
-        """Return as entries the lines of a piece, in order; none for a model with native calls.
+    def quotes(self, messages: Sequence[ChatMessage]) -> list[str] | None:
+        """Return as entries the lines of a piece, in order; None for a model with native calls.
 
         Nor for a game's own prompt, which may ask for entries of another kind.
         """
         if request_form(self._mind.profile).native or self._mind.config.pre_compact_prompt:
-            return []
+            return None
         return [unmarked(message["content"]) for message in heard_in(messages)]
 
     def apart(

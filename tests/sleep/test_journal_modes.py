@@ -1,10 +1,14 @@
 """Before a compaction every model is asked to journal, in its own mode."""
 
+from dataclasses import replace
+
 import pytest
 
 from evennia_ai.config import ModelProfile
 from evennia_ai.messages import OFFLINE, LLMReply, make_message
+from evennia_ai.policy.facts.origin import ShownContext
 from evennia_ai.sleep.extraction import run_pre_compaction_extraction
+from evennia_ai.sleep.journal_requests import JournalRequest
 from tests.scripted import call
 from tests.test_context_compaction import ANN, make_script, outcome, talk
 
@@ -84,6 +88,13 @@ def test_a_small_model_chooses_lines_and_changes_nothing_in_them():
         "Bob says: My wedding is on the tenth of May.",
         "Ann says: I will bring your kettle back on Friday.",
     ]
+
+
+def test_where_nobody_else_spoke_a_small_model_notes_nothing():
+    said = ("add_journal_entry", '{"content": "Mira owes Ann a crown."}')
+    request = JournalRequest(None, ShownContext([]), frozenset(), [])
+    assert request._quoted(said) is None
+    assert replace(request, quotes=None)._quoted(said) == said
 
 
 def test_a_games_own_prompt_gets_the_entries_that_it_asks_for():
