@@ -113,7 +113,8 @@ class Summariser:
             text = without_claims(text, name, stated_lines, carried)
             problem = "" if text else ONLY_CLAIMS
             yield yield_to_reactor(put)
-            text = yield self._without_spoken_deeds(text, Talk(stated_lines, name, previous))
+            if terms.deadline_at is None:  # else somebody waits
+                text = yield self._without_spoken_deeds(text, Talk(stated_lines, name, previous))
         if not problem:
             text = summary.shortened(text, room, reply.finish_reason == CUT_OFF)
             talk: list[summary.MessageWords] = yield map_in_slices(

@@ -34,7 +34,7 @@ def test_a_player_is_answered_and_an_admin_reads_it(shared_game: GameServer) -> 
         admin.expect("hello Mira, are you well")
         admin.expect(re.escape(str(answer)[:20]))
         admin.send("aistatus")
-        admin.expect("Mira .*(?:awake|thinking) .*offline")
+        admin.expect("Mira .*(?:awake|thinking) .*the stand-in")
         admin.send("aihistory/turns Mira")
         admin.expect("Page 1 of")
 

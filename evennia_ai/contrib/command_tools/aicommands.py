@@ -146,6 +146,11 @@ class CmdAICommands(AICommand):
         self.ensure_may_act("act")
         try:
             shown = ready(run_command(character, invocation))
+        except NothingDone as error:
+            raise UsageError(
+                "It is still under way, and takes longer than a trial waits. So it does not count "
+                "as tried, and the character may not use it."
+            ) from error
         except Exception as error:
             raise UsageError(f"It failed: {clean_output(repr(error), 200)}") from error
         tried = {*(item.form for item in tried_commands(character)), *(c.form for c in allowed)}
@@ -178,11 +183,11 @@ class CmdAICommands(AICommand):
 
 
 def ready(work: Deferred[Any]) -> Any:
-    """Return what a Deferred fired with, raise its error; raises NothingDone if it has not."""
+    """Return what a Deferred fired with, raise its error; raises NothingDone if it has not yet."""
     results: list[Any] = []
     work.addBoth(results.append)
     if not results:
-        raise NothingDone("It takes long. Try it again.")
+        raise NothingDone("It takes long.")
     if isinstance(results[0], Failure):
         results[0].raiseException()
     return results[0]

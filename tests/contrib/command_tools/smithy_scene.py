@@ -3,6 +3,7 @@
 import pytest
 from evennia.commands.cmdset import CmdSet
 from evennia.commands.command import Command
+from twisted.internet.defer import Deferred
 
 from evennia_ai.contrib.command_tools.aicommands import CmdAICommands
 from evennia_ai.contrib.command_tools.allowed import read_commands
@@ -45,6 +46,16 @@ class CmdBreak(Command):
         raise RuntimeError("secret path /srv/game")
 
 
+class CmdSmelt(Command):
+    key = "smelt"
+
+    def func(self):
+        self.caller.msg("The ore glows.")
+
+    def at_post_cmd(self):
+        return Deferred()
+
+
 class CmdForgeClosely(CmdForge):
     key = "forge secret"
 
@@ -53,7 +64,7 @@ class SmithySet(CmdSet):
     key = "smithy"
 
     def at_cmdset_creation(self):
-        for command in (CmdForge, CmdHeal, CmdSing, CmdBreak, CmdForgeClosely):
+        for command in (CmdForge, CmdHeal, CmdSing, CmdBreak, CmdSmelt, CmdForgeClosely):
             self.add(command())
 
 

@@ -51,6 +51,14 @@ def test_what_fails_in_a_trial_stays_untried(game, builder, smithy):
     assert "It failed: RuntimeError" in builder.last() and not tried_commands(smithy)
 
 
+def test_what_takes_longer_than_a_trial_is_said_to_be_under_way(game, builder, smithy):
+    builder.told("aicommands/allow Mira = smelt")
+    builder.told("aicommands/try Mira = smelt")
+    builder.do("yes")
+    game.service.evennias_clock.advance(0)
+    assert "It is still under way" in builder.last() and not tried_commands(smithy)
+
+
 def test_without_a_yes_nothing_runs_and_it_stays_untried(game, builder, smithy):
     builder.told("aicommands/allow Mira = forge <thing>")
     builder.told("aicommands/try Mira = forge sword")
