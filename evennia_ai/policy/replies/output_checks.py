@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from evennia_ai.messages import MARK
+from evennia_ai.policy.context.situation_updates import REMEMBERED
 from evennia_ai.policy.conversation.ai_disclosure import Cosines, denies, unknown
 from evennia_ai.policy.facts.terms import parse_heard_line
 from evennia_ai.policy.replies.speech import THOUGHT, describes_assistant, is_refusal
@@ -69,6 +70,7 @@ SPEECH = r"(?:says?|asks?|whispers?|replies|answers|sagt|flüstert|dit|murmure|d
 NAME = r"[A-ZÀ-ÞА-ЯЁ][\w'’-]{0,30}(?: [A-ZÀ-ÞА-ЯЁ][\w'’-]{0,30}){0,2}"
 SNAKE = re.compile(r"(?<![\w'’-])[a-z]{2,}(?:_[a-z]{2,})+(?![\w\[-])")
 MOST_CHARS = 8_000  # that are read: more than any line has
+ROW_BEGINS = (f"{REMEMBERED},", f"{REMEMBERED}:")  # of a prompt's rows of memories
 MOST_TOOLS = 5  # named in a row, or fewer with one that is no English word
 
 
@@ -195,7 +197,8 @@ CHECKS: tuple[tuple[Check, str], ...] = (
     (lambda words, _: is_loop(words, plain_words(words)), "it said the same again and again"),
     (
         lambda words, around: (
-            quotes_rules(plain_words(words), around.rules)
+            words.startswith(ROW_BEGINS)
+            or quotes_rules(plain_words(words), around.rules)
             or quotes_persona(plain_words(words), around.persona, around.name)
         ),
         "it quoted your instructions",

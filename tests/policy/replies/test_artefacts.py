@@ -114,6 +114,7 @@ def test_what_the_sanitizer_makes_of_the_lines_is_judged_the_same():
         ("I can't assist with that.", "it was the voice of an AI assistant, not your character's"),
         ("No, I do not. " * 9, "it said the same again and again"),
         ("You are Brannoc, the smith.", "it quoted your instructions"),
+        ("You remember, yesterday Ann told you of a cloak.", "it quoted your instructions"),
         (HEARD[1], "it held lines for others; give only your own words"),
         ("What's your name? Where do you come from?", ""),
         ("What is your name, and where do you come from?", "it only repeated what was said to you"),
