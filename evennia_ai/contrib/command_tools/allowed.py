@@ -49,15 +49,21 @@ class AllowedCommand:
         return SLOT.split(self.form)[0].strip()
 
     @cached_property
-    def _pattern(self) -> re.Pattern[str]:
-        pieces = SLOT.split(self.form)
-        fixed = [re.sub(r"(\\ )+", " ", re.escape(piece)) for piece in pieces[::2]]
-        return re.compile("(.+?)".join(fixed), re.IGNORECASE)
+    def _fixed(self) -> tuple[re.Pattern[str], ...]:
+        *pieces, last = map(re.escape, SLOT.split(self.form)[::2])
+        return tuple(re.compile(piece, re.IGNORECASE) for piece in (*pieces, rf"{last}\Z"))
 
     def slots(self, line: str) -> tuple[str, ...] | None:
         """Return what a line has in the slots, None if it does not have this form."""
-        match = self._pattern.fullmatch(line)
-        return match and tuple(value.strip() for value in match.groups())
+        first, *others = self._fixed
+        match, values = first.match(line), list[str]()
+        for piece in others:
+            if match is None:
+                return None
+            begin = match.end()
+            match = piece.search(line, begin + 1)  # the first place leaves most to what follows
+            values.append(line[begin : match.start()].strip() if match else "")
+        return tuple(values) if match and all(values) else None
 
     @property
     def written(self) -> str:

@@ -51,6 +51,14 @@ def test_what_is_no_command_is_refused_with_a_sentence(written):
         ("forge <thing>", "forge", None),
         ("forge <thing>", "unforge sword", None),
         ("forge <thing>", "say forge sword", None),
+        ("forge <thing>", "forge ", None),
+        ("give <thing> to <person>", "give to to to", ("to", "to")),
+        ("give <thing> to <person> now", "give ale to Bob nowhere", None),
+        (
+            "give <thing> to <person> now",
+            "give ale to Bob now or now now",
+            ("ale", "Bob now or now"),
+        ),
     ],
 )
 def test_only_lines_of_its_form_are_let_through(form, line, slots):
