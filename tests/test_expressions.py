@@ -14,6 +14,8 @@ from tests.expressions.hostile import makers
 from tests.expressions.timing import grows_too_fast, worst
 from tests.growth import text_grows_like_a_square
 
+TRIES = 3
+
 
 @pytest.fixture(scope="module")
 def every() -> list[Expression]:
@@ -55,7 +57,8 @@ def test_no_expression_grows_faster_than_its_text(every):
 )
 def test_an_expression_at_fault_is_caught(pattern):
     one = Expression("here", re.compile(pattern))
-    assert grows_too_fast(worst(one))
+    # Work beside it can hide once how the time grows.
+    assert any(grows_too_fast(worst(one)) for _ in range(TRIES))
 
 
 def test_each_expression_meets_more_than_twenty_hostile_texts():
