@@ -1,6 +1,7 @@
 """A small game on a real database: rooms, players with sessions, assistants, a fake clock."""
 
 import json
+import re
 import sys
 import time
 from importlib.util import find_spec
@@ -19,6 +20,7 @@ from tests.game.players import LOBBY, PLAIN, Player, logged_in, made, new_object
 from tests.scripted import ScriptedLLM
 from tests.semantic import StandInSemantic
 
+TIME_ALONE = re.compile(r"<situation>\nTime: [^\n]*\n</situation>\n*")
 HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # Its thread would take real time, in which no fake clock goes on.
 NO_MEM0 = {"MEMORY": {"enabled": False}} if find_spec("evennia_ai.contrib.mem0") else {}
@@ -91,9 +93,14 @@ class Game:
             service.stopService()
 
     def tail(self, number=-1):
-        """Return a request's last scene and all that follows it, as one text."""
+        """Return a request's last scene and all that follows it, as one text.
+
+        A scene of the time alone is none: a quarter of an hour may end during a test.
+        """
         texts = self._texts(number)
-        return "\n".join(texts[max(map(texts.index, filter(is_scene_text, texts))) :])
+        scenes = list(filter(is_scene_text, texts))
+        scenes = [text for text in scenes if not TIME_ALONE.fullmatch(text)] or scenes
+        return "\n".join(texts[max(map(texts.index, scenes)) :])
 
     def told(self, number=-1):
         """Return all scenes of a request, as one text."""
