@@ -283,9 +283,10 @@ class PlainTurns:
         breaks: bool = yield self._line_notes.breaks(parts, " ".join(lines[-1:]))
         problem = plain.problem or (plain.words and calls.check.problem(spoken(plain.words)))
         asks = problem == ASSISTANT and " ".join(lines[-1:]).rstrip().endswith("?")
-        noted = next(self._line_notes.of(lines[-1:], False, ()), NOT_KNOWN if asks else None)
-        if breaks or (problem and noted):  # a second call would cost more, and may do it again
-            plain = PlainReply(self._unsaid(REFUSE if breaks or noted is None else noted, last))
+        notes = self._line_notes.of(lines[-1:], False, ()) if problem else iter(())
+        noted = REFUSE if breaks else next(notes, NOT_KNOWN if asks else None)
+        if noted:  # a second call would cost more, and may do it again
+            plain = PlainReply(self._unsaid(noted, last))
         if plain.problem:
             refused = spoken(reply.content)
             yield self._tool_executor.refuse(turn, refused, plain.problem, unlogged)
