@@ -4,88 +4,24 @@ import sys
 import types
 from dataclasses import replace
 
-import numpy as np
 import pytest
 from twisted.internet.defer import Deferred
 
 from evennia_ai.game.texts import TEXTS
 from evennia_ai.llm.openai_client import build_body
-from evennia_ai.memory import embedders
 from evennia_ai.messages import MARK
-from evennia_ai.models import ToolCall
-from evennia_ai.policy.conversation.requested_acts import ANSWERS, GRANTING
 from evennia_ai.policy.tool_call_modes.plain_prompt import REFUSE, note
 from evennia_ai.store.lore_records import LoreRecords
 from evennia_ai.turn.plain_turns import NOT_HERE
-from evennia_ai.turn.react_loop import EMPTY
+from tests.game import plain_scene
+from tests.game.plain_scene import NEVER, acts, says, sent, text_of
 
 pytestmark = pytest.mark.engine
 
-NEVER = "You never open the cellar."
+mira, forbidding, with_meaning = (
+    plain_scene.mira, plain_scene.forbidding, plain_scene.with_meaning,
+)  # fmt: skip
 REFUSALS = [f'Mira says, "{words}"' for words in TEXTS["refuses"].splitlines()]
-
-
-class Kinds:
-    """An embedder that answers at once, with the kind of a text for its meaning."""
-
-    name, dimensions = "kinds", 4
-
-    def __init__(self):
-        self.trouble = ""
-
-    def embed(self, texts):
-        return np.array([self.direction(text) for text in texts], dtype=np.float32)
-
-    def direction(self, text):
-        """Return the way of what is forbidden, of what grants, of what refuses, or of the rest."""
-        if "cellar" in text:
-            return (0.8, 0.6, 0, 0) if "Of course" in text else (1, 0, 0, 0)
-        if text in ANSWERS:
-            return (0, 1, 0, 0) if text in GRANTING else (0, 0, 1, 0)
-        if "Of course" in text:
-            return (0, 1, 0, 0)
-        return (0, 0, 1, 0) if "Never" in text else (0, 0, 0, 1)
-
-
-@pytest.fixture
-def mira(mira, service):
-    service.profiles["small"] = {
-        "client": "openai", "model": "qwen-1.5b", "form": "plain", "base_url": "http://x/v1",
-    }  # fmt: skip
-    mira.assistant.db.profile = "small"
-    mira.assistant.mind.settings.resolve()
-    return mira
-
-
-@pytest.fixture
-def forbidding(mira, service):
-    """Mira, who never opens the cellar, with an embedder that knows what that is about."""
-    mira.db.ai_persona = {"text": "You are Mira.", "never": [NEVER]}
-    mira.assistant.mind.settings.resolve()
-    service.memory.embedder = Kinds()
-    return mira
-
-
-def says(game, player, line, *replies):
-    """Let a player say a line and the model reply; return the requests of that."""
-    before = len(game.model.requests)
-    game.model.add(*replies)
-    player.do(f"say {line}")
-    game.run(1)
-    return game.model.requests[before:]
-
-
-def acts():
-    return [(row.name, row.state) for row in ToolCall.objects.order_by("id")]
-
-
-def sent(request, mira):
-    """Return the messages of a request as a server gets them."""
-    return build_body(request, mira.assistant.mind.settings.profile)["messages"]
-
-
-def text_of(request):
-    return "\n".join(str(message["content"]) for message in request.messages)
 
 
 # --- acts before words ---
@@ -233,73 +169,6 @@ def test_a_stage_direction_becomes_an_emote(game, mira, ann):
     says(game, ann, "Good evening, Mira.", "*wipes a mug* Good evening, Ann.")
     assert acts() == [("emote", "done"), ("say", "done")]
     assert ann.heard()[-2:] == ["Mira wipes a mug", 'Mira says, "Good evening, Ann."']
-
-
-# --- deeds that a stage direction tells ---
-
-
-@pytest.fixture
-def with_meaning(mira, service):
-    """Mira with the game's own embedder."""
-    pytest.importorskip("onnxruntime", reason="its extra is left out")
-    service.memory.embedder = embedders.default()
-    return mira
-
-
-def test_a_direction_that_tells_a_deed_is_done(game, with_meaning, ann):
-    """No pattern reads the line; the model's own words do it."""
-    knife = game.thing("carving knife", with_meaning)
-    line = "Mira, that knife in your hand makes me uneasy, must you hold it?"
-    says(game, ann, line, "*puts the knife down* Better?")
-    assert knife.location == ann.character.location
-    assert acts() == [("drop", "done"), ("say", "done")]
-    assert ann.last() == 'Mira says, "Better?"'
-
-
-def test_it_is_no_deed_if_the_line_is_about_something_else(game, with_meaning, ann):
-    knife = game.thing("carving knife", with_meaning)
-    says(game, ann, "Mira, do you hear the wind?", "*gives the knife* I do.")
-    assert knife.location == with_meaning
-    assert [name for name, _state in acts()] == ["emote", "say"]
-
-
-def test_a_look_is_no_deed(game, with_meaning, ann, bob):
-    says(game, ann, "Mira, does Bob like me?", "*looks at Bob* Ask him.")
-    assert [name for name, _state in acts()] == ["emote", "say"]
-
-
-def test_a_direction_may_tell_that_the_words_are_whispered(game, with_meaning, ann, bob):
-    line = "Mira, lean over and tell Bob alone that the beer is bad"
-    says(game, ann, line, "*leans over and whispers to Bob* The beer is bad.")
-    assert "The beer is bad." in bob.last()
-    assert not [line for line in ann.heard() if "The beer is bad." in line]
-
-
-def test_a_deed_that_fails_is_not_told_as_done(game, with_meaning, ann):
-    knife = game.thing("carving knife", with_meaning)
-    knife.locks.add("drop:false();give:false()")
-    line = "Mira, that knife in your hand makes me uneasy, must you hold it?"
-    replies = ("*puts the knife down* Better?", "I cannot let go of it.")
-    _first, second = says(game, ann, line, *replies)
-    assert EMPTY not in text_of(second)
-    assert knife.location == with_meaning
-    assert ann.last() == 'Mira says, "I cannot let go of it."'
-
-
-def test_what_a_line_wants_without_asking_is_done(game, with_meaning, ann):
-    """No pattern reads the line; it names a thing, and is like a request."""
-    spade = game.thing("rusty spade", with_meaning.location)
-    line = "Mira, somebody ought to grab that rusty spade before Bob sits on it."
-    says(game, ann, line, "I will.")
-    assert spade.location == with_meaning
-    assert acts() == [("get", "done"), ("say", "done")]
-
-
-def test_what_a_line_only_tells_of_is_left_alone(game, with_meaning, ann):
-    lamp = game.thing("brass lamp", with_meaning.location)
-    says(game, ann, "Mira, my uncle had a brass lamp like that once, he lost it.", "Poor man.")
-    assert lamp.location == with_meaning.location
-    assert acts() == [("say", "done")]
 
 
 # --- what kind of line it is, and what is told before it ---
