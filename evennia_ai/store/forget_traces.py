@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from django.db.models import Min, Q
@@ -187,7 +188,10 @@ class PersonalTraces:
 
     def _hide_in(self, model: Any, row: Any) -> None:
         """Note what a row is to hold instead, if it holds words of these people."""
-        hide, hide_in_quotes = self.words.without, self.words.without_in_quotes
+        authors = self._authors_of(row)
+        is_of_theirs = not self.people.isdisjoint(authors)
+        hide = partial(self.words.without, and_names=is_of_theirs)
+        hide_in_quotes = partial(self.words.without_in_quotes, and_names=is_of_theirs)
         new: dict[str, Any]
         if model is models.ToolCall:
             new = {"arguments": hide(row.arguments), "result": hide_in_quotes(row.result)}
@@ -203,7 +207,8 @@ class PersonalTraces:
             content = hide_in_quotes(row.content) if row.role == "tool" else hide(row.content)
             new = {"content": content, "tool_calls": calls}
         changed = {name: value for name, value in new.items() if value != getattr(row, name)}
-        if changed and self._may_come_from_them(row, [getattr(row, name) for name in changed]):
+        values = [getattr(row, name) for name in changed]
+        if changed and self._may_come_from_them(row, authors, values):
             self.hidden[model][row.id] = changed
             self.assistants.add(row.assistant_id)
 
@@ -213,18 +218,22 @@ class PersonalTraces:
         is_theirs = not self.people.isdisjoint(authors) or self.words.is_in(str(call.get("sent")))
         return {name: call[name] for name in call if name != "sent" or not is_theirs}
 
-    def _may_come_from_them(self, row: Any, values: Iterable[Any]) -> bool:
-        """Return True if these people are among a row's authors, or the words leave no doubt."""
+    def _authors_of(self, row: Any) -> Audience:
+        """Return the authors of a row, also as far as the lines of its calls name them."""
         pairs = [(row.turn_id, call_id) for call_id in call_ids(row)]
         known = [self._authors.get(pair, NOBODY) for pair in pairs]
         authors = frozenset(getattr(row, "authors", "").split()).union(*known)
         self._authors.update(dict.fromkeys(pairs, authors))
+        return authors
+
+    def _may_come_from_them(self, row: Any, authors: Audience, values: Iterable[Any]) -> bool:
+        """Return True if these people are among a row's authors, or the words leave no doubt."""
         whole = "\n".join(map(str, values))
         if not authors:
             return row.assistant_id in self.assistants or self.words.is_in(whole)
         if not self.people.isdisjoint(authors) or self.words.names(whole):
             return True
-        return bool(pairs) and self.words.is_in(whole)
+        return bool(call_ids(row)) and self.words.is_in(whole)
 
     def _note(self, model: Any, id_: int, level: int) -> None:
         """Note the level of a row; one of their own goes last even if it repeats them."""

@@ -8,6 +8,7 @@ import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from evennia_ai.messages import Authors, ChatMessage
@@ -159,14 +160,15 @@ class SpokenWords:
         """Return True if a text names one of them."""
         return not self._names.isdisjoint(stems_of(words_in(without_json(text))))
 
-    def without(self, text: str) -> str:
+    def without(self, text: str, and_names: bool = False) -> str:
         """Return a text, or a JSON text, with `HIDDEN` for each word that only they use.
 
-        One word is enough here: it is for texts that are known to come from theirs.
+        One word is enough here: it is for texts that are known to come from theirs. Their names
+        go with them if ``and_names``.
         """
-        return change_strings(text, self._without)
+        return change_strings(text, partial(self._without, and_names=and_names))
 
-    def without_in_quotes(self, text: str) -> str:
+    def without_in_quotes(self, text: str, and_names: bool = False) -> str:
         """Return the same, but change only lines that quote, unless the rest proves to be theirs.
 
         The rest of a tool's result is the game's own words.
@@ -175,12 +177,16 @@ class SpokenWords:
         rest = "\n".join(line for line in lines if not line.startswith(QUOTE))
         is_theirs = self.is_in(rest)
         return "\n".join(
-            self.without(line) if is_theirs or line.startswith(QUOTE) else line for line in lines
+            self.without(line, and_names) if is_theirs or line.startswith(QUOTE) else line
+            for line in lines
         )
 
-    def _without(self, text: str) -> str:
+    def _without(self, text: str, and_names: bool) -> str:
         parts = parts_of(text)
-        marked = [self._is_telling(part) for _start, _end, part in parts]
+        marked = [
+            self._is_telling(part) or (and_names and not text[start].islower() and self.names(part))
+            for start, _end, part in parts
+        ]
         for at, run in runs_at([part for _start, _end, part in parts]).items():
             if run in self._runs:
                 marked[at : at + RUN] = [True] * RUN

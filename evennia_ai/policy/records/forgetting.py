@@ -93,14 +93,14 @@ NO_WORDS = re.compile(r"(?:[#a-z]\d+|\d{4}-\d\d-\d\d[T ][\d:.+Z-]+)?")
 class ToForget:
     """Who is forgotten, the messages that go, and how to know their words in a text.
 
-    ``without_words`` takes each of their words out of a text; ``names_them`` tells whether a text
-    names them.
+    ``without_words`` takes each of their words out of a text, and their names if it is told so;
+    ``names_them`` tells whether a text names them.
     """
 
     people: Audience
     seqs: Collection[int]
     holds_words: Callable[[str], bool]
-    without_words: Callable[[str], str] = str
+    without_words: Callable[[str, bool], str] = lambda text, _and_names: text
     names_them: Callable[[str], bool] = lambda _text: False
 
     def left_of(self, record: Record, gone: Collection[str] = ()) -> Record | None:
@@ -116,8 +116,9 @@ class ToForget:
         if self.holds_words(words):
             return None
         authors = record["speakers"]
-        if not authors or not self.people.isdisjoint(authors) or self.names_them(words):
-            record = with_texts(record, self.without_words)
+        is_of_theirs = not self.people.isdisjoint(authors)
+        if not authors or is_of_theirs or self.names_them(words):
+            record = with_texts(record, lambda text: self.without_words(text, is_of_theirs))
         return self.without_them(record, (FORGOTTEN,))
 
     def is_theirs(self, record: Record) -> bool:
