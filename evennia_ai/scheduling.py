@@ -3,15 +3,16 @@
 import time
 from collections import deque
 from collections.abc import Callable, Generator, Sequence
+from queue import Empty, Queue
 from typing import Any, Protocol, TypeVar, cast
 
-from twisted.internet.defer import Deferred, inlineCallbacks
+from twisted.internet.defer import Deferred, inlineCallbacks, maybeDeferred
 from twisted.internet.interfaces import IReactorTime
 from twisted.internet.task import deferLater
 from twisted.logger import Logger
 from twisted.python.failure import Failure
 
-from evennia_ai.errors import StoreUnavailable
+from evennia_ai.errors import AssistantError, StoreUnavailable
 
 log = Logger()
 
@@ -23,6 +24,7 @@ Coroutine = Generator[Deferred[Any], Any, T]
 SLICE_S = 0.004
 PAUSES_S = (0.05, 0.1, 0.2, 0.4, 0.8, 1.5)
 PIECE = 20
+REPLY_WAIT_S = 10.0
 
 # Calls a function soon, after everything it was given before: `TimeSlices.put`.
 Enqueue = Callable[[Callable[[], None]], object]
@@ -190,3 +192,33 @@ def map_in_slices(
         yield yield_to_reactor(put)
         results += [work(item) for item in items[start : start + piece]]
     return results
+
+
+class GameBusy(AssistantError):
+    """The game did not reply in time, or its assistants were not started."""
+
+
+class GameThread:
+    """The reactor's thread, which a web thread asks."""
+
+    def __init__(self, reactor: Any) -> None:
+        self._reactor = reactor  # an IReactorFromThreads
+
+    def ask(self, work: Callable[..., Any], *args: Any, wait_s: float = REPLY_WAIT_S) -> Any:
+        """Return what a function returns, or its Deferred fires with; raise what it raises.
+
+        The function must return plain data, and hold the reactor for a moment only. Raises GameBusy
+        after ``wait_s`` seconds, so that no thread waits for ever while the server stops.
+        """
+        answer: Queue[Any] = Queue()
+        self.tell(lambda: maybeDeferred(work, *args).addBoth(answer.put) and None)
+        try:
+            reply = answer.get(timeout=wait_s)
+        except Empty as error:
+            raise GameBusy(f"The game did not reply in {wait_s:.0f} s. Try again.") from error
+        if isinstance(reply, Failure):
+            reply.raiseException()
+        return reply
+
+    def tell(self, work: Callable[..., Any], *args: Any) -> None:
+        self._reactor.callFromThread(work, *args)

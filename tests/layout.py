@@ -83,6 +83,7 @@ ROOMS = (
 FRONT = (
     "assistant_character",
     "assistant_script",
+    "commands.cmdset",
     "commands.common",
     "commands.dry_run",
     "commands.rendering",

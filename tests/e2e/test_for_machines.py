@@ -1,6 +1,8 @@
 """Other programs read a running game: REST from web threads, metrics from an exporter's thread."""
 
+import asyncio
 import base64
+import importlib.util
 import json
 import shutil
 import urllib.error
@@ -12,6 +14,7 @@ from tests.e2e.harness import ADMIN, PASSWORD, ROOT, free_ports
 
 pytest.importorskip("evennia_ai.contrib.staff_pages")
 pytest.importorskip("evennia_ai.contrib.telemetry")
+HAS_MCP = all(map(importlib.util.find_spec, ("mcp", "evennia_ai.contrib.mcp_server")))
 HOOK = ROOT / "docs" / "compose" / "telemetry.py"
 SETTINGS = (
     "REST_API_ENABLED = True",
@@ -38,7 +41,9 @@ def exported(make_server):
     )
     (port,) = free_ports(1)
     env = {"OTEL_EXPORTER_PROMETHEUS_PORT": str(port)}
-    game = make_server(assistant={"METRICS": True}, settings=SETTINGS, env=env, start=False)
+    more = {"EXTENSIONS": ["mcp_server"]} if HAS_MCP else {}
+    assistant = {"METRICS": True, **more}
+    game = make_server(assistant=assistant, settings=SETTINGS, env=env, start=False)
     shutil.copy(HOOK, game.folder / "server" / "conf")
     game.start()
     return game, port
@@ -68,3 +73,20 @@ def test_a_talk_is_read_over_rest_and_counted_also_after_a_reload(exported):
     turn = json.loads(body)["results"][-1]
     said = json.loads(get(web, f"/ai/api/messages/?turn={turn['id']}", login)[1])["results"]
     assert any("good evening" in row["content"] for row in said)
+    if HAS_MCP:
+        assert "good evening" in asyncio.run(asked_by_an_agent(web, login, "read_history"))
+
+
+async def asked_by_an_agent(port, login, tool):
+    """Return what a tool says to the official client about Mira."""
+    import httpx2
+    from mcp import Client
+    from mcp.client.streamable_http import streamable_http_client
+
+    url = f"http://127.0.0.1:{port}/ai/mcp"
+    async with (
+        httpx2.AsyncClient(headers={"Authorization": login}, timeout=120) as http,
+        Client(streamable_http_client(url, http_client=http)) as client,
+    ):
+        result = await client.call_tool(tool, {"character": "Mira"})
+        return result.content[0].text

@@ -1,7 +1,7 @@
 """The staff pages at ``/ai/``, and the logs over REST at ``/ai/api/``.
 
 Django runs views in threads. Such a thread reads the tables, as plain rows and nothing else;
-whatever needs a typeclass or an Attribute is done on the reactor's thread (`access.GameThread`).
+whatever needs a typeclass or an Attribute is done on the reactor's thread (`GameThread`).
 """
 
 from collections.abc import Iterable

@@ -3,8 +3,6 @@
 A web thread reads tables only; the reactor's thread alone may use typeclasses and Attributes.
 """
 
-from collections.abc import Callable
-from queue import Empty, Queue
 from typing import Any
 
 from django.contrib.auth.mixins import UserPassesTestMixin
@@ -19,8 +17,6 @@ from django.views.generic.base import ContextMixin
 from evennia.accounts.models import AccountDB
 from evennia.utils import logger
 from twisted.internet import reactor
-from twisted.internet.defer import maybeDeferred
-from twisted.python.failure import Failure
 
 from evennia_ai.assistant_character import add_assistant_mixin
 from evennia_ai.assistant_script import AssistantScript
@@ -30,12 +26,13 @@ from evennia_ai.errors import AssistantError
 from evennia_ai.game.perception import listed_by
 from evennia_ai.game.settings import game_setting
 from evennia_ai.policy.read_permissions import FIGURES, Reader
+from evennia_ai.scheduling import GameBusy, GameThread
 from evennia_ai.store.attributes import SCRIPT_KEY
 from evennia_ai.store.names import own_name
 from evennia_ai.store.reports import Row
 from evennia_ai.web.middleware import page_middleware
 
-STAFF, WAIT_S = "Builder", 10.0
+STAFF = "Builder"
 MENU_MARK = b'id="menu-content"'
 # The tabs: name, title and page.
 OF_ALL = (("overview", "Characters", "overview"), ("turns", "All turns", "turns"))
@@ -56,40 +53,12 @@ class AccessDenied(AssistantError):
     """The reader may not do this."""
 
 
-class GameBusy(AssistantError):
-    """The game did not reply in time, or its assistants were not started."""
-
-
 class NotFound(AssistantError):
     """There is no such assistant, entry or object."""
 
 
-class GameThread:
-    """The reactor's thread, which a web thread asks."""
-
-    def ask(self, work: Callable[..., Any], *args: Any, wait_s: float = WAIT_S) -> Any:
-        """Return what a function returns, or its Deferred fires with; raise what it raises.
-
-        The function must return plain data, and hold the reactor for a moment only. Raises GameBusy
-        after ``wait_s`` seconds, so that no thread waits for ever while the server stops.
-        """
-        answer: Queue[Any] = Queue()
-        self.tell(lambda: maybeDeferred(work, *args).addBoth(answer.put) and None)
-        try:
-            result = answer.get(timeout=wait_s)
-        except Empty as error:
-            raise GameBusy(f"The game did not reply in {wait_s:.0f} s. Try again.") from error
-        if isinstance(result, Failure):
-            result.raiseException()
-        return result
-
-    def tell(self, work: Callable[..., Any], *args: Any) -> None:
-        main: Any = reactor
-        main.callFromThread(work, *args)
-
-
 # Tests put a stand-in here.
-game: Any = GameThread()
+game: Any = GameThread(reactor)
 
 
 def services() -> Any:

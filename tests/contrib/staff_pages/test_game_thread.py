@@ -3,7 +3,6 @@
 import pytest
 from twisted.internet.defer import Deferred, fail, succeed
 
-from evennia_ai.contrib.staff_pages import access
 from evennia_ai.contrib.staff_pages.access import GameBusy, GameThread, NotFound, find_script
 from evennia_ai.errors import StoreUnavailable
 
@@ -18,9 +17,8 @@ class Reactor:
 
 
 @pytest.fixture
-def thread(monkeypatch):
-    monkeypatch.setattr(access, "reactor", Reactor())
-    return GameThread()
+def thread():
+    return GameThread(Reactor())
 
 
 def test_a_value_or_a_deferreds_value_comes_back(thread):

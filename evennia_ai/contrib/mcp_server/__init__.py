@@ -1,0 +1,39 @@
+"""A server for agents' tools (MCP) at ``/ai/mcp``: what the staff reads and writes by commands."""
+
+from collections.abc import Iterable
+from importlib.util import find_spec
+from typing import Any
+
+from evennia_ai.errors import ConfigError
+from evennia_ai.extension import EntryReader, Extension
+
+
+def read_writes(value: Any) -> bool:
+    """Return the entry ``MCP_WRITES``; raises ConfigError unless it is True or False."""
+    if not isinstance(value, bool):
+        raise ConfigError("MCP_WRITES must be True or False.")
+    return value
+
+
+class McpServerExtension(Extension):
+    """Answers agents that log in with the name and the password of a staff account."""
+
+    name = "mcp_server"
+    by_default = False
+    entries = frozenset({"MCP_WRITES"})
+
+    def set_up(self, services: Any, settings: EntryReader) -> bool:
+        settings.read("MCP_WRITES", read_writes, False)
+        if find_spec("mcp") is None:
+            lacking = "The package mcp is missing: pip install 'evennia-ai[mcp]'"
+            services.problems.append(lambda _reader: [("mcp_server", lacking)])
+            return False
+        return True
+
+    @classmethod
+    def urls(cls, by_game: bool) -> Iterable[str]:
+        if find_spec("mcp"):
+            yield f"{__name__}.view"
+
+
+EXTENSION = McpServerExtension
